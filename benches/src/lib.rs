@@ -1,0 +1,2 @@
+//! Benchmarks of Loomir against its peers.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! Loomir's dialects and the reference interpreter.
+#![forbid(unsafe_code)]

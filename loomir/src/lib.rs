@@ -1,0 +1,2 @@
+//! Loomir: a multi-level compiler framework whose heart is loop transformation.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! The loomir command.
+fn main() {}

@@ -1,0 +1,2 @@
+//! Exact integer sets and relations.
+#![forbid(unsafe_code)]

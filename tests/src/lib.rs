@@ -1,0 +1,2 @@
+//! Helpers to test passes and dialects through text, and Loomir's own test harness.
+#![forbid(unsafe_code)]

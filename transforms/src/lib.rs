@@ -1,0 +1,2 @@
+//! Raising, dependences, legality and the loop transformations of Loomir.
+#![forbid(unsafe_code)]
