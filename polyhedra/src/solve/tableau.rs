@@ -1,0 +1,221 @@
+//! An exact simplex tableau: rational linear programs over the rungs of the number ladder.
+//!
+//! Each basic variable is a row over the nonbasic ones: `den · y = Σ aⱼ nⱼ + Σ bₖ rₖ`, where the `rₖ` are right-hand
+//! columns that are never pivoted: the constant alone for a linear program, a large number, the parameters and the
+//! constant for a parametric one ([`lexmin`](crate::lexmin)). Every row has its own positive denominator and is kept
+//! divided by its gcd, so numbers stay small. Bland's rule is used throughout: no cycling, no tie left to chance.
+
+use crate::limits::{Budget, Exact};
+use crate::rows::Rows;
+use crate::scalar::Scalar;
+
+/// A variable of a tableau: the first ones are free, the others are slacks that may not be negative.
+type Name = usize;
+
+/// The name of an objective row, which no rule constrains.
+const OBJECTIVE: Name = usize::MAX;
+
+/// A simplex tableau.
+#[derive(Clone, Debug)]
+pub(crate) struct Tableau<T> {
+    /// Number of free variables; names from here on are slacks.
+    pub(crate) free: usize,
+    /// Rows: the right-hand columns first, then one column for each nonbasic variable.
+    pub(crate) rows: Rows<T>,
+    pub(crate) den: Vec<T>,
+    pub(crate) basic: Vec<Name>,
+    pub(crate) nonbasic: Vec<Name>,
+    /// Number of right-hand columns.
+    pub(crate) right: usize,
+}
+
+/// The result of a maximisation.
+#[derive(Clone, Debug)]
+pub(crate) enum Optimum<T> {
+    /// The greatest value, `numerator / denominator`.
+    Value(T, T),
+    Unbounded,
+}
+
+impl<T: Scalar> Tableau<T> {
+    /// The tableau of `ins ≥ 0` over free variables, each made basic if any row mentions it.
+    pub(crate) fn new(ins: &Rows<T>, budget: &mut Budget) -> Exact<Tableau<T>> {
+        let free = ins.width() - 1;
+        let mut tableau = Tableau {
+            free,
+            rows: ins.clone(),
+            den: vec![T::one(); ins.len()],
+            basic: (free..free + ins.len()).collect(),
+            nonbasic: (0..free).collect(),
+            right: 1,
+        };
+        for var in 0..free {
+            let column = tableau.right + var;
+            let row = (0..tableau.rows.len())
+                .filter(|row| tableau.basic[*row] >= free && !tableau.rows.row(*row)[column].is_zero())
+                .min_by_key(|row| !tableau.rows.row(*row)[column].is_unit());
+            if let Some(row) = row {
+                tableau.pivot(row, column, budget)?;
+            }
+        }
+        Ok(tableau)
+    }
+
+    /// Exchanges the basic variable of `row` with the nonbasic one of `column` (an index into the row).
+    pub(crate) fn pivot(&mut self, row: usize, column: usize, budget: &mut Budget) -> Exact<()> {
+        budget.tick(self.rows.len())?;
+        // den·y = Σ a n + e·x  becomes  e·x = den·y − Σ a n, with e made positive.
+        {
+            let den = self.den[row].clone();
+            let values = self.rows.row_mut(row);
+            let pivot = values[column].clone();
+            let positive = pivot.signum() > 0;
+            values[column] = den.neg()?;
+            if positive {
+                crate::rows::negate(values)?;
+            }
+            self.den[row] = pivot.abs()?;
+        }
+        self.reduce(row)?;
+        for other in (0..self.rows.len()).filter(|other| *other != row) {
+            let factor = self.rows.row(other)[column].clone();
+            if factor.is_zero() {
+                continue;
+            }
+            let scale = self.den[row].clone();
+            let (target, source) = self.rows.pair_mut(other, row);
+            target[column] = T::zero();
+            T::combine(target, &scale, source, &factor)?;
+            self.den[other] = self.den[other].mul(&scale)?;
+            self.reduce(other)?;
+        }
+        let nonbasic = column - self.right;
+        std::mem::swap(&mut self.basic[row], &mut self.nonbasic[nonbasic]);
+        Ok(())
+    }
+
+    /// Divides a row and its denominator by their gcd.
+    fn reduce(&mut self, row: usize) -> Exact<()> {
+        let mut gcd = self.den[row].clone();
+        for value in self.rows.row(row) {
+            if gcd.is_one() {
+                return Ok(());
+            }
+            if !value.is_zero() {
+                gcd = gcd.gcd(value)?;
+            }
+        }
+        if !gcd.is_one() {
+            self.den[row] = self.den[row].div_floor(&gcd)?;
+            for value in self.rows.row_mut(row) {
+                *value = value.div_floor(&gcd)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the basic variable of `row` may not be negative.
+    fn constrained(&self, row: usize) -> bool {
+        self.basic[row] >= self.free && self.basic[row] != OBJECTIVE
+    }
+
+    /// Makes every slack non-negative at the basic point, if that is possible.
+    pub(crate) fn make_feasible(&mut self, budget: &mut Budget) -> Exact<bool> {
+        loop {
+            let row = (0..self.rows.len())
+                .filter(|row| self.constrained(*row) && self.rows.row(*row)[0].signum() < 0)
+                .min_by_key(|row| self.basic[*row]);
+            let Some(row) = row else { return Ok(true) };
+            let column = (self.right..self.rows.width())
+                .filter(|column| self.rows.row(row)[*column].signum() > 0)
+                .min_by_key(|column| self.nonbasic[*column - self.right]);
+            let Some(column) = column else { return Ok(false) };
+            self.pivot(row, column, budget)?;
+        }
+    }
+
+    /// The greatest value of an affine row over the free variables; the tableau must be feasible and stays so.
+    pub(crate) fn maximize(&mut self, objective: &[T], budget: &mut Budget) -> Exact<Optimum<T>> {
+        self.push_row(OBJECTIVE, objective)?;
+        let result = self.climb(budget);
+        self.rows.drop_last();
+        self.den.pop();
+        self.basic.pop();
+        result
+    }
+
+    /// Adds a row that is affine in the free variables.
+    fn push_row(&mut self, name: Name, affine: &[T]) -> Exact<()> {
+        self.rows.push_zeros()[0] = affine[0].clone();
+        self.den.push(T::one());
+        self.basic.push(name);
+        let last = self.rows.len() - 1;
+        for var in 0..self.free {
+            if affine[var + 1].is_zero() {
+                continue;
+            }
+            if let Some(row) = self.basic.iter().position(|basic| *basic == var) {
+                // last/den_last += affine · row/den_row
+                let factor = affine[var + 1].mul(&self.den[last])?;
+                let scale = self.den[row].clone();
+                let (target, source) = self.rows.pair_mut(last, row);
+                T::combine(target, &scale, source, &factor)?;
+                self.den[last] = self.den[last].mul(&scale)?;
+                self.reduce(last)?;
+            } else if let Some(index) = self.nonbasic.iter().position(|nonbasic| *nonbasic == var) {
+                let value = affine[var + 1].mul(&self.den[last])?;
+                self.rows.row_mut(last)[self.right + index] = value;
+            }
+        }
+        Ok(())
+    }
+
+    /// Pivots until the last row, the objective, is as great as it can be.
+    fn climb(&mut self, budget: &mut Budget) -> Exact<Optimum<T>> {
+        let last = self.rows.len() - 1;
+        loop {
+            let free_column = (self.right..self.rows.width()).find(|column| {
+                self.nonbasic[*column - self.right] < self.free && !self.rows.row(last)[*column].is_zero()
+            });
+            if free_column.is_some() {
+                // No constraint mentions this variable, but the objective does.
+                return Ok(Optimum::Unbounded);
+            }
+            let column = (self.right..self.rows.width())
+                .filter(|column| self.rows.row(last)[*column].signum() > 0)
+                .min_by_key(|column| self.nonbasic[*column - self.right]);
+            let Some(column) = column else {
+                return Ok(Optimum::Value(self.rows.row(last)[0].clone(), self.den[last].clone()));
+            };
+            let mut leaving: Option<usize> = None;
+            for row in 0..last {
+                if !self.constrained(row) || self.rows.row(row)[column].signum() >= 0 {
+                    continue;
+                }
+                let Some(best) = leaving else {
+                    leaving = Some(row);
+                    continue;
+                };
+                // Compare const/−coefficient of the two rows.
+                let ours = self.rows.row(row)[0].mul(&self.rows.row(best)[column].neg()?)?;
+                let theirs = self.rows.row(best)[0].mul(&self.rows.row(row)[column].neg()?)?;
+                if ours < theirs || (ours == theirs && self.basic[row] < self.basic[best]) {
+                    leaving = Some(row);
+                }
+            }
+            let Some(row) = leaving else { return Ok(Optimum::Unbounded) };
+            self.pivot(row, column, budget)?;
+        }
+    }
+
+    /// The basic point: numerator and denominator of each free variable.
+    pub(crate) fn point(&self) -> Vec<(T, T)> {
+        let mut point = vec![(T::zero(), T::one()); self.free];
+        for (row, name) in self.basic.iter().enumerate() {
+            if *name < self.free {
+                point[*name] = (self.rows.row(row)[0].clone(), self.den[row].clone());
+            }
+        }
+        point
+    }
+}
