@@ -1,2 +1,5 @@
 //! Lowering to LLVM-IR control flow graphs, .ll text, and LLVM itself behind the feature llvm.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
+
+#[cfg(feature = "llvm")]
+pub mod jit;
