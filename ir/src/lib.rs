@@ -1,2 +1,47 @@
-//! Loomir's intermediate representation: context, storage, text, verifier, rewriter and pass manager.
+//! Loomir's intermediate representation.
+//!
+//! A program is a tree: an *operation* holds *regions*, a region holds *blocks*, a block holds operations. Values
+//! are results of operations or arguments of blocks. Everything that can be shared between programs (types,
+//! attributes, affine maps, names, locations) is uniqued once in a [`Context`] and named by a 4-byte handle;
+//! everything that changes lives in a [`Body`], an arena of its own for each operation that is isolated from above.
+//!
+//! This crate knows no dialect. What an operation *is* comes from an [`OpDef`], a table that the parser, the printer,
+//! the verifier and the builder interpret; what it *means* comes from interfaces that other crates attach to its
+//! [`OpInfo`].
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`context`] | uniquing, registration |
+//! | [`types`], [`attributes`], [`affine`], [`location`] | what is uniqued |
+//! | [`opdef`], [`dialect`] | operations as data, the `dialect!` macro |
+//! | [`body`], [`builder`], [`walk`], [`rewrite`] | storage and its mutation |
+//! | [`graph`] | dominators over the blocks of a region |
+//! | [`symbols`], [`verifier`] | symbol tables; the rules of well-formed IR |
+//! | [`text`] | MLIR's text, both ways |
+//! | [`pass`] | passes and pipelines |
+//! | [`diagnostics`] | what is said to the user, as data |
 #![forbid(unsafe_code)]
+
+pub mod affine;
+pub mod attributes;
+pub mod body;
+pub mod builder;
+pub mod context;
+pub mod diagnostics;
+pub mod dialect;
+pub mod entity;
+pub mod location;
+pub mod opdef;
+pub mod text;
+pub mod types;
+
+pub use affine::{AffineExpr, AffineExprKind, AffineMap, IntegerSet};
+pub use attributes::{Attr, AttrKind, Dict};
+pub use body::{Body, OpRef, Use, ValueDef};
+pub use builder::{Builder, InsertPoint, OperationState};
+pub use context::{Context, Name, OpInfo, OpName, Registry};
+pub use diagnostics::{Diagnostic, Diagnostics, Severity};
+pub use entity::{Block, Op, Region, Value};
+pub use location::{Loc, LocKind};
+pub use opdef::{EnumDef, OpDef, Trait};
+pub use types::{DYNAMIC, FloatKind, Signedness, Type, TypeKind};

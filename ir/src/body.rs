@@ -1,0 +1,591 @@
+//! The storage of operations: one arena, a [`Body`], for each operation that is isolated from above.
+//!
+//! **Shape.** A body is the inside of one operation, its *root* (a module, a function), which is itself stored in the body it owns, so
+//! that a function pass holds the function's name, attributes and regions under one `&mut Body`. In the parent's arena
+//! an operation that owns a body is a *slot*: it has a place in its block and a body, nothing else.
+//! [`OpRef`] and the accessors here look through slots, so a reader need not care.
+//!
+//! **Storage.** Entities are 32-bit indices into vectors with free lists. Operands are runs of *uses* in a pool; each use is a link
+//! of its value's use list, so replacing or erasing costs what it touches. Operations of a block are a linked list with
+//! order numbers: "a before b" is one comparison, and renumbering is amortised. What few operations have (regions,
+//! successors, a body) is in side records. An empty body allocates nothing.
+//!
+//! **Cost.** Create, erase, move, set operand: O(operands). Walks follow links; no hashing anywhere.
+
+use crate::attributes::{Attr, Dict};
+use crate::builder::OperationState;
+use crate::context::{Context, OpInfo, OpName};
+use crate::entity::{Block, NONE, Op, Region, Value};
+use crate::location::Loc;
+use crate::opdef::{OPERAND_SEGMENTS, OpDef, RESULT_SEGMENTS, Trait};
+use crate::types::Type;
+use pool::Pool;
+
+mod blocks;
+mod nested;
+mod op_ref;
+mod pool;
+mod uses;
+
+pub use op_ref::OpRef;
+pub use uses::Use;
+
+/// Where a value comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ValueDef {
+    /// Result `index` of `op`.
+    OpResult {
+        /// The operation.
+        op: Op,
+        /// Which result.
+        index: usize,
+    },
+    /// Argument `index` of `block`.
+    BlockArgument {
+        /// The block.
+        block: Block,
+        /// Which argument.
+        index: usize,
+    },
+}
+
+/// An arena of operations. See the [module](self).
+pub struct Body {
+    ctx: Context,
+    arena: u32,
+    ops: Vec<OpData>,
+    free_ops: Vec<u32>,
+    extras: Vec<Extra>,
+    free_extras: Vec<u32>,
+    uses: Pool<UseData>,
+    values: Pool<ValueData>,
+    successors: Pool<SuccessorData>,
+    blocks: Vec<BlockData>,
+    free_blocks: Vec<u32>,
+    regions: Pool<RegionData>,
+}
+
+#[derive(Clone)]
+struct OpData {
+    name: OpName,
+    block: u32,
+    prev: u32,
+    next: u32,
+    order: u32,
+    operands: u32,
+    num_operands: u32,
+    results: u32,
+    num_results: u32,
+    /// Index of the side record, or `NONE`.
+    extra: u32,
+    properties: Dict,
+    attributes: Dict,
+    loc: Loc,
+}
+
+/// What few operations have.
+#[derive(Default)]
+struct Extra {
+    regions: u32,
+    num_regions: u32,
+    successors: u32,
+    num_successors: u32,
+    nested: Option<Box<Body>>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct UseData {
+    value: u32,
+    owner: u32,
+    prev: u32,
+    next: u32,
+}
+
+#[derive(Clone, Copy)]
+struct ValueData {
+    ty: Type,
+    /// Operation, or block when `IS_ARGUMENT` is set in `index`.
+    def: u32,
+    index: u32,
+    first_use: u32,
+}
+
+#[derive(Clone, Copy, Default)]
+struct SuccessorData {
+    block: u32,
+    owner: u32,
+    prev: u32,
+    next: u32,
+}
+
+#[derive(Clone)]
+struct BlockData {
+    region: u32,
+    prev: u32,
+    next: u32,
+    first_op: u32,
+    last_op: u32,
+    /// The first use as a successor.
+    first_use: u32,
+    arguments: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct RegionData {
+    parent: u32,
+    first: u32,
+    last: u32,
+}
+
+const IS_ARGUMENT: u32 = 1 << 31;
+/// Distance of the order numbers of neighbours appended to a block.
+const STRIDE: u32 = 8;
+const ERASED: u32 = NONE - 1;
+
+const _: () =
+    assert!(size_of::<OpData>() <= 56 && size_of::<UseData>() == 16 && size_of::<ValueData>() == 16);
+const _: () = {
+    const fn shared_between_threads<T: Send + Sync>() {}
+    shared_between_threads::<Body>();
+};
+
+impl Default for ValueData {
+    fn default() -> Self {
+        ValueData { ty: Type::NONE, def: NONE, index: 0, first_use: NONE }
+    }
+}
+
+impl Default for RegionData {
+    fn default() -> Self {
+        RegionData { parent: NONE, first: NONE, last: NONE }
+    }
+}
+
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Body({})", self.ctx.op_str(self.op_name(self.root())))
+    }
+}
+
+impl Body {
+    /// The body of a new operation that owns one: its root is made from `state`, which has no operands, results
+    /// and successors.
+    pub fn new(ctx: &Context, state: OperationState) -> Body {
+        let mut body = Body {
+            ctx: ctx.clone(),
+            arena: ctx.new_arena(),
+            ops: Vec::new(),
+            free_ops: Vec::new(),
+            extras: Vec::new(),
+            free_extras: Vec::new(),
+            uses: Pool::new(),
+            values: Pool::new(),
+            successors: Pool::new(),
+            blocks: Vec::new(),
+            free_blocks: Vec::new(),
+            regions: Pool::new(),
+        };
+        body.create_record(state);
+        body
+    }
+
+    /// The context.
+    pub fn ctx(&self) -> &Context {
+        &self.ctx
+    }
+
+    /// The operation that owns this body.
+    pub fn root(&self) -> Op {
+        self.op(0)
+    }
+
+    /// A view of the root.
+    pub fn root_ref(&self) -> OpRef<'_> {
+        self.op_ref(self.root())
+    }
+
+    /// A view of an operation.
+    pub fn op_ref(&self, op: Op) -> OpRef<'_> {
+        OpRef::new(self, op)
+    }
+
+    #[inline]
+    fn op(&self, index: u32) -> Op {
+        Op::new(index, self.arena)
+    }
+
+    fn maybe_op(&self, index: u32) -> Option<Op> {
+        (index != NONE).then(|| self.op(index))
+    }
+
+    #[inline]
+    fn value(&self, index: u32) -> Value {
+        Value::new(index, self.arena)
+    }
+
+    #[inline]
+    fn data(&self, op: Op) -> &OpData {
+        let data = &self.ops[op.raw(self.arena) as usize];
+        debug_assert_ne!(data.block, ERASED, "{op:?} was erased");
+        data
+    }
+
+    #[inline]
+    fn data_mut(&mut self, op: Op) -> &mut OpData {
+        let data = &mut self.ops[op.raw(self.arena) as usize];
+        debug_assert_ne!(data.block, ERASED, "{op:?} was erased");
+        data
+    }
+
+    fn extra(&self, op: Op) -> Option<&Extra> {
+        let extra = self.data(op).extra;
+        (extra != NONE).then(|| &self.extras[extra as usize])
+    }
+
+    fn extra_or_new(&mut self, op: Op) -> &mut Extra {
+        if self.data(op).extra == NONE {
+            let index = match self.free_extras.pop() {
+                Some(index) => index,
+                None => {
+                    self.extras.push(Extra::default());
+                    (self.extras.len() - 1) as u32
+                }
+            };
+            self.data_mut(op).extra = index;
+        }
+        let index = self.data(op).extra;
+        &mut self.extras[index as usize]
+    }
+
+    // Making and erasing operations.
+
+    /// Makes an operation that stands in no block yet. If its definition says that it owns a body, it gets one.
+    ///
+    /// Result types must be in the state (see [`OperationState::infer_result_types`]). Regions are made empty, as many as the state says.
+    pub fn create(&mut self, state: OperationState) -> Op {
+        if self.ctx.op_info(state.name).owns_arena() {
+            let body = Body::new(&self.ctx, state);
+            return self.adopt(body);
+        }
+        self.create_record(state)
+    }
+
+    fn create_record(&mut self, state: OperationState) -> Op {
+        let index = match self.free_ops.pop() {
+            Some(index) => index,
+            None => {
+                self.ops.push(OpData::vacant());
+                (self.ops.len() - 1) as u32
+            }
+        };
+        let op = self.op(index);
+        self.ops[index as usize] = OpData {
+            name: state.name,
+            properties: state.properties,
+            attributes: state.attributes,
+            loc: state.loc,
+            ..OpData::vacant()
+        };
+        self.init_operands(index, &state.operands);
+        if !state.result_types.is_empty() {
+            let results = self.values.allocate(state.result_types.len());
+            for (i, ty) in state.result_types.iter().enumerate() {
+                self.values[results + i as u32] =
+                    ValueData { ty: *ty, def: index, index: i as u32, first_use: NONE };
+            }
+            self.ops[index as usize].results = results;
+            self.ops[index as usize].num_results = state.result_types.len() as u32;
+        }
+        if state.num_regions > 0 {
+            let regions = self.regions.allocate(state.num_regions);
+            for r in regions..regions + state.num_regions as u32 {
+                self.regions[r] = RegionData { parent: index, first: NONE, last: NONE };
+            }
+            let extra = self.extra_or_new(op);
+            extra.regions = regions;
+            extra.num_regions = state.num_regions as u32;
+        }
+        if !state.successors.is_empty() {
+            self.init_successors(op, &state.successors);
+        }
+        op
+    }
+
+    /// Makes an operation that owns `body`, standing in no block yet.
+    pub fn adopt(&mut self, body: Body) -> Op {
+        let name = body.op_name(body.root());
+        let op = self.create_record(OperationState::named(name, Loc::UNKNOWN));
+        self.extra_or_new(op).nested = Some(Box::new(body));
+        op
+    }
+
+    /// Erases an operation with all it holds. Its results may be used only inside itself.
+    ///
+    /// # Panics
+    /// In debug builds, if a result is still used elsewhere.
+    pub fn erase(&mut self, op: Op) {
+        self.detach(op);
+        // Everything inside, then the operation: an explicit stack, for nests may be deep.
+        let mut doomed = vec![op];
+        let mut next = 0;
+        while next < doomed.len() {
+            let o = doomed[next];
+            next += 1;
+            let regions: Vec<Region> = self.own_regions(o).collect();
+            for region in regions {
+                for block in self.blocks(region).collect::<Vec<_>>() {
+                    doomed.extend(self.ops(block));
+                }
+            }
+        }
+        for &o in &doomed {
+            self.clear_operands(o);
+            self.clear_successors(o);
+        }
+        for &o in doomed.iter().rev() {
+            let regions: Vec<Region> = self.own_regions(o).collect();
+            for region in &regions {
+                for block in self.blocks(*region).collect::<Vec<_>>() {
+                    self.free_block(block);
+                }
+            }
+            self.free_op(o);
+        }
+    }
+
+    fn free_op(&mut self, op: Op) {
+        let index = op.raw(self.arena);
+        let data = self.ops[index as usize].clone();
+        if data.num_results > 0 {
+            for v in data.results..data.results + data.num_results {
+                debug_assert_eq!(self.values[v].first_use, NONE, "erased {op:?} while a result is in use");
+            }
+            self.values.free(data.results, data.num_results as usize);
+        }
+        if data.extra != NONE {
+            let extra = std::mem::take(&mut self.extras[data.extra as usize]);
+            if extra.num_regions > 0 {
+                self.regions.free(extra.regions, extra.num_regions as usize);
+            }
+            self.free_extras.push(data.extra);
+        }
+        self.ops[index as usize] = OpData { block: ERASED, ..OpData::vacant() };
+        self.free_ops.push(index);
+    }
+
+    // What an operation is.
+
+    /// Its name.
+    #[inline]
+    pub fn op_name(&self, op: Op) -> OpName {
+        self.data(op).name
+    }
+
+    /// What is registered under its name.
+    #[inline]
+    pub fn info(&self, op: Op) -> &OpInfo {
+        self.ctx.op_info(self.data(op).name)
+    }
+
+    /// Whether it is the operation of this compiled-in definition.
+    #[inline]
+    pub fn is(&self, op: Op, def: &'static OpDef) -> bool {
+        self.info(op).is(def)
+    }
+
+    /// Whether its definition has the trait.
+    pub fn has_trait(&self, op: Op, t: Trait) -> bool {
+        self.info(op).has_trait(t)
+    }
+
+    /// Its location.
+    pub fn loc(&self, op: Op) -> Loc {
+        match self.nested(op) {
+            Some(body) => body.loc(body.root()),
+            None => self.data(op).loc,
+        }
+    }
+
+    /// Sets its location.
+    pub fn set_loc(&mut self, op: Op, loc: Loc) {
+        match self.nested_mut(op) {
+            Some(body) => body.set_loc(body.root(), loc),
+            None => self.data_mut(op).loc = loc,
+        }
+    }
+
+    /// Its inherent attributes.
+    pub fn properties(&self, op: Op) -> Dict {
+        match self.nested(op) {
+            Some(body) => body.properties(body.root()),
+            None => self.data(op).properties,
+        }
+    }
+
+    /// Its discardable attributes.
+    pub fn attributes(&self, op: Op) -> Dict {
+        match self.nested(op) {
+            Some(body) => body.attributes(body.root()),
+            None => self.data(op).attributes,
+        }
+    }
+
+    /// Replaces its inherent attributes.
+    pub fn set_properties(&mut self, op: Op, properties: Dict) {
+        match self.nested_mut(op) {
+            Some(body) => body.set_properties(body.root(), properties),
+            None => self.data_mut(op).properties = properties,
+        }
+    }
+
+    /// Replaces its discardable attributes.
+    pub fn set_attributes(&mut self, op: Op, attributes: Dict) {
+        match self.nested_mut(op) {
+            Some(body) => body.set_attributes(body.root(), attributes),
+            None => self.data_mut(op).attributes = attributes,
+        }
+    }
+
+    /// The attribute called `name`, inherent or discardable.
+    pub fn attr(&self, op: Op, name: &str) -> Option<Attr> {
+        self.properties(op).get(&self.ctx, name).or_else(|| self.attributes(op).get(&self.ctx, name))
+    }
+
+    /// Sets the attribute called `name`, as inherent if the definition says so.
+    pub fn set_attr(&mut self, op: Op, name: &str, attr: Attr) {
+        let ctx = self.ctx.clone();
+        if self.info(op).def().is_some_and(|def| def.is_inherent(name)) {
+            let properties = self.properties(op).with(&ctx, name, attr);
+            self.set_properties(op, properties);
+        } else {
+            let attributes = self.attributes(op).with(&ctx, name, attr);
+            self.set_attributes(op, attributes);
+        }
+    }
+
+    /// Removes the attribute called `name`, wherever it is.
+    pub fn remove_attr(&mut self, op: Op, name: &str) {
+        let ctx = self.ctx.clone();
+        let (properties, attributes) =
+            (self.properties(op).without(&ctx, name), self.attributes(op).without(&ctx, name));
+        self.set_properties(op, properties);
+        self.set_attributes(op, attributes);
+    }
+
+    /// Changes the operation's name, keeping everything else. Neither name may own a body.
+    pub fn rename(&mut self, op: Op, name: OpName) {
+        debug_assert!(!self.info(op).owns_arena() && !self.ctx.op_info(name).owns_arena());
+        self.data_mut(op).name = name;
+    }
+
+    /// How many results it has.
+    #[inline]
+    pub fn num_results(&self, op: Op) -> usize {
+        self.data(op).num_results as usize
+    }
+
+    /// Its results.
+    pub fn results(
+        &self,
+        op: Op,
+    ) -> impl ExactSizeIterator<Item = Value> + DoubleEndedIterator + Clone + use<> {
+        let data = self.data(op);
+        let arena = self.arena;
+        let (first, count) = (data.results, data.num_results);
+        (0..count).map(move |i| Value::new(first + i, arena))
+    }
+
+    /// Result `index`.
+    ///
+    /// # Panics
+    /// If there is no such result.
+    #[inline]
+    pub fn result(&self, op: Op, index: usize) -> Value {
+        let data = self.data(op);
+        assert!(index < data.num_results as usize, "{op:?} has no result {index}");
+        self.value(data.results + index as u32)
+    }
+
+    // Values.
+
+    /// The type of a value.
+    #[inline]
+    pub fn value_type(&self, value: Value) -> Type {
+        self.values[value.raw(self.arena)].ty
+    }
+
+    /// Changes the type of a value.
+    pub fn set_value_type(&mut self, value: Value, ty: Type) {
+        let raw = value.raw(self.arena);
+        self.values[raw].ty = ty;
+    }
+
+    /// Where a value comes from.
+    #[inline]
+    pub fn def(&self, value: Value) -> ValueDef {
+        let data = self.values[value.raw(self.arena)];
+        if data.index & IS_ARGUMENT != 0 {
+            let block = Block::new(data.def, self.arena);
+            ValueDef::BlockArgument { block, index: (data.index & !IS_ARGUMENT) as usize }
+        } else {
+            ValueDef::OpResult { op: self.op(data.def), index: data.index as usize }
+        }
+    }
+
+    /// The operation a value is a result of.
+    pub fn defining_op(&self, value: Value) -> Option<Op> {
+        match self.def(value) {
+            ValueDef::OpResult { op, .. } => Some(op),
+            ValueDef::BlockArgument { .. } => None,
+        }
+    }
+
+    /// The block in which a value is defined, as argument or as result of an operation there.
+    pub fn value_block(&self, value: Value) -> Option<Block> {
+        match self.def(value) {
+            ValueDef::OpResult { op, .. } => self.block_of(op),
+            ValueDef::BlockArgument { block, .. } => Some(block),
+        }
+    }
+
+    /// One more than the largest index of any value: the size of a dense side table.
+    pub fn num_value_slots(&self) -> usize {
+        self.values.len()
+    }
+
+    /// One more than the largest index of any operation: the size of a dense side table.
+    pub fn num_op_slots(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// One more than the largest index of any block: the size of a dense side table.
+    pub fn num_block_slots(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Sizes of the operand segments (`results` false) or result segments of an operation whose traits call for them.
+    pub fn segments(&self, op: Op, results: bool) -> Option<Vec<i64>> {
+        let name = if results { RESULT_SEGMENTS } else { OPERAND_SEGMENTS };
+        self.attr(op, name)?.as_dense_ints(&self.ctx)
+    }
+}
+
+impl OpData {
+    fn vacant() -> OpData {
+        OpData {
+            name: OpName::FIRST,
+            block: NONE,
+            prev: NONE,
+            next: NONE,
+            order: 0,
+            operands: 0,
+            num_operands: 0,
+            results: 0,
+            num_results: 0,
+            extra: NONE,
+            properties: Dict::EMPTY,
+            attributes: Dict::EMPTY,
+            loc: Loc::UNKNOWN,
+        }
+    }
+}

@@ -1,0 +1,542 @@
+//! The context: everything programs share, uniqued once, and the dialects that are registered.
+//!
+//! A [`Context`] is a cheap handle (one reference count) and may be used from several threads. It only ever grows: what it
+//! uniques lives as long as it does. Dialects are registered explicitly in a [`Registry`] before the context is made, so
+//! what an operation means never changes under a running pass.
+//!
+//! ```
+//! use loomir_ir::{Context, Registry, Type, TypeKind};
+//! let ctx = Context::new(Registry::new());
+//! let vector = TypeKind::Vector { shape: [4].into(), scalable: [false].into(), element: Type::F32 };
+//! assert_eq!(ctx.ty(vector.clone()), ctx.ty(vector));
+//! ```
+
+use std::any::{Any, TypeId};
+use std::ops::Deref;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, RwLock};
+
+use hashbrown::HashMap;
+
+use crate::affine::{AffineExpr, AffineExprKind, AffineMap, AffineMapData, IntegerSet, IntegerSetData};
+use crate::attributes::{Attr, AttrKind, Dict};
+use crate::location::{Loc, LocKind};
+use crate::opdef::{DialectDef, EnumDef, OpDef, StructAttrDef, Trait, TypeDef};
+use crate::text::Format;
+use crate::types::{FloatKind, Signedness, Type, TypeKind};
+use interner::Interner;
+
+mod interner;
+
+/// A uniqued string.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Name(u32);
+
+/// The name of an operation, registered or not.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct OpName(u32);
+
+/// An operation's definition: compiled in, or loaded at run time.
+#[derive(Clone, Debug)]
+pub enum DefRef {
+    /// Made by the `dialect!` macro.
+    Static(&'static OpDef),
+    /// Loaded at run time.
+    Owned(Arc<OpDef>),
+}
+
+impl Deref for DefRef {
+    type Target = OpDef;
+
+    fn deref(&self) -> &OpDef {
+        match self {
+            DefRef::Static(def) => def,
+            DefRef::Owned(def) => def,
+        }
+    }
+}
+
+/// All that is known of the operations of one name.
+#[derive(Debug)]
+pub struct OpInfo {
+    name: Name,
+    dialect: Name,
+    def: Option<DefRef>,
+    format: Option<Format>,
+    interfaces: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
+    owns_arena: bool,
+}
+
+impl OpName {
+    /// A name to fill vacant records with.
+    pub(crate) const FIRST: OpName = OpName(0);
+}
+
+impl OpInfo {
+    /// The full name, `arith.addi`.
+    pub fn name(&self) -> Name {
+        self.name
+    }
+
+    /// The dialect's name: what stands before the first dot.
+    pub fn dialect(&self) -> Name {
+        self.dialect
+    }
+
+    /// The definition, if the operation is registered.
+    pub fn def(&self) -> Option<&OpDef> {
+        self.def.as_deref()
+    }
+
+    /// The parsed declarative assembly format.
+    pub fn format(&self) -> Option<&Format> {
+        self.format.as_ref()
+    }
+
+    /// Whether it is the operation of this compiled-in definition.
+    #[inline]
+    pub fn is(&self, def: &'static OpDef) -> bool {
+        matches!(self.def, Some(DefRef::Static(own)) if std::ptr::eq(own, def))
+    }
+
+    /// Whether it is registered and has the trait. Of what is not registered nothing is known.
+    pub fn has_trait(&self, t: Trait) -> bool {
+        self.def.as_ref().is_some_and(|def| def.traits.has(t))
+    }
+
+    /// Whether operations of this name own an arena (a [`Body`](crate::Body)) of their own.
+    #[inline]
+    pub fn owns_arena(&self) -> bool {
+        self.owns_arena
+    }
+
+    /// The implementation of interface `I` (a `dyn Trait`) attached to the operation.
+    ///
+    /// ```
+    /// # use loomir_ir::{Context, Registry};
+    /// trait Cost: Send + Sync { fn cycles(&self) -> u32; }
+    /// struct Flat(u32);
+    /// impl Cost for Flat { fn cycles(&self) -> u32 { self.0 } }
+    /// let mut registry = Registry::new();
+    /// registry.attach::<dyn Cost>("my.op", Box::new(Flat(3)));
+    /// let ctx = Context::new(registry);
+    /// let name = ctx.op_name("my.op");
+    /// assert_eq!(ctx.op_info(name).interface::<dyn Cost>().unwrap().cycles(), 3);
+    /// ```
+    pub fn interface<I: ?Sized + 'static>(&self) -> Option<&I> {
+        let any = self.interfaces.get(&TypeId::of::<Box<I>>())?;
+        any.downcast_ref::<Box<I>>().map(|boxed| &**boxed)
+    }
+}
+
+/// The dialects and interfaces a [`Context`] is made with.
+#[derive(Debug, Default)]
+pub struct Registry {
+    dialects: Vec<DialectEntry>,
+    runtime_ops: Vec<Arc<OpDef>>,
+    interfaces: HashMap<String, HashMap<TypeId, Box<dyn Any + Send + Sync>>>,
+}
+
+#[derive(Debug)]
+struct DialectEntry {
+    def: &'static DialectDef,
+}
+
+impl Registry {
+    /// A registry without dialects. (`builtin.module` comes with the dialect `builtin`.)
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Registers a dialect. Registering one twice changes nothing.
+    pub fn dialect(&mut self, def: &'static DialectDef) -> &mut Self {
+        if !self.dialects.iter().any(|d| std::ptr::eq(d.def, def)) {
+            self.dialects.push(DialectEntry { def });
+        }
+        self
+    }
+
+    /// Registers one operation defined at run time; its dialect is what stands before the first dot of its name.
+    pub fn operation(&mut self, def: OpDef) -> &mut Self {
+        self.runtime_ops.push(Arc::new(def));
+        self
+    }
+
+    /// Attaches an implementation of interface `I` to the operation called `op`, registered or not, replacing one that is
+    /// there. Any crate may do so for any operation.
+    pub fn attach<I: ?Sized + 'static>(&mut self, op: &str, model: Box<I>) -> &mut Self
+    where
+        Box<I>: Send + Sync,
+    {
+        self.interfaces.entry_ref(op).or_default().insert(TypeId::of::<Box<I>>(), Box::new(model));
+        self
+    }
+}
+
+/// Everything that programs share. See the [module](self).
+#[derive(Clone)]
+pub struct Context(Arc<Shared>);
+
+struct Shared {
+    strings: Interner<Box<str>>,
+    types: Interner<TypeKind>,
+    attrs: Interner<AttrKind>,
+    dicts: Interner<Box<[(Name, Attr)]>>,
+    exprs: Interner<AffineExprKind>,
+    maps: Interner<AffineMapData>,
+    sets: Interner<IntegerSetData>,
+    locs: Interner<LocKind>,
+    op_ids: RwLock<HashMap<Name, OpName>>,
+    op_infos: boxcar::Vec<OpInfo>,
+    dialects: Vec<&'static DialectDef>,
+    dialect_names: HashMap<Name, Option<usize>>,
+    enums: HashMap<Name, &'static EnumDef>,
+    type_defs: HashMap<Name, TypeDef>,
+    attr_defs: HashMap<Name, StructAttrDef>,
+    arenas: AtomicU32,
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Context")
+    }
+}
+
+const _: () = {
+    const fn shared_between_threads<T: Send + Sync>() {}
+    shared_between_threads::<Context>();
+};
+
+impl Context {
+    /// A context that knows the dialects and interfaces of `registry`.
+    ///
+    /// # Panics
+    /// If a compiled-in definition has an assembly format that doesn't parse: a defect of the program that defines the
+    /// dialect, found the first time it runs.
+    pub fn new(registry: Registry) -> Self {
+        let mut shared = Shared {
+            strings: Interner::new(),
+            types: Interner::new(),
+            attrs: Interner::new(),
+            dicts: Interner::new(),
+            exprs: Interner::new(),
+            maps: Interner::new(),
+            sets: Interner::new(),
+            locs: Interner::new(),
+            op_ids: RwLock::default(),
+            op_infos: boxcar::Vec::new(),
+            dialects: registry.dialects.iter().map(|d| d.def).collect(),
+            dialect_names: HashMap::new(),
+            enums: HashMap::new(),
+            type_defs: HashMap::new(),
+            attr_defs: HashMap::new(),
+            arenas: AtomicU32::new(0),
+        };
+        // The fixed handles, in the order of their constants.
+        for kind in crate::types::well_known() {
+            shared.types.intern(kind, |k| k);
+        }
+        shared.attrs.intern(AttrKind::Unit, |k| k);
+        for value in [0, -1] {
+            shared.attrs.intern(AttrKind::Integer { value, ty: Type::I1 }, |k| k);
+        }
+        shared.dicts.intern(Box::default(), |k| k);
+        shared.locs.intern(LocKind::Unknown, |k| k);
+
+        let intern = |shared: &Shared, text: &str| Name(shared.strings.intern(text, Box::from));
+        let mut defs: Vec<DefRef> = Vec::new();
+        for (i, entry) in registry.dialects.iter().enumerate() {
+            let name = intern(&shared, &entry.def.name);
+            shared.dialect_names.insert(name, Some(i));
+            defs.extend(entry.def.ops.iter().map(|op| DefRef::Static(op)));
+            for def in entry.def.enums.iter() {
+                let name = intern(&shared, def.name);
+                shared.enums.insert(name, def);
+            }
+            for def in entry.def.types.iter() {
+                let name = intern(&shared, def.name);
+                shared.type_defs.insert(name, *def);
+            }
+            for def in entry.def.attrs.iter() {
+                let name = intern(&shared, def.name);
+                shared.attr_defs.insert(name, *def);
+            }
+        }
+        for def in registry.runtime_ops {
+            let dialect = def.name.split('.').next().unwrap_or_default().to_owned();
+            let name = intern(&shared, &dialect);
+            shared.dialect_names.entry(name).or_insert(None);
+            defs.push(DefRef::Owned(def));
+        }
+        let ctx = Context(Arc::new(shared));
+        let mut interfaces = registry.interfaces;
+        for def in defs {
+            let attached = interfaces.remove(&*def.name).unwrap_or_default();
+            ctx.add_op(&def.name.clone(), Some(def), attached);
+        }
+        // Interfaces attached to operations nobody defined. The order of insertion fixes ids, and nothing reads them.
+        #[allow(clippy::iter_over_hash_type)]
+        for (name, attached) in interfaces {
+            ctx.add_op(&name, None, attached);
+        }
+        ctx
+    }
+
+    fn add_op(
+        &self,
+        full_name: &str,
+        def: Option<DefRef>,
+        interfaces: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
+    ) -> OpName {
+        let name = self.name(full_name);
+        let dialect = self.name(full_name.split_once('.').map_or("builtin", |(dialect, _)| dialect));
+        // A poisoned lock: some thread panicked between two whole states of the table.
+        let mut ids = self.0.op_ids.write().unwrap_or_else(|e| e.into_inner());
+        *ids.entry(name).or_insert_with(|| {
+            let format =
+                def.as_ref().and_then(|def| def.format.as_deref()).map(|text| match Format::parse(text) {
+                    Ok(format) => format,
+                    Err(error) => panic!("assembly format of {full_name}: {error}"),
+                });
+            let owns_arena = def.as_ref().is_some_and(|def| def.owns_arena());
+            OpName(self.0.op_infos.push(OpInfo { name, dialect, def, format, interfaces, owns_arena }) as u32)
+        })
+    }
+
+    // Names.
+
+    /// The handle of a string.
+    pub fn name(&self, text: &str) -> Name {
+        Name(self.0.strings.intern(text, Box::from))
+    }
+
+    /// The string of a handle.
+    #[inline]
+    pub fn str(&self, name: Name) -> &str {
+        self.0.strings.get(name.0)
+    }
+
+    /// The handle of an operation's full name, registered or not.
+    pub fn op_name(&self, text: &str) -> OpName {
+        let name = self.name(text);
+        let known = self.0.op_ids.read().unwrap_or_else(|e| e.into_inner()).get(&name).copied();
+        known.unwrap_or_else(|| self.add_op(text, None, HashMap::new()))
+    }
+
+    /// The handle of a compiled-in definition's name.
+    pub fn op_name_of(&self, def: &OpDef) -> OpName {
+        self.op_name(&def.name)
+    }
+
+    /// What is known of operations of this name.
+    #[inline]
+    pub fn op_info(&self, name: OpName) -> &OpInfo {
+        &self.0.op_infos[name.0 as usize]
+    }
+
+    /// The full name of an operation, `arith.addi`.
+    pub fn op_str(&self, name: OpName) -> &str {
+        self.str(self.op_info(name).name)
+    }
+
+    /// The registered dialect called `name`.
+    pub fn dialect(&self, name: &str) -> Option<&'static DialectDef> {
+        let index = (*self.0.dialect_names.get(&self.name(name))?)?;
+        Some(self.0.dialects[index])
+    }
+
+    /// Whether a dialect of this name is registered, compiled in or loaded at run time.
+    pub fn is_registered_dialect(&self, name: &str) -> bool {
+        self.0.dialect_names.contains_key(&self.name(name))
+    }
+
+    /// All compiled-in dialects in order of registration.
+    pub fn dialects(&self) -> &[&'static DialectDef] {
+        &self.0.dialects
+    }
+
+    /// The enumeration whose attribute has this full name.
+    pub fn enum_def(&self, name: Name) -> Option<&'static EnumDef> {
+        self.0.enums.get(&name).copied()
+    }
+
+    /// The dialect type of this full name.
+    pub fn type_def(&self, name: Name) -> Option<TypeDef> {
+        self.0.type_defs.get(&name).copied()
+    }
+
+    /// The structured attribute of this full name.
+    pub fn struct_attr_def(&self, name: Name) -> Option<StructAttrDef> {
+        self.0.attr_defs.get(&name).copied()
+    }
+
+    // Types.
+
+    /// The handle of a type.
+    pub fn ty(&self, kind: TypeKind) -> Type {
+        Type(self.0.types.intern(kind, |k| k))
+    }
+
+    #[inline]
+    pub(crate) fn type_kind(&self, ty: Type) -> &TypeKind {
+        self.0.types.get(ty.0)
+    }
+
+    /// `i<width>`.
+    pub fn int_type(&self, width: u32) -> Type {
+        self.ty(TypeKind::Integer { width, signedness: Signedness::Signless })
+    }
+
+    /// A floating-point type.
+    pub fn float_type(&self, kind: FloatKind) -> Type {
+        self.ty(TypeKind::Float(kind))
+    }
+
+    /// `(inputs) -> results`.
+    pub fn function_type(&self, inputs: &[Type], results: &[Type]) -> Type {
+        self.ty(TypeKind::Function { inputs: inputs.into(), results: results.into() })
+    }
+
+    /// A memref of the identity layout in the default space.
+    pub fn memref_type(&self, shape: &[i64], element: Type) -> Type {
+        self.ty(TypeKind::MemRef { shape: Some(shape.into()), element, layout: None, memory_space: None })
+    }
+
+    /// A fixed-length vector.
+    pub fn vector_type(&self, shape: &[i64], element: Type) -> Type {
+        self.ty(TypeKind::Vector { shape: shape.into(), scalable: vec![false; shape.len()].into(), element })
+    }
+
+    /// The type of a dialect with this full name (`llvm.array`) and parameters.
+    pub fn dialect_type(&self, name: &str, params: &[Attr]) -> Type {
+        self.ty(TypeKind::Dialect { name: self.name(name), params: params.into() })
+    }
+
+    // Attributes.
+
+    /// The handle of an attribute.
+    pub fn attr(&self, kind: AttrKind) -> Attr {
+        Attr(self.0.attrs.intern(kind, |k| k))
+    }
+
+    #[inline]
+    pub(crate) fn attr_kind(&self, attr: Attr) -> &AttrKind {
+        self.0.attrs.get(attr.0)
+    }
+
+    /// `value : ty`, the value wrapped to the type's width. `ty` is an integer type of at most 128 bits or `index`.
+    pub fn int_attr(&self, ty: Type, value: impl Into<i128>) -> Attr {
+        let (width, unsigned) = match ty.kind(self) {
+            TypeKind::Integer { width, signedness } => (*width, *signedness == Signedness::Unsigned),
+            _ => (64, false),
+        };
+        let shift = 128 - width.clamp(1, 128);
+        let value: i128 = value.into();
+        let value =
+            if unsigned { (((value as u128) << shift) >> shift) as i128 } else { (value << shift) >> shift };
+        self.attr(AttrKind::Integer { value, ty })
+    }
+
+    /// `value : index`.
+    pub fn index_attr(&self, value: i64) -> Attr {
+        self.int_attr(Type::INDEX, value)
+    }
+
+    /// `true` or `false`.
+    pub fn bool_attr(&self, value: bool) -> Attr {
+        if value { Attr::TRUE } else { Attr::FALSE }
+    }
+
+    /// A float of type `f32` or `f64` nearest to `value`.
+    pub fn float_attr(&self, ty: Type, value: f64) -> Attr {
+        let bits =
+            if ty == Type::F32 { u128::from((value as f32).to_bits()) } else { u128::from(value.to_bits()) };
+        self.attr(AttrKind::Float { bits, ty })
+    }
+
+    /// `"text"`.
+    pub fn string_attr(&self, text: &str) -> Attr {
+        self.attr(AttrKind::String(text.as_bytes().into()))
+    }
+
+    /// A type as an attribute.
+    pub fn type_attr(&self, ty: Type) -> Attr {
+        self.attr(AttrKind::Type(ty))
+    }
+
+    /// `[…]`.
+    pub fn array_attr(&self, elements: &[Attr]) -> Attr {
+        self.attr(AttrKind::Array(elements.into()))
+    }
+
+    /// `@name`.
+    pub fn symbol_attr(&self, name: &str) -> Attr {
+        self.attr(AttrKind::Symbol { root: self.name(name), nested: Box::default() })
+    }
+
+    /// `array<iN: …>`; each value is cut to the type's width.
+    pub fn dense_ints_attr(&self, element: Type, values: &[i64]) -> Attr {
+        let width = element.integer_width(self).unwrap_or(64).div_ceil(8).clamp(1, 8) as usize;
+        let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes().into_iter().take(width)).collect();
+        self.attr(AttrKind::DenseArray { element, bytes: bytes.into() })
+    }
+
+    /// The handle of a dictionary. Of two entries with one name the later wins.
+    pub fn dict(&self, mut entries: Vec<(Name, Attr)>) -> Dict {
+        if entries.len() > 1 {
+            entries.reverse();
+            entries.sort_by(|a, b| self.str(a.0).cmp(self.str(b.0)));
+            entries.dedup_by_key(|e| e.0);
+        }
+        Dict(self.0.dicts.intern(entries.into_boxed_slice(), |k| k))
+    }
+
+    #[inline]
+    pub(crate) fn dict_entries(&self, dict: Dict) -> &[(Name, Attr)] {
+        self.0.dicts.get(dict.0)
+    }
+
+    // Affine.
+
+    /// The handle of an expression as it stands, unsimplified; use [`AffineExpr`]'s methods to build.
+    pub(crate) fn affine_expr(&self, kind: AffineExprKind) -> AffineExpr {
+        AffineExpr(self.0.exprs.intern(kind, |k| k))
+    }
+
+    #[inline]
+    pub(crate) fn affine_expr_kind(&self, expr: AffineExpr) -> &AffineExprKind {
+        self.0.exprs.get(expr.0)
+    }
+
+    pub(crate) fn affine_map(&self, data: AffineMapData) -> AffineMap {
+        AffineMap(self.0.maps.intern(data, |k| k))
+    }
+
+    pub(crate) fn affine_map_data(&self, map: AffineMap) -> &AffineMapData {
+        self.0.maps.get(map.0)
+    }
+
+    pub(crate) fn integer_set(&self, data: IntegerSetData) -> IntegerSet {
+        IntegerSet(self.0.sets.intern(data, |k| k))
+    }
+
+    pub(crate) fn integer_set_data(&self, set: IntegerSet) -> &IntegerSetData {
+        self.0.sets.get(set.0)
+    }
+
+    // Locations.
+
+    /// The handle of a location.
+    pub fn loc(&self, kind: LocKind) -> Loc {
+        Loc(self.0.locs.intern(kind, |k| k))
+    }
+
+    pub(crate) fn loc_kind(&self, loc: Loc) -> &LocKind {
+        self.0.locs.get(loc.0)
+    }
+
+    /// A number that no other arena of this context has.
+    pub(crate) fn new_arena(&self) -> u32 {
+        self.0.arenas.fetch_add(1, Ordering::Relaxed)
+    }
+}
