@@ -1,2 +1,4 @@
 //! Loomir's dialects and the reference interpreter.
 #![forbid(unsafe_code)]
+
+pub mod interfaces;

@@ -1,0 +1,156 @@
+//! What operations mean to analyses and passes, as interfaces.
+//!
+//! Each interface is an object-safe trait, implemented on a model value and attached to operations in the registry
+//! ([`Registry::attach`](loomir_ir::Registry::attach)), so that any crate can give any operation a meaning. Passes ask
+//! `op.info().interface::<dyn MemoryEffects>()` and never match on an operation's name. Where an operation does not
+//! implement an interface, nothing is known of it, and the answer is the worst case.
+
+use loomir_ir::attributes::Attr;
+use loomir_ir::{AffineMap, Name, OpRef, Region, Value};
+
+/// How memory is touched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EffectKind {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Makes a new object.
+    Allocate,
+    /// Ends an object's life.
+    Free,
+}
+
+/// What memory is touched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Resource {
+    /// The object that a value (a memref or pointer) refers to.
+    Value(Value),
+    /// A global, by name.
+    Global(Name),
+    /// Anything at all, and the world outside.
+    World,
+}
+
+/// One effect of an operation on memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Effect {
+    /// How.
+    pub kind: EffectKind,
+    /// What.
+    pub on: Resource,
+}
+
+/// The memory effects of an operation, those of its regions excluded.
+pub trait MemoryEffects: Send + Sync {
+    /// All effects; none means that it touches no memory.
+    fn effects(&self, op: OpRef<'_>) -> Vec<Effect>;
+
+    /// Whether it may fail to reach the next operation (trap, throw, exit, run forever).
+    fn may_not_return(&self, _op: OpRef<'_>) -> bool {
+        false
+    }
+
+    /// Whether executing it with unfortunate operands is immediate undefined behaviour (division by zero, an access out of bounds).
+    fn may_be_undefined(&self, _op: OpRef<'_>) -> bool {
+        false
+    }
+}
+
+/// An operation whose results refer to (part of) the object one operand refers to: casts, views.
+pub trait ViewLike: Send + Sync {
+    /// The operand seen through.
+    fn source(&self, op: OpRef<'_>) -> Value;
+}
+
+/// Subscripts of an access: an affine map applied to operands, dimensions first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Subscripts {
+    /// One result for each dimension of the memref.
+    pub map: AffineMap,
+    /// Dimensions, then symbols, of the map.
+    pub operands: Vec<Value>,
+}
+
+/// An operation that reads or writes one element of a memref.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// The memref.
+    pub memref: Value,
+    /// Which element.
+    pub subscripts: Subscripts,
+    /// The value stored; `None` for a read.
+    pub stored: Option<Value>,
+}
+
+/// Loads and stores of one element.
+pub trait MemoryAccess: Send + Sync {
+    /// The access.
+    fn access(&self, op: OpRef<'_>) -> Access;
+}
+
+/// A bound of a counted loop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Bound {
+    /// A value.
+    Value(Value),
+    /// The greatest (lower bound) or least (upper bound) result of a map.
+    Map(Subscripts),
+}
+
+/// The iteration space of a counted loop: `lower, lower + step, …` below `upper`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoopBounds {
+    /// The first value.
+    pub lower: Bound,
+    /// The first value not reached.
+    pub upper: Bound,
+    /// The distance of two values: a positive constant, or a value.
+    pub step: Step,
+}
+
+/// The step of a counted loop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// A positive number.
+    Constant(i64),
+    /// A value; undefined behaviour unless positive.
+    Value(Value),
+}
+
+/// A counted loop with one block as its body: its first argument is the induction variable, the others are carried from
+/// iteration to iteration; its terminator yields their next values, the operation's results are the last ones.
+pub trait LoopLike: Send + Sync {
+    /// The iteration space.
+    fn bounds(&self, op: OpRef<'_>) -> LoopBounds;
+    /// The body.
+    fn body(&self, op: OpRef<'_>) -> Region;
+    /// Initial values of what is carried.
+    fn inits(&self, op: OpRef<'_>) -> Vec<Value>;
+    /// Whether the induction variable is compared as unsigned.
+    fn is_unsigned(&self, _op: OpRef<'_>) -> bool {
+        false
+    }
+}
+
+/// A call of a symbol.
+pub trait CallLike: Send + Sync {
+    /// The symbol called; `None` for an indirect call.
+    fn callee(&self, op: OpRef<'_>) -> Option<Attr>;
+    /// The arguments.
+    fn arguments(&self, op: OpRef<'_>) -> Vec<Value>;
+}
+
+/// A function: a symbol with a function type and a body that may be absent.
+pub trait FunctionLike: Send + Sync {
+    /// Types of arguments and results.
+    fn signature(&self, op: OpRef<'_>) -> (Vec<loomir_ir::Type>, Vec<loomir_ir::Type>);
+    /// The body; empty for a declaration.
+    fn body(&self, op: OpRef<'_>) -> Region;
+}
+
+/// A terminator that passes operands to its successors.
+pub trait BranchLike: Send + Sync {
+    /// The range of operands that become the arguments of successor `index`.
+    fn successor_operands(&self, op: OpRef<'_>, index: usize) -> std::ops::Range<usize>;
+}
