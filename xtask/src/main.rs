@@ -1,2 +1,83 @@
-//! Developer commands.
-fn main() {}
+//! `cargo xtask …`: everything a developer does that is more than one command of cargo.
+//!
+//! One file a command, no dependencies, so that it builds in a second and works on a fresh clone. [`COMMANDS`] is the
+//! whole list; `cargo xtask` alone prints it.
+#![forbid(unsafe_code)]
+// A command-line program talks to its user.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod bench;
+mod bless;
+mod campaign;
+mod process;
+mod setup;
+mod test;
+
+use std::process::ExitCode;
+
+/// Why a command failed, as shown to the user.
+type Failure = String;
+
+/// One command.
+struct Command {
+    name: &'static str,
+    arguments: &'static str,
+    does: &'static str,
+    run: fn(&[String]) -> Result<(), Failure>,
+}
+
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "test",
+        arguments: "[STEP…]",
+        does: "set up what is missing, then every check and test (or the steps named); this is all of CI",
+        run: test::run,
+    },
+    Command {
+        name: "setup",
+        arguments: "",
+        does: "only the set-up of `test`: LLVM/MLIR 22 and islpy, if missing",
+        run: |_| setup::run().map(drop),
+    },
+    Command {
+        name: "bless",
+        arguments: "[CARGO-TEST-ARGUMENT…]",
+        does: "run the tests and accept what snapshots and the book now show",
+        run: bless::run,
+    },
+    Command {
+        name: "campaign",
+        arguments: "NAME [--cases N] [--seed S]",
+        does: "run a long random campaign and keep its result in benches/results",
+        run: campaign::run,
+    },
+    Command {
+        name: "bench",
+        arguments: "[CARGO-BENCH-ARGUMENT…]",
+        does: "run the benchmarks",
+        run: bench::run,
+    },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let wanted = arguments.first().map(String::as_str).unwrap_or_default();
+    let Some(command) = COMMANDS.iter().find(|command| command.name == wanted) else {
+        print_usage();
+        return ExitCode::from(2);
+    };
+    match (command.run)(&arguments[1..]) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask {}: {failure}", command.name);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn print_usage() {
+    println!("cargo xtask COMMAND\n");
+    for Command { name, arguments, does, .. } in COMMANDS {
+        println!("  {:<44}{does}", format!("{name} {arguments}"));
+    }
+}

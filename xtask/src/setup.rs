@@ -1,0 +1,143 @@
+//! What the tests need beyond Rust: LLVM/MLIR 22, and islpy as the oracle of integer sets.
+//!
+//! Each is installed only if missing, and what is done is said first. On Debian and its relatives LLVM comes from
+//! their packages; elsewhere we say what to install and how to point to it. islpy lives in a virtual environment in
+//! the target folder, so nothing of the user's Python changes.
+
+use std::path::{Path, PathBuf};
+
+use crate::Failure;
+use crate::process::{command, execute, output, root};
+
+/// LLVM's version, and so melior's.
+const VERSION: &str = "22";
+
+/// Variable that names LLVM's folder; `.cargo/config.toml` gives it a default.
+const PREFIX: &str = "MLIR_SYS_220_PREFIX";
+
+/// Debian's packages: libraries and headers, the command-line tools, and what LLVM's libraries link against.
+const PACKAGES: &[&str] = &[
+    "libmlir-22-dev",
+    "mlir-22-tools",
+    "llvm-22-dev",
+    "clang-22",
+    "libclang-22-dev",
+    "libpolly-22-dev",
+    "libzstd-dev",
+    "zlib1g-dev",
+    "libxml2-dev",
+];
+
+/// Files of LLVM's folder that stand for those packages.
+const LLVM_FILES: &[&str] = &[
+    "bin/llvm-config",
+    "bin/mlir-opt",
+    "bin/mlir-translate",
+    "bin/opt",
+    "bin/lli",
+    "bin/clang",
+    "lib/libMLIRIR.a",
+    "lib/libLLVMCore.a",
+    "lib/libPolly.a",
+    "include/mlir-c/IR.h",
+];
+
+/// The oracle of integer sets.
+const ISLPY: &str = "islpy==2026.2.2";
+
+/// What was found or installed.
+pub(crate) struct Tools {
+    /// LLVM's folder, or why there is none.
+    pub(crate) llvm: Result<PathBuf, Failure>,
+    /// A Python that has islpy, or why there is none.
+    pub(crate) islpy: Result<PathBuf, Failure>,
+}
+
+/// Looks for both tools and installs what is missing.
+pub(crate) fn run() -> Result<Tools, Failure> {
+    let tools = Tools { llvm: llvm(), islpy: islpy() };
+    for (name, found) in [("LLVM/MLIR 22", &tools.llvm), ("islpy", &tools.islpy)] {
+        match found {
+            Ok(_) => println!("{name}: found"),
+            Err(reason) => println!("{name}: missing\n{reason}"),
+        }
+    }
+    Ok(tools)
+}
+
+fn llvm() -> Result<PathBuf, Failure> {
+    let prefix = PathBuf::from(std::env::var_os(PREFIX).unwrap_or_else(|| "/usr/lib/llvm-22".into()));
+    let Some(absent) = missing(&prefix) else { return Ok(prefix) };
+    println!("LLVM/MLIR {VERSION}: {absent} is missing in {}", prefix.display());
+    if is_debian() && prefix == Path::new("/usr/lib/llvm-22") {
+        install(PACKAGES)?;
+    }
+    match missing(&prefix) {
+        None => Ok(prefix),
+        Some(absent) => Err(format!(
+            "No LLVM/MLIR {VERSION} in {} ({absent} is missing). Install LLVM {VERSION} with MLIR, clang and Polly, as \
+             static libraries with headers, and set {PREFIX} and TABLEGEN_220_PREFIX to its folder (the one that has \
+             bin/llvm-config). On Debian 12 these packages do: {}.",
+            prefix.display(),
+            PACKAGES.join(" ")
+        )),
+    }
+}
+
+/// The first of [`LLVM_FILES`] that `prefix` lacks.
+fn missing(prefix: &Path) -> Option<&'static str> {
+    LLVM_FILES.iter().copied().find(|file| !prefix.join(file).exists())
+}
+
+fn is_debian() -> bool {
+    let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let family =
+        |line: &str| (line.starts_with("ID=") || line.starts_with("ID_LIKE=")) && line.contains("debian");
+    release.lines().any(family) && output(command("apt-get").arg("--version")).is_ok()
+}
+
+/// Installs Debian packages, as root or through sudo if that asks nothing.
+fn install(packages: &[&str]) -> Result<(), Failure> {
+    let is_root = output(command("id").arg("-u")).is_ok_and(|id| id == "0");
+    if !is_root && output(command("sudo").args(["-n", "true"])).is_err() {
+        return Err(format!("Run as root: apt-get install {}", packages.join(" ")));
+    }
+    let apt_get = |arguments: &[&str]| {
+        let mut words = vec!["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"];
+        words.extend(arguments);
+        if !is_root {
+            words.splice(0..0, ["sudo", "-n"]);
+        }
+        execute(command(words[0]).args(&words[1..]))
+    };
+    println!("Installing Debian's packages: {}", packages.join(" "));
+    // A stale list of one source must not stop us: what matters is whether the packages install.
+    if let Err(failure) = apt_get(&["update", "-qq"]) {
+        println!("{failure}; going on");
+    }
+    let arguments = [&["install", "-y", "-qq", "--no-install-recommends"], packages].concat();
+    apt_get(&arguments)
+}
+
+fn islpy() -> Result<PathBuf, Failure> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let environment = root().join(target).join("islpy-venv");
+    let python = environment.join("bin/python");
+    let works = || output(command(&python).args(["-c", "import islpy"])).is_ok();
+    if works() {
+        return Ok(python);
+    }
+    println!("islpy: making a virtual environment for it in {}", environment.display());
+    let make = || execute(command("python3").args(["-m", "venv", "--clear"]).arg(&environment));
+    if make().is_err() {
+        if !is_debian() {
+            return Err("islpy needs Python 3 with its module venv.".into());
+        }
+        install(&["python3", "python3-venv"])?;
+        make()?;
+    }
+    let pip =
+        ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", ISLPY];
+    execute(command(&python).args(pip))?;
+    if works() { Ok(python) } else { Err(format!("{ISLPY} is installed but can't be imported.")) }
+}

@@ -1,0 +1,150 @@
+//! `cargo xtask test`: all of CI.
+//!
+//! Steps run in a fixed order, each timed; one that fails doesn't stop the others, and a table at the end tells what
+//! came of each. All share one target folder, one profile and two feature sets (without and with LLVM), so nothing
+//! is compiled twice for the same purpose: clippy and the documentation share checked crates, the tests built ones.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::process::{cargo, execute};
+use crate::setup::{self, Tools};
+use crate::{Failure, campaign};
+
+/// The feature that links LLVM, on each crate that has it.
+const LLVM_FEATURES: &str = "loomir-lowering/llvm,loomir/llvm,loomir-testing/llvm";
+
+/// One step.
+struct Step {
+    name: &'static str,
+    does: &'static str,
+    /// Whether it can't do without LLVM.
+    needs_llvm: bool,
+    run: fn(&Tools) -> Result<(), Failure>,
+}
+
+const STEPS: &[Step] = &[
+    Step {
+        name: "format",
+        does: "rustfmt",
+        needs_llvm: false,
+        run: |_| execute(cargo().args(["fmt", "--all", "--check"])),
+    },
+    Step { name: "tidy", does: "rules of the source tree", needs_llvm: false, run: tidy },
+    Step { name: "lint", does: "clippy", needs_llvm: false, run: lint },
+    Step { name: "test", does: "tests without LLVM linked", needs_llvm: false, run: test },
+    Step { name: "doc-test", does: "examples in the documentation", needs_llvm: false, run: doc_test },
+    Step { name: "llvm", does: "tests with LLVM linked", needs_llvm: true, run: llvm },
+    Step { name: "doc", does: "rustdoc", needs_llvm: false, run: doc },
+    Step {
+        name: "campaigns",
+        does: "one percent of each campaign",
+        needs_llvm: false,
+        run: |_| campaign::run_samples(),
+    },
+];
+
+/// How a step ended.
+enum Outcome {
+    Passed,
+    Failed(Failure),
+    NotRun(Failure),
+}
+
+/// Runs the steps named in `wanted`, or all.
+pub(crate) fn run(wanted: &[String]) -> Result<(), Failure> {
+    if let Some(unknown) = wanted.iter().find(|name| !STEPS.iter().any(|step| step.name == **name)) {
+        let names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
+        return Err(format!("no step `{unknown}`; there are: {}", names.join(" ")));
+    }
+    let start = Instant::now();
+    let tools = setup::run()?;
+    let mut rows = vec![("setup", "LLVM/MLIR 22, islpy", start.elapsed(), setup_outcome(&tools))];
+    for step in STEPS.iter().filter(|step| wanted.is_empty() || wanted.iter().any(|name| name == step.name)) {
+        println!("\n== {}: {}", step.name, step.does);
+        let start = Instant::now();
+        let outcome = match (step.needs_llvm, &tools.llvm) {
+            (true, Err(_)) => Outcome::NotRun("LLVM/MLIR 22 is missing".into()),
+            _ => (step.run)(&tools).map_or_else(Outcome::Failed, |()| Outcome::Passed),
+        };
+        rows.push((step.name, step.does, start.elapsed(), outcome));
+    }
+    report(&rows, start.elapsed())
+}
+
+fn setup_outcome(tools: &Tools) -> Outcome {
+    match tools.llvm.as_ref().err().or(tools.islpy.as_ref().err()) {
+        None => Outcome::Passed,
+        Some(reason) => Outcome::Failed(reason.clone()),
+    }
+}
+
+/// Prints the table; failure unless every step passed.
+fn report(rows: &[(&str, &str, Duration, Outcome)], total: Duration) -> Result<(), Failure> {
+    println!("\nstep         seconds           what");
+    let mut bad = 0;
+    for (name, does, time, outcome) in rows {
+        let (word, reason) = match outcome {
+            Outcome::Passed => ("passed", None),
+            Outcome::Failed(reason) => ("FAILED", Some(reason)),
+            Outcome::NotRun(reason) => ("NOT RUN", Some(reason)),
+        };
+        println!("{name:<12}{:>8.1}  {word:<9}{does}", time.as_secs_f64());
+        if let Some(reason) = reason {
+            bad += 1;
+            println!("{:22}{reason}", "");
+        }
+    }
+    println!("{:<12}{:>8.1}", "all", total.as_secs_f64());
+    if bad == 0 { Ok(()) } else { Err(format!("{bad} of {} steps did not pass", rows.len())) }
+}
+
+/// `cargo` with what the tests may use: the folder of LLVM's tools and a Python with islpy. A test whose tool is named
+/// must use it; one whose tool isn't skips itself.
+fn cargo_with(tools: &Tools) -> Command {
+    let mut cargo = cargo();
+    for (variable, tool) in [("LOOMIR_LLVM", &tools.llvm), ("LOOMIR_ISLPY", &tools.islpy)] {
+        match tool {
+            Ok(path) => cargo.env(variable, path),
+            Err(_) => cargo.env_remove(variable),
+        };
+    }
+    cargo
+}
+
+fn tidy(tools: &Tools) -> Result<(), Failure> {
+    execute(cargo_with(tools).args(["test", "--quiet", "--package", "xtask"]))
+}
+
+fn lint(tools: &Tools) -> Result<(), Failure> {
+    let mut command = cargo_with(tools);
+    command.args(["clippy", "--workspace", "--all-targets"]);
+    if tools.llvm.is_ok() {
+        command.args(["--features", LLVM_FEATURES]);
+    }
+    execute(command.args(["--", "-D", "warnings"]))
+}
+
+fn test(tools: &Tools) -> Result<(), Failure> {
+    let targets = ["--lib", "--bins", "--tests", "--examples", "--no-fail-fast"];
+    execute(cargo_with(tools).args(["test", "--workspace", "--exclude", "xtask"]).args(targets))
+}
+
+fn doc_test(tools: &Tools) -> Result<(), Failure> {
+    execute(cargo_with(tools).args(["test", "--workspace", "--doc", "--no-fail-fast"]))
+}
+
+fn llvm(tools: &Tools) -> Result<(), Failure> {
+    let packages = ["--package", "loomir-lowering", "--package", "loomir-testing"];
+    let targets = ["--test", "llvm", "--no-fail-fast"];
+    execute(cargo_with(tools).arg("test").args(packages).args(["--features", LLVM_FEATURES]).args(targets))
+}
+
+fn doc(tools: &Tools) -> Result<(), Failure> {
+    let mut command = cargo_with(tools);
+    command.env("RUSTDOCFLAGS", "-D warnings").args(["doc", "--workspace", "--no-deps"]);
+    if tools.llvm.is_ok() {
+        command.args(["--features", LLVM_FEATURES]);
+    }
+    execute(&mut command)
+}
