@@ -245,6 +245,8 @@ pub struct EnumDef {
     pub cases: &'static [(&'static str, u64)],
     /// Whether the value is a set of flags.
     pub flags: bool,
+    /// What stands between the flags of a set in text: `,`, `, ` or `|`. Of no matter to others.
+    pub separator: &'static str,
     /// How the attribute is kept.
     pub storage: EnumStorage,
 }
@@ -280,7 +282,7 @@ impl EnumDef {
                 rest &= !bits;
             }
         }
-        (rest == 0).then(|| names.join(","))
+        (rest == 0).then(|| names.join(self.separator))
     }
 
     /// The attribute of a value.
