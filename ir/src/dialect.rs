@@ -28,7 +28,7 @@
 //! | --- | --- |
 //! | `operands { name: Arity Constraint, … }` | `Arity` is `One`, `Optional` or `Variadic`; constraints are those of [`constraints`] |
 //! | `results { … }` | the same |
-//! | `attrs { name: Presence Constraint, … }` | inherent attributes; `Presence` is `Required`, `Optional` or `Default("text")` |
+//! | `attrs { name: Presence Constraint, … }` | inherent attributes; `Presence` is `Required`, `Optional`, `Default("text")` or `Implied("text")` |
 //! | `regions { name: Kind, … }` | `Any`, `NonEmpty`, `SingleBlock`, `AtMostOneBlock`; `variadic` behind the kind of the last |
 //! | `successors { name, … }` | `variadic` behind the name of the last |
 //! | `traits [Trait, …]` | see [`Trait`](crate::Trait) |
@@ -298,6 +298,9 @@ macro_rules! dialect_presence {
     };
     (Default $text:literal) => {
         $crate::opdef::Presence::Default(::std::borrow::Cow::Borrowed($text))
+    };
+    (Implied $text:literal) => {
+        $crate::opdef::Presence::Implied(::std::borrow::Cow::Borrowed($text))
     };
 }
 

@@ -112,6 +112,8 @@ pub enum Presence {
     Optional,
     /// If absent it is set to this value, given as attribute text.
     Default(Str),
+    /// If absent it stays so and means this value, given as attribute text; custom form leaves the value out.
+    Implied(Str),
 }
 
 /// A region of a definition.
@@ -545,8 +547,8 @@ impl TypeConstraint {
             C::BoolLike => "bool-like".into(),
             C::IndexLike => "index-like".into(),
             C::IntegerIndexOrFloat => "integer, index or floating-point".into(),
-            C::MemRef => "memref of any type values".into(),
-            C::RankedMemRef => "ranked memref of any type values".into(),
+            C::MemRef => "ranked or unranked memref of any type values".into(),
+            C::RankedMemRef => "memref of any type values".into(),
             C::Vector => "vector of any type values".into(),
             C::Tensor => "tensor of any type values".into(),
             C::Dialect(name) => format!("!{name}"),
