@@ -30,10 +30,13 @@ pub mod context;
 pub mod diagnostics;
 pub mod dialect;
 pub mod entity;
+pub mod graph;
 pub mod location;
 pub mod opdef;
+pub mod symbols;
 pub mod text;
 pub mod types;
+pub mod walk;
 
 pub use affine::{AffineExpr, AffineExprKind, AffineMap, IntegerSet};
 pub use attributes::{Attr, AttrKind, Dict};

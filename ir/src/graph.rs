@@ -1,0 +1,102 @@
+//! Graphs over blocks.
+//!
+//! The algorithms work on any directed graph whose nodes are small numbers, so that one implementation serves the
+//! blocks of a region, a reversed control flow graph and the dependences between loops.
+
+pub mod dominators;
+
+use hashbrown::HashMap;
+
+use crate::body::{Body, ValueDef};
+use crate::entity::{Block, Op, Region, Value};
+use dominators::DominatorTree;
+
+/// Which values may be used where, for all regions of a body. Trees are made on demand, for regions of several blocks only.
+///
+/// It holds for the body as it was; changing blocks makes it stale, changing operations does not.
+#[derive(Debug, Default)]
+pub struct Dominance {
+    trees: HashMap<Region, RegionTree>,
+}
+
+#[derive(Debug)]
+struct RegionTree {
+    numbers: HashMap<Block, u32>,
+    tree: DominatorTree,
+}
+
+impl Dominance {
+    /// Nothing computed yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether every path from the entry of their region to `b` passes `a`; true for `a == b`. What cannot be reached is dominated by
+    /// everything.
+    pub fn block_dominates(&mut self, body: &Body, a: Block, b: Block) -> bool {
+        if a == b {
+            return true;
+        }
+        let region = body.block_region(a);
+        debug_assert_eq!(region, body.block_region(b));
+        let entry = self.trees.entry(region).or_insert_with(|| RegionTree::new(body, region));
+        entry.tree.dominates(entry.numbers[&a], entry.numbers[&b])
+    }
+
+    /// Whether a block can be reached from the entry of its region.
+    pub fn is_reachable(&mut self, body: &Body, block: Block) -> bool {
+        let region = body.block_region(block);
+        if body.single_block(region).is_some() {
+            return true;
+        }
+        let entry = self.trees.entry(region).or_insert_with(|| RegionTree::new(body, region));
+        entry.tree.is_reachable(entry.numbers[&block])
+    }
+
+    /// Whether `value` is defined at every point where `user` runs: before it in its block, or in a block that dominates
+    /// it, seen from any region around `user`. Linear in the depth of nesting.
+    pub fn value_dominates(&mut self, body: &Body, value: Value, user: Op) -> bool {
+        match body.def(value) {
+            ValueDef::BlockArgument { block, .. } => {
+                let region = body.block_region(block);
+                match ancestor_in_region(body, user, region).and_then(|op| body.block_of(op)) {
+                    Some(at) => self.block_dominates(body, block, at),
+                    None => false,
+                }
+            }
+            ValueDef::OpResult { op, .. } => {
+                let Some(block) = body.block_of(op) else { return false };
+                let Some(at) = ancestor_in_region(body, user, body.block_region(block)) else { return false };
+                match body.block_of(at) {
+                    // An operation's own regions do not see its results.
+                    Some(at_block) if at_block == block => at != op && body.is_before_in_block(op, at),
+                    Some(at_block) => self.block_dominates(body, block, at_block),
+                    None => false,
+                }
+            }
+        }
+    }
+}
+
+impl RegionTree {
+    fn new(body: &Body, region: Region) -> Self {
+        let blocks: Vec<Block> = body.blocks(region).collect();
+        let numbers: HashMap<Block, u32> = blocks.iter().enumerate().map(|(i, b)| (*b, i as u32)).collect();
+        let successors: Vec<Vec<u32>> = blocks
+            .iter()
+            .map(|b| body.block_successors(*b).filter_map(|s| numbers.get(&s).copied()).collect())
+            .collect();
+        RegionTree { tree: DominatorTree::new(&successors, 0), numbers }
+    }
+}
+
+/// `op`, or the operation around it that stands directly in `region`.
+fn ancestor_in_region(body: &Body, op: Op, region: Region) -> Option<Op> {
+    let mut op = op;
+    loop {
+        if body.region_of(op)? == region {
+            return Some(op);
+        }
+        op = body.parent_op(op)?;
+    }
+}

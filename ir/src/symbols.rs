@@ -1,0 +1,99 @@
+//! Symbol tables: names of operations, and looking them up.
+//!
+//! A [`SymbolTable`] is a frozen view: for each symbol the operation's name and attributes as they were when the view was made. All
+//! of that is uniqued data, so a view is cheap, can be shared between threads, and lets a pass over one function
+//! see the signatures of the others while those are being changed.
+
+use hashbrown::HashMap;
+
+use crate::attributes::{Attr, AttrKind, Dict};
+use crate::body::Body;
+use crate::context::{Context, Name, OpName};
+use crate::entity::Op;
+use crate::location::Loc;
+use crate::opdef::Trait;
+
+/// The attribute that names a symbol.
+pub const SYMBOL_NAME: &str = "sym_name";
+
+/// What a view knows of one symbol.
+#[derive(Clone, Copy, Debug)]
+pub struct Symbol {
+    /// The operation, in the body the table was made of.
+    pub op: Op,
+    /// Its name.
+    pub name: OpName,
+    /// Its inherent attributes.
+    pub properties: Dict,
+    /// Its discardable attributes.
+    pub attributes: Dict,
+    /// Its location.
+    pub loc: Loc,
+}
+
+impl Symbol {
+    /// The attribute called `name`.
+    pub fn attr(&self, ctx: &Context, name: &str) -> Option<Attr> {
+        self.properties.get(ctx, name).or_else(|| self.attributes.get(ctx, name))
+    }
+}
+
+/// The symbols directly inside one operation.
+#[derive(Clone, Debug, Default)]
+pub struct SymbolTable {
+    symbols: HashMap<Name, Symbol>,
+}
+
+impl SymbolTable {
+    /// The symbols directly inside the root of `body`. Linear in the operations there. Of two equal names the first counts.
+    pub fn of(body: &Body) -> SymbolTable {
+        let mut symbols = HashMap::new();
+        for region in body.own_regions(body.root()) {
+            for block in body.blocks(region) {
+                for op in body.ops(block) {
+                    if let Some(name) = symbol_name(body, op) {
+                        symbols.entry(name).or_insert_with(|| Symbol {
+                            op,
+                            name: body.op_name(op),
+                            properties: body.properties(op),
+                            attributes: body.attributes(op),
+                            loc: body.loc(op),
+                        });
+                    }
+                }
+            }
+        }
+        SymbolTable { symbols }
+    }
+
+    /// The symbol called `name`.
+    pub fn get(&self, name: Name) -> Option<&Symbol> {
+        self.symbols.get(&name)
+    }
+
+    /// The symbol a flat reference names.
+    pub fn resolve(&self, ctx: &Context, reference: Attr) -> Option<&Symbol> {
+        self.get(reference.as_flat_symbol(ctx)?)
+    }
+}
+
+/// The name of a symbol operation.
+pub fn symbol_name(body: &Body, op: Op) -> Option<Name> {
+    if !body.has_trait(op, Trait::Symbol) {
+        return None;
+    }
+    let ctx = body.ctx();
+    match body.attr(op, SYMBOL_NAME)?.kind(ctx) {
+        AttrKind::String(bytes) => Some(ctx.name(std::str::from_utf8(bytes).ok()?)),
+        _ => None,
+    }
+}
+
+/// The operation called `name` directly inside the root of `body`. Linear.
+pub fn lookup(body: &Body, name: &str) -> Option<Op> {
+    let name = body.ctx().name(name);
+    body.own_regions(body.root())
+        .flat_map(|region| body.blocks(region))
+        .flat_map(|block| body.ops(block))
+        .find(|op| symbol_name(body, *op) == Some(name))
+}
