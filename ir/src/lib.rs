@@ -33,9 +33,11 @@ pub mod entity;
 pub mod graph;
 pub mod location;
 pub mod opdef;
+pub mod rewrite;
 pub mod symbols;
 pub mod text;
 pub mod types;
+pub mod verifier;
 pub mod walk;
 
 pub use affine::{AffineExpr, AffineExprKind, AffineMap, IntegerSet};

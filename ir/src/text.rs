@@ -33,3 +33,13 @@ pub struct OpPrinter<'p> {
 pub fn default_attrs<'d>(_ctx: &Context, _def: &'d OpDef) -> Vec<(&'d str, Attr)> {
     Vec::new()
 }
+
+/// A type as text, for diagnostics.
+pub fn type_to_string(ctx: &Context, ty: crate::types::Type) -> String {
+    format!("{:?}", ty.kind(ctx))
+}
+
+/// An attribute as text, for diagnostics.
+pub fn attr_to_string(ctx: &Context, attr: Attr) -> String {
+    format!("{:?}", attr.kind(ctx))
+}

@@ -52,7 +52,8 @@ impl DominatorTree {
         for w in (1..reached as u32).rev() {
             let mut best = parent[w as usize];
             for &v in &predecessors[w as usize] {
-                let candidate = if v <= w { v } else { eval(v, w, &mut ancestor, &mut label, &semi, &mut path) };
+                let candidate =
+                    if v <= w { v } else { eval(v, w, &mut ancestor, &mut label, &semi, &mut path) };
                 let candidate = if v <= w { candidate } else { semi[candidate as usize] };
                 best = best.min(candidate);
             }
@@ -117,7 +118,14 @@ impl DominatorTree {
 }
 
 /// The node of least semidominator on the path from `v` up to, not including, the nodes numbered below `last`.
-fn eval(v: u32, last: u32, ancestor: &mut [u32], label: &mut [u32], semi: &[u32], path: &mut Vec<u32>) -> u32 {
+fn eval(
+    v: u32,
+    last: u32,
+    ancestor: &mut [u32],
+    label: &mut [u32],
+    semi: &[u32],
+    path: &mut Vec<u32>,
+) -> u32 {
     path.clear();
     let mut u = v;
     while ancestor[u as usize] > last {

@@ -1,0 +1,400 @@
+//! The rules of well-formed IR.
+//!
+//! Checked for every operation, in this order; an operation that fails one group is not asked the next:
+//! 1. its place: a terminator ends its block, a block ends with a terminator where its operation asks for one, blocks of one region only
+//!    branch within it;
+//! 2. numbers of operands, results, regions and successors, and their segments, as the definition says;
+//! 3. attributes: those required are there, each satisfies its constraint;
+//! 4. types of operands and results; traits about types;
+//! 5. numbers of blocks in its regions; names of symbols are unique in a table;
+//! 6. the definition's own hook;
+//! 7. every operand is defined where it is used (dominance), or anywhere in the region for graph regions; nothing isolated uses a
+//!    value from outside.
+//!
+//! All violations are reported. Of operations nobody registered only 1 and 7 are checked. Linear in the program (times the depth of
+//! nesting for 7).
+
+use std::fmt::Write;
+
+use hashbrown::HashMap;
+
+use crate::body::{Body, OpRef};
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::entity::{Block, Op, Region, Value};
+use crate::graph::Dominance;
+use crate::opdef::{
+    Arity, OPERAND_SEGMENTS, OpDef, OperandDef, Presence, RESULT_SEGMENTS, RegionKind, Trait, segment,
+};
+use crate::symbols;
+use crate::types::Type;
+
+/// Checks a body and the bodies inside it. Nothing is returned for IR that is well formed.
+pub fn verify(body: &Body) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let mut stack = vec![body];
+    while let Some(body) = stack.pop() {
+        verify_body(body, &mut diagnostics);
+        let mark = stack.len();
+        stack.extend(body.all_ops().filter_map(|op| body.nested(op)));
+        stack[mark..].reverse();
+    }
+    diagnostics
+}
+
+fn verify_body(body: &Body, out: &mut Diagnostics) {
+    let mut dominance = Dominance::new();
+    for op in body.preorder(body.root()) {
+        if body.nested(op).is_some() {
+            // Verified as the root of its own body; here only its place counts.
+            continue;
+        }
+        let before = out.len();
+        verify_op(body, op, out);
+        if out.len() == before {
+            verify_uses(body, op, &mut dominance, out);
+        }
+    }
+}
+
+/// `'arith.addi' op `: how MLIR begins what it says of an operation.
+fn prefix(op: OpRef<'_>) -> String {
+    format!("'{}' op ", op.name())
+}
+
+fn verify_op(body: &Body, op: Op, out: &mut Diagnostics) {
+    let view = body.op_ref(op);
+    let before = out.len();
+    verify_blocks(view, out);
+    let Some(def) = view.def() else { return };
+    let groups: [fn(OpRef<'_>, &OpDef, &mut Diagnostics); 5] =
+        [verify_counts, verify_attributes, verify_types, verify_regions, |view, def, out| {
+            if let Some(verify) = def.verify {
+                verify(view, out);
+            }
+        }];
+    for check in groups {
+        if out.len() > before {
+            return;
+        }
+        check(view, def, out);
+    }
+}
+
+/// An error about an operation, beginning as MLIR's do.
+pub fn op_error(op: OpRef<'_>, message: impl AsRef<str>) -> Diagnostic {
+    Diagnostic::error(op.loc(), prefix(op) + message.as_ref())
+}
+
+fn verify_blocks(op: OpRef<'_>, out: &mut Diagnostics) {
+    let body = op.body();
+    if op.info().has_trait(Trait::Terminator) && body.next_op(op.op()).is_some() {
+        out.push(op_error(op, "must be the last operation in the parent block"));
+    }
+    if op.successors().len() > 0 && body.next_op(op.op()).is_some() {
+        out.push(op_error(op, "with block successors must terminate its parent block"));
+    }
+    let own_region = body.region_of(op.op());
+    for successor in op.successors() {
+        if Some(body.block_region(successor)) != own_region {
+            out.push(op_error(op, "branching to block of a different region"));
+        } else if body.is_entry(successor) {
+            let entry = Diagnostic::error(op.loc(), "entry block of region may not have predecessors");
+            out.push(entry);
+        }
+    }
+    for region in op.regions() {
+        let several = body.single_block(region).is_none();
+        for block in body.blocks(region) {
+            verify_block_end(op, block, several, out);
+        }
+    }
+}
+
+fn verify_block_end(op: OpRef<'_>, block: Block, several: bool, out: &mut Diagnostics) {
+    let body = op.body();
+    let needs_no_terminator = op.info().has_trait(Trait::NoTerminator) || op.def().is_none();
+    match body.last_op(block) {
+        None if !needs_no_terminator || several => {
+            out.push(Diagnostic::error(op.loc(), "empty block: expect at least a terminator"));
+        }
+        None => {}
+        Some(last) => {
+            let last = body.op_ref(last);
+            let may_end = last.def().is_none() || last.info().has_trait(Trait::Terminator);
+            if !may_end && (!needs_no_terminator || several) {
+                out.push(
+                    Diagnostic::error(last.loc(), format!("block with no terminator, has '{}'", last.name()))
+                        .help("end the block with a terminator such as a return, yield or branch"),
+                );
+            }
+        }
+    }
+}
+
+fn verify_counts(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
+    count_values(
+        op,
+        &def.operands,
+        op.num_operands(),
+        "operand",
+        def.traits.has(Trait::AttrSizedOperandSegments),
+        out,
+    );
+    count_values(
+        op,
+        &def.results,
+        op.num_results(),
+        "result",
+        def.traits.has(Trait::AttrSizedResultSegments),
+        out,
+    );
+    let (fixed, variadic) = match def.regions.split_last() {
+        Some((last, rest)) if last.variadic => (rest.len(), true),
+        _ => (def.regions.len(), false),
+    };
+    let regions = op.regions().len();
+    if regions < fixed || (!variadic && regions > fixed) {
+        out.push(op_error(op, format!("requires {}", counted(fixed, "region"))));
+    }
+    let (fixed, variadic) = match def.successors.split_last() {
+        Some((last, rest)) if last.variadic => (rest.len(), true),
+        _ => (def.successors.len(), false),
+    };
+    let successors = op.successors().len();
+    if successors < fixed || (!variadic && successors > fixed) {
+        out.push(op_error(op, format!("requires {} but found {successors}", counted(fixed, "successor"))));
+    }
+}
+
+/// `one operand`, `2 operands`.
+fn counted(count: usize, what: &str) -> String {
+    match count {
+        0 => format!("zero {what}s"),
+        1 => format!("one {what}"),
+        n => format!("{n} {what}s"),
+    }
+}
+
+fn count_values(
+    op: OpRef<'_>,
+    defs: &[OperandDef],
+    count: usize,
+    what: &str,
+    segmented: bool,
+    out: &mut Diagnostics,
+) {
+    if segmented {
+        let name = if what == "operand" { OPERAND_SEGMENTS } else { RESULT_SEGMENTS };
+        let Some(sizes) = op.body().segments(op.op(), what == "result") else {
+            out.push(op_error(op, format!("requires attribute '{name}'")));
+            return;
+        };
+        if sizes.len() != defs.len() {
+            let message = format!(
+                "'{name}' attribute for specifying {what} segments must have {} elements, but got {}",
+                defs.len(),
+                sizes.len()
+            );
+            out.push(op_error(op, message));
+        } else if sizes.iter().any(|n| *n < 0) {
+            out.push(op_error(op, format!("'{name}' attribute cannot have negative elements")));
+        } else if sizes.iter().sum::<i64>() != count as i64 {
+            let message = format!(
+                "{what} count ({count}) does not match with the total size ({}) specified in attribute '{name}'",
+                sizes.iter().sum::<i64>()
+            );
+            out.push(op_error(op, message));
+        } else {
+            for (def, size) in defs.iter().zip(&sizes) {
+                let fits = match def.arity {
+                    Arity::One => *size == 1,
+                    Arity::Optional => *size <= 1,
+                    Arity::Variadic => true,
+                };
+                if !fits {
+                    out.push(op_error(op, format!("{what} group '{}' has {size} values", def.name)));
+                }
+            }
+        }
+        return;
+    }
+    let required = defs.iter().filter(|d| d.arity == Arity::One).count();
+    let flexible: Vec<_> = defs.iter().filter(|d| d.arity != Arity::One).collect();
+    if flexible.is_empty() && count != required {
+        let found =
+            if required == 0 && what == "operand" { String::new() } else { format!(", but found {count}") };
+        let message = match (required, what) {
+            (0, _) => format!("requires zero {what}s"),
+            (1, _) => format!("requires a single {what}{found}"),
+            (n, _) => format!("expected {n} {what}s{found}"),
+        };
+        out.push(op_error(op, message));
+    } else if count < required {
+        out.push(op_error(op, format!("expected {required} or more {what}s, but found {count}")));
+    } else if flexible.len() == 1 && flexible[0].arity == Arity::Optional && count > required + 1 {
+        out.push(op_error(op, format!("expected at most {} {what}s, but found {count}", required + 1)));
+    }
+}
+
+fn verify_attributes(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
+    for attr in def.attrs.iter() {
+        match op.properties().get(op.ctx(), &attr.name) {
+            None if matches!(attr.presence, Presence::Required) => {
+                out.push(op_error(op, format!("requires attribute '{}'", attr.name)));
+            }
+            Some(value) if !attr.constraint.accepts(op.ctx(), value) => {
+                let message = format!(
+                    "attribute '{}' failed to satisfy constraint: {}",
+                    attr.name,
+                    attr.constraint.describe()
+                );
+                out.push(op_error(op, message));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn verify_types(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
+    let body = op.body();
+    let operand_segments = body.segments(op.op(), false);
+    let result_segments = body.segments(op.op(), true);
+    let range = |defs: &[OperandDef], index, count, segments: &Option<Vec<i64>>| {
+        segment(defs, index, count, segments.as_deref()).unwrap_or(0..0)
+    };
+    // The type of the first value of the entry of a name.
+    let of = |name: &str| -> Option<Type> {
+        if let Some(i) = def.operands.iter().position(|d| d.name == name) {
+            let first = range(&def.operands, i, op.num_operands(), &operand_segments).next()?;
+            return Some(op.operand_type(first));
+        }
+        let i = def.results.iter().position(|d| d.name == name)?;
+        let first = range(&def.results, i, op.num_results(), &result_segments).next()?;
+        Some(op.result_type(first))
+    };
+    let check = |what: &str, i: usize, entry: &OperandDef, ty: Type, out: &mut Diagnostics| {
+        if !entry.ty.accepts(op.ctx(), ty, &of) {
+            let message = format!(
+                "{what} #{i} must be {}{}, but got '{}'",
+                if entry.arity == Arity::Variadic { "variadic of " } else { "" },
+                entry.ty.describe(),
+                crate::text::type_to_string(op.ctx(), ty),
+            );
+            out.push(op_error(op, message));
+        }
+    };
+    for (index, entry) in def.operands.iter().enumerate() {
+        for i in range(&def.operands, index, op.num_operands(), &operand_segments) {
+            check("operand", i, entry, op.operand_type(i), out);
+        }
+    }
+    for (index, entry) in def.results.iter().enumerate() {
+        for i in range(&def.results, index, op.num_results(), &result_segments) {
+            check("result", i, entry, op.result_type(i), out);
+        }
+    }
+    let mut operand_types = op.operands().map(|v| op.type_of(v));
+    let mut result_types = op.results().map(|v| op.type_of(v));
+    if def.traits.has(Trait::SameOperandsAndResultType)
+        && let Some(first) = result_types.next()
+        && (result_types.any(|t| t != first) || operand_types.clone().any(|t| t != first))
+    {
+        out.push(op_error(op, "requires the same type for all operands and results"));
+    }
+    if def.traits.has(Trait::SameTypeOperands)
+        && let Some(first) = operand_types.next()
+        && operand_types.any(|t| t != first)
+    {
+        out.push(op_error(op, "requires all operands to have the same type"));
+    }
+}
+
+fn verify_regions(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
+    let body = op.body();
+    for (i, region) in op.regions().enumerate() {
+        let Some(entry) = def.regions.get(i).or(def.regions.last()) else { break };
+        let blocks = body.blocks(region).take(2).count();
+        let problem = match entry.kind {
+            RegionKind::NonEmpty if blocks == 0 => "region with at least 1 blocks",
+            RegionKind::SingleBlock if blocks != 1 => "region with 1 blocks",
+            RegionKind::AtMostOneBlock if blocks > 1 => "region with at most 1 block",
+            _ => continue,
+        };
+        let message = format!("region #{i} ('{}') failed to verify constraint: {problem}", entry.name);
+        out.push(op_error(op, message));
+    }
+    if def.traits.has(Trait::SymbolTable) {
+        let mut seen: HashMap<_, Op> = HashMap::new();
+        for region in op.regions() {
+            for inner in body.blocks(region).flat_map(|block| body.ops(block)) {
+                let Some(name) = symbols::symbol_name(body, inner) else { continue };
+                if let Some(first) = seen.insert(name, inner) {
+                    let message = format!("redefinition of symbol named '{}'", op.ctx().str(name));
+                    out.push(
+                        Diagnostic::error(body.loc(inner), message)
+                            .note(body.loc(first), "see existing symbol definition here"),
+                    );
+                    seen.insert(name, first);
+                }
+            }
+        }
+    }
+}
+
+fn verify_uses(body: &Body, op: Op, dominance: &mut Dominance, out: &mut Diagnostics) {
+    let Some(block) = body.block_of(op) else { return };
+    let view = body.op_ref(op);
+    if !dominance.is_reachable(body, block) {
+        return;
+    }
+    for (i, value) in body.operands(op).enumerate() {
+        if !is_visible(body, value, op) {
+            let message = format!("using value defined outside the region (operand #{i})");
+            out.push(
+                op_error(view, message)
+                    .note(value_loc(body, value), "required by region isolation constraints"),
+            );
+        } else if !dominance.value_dominates(body, value, op) && !in_graph_region(body, value) {
+            let mut message = String::new();
+            let _ = write!(message, "operand #{i} does not dominate this use");
+            out.push(
+                Diagnostic::error(view.loc(), message).note(value_loc(body, value), "operand defined here"),
+            );
+        }
+    }
+}
+
+/// Whether no operation isolated from above stands between a value and its user.
+fn is_visible(body: &Body, value: Value, user: Op) -> bool {
+    let Some(home) = body.value_block(value).map(|b| body.block_region(b)) else { return true };
+    let mut region = body.region_of(user);
+    while let Some(r) = region {
+        if r == home {
+            return true;
+        }
+        let parent = body.region_parent(r);
+        if body.has_trait(parent, Trait::IsolatedFromAbove) {
+            return false;
+        }
+        region = body.region_of(parent);
+    }
+    // Not an ancestor at all: a matter of dominance.
+    true
+}
+
+fn in_graph_region(body: &Body, value: Value) -> bool {
+    body.value_block(value).is_some_and(|block| {
+        let region: Region = body.block_region(block);
+        let parent = body.region_parent(region);
+        body.has_trait(parent, Trait::GraphRegion)
+    })
+}
+
+fn value_loc(body: &Body, value: Value) -> crate::Loc {
+    match body.def(value) {
+        crate::ValueDef::OpResult { op, .. } => body.loc(op),
+        crate::ValueDef::BlockArgument { block, .. } => {
+            body.loc(body.region_parent(body.block_region(block)))
+        }
+    }
+}
