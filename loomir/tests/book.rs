@@ -1,0 +1,146 @@
+//! The book's commands, run as the reader would run them.
+//!
+//! A chapter is a session in a folder of its own:
+//! - a ```` ```mlir file=NAME ```` block (or `c`, or any language) is a file of that name;
+//! - a ```` ```console ```` block is typed line by line: `$ COMMAND`, then what the terminal shows, standard output and
+//!   error as they come, and `[exit N]` if the command does not end with 0.
+//!
+//! Commands go through `sh`, with `loomir` and LLVM's tools found first. A command that needs LLVM is left
+//! unchecked where there is none. With `LOOMIR_BLESS` set the blocks are rewritten to what the commands now show.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Tools of LLVM that a chapter may call.
+const LLVM_TOOLS: [&str; 6] = ["mlir-opt", "mlir-translate", "opt", "lli", "llc", "clang"];
+
+#[test]
+fn the_book_shows_what_the_commands_print() {
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src");
+    let mut chapters: Vec<PathBuf> = fs::read_dir(&book)
+        .expect("the book is there")
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .collect();
+    chapters.sort();
+    let mut wrong = String::new();
+    for chapter in chapters {
+        let text = fs::read_to_string(&chapter).expect("a chapter can be read");
+        let name = chapter.file_stem().expect("it has a name").to_string_lossy().into_owned();
+        let replayed = Session::new(&name).replay(&text);
+        if replayed != text {
+            if std::env::var_os("LOOMIR_BLESS").is_some() {
+                fs::write(&chapter, &replayed).expect("a chapter can be written");
+            } else {
+                let _ = writeln!(wrong, "\nbook/src/{name}.md:{}", first_difference(&text, &replayed));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "the book is out of date (`cargo xtask bless --test book` rewrites it):{wrong}"
+    );
+}
+
+/// `LINE`, what the book says there, and what the command says.
+fn first_difference(book: &str, shown: &str) -> String {
+    let (mut book, mut shown) = (book.lines(), shown.lines());
+    for line in 1.. {
+        let (left, right) = (book.next(), shown.next());
+        if left != right || left.is_none() {
+            let end = "(nothing more)";
+            return format!("{line}:\n  book:  {}\n  shown: {}", left.unwrap_or(end), right.unwrap_or(end));
+        }
+    }
+    unreachable!("both texts end")
+}
+
+/// One chapter's folder.
+struct Session {
+    folder: PathBuf,
+    path: std::ffi::OsString,
+    has_llvm: bool,
+}
+
+impl Session {
+    fn new(chapter: &str) -> Session {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("book").join(chapter);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).expect("a folder can be made");
+        let loomir =
+            Path::new(env!("CARGO_BIN_EXE_loomir")).parent().expect("it is in a folder").to_path_buf();
+        let prefix = std::env::var_os("LOOMIR_LLVM").or_else(|| std::env::var_os("MLIR_SYS_220_PREFIX"));
+        let llvm = PathBuf::from(prefix.unwrap_or_default()).join("bin");
+        let has_llvm = LLVM_TOOLS.iter().all(|tool| llvm.join(tool).exists());
+        let rest = std::env::var_os("PATH").unwrap_or_default();
+        let folders = [loomir, llvm].into_iter().chain(std::env::split_paths(&rest));
+        Session { folder, path: std::env::join_paths(folders).expect("no folder has a colon"), has_llvm }
+    }
+
+    /// `text` with every console block as the commands fill it now.
+    fn replay(&self, text: &str) -> String {
+        let mut out = String::new();
+        let mut lines = text.lines();
+        while let Some(line) = lines.next() {
+            let _ = writeln!(out, "{line}");
+            let Some(info) = line.strip_prefix("```").filter(|info| !info.is_empty()) else { continue };
+            let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+            if info == "console" {
+                self.replay_console(&block, &mut out);
+            } else {
+                let body: String = block.iter().flat_map(|line| [line, "\n"]).collect();
+                if let Some(name) = info.split(' ').find_map(|word| word.strip_prefix("file=")) {
+                    fs::write(self.folder.join(name), &body).expect("a file can be written");
+                }
+                out.push_str(&body);
+            }
+            out.push_str("```\n");
+        }
+        out
+    }
+
+    fn replay_console(&self, block: &[&str], out: &mut String) {
+        for step in block.chunk_by(|_, next| !next.starts_with("$ ")) {
+            let Some(command) = step[0].strip_prefix("$ ") else {
+                panic!("a console block begins with `$ COMMAND`, not with `{}`", step[0]);
+            };
+            let _ = writeln!(out, "$ {command}");
+            if self.can_run(command) {
+                out.push_str(&self.run(command));
+            } else {
+                out.extend(step[1..].iter().flat_map(|line| [line, "\n"]));
+            }
+        }
+    }
+
+    /// Whether what `command` needs is here.
+    fn can_run(&self, command: &str) -> bool {
+        let calls_llvm = command.split_whitespace().any(|word| LLVM_TOOLS.contains(&word));
+        let compiles = command.contains("--engine=jit") || command.contains("--engine jit");
+        (!calls_llvm || self.has_llvm) && (!compiles || cfg!(feature = "llvm"))
+    }
+
+    /// What the terminal shows of `command`.
+    fn run(&self, command: &str) -> String {
+        let finished = Command::new("sh")
+            .args(["-c", &format!("exec 2>&1\n{command}")])
+            .current_dir(&self.folder)
+            .env("PATH", &self.path)
+            .stdin(Stdio::null())
+            .output()
+            .expect("there is a shell");
+        let mut shown = String::from_utf8_lossy(&finished.stdout).into_owned();
+        if !shown.is_empty() && !shown.ends_with('\n') {
+            shown.push('\n');
+        }
+        match finished.status.code() {
+            Some(0) => {}
+            Some(code) => shown.push_str(&format!("[exit {code}]\n")),
+            None => shown.push_str("[killed]\n"),
+        }
+        shown
+    }
+}
