@@ -293,11 +293,13 @@ impl Context {
         // A poisoned lock: some thread panicked between two whole states of the table.
         let mut ids = self.0.op_ids.write().unwrap_or_else(|e| e.into_inner());
         *ids.entry(name).or_insert_with(|| {
-            let format =
-                def.as_ref().and_then(|def| def.format.as_deref()).map(|text| match Format::parse(text) {
+            let format = def.as_ref().filter(|def| def.format.is_some()).map(|def| {
+                let directives = self.dialect(self.str(dialect)).map_or(&[][..], |d| &d.directives);
+                match Format::parse(def, directives) {
                     Ok(format) => format,
                     Err(error) => panic!("assembly format of {full_name}: {error}"),
-                });
+                }
+            });
             let owns_arena = def.as_ref().is_some_and(|def| def.owns_arena());
             OpName(self.0.op_infos.push(OpInfo { name, dialect, def, format, interfaces, owns_arena }) as u32)
         })

@@ -148,6 +148,7 @@ macro_rules! dialect {
             $(enums [$($enum:path),* $(,)?])?
             $(types [$($typedef:expr),* $(,)?])?
             $(attrs [$($attrdef:expr),* $(,)?])?
+            $(directives [$($directive:expr),* $(,)?])?
             $(constant $constant:path;)?
         }
         $(
@@ -174,6 +175,7 @@ macro_rules! dialect {
             enums: ::std::borrow::Cow::Borrowed(&[$($(&$enum),*)?]),
             types: ::std::borrow::Cow::Borrowed(&[$($($typedef),*)?]),
             attrs: ::std::borrow::Cow::Borrowed(&[$($($attrdef),*)?]),
+            directives: ::std::borrow::Cow::Borrowed(&[$($($directive),*)?]),
             materialize_constant: $crate::dialect_option!($($constant)?),
         };
         $(

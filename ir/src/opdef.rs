@@ -13,7 +13,7 @@ use crate::builder::OperationState;
 use crate::context::{Context, Name};
 use crate::diagnostics::Diagnostics;
 use crate::entity::Value;
-use crate::text::{OpParser, OpPrinter, ParseResult};
+use crate::text::{DirectiveDef, OpParser, OpPrinter, ParseResult};
 use crate::types::{Type, TypeKind};
 
 /// Text that is static in a compiled definition and owned in one loaded at run time.
@@ -674,6 +674,8 @@ pub struct DialectDef {
     pub types: List<TypeDef>,
     /// Its structured attributes.
     pub attrs: List<StructAttrDef>,
+    /// Its custom directives of assembly formats.
+    pub directives: List<DirectiveDef>,
     /// Makes an operation that yields a constant of a type, for folding.
     pub materialize_constant: Option<fn(&Context, Attr, Type) -> Option<OperationState>>,
 }
