@@ -1,4 +1,40 @@
 //! Loomir's dialects and the reference interpreter.
+//!
+//! One file a dialect, with its operations as a table (see [`loomir_ir::dialect`]) and, beside it in a folder of the same name, their
+//! syntax, verifiers, folds and interfaces. [`register_all`] makes a registry know them all.
 #![forbid(unsafe_code)]
 
+pub mod affine;
+pub mod arith;
+pub mod builtin;
+pub mod cf;
+pub mod func;
 pub mod interfaces;
+pub mod llvm;
+pub mod math;
+pub mod memref;
+pub mod scf;
+pub mod ub;
+
+use loomir_ir::{Context, Registry};
+
+/// Registers every dialect of this crate with all its interfaces.
+pub fn register_all(registry: &mut Registry) {
+    builtin::register(registry);
+    func::register(registry);
+    arith::register(registry);
+    math::register(registry);
+    memref::register(registry);
+    ub::register(registry);
+    affine::register(registry);
+    scf::register(registry);
+    cf::register(registry);
+    llvm::register(registry);
+}
+
+/// A context that knows every dialect of this crate.
+pub fn context() -> Context {
+    let mut registry = Registry::new();
+    register_all(&mut registry);
+    Context::new(registry)
+}

@@ -28,7 +28,7 @@
 //! | --- | --- |
 //! | `operands { name: Arity Constraint, … }` | `Arity` is `One`, `Optional` or `Variadic`; constraints are those of [`constraints`] |
 //! | `results { … }` | the same |
-//! | `attrs { name: Presence Constraint, … }` | inherent attributes; `Presence` is `Required`, `Optional`, `Default("text")` or `Implied("text")` |
+//! | `attrs { name: Presence Constraint, … }` | inherent attributes; `Presence` is `Required`, `Optional`, `Default = "text"` or `Implied = "text"` |
 //! | `regions { name: Kind, … }` | `Any`, `NonEmpty`, `SingleBlock`, `AtMostOneBlock`; `variadic` behind the kind of the last |
 //! | `successors { name, … }` | `variadic` behind the name of the last |
 //! | `traits [Trait, …]` | see [`Trait`](crate::Trait) |
@@ -156,7 +156,7 @@ macro_rules! dialect {
             $op:ident = $mnemonic:literal {
                 $(operands { $($on:ident : $oa:ident $oc:expr),* $(,)? })?
                 $(results { $($rn:ident : $ra:ident $rc:expr),* $(,)? })?
-                $(attrs { $($an:ident : $ap:ident $(($ad:literal))? $ac:expr),* $(,)? })?
+                $(attrs { $($an:ident : $ap:ident $(= $ad:literal)? $ac:expr),* $(,)? })?
                 $(regions { $($gn:ident : $gk:ident $($gv:ident)?),* $(,)? })?
                 $(successors { $($sn:ident $($sv:ident)?),* $(,)? })?
                 $(traits [$($trait:ident),* $(,)?])?

@@ -1,0 +1,32 @@
+//! The `builtin` dialect: the module, and the cast that stands in for a conversion not yet done.
+
+use loomir_ir::{Registry, dialect};
+
+
+dialect! {
+    /// What every program needs: the module around it, and casts between dialects' types on the way down.
+    pub BUILTIN = "builtin" {}
+
+    /// A container of other operations, at the top of every program. Its one block holds functions, globals and other
+    /// symbols in any order, without a terminator. It may have a name of its own.
+    ModuleOp = "module" {
+        attrs { sym_name: Optional String, sym_visibility: Optional String }
+        regions { bodyRegion: SingleBlock }
+        traits [AffineScope, IsolatedFromAbove, SymbolTable, Symbol, GraphRegion, NoTerminator]
+        format "($sym_name^)? attr-dict-with-keyword $bodyRegion"
+    }
+
+    /// Values seen as values of other types, by a conversion that is not decided yet. Conversions put it where
+    /// converted and unconverted operations meet; nothing of it may be left in a program that is to run.
+    UnrealizedConversionCastOp = "unrealized_conversion_cast" {
+        operands { inputs: Variadic Any }
+        results { outputs: Variadic Any }
+        traits [Pure]
+        format "($inputs^ `:` type($inputs))? `to` type($outputs) attr-dict"
+    }
+}
+
+/// Registers the dialect.
+pub fn register(registry: &mut Registry) {
+    registry.dialect(&BUILTIN);
+}

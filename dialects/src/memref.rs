@@ -1,0 +1,292 @@
+//! The `memref` dialect: memory as multi-dimensional arrays.
+//!
+//! A memref is a pointer with sizes, strides and an offset. Some operations make objects (`alloc`, `alloca`, `global`), some
+//! make other views of one (`cast`, `subview`, …: see [`ViewLike`](crate::interfaces::ViewLike)), some access elements. This file is
+//! the table; the folder beside it holds syntax, verifiers, folds and the interfaces.
+
+use loomir_ir::{Registry, Type, dialect};
+
+use crate::arith::ATOMIC_RMW_KIND;
+
+
+
+const POWER_OF_TWO: &str =
+    "64-bit signless integer attribute whose value is positive and whose value is a power of two > 0";
+
+dialect! {
+    /// Memory as multi-dimensional arrays: making, viewing and accessing them.
+    pub MEMREF = "memref" {  }
+
+    /// Makes an object on the heap, uninitialised. An operand for each dynamic size, then, in brackets, one for each symbol
+    /// of the layout map. It lives until `dealloc`.
+    AllocOp = "alloc" {
+        operands { dynamicSizes: Variadic Index, symbolOperands: Variadic Index }
+        results { memref: One RankedMemRef }
+        attrs { alignment: Optional Where(POWER_OF_TWO, |_, _| true) }
+        traits [AttrSizedOperandSegments, DistinctResults]
+        format "`(`$dynamicSizes`)` (`` `[` $symbolOperands^ `]`)? attr-dict `:` type($memref)"
+    }
+
+    /// Makes an object on the stack, uninitialised. It lives until the scope around it ends: a function, or `alloca_scope`.
+    AllocaOp = "alloca" {
+        operands { dynamicSizes: Variadic Index, symbolOperands: Variadic Index }
+        results { memref: One RankedMemRef }
+        attrs { alignment: Optional Where(POWER_OF_TWO, |_, _| true) }
+        traits [AttrSizedOperandSegments, DistinctResults]
+        format "`(`$dynamicSizes`)` (`` `[` $symbolOperands^ `]`)? attr-dict `:` type($memref)"
+    }
+
+    /// An object of another size with the contents of the old one, as far as both have room; the old one's life ends.
+    ReallocOp = "realloc" {
+        operands { source: One Where("1D memref of any type values", |_, _| true), dynamicResultSize: Optional Index }
+        results { result: One Where("1D memref of any type values", |_, _| true) }
+        attrs { alignment: Optional Where(POWER_OF_TWO, |_, _| true) }
+        traits [DistinctResults]
+        format "$source (`(` $dynamicResultSize^ `)`)? attr-dict `:` type($source) `to` type($result)"
+    }
+
+    /// Ends the life of an object made by `alloc`, given the very memref that `alloc` returned.
+    DeallocOp = "dealloc" {
+        operands { memref: One MemRef }
+        format "$memref attr-dict `:` type($memref)"
+    }
+
+    /// The element at a place. To be outside the memref is undefined behaviour.
+    LoadOp = "load" {
+        operands { memref: One RankedMemRef, indices: Variadic Index }
+        results { result: One ElementOf("memref") }
+        attrs { nontemporal: Implied = "false" Bool, alignment: Optional Where(POWER_OF_TWO, |_, _| true) }
+        format "$memref `[` $indices `]` attr-dict `:` type($memref)"
+    }
+
+    /// Writes the element at a place. To be outside the memref is undefined behaviour.
+    StoreOp = "store" {
+        operands { value: One ElementOf("memref"), memref: One RankedMemRef, indices: Variadic Index }
+        attrs { nontemporal: Implied = "false" Bool, alignment: Optional Where(POWER_OF_TWO, |_, _| true) }
+        format "$value `,` $memref `[` $indices `]` attr-dict `:` type($memref)"
+    }
+
+    /// The size of a dimension. A dimension the memref does not have is undefined behaviour.
+    DimOp = "dim" {
+        operands { source: One Where("unranked.memref of any type values or non-0-ranked.memref of any type values", |_, _| true), index: One Index }
+        results { result: One Index }
+        format "attr-dict $source `,` $index `:` type($source)"
+    }
+
+    /// The number of dimensions.
+    RankOp = "rank" {
+        operands { memref: One MemRef }
+        results { result: One Index }
+        traits [Pure]
+        format "$memref attr-dict `:` type($memref)"
+    }
+
+    /// The same memref under a type that knows more or less of its sizes, strides and offset, or of its rank. What the
+    /// new type claims must hold when it runs.
+    CastOp = "cast" {
+        operands { source: One MemRef }
+        results { dest: One MemRef }
+        traits [Pure]
+        format "$source attr-dict `:` type($source) `to` type($dest)"
+    }
+
+    /// The same memref in another memory space.
+    MemorySpaceCastOp = "memory_space_cast" {
+        operands { source: One MemRef }
+        results { dest: One MemRef }
+        traits [Pure]
+        format "$source attr-dict `:` type($source) `to` type($dest)"
+    }
+
+    /// Copies every element to a memref of the same shape. Undefined if the two overlap without being the same.
+    CopyOp = "copy" {
+        operands { source: One MemRef, target: One MemRef }
+        format "$source `,` $target attr-dict `:` type($source) `to` type($target)"
+    }
+
+    /// A part of a memref: for each dimension an offset, a size and a stride, in elements of the source, each a number or an
+    /// operand. Dimensions of size one may be dropped from the result's type.
+    SubViewOp = "subview" {
+        operands { source: One RankedMemRef, offsets: Variadic Index, sizes: Variadic Index, strides: Variadic Index }
+        results { result: One RankedMemRef }
+        attrs {
+            static_offsets: Required DenseArray(Type::I64),
+            static_sizes: Required DenseArray(Type::I64),
+            static_strides: Required DenseArray(Type::I64),
+        }
+        traits [AttrSizedOperandSegments, Pure]
+    }
+
+    /// A memref of any type carved out of a buffer of bytes, from a byte on.
+    ViewOp = "view" {
+        operands { source: One Where("1D memref of 8-bit signless integer values", |_, _| true), byte_shift: One Index, sizes: Variadic Index }
+        results { result: One RankedMemRef }
+        traits [Pure]
+        format "$source `[` $byte_shift `]` `` `[` $sizes `]` attr-dict `:` type($source) `to` type($result)"
+    }
+
+    /// A memref over the same object with sizes, strides and an offset of its own, whatever those of the source are.
+    ReinterpretCastOp = "reinterpret_cast" {
+        operands { source: One MemRef, offsets: Variadic Index, sizes: Variadic Index, strides: Variadic Index }
+        results { result: One Where("strided memref of any type values", |_, _| true) }
+        attrs {
+            static_offsets: Required DenseArray(Type::I64),
+            static_sizes: Required DenseArray(Type::I64),
+            static_strides: Required DenseArray(Type::I64),
+        }
+        traits [AttrSizedOperandSegments, Pure]
+    }
+
+    /// A memref of the sizes another memref holds, over the same contiguous object.
+    ReshapeOp = "reshape" {
+        operands { source: One MemRef, shape: One Where("1D memref of signless integer or index values", |_, _| true) }
+        results { result: One MemRef }
+        format "$source `(` $shape `)` attr-dict `:` functional-type(operands, results)"
+    }
+
+    /// The same elements in more dimensions: each dimension of the source becomes a group of dimensions.
+    ExpandShapeOp = "expand_shape" {
+        operands { src: One Where("strided memref of any type values", |_, _| true), output_shape: Variadic Index }
+        results { result: One Where("strided memref of any type values", |_, _| true) }
+        attrs {
+            reassociation: Required Where("Array of 64-bit integer array attributes", |_, _| true),
+            static_output_shape: Required DenseArray(Type::I64),
+        }
+        traits [Pure]
+    }
+
+    /// The same elements in fewer dimensions: each group of dimensions of the source becomes one. The groups must be
+    /// contiguous.
+    CollapseShapeOp = "collapse_shape" {
+        operands { src: One Where("strided memref of any type values", |_, _| true) }
+        results { result: One Where("strided memref of any type values", |_, _| true) }
+        attrs { reassociation: Required Where("Array of 64-bit integer array attributes", |_, _| true) }
+        traits [Pure]
+        format "$src $reassociation attr-dict `:` type($src) `into` type($result)"
+    }
+
+    /// The same elements with the dimensions in another order.
+    TransposeOp = "transpose" {
+        operands { r#in: One Where("strided memref of any type values", |_, _| true) }
+        results { result: One Where("strided memref of any type values", |_, _| true) }
+        attrs { permutation: Required AffineMap }
+        traits [Pure]
+    }
+
+    /// The aligned pointer inside a memref, as an index.
+    ExtractAlignedPointerAsIndexOp = "extract_aligned_pointer_as_index" {
+        operands { source: One MemRef }
+        results { aligned_pointer: One Index }
+        traits [Pure]
+        format "$source `:` type($source) `->` type(results) attr-dict"
+    }
+
+    /// What a memref is made of: its object as a memref of rank zero, its offset, its sizes and its strides.
+    ExtractStridedMetadataOp = "extract_strided_metadata" {
+        operands { source: One Where("strided memref of any type values", |_, _| true) }
+        results {
+            base_buffer: One Where("strided memref of any type values of rank 0", |_, _| true),
+            offset: One Index,
+            sizes: Variadic Index,
+            strides: Variadic Index,
+        }
+        traits [Pure]
+    }
+
+    /// An object that lives as long as the program, by name. Uninitialised if `initial_value` is `unit`, declared
+    /// elsewhere if there is none, never written if `constant`.
+    GlobalOp = "global" {
+        attrs {
+            sym_name: Required String,
+            sym_visibility: Optional String,
+            r#type: Required Where("memref type attribute", |_, _| true),
+            initial_value: Optional Any,
+            constant: Optional Unit,
+            alignment: Optional Where(POWER_OF_TWO, |_, _| true),
+        }
+        traits [Symbol]
+    }
+
+    /// A global as a memref.
+    GetGlobalOp = "get_global" {
+        results { result: One Where("statically shaped memref of any type values", |_, _| true) }
+        attrs { name: Required FlatSymbol }
+        traits [Pure]
+        format "$name `:` type($result) attr-dict"
+    }
+
+    /// The same memref, said to be aligned to this many bytes; undefined behaviour on access if it is not.
+    AssumeAlignmentOp = "assume_alignment" {
+        operands { memref: One RankedMemRef }
+        results { result: One RankedMemRef }
+        attrs { alignment: Required Where("32-bit signless integer attribute whose value is positive", |_, _| true) }
+        traits [Pure, SameOperandsAndResultType]
+        format "$memref `,` $alignment attr-dict `:` type($memref)"
+    }
+
+    /// The same memrefs, said not to overlap: an access through one never touches what another one accesses.
+    DistinctObjectsOp = "distinct_objects" {
+        operands { operands: Variadic RankedMemRef }
+        results { results: Variadic RankedMemRef }
+        traits [Pure]
+    }
+
+    /// Reads an element, combines it with a value and writes it back, all at once. The result is the element read.
+    AtomicRMWOp = "atomic_rmw" {
+        operands {
+            value: One Where("signless integer or floating-point", |_, _| true),
+            memref: One Where("memref of signless integer or floating-point values", |_, _| true),
+            indices: Variadic Index,
+        }
+        results { result: One SameAs("value") }
+        attrs { kind: Required Enum(&ATOMIC_RMW_KIND) }
+        format "$kind $value `,` $memref `[` $indices `]` attr-dict `:` `(` type($value) `,` type($memref) `)` `->` type($result)"
+    }
+
+    /// Reads an element, computes a new one in its region and writes it back, all at once. The result is the element read.
+    GenericAtomicRMWOp = "generic_atomic_rmw" {
+        operands {
+            memref: One Where("memref of signless integer or floating-point values", |_, _| true),
+            indices: Variadic Index,
+        }
+        results { result: One ElementOf("memref") }
+        regions { atomic_body: SingleBlock }
+    }
+
+    /// Ends the region of `generic_atomic_rmw` with the new element.
+    AtomicYieldOp = "atomic_yield" {
+        operands { result: One Any }
+        traits [Pure, ReturnLike, Terminator]
+        format "$result attr-dict `:` type($result)"
+    }
+
+    /// A scope that ends the life of what is made on the stack inside it.
+    AllocaScopeOp = "alloca_scope" {
+        results { results: Variadic Any }
+        regions { bodyRegion: SingleBlock }
+        traits [AutomaticAllocationScope, RecursiveMemoryEffects]
+    }
+
+    /// Ends `alloca_scope` and gives its results.
+    AllocaScopeReturnOp = "alloca_scope.return" {
+        operands { results: Variadic Any }
+        traits [Pure, ReturnLike, Terminator]
+        format "attr-dict ($results^ `:` type($results))?"
+    }
+
+    /// A hint that an element will be read or written soon: from 0 (no locality) to 3 (keep it close), in the data or
+    /// the instruction cache.
+    PrefetchOp = "prefetch" {
+        operands { memref: One RankedMemRef, indices: Variadic Index }
+        attrs {
+            isWrite: Required Bool,
+            localityHint: Required Where("32-bit signless integer attribute whose minimum value is 0 whose maximum value is 3", |_, _| true),
+            isDataCache: Required Bool,
+        }
+    }
+}
+
+/// Registers the dialect with its interfaces.
+pub fn register(registry: &mut Registry) {
+    registry.dialect(&MEMREF);
+}

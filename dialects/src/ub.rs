@@ -1,0 +1,77 @@
+//! The `ub` dialect: undefined behaviour, deferred and immediate.
+
+use loomir_ir::opdef::{Folded, StructAttrDef};
+use loomir_ir::{Attr, AttrKind, Context, Dict, Loc, OpRef, OperationState, Registry, Type, dialect};
+
+use crate::interfaces::{Effect, MemoryEffects};
+
+dialect! {
+    /// Undefined behaviour made explicit: a value that is poison, and a place that is never reached.
+    pub UB = "ub" {
+        attrs [POISON]
+        constant materialize_constant;
+    }
+
+    /// A value that is poison: every bit of it may be read as anything, even twice in different ways, and what
+    /// depends on it is poison too. `value` may narrow that down to parts of an aggregate.
+    PoisonOp = "poison" {
+        results { result: One Any }
+        attrs { value: Default = "#ub.poison" Any }
+        traits [ConstantLike, Pure]
+        format "attr-dict (`<` $value^ `>`)? `:` type($result)"
+        fold fold_poison;
+    }
+
+    /// A place that is never reached: to reach it is undefined behaviour.
+    UnreachableOp = "unreachable" {
+        traits [Terminator]
+        format "attr-dict"
+    }
+}
+
+/// `#ub.poison`.
+const POISON: StructAttrDef = StructAttrDef { name: "ub.poison", parse: |_| Ok(Vec::new()), print: |_, _| {} };
+
+/// The attribute `#ub.poison`, the constant value of what is poison.
+pub fn poison_attr(ctx: &Context) -> Attr {
+    ctx.attr(AttrKind::Dialect { name: ctx.name(POISON.name), params: Dict::EMPTY })
+}
+
+/// Whether an attribute is `#ub.poison`.
+pub fn is_poison(ctx: &Context, attr: Attr) -> bool {
+    matches!(attr.kind(ctx), AttrKind::Dialect { name, .. } if ctx.str(*name) == POISON.name)
+}
+
+fn fold_poison(op: OpRef<'_>, _: &[Option<Attr>]) -> Option<Vec<Folded>> {
+    Some(vec![Folded::Constant(op.attr("value").unwrap_or_else(|| poison_attr(op.ctx())))])
+}
+
+/// `ub.poison` of a type, for the attribute `#ub.poison`; other attributes are of other dialects.
+pub(crate) fn materialize_constant(ctx: &Context, value: Attr, ty: Type) -> Option<OperationState> {
+    is_poison(ctx, value).then(|| {
+        OperationState::of(ctx, PoisonOp::DEF, Loc::UNKNOWN).attr(ctx, "value", value).results(&[ty])
+    })
+}
+
+/// Never reached, so without effect, but nothing after it runs.
+struct Unreachable;
+
+impl MemoryEffects for Unreachable {
+    fn effects(&self, _: OpRef<'_>) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    fn may_not_return(&self, _: OpRef<'_>) -> bool {
+        true
+    }
+
+    fn may_be_undefined(&self, _: OpRef<'_>) -> bool {
+        true
+    }
+}
+
+/// Registers the dialect with its interfaces.
+pub fn register(registry: &mut Registry) {
+    registry.dialect(&UB);
+    registry.attach::<dyn MemoryEffects>("ub.unreachable", Box::new(Unreachable));
+}
