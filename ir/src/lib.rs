@@ -33,6 +33,7 @@ pub mod entity;
 pub mod graph;
 pub mod location;
 pub mod opdef;
+pub mod pass;
 pub mod rewrite;
 pub mod symbols;
 pub mod text;

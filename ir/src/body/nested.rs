@@ -27,9 +27,26 @@ impl Body {
         Some(*body)
     }
 
-    /// Every body directly inside this one, with the operation that owns it, in no particular order; for work
-    /// that treats each by itself. Collect and use [`Body::walk`](crate::walk) where order matters.
-    pub fn nested_bodies_mut(&mut self) -> impl Iterator<Item = &mut Body> {
-        self.extras.iter_mut().filter_map(|extra| extra.nested.as_deref_mut())
+    /// Every body directly inside this one, in the order of the text.
+    pub fn nested_in_order(&mut self) -> Vec<&mut Body> {
+        let order: Vec<u32> = self
+            .all_ops()
+            .map(|op| self.ops[op.index()].extra)
+            .filter(|extra| *extra != crate::entity::NONE && self.extras[*extra as usize].nested.is_some())
+            .collect();
+        let mut bodies: Vec<Option<&mut Body>> =
+            self.extras.iter_mut().map(|extra| extra.nested.as_deref_mut()).collect();
+        order.into_iter().filter_map(|extra| bodies[extra as usize].take()).collect()
+    }
+
+    /// Calls `f` on this body and on every body inside it, this one first.
+    pub fn for_each_body(&mut self, f: &mut dyn FnMut(&mut Body)) {
+        let mut stack = vec![self];
+        while let Some(body) = stack.pop() {
+            f(body);
+            let mark = stack.len();
+            stack.extend(body.nested_in_order());
+            stack[mark..].reverse();
+        }
     }
 }
