@@ -12,7 +12,7 @@
 
 use crate::affine::{Affine, Var};
 use crate::int::Int;
-use crate::limits::{Budget, Exact, LimitReached, Limits, Stop};
+use crate::limits::{Budget, Exact, LimitReached, Limits};
 use crate::rows::{Rows, System};
 use crate::scalar::{Scalar, ladder};
 use crate::solve;
@@ -365,6 +365,19 @@ impl Conjunction {
         }
     }
 
+    /// Adds the negation of `row ≥ 0`; the row may be shorter than this conjunction's.
+    pub(crate) fn add_complement(&mut self, row: &[i64]) {
+        if row[0] < i64::MAX && row.iter().all(|value| *value != i64::MIN) {
+            let target = self.ins.push_zeros();
+            for (target, value) in target.iter_mut().zip(row) {
+                *target = -value;
+            }
+            target[0] -= 1;
+        } else {
+            self.add_row(&(-affine_of_row(row) - 1), false);
+        }
+    }
+
     /// Adds a row of one rung of the ladder.
     pub(crate) fn add_scalar_row<T: Scalar>(&mut self, row: &[T], equality: bool) {
         let small: Option<Vec<i64>> =
@@ -417,9 +430,4 @@ fn affine_of_row(row: &[i64]) -> Affine {
         .fold(Affine::from(row[0]), |sum, (index, value)| {
             sum.add_scaled(&Affine::from(Var(index as u32)), &Int::from(*value))
         })
-}
-
-/// A limit that was reached, as the caller sees it.
-pub(crate) fn visible_stop(budget: &Budget) -> impl Fn(Stop) -> LimitReached + '_ {
-    |_| budget.reached()
 }

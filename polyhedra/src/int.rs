@@ -130,6 +130,13 @@ impl From<i64> for Int {
     }
 }
 
+impl From<i32> for Int {
+    #[inline]
+    fn from(value: i32) -> Int {
+        Int(Repr::Small(value.into()))
+    }
+}
+
 impl From<i128> for Int {
     fn from(value: i128) -> Int {
         match i64::try_from(value) {

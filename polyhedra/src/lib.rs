@@ -23,14 +23,36 @@
 #![forbid(unsafe_code)]
 
 mod affine;
+mod algebra;
+mod coalesce;
 mod conjunction;
+mod count;
+mod directions;
+mod divs;
+mod error;
+mod gist;
 mod int;
+mod lexmin;
 mod limits;
+mod optimum;
+mod relation;
 mod rows;
 mod scalar;
+mod set;
+mod simplify;
 mod solve;
+mod space;
+mod svg;
+mod text;
+mod union;
 
 pub use affine::{Affine, Var};
 pub use conjunction::{Conjunction, Emptiness, Point};
+pub use directions::{Direction, Directions, Distance};
+pub use error::Error;
 pub use int::Int;
 pub use limits::{LimitReached, Limits};
+pub use relation::{Order, Relation};
+pub use set::Set;
+pub use space::{Space, Tuple};
+pub use text::ParseError;

@@ -75,6 +75,16 @@ impl<T: Scalar> Rows<T> {
         self.data.extend_from_slice(&other.data);
     }
 
+    /// Each row by itself.
+    pub(crate) fn into_rows(self) -> impl Iterator<Item = Vec<T>> {
+        let width = self.width;
+        let mut values = self.data.into_iter();
+        std::iter::from_fn(move || {
+            let row: Vec<T> = values.by_ref().take(width).collect();
+            (row.len() == width).then_some(row)
+        })
+    }
+
     pub(crate) fn pop(&mut self) -> Option<Vec<T>> {
         let start = self.data.len().checked_sub(self.width)?;
         Some(self.data.split_off(start))
@@ -137,12 +147,6 @@ impl<T: Scalar> Rows<T> {
         out
     }
 
-    /// The same rows over another rung of the ladder.
-    pub(crate) fn convert<U: Scalar>(&self) -> Exact<Rows<U>> {
-        let data = self.data.iter().map(|value| U::from_int(&value.to_int())).collect::<Exact<_>>()?;
-        Ok(Rows { width: self.width, data })
-    }
-
     /// Bytes of heap in use.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.data.capacity() * size_of::<T>()
@@ -188,21 +192,6 @@ impl<T: Scalar> System<T> {
     #[inline]
     pub(crate) fn vars(&self) -> usize {
         self.ins.width() - 1
-    }
-
-    /// Whether an integer point satisfies every constraint.
-    pub(crate) fn contains(&self, point: &[T]) -> Exact<bool> {
-        for row in self.eqs.iter() {
-            if !evaluate(row, point)?.is_zero() {
-                return Ok(false);
-            }
-        }
-        for row in self.ins.iter() {
-            if evaluate(row, point)?.signum() < 0 {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::limits::{Budget, Exact, Stop};
 use crate::rows::{Rows, System};
 use crate::scalar::Scalar;
 use complete::complete;
-pub(crate) use presolve::{Parallel, parallel};
+pub(crate) use presolve::{Parallel, parallel, without_equalities};
 use presolve::{Presolved, Trail, presolve};
 use tableau::{Optimum, Tableau};
 

@@ -98,6 +98,36 @@ pub(crate) fn presolve<T: Scalar>(
     }
 }
 
+/// The inequalities once every equality, given or implied by opposite inequalities, is substituted, and the columns
+/// of the variables that are left; integer points correspond one to one. `None`: there is none.
+pub(crate) fn without_equalities<T: Scalar>(
+    mut system: System<T>,
+    budget: &mut Budget,
+) -> Exact<Option<(Rows<T>, Vec<usize>)>> {
+    let mut trail = Trail::new(system.vars());
+    let mut fresh = 0;
+    loop {
+        if !eliminate_equalities(&mut system, &mut Some(&mut trail), budget, &mut fresh)? {
+            return Ok(None);
+        }
+        match normalize_from(&mut system, &mut fresh)? {
+            Normalized::Empty => return Ok(None),
+            Normalized::Equality => continue,
+            Normalized::Done => break,
+        }
+    }
+    let mut live: Vec<usize> = (1..system.ins.width()).collect();
+    for step in &trail.steps {
+        // A variable given in terms of itself is only shifted.
+        if let Step::Assign { var, row } = *step
+            && trail.rows.row(row)[var + 1].is_zero()
+        {
+            live.retain(|column| *column != var + 1);
+        }
+    }
+    Ok(Some((system.ins, live)))
+}
+
 /// Removes every equality by substitution. `fresh` is set to 0 if inequalities changed. False: no integer point.
 fn eliminate_equalities<T: Scalar>(
     system: &mut System<T>,

@@ -1,0 +1,284 @@
+//! Printing in isl's notation, made for reading: chains `0 <= i < n`, strides as `mod`, output dimensions that an
+//! equality gives as expressions.
+
+use std::fmt::{self, Write};
+
+use num_bigint::BigInt;
+
+use crate::conjunction::Conjunction;
+use crate::rows::Rows;
+use crate::space::{Space, Tuple};
+
+/// Writes `[params] -> { … }`.
+pub(crate) fn print(space: &Space, pieces: &[Conjunction], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if !space.params.is_empty() {
+        write!(f, "[{}] -> ", space.params.join(", "))?;
+    }
+    f.write_str("{ ")?;
+    if pieces.is_empty() {
+        let mut names = space.names().into_iter().skip(space.params.len());
+        write_tuples(space, f, |_| names.next().unwrap_or_default())?;
+        f.write_str(" : false")?;
+    }
+    for (index, piece) in pieces.iter().enumerate() {
+        if index > 0 {
+            f.write_str("; ")?;
+        }
+        Printer::new(space, piece).disjunct(f)?;
+    }
+    f.write_str(" }")
+}
+
+fn write_tuples(
+    space: &Space,
+    f: &mut fmt::Formatter<'_>,
+    mut entry: impl FnMut(usize) -> String,
+) -> fmt::Result {
+    let mut var = space.params.len();
+    for (index, tuple) in space.tuples.iter().enumerate() {
+        if index > 0 {
+            f.write_str(" -> ")?;
+        }
+        write!(f, "{}[", tuple.name.as_deref().unwrap_or(""))?;
+        for dim in 0..tuple.arity() {
+            write!(f, "{}{}", if dim == 0 { "" } else { ", " }, entry(var))?;
+            var += 1;
+        }
+        f.write_char(']')?;
+    }
+    Ok(())
+}
+
+/// One disjunct being printed. Coefficients are big integers here, since multiples that stand for large ones are put
+/// back in.
+struct Printer<'s> {
+    space: &'s Space,
+    names: Vec<String>,
+    eqs: Vec<Vec<BigInt>>,
+    ins: Vec<Vec<BigInt>>,
+    /// The equality that gives a dimension which is printed as an expression in its tuple.
+    given: Vec<Option<Vec<BigInt>>>,
+}
+
+impl<'s> Printer<'s> {
+    fn new(space: &'s Space, piece: &Conjunction) -> Printer<'s> {
+        let big = |rows: &Rows<i64>| -> Vec<Vec<BigInt>> {
+            rows.iter().map(|row| row.iter().map(|value| BigInt::from(*value)).collect()).collect()
+        };
+        let mut names = space.names();
+        let mut fresh = 0;
+        while names.len() < piece.vars() {
+            let name = format!("e{fresh}");
+            fresh += 1;
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let mut printer = Printer {
+            space,
+            names,
+            eqs: big(&piece.eqs),
+            ins: big(&piece.ins),
+            given: vec![None; space.vars()],
+        };
+        printer.substitute_multiples(piece.visible());
+        printer.take_given_dims();
+        printer
+    }
+
+    /// Puts existential variables that an equality gives with coefficient 1 back into the other rows.
+    fn substitute_multiples(&mut self, visible: usize) {
+        let zero = BigInt::ZERO;
+        while let Some((index, column)) = self.eqs.iter().enumerate().find_map(|(index, row)| {
+            (visible + 1..row.len()).find(|column| is_unit(&row[*column])).map(|column| (index, column))
+        }) {
+            let row = self.eqs.swap_remove(index);
+            for other in self.eqs.iter_mut().chain(&mut self.ins) {
+                if other[column] != zero {
+                    let factor = &other[column] * &row[column];
+                    for (target, value) in other.iter_mut().zip(&row) {
+                        *target -= &factor * value;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Dimensions of the last tuple that an equality gives by parameters and other dimensions before them.
+    fn take_given_dims(&mut self) {
+        let Some(last) = self.space.tuples.last().map(Tuple::arity) else { return };
+        let vars = self.space.vars();
+        for var in (vars - last..vars).rev() {
+            let column = var + 1;
+            let found = self.eqs.iter().position(|row| {
+                is_unit(&row[column])
+                    && row[column + 1..].iter().all(|value| *value == BigInt::ZERO)
+                    && (vars - last..var)
+                        .all(|other| self.given[other].is_none() || row[other + 1] == BigInt::ZERO)
+            });
+            let Some(index) = found else { continue };
+            let elsewhere = |rows: &[Vec<BigInt>], skip: Option<usize>| {
+                rows.iter().enumerate().any(|(other, row)| Some(other) != skip && row[column] != BigInt::ZERO)
+            };
+            if elsewhere(&self.eqs, Some(index)) || elsewhere(&self.ins, None) {
+                continue;
+            }
+            let mut row = self.eqs.remove(index);
+            if row[column] > BigInt::ZERO {
+                row.iter_mut().for_each(|value| *value = -&*value);
+            }
+            row[column] = BigInt::ZERO;
+            self.given[var] = Some(row);
+        }
+    }
+
+    fn disjunct(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_tuples(self.space, f, |var| match &self.given[var] {
+            Some(row) => self.affine(row, |_| true),
+            None => self.names[var].clone(),
+        })?;
+        let mut constraints: Vec<String> = Vec::new();
+        let vars = self.space.vars();
+        for row in &self.eqs {
+            constraints.push(self.stride(row).unwrap_or_else(|| self.comparison(row, "=")));
+        }
+        constraints.extend(self.bounds());
+        let used = |var: usize| {
+            let column = var + 1;
+            let strides = self.eqs.iter().filter(|row| self.stride(row).is_none());
+            strides.chain(&self.ins).any(|row| row[column] != BigInt::ZERO)
+        };
+        let hidden: Vec<&str> =
+            (vars..self.names.len()).filter(|var| used(*var)).map(|var| self.names[var].as_str()).collect();
+        if constraints.is_empty() {
+            return Ok(());
+        }
+        let constraints = constraints.join(" and ");
+        if hidden.is_empty() {
+            write!(f, " : {constraints}")
+        } else {
+            write!(f, " : exists ({}: {constraints})", hidden.join(", "))
+        }
+    }
+
+    /// An equality with one existential variable that occurs nowhere else, as `(…) mod g = 0`.
+    fn stride(&self, row: &[BigInt]) -> Option<String> {
+        let vars = self.space.vars();
+        let mut existential = (vars + 1..row.len()).filter(|column| row[*column] != BigInt::ZERO);
+        let column = existential.next()?;
+        let elsewhere = self.eqs.iter().filter(|other| other.as_slice() != row).chain(&self.ins);
+        if existential.next().is_some() || elsewhere.into_iter().any(|other| other[column] != BigInt::ZERO) {
+            return None;
+        }
+        let inner = self.affine(row, |other| other != column);
+        let modulus = if row[column] < BigInt::ZERO { -&row[column] } else { row[column].clone() };
+        let single = inner.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '\'')
+            && inner.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        Some(if single {
+            format!("{inner} mod {modulus} = 0")
+        } else {
+            format!("({inner}) mod {modulus} = 0")
+        })
+    }
+
+    /// The inequalities, bounds of one variable paired into chains.
+    fn bounds(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        let mut plain = Vec::new();
+        let vars = self.names.len();
+        let mut lower: Vec<Vec<&[BigInt]>> = vec![Vec::new(); vars];
+        let mut upper: Vec<Vec<&[BigInt]>> = vec![Vec::new(); vars];
+        for row in &self.ins {
+            match (1..row.len()).rev().find(|column| is_unit(&row[*column])) {
+                Some(column) if row[column] > BigInt::ZERO => lower[column - 1].push(row),
+                Some(column) => upper[column - 1].push(row),
+                None => plain.push(self.comparison(row, ">=")),
+            }
+        }
+        for var in 0..vars {
+            let count = lower[var].len().max(upper[var].len());
+            for index in 0..count {
+                let name = &self.names[var];
+                match (lower[var].get(index), upper[var].get(index)) {
+                    (Some(low), Some(high)) => {
+                        out.push(format!("{}{name}{}", self.low(low, var), self.high(high, var)))
+                    }
+                    (Some(low), None) => out.push(flipped(&self.low(low, var), name)),
+                    (None, Some(high)) => out.push(format!("{name}{}", self.high(high, var))),
+                    (None, None) => {}
+                }
+            }
+        }
+        out.extend(plain);
+        out
+    }
+
+    /// `bound <= ` or `bound < ` of a row with coefficient 1 for `var`.
+    fn low(&self, row: &[BigInt], var: usize) -> String {
+        let mut bound: Vec<BigInt> = row.iter().map(|value| -value).collect();
+        bound[var + 1] = BigInt::ZERO;
+        let strict = bound[0] == BigInt::from(1) && bound[1..].iter().any(|value| *value != BigInt::ZERO);
+        if strict {
+            bound[0] = BigInt::ZERO;
+        }
+        format!("{} {} ", self.affine(&bound, |_| true), if strict { "<" } else { "<=" })
+    }
+
+    /// ` <= bound` or ` < bound` of a row with coefficient −1 for `var`.
+    fn high(&self, row: &[BigInt], var: usize) -> String {
+        let mut bound = row.to_vec();
+        bound[var + 1] = BigInt::ZERO;
+        let strict = bound[0] == BigInt::from(-1) && bound[1..].iter().any(|value| *value != BigInt::ZERO);
+        if strict {
+            bound[0] = BigInt::ZERO;
+        }
+        format!(" {} {}", if strict { "<" } else { "<=" }, self.affine(&bound, |_| true))
+    }
+
+    /// `row op 0` with the negative terms moved to the right.
+    fn comparison(&self, row: &[BigInt], operator: &str) -> String {
+        let zero = BigInt::ZERO;
+        let left: Vec<BigInt> =
+            row.iter().map(|v| if *v > zero { v.clone() } else { zero.clone() }).collect();
+        let right: Vec<BigInt> = row.iter().map(|v| if *v < zero { -v } else { zero.clone() }).collect();
+        format!("{} {operator} {}", self.affine(&left, |_| true), self.affine(&right, |_| true))
+    }
+
+    /// An affine expression, constant first.
+    fn affine(&self, row: &[BigInt], keep: impl Fn(usize) -> bool) -> String {
+        let mut out = String::new();
+        for (column, value) in row.iter().enumerate() {
+            if *value == BigInt::ZERO || !keep(column) {
+                continue;
+            }
+            let negative = *value < BigInt::ZERO;
+            out.push_str(match (out.is_empty(), negative) {
+                (true, true) => "-",
+                (true, false) => "",
+                (false, true) => " - ",
+                (false, false) => " + ",
+            });
+            let size = if negative { -value } else { value.clone() };
+            if column == 0 {
+                let _ = write!(out, "{size}");
+            } else if size == BigInt::from(1) {
+                out.push_str(&self.names[column - 1]);
+            } else {
+                let _ = write!(out, "{size}{}", self.names[column - 1]);
+            }
+        }
+        if out.is_empty() { "0".to_string() } else { out }
+    }
+}
+
+/// `0 <= ` and `i` as `i >= 0`.
+fn flipped(low: &str, name: &str) -> String {
+    match low.strip_suffix(" <= ") {
+        Some(bound) => format!("{name} >= {bound}"),
+        None => format!("{name} > {}", low.trim_end_matches(" < ")),
+    }
+}
+
+fn is_unit(value: &BigInt) -> bool {
+    *value == BigInt::from(1) || *value == BigInt::from(-1)
+}

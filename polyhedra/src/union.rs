@@ -1,0 +1,138 @@
+//! Unions of conjunctions over the same visible variables: the algebra under sets and relations.
+//!
+//! Difference is the one hard operation: the subtrahend's existential variables are made functions of the visible
+//! ones ([`divs`](crate::divs)), then its constraints are negated one after the other, each under those before it, so
+//! the pieces of a difference are disjoint. Subset, equality and complement follow.
+
+use crate::conjunction::{Conjunction, Point};
+use crate::limits::{Budget, Exact};
+use crate::rows::{Rows, negate};
+
+/// All conjunctions of a member of each union, in normal form, plainly empty ones left out.
+pub(crate) fn intersect(a: &[Conjunction], b: &[Conjunction]) -> Vec<Conjunction> {
+    let pairs = a.iter().flat_map(|x| b.iter().map(move |y| x.intersect(y)));
+    pairs.filter_map(|both| both.simplified()).collect()
+}
+
+/// The points of `a` that are in no member of `b`.
+pub(crate) fn subtract(a: &[Conjunction], b: &[Conjunction], budget: &mut Budget) -> Exact<Vec<Conjunction>> {
+    let mut rest = a.to_vec();
+    for subtrahend in b {
+        if rest.is_empty() {
+            break;
+        }
+        let mut parts = None;
+        let mut next = Vec::new();
+        for piece in rest {
+            if piece.intersect(subtrahend).decide_empty(budget)? {
+                next.push(piece);
+                continue;
+            }
+            let parts = match &parts {
+                Some(parts) => parts,
+                None => parts.insert(subtrahend.explicit(budget)?),
+            };
+            let mut left = vec![piece];
+            for part in parts {
+                let mut after = Vec::new();
+                for piece in &left {
+                    subtract_explicit(piece, part, budget, &mut |piece| {
+                        after.extend(piece.simplified());
+                        true
+                    })?;
+                }
+                left = after;
+            }
+            next.extend(left);
+        }
+        rest = next;
+    }
+    Ok(rest)
+}
+
+/// Whether every point of `a` is in a member of `b`.
+pub(crate) fn is_subset(a: &[Conjunction], b: &[Conjunction], budget: &mut Budget) -> Exact<bool> {
+    for piece in a {
+        let mut left = vec![piece.clone()];
+        for subtrahend in b {
+            if left.is_empty() {
+                break;
+            }
+            left = subtract(&left, std::slice::from_ref(subtrahend), budget)?;
+        }
+        for piece in left {
+            if !piece.decide_empty(budget)? {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Hands the non-empty pieces of `a` minus `b` to `emit`, until that returns false. `b` must be explicit.
+fn subtract_explicit(
+    a: &Conjunction,
+    b: &Conjunction,
+    budget: &mut Budget,
+    emit: &mut dyn FnMut(Conjunction) -> bool,
+) -> Exact<()> {
+    let shift = a.existentials();
+    let mut base = a.clone();
+    let mut definitions = Conjunction::new(b.visible());
+    definitions.eqs = Rows::new(b.vars() + 1);
+    definitions.ins = Rows::new(b.vars() + 1);
+    for definition in b.definitions() {
+        definitions.add_definition(&definition);
+    }
+    let columns: Vec<usize> = (0..=definitions.vars())
+        .map(|column| if column <= b.visible() { column } else { column + shift })
+        .collect();
+    base.append(&definitions, definitions.existentials(), &columns);
+    let width = base.ins.width();
+    let (eqs, ins) = (b.eqs.scattered(width, &columns), b.ins.scattered(width, &columns));
+    for (row, equality) in eqs.iter().map(|row| (row, true)).chain(ins.iter().map(|row| (row, false))) {
+        let mut negated = row.to_vec();
+        negate(&mut negated)?;
+        let halves: &[&[i64]] = if equality { &[row, &negated] } else { &[row] };
+        for half in halves {
+            let mut outside = base.clone();
+            outside.add_complement(half);
+            if !outside.decide_empty(budget)? && !emit(outside) {
+                return Ok(());
+            }
+        }
+        if equality { base.eqs.push(row) } else { base.ins.push(row) }
+    }
+    Ok(())
+}
+
+/// The same points in members that do not meet.
+pub(crate) fn disjoint(pieces: &[Conjunction], budget: &mut Budget) -> Exact<Vec<Conjunction>> {
+    let mut out: Vec<Conjunction> = Vec::new();
+    for piece in pieces {
+        let new = subtract(std::slice::from_ref(piece), &out, budget)?;
+        out.extend(new);
+    }
+    Ok(out)
+}
+
+/// Drops the empty members.
+pub(crate) fn pruned(pieces: Vec<Conjunction>, budget: &mut Budget) -> Exact<Vec<Conjunction>> {
+    let mut out = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        if !piece.decide_empty(budget)? {
+            out.push(piece);
+        }
+    }
+    Ok(out)
+}
+
+/// A point of the union.
+pub(crate) fn any_point(pieces: &[Conjunction], budget: &mut Budget) -> Exact<Option<Point>> {
+    for piece in pieces {
+        if let Some(point) = piece.solve(budget)? {
+            return Ok(Some(point));
+        }
+    }
+    Ok(None)
+}
