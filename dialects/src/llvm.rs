@@ -1,0 +1,107 @@
+//! The `llvm` dialect: LLVM IR as operations, with block arguments in place of phi nodes.
+//!
+//! Everything is lowered to it before it leaves for LLVM. Operations, names and attributes are LLVM's; what an instruction
+//! does is what the LLVM language reference says. The dialect is large, so its operations are defined in one
+//! table a topic, joined to one dialect here:
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`types`] | pointers, structs, arrays, function types |
+//! | [`attributes`] | linkage, calling conventions, fast-math flags and other enumerations |
+//! | [`arithmetic`] | integer and floating-point instructions, comparisons |
+//! | [`conversions`] | casts |
+//! | [`memory`] | allocation, access, addresses |
+//! | [`aggregates`] | elements of structs, arrays and vectors |
+//! | [`control`] | branches, calls, returns |
+//! | [`globals`] | functions, globals, constants |
+//! | [`intrinsics`] | the `llvm.intr.` operations |
+
+use std::borrow::Cow;
+
+use loomir_ir::opdef::DialectDef;
+use loomir_ir::{OpDef, Registry};
+
+pub mod aggregates;
+pub mod arithmetic;
+pub mod attributes;
+mod constraints;
+pub mod control;
+pub mod conversions;
+pub mod globals;
+pub mod intrinsics;
+pub mod memory;
+pub mod types;
+
+pub use aggregates::*;
+pub use arithmetic::*;
+pub use control::*;
+pub use conversions::*;
+pub use globals::*;
+pub use intrinsics::*;
+pub use memory::*;
+
+/// LLVM IR as operations.
+pub static LLVM: DialectDef = DialectDef {
+    name: Cow::Borrowed("llvm"),
+    doc: Cow::Borrowed(" LLVM IR as operations, with block arguments in place of phi nodes.\n"),
+    ops: Cow::Borrowed(&OPS),
+    enums: Cow::Borrowed(attributes::ENUMS),
+    types: Cow::Borrowed(types::TYPES),
+    attrs: Cow::Borrowed(&[]),
+    directives: Cow::Borrowed(&[]),
+    materialize_constant: None,
+};
+
+/// The tables of the topics.
+const PARTS: &[&DialectDef] = &[
+    &ARITHMETIC,
+    &CONVERSIONS,
+    &MEMORY,
+    &AGGREGATES,
+    &CONTROL,
+    &GLOBALS,
+    &FLOAT_INTRINSICS,
+    &INTEGER_INTRINSICS,
+    &MEMORY_INTRINSICS,
+];
+
+static OPS: [&OpDef; count(PARTS)] = join(PARTS);
+
+const fn ops(part: &'static DialectDef) -> &'static [&'static OpDef] {
+    match &part.ops {
+        Cow::Borrowed(ops) => ops,
+        Cow::Owned(_) => &[],
+    }
+}
+
+/// How many operations the parts have together.
+const fn count(parts: &[&'static DialectDef]) -> usize {
+    let (mut total, mut p) = (0, 0);
+    while p < parts.len() {
+        total += ops(parts[p]).len();
+        p += 1;
+    }
+    total
+}
+
+/// The operations of all parts.
+const fn join<const N: usize>(parts: &[&'static DialectDef]) -> [&'static OpDef; N] {
+    let mut all = [AddOp::DEF; N];
+    let (mut next, mut p) = (0, 0);
+    while p < parts.len() {
+        let part = ops(parts[p]);
+        let mut i = 0;
+        while i < part.len() {
+            all[next] = part[i];
+            next += 1;
+            i += 1;
+        }
+        p += 1;
+    }
+    all
+}
+
+/// Makes the dialect and its interfaces known.
+pub fn register(registry: &mut Registry) {
+    registry.dialect(&LLVM);
+}

@@ -1,0 +1,261 @@
+//! Enumerations of the dialect, as attributes (`#llvm.linkage<internal>`) or numbers (`ordering = 4 : i64`).
+
+use loomir_ir::EnumDef;
+use loomir_ir::opdef::EnumStorage;
+
+/// What may be assumed of floating-point operands and how far results may be changed.
+pub static FASTMATH: EnumDef = EnumDef {
+    name: "llvm.fastmath",
+    cases: &[
+        ("none", 0),
+        ("nnan", 1),
+        ("ninf", 2),
+        ("nsz", 4),
+        ("arcp", 8),
+        ("contract", 16),
+        ("afn", 32),
+        ("reassoc", 64),
+        ("fast", 127),
+    ],
+    flags: true,
+    separator: ", ",
+    storage: EnumStorage::Attribute,
+};
+
+/// `nsw` and `nuw`: overflow as a signed or unsigned number makes the result poison.
+pub static OVERFLOW: EnumDef = EnumDef {
+    name: "llvm.overflow",
+    cases: &[("none", 0), ("nsw", 1), ("nuw", 2)],
+    flags: true,
+    separator: ", ",
+    storage: EnumStorage::Integer(32),
+};
+
+/// What may be assumed of an address computation. `inbounds` contains `nusw`.
+pub static GEP_NO_WRAP: EnumDef = EnumDef {
+    name: "llvm.gep_no_wrap",
+    cases: &[("none", 0), ("inbounds_flag", 1), ("nusw", 2), ("nuw", 4), ("inbounds", 3)],
+    flags: true,
+    separator: "|",
+    storage: EnumStorage::Integer(32),
+};
+
+/// How a symbol is seen by the linker.
+pub static LINKAGE: EnumDef = EnumDef {
+    name: "llvm.linkage",
+    cases: &[
+        ("external", 0),
+        ("available_externally", 1),
+        ("linkonce", 2),
+        ("linkonce_odr", 3),
+        ("weak", 4),
+        ("weak_odr", 5),
+        ("appending", 6),
+        ("internal", 7),
+        ("private", 8),
+        ("extern_weak", 9),
+        ("common", 10),
+    ],
+    flags: false,
+    separator: "",
+    storage: EnumStorage::Attribute,
+};
+
+/// Calling conventions.
+pub static CCONV: EnumDef = EnumDef {
+    name: "llvm.cconv",
+    cases: &[
+        ("ccc", 0),
+        ("fastcc", 8),
+        ("coldcc", 9),
+        ("cc_10", 10),
+        ("cc_11", 11),
+        ("anyregcc", 13),
+        ("preserve_mostcc", 14),
+        ("preserve_allcc", 15),
+        ("swiftcc", 16),
+        ("cxx_fast_tlscc", 17),
+        ("tailcc", 18),
+        ("cfguard_checkcc", 19),
+        ("swifttailcc", 20),
+        ("x86_stdcallcc", 64),
+        ("x86_fastcallcc", 65),
+        ("arm_apcscc", 66),
+        ("arm_aapcscc", 67),
+        ("arm_aapcs_vfpcc", 68),
+        ("msp430_intrcc", 69),
+        ("x86_thiscallcc", 70),
+        ("ptx_kernelcc", 71),
+        ("ptx_devicecc", 72),
+        ("spir_funccc", 75),
+        ("spir_kernelcc", 76),
+        ("intel_ocl_bicc", 77),
+        ("x86_64_sysvcc", 78),
+        ("win64cc", 79),
+        ("x86_vectorcallcc", 80),
+        ("hhvmcc", 81),
+        ("hhvm_ccc", 82),
+        ("x86_intrcc", 83),
+        ("avr_intrcc", 84),
+        ("avr_builtincc", 86),
+        ("amdgpu_vscc", 87),
+        ("amdgpu_gscc", 88),
+        ("amdgpu_cscc", 90),
+        ("amdgpu_kernelcc", 91),
+        ("x86_regcallcc", 92),
+        ("amdgpu_hscc", 93),
+        ("msp430_builtincc", 94),
+        ("amdgpu_lscc", 95),
+        ("amdgpu_escc", 96),
+        ("aarch64_vectorcallcc", 97),
+        ("aarch64_sve_vectorcallcc", 98),
+        ("wasm_emscripten_invokecc", 99),
+        ("amdgpu_gfxcc", 100),
+        ("m68k_intrcc", 101),
+    ],
+    flags: false,
+    separator: "",
+    storage: EnumStorage::Attribute,
+};
+
+/// Whether a call may, must or must not be a tail call.
+pub static TAIL_CALL_KIND: EnumDef = EnumDef {
+    name: "llvm.tailcallkind",
+    cases: &[("none", 0), ("tail", 1), ("musttail", 2), ("notail", 3)],
+    flags: false,
+    separator: "",
+    storage: EnumStorage::Attribute,
+};
+
+/// Orderings of atomic accesses.
+pub static ATOMIC_ORDERING: EnumDef = EnumDef {
+    name: "llvm.ordering",
+    cases: &[
+        ("not_atomic", 0),
+        ("unordered", 1),
+        ("monotonic", 2),
+        ("acquire", 4),
+        ("release", 5),
+        ("acq_rel", 6),
+        ("seq_cst", 7),
+    ],
+    flags: false,
+    separator: "",
+    storage: EnumStorage::Integer(64),
+};
+
+/// What an atomic read-modify-write computes.
+pub static ATOMIC_BIN_OP: EnumDef = EnumDef {
+    name: "llvm.atomic_bin_op",
+    cases: &[
+        ("xchg", 0),
+        ("add", 1),
+        ("sub", 2),
+        ("_and", 3),
+        ("nand", 4),
+        ("_or", 5),
+        ("_xor", 6),
+        ("max", 7),
+        ("min", 8),
+        ("umax", 9),
+        ("umin", 10),
+        ("fadd", 11),
+        ("fsub", 12),
+        ("fmax", 13),
+        ("fmin", 14),
+        ("uinc_wrap", 15),
+        ("udec_wrap", 16),
+        ("usub_cond", 17),
+        ("usub_sat", 18),
+        ("fmaximum", 19),
+        ("fminimum", 20),
+    ],
+    flags: false,
+    separator: "",
+    storage: EnumStorage::Integer(64),
+};
+
+/// Predicates of integer comparison.
+pub static ICMP_PREDICATE: EnumDef = EnumDef {
+    name: "llvm.icmp_predicate",
+    cases: &[
+        ("eq", 0),
+        ("ne", 1),
+        ("slt", 2),
+        ("sle", 3),
+        ("sgt", 4),
+        ("sge", 5),
+        ("ult", 6),
+        ("ule", 7),
+        ("ugt", 8),
+        ("uge", 9),
+    ],
+    flags: false,
+    separator: "",
+    storage: EnumStorage::Integer(64),
+};
+
+/// Predicates of floating-point comparison: `o…` is false and `u…` true if an operand is no number.
+pub static FCMP_PREDICATE: EnumDef = EnumDef {
+    name: "llvm.fcmp_predicate",
+    cases: &[
+        ("_false", 0),
+        ("oeq", 1),
+        ("ogt", 2),
+        ("oge", 3),
+        ("olt", 4),
+        ("ole", 5),
+        ("one", 6),
+        ("ord", 7),
+        ("ueq", 8),
+        ("ugt", 9),
+        ("uge", 10),
+        ("ult", 11),
+        ("ule", 12),
+        ("une", 13),
+        ("uno", 14),
+        ("_true", 15),
+    ],
+    flags: false,
+    separator: "",
+    storage: EnumStorage::Integer(64),
+};
+
+/// Whether the address of a symbol matters.
+pub static UNNAMED_ADDR: EnumDef = EnumDef {
+    name: "llvm.unnamed_addr",
+    cases: &[("", 0), ("local_unnamed_addr", 1), ("unnamed_addr", 2)],
+    flags: false,
+    separator: "",
+    storage: EnumStorage::Integer(64),
+};
+
+/// Who sees a symbol.
+pub static VISIBILITY: EnumDef = EnumDef {
+    name: "llvm.visibility",
+    cases: &[("", 0), ("hidden", 1), ("protected", 2)],
+    flags: false,
+    separator: "",
+    storage: EnumStorage::Integer(64),
+};
+
+/// How symbols of equal name are chosen from.
+pub static COMDAT: EnumDef = EnumDef {
+    name: "llvm.comdat_kind",
+    cases: &[("any", 0), ("exactmatch", 1), ("largest", 2), ("nodeduplicate", 3), ("samesize", 4)],
+    flags: false,
+    separator: "",
+    storage: EnumStorage::Integer(64),
+};
+
+/// Dialects of inline assembly.
+pub static ASM_DIALECT: EnumDef = EnumDef {
+    name: "llvm.asm_dialect",
+    cases: &[("att", 0), ("intel", 1)],
+    flags: false,
+    separator: "",
+    storage: EnumStorage::Integer(64),
+};
+
+/// The enumerations that are attributes.
+pub(super) static ENUMS: &[&EnumDef] = &[&FASTMATH, &LINKAGE, &CCONV, &TAIL_CALL_KIND];

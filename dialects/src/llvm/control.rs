@@ -1,0 +1,121 @@
+//! Branches, calls and returns.
+
+use loomir_ir::{Type, dialect};
+
+use super::attributes::{ASM_DIALECT, CCONV, FASTMATH, TAIL_CALL_KIND};
+use super::constraints::{Integer, LlvmType};
+
+dialect! {
+    /// Branches, calls, returns.
+    pub CONTROL = "llvm" {}
+
+    /// Goes to a block.
+    BrOp = "br" {
+        operands { destOperands: Variadic LlvmType }
+        attrs { loop_annotation: Optional Any }
+        successors { dest }
+        traits [Pure, Terminator]
+        format "$dest (`(` $destOperands^ `:` type($destOperands) `)`)? attr-dict"
+    }
+
+    /// Goes to the first block if its condition is true, else to the second.
+    CondBrOp = "cond_br" {
+        operands {
+            condition: One I1,
+            trueDestOperands: Variadic LlvmType,
+            falseDestOperands: Variadic LlvmType,
+        }
+        attrs { branch_weights: Optional DenseArray(Type::I32), loop_annotation: Optional Any }
+        successors { trueDest, falseDest }
+        traits [AttrSizedOperandSegments, Pure, Terminator]
+        format "$condition ( `weights` `(` $branch_weights^ `)` )? `,` $trueDest (`(` $trueDestOperands^ `:` type($trueDestOperands) `)`)? `,` $falseDest (`(` $falseDestOperands^ `:` type($falseDestOperands) `)`)? attr-dict"
+    }
+
+    /// Goes to the block of the case that equals its operand, or to the default block. Operands of the cases stand one case
+    /// after the other; `case_operand_segments` says how many each has.
+    SwitchOp = "switch" {
+        operands { value: One Integer, defaultOperands: Variadic Any, caseOperands: Variadic Any }
+        attrs {
+            case_values: Optional Elements,
+            case_operand_segments: Required DenseArray(Type::I32),
+            branch_weights: Optional DenseArray(Type::I32),
+        }
+        successors { defaultDestination, caseDestinations variadic }
+        traits [AttrSizedOperandSegments, Pure, Terminator]
+        format "$value `:` type($value) `,` $defaultDestination (`(` $defaultOperands^ `:` type($defaultOperands) `)`)? custom<LlvmSwitchCases>(ref(type($value)), $case_values, $caseDestinations, $caseOperands, type($caseOperands)) attr-dict"
+    }
+
+    /// Returns from the function.
+    ReturnOp = "return" {
+        operands { arg: Optional LlvmType }
+        traits [Pure, ReturnLike, Terminator]
+        format "attr-dict ($arg^ `:` type($arg))?"
+    }
+
+    /// Is never reached; reaching it is undefined behaviour.
+    UnreachableOp = "unreachable" {
+        traits [Terminator]
+        format "attr-dict"
+    }
+
+    /// Calls a function: `callee`, or else the first operand, a pointer. A variadic callee has its type in
+    /// `var_callee_type`. Operands of the bundles follow the arguments, as many for each as `op_bundle_sizes` says.
+    CallOp = "call" {
+        operands { callee_operands: Variadic LlvmType, op_bundle_operands: Variadic LlvmType }
+        results { result: Optional LlvmType }
+        attrs {
+            var_callee_type: Optional TypeAttr,
+            callee: Optional FlatSymbol,
+            fastmathFlags: Default = "#llvm.fastmath<none>" Enum(&FASTMATH),
+            CConv: Default = "#llvm.cconv<ccc>" Enum(&CCONV),
+            TailCallKind: Default = "#llvm.tailcallkind<none>" Enum(&TAIL_CALL_KIND),
+            memory_effects: Optional Any,
+            convergent: Optional Unit,
+            no_unwind: Optional Unit,
+            will_return: Optional Unit,
+            op_bundle_sizes: Default = "array<i32>" DenseArray(Type::I32),
+            op_bundle_tags: Optional Array,
+            arg_attrs: Optional Array,
+            res_attrs: Optional Array,
+            no_inline: Optional Unit,
+            always_inline: Optional Unit,
+            inline_hint: Optional Unit,
+            access_groups: Optional Array,
+            alias_scopes: Optional Array,
+            noalias_scopes: Optional Array,
+            tbaa: Optional Array,
+        }
+        traits [AttrSizedOperandSegments]
+    }
+
+    /// Calls the intrinsic function of a given name.
+    CallIntrinsicOp = "call_intrinsic" {
+        operands { args: Variadic LlvmType, op_bundle_operands: Variadic LlvmType }
+        results { results: Optional LlvmType }
+        attrs {
+            intrin: Required String,
+            fastmathFlags: Default = "#llvm.fastmath<none>" Enum(&FASTMATH),
+            op_bundle_sizes: Default = "array<i32>" DenseArray(Type::I32),
+            op_bundle_tags: Optional Array,
+            arg_attrs: Optional Array,
+            res_attrs: Optional Array,
+        }
+        traits [AttrSizedOperandSegments]
+    }
+
+    /// Inline assembly.
+    InlineAsmOp = "inline_asm" {
+        operands { operands: Variadic LlvmType }
+        results { res: Optional LlvmType }
+        attrs {
+            asm_string: Required String,
+            constraints: Required String,
+            has_side_effects: Optional Unit,
+            is_align_stack: Optional Unit,
+            tail_call_kind: Default = "#llvm.tailcallkind<none>" Enum(&TAIL_CALL_KIND),
+            asm_dialect: Optional Enum(&ASM_DIALECT),
+            operand_attrs: Optional Array,
+        }
+        format "(`has_side_effects` $has_side_effects^)? (`is_align_stack` $is_align_stack^)? (`tail_call_kind` `=` $tail_call_kind^)? (`asm_dialect` `=` $asm_dialect^)? (`operand_attrs` `=` $operand_attrs^)? attr-dict $asm_string `,` $constraints operands `:` functional-type(operands, results)"
+    }
+}

@@ -1,0 +1,99 @@
+//! Memory: room on the stack, addresses, loads and stores.
+
+use loomir_ir::{Type, dialect};
+
+use super::attributes::{ATOMIC_BIN_OP, ATOMIC_ORDERING};
+use super::constraints::{Integer, IntegerOrVector, LlvmType, Loadable, Pointer, PointerOrVector};
+
+/// Stands in the constant indices of an address computation for an index that is an operand.
+pub const DYNAMIC_INDEX: i64 = i32::MIN as i64;
+
+dialect! {
+    /// Memory.
+    pub MEMORY = "llvm" {}
+
+    /// Room for `arraySize` elements on the stack, released when the function returns.
+    AllocaOp = "alloca" {
+        operands { arraySize: One Integer }
+        results { res: One Pointer }
+        attrs { alignment: Optional Integer(64), elem_type: Required TypeAttr, inalloca: Optional Unit }
+        traits [DistinctResults]
+    }
+
+    /// The address of a part of an object. An index is the next operand where `rawConstantIndices` holds
+    /// [`DYNAMIC_INDEX`], else the number there. The first steps over whole elements of `elem_type`, each further one into it.
+    GEPOp = "getelementptr" {
+        operands { base: One PointerOrVector, dynamicIndices: Variadic IntegerOrVector }
+        results { res: One PointerOrVector }
+        attrs {
+            rawConstantIndices: Required DenseArray(Type::I32),
+            elem_type: Required TypeAttr,
+            noWrapFlags: Default = "0 : i32" Integer(32),
+        }
+        traits [Pure]
+        format "custom<GepNoWrap>($noWrapFlags) $base `[` custom<GepIndices>($dynamicIndices, $rawConstantIndices) `]` attr-dict `:` functional-type(operands, results) `,` $elem_type"
+    }
+
+    /// Reads a value from memory.
+    LoadOp = "load" {
+        operands { addr: One Pointer }
+        results { res: One Loadable }
+        attrs {
+            alignment: Optional Integer(64),
+            volatile_: Optional Unit,
+            nontemporal: Optional Unit,
+            invariant: Optional Unit,
+            invariantGroup: Optional Unit,
+            ordering: Default = "0 : i64" Enum(&ATOMIC_ORDERING),
+            syncscope: Optional String,
+            dereferenceable: Optional Any,
+            access_groups: Optional Array,
+            alias_scopes: Optional Array,
+            noalias_scopes: Optional Array,
+            tbaa: Optional Array,
+        }
+        format "(`volatile` $volatile_^)? $addr (`atomic` (`syncscope` `(` $syncscope^ `)`)? $ordering^)? (`invariant` $invariant^)? (`invariant_group` $invariantGroup^)? (`dereferenceable` `` $dereferenceable^)? attr-dict `:` qualified(type($addr)) `->` type($res)"
+    }
+
+    /// Writes a value to memory.
+    StoreOp = "store" {
+        operands { value: One Loadable, addr: One Pointer }
+        attrs {
+            alignment: Optional Integer(64),
+            volatile_: Optional Unit,
+            nontemporal: Optional Unit,
+            invariantGroup: Optional Unit,
+            ordering: Default = "0 : i64" Enum(&ATOMIC_ORDERING),
+            syncscope: Optional String,
+            access_groups: Optional Array,
+            alias_scopes: Optional Array,
+            noalias_scopes: Optional Array,
+            tbaa: Optional Array,
+        }
+        format "(`volatile` $volatile_^)? $value `,` $addr (`atomic` (`syncscope` `(` $syncscope^ `)`)? $ordering^)? (`invariant_group` $invariantGroup^)? attr-dict `:` type($value) `,` qualified(type($addr))"
+    }
+
+    /// Reads a value, combines it with another, writes the result, all at once; yields the value read.
+    AtomicRMWOp = "atomicrmw" {
+        operands { ptr: One Pointer, val: One LlvmType }
+        results { res: One SameAs("val") }
+        attrs {
+            bin_op: Required Enum(&ATOMIC_BIN_OP),
+            ordering: Required Enum(&ATOMIC_ORDERING),
+            syncscope: Optional String,
+            alignment: Optional Integer(64),
+            volatile_: Optional Unit,
+            access_groups: Optional Array,
+            alias_scopes: Optional Array,
+            noalias_scopes: Optional Array,
+            tbaa: Optional Array,
+        }
+        format "(`volatile` $volatile_^)? $bin_op $ptr `,` $val (`syncscope` `(` $syncscope^ `)`)? $ordering attr-dict `:` qualified(type($ptr)) `,` type($val)"
+    }
+
+    /// Orders the memory accesses around it.
+    FenceOp = "fence" {
+        attrs { ordering: Required Enum(&ATOMIC_ORDERING), syncscope: Optional String }
+        format "(`syncscope` `(` $syncscope^ `)`)? $ordering attr-dict"
+    }
+}

@@ -1,0 +1,134 @@
+//! The `scf` dialect: loops and branches as operations with regions.
+//!
+//! Values flow into a region as block arguments (`iter_args`) and out of it through the operands of its terminator.
+//! `scf.for` counts in the integers: its induction variable takes `lower, lower + step, …` while below `upper`, and a step that
+//! is not positive, or a sum that overflows, is undefined behaviour.
+
+use loomir_ir::{Registry, Type, dialect};
+
+dialect! {
+    /// Structured control flow: loops and branches as operations with regions.
+    pub SCF = "scf" {}
+
+    /// Ends the first region of `scf.while`: goes on with its second region if the condition is true, else ends the loop; hands the other operands on either way.
+    ConditionOp = "condition" {
+        operands { condition: One I1, args: Variadic Any }
+        traits [Pure, Terminator]
+        format "`(` $condition `)` attr-dict ($args^ `:` type($args))?"
+    }
+
+    /// Executes its region once; the region may hold any number of blocks.
+    ExecuteRegionOp = "execute_region" {
+        results { results: Variadic Any }
+        attrs { no_inline: Optional Unit }
+        regions { region: Any }
+        traits [RecursiveMemoryEffects]
+    }
+
+    /// A counted loop. The first argument of its body is the induction variable, the others are carried: they start as
+    /// `initArgs`, `scf.yield` gives their next values, and the last ones are the results.
+    ForOp = "for" {
+        operands {
+            lowerBound: One SignlessIntegerOrIndex,
+            upperBound: One SameAs("lowerBound"),
+            step: One SameAs("lowerBound"),
+            initArgs: Variadic Any,
+        }
+        results { results: Variadic Any }
+        attrs { unsignedCmp: Optional Unit }
+        regions { region: SingleBlock }
+        traits [AutomaticAllocationScope, RecursiveMemoryEffects]
+    }
+
+    /// A parallel loop of any number of dimensions whose instances may run in any order. Bounds are constants or
+    /// values; a static entry of [`DYNAMIC`](loomir_ir::DYNAMIC) stands for the next value. Tensors in `outputs` are shared and combined by `scf.forall.in_parallel`.
+    ForallOp = "forall" {
+        operands {
+            dynamicLowerBound: Variadic Index,
+            dynamicUpperBound: Variadic Index,
+            dynamicStep: Variadic Index,
+            outputs: Variadic Tensor,
+        }
+        results { results: Variadic Any }
+        attrs {
+            staticLowerBound: Required DenseArray(Type::I64),
+            staticUpperBound: Required DenseArray(Type::I64),
+            staticStep: Required DenseArray(Type::I64),
+            mapping: Optional Array,
+        }
+        regions { region: SingleBlock }
+        traits [AttrSizedOperandSegments, AutomaticAllocationScope, RecursiveMemoryEffects]
+    }
+
+    /// Ends the body of `scf.forall`; its region says how what the instances computed is combined.
+    InParallelOp = "forall.in_parallel" {
+        regions { region: SingleBlock }
+        traits [Pure, Terminator, NoTerminator, GraphRegion]
+    }
+
+    /// Executes its first region if the condition is true, else its second, which may be missing if there are no results.
+    IfOp = "if" {
+        operands { condition: One I1 }
+        results { results: Variadic Any }
+        regions { thenRegion: SingleBlock, elseRegion: AtMostOneBlock }
+        traits [RecursiveMemoryEffects]
+    }
+
+    /// A parallel loop of any number of dimensions with reductions: instances may run in any order, `scf.reduce` combines
+    /// what they yield with `initVals`.
+    ParallelOp = "parallel" {
+        operands {
+            lowerBound: Variadic Index,
+            upperBound: Variadic Index,
+            step: Variadic Index,
+            initVals: Variadic Any,
+        }
+        results { results: Variadic Any }
+        regions { region: SingleBlock }
+        traits [AutomaticAllocationScope, AttrSizedOperandSegments, RecursiveMemoryEffects]
+    }
+
+    /// Ends the body of `scf.parallel`; one region an operand says how two partial results are combined.
+    ReduceOp = "reduce" {
+        operands { operands: Variadic Any }
+        regions { reductions: SingleBlock variadic }
+        traits [Terminator, RecursiveMemoryEffects]
+    }
+
+    /// Ends a region of `scf.reduce` with the combined value.
+    ReduceReturnOp = "reduce.return" {
+        operands { result: One Any }
+        traits [Pure, Terminator]
+        format "$result attr-dict `:` type($result)"
+    }
+
+    /// A loop of two regions: the first computes whether to go on (`scf.condition`), the second is the body and
+    /// yields the arguments of the first.
+    WhileOp = "while" {
+        operands { inits: Variadic Any }
+        results { results: Variadic Any }
+        regions { before: SingleBlock, after: SingleBlock }
+        traits [RecursiveMemoryEffects]
+    }
+
+    /// Executes the region of the case that equals its operand, or the default region.
+    IndexSwitchOp = "index_switch" {
+        operands { arg: One Index }
+        results { results: Variadic Any }
+        attrs { cases: Required DenseArray(Type::I64) }
+        regions { defaultRegion: SingleBlock, caseRegions: SingleBlock variadic }
+        traits [RecursiveMemoryEffects]
+    }
+
+    /// Ends a region, handing its operands to the operation around it.
+    YieldOp = "yield" {
+        operands { results: Variadic Any }
+        traits [Pure, ReturnLike, Terminator]
+        format "attr-dict ($results^ `:` type($results))?"
+    }
+}
+
+/// Makes the dialect and its interfaces known.
+pub fn register(registry: &mut Registry) {
+    registry.dialect(&SCF);
+}
