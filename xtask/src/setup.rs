@@ -15,8 +15,10 @@ const VERSION: &str = "22";
 /// Variable that names LLVM's folder; `.cargo/config.toml` gives it a default.
 const PREFIX: &str = "MLIR_SYS_220_PREFIX";
 
-/// Debian's packages: libraries and headers, the command-line tools, and what LLVM's libraries link against.
+/// Debian's packages: a C++ compiler, libraries and headers, the command-line tools, and what LLVM's libraries link
+/// against.
 const PACKAGES: &[&str] = &[
+    "g++",
     "libmlir-22-dev",
     "mlir-22-tools",
     "llvm-22-dev",
@@ -68,15 +70,15 @@ pub(crate) fn run() -> Result<Tools, Failure> {
 fn llvm() -> Result<PathBuf, Failure> {
     let prefix = PathBuf::from(std::env::var_os(PREFIX).unwrap_or_else(|| "/usr/lib/llvm-22".into()));
     let Some(absent) = missing(&prefix) else { return Ok(prefix) };
-    println!("LLVM/MLIR {VERSION}: {absent} is missing in {}", prefix.display());
+    println!("LLVM/MLIR {VERSION} (looked for in {}): {absent} is missing", prefix.display());
     if is_debian() && prefix == Path::new("/usr/lib/llvm-22") {
         install(PACKAGES)?;
     }
     match missing(&prefix) {
         None => Ok(prefix),
         Some(absent) => Err(format!(
-            "No LLVM/MLIR {VERSION} in {} ({absent} is missing). Install LLVM {VERSION} with MLIR, clang and Polly, as \
-             static libraries with headers, and set {PREFIX} and TABLEGEN_220_PREFIX to its folder (the one that has \
+            "No LLVM/MLIR {VERSION} in {} ({absent} is missing). Install a C++ compiler and LLVM {VERSION} with MLIR, \
+             clang and Polly, as static libraries with headers, and set {PREFIX} and TABLEGEN_220_PREFIX to its folder (the one that has \
              bin/llvm-config). On Debian 12 these packages do: {}.",
             prefix.display(),
             PACKAGES.join(" ")
@@ -84,9 +86,11 @@ fn llvm() -> Result<PathBuf, Failure> {
     }
 }
 
-/// The first of [`LLVM_FILES`] that `prefix` lacks.
+/// The first of [`LLVM_FILES`] that `prefix` lacks, or the C++ compiler that melior's build needs.
 fn missing(prefix: &Path) -> Option<&'static str> {
-    LLVM_FILES.iter().copied().find(|file| !prefix.join(file).exists())
+    let file = LLVM_FILES.iter().copied().find(|file| !prefix.join(file).exists());
+    let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
+    file.or_else(|| output(command(compiler).arg("--version")).err().map(|_| "a C++ compiler (`c++`)"))
 }
 
 fn is_debian() -> bool {
@@ -115,7 +119,8 @@ fn install(packages: &[&str]) -> Result<(), Failure> {
     if let Err(failure) = apt_get(&["update", "-qq"]) {
         println!("{failure}; going on");
     }
-    let arguments = [&["install", "-y", "-qq", "--no-install-recommends"], packages].concat();
+    let arguments =
+        [&["install", "-y", "-qq", "-o", "Dpkg::Use-Pty=0", "--no-install-recommends"], packages].concat();
     apt_get(&arguments)
 }
 
