@@ -28,7 +28,7 @@ use crate::union;
 /// let write: Relation = "[n] -> { S[i] -> A[2i] : 0 <= i < n }".parse().unwrap();
 /// let read: Relation = "[n] -> { T[j] -> A[j + 3] : 0 <= j < n }".parse().unwrap();
 /// let flow = write.then(&read.inverse()).unwrap();
-/// assert_eq!(flow.to_string(), "[n] -> { S[i] -> T[-3 + 2i] : i >= 2 and 2i <= 2 + n and i < n }");
+/// assert_eq!(flow.to_string(), "[n] -> { S[i] -> T[-3 + 2i] : 2 <= i < n and 2 + n >= 2i }");
 /// ```
 #[derive(Clone, Debug)]
 pub struct Relation {

@@ -27,8 +27,8 @@ use crate::union;
 /// let set: Set = "[n] -> { S[i] : 0 <= i < n and i mod 2 = 0 }".parse().unwrap();
 /// let odd: Set = "[n] -> { S[i] : i mod 2 = 1 }".parse().unwrap();
 /// assert!(set.intersect(&odd).unwrap().is_empty(&limits).is_empty());
-/// assert_eq!(set.lexmax(&limits).unwrap().fix(set.space().dim(0), 6).to_string(),
-///            "[n] -> { S[6] : 7 <= n <= 8 }");
+/// let greatest = set.lexmax(&limits).unwrap().fix(set.space().dim(0), 6);
+/// assert_eq!(greatest.coalesce(&limits).unwrap().to_string(), "[n] -> { S[6] : 7 <= n <= 8 }");
 /// ```
 #[derive(Clone, Debug)]
 pub struct Set {

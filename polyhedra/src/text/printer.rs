@@ -189,7 +189,11 @@ impl<'s> Printer<'s> {
         let mut lower: Vec<Vec<&[BigInt]>> = vec![Vec::new(); vars];
         let mut upper: Vec<Vec<&[BigInt]>> = vec![Vec::new(); vars];
         for row in &self.ins {
-            match (1..row.len()).rev().find(|column| is_unit(&row[*column])) {
+            // A dimension is the subject rather than a parameter.
+            let params = self.space.params.len();
+            let dims = row[params + 1..].iter().any(|value| *value != BigInt::ZERO);
+            let first = if dims { params + 1 } else { 1 };
+            match (first..row.len()).rev().find(|column| is_unit(&row[*column])) {
                 Some(column) if row[column] > BigInt::ZERO => lower[column - 1].push(row),
                 Some(column) => upper[column - 1].push(row),
                 None => plain.push(self.comparison(row, ">=")),
