@@ -18,7 +18,7 @@ use crate::body::Body;
 use crate::context::{Context, OpName};
 use crate::entity::{Block, Op, Value};
 use crate::location::Loc;
-use crate::opdef::{OpDef, Trait, segment};
+use crate::opdef::{OPERAND_SEGMENTS, OpDef, Trait, segment};
 use crate::types::Type;
 
 /// Everything needed to make an operation.
@@ -109,6 +109,11 @@ impl OperationState {
         let inherent = ctx.op_info(self.name).def().is_some_and(|def| def.is_inherent(name));
         let dict = if inherent { &mut self.properties } else { &mut self.attributes };
         *dict = dict.with(ctx, name, attr);
+    }
+
+    /// Says how many operands belong to each operand of the definition, for definitions whose traits call for it.
+    pub fn set_segments(&mut self, ctx: &Context, sizes: &[i64]) {
+        self.set_attr(ctx, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, sizes));
     }
 
     /// Sets every inherent attribute that is absent and has a default to it.
