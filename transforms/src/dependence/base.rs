@@ -1,0 +1,169 @@
+//! Base objects: which memory a memref value can refer to.
+//!
+//! Two SSA values are not two buffers. A value is followed through casts and views to where its object comes from; two
+//! objects are apart only where that is known: different allocations, different globals, an allocation and anything that
+//! existed before the function ran, arguments that are declared not to overlap. What else may be assumed is said by the [`AliasMode`].
+
+use hashbrown::HashMap;
+use loomir_dialects::interfaces::{EffectKind, MemoryEffects, Resource, ViewLike};
+use loomir_dialects::memref;
+use loomir_ir::{AttrKind, Body, Name, Op, Value, ValueDef};
+
+/// What is assumed of memrefs about which nothing is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum AliasMode {
+    /// They may overlap.
+    #[default]
+    May,
+    /// Two memref arguments of a function do not overlap.
+    Distinct,
+}
+
+impl std::str::FromStr for AliasMode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "may" => Ok(AliasMode::May),
+            "distinct" => Ok(AliasMode::Distinct),
+            _ => Err(format!("'{text}' is neither 'may' nor 'distinct'")),
+        }
+    }
+}
+
+/// Where an object comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Base {
+    /// Made by this allocation (in each run of it another one).
+    Allocation(Value),
+    /// The global of this name.
+    Global(Name),
+    /// Passed in as this argument of the function.
+    Argument(Value),
+    /// One of several that `memref.distinct_objects` declares apart: its result.
+    Distinct(Value),
+    /// Not known where from.
+    Unknown(Value),
+    /// Anything, and the world outside.
+    World,
+}
+
+/// Whether two objects may overlap.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Overlap {
+    /// They are one object.
+    Same,
+    /// They may be.
+    May,
+    /// They are apart since two arguments were assumed to be.
+    AssumedApart,
+    /// They are apart.
+    Apart,
+}
+
+/// Finds base objects, each value once.
+pub struct Bases<'b> {
+    body: &'b Body,
+    mode: AliasMode,
+    /// For each value its base, and the value of which it is a plain renaming (casts that keep subscripts are looked through).
+    memo: HashMap<Value, (Base, Value)>,
+}
+
+impl<'b> Bases<'b> {
+    /// Bases in a body.
+    pub fn new(body: &'b Body, mode: AliasMode) -> Self {
+        Bases { body, mode, memo: HashMap::new() }
+    }
+
+    /// The base of a memref value, and the value whose elements its subscripts name: itself, or what it is a cast of.
+    pub fn of(&mut self, value: Value) -> (Base, Value) {
+        let mut chain = Vec::new();
+        let mut current = value;
+        let mut renaming = true;
+        let mut origin = value;
+        let base = loop {
+            if let Some((base, known)) = self.memo.get(&current) {
+                if renaming {
+                    origin = *known;
+                }
+                break *base;
+            }
+            chain.push(current);
+            let ValueDef::OpResult { op, .. } = self.body.def(current) else {
+                break self.argument_base(current);
+            };
+            if self.body.is(op, memref::DistinctObjectsOp::DEF) {
+                break Base::Distinct(current);
+            }
+            let view = self.body.op_ref(op);
+            let Some(next) = view.info().interface::<dyn ViewLike>().map(|model| model.source(view)) else {
+                break self.result_base(op, current);
+            };
+            if !self.body.is(op, memref::CastOp::DEF) {
+                renaming = false;
+            } else if renaming {
+                origin = next;
+            }
+            current = next;
+        };
+        // Only `value` itself is remembered with its origin; the chain's others have one base but origins of their own.
+        self.memo.insert(value, (base, origin));
+        (base, origin)
+    }
+
+    fn argument_base(&self, value: Value) -> Base {
+        let ValueDef::BlockArgument { block, .. } = self.body.def(value) else { return Base::Unknown(value) };
+        let region = self.body.block_region(block);
+        if self.body.region_parent(region) == self.body.root() && self.body.is_entry(block) {
+            Base::Argument(value)
+        } else {
+            Base::Unknown(value)
+        }
+    }
+
+    fn result_base(&self, op: Op, value: Value) -> Base {
+        let view = self.body.op_ref(op);
+        if self.body.is(op, memref::GetGlobalOp::DEF)
+            && let Some(name) = view.attr("name").and_then(|a| a.as_flat_symbol(self.body.ctx()))
+        {
+            return Base::Global(name);
+        }
+        let allocates = view.info().interface::<dyn MemoryEffects>().is_some_and(|model| {
+            let effects = model.effects(view);
+            effects.iter().any(|e| e.kind == EffectKind::Allocate && e.on == Resource::Value(value))
+        });
+        if allocates { Base::Allocation(value) } else { Base::Unknown(value) }
+    }
+
+    /// Whether two objects may overlap.
+    pub fn overlap(&self, a: Base, b: Base) -> Overlap {
+        use Base::{Allocation, Argument, Distinct, Global, Unknown, World};
+        if a == b && a != World {
+            return Overlap::Same;
+        }
+        match (a, b) {
+            (World | Unknown(_), _) | (_, World | Unknown(_)) => Overlap::May,
+            (Distinct(x), Distinct(y)) => {
+                let same_op = self.body.defining_op(x) == self.body.defining_op(y);
+                if same_op { Overlap::Apart } else { Overlap::May }
+            }
+            (Distinct(_), _) | (_, Distinct(_)) => Overlap::May,
+            (Allocation(_), _) | (_, Allocation(_)) => Overlap::Apart,
+            (Global(_), Global(_)) => Overlap::Apart,
+            (Argument(x), Argument(y)) if self.is_noalias(x) || self.is_noalias(y) => Overlap::Apart,
+            (Argument(_), Argument(_)) if self.mode == AliasMode::Distinct => Overlap::AssumedApart,
+            (Argument(_), Argument(_) | Global(_)) | (Global(_), Argument(_)) => Overlap::May,
+        }
+    }
+
+    fn is_noalias(&self, argument: Value) -> bool {
+        let ctx = self.body.ctx();
+        let ValueDef::BlockArgument { index, .. } = self.body.def(argument) else { return false };
+        let attrs = self.body.attr(self.body.root(), "arg_attrs").and_then(|attrs| attrs.as_array(ctx));
+        let Some(attr) = attrs.and_then(|attrs| attrs.get(index)) else { return false };
+        match attr.kind(ctx) {
+            AttrKind::Dictionary(dict) => dict.get(ctx, "llvm.noalias").is_some(),
+            _ => false,
+        }
+    }
+}

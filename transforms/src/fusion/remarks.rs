@@ -1,0 +1,156 @@
+//! What fusion says of a pair of loops: that it fused them, or why it did not, with the two accesses and the iterations that would
+//! go wrong.
+//!
+//! The names in brackets are those of the remarks of LLVM's `loop-fusion` where it has one for the reason.
+
+use loomir_ir::{Body, Diagnostic, Loc, Op, Value, ValueDef};
+
+use crate::legality::{Cause, Verdict, Witness};
+
+/// Why a pair was not fused.
+#[derive(Clone, Debug)]
+pub(super) enum Missed {
+    /// One is an `affine.for`, the other an `scf.for`, or the like.
+    DifferentKinds,
+    /// This loop compares its variable as unsigned.
+    Unsigned(Op),
+    /// A step is not a known positive number.
+    UnknownStep,
+    /// The steps.
+    Steps(i64, i64),
+    /// The numbers of iterations, where known.
+    TripCounts(Option<i64>, Option<i64>),
+    /// The numbers of iterations agree, but by how much the variables differ is known at run time only.
+    UnknownOffset,
+    /// This operation of the second loop uses a result of the first.
+    UsesResult(Op),
+    /// This operation stands between the loops and cannot move before the first.
+    NonAdjacent(Op),
+    /// A dependence is turned around, or may be.
+    Dependences(Verdict),
+}
+
+/// The remark for a pair that was fused. Called before the bodies are moved.
+pub(super) fn fused(body: &Body, first: Op, second: Op, assumed_apart: &[(Value, Value)]) -> Diagnostic {
+    let mut remark = Diagnostic::remark(body.loc(second), format!("{}Loops fused", function(body)))
+        .note(body.loc(first), "with this loop");
+    if !assumed_apart.is_empty() {
+        let pairs: Vec<String> =
+            assumed_apart.iter().map(|(a, b)| format!("{} and {}", name(body, *a), name(body, *b))).collect();
+        let message = format!("assuming that these do not overlap: {}", pairs.join(", "));
+        remark = remark.note(body.loc(body.root()), message);
+    }
+    remark
+}
+
+/// The remark for a pair that was refused.
+pub(super) fn missed(body: &Body, first: Op, second: Op, why: &Missed) -> Diagnostic {
+    let (id, reason) = match why {
+        Missed::DifferentKinds => ("DifferentKinds", "The loops are of different kinds".to_owned()),
+        Missed::Unsigned(_) => ("UnknownTripCount", "A loop counts in unsigned numbers".to_owned()),
+        Missed::UnknownStep => ("UnknownTripCount", "A step is not a known positive number".to_owned()),
+        Missed::Steps(a, b) => ("NonEqualStep", format!("Loop steps are not the same: {a} and {b}")),
+        Missed::TripCounts(a, b) => {
+            let counts = match (a, b) {
+                (Some(a), Some(b)) => format!(": {a} and {b}"),
+                _ => String::new(),
+            };
+            ("NonEqualTripCount", format!("Loop trip counts are not the same{counts}"))
+        }
+        Missed::UnknownOffset => {
+            ("UnknownOffset", "The lower bounds differ by what is known at run time only".to_owned())
+        }
+        Missed::UsesResult(_) => {
+            ("InvalidDependencies", "The second loop uses a result of the first".to_owned())
+        }
+        Missed::NonAdjacent(op) => (
+            "NonAdjacent",
+            format!("Between the loops stands '{}', which cannot move", body.op_ref(*op).name()),
+        ),
+        Missed::Dependences(_) => ("InvalidDependencies", "Dependencies prevent fusion".to_owned()),
+    };
+    let message = format!("{}Loops not fused [{id}]: {reason}", function(body));
+    let remark =
+        Diagnostic::remark(body.loc(second), message).note(body.loc(first), "the first loop is here");
+    match why {
+        Missed::Unsigned(op) => remark.note(body.loc(*op), "this one"),
+        Missed::UsesResult(op) => remark.note(body.loc(*op), "it is used here"),
+        Missed::NonAdjacent(op) => remark.note(body.loc(*op), "it stands here"),
+        Missed::Dependences(verdict) => explain(body, remark, verdict),
+        _ => remark,
+    }
+}
+
+fn explain(body: &Body, remark: Diagnostic, verdict: &Verdict) -> Diagnostic {
+    let (witness, certain) = match verdict {
+        Verdict::Legal { .. } => return remark,
+        Verdict::Illegal(witness) => (witness, true),
+        Verdict::MayBeIllegal(witness) => (witness, false),
+        Verdict::Unknown { accesses: (a, b) } => {
+            return remark
+                .note(body.loc(*a), "the solver's limit was reached between this access")
+                .note(body.loc(*b), "and this one");
+        }
+    };
+    let remark = remark
+        .note(body.loc(witness.first.0), first_line(body, witness))
+        .note(body.loc(witness.second.0), second_line(body, witness, certain));
+    match witness.cause {
+        Cause::MayOverlap(Some((a, b))) => remark.help(format!(
+            "if {} and {} never overlap, say so with --alias=distinct or the attribute llvm.noalias",
+            name(body, a),
+            name(body, b)
+        )),
+        _ => remark,
+    }
+}
+
+fn first_line(body: &Body, witness: &Witness) -> String {
+    format!(
+        "in iteration {}, '{}' of the first loop",
+        vector(&witness.first.1),
+        body.op_ref(witness.first.0).name()
+    )
+}
+
+fn second_line(body: &Body, witness: &Witness, certain: bool) -> String {
+    let touches = match witness.cause {
+        Cause::Element => "touch one element",
+        Cause::Object => "may touch one element",
+        Cause::MayOverlap(_) => "may touch the same memory",
+        Cause::World => "may not be reordered",
+    };
+    format!(
+        "and in iteration {}, '{}' of the second {touches}; fused, the second {} run first",
+        vector(&witness.second.1),
+        body.op_ref(witness.second.0).name(),
+        if certain { "would" } else { "could" },
+    )
+}
+
+fn vector(iteration: &[i64]) -> String {
+    let numbers: Vec<String> = iteration.iter().map(i64::to_string).collect();
+    format!("({})", numbers.join(", "))
+}
+
+/// `[name]: `, after the function.
+fn function(body: &Body) -> String {
+    match body.attr(body.root(), "sym_name").and_then(|attr| attr.as_str(body.ctx())) {
+        Some(name) => format!("[{name}]: "),
+        None => String::new(),
+    }
+}
+
+/// How a value is called in a remark.
+fn name(body: &Body, value: Value) -> String {
+    match body.def(value) {
+        ValueDef::BlockArgument { index, .. } => format!("argument #{index}"),
+        ValueDef::OpResult { op, .. } => match body.loc(op) {
+            Loc::UNKNOWN => format!("the result of '{}'", body.op_ref(op).name()),
+            loc => match loc.file_line_col(body.ctx()) {
+                Some((_, line, column)) => format!("the result at {line}:{column}"),
+                None => format!("the result of '{}'", body.op_ref(op).name()),
+            },
+        },
+    }
+}
