@@ -283,6 +283,19 @@ impl<'s> OpParser<'_, 's> {
     pub fn add_empty_region(&mut self, state: &mut OperationState) {
         todo!()
     }
+    /// Makes the region read last the first one, for operations that write them in another order than they have.
+    pub fn move_last_region_to_front(&mut self, state: &mut OperationState) {
+        todo!()
+    }
+    /// Reads one affine expression over values in place of dimensions and symbols, `%i + symbol(%n)`, adding the values to `dims` and `symbols`
+    /// unless they are there: values read before keep their positions.
+    pub fn parse_affine_expr_of_ssa_ids(
+        &mut self,
+        dims: &mut Vec<UnresolvedOperand>,
+        symbols: &mut Vec<UnresolvedOperand>,
+    ) -> ParseResult<crate::affine::AffineExpr> {
+        todo!()
+    }
     /// Sees to it that region `index` read so far has a block that ends in a terminator: adds a block if there is none, and an operation of `def`
     /// without operands if its one block lacks it.
     pub fn ensure_terminator(&mut self, state: &mut OperationState, index: usize, def: &'static OpDef) {

@@ -53,6 +53,10 @@ impl<'p> OpPrinter<'p> {
     pub fn write(&mut self, text: &str) {
         todo!()
     }
+    /// Begins a line, indented as the operation is.
+    pub fn newline(&mut self) {
+        todo!()
+    }
     /// Writes `%x`.
     pub fn operand(&mut self, value: Value) {
         todo!()
