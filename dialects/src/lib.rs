@@ -8,12 +8,14 @@ pub mod affine;
 pub mod arith;
 pub mod builtin;
 pub mod cf;
+mod checks;
 pub mod func;
 pub mod interfaces;
 pub mod llvm;
 pub mod math;
 pub mod memref;
 pub mod scf;
+mod syntax;
 pub mod ub;
 
 use loomir_ir::{Context, Registry};

@@ -6,6 +6,10 @@
 
 use loomir_ir::{Registry, Type, dialect};
 
+mod interfaces;
+mod syntax;
+mod verify;
+
 dialect! {
     /// Structured control flow: loops and branches as operations with regions.
     pub SCF = "scf" {}
@@ -15,6 +19,7 @@ dialect! {
         operands { condition: One I1, args: Variadic Any }
         traits [Pure, Terminator]
         format "`(` $condition `)` attr-dict ($args^ `:` type($args))?"
+        verify verify::verify_condition;
     }
 
     /// Executes its region once; the region may hold any number of blocks.
@@ -23,6 +28,8 @@ dialect! {
         attrs { no_inline: Optional Unit }
         regions { region: Any }
         traits [RecursiveMemoryEffects]
+        syntax (syntax::parse_execute_region, syntax::print_execute_region);
+        verify verify::verify_execute_region;
     }
 
     /// A counted loop. The first argument of its body is the induction variable, the others are carried: they start as
@@ -38,6 +45,8 @@ dialect! {
         attrs { unsignedCmp: Optional Unit }
         regions { region: SingleBlock }
         traits [AutomaticAllocationScope, RecursiveMemoryEffects]
+        syntax (syntax::parse_for, syntax::print_for);
+        verify verify::verify_for;
     }
 
     /// A parallel loop of any number of dimensions whose instances may run in any order. Bounds are constants or
@@ -58,12 +67,16 @@ dialect! {
         }
         regions { region: SingleBlock }
         traits [AttrSizedOperandSegments, AutomaticAllocationScope, RecursiveMemoryEffects]
+        syntax (syntax::parse_forall, syntax::print_forall);
+        verify verify::verify_forall;
     }
 
     /// Ends the body of `scf.forall`; its region says how what the instances computed is combined.
     InParallelOp = "forall.in_parallel" {
         regions { region: SingleBlock }
         traits [Pure, Terminator, NoTerminator, GraphRegion]
+        syntax (syntax::parse_in_parallel, syntax::print_in_parallel);
+        verify verify::verify_in_parallel;
     }
 
     /// Executes its first region if the condition is true, else its second, which may be missing if there are no results.
@@ -72,6 +85,8 @@ dialect! {
         results { results: Variadic Any }
         regions { thenRegion: SingleBlock, elseRegion: AtMostOneBlock }
         traits [RecursiveMemoryEffects]
+        syntax (syntax::parse_if, syntax::print_if);
+        verify verify::verify_if;
     }
 
     /// A parallel loop of any number of dimensions with reductions: instances may run in any order, `scf.reduce` combines
@@ -86,6 +101,8 @@ dialect! {
         results { results: Variadic Any }
         regions { region: SingleBlock }
         traits [AutomaticAllocationScope, AttrSizedOperandSegments, RecursiveMemoryEffects]
+        syntax (syntax::parse_parallel, syntax::print_parallel);
+        verify verify::verify_parallel;
     }
 
     /// Ends the body of `scf.parallel`; one region an operand says how two partial results are combined.
@@ -93,6 +110,8 @@ dialect! {
         operands { operands: Variadic Any }
         regions { reductions: SingleBlock variadic }
         traits [Terminator, RecursiveMemoryEffects]
+        syntax (syntax::parse_reduce, syntax::print_reduce);
+        verify verify::verify_reduce;
     }
 
     /// Ends a region of `scf.reduce` with the combined value.
@@ -100,6 +119,7 @@ dialect! {
         operands { result: One Any }
         traits [Pure, Terminator]
         format "$result attr-dict `:` type($result)"
+        verify verify::verify_reduce_return;
     }
 
     /// A loop of two regions: the first computes whether to go on (`scf.condition`), the second is the body and
@@ -109,6 +129,8 @@ dialect! {
         results { results: Variadic Any }
         regions { before: SingleBlock, after: SingleBlock }
         traits [RecursiveMemoryEffects]
+        syntax (syntax::parse_while, syntax::print_while);
+        verify verify::verify_while;
     }
 
     /// Executes the region of the case that equals its operand, or the default region.
@@ -118,6 +140,8 @@ dialect! {
         attrs { cases: Required DenseArray(Type::I64) }
         regions { defaultRegion: SingleBlock, caseRegions: SingleBlock variadic }
         traits [RecursiveMemoryEffects]
+        syntax (syntax::parse_index_switch, syntax::print_index_switch);
+        verify verify::verify_index_switch;
     }
 
     /// Ends a region, handing its operands to the operation around it.
@@ -125,10 +149,12 @@ dialect! {
         operands { results: Variadic Any }
         traits [Pure, ReturnLike, Terminator]
         format "attr-dict ($results^ `:` type($results))?"
+        verify verify::verify_yield;
     }
 }
 
 /// Makes the dialect and its interfaces known.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&SCF);
+    interfaces::register(registry);
 }

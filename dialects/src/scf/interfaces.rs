@@ -1,0 +1,86 @@
+//! What `scf` operations mean to analyses.
+
+use loomir_ir::rewrite::constant_of;
+use loomir_ir::{OpRef, Region, Registry, Value};
+
+use crate::interfaces::{Bound, Effect, LoopBounds, LoopLike, MemoryEffects, Step};
+
+/// `scf.for` as a counted loop.
+struct For;
+
+impl LoopLike for For {
+    fn bounds(&self, op: OpRef<'_>) -> LoopBounds {
+        let step = op.operand(2);
+        LoopBounds {
+            lower: Bound::Value(op.operand(0)),
+            upper: Bound::Value(op.operand(1)),
+            step: match positive_constant(op, step) {
+                Some(number) => Step::Constant(number),
+                None => Step::Value(step),
+            },
+        }
+    }
+
+    fn body(&self, op: OpRef<'_>) -> Region {
+        op.region(0)
+    }
+
+    fn inits(&self, op: OpRef<'_>) -> Vec<Value> {
+        op.operands().skip(3).collect()
+    }
+
+    fn is_unsigned(&self, op: OpRef<'_>) -> bool {
+        op.attr("unsignedCmp").is_some()
+    }
+}
+
+impl MemoryEffects for For {
+    fn effects(&self, _op: OpRef<'_>) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    fn may_be_undefined(&self, op: OpRef<'_>) -> bool {
+        positive_constant(op, op.operand(2)).is_none()
+    }
+}
+
+fn positive_constant(op: OpRef<'_>, value: Value) -> Option<i64> {
+    constant_of(op.body(), value)?.as_int(op.ctx()).filter(|number| *number > 0)
+}
+
+/// `scf.parallel` and `scf.forall`: undefined for steps that are not positive.
+struct Parallel {
+    /// The operands that are steps.
+    steps: &'static str,
+}
+
+impl MemoryEffects for Parallel {
+    fn effects(&self, _op: OpRef<'_>) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    fn may_be_undefined(&self, op: OpRef<'_>) -> bool {
+        op.operand_group(self.steps).iter().any(|step| positive_constant(op, *step).is_none())
+    }
+}
+
+/// `scf.while`, which may run forever.
+struct While;
+
+impl MemoryEffects for While {
+    fn effects(&self, _op: OpRef<'_>) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    fn may_not_return(&self, _op: OpRef<'_>) -> bool {
+        true
+    }
+}
+
+pub(super) fn register(registry: &mut Registry) {
+    registry.attach::<dyn LoopLike>("scf.for", Box::new(For));
+    registry.attach::<dyn MemoryEffects>("scf.for", Box::new(For));
+    registry.attach::<dyn MemoryEffects>("scf.parallel", Box::new(Parallel { steps: "step" }));
+    registry.attach::<dyn MemoryEffects>("scf.forall", Box::new(Parallel { steps: "dynamicStep" }));
+    registry.attach::<dyn MemoryEffects>("scf.while", Box::new(While));
+}

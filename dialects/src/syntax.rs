@@ -1,0 +1,79 @@
+//! Pieces of assembly that several dialects share: lists of numbers and values mixed, and lists of arguments with what they start as.
+
+use loomir_ir::DYNAMIC;
+use loomir_ir::Value;
+use loomir_ir::text::{Argument, Delimiter, OpParser, OpPrinter, ParseResult, UnresolvedOperand};
+
+/// Reads `(%a = %x, %b = %y)`: arguments, whose types are not known yet, and the values they start as.
+pub(crate) fn parse_assignments(
+    p: &mut OpParser<'_, '_>,
+    delimiter: Delimiter,
+) -> ParseResult<(Vec<Argument>, Vec<UnresolvedOperand>)> {
+    let pairs = p.parse_list(delimiter, |p| {
+        let argument = p.parse_argument(false)?;
+        p.expect("=")?;
+        Ok((argument, p.parse_operand()?))
+    })?;
+    Ok(pairs.into_iter().unzip())
+}
+
+/// Writes `(%a = %x, %b = %y)` behind `prefix`, or nothing if there are none.
+pub(crate) fn print_assignments(
+    p: &mut OpPrinter<'_>,
+    prefix: &str,
+    arguments: impl IntoIterator<Item = Value>,
+    inits: &[Value],
+) {
+    if inits.is_empty() {
+        return;
+    }
+    p.write(prefix);
+    p.write("(");
+    for (i, (argument, init)) in arguments.into_iter().zip(inits).enumerate() {
+        if i > 0 {
+            p.write(", ");
+        }
+        p.argument_without_type(argument);
+        p.write(" = ");
+        p.operand(*init);
+    }
+    p.write(")");
+}
+
+/// Reads a list of values and numbers, `(%a, 4)`: the values, and the numbers with [`DYNAMIC`] in the place of each value.
+pub(crate) fn parse_index_list(
+    p: &mut OpParser<'_, '_>,
+    delimiter: Delimiter,
+) -> ParseResult<(Vec<UnresolvedOperand>, Vec<i64>)> {
+    let mut values = Vec::new();
+    let numbers = p.parse_list(delimiter, |p| match p.parse_optional_operand()? {
+        Some(value) => {
+            values.push(value);
+            Ok(DYNAMIC)
+        }
+        None => {
+            let loc = p.loc();
+            match p.parse_integer()? {
+                DYNAMIC => Err(p.error(loc, "the number stands for a value; write the value")),
+                number => Ok(number),
+            }
+        }
+    })?;
+    Ok((values, numbers))
+}
+
+/// Writes a list of values and numbers in parentheses.
+pub(crate) fn print_index_list(p: &mut OpPrinter<'_>, values: &[Value], numbers: &[i64]) {
+    let mut values = values.iter();
+    p.write("(");
+    for (i, number) in numbers.iter().enumerate() {
+        if i > 0 {
+            p.write(", ");
+        }
+        match (*number == DYNAMIC).then(|| values.next()).flatten() {
+            Some(value) => p.operand(*value),
+            None => p.write(&number.to_string()),
+        }
+    }
+    p.write(")");
+}
