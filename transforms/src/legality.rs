@@ -97,7 +97,7 @@ pub fn may_precede(
 ) -> bool {
     classes.iter().all(|b| {
         first.classes.iter().all(|a| {
-            let apart = || match bases.overlap(a.class.base, b.base) {
+            let mut apart = || match bases.overlap(a.class.base, b.base) {
                 Overlap::Apart => true,
                 Overlap::AssumedApart => {
                     assume_apart(assumed, a.class.base, b.base);
