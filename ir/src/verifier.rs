@@ -23,7 +23,8 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::entity::{Block, Op, Region, Value};
 use crate::graph::Dominance;
 use crate::opdef::{
-    Arity, OPERAND_SEGMENTS, OpDef, OperandDef, Presence, RESULT_SEGMENTS, RegionKind, Trait, segment,
+    Arity, OPERAND_SEGMENTS, OpDef, OperandDef, Presence, RESULT_SEGMENTS, RegionKind, Trait,
+    TypeConstraint as C, segment,
 };
 use crate::symbols;
 use crate::types::Type;
@@ -272,25 +273,31 @@ fn verify_types(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
         let first = range(&def.results, i, op.num_results(), &result_segments).next()?;
         Some(op.result_type(first))
     };
-    let check = |what: &str, i: usize, entry: &OperandDef, ty: Type, out: &mut Diagnostics| {
-        if !entry.ty.accepts(op.ctx(), ty, &of) {
+    // First each type by itself, then traits, then what ties one type to another: an error there follows from one before.
+    let ties = |entry: &OperandDef| matches!(entry.ty, C::SameAs(_) | C::ElementOf(_) | C::BoolShapedAs(_));
+    let entries = || {
+        let operands = def.operands.iter().enumerate().flat_map(|(index, entry)| {
+            range(&def.operands, index, op.num_operands(), &operand_segments)
+                .map(move |i| ("operand", i, entry, op.operand_type(i)))
+        });
+        let results = def.results.iter().enumerate().flat_map(|(index, entry)| {
+            range(&def.results, index, op.num_results(), &result_segments)
+                .map(move |i| ("result", i, entry, op.result_type(i)))
+        });
+        operands.chain(results)
+    };
+    let before = out.len();
+    for (what, i, entry, ty) in entries() {
+        let alone = if matches!(entry.ty, C::BoolShapedAs(_)) { &C::BoolLike } else { &entry.ty };
+        let tied = matches!(alone, C::SameAs(_) | C::ElementOf(_));
+        if !tied && !alone.accepts(op.ctx(), ty, &of) {
             let message = format!(
                 "{what} #{i} must be {}{}, but got '{}'",
                 if entry.arity == Arity::Variadic { "variadic of " } else { "" },
-                entry.ty.describe(),
+                alone.describe(),
                 crate::text::type_to_string(op.ctx(), ty),
             );
             out.push(op_error(op, message));
-        }
-    };
-    for (index, entry) in def.operands.iter().enumerate() {
-        for i in range(&def.operands, index, op.num_operands(), &operand_segments) {
-            check("operand", i, entry, op.operand_type(i), out);
-        }
-    }
-    for (index, entry) in def.results.iter().enumerate() {
-        for i in range(&def.results, index, op.num_results(), &result_segments) {
-            check("result", i, entry, op.result_type(i), out);
         }
     }
     let mut operand_types = op.operands().map(|v| op.type_of(v));
@@ -306,6 +313,31 @@ fn verify_types(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
         && operand_types.any(|t| t != first)
     {
         out.push(op_error(op, "requires all operands to have the same type"));
+    }
+    if out.len() > before {
+        return;
+    }
+    for (_, _, entry, ty) in entries() {
+        if ties(entry) && !entry.ty.accepts(op.ctx(), ty, &of) {
+            let message = format!("failed to verify that {}", tie(def, entry));
+            out.push(op_error(op, message));
+            return;
+        }
+    }
+}
+
+/// What ties the type of an entry to that of another one, in MLIR's words.
+fn tie(def: &OpDef, entry: &OperandDef) -> String {
+    match &entry.ty {
+        C::ElementOf(of) if entry.name == "result" => format!("result type matches element type of '{of}'"),
+        C::ElementOf(of) => format!("type of '{}' matches element type of '{of}'", entry.name),
+        C::SameAs(of) => {
+            let tied = |d: &&OperandDef| d.name == *of || matches!(&d.ty, C::SameAs(name) if name == of);
+            let names: Vec<&str> =
+                def.operands.iter().chain(def.results.iter()).filter(tied).map(|d| &*d.name).collect();
+            format!("all of {{{}}} have same type", names.join(", "))
+        }
+        _ => "result type has i1 element type and same shape as operands".into(),
     }
 }
 
