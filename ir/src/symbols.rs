@@ -7,14 +7,18 @@
 use hashbrown::HashMap;
 
 use crate::attributes::{Attr, AttrKind, Dict};
-use crate::body::Body;
+use crate::body::{Body, OpRef};
 use crate::context::{Context, Name, OpName};
+use crate::diagnostics::Diagnostics;
 use crate::entity::Op;
 use crate::location::Loc;
 use crate::opdef::Trait;
 
 /// The attribute that names a symbol.
 pub const SYMBOL_NAME: &str = "sym_name";
+
+/// The attribute that says who may refer to a symbol: `public` (if absent), `private` or `nested`.
+pub const SYMBOL_VISIBILITY: &str = "sym_visibility";
 
 /// What a view knows of one symbol.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +79,13 @@ impl SymbolTable {
     pub fn resolve(&self, ctx: &Context, reference: Attr) -> Option<&Symbol> {
         self.get(reference.as_flat_symbol(ctx)?)
     }
+}
+
+/// An operation that refers to symbols by name, as an interface attached to it: what it asks of them.
+pub trait SymbolUser: Send + Sync {
+    /// Reports references to symbols that are not in `table`, the nearest around the operation, or are not what the
+    /// operation needs.
+    fn verify_symbols(&self, op: OpRef<'_>, table: &SymbolTable, out: &mut Diagnostics);
 }
 
 /// The name of a symbol operation.

@@ -9,12 +9,14 @@
 //! 5. numbers of blocks in its regions; names of symbols are unique in a table;
 //! 6. the definition's own hook;
 //! 7. every operand is defined where it is used (dominance), or anywhere in the region for graph regions; nothing isolated uses a
-//!    value from outside.
+//!    value from outside;
+//! 8. symbols are in a table; references to them are right ([`SymbolUser`]).
 //!
 //! All violations are reported. Of operations nobody registered only 1 and 7 are checked. Linear in the program (times the depth of
 //! nesting for 7).
 
 use std::fmt::Write;
+use std::rc::Rc;
 
 use hashbrown::HashMap;
 
@@ -26,7 +28,7 @@ use crate::opdef::{
     Arity, OPERAND_SEGMENTS, OpDef, OperandDef, Presence, RESULT_SEGMENTS, RegionKind, Trait,
     TypeConstraint as C, segment,
 };
-use crate::symbols;
+use crate::symbols::{self, SymbolTable, SymbolUser};
 use crate::types::Type;
 
 /// Checks a body and the bodies inside it. Nothing is returned for IR that is well formed.
@@ -39,12 +41,34 @@ pub fn verify(body: &Body) -> Diagnostics {
         stack.extend(body.all_ops().filter_map(|op| body.nested(op)));
         stack[mark..].reverse();
     }
+    verify_symbols(body, &mut diagnostics);
     diagnostics
+}
+
+/// Has every operation that refers to symbols check them in the nearest table around it, if that is inside `body`.
+fn verify_symbols(body: &Body, out: &mut Diagnostics) {
+    let mut stack: Vec<(&Body, Option<Rc<SymbolTable>>)> = vec![(body, None)];
+    while let Some((body, around)) = stack.pop() {
+        let table = match body.has_trait(body.root(), Trait::SymbolTable) {
+            true => Some(Rc::new(SymbolTable::of(body))),
+            false => around,
+        };
+        let mark = stack.len();
+        for op in body.all_ops() {
+            if let Some(nested) = body.nested(op) {
+                stack.push((nested, table.clone()));
+            } else if let (Some(table), Some(user)) = (&table, body.info(op).interface::<dyn SymbolUser>()) {
+                user.verify_symbols(body.op_ref(op), table, out);
+            }
+        }
+        stack[mark..].reverse();
+    }
 }
 
 fn verify_body(body: &Body, out: &mut Diagnostics) {
     let mut dominance = Dominance::new();
     for op in body.preorder(body.root()) {
+        verify_symbol(body, op, out);
         if body.nested(op).is_some() {
             // Verified as the root of its own body; here only its place counts.
             continue;
@@ -54,6 +78,28 @@ fn verify_body(body: &Body, out: &mut Diagnostics) {
         if out.len() == before {
             verify_uses(body, op, &mut dominance, out);
         }
+    }
+}
+
+/// A symbol stands directly in a table, has a name and one of three visibilities.
+fn verify_symbol(body: &Body, op: Op, out: &mut Diagnostics) {
+    if !body.has_trait(op, Trait::Symbol) {
+        return;
+    }
+    let parent = body.parent_op(op);
+    if let Some(parent) = parent
+        && body.info(parent).def().is_some()
+        && !body.has_trait(parent, Trait::SymbolTable)
+        && body.attr(op, symbols::SYMBOL_NAME).is_some()
+    {
+        out.push(op_error(body.op_ref(op), "symbol's parent must have the SymbolTable trait"));
+    }
+    let visibility = body.attr(op, symbols::SYMBOL_VISIBILITY).and_then(|attr| attr.as_str(body.ctx()));
+    if let Some(other) = visibility.filter(|v| !["public", "private", "nested"].contains(v)) {
+        let message = format!(
+            "visibility expected to be one of [\"public\", \"private\", \"nested\"], but got {other:?}"
+        );
+        out.push(op_error(body.op_ref(op), message));
     }
 }
 
