@@ -1,2 +1,76 @@
 //! Loomir: a multi-level compiler framework whose heart is loop transformation.
+//!
+//! This crate is the façade: it re-exports what a user needs and holds the order of the whole program, *read → transform → lower →
+//! run*. The command `loomir` is a thin layer over it.
+//!
+//! ```
+//! use loomir::{fuse, parse, print, FuseOptions};
+//!
+//! let ctx = loomir::context();
+//! let source = "
+//!     func.func @twice(%a: memref<8xf32>) {
+//!       affine.for %i = 0 to 8 {
+//!         %0 = affine.load %a[%i] : memref<8xf32>
+//!         %1 = arith.addf %0, %0 : f32
+//!         affine.store %1, %a[%i] : memref<8xf32>
+//!       }
+//!       affine.for %i = 0 to 8 {
+//!         %0 = affine.load %a[%i] : memref<8xf32>
+//!         %1 = arith.mulf %0, %0 : f32
+//!         affine.store %1, %a[%i] : memref<8xf32>
+//!       }
+//!       return
+//!     }";
+//! let mut module = parse(&ctx, source, "twice.mlir").map_err(|d| d.to_text(&ctx))?;
+//! let report = fuse(&mut module, &FuseOptions::default());
+//! assert_eq!(report.fused, 1);
+//! assert_eq!(print(&module).matches("affine.for").count(), 1);
+//! # Ok::<(), String>(())
+//! ```
 #![forbid(unsafe_code)]
+
+pub use loomir_dialects as dialects;
+pub use loomir_ir as ir;
+pub use loomir_lowering as lowering;
+pub use loomir_transforms as transforms;
+
+use loomir_ir::text::PrintOptions;
+use loomir_ir::{Body, Context, Diagnostics, verifier};
+use loomir_transforms::fusion;
+
+pub use loomir_dialects::context;
+pub use loomir_transforms::dependence::base::AliasMode;
+pub use loomir_transforms::fusion::{Options as FuseOptions, Report as FuseReport};
+
+mod passes;
+
+pub use passes::passes;
+
+/// Reads a module and verifies it.
+///
+/// # Errors
+/// Everything that is wrong with the text or, if nothing is, with the program.
+pub fn parse(ctx: &Context, source: &str, file_name: &str) -> Result<Body, Diagnostics> {
+    let module = loomir_ir::text::parse(ctx, source, file_name)?;
+    let diagnostics = verifier::verify(&module);
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(module) }
+}
+
+/// The text of a module, in custom form.
+pub fn print(module: &Body) -> String {
+    loomir_ir::text::print(module, &PrintOptions::default())
+}
+
+/// Fuses the loops of every function of a module, of nested modules too.
+pub fn fuse(module: &mut Body, options: &FuseOptions) -> FuseReport {
+    let mut report = FuseReport::default();
+    module.for_each_body(&mut |body| {
+        if body.root_ref().is(loomir_dialects::func::FuncOp::DEF) {
+            let own = fusion::fuse(body, options);
+            report.remarks.append(own.remarks);
+            report.fused += own.fused;
+            report.refused += own.refused;
+        }
+    });
+    report
+}

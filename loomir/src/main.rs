@@ -1,2 +1,23 @@
-//! The loomir command.
-fn main() {}
+//! The command `loomir`.
+//!
+//! Exit status: 0 fine, 1 the input is at fault (diagnostics on standard error), 2 the command line is.
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stderr)]
+
+use std::process::ExitCode;
+
+mod cli;
+
+fn main() -> ExitCode {
+    match cli::main() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(cli::Failure::Input(text)) => {
+            eprint!("{text}");
+            ExitCode::from(1)
+        }
+        Err(cli::Failure::Usage(text)) => {
+            eprint!("{text}");
+            ExitCode::from(2)
+        }
+    }
+}

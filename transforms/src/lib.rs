@@ -1,6 +1,19 @@
-//! Raising, dependences, legality and the loop transformations of Loomir.
+//! Dependences, legality and the loop transformations of Loomir.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`dependence`] | what loops touch: affine forms, base objects, access classes |
+//! | [`legality`] | the one question: does an edit keep every dependence |
+//! | [`fusion`] | neighbouring loops become one |
+//! | [`canonicalize`] | folding and dead code |
 #![forbid(unsafe_code)]
 
+use loomir_ir::pass::PassInfo;
+
+pub mod canonicalize;
 pub mod dependence;
 pub mod fusion;
 pub mod legality;
+
+/// The passes of this crate.
+pub const PASSES: &[PassInfo] = &[canonicalize::PASS, fusion::PASS];

@@ -1,0 +1,49 @@
+//! The command line: one file a subcommand, and what they share.
+
+use clap::{ArgMatches, Command};
+
+mod fuse;
+mod input;
+mod opt;
+mod output;
+mod render;
+mod run;
+
+/// Why a command ended early: what to print on standard error, and by that the exit status.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The input is at fault.
+    Input(String),
+    /// The command line is.
+    Usage(String),
+}
+
+impl Failure {
+    /// A mistake in the command line, in a sentence.
+    fn usage(message: impl AsRef<str>) -> Failure {
+        Failure::Usage(format!("error: {}\n\nFor more information, try '--help'.\n", message.as_ref()))
+    }
+
+    /// Something wrong with the input that has no place in it.
+    fn input(message: impl AsRef<str>) -> Failure {
+        Failure::Input(format!("error: {}\n", message.as_ref()))
+    }
+}
+
+/// Runs the command that the process was called with.
+pub(crate) fn main() -> Result<(), Failure> {
+    let command = Command::new("loomir")
+        .about("Reads, transforms, lowers and runs MLIR programs, loops above all")
+        .version(env!("CARGO_PKG_VERSION"))
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands([opt::command(), fuse::command(), run::command()]);
+    // Help and mistakes are printed by the parser itself, which exits with 0 or 2.
+    let matches: ArgMatches = command.get_matches();
+    match matches.subcommand() {
+        Some(("opt", matches)) => opt::main(matches),
+        Some(("fuse", matches)) => fuse::main(matches),
+        Some(("run", matches)) => run::main(matches),
+        _ => Err(Failure::usage("a command is needed")),
+    }
+}

@@ -1,0 +1,38 @@
+//! `loomir fuse`: the main job.
+
+use clap::{Arg, ArgMatches, Command};
+use loomir::{AliasMode, FuseOptions};
+
+use super::{Failure, input, output, render};
+
+pub(super) fn command() -> Command {
+    Command::new("fuse")
+        .about("Fuses every loop that may be fused; prints the program, remarks on standard error")
+        .arg(input::arg())
+        .arg(output::arg())
+        .arg(alias_arg())
+        .arg(Arg::new("quiet").short('q').long("quiet").action(clap::ArgAction::SetTrue).help("No remarks"))
+}
+
+/// The argument that says what to assume of memrefs.
+pub(super) fn alias_arg() -> Arg {
+    Arg::new("alias")
+        .long("alias")
+        .value_name("MODE")
+        .default_value("may")
+        .value_parser(["may", "distinct"])
+        .help("What to assume of memrefs nothing is known of: may overlap, or two arguments are distinct")
+}
+
+pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
+    let source = input::read(matches)?;
+    let ctx = loomir::context();
+    let mut module = source.parse(&ctx)?;
+    let alias = matches.get_one::<String>("alias").map_or("may", String::as_str);
+    let alias: AliasMode = alias.parse().map_err(Failure::usage)?;
+    let report = loomir::fuse(&mut module, &FuseOptions { alias, ..FuseOptions::default() });
+    if !matches.get_flag("quiet") {
+        output::to_stderr(&render::render(&ctx, &report.remarks, &source));
+    }
+    output::write(matches, &loomir::print(&module))
+}

@@ -1,0 +1,109 @@
+//! Diagnostics as text for people: message, source line, caret, notes, help.
+
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use loomir::ir::{Context, Diagnostic, Diagnostics, Loc, Severity};
+
+use super::input::Input;
+
+/// Renders diagnostics, one after the other, with a blank line between. Linear in the source and the diagnostics.
+pub(super) fn render(ctx: &Context, diagnostics: &Diagnostics, input: &Input) -> String {
+    let lines = Lines::of(&input.text);
+    let renderer = Renderer::plain();
+    let mut text = String::new();
+    for diagnostic in diagnostics.iter() {
+        text.push_str(&renderer.render(&groups(ctx, diagnostic, input, &lines)));
+        text.push_str("\n\n");
+    }
+    text
+}
+
+fn groups<'a>(
+    ctx: &Context,
+    diagnostic: &'a Diagnostic,
+    input: &'a Input,
+    lines: &Lines<'a>,
+) -> Vec<Group<'a>> {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Remark => Level::INFO.with_name("remark"),
+        Severity::Note => Level::NOTE,
+    };
+    let mut groups =
+        vec![group(ctx, level.primary_title(diagnostic.message.as_str()), diagnostic.loc, input, lines)];
+    for (loc, note) in &diagnostic.notes {
+        groups.push(group(ctx, Level::NOTE.secondary_title(note.as_str()), *loc, input, lines));
+    }
+    if let Some(help) = &diagnostic.help {
+        groups.push(Group::with_title(Level::HELP.secondary_title(help.as_str())));
+    }
+    groups
+}
+
+fn group<'a>(
+    ctx: &Context,
+    title: annotate_snippets::Title<'a>,
+    loc: Loc,
+    input: &'a Input,
+    lines: &Lines<'a>,
+) -> Group<'a> {
+    let place = loc.file_line_col(ctx).filter(|(file, ..)| *file == input.name);
+    let Some((line, column)) = place.map(|(_, line, column)| (line, column)) else {
+        return Group::with_title(title);
+    };
+    let Some((shown, span)) = lines.excerpt(line, column) else { return Group::with_title(title) };
+    let snippet = Snippet::source(shown)
+        .line_start(line as usize)
+        .path(input.name.as_str())
+        .annotation(AnnotationKind::Primary.span(span));
+    title.element(snippet)
+}
+
+/// Longest part of a line that is shown, in bytes.
+const LONGEST: usize = 240;
+
+/// The lines of a source, found in constant time.
+struct Lines<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    fn of(text: &'a str) -> Self {
+        let breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1);
+        Lines { text, starts: std::iter::once(0).chain(breaks).collect() }
+    }
+
+    /// A line, cut where it is very long, and the bytes in it that a word at `column` takes.
+    fn excerpt(&self, line: u32, column: u32) -> Option<(&'a str, Range<usize>)> {
+        let start = *self.starts.get((line as usize).checked_sub(1)?)?;
+        let rest = &self.text[start..];
+        let line = rest.split('\n').next()?;
+        let at = (column as usize).saturating_sub(1).min(line.len());
+        let at = floor_boundary(line, at);
+        if at > LONGEST {
+            // The start of a very long line says nothing; show from the place on.
+            let shown = &line[at..floor_boundary(line, (at + LONGEST).min(line.len()))];
+            return Some((shown, 0..word(shown, 0)));
+        }
+        let shown = &line[..floor_boundary(line, line.len().min(at + LONGEST))];
+        Some((shown, at..word(shown, at)))
+    }
+}
+
+fn floor_boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// Where the word that begins at `at` ends.
+fn word(line: &str, at: usize) -> usize {
+    let part = |c: char| c.is_alphanumeric() || "_.$%@^#!".contains(c);
+    let length: usize = line[at..].chars().take_while(|c| part(*c)).map(char::len_utf8).sum();
+    let one = line[at..].chars().next().map_or(0, char::len_utf8);
+    at + length.max(one)
+}
