@@ -2,11 +2,12 @@
 //!
 //! Structured control flow (`scf`, `affine`) is lowered to it before it is lowered to the `llvm` dialect. Every operation but
 //! `cf.assert` is a terminator that hands operands to the arguments of its successors.
-//!
-//! Operands of `cf.switch` stand in three segments: the flag, those of the default block, those of all cases one case
-//! after the other; `case_operand_segments` says how many belong to each case.
 
-use loomir_ir::{Registry, Type, dialect};
+use loomir_ir::text::{OpParser, OpPrinter, ParseResult};
+use loomir_ir::{Context, Diagnostics, OpRef, OperationState, Registry, Type, dialect};
+
+use crate::branch::{self, Branch, Cases, CondBranch, Switch};
+use crate::interfaces::{BranchLike, Effect, EffectKind, MemoryEffects, Resource};
 
 dialect! {
     /// Branches between blocks: the target of structured control flow on its way to machine code.
@@ -25,6 +26,7 @@ dialect! {
         successors { dest }
         traits [Pure, Terminator]
         format "$dest (`(` $destOperands^ `:` type($destOperands) `)`)? attr-dict"
+        verify verify_branch;
     }
 
     /// Goes to the first block if its condition is true, else to the second. Both may be the same block, with different
@@ -35,22 +37,103 @@ dialect! {
         successors { trueDest, falseDest }
         traits [AttrSizedOperandSegments, Pure, Terminator]
         format "$condition (`weights` `(` $branch_weights^ `)` )? `,` $trueDest (`(` $trueDestOperands^ `:` type($trueDestOperands) `)`)? `,` $falseDest (`(` $falseDestOperands^ `:` type($falseDestOperands) `)`)? attr-dict"
+        verify verify_cond_branch;
     }
 
-    /// Goes to the block of the case that equals its flag, or to the default block if none does.
+    /// Goes to the block of the case that equals its flag, or to the default block if none does. Operands stand in three
+    /// segments: the flag, those of the default block, those of all cases one case after the other; `case_operand_segments` says
+    /// how many belong to each case.
     SwitchOp = "switch" {
         operands { flag: One Where("integer", is_integer), defaultOperands: Variadic Any, caseOperands: Variadic Any }
         attrs { case_values: Optional Elements, case_operand_segments: Required DenseArray(Type::I32) }
         successors { defaultDestination, caseDestinations variadic }
         traits [AttrSizedOperandSegments, Pure, Terminator]
+        syntax (parse_switch, print_switch);
+        verify verify_switch;
     }
 }
 
-fn is_integer(ctx: &loomir_ir::Context, ty: loomir_ir::Type) -> bool {
+fn is_integer(ctx: &Context, ty: Type) -> bool {
     ty.integer_width(ctx).is_some()
 }
 
 /// Makes the dialect and its interfaces known.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&CF);
+    registry.attach::<dyn BranchLike>("cf.br", Box::new(Branch));
+    registry.attach::<dyn BranchLike>("cf.cond_br", Box::new(CondBranch));
+    registry.attach::<dyn BranchLike>("cf.switch", Box::new(Switch));
+    registry.attach::<dyn MemoryEffects>("cf.assert", Box::new(Assert));
+}
+
+/// `cf.assert` writes to the world and may end the program.
+struct Assert;
+
+impl MemoryEffects for Assert {
+    fn effects(&self, _op: OpRef<'_>) -> Vec<Effect> {
+        vec![Effect { kind: EffectKind::Write, on: Resource::World }]
+    }
+
+    fn may_not_return(&self, _op: OpRef<'_>) -> bool {
+        true
+    }
+}
+
+fn verify_branch(op: OpRef<'_>, out: &mut Diagnostics) {
+    branch::verify_successors(op, &Branch, out);
+}
+
+fn verify_cond_branch(op: OpRef<'_>, out: &mut Diagnostics) {
+    branch::verify_successors(op, &CondBranch, out);
+}
+
+fn verify_switch(op: OpRef<'_>, out: &mut Diagnostics) {
+    if branch::verify_cases(op, out) {
+        branch::verify_successors(op, &Switch, out);
+    }
+}
+
+/// `cf.switch %flag : i32, [default: ^bb1(%a : i32), 42: ^bb2]`.
+fn parse_switch(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<()> {
+    let flag = p.parse_operand()?;
+    let loc = p.loc();
+    let ty = p.parse_colon_type()?;
+    if !is_integer(p.ctx(), ty) {
+        return Err(p.error(loc, "expected an integer type"));
+    }
+    state.operands.push(p.resolve(flag, ty)?);
+    p.expect(",")?;
+    p.expect("[")?;
+    p.expect_keyword("default")?;
+    p.expect(":")?;
+    let (block, defaults) = p.parse_successor_and_operands()?;
+    state.successors.push(block);
+    state.operands.extend(&defaults);
+    let mut cases = Cases::default();
+    while p.accept(",") {
+        cases.parse(p, state, ty)?;
+    }
+    p.expect("]")?;
+    cases.finish(p.ctx(), state, ty, defaults.len());
+    p.parse_optional_attr_dict(state)
+}
+
+fn print_switch(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
+    p.write(" ");
+    p.operand(op.operand(0));
+    p.write(" : ");
+    p.ty(op.operand_type(0));
+    p.write(", [");
+    p.newline();
+    p.write("  default: ");
+    if let Some(block) = op.successors().next() {
+        p.successor(block, &branch::passed(op, &Switch, 0));
+    }
+    if op.successors().len() > 1 {
+        p.write(",");
+        branch::print_cases(p, op);
+        p.newline();
+    }
+    p.write("]");
+    p.attr_dict(op, &["case_values", "case_operand_segments", "operandSegmentSizes"]);
 }

@@ -6,14 +6,17 @@
 
 pub mod affine;
 pub mod arith;
+mod branch;
 pub mod builtin;
 pub mod cf;
 mod checks;
+pub mod float;
 pub mod func;
 pub mod interfaces;
 pub mod llvm;
 pub mod math;
 pub mod memref;
+mod names;
 pub mod scf;
 mod syntax;
 pub mod ub;

@@ -1,0 +1,208 @@
+//! Branches between blocks: what those of `cf` and `llvm` share.
+//!
+//! A branch hands ranges of its operands to its successors. A conditional branch keeps them in the segments behind its condition,
+//! a switch in the segments behind its flag: those of the default block, then those of all cases, one case after
+//! the other, as many each as `case_operand_segments` says.
+
+use std::ops::Range;
+
+use loomir_ir::text::{OpParser, OpPrinter, ParseResult, type_to_string};
+use loomir_ir::verifier::op_error;
+use loomir_ir::{Attr, Context, Diagnostic, Diagnostics, OpRef, OperationState, Type, Value};
+
+use crate::arith::constant::Numbers;
+use crate::interfaces::BranchLike;
+
+/// All operands go to the one successor.
+pub(crate) struct Branch;
+
+/// A condition, then a segment for each successor.
+pub(crate) struct CondBranch;
+
+/// A flag, then the operands of the default block and of the cases.
+pub(crate) struct Switch;
+
+impl BranchLike for Branch {
+    fn successor_operands(&self, op: OpRef<'_>, _index: usize) -> Range<usize> {
+        0..op.num_operands()
+    }
+}
+
+impl BranchLike for CondBranch {
+    fn successor_operands(&self, op: OpRef<'_>, index: usize) -> Range<usize> {
+        nth_segment(&operand_segments(op), index + 1, op.num_operands())
+    }
+}
+
+impl BranchLike for Switch {
+    fn successor_operands(&self, op: OpRef<'_>, index: usize) -> Range<usize> {
+        let mut segments = operand_segments(op);
+        segments.truncate(2);
+        segments.extend(case_segments(op));
+        nth_segment(&segments, index + 1, op.num_operands())
+    }
+}
+
+fn operand_segments(op: OpRef<'_>) -> Vec<i64> {
+    op.body().segments(op.op(), false).unwrap_or_default()
+}
+
+fn case_segments(op: OpRef<'_>) -> Vec<i64> {
+    op.attr("case_operand_segments").and_then(|a| a.as_dense_ints(op.ctx())).unwrap_or_default()
+}
+
+/// Where segment `index` lies; empty if the sizes don't fit `total`.
+fn nth_segment(sizes: &[i64], index: usize, total: usize) -> Range<usize> {
+    let mut start = 0usize;
+    for (i, size) in sizes.iter().enumerate() {
+        let end = start.saturating_add(usize::try_from(*size).unwrap_or(0));
+        if i == index {
+            return if end <= total { start..end } else { 0..0 };
+        }
+        start = end;
+    }
+    0..0
+}
+
+/// The operands that successor `index` of a branch receives.
+pub(crate) fn passed(op: OpRef<'_>, model: &dyn BranchLike, index: usize) -> Vec<Value> {
+    model.successor_operands(op, index).map(|i| op.operand(i)).collect()
+}
+
+/// Reports successors that receive other values than they have arguments, and weights that are not one a successor.
+pub(crate) fn verify_successors(op: OpRef<'_>, model: &dyn BranchLike, out: &mut Diagnostics) {
+    let body = op.body();
+    for (i, block) in op.successors().enumerate() {
+        let values = passed(op, model, i);
+        let arguments = body.num_arguments(block);
+        if values.len() != arguments {
+            let count = values.len();
+            let message =
+                format!("branch has {count} operands for successor #{i}, but target block has {arguments}");
+            out.push(Diagnostic::error(op.loc(), message));
+        } else if let Some(n) =
+            body.arguments(block).zip(values).position(|(a, v)| op.type_of(a) != op.type_of(v))
+        {
+            let message = format!("type mismatch for bb argument #{n} of successor #{i}");
+            out.push(Diagnostic::error(op.loc(), message));
+        }
+    }
+    if let Some(weights) = op.attr("branch_weights").and_then(|a| a.as_dense_ints(op.ctx()))
+        && weights.len() != op.successors().len()
+    {
+        let (weights, successors) = (weights.len(), op.successors().len());
+        let message = format!(
+            "expects number of branch weights to match number of successors: {weights} vs {successors}"
+        );
+        out.push(Diagnostic::error(op.loc(), message));
+    }
+}
+
+/// Reports a switch whose case values, destinations and operands are not as many each or of another type than the flag.
+/// Returns whether all is well.
+pub(crate) fn verify_cases(op: OpRef<'_>, out: &mut Diagnostics) -> bool {
+    let ctx = op.ctx();
+    let before = out.len();
+    let destinations = op.successors().len() - 1;
+    let segments = case_segments(op);
+    let total: i64 = segments.iter().sum();
+    let operands = operand_segments(op).get(2).copied().unwrap_or(0);
+    if total != operands || segments.iter().any(|size| *size < 0) {
+        let message = format!(
+            "caseOperands count ({operands}) does not match with the total size ({total}) specified in attribute 'case_operand_segments'"
+        );
+        out.push(op_error(op, message));
+    } else if segments.len() != destinations {
+        let segments = segments.len();
+        let message = format!(
+            "number of case operand segments ({segments}) should match number of case destinations ({destinations})"
+        );
+        out.push(op_error(op, message));
+    }
+    let values = case_values(op).len();
+    if values != destinations {
+        let message = format!(
+            "number of case values ({values}) should match number of case destinations ({destinations})"
+        );
+        out.push(op_error(op, message));
+    }
+    let element = op.attr("case_values").and_then(|a| a.ty(ctx)).and_then(|ty| ty.element(ctx));
+    if let Some(element) = element
+        && element != op.operand_type(0)
+    {
+        let (flag, element) = (type_to_string(ctx, op.operand_type(0)), type_to_string(ctx, element));
+        out.push(op_error(op, format!("'flag' type ('{flag}') should match case value type ('{element}')")));
+    }
+    out.len() == before
+}
+
+/// The values of a switch's cases, as bits.
+pub(crate) fn case_values(op: OpRef<'_>) -> Vec<u128> {
+    let ctx = op.ctx();
+    let Some(attr) = op.attr("case_values") else { return Vec::new() };
+    let count = attr.ty(ctx).and_then(|ty| ty.shape(ctx)).map_or(0, |shape| shape.iter().product());
+    match Numbers::of(ctx, attr) {
+        Some(Numbers::One(value)) => vec![value; usize::try_from(count).unwrap_or(0)],
+        Some(Numbers::Many(values)) => values,
+        None => Vec::new(),
+    }
+}
+
+/// The attribute of case values of type `ty`; none if there are no cases.
+pub(crate) fn case_values_attr(ctx: &Context, ty: Type, values: Vec<u128>) -> Option<Attr> {
+    let vector = ctx.vector_type(&[values.len() as i64], ty);
+    Numbers::Many(values).attr(ctx, vector)
+}
+
+/// The cases of a switch as they are read.
+#[derive(Default)]
+pub(crate) struct Cases {
+    values: Vec<u128>,
+    segments: Vec<i64>,
+    operands: Vec<Value>,
+}
+
+impl Cases {
+    /// Reads `42: ^bb1(%a : i32)`, a case of a flag of type `ty`.
+    pub(crate) fn parse(
+        &mut self,
+        p: &mut OpParser<'_, '_>,
+        state: &mut OperationState,
+        ty: Type,
+    ) -> ParseResult<()> {
+        let loc = p.loc();
+        let value = p.parse_attr(Some(ty))?;
+        match Numbers::of(p.ctx(), value) {
+            Some(Numbers::One(bits)) if value.ty(p.ctx()) == Some(ty) => self.values.push(bits),
+            _ => return Err(p.error(loc, "expected an integer of the type of the flag")),
+        }
+        p.expect(":")?;
+        let (block, operands) = p.parse_successor_and_operands()?;
+        state.successors.push(block);
+        self.segments.push(operands.len() as i64);
+        self.operands.extend(operands);
+        Ok(())
+    }
+
+    /// Puts the operands and attributes of the cases into the state, behind the flag and `defaults` operands of the default block.
+    pub(crate) fn finish(self, ctx: &Context, state: &mut OperationState, ty: Type, defaults: usize) {
+        state.set_segments(ctx, &[1, defaults as i64, self.operands.len() as i64]);
+        state.operands.extend(self.operands);
+        state.set_attr(ctx, "case_operand_segments", ctx.dense_ints_attr(Type::I32, &self.segments));
+        if let Some(values) = case_values_attr(ctx, ty, self.values) {
+            state.set_attr(ctx, "case_values", values);
+        }
+    }
+}
+
+/// Writes one case a line, separated by commas; nothing behind the last.
+pub(crate) fn print_cases(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
+    for (i, (value, block)) in case_values(op).iter().zip(op.successors().skip(1)).enumerate() {
+        if i > 0 {
+            p.write(",");
+        }
+        p.newline();
+        p.write(&format!("  {value}: "));
+        p.successor(block, &passed(op, &Switch, i + 1));
+    }
+}
