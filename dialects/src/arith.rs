@@ -8,7 +8,15 @@
 use loomir_ir::opdef::EnumStorage;
 use loomir_ir::{EnumDef, Registry, dialect};
 
+pub mod constant;
+pub(crate) mod fold;
+mod meaning;
+mod syntax;
+mod verify;
 
+pub(crate) use meaning::materialize_constant;
+
+use fold::{bits, cast, compare, division, float, integer, minmax, select};
 
 /// What an optimisation may assume of floats.
 pub static FASTMATH: EnumDef = EnumDef {
@@ -129,7 +137,7 @@ dialect! {
     /// Arithmetic on integers, indices, floats, and element by element on vectors and tensors of them.
     pub ARITH = "arith" {
         enums [FASTMATH, OVERFLOW]
-        
+        constant meaning::materialize_constant;
     }
 
     /// A constant: an integer, an index, a float, or a vector or tensor of them.
@@ -137,6 +145,8 @@ dialect! {
         results { result: One Any }
         attrs { value: Required Typed }
         traits [ConstantLike, Pure]
+        syntax (syntax::parse_constant, syntax::print_constant);
+        verify verify::constant;
     }
 
     /// Sum. Wraps around; with `nsw` (`nuw`) the result is poison where the signed (unsigned) sum does not fit.
@@ -146,6 +156,7 @@ dialect! {
         attrs { overflowFlags: Default = "#arith.overflow<none>" Enum(&OVERFLOW) }
         traits [Pure, Commutative, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)"
+        fold integer::addi;
     }
 
     /// Sum of unsigned integers with its carry.
@@ -154,6 +165,7 @@ dialect! {
         results { sum: One SameAs("lhs"), overflow: One BoolShapedAs("lhs") }
         traits [Pure, Commutative, Elementwise]
         format "$lhs `,` $rhs attr-dict `:` type($sum) `,` type($overflow)"
+        fold integer::addui_extended;
     }
 
     /// Difference. Wraps around; with `nsw` (`nuw`) the result is poison where the signed (unsigned) difference does not fit.
@@ -163,6 +175,7 @@ dialect! {
         attrs { overflowFlags: Default = "#arith.overflow<none>" Enum(&OVERFLOW) }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)"
+        fold integer::subi;
     }
 
     /// Product. Wraps around; with `nsw` (`nuw`) the result is poison where the signed (unsigned) product does not fit.
@@ -172,6 +185,7 @@ dialect! {
         attrs { overflowFlags: Default = "#arith.overflow<none>" Enum(&OVERFLOW) }
         traits [Pure, Commutative, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)"
+        fold integer::muli;
     }
 
     /// Product of signed integers in twice the width: its low and its high half.
@@ -180,6 +194,7 @@ dialect! {
         results { low: One SameAs("lhs"), high: One SameAs("lhs") }
         traits [Pure, Commutative, Elementwise]
         format "$lhs `,` $rhs attr-dict `:` type($lhs)"
+        fold integer::mulsi_extended;
     }
 
     /// Product of unsigned integers in twice the width: its low and its high half.
@@ -188,6 +203,7 @@ dialect! {
         results { low: One SameAs("lhs"), high: One SameAs("lhs") }
         traits [Pure, Commutative, Elementwise]
         format "$lhs `,` $rhs attr-dict `:` type($lhs)"
+        fold integer::mului_extended;
     }
 
     /// Quotient of unsigned integers, rounded down. Division by zero is undefined behaviour; with `exact` a remainder makes the
@@ -198,6 +214,7 @@ dialect! {
         attrs { isExact: Optional Unit }
         traits [SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs (`exact` $isExact^)? attr-dict `:` type($result)"
+        fold division::divui;
     }
 
     /// Quotient of signed integers, rounded towards zero. Division by zero and overflow (the least integer by -1) are undefined
@@ -208,6 +225,7 @@ dialect! {
         attrs { isExact: Optional Unit }
         traits [SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs (`exact` $isExact^)? attr-dict `:` type($result)"
+        fold division::divsi;
     }
 
     /// Quotient of unsigned integers, rounded up. Division by zero is undefined behaviour.
@@ -216,6 +234,7 @@ dialect! {
         results { result: One SignlessIntegerLike }
         traits [SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs attr-dict `:` type($result)"
+        fold division::ceildivui;
     }
 
     /// Quotient of signed integers, rounded up. Division by zero and overflow are undefined behaviour.
@@ -224,6 +243,7 @@ dialect! {
         results { result: One SignlessIntegerLike }
         traits [SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs attr-dict `:` type($result)"
+        fold division::ceildivsi;
     }
 
     /// Quotient of signed integers, rounded down. Division by zero and overflow are undefined behaviour.
@@ -232,6 +252,7 @@ dialect! {
         results { result: One SignlessIntegerLike }
         traits [SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs attr-dict `:` type($result)"
+        fold division::floordivsi;
     }
 
     /// Remainder of the unsigned division. A divisor of zero is undefined behaviour.
@@ -240,6 +261,7 @@ dialect! {
         results { result: One SignlessIntegerLike }
         traits [SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs attr-dict `:` type($result)"
+        fold division::remui;
     }
 
     /// Remainder of the signed division that rounds towards zero: it has the sign of the dividend. A divisor of zero is undefined
@@ -249,6 +271,7 @@ dialect! {
         results { result: One SignlessIntegerLike }
         traits [SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs attr-dict `:` type($result)"
+        fold division::remsi;
     }
 
     /// Bitwise conjunction.
@@ -257,6 +280,7 @@ dialect! {
         results { result: One SignlessIntegerLike }
         traits [Pure, Commutative, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs attr-dict `:` type($result)"
+        fold bits::andi;
     }
 
     /// Bitwise disjunction.
@@ -265,6 +289,7 @@ dialect! {
         results { result: One SignlessIntegerLike }
         traits [Pure, Commutative, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs attr-dict `:` type($result)"
+        fold bits::ori;
     }
 
     /// Bitwise exclusive disjunction.
@@ -273,6 +298,7 @@ dialect! {
         results { result: One SignlessIntegerLike }
         traits [Pure, Commutative, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs attr-dict `:` type($result)"
+        fold bits::xori;
     }
 
     /// Shift to the left, zeros coming in. A distance not below the width makes the result poison, and so does a lost bit that `nsw`
@@ -283,6 +309,7 @@ dialect! {
         attrs { overflowFlags: Default = "#arith.overflow<none>" Enum(&OVERFLOW) }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)"
+        fold bits::shli;
     }
 
     /// Shift to the right, zeros coming in. A distance not below the width makes the result poison; with `exact` so does a lost bit
@@ -293,6 +320,7 @@ dialect! {
         attrs { isExact: Optional Unit }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs (`exact` $isExact^)? attr-dict `:` type($result)"
+        fold bits::shrui;
     }
 
     /// Shift to the right, copies of the sign coming in. A distance not below the width makes the result poison; with `exact` so does a
@@ -303,6 +331,7 @@ dialect! {
         attrs { isExact: Optional Unit }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs (`exact` $isExact^)? attr-dict `:` type($result)"
+        fold bits::shrsi;
     }
 
     /// Negation: the sign bit flipped, of NaNs too.
@@ -312,6 +341,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        fold float::negf;
     }
 
     /// Sum.
@@ -321,6 +351,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, Commutative, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        fold float::addf;
     }
 
     /// Difference.
@@ -330,6 +361,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        fold float::subf;
     }
 
     /// The greater number; NaN if either is NaN; `0.0` is greater than `-0.0`.
@@ -339,6 +371,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, Commutative, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        fold float::maximumf;
     }
 
     /// The greater number; if one is NaN, the other.
@@ -348,6 +381,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, Commutative, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        fold float::maxnumf;
     }
 
     /// The greater of two signed integers.
@@ -356,6 +390,7 @@ dialect! {
         results { result: One SignlessIntegerLike }
         traits [Pure, Commutative, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs attr-dict `:` type($result)"
+        fold minmax::maxsi;
     }
 
     /// The greater of two unsigned integers.
@@ -364,6 +399,7 @@ dialect! {
         results { result: One SignlessIntegerLike }
         traits [Pure, Commutative, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs attr-dict `:` type($result)"
+        fold minmax::maxui;
     }
 
     /// The lesser number; NaN if either is NaN; `-0.0` is less than `0.0`.
@@ -373,6 +409,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, Commutative, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        fold float::minimumf;
     }
 
     /// The lesser number; if one is NaN, the other.
@@ -382,6 +419,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, Commutative, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        fold float::minnumf;
     }
 
     /// The lesser of two signed integers.
@@ -390,6 +428,7 @@ dialect! {
         results { result: One SignlessIntegerLike }
         traits [Pure, Commutative, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs attr-dict `:` type($result)"
+        fold minmax::minsi;
     }
 
     /// The lesser of two unsigned integers.
@@ -398,6 +437,7 @@ dialect! {
         results { result: One SignlessIntegerLike }
         traits [Pure, Commutative, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs attr-dict `:` type($result)"
+        fold minmax::minui;
     }
 
     /// Product.
@@ -407,6 +447,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, Commutative, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        fold float::mulf;
     }
 
     /// Quotient.
@@ -416,6 +457,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        fold float::divf;
     }
 
     /// Remainder of the division that rounds towards zero, exact, with the sign of the dividend: C's `fmod`.
@@ -425,6 +467,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        fold float::remf;
     }
 
     /// An integer in a wider type, filled with zeros.
@@ -433,6 +476,8 @@ dialect! {
         results { out: One SignlessFixedWidthIntegerLike }
         traits [Pure, Elementwise]
         format "$in attr-dict `:` type($in) `to` type($out)"
+        verify verify::extend_int;
+        fold cast::extui;
     }
 
     /// An integer in a wider type, filled with copies of its sign.
@@ -441,6 +486,8 @@ dialect! {
         results { out: One SignlessFixedWidthIntegerLike }
         traits [Pure, Elementwise]
         format "$in attr-dict `:` type($in) `to` type($out)"
+        verify verify::extend_int;
+        fold cast::extsi;
     }
 
     /// A float in a wider type; exact.
@@ -450,6 +497,8 @@ dialect! {
         attrs { fastmath: Optional Enum(&FASTMATH) }
         traits [Pure, Elementwise]
         format "$in (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `to` type($out)"
+        verify verify::extend_float;
+        fold cast::extf;
     }
 
     /// The low bits of an integer. With `nsw` (`nuw`) the result is poison unless extending it by its sign (by zeros) gives the integer
@@ -460,6 +509,8 @@ dialect! {
         attrs { overflowFlags: Default = "#arith.overflow<none>" Enum(&OVERFLOW) }
         traits [Pure, Elementwise]
         format "$in (`overflow` `` $overflowFlags^)? attr-dict `:` type($in) `to` type($out)"
+        verify verify::truncate_int;
+        fold cast::trunci;
     }
 
     /// A float rounded to a narrower type: to the nearest, ties to even, unless a rounding mode says otherwise.
@@ -469,6 +520,8 @@ dialect! {
         attrs { roundingmode: Optional Enum(&ROUNDING_MODE), fastmath: Optional Enum(&FASTMATH) }
         traits [Pure, Elementwise]
         format "$in ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `to` type($out)"
+        verify verify::truncate_float;
+        fold cast::truncf;
     }
 
     /// An unsigned integer as the nearest float.
@@ -477,6 +530,8 @@ dialect! {
         results { out: One FloatLike }
         traits [Pure, Elementwise]
         format "$in attr-dict `:` type($in) `to` type($out)"
+        verify verify::cast_shape;
+        fold cast::uitofp;
     }
 
     /// A signed integer as the nearest float.
@@ -485,6 +540,8 @@ dialect! {
         results { out: One FloatLike }
         traits [Pure, Elementwise]
         format "$in attr-dict `:` type($in) `to` type($out)"
+        verify verify::cast_shape;
+        fold cast::sitofp;
     }
 
     /// A float rounded towards zero to an unsigned integer; poison if it does not fit.
@@ -493,6 +550,8 @@ dialect! {
         results { out: One SignlessFixedWidthIntegerLike }
         traits [Pure, Elementwise]
         format "$in attr-dict `:` type($in) `to` type($out)"
+        verify verify::cast_shape;
+        fold cast::fptoui;
     }
 
     /// A float rounded towards zero to a signed integer; poison if it does not fit.
@@ -501,30 +560,38 @@ dialect! {
         results { out: One SignlessFixedWidthIntegerLike }
         traits [Pure, Elementwise]
         format "$in attr-dict `:` type($in) `to` type($out)"
+        verify verify::cast_shape;
+        fold cast::fptosi;
     }
 
     /// An index as an integer or an integer as an index: cut to the narrower, or filled with copies of the sign.
     IndexCastOp = "index_cast" {
-        operands { r#in: One Where("signless-integer-like or memref of signless-integer", |_, _| true) }
-        results { out: One Where("signless-integer-like or memref of signless-integer", |_, _| true) }
+        operands { r#in: One Where("signless-integer-like or memref of signless-integer", verify::is_index_castable) }
+        results { out: One Where("signless-integer-like or memref of signless-integer", verify::is_index_castable) }
         traits [Pure, Elementwise]
         format "$in attr-dict `:` type($in) `to` type($out)"
+        verify verify::index_cast;
+        fold cast::index_cast;
     }
 
     /// An index as an integer or an integer as an index: cut to the narrower, or filled with zeros.
     IndexCastUIOp = "index_castui" {
-        operands { r#in: One Where("signless-integer-like or memref of signless-integer", |_, _| true) }
-        results { out: One Where("signless-integer-like or memref of signless-integer", |_, _| true) }
+        operands { r#in: One Where("signless-integer-like or memref of signless-integer", verify::is_index_castable) }
+        results { out: One Where("signless-integer-like or memref of signless-integer", verify::is_index_castable) }
         traits [Pure, Elementwise]
         format "$in attr-dict `:` type($in) `to` type($out)"
+        verify verify::index_cast;
+        fold cast::index_castui;
     }
 
     /// The same bits seen as another type of the same width.
     BitcastOp = "bitcast" {
-        operands { r#in: One Where("signless-integer-or-float-like or memref of signless-integer or float", |_, _| true) }
-        results { out: One Where("signless-integer-or-float-like or memref of signless-integer or float", |_, _| true) }
+        operands { r#in: One Where("signless-integer-or-float-like or memref of signless-integer or float", verify::is_bitcastable) }
+        results { out: One Where("signless-integer-or-float-like or memref of signless-integer or float", verify::is_bitcastable) }
         traits [Pure, Elementwise]
         format "$in attr-dict `:` type($in) `to` type($out)"
+        verify verify::bitcast;
+        fold cast::bitcast;
     }
 
     /// Comparison of integers: of bits (`eq`, `ne`), as signed (`slt`, `sle`, `sgt`, `sge`) or as unsigned (`ult`, `ule`, `ugt`,
@@ -535,6 +602,7 @@ dialect! {
         attrs { predicate: Required Enum(&CMPI_PREDICATE) }
         traits [Pure, SameTypeOperands, Elementwise]
         format "$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs)"
+        fold compare::cmpi;
     }
 
     /// Comparison of floats: `o…` is false and `u…` is true where either is NaN.
@@ -544,6 +612,7 @@ dialect! {
         attrs { predicate: Required Enum(&CMPF_PREDICATE), fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, SameTypeOperands, Elementwise]
         format "$predicate `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs)"
+        fold compare::cmpf;
     }
 
     /// One of two values, by a condition; of vectors and tensors also element by element. Poison in the value not chosen does no harm.
@@ -551,10 +620,14 @@ dialect! {
         operands { condition: One BoolLike, true_value: One Any, false_value: One SameAs("true_value") }
         results { result: One SameAs("true_value") }
         traits [Pure, Elementwise]
+        syntax (syntax::parse_select, syntax::print_select);
+        verify verify::select;
+        fold select::select;
     }
 }
 
 /// Registers the dialect with its interfaces.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&ARITH);
+    meaning::register(registry);
 }

@@ -1,7 +1,12 @@
 //! The `builtin` dialect: the module, and the cast that stands in for a conversion not yet done.
 
+use loomir_ir::text::AsmNames;
 use loomir_ir::{Registry, dialect};
 
+use crate::names::Inside;
+
+mod fold;
+mod verify;
 
 dialect! {
     /// What every program needs: the module around it, and casts between dialects' types on the way down.
@@ -14,6 +19,7 @@ dialect! {
         regions { bodyRegion: SingleBlock }
         traits [AffineScope, IsolatedFromAbove, SymbolTable, Symbol, GraphRegion, NoTerminator]
         format "($sym_name^)? attr-dict-with-keyword $bodyRegion"
+        verify verify::module;
     }
 
     /// Values seen as values of other types, by a conversion that is not decided yet. Conversions put it where
@@ -23,10 +29,13 @@ dialect! {
         results { outputs: Variadic Any }
         traits [Pure]
         format "($inputs^ `:` type($inputs))? `to` type($outputs) attr-dict"
+        verify verify::unrealized_conversion_cast;
+        fold fold::unrealized_conversion_cast;
     }
 }
 
-/// Registers the dialect.
+/// Registers the dialect with its interfaces.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&BUILTIN);
+    registry.attach::<dyn AsmNames>("builtin.module", Box::new(Inside("builtin")));
 }

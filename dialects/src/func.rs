@@ -2,10 +2,17 @@
 
 use loomir_ir::{Registry, dialect};
 
+mod meaning;
+mod syntax;
+mod verify;
+
+use verify::is_dictionaries;
+
+const DICTIONARIES: &str = "Array of dictionary attributes";
 
 dialect! {
     /// Functions with one region as their body, calls of them, and functions as values.
-    pub FUNC = "func" {  }
+    pub FUNC = "func" { constant meaning::materialize_constant; }
 
     /// A function: a symbol with a function type and a body whose entry block takes the arguments. Without a body
     /// it is a declaration, which must be private.
@@ -14,12 +21,14 @@ dialect! {
             sym_name: Required String,
             function_type: Required FunctionType,
             sym_visibility: Optional String,
-            arg_attrs: Optional Array,
-            res_attrs: Optional Array,
+            arg_attrs: Optional Where(DICTIONARIES, is_dictionaries),
+            res_attrs: Optional Where(DICTIONARIES, is_dictionaries),
             no_inline: Optional Unit,
         }
         regions { body: Any }
         traits [AffineScope, AutomaticAllocationScope, IsolatedFromAbove, Symbol]
+        syntax (syntax::parse_func, syntax::print_func);
+        verify verify::func;
     }
 
     /// A call of a function by name.
@@ -28,8 +37,8 @@ dialect! {
         results { results: Variadic Any }
         attrs {
             callee: Required FlatSymbol,
-            arg_attrs: Optional Array,
-            res_attrs: Optional Array,
+            arg_attrs: Optional Where(DICTIONARIES, is_dictionaries),
+            res_attrs: Optional Where(DICTIONARIES, is_dictionaries),
             no_inline: Optional Unit,
         }
         format "$callee `(` $operands `)` attr-dict `:` functional-type($operands, results)"
@@ -39,7 +48,12 @@ dialect! {
     CallIndirectOp = "call_indirect" {
         operands { callee: One Where("function type", |ctx, ty| ty.function(ctx).is_some()), callee_operands: Variadic Any }
         results { results: Variadic Any }
-        attrs { arg_attrs: Optional Array, res_attrs: Optional Array }
+        attrs {
+            arg_attrs: Optional Where(DICTIONARIES, is_dictionaries),
+            res_attrs: Optional Where(DICTIONARIES, is_dictionaries),
+        }
+        syntax (syntax::parse_call_indirect, syntax::print_call_indirect);
+        verify verify::call_indirect;
     }
 
     /// A function as a value, by its name.
@@ -55,10 +69,12 @@ dialect! {
         operands { operands: Variadic Any }
         traits [Pure, ReturnLike, Terminator]
         format "attr-dict ($operands^ `:` type($operands))?"
+        verify verify::r#return;
     }
 }
 
 /// Registers the dialect with its interfaces.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&FUNC);
+    meaning::register(registry);
 }

@@ -1,13 +1,21 @@
 //! The `math` dialect: functions on floats beyond arithmetic, and a few on integers.
+//!
+//! Folded are those whose result is exact by definition. A sine or logarithm is whatever the library of the machine that runs the
+//! program says, and what a program is compiled to shall not depend on the machine that compiles it.
 
+use loomir_ir::text::AsmNames;
 use loomir_ir::{Registry, dialect};
 
 use crate::arith::FASTMATH;
+use crate::interfaces::MemoryEffects;
+use crate::names::AsDefined;
 
+mod fold;
+mod verify;
 
 dialect! {
     /// Mathematical functions on floats and integers, and element by element on vectors and tensors of them.
-    pub MATH = "math" {  }
+    pub MATH = "math" { constant crate::arith::materialize_constant; }
 
     /// Absolute value: the sign bit cleared, of NaNs too.
     AbsFOp = "absf" {
@@ -16,6 +24,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        fold fold::absf;
     }
 
     /// Arc cosine.
@@ -88,6 +97,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        fold fold::ceil;
     }
 
     /// Cosine.
@@ -160,6 +170,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        fold fold::floor;
     }
 
     /// Natural logarithm.
@@ -205,6 +216,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        fold fold::round;
     }
 
     /// The nearest whole number; halves to the even one.
@@ -214,6 +226,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        fold fold::roundeven;
     }
 
     /// One over the square root.
@@ -250,6 +263,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        fold fold::sqrt;
     }
 
     /// Tangent.
@@ -277,6 +291,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        fold fold::trunc;
     }
 
     /// Absolute value of a signed integer; the least integer stays as it is.
@@ -285,6 +300,7 @@ dialect! {
         results { result: One SignlessIntegerLike }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$operand attr-dict `:` type($result)"
+        fold fold::absi;
     }
 
     /// How many zeros stand before the first set bit.
@@ -293,6 +309,7 @@ dialect! {
         results { result: One SignlessIntegerLike }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$operand attr-dict `:` type($result)"
+        fold fold::ctlz;
     }
 
     /// How many zeros stand behind the last set bit.
@@ -301,6 +318,7 @@ dialect! {
         results { result: One SignlessIntegerLike }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$operand attr-dict `:` type($result)"
+        fold fold::cttz;
     }
 
     /// How many bits are set.
@@ -309,6 +327,7 @@ dialect! {
         results { result: One SignlessIntegerLike }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$operand attr-dict `:` type($result)"
+        fold fold::ctpop;
     }
 
     /// Angle of the point (second, first operand) from the first axis.
@@ -327,6 +346,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        fold fold::copysign;
     }
 
     /// The first operand to the power of the second.
@@ -344,6 +364,7 @@ dialect! {
         results { result: One SignlessIntegerLike }
         traits [SameOperandsAndResultType, Elementwise]
         format "$lhs `,` $rhs attr-dict `:` type($result)"
+        fold fold::ipowi;
     }
 
     /// A float to the power of a signed integer.
@@ -353,6 +374,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, Elementwise]
         format "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs) `,` type($rhs)"
+        verify verify::fpowi;
     }
 
     /// `a * b + c`, rounded once.
@@ -389,6 +411,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, Elementwise]
         format "$operand attr-dict `:` type($operand)"
+        fold fold::isfinite;
     }
 
     /// Whether it is infinite.
@@ -398,6 +421,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, Elementwise]
         format "$operand attr-dict `:` type($operand)"
+        fold fold::isinf;
     }
 
     /// Whether it is NaN.
@@ -407,6 +431,7 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, Elementwise]
         format "$operand attr-dict `:` type($operand)"
+        fold fold::isnan;
     }
 
     /// Whether it is neither zero, denormal, infinite nor NaN.
@@ -416,10 +441,13 @@ dialect! {
         attrs { fastmath: Default = "#arith.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, Elementwise]
         format "$operand attr-dict `:` type($operand)"
+        fold fold::isnormal;
     }
 }
 
-/// Registers the dialect.
+/// Registers the dialect with its interfaces.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&MATH);
+    registry.attach::<dyn AsmNames>("math.sincos", Box::new(AsDefined));
+    registry.attach::<dyn MemoryEffects>("math.ipowi", Box::new(fold::IntegerPower));
 }

@@ -1,6 +1,6 @@
 //! The `ub` dialect: undefined behaviour, deferred and immediate.
 
-use loomir_ir::opdef::{Folded, StructAttrDef};
+use loomir_ir::opdef::StructAttrDef;
 use loomir_ir::{Attr, AttrKind, Context, Dict, Loc, OpRef, OperationState, Registry, Type, dialect};
 
 use crate::interfaces::{Effect, MemoryEffects};
@@ -19,7 +19,6 @@ dialect! {
         attrs { value: Default = "#ub.poison" Any }
         traits [ConstantLike, Pure]
         format "attr-dict (`<` $value^ `>`)? `:` type($result)"
-        fold fold_poison;
     }
 
     /// A place that is never reached: to reach it is undefined behaviour.
@@ -30,7 +29,8 @@ dialect! {
 }
 
 /// `#ub.poison`.
-const POISON: StructAttrDef = StructAttrDef { name: "ub.poison", parse: |_| Ok(Vec::new()), print: |_, _| {} };
+const POISON: StructAttrDef =
+    StructAttrDef { name: "ub.poison", parse: |_| Ok(Vec::new()), print: |_, _| {} };
 
 /// The attribute `#ub.poison`, the constant value of what is poison.
 pub fn poison_attr(ctx: &Context) -> Attr {
@@ -40,10 +40,6 @@ pub fn poison_attr(ctx: &Context) -> Attr {
 /// Whether an attribute is `#ub.poison`.
 pub fn is_poison(ctx: &Context, attr: Attr) -> bool {
     matches!(attr.kind(ctx), AttrKind::Dialect { name, .. } if ctx.str(*name) == POISON.name)
-}
-
-fn fold_poison(op: OpRef<'_>, _: &[Option<Attr>]) -> Option<Vec<Folded>> {
-    Some(vec![Folded::Constant(op.attr("value").unwrap_or_else(|| poison_attr(op.ctx())))])
 }
 
 /// `ub.poison` of a type, for the attribute `#ub.poison`; other attributes are of other dialects.

@@ -94,6 +94,10 @@ fn verify_symbol(body: &Body, op: Op, out: &mut Diagnostics) {
     {
         out.push(op_error(body.op_ref(op), "symbol's parent must have the SymbolTable trait"));
     }
+    if body.nested(op).is_some() {
+        // Its attributes are those of its own body's root.
+        return;
+    }
     let visibility = body.attr(op, symbols::SYMBOL_VISIBILITY).and_then(|attr| attr.as_str(body.ctx()));
     if let Some(other) = visibility.filter(|v| !["public", "private", "nested"].contains(v)) {
         let message = format!(

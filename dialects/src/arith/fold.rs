@@ -1,0 +1,163 @@
+//! Folds of `arith`: identities and constant folding.
+//!
+//! Constants are folded element by element, exactly: integers wrap as the operation says, floats are rounded as it says. What would
+//! be undefined behaviour (a division by zero) is never folded, nor is what would be poison, except that poison operands
+//! make poison results. Flags are dropped with the operation: the result without them is one of those they allow.
+
+use loomir_ir::opdef::Folded;
+use loomir_ir::{Attr, Context, OpDef, OpRef, Type, Value};
+
+use super::constant::{Numbers, is_splat_of, width};
+use crate::ub::is_poison;
+
+pub(super) mod bits;
+pub(super) mod cast;
+pub(super) mod compare;
+pub(super) mod division;
+pub(crate) mod float;
+pub(super) mod integer;
+pub(super) mod minmax;
+pub(super) mod select;
+
+/// What a fold hook returns.
+pub(crate) type Fold = Option<Vec<Folded>>;
+
+/// The one result is a value that is there already.
+pub(crate) fn value(value: Value) -> Fold {
+    Some(vec![Folded::Value(value)])
+}
+
+/// The one result is a constant.
+pub(crate) fn constant(attr: Attr) -> Fold {
+    Some(vec![Folded::Constant(attr)])
+}
+
+/// The first of the operands' constants that is poison.
+pub(crate) fn poison(ctx: &Context, constants: &[Option<Attr>]) -> Option<Attr> {
+    constants.iter().flatten().copied().find(|attr| is_poison(ctx, *attr))
+}
+
+/// `value` as a result of an operation of this definition.
+pub(crate) fn defined_by<'b>(op: OpRef<'b>, value: Value, def: &'static OpDef) -> Option<OpRef<'b>> {
+    let body = op.body();
+    body.defining_op(value).filter(|op| body.is(*op, def)).map(|op| body.op_ref(op))
+}
+
+/// An operation with one operand and one result.
+pub(crate) struct Unary<'b> {
+    pub(crate) op: OpRef<'b>,
+    pub(crate) constant: Option<Attr>,
+}
+
+impl<'b> Unary<'b> {
+    /// The operation, unless its operand is poison.
+    pub(crate) fn new(op: OpRef<'b>, constants: &[Option<Attr>]) -> Result<Self, Fold> {
+        match poison(op.ctx(), constants) {
+            Some(attr) => Err(constant(attr)),
+            None => Ok(Unary { op, constant: constants[0] }),
+        }
+    }
+
+    /// The element type of the operand.
+    pub(crate) fn scalar(&self) -> Type {
+        self.op.operand_type(0).scalar(self.op.ctx())
+    }
+
+    /// The element type of the result.
+    pub(crate) fn result_scalar(&self) -> Type {
+        self.op.result_type(0).scalar(self.op.ctx())
+    }
+
+    /// Folds a constant operand, each element through `f`.
+    pub(crate) fn evaluate(&self, f: impl Fn(u128) -> Option<u128>) -> Fold {
+        let ctx = self.op.ctx();
+        constant(Numbers::of(ctx, self.constant?)?.map(f)?.attr(ctx, self.op.result_type(0))?)
+    }
+}
+
+/// An operation with two operands of one type.
+pub(crate) struct Binary<'b> {
+    pub(crate) op: OpRef<'b>,
+    pub(crate) lhs: Value,
+    pub(crate) rhs: Value,
+    left: Option<Attr>,
+    right: Option<Attr>,
+    /// The width of an element of the operands.
+    pub(crate) width: u32,
+}
+
+impl<'b> Binary<'b> {
+    /// The operation, unless an operand is poison, which makes the results poison.
+    pub(crate) fn new(op: OpRef<'b>, constants: &[Option<Attr>]) -> Result<Self, Fold> {
+        let ctx = op.ctx();
+        if let Some(attr) = poison(ctx, constants) {
+            return Err(Some(vec![Folded::Constant(attr); op.num_results()]));
+        }
+        let width = width(ctx, op.operand_type(0).scalar(ctx)).ok_or(None)?;
+        let (lhs, rhs) = (op.operand(0), op.operand(1));
+        Ok(Binary { op, lhs, rhs, left: constants[0], right: constants[1], width })
+    }
+
+    /// As [`Binary::new`], with the constant on the right if there is just one.
+    pub(crate) fn commutative(op: OpRef<'b>, constants: &[Option<Attr>]) -> Result<Self, Fold> {
+        let mut binary = Self::new(op, constants)?;
+        if binary.left.is_some() && binary.right.is_none() {
+            std::mem::swap(&mut binary.lhs, &mut binary.rhs);
+            std::mem::swap(&mut binary.left, &mut binary.right);
+        }
+        Ok(binary)
+    }
+
+    /// Whether the right operand is a constant all of whose elements have these bits.
+    pub(crate) fn right_is(&self, bits: u128) -> bool {
+        self.right.is_some_and(|attr| is_splat_of(self.op.ctx(), attr, bits))
+    }
+
+    /// The right operand, which is a constant.
+    pub(crate) fn right(&self) -> Fold {
+        constant(self.right?)
+    }
+
+    /// Whether the two operands are one value.
+    pub(crate) fn same(&self) -> bool {
+        self.lhs == self.rhs
+    }
+
+    /// The result is `bits` in every element, if the type of result `index` has constants.
+    pub(crate) fn splat(&self, index: usize, bits: u128) -> Option<Folded> {
+        Numbers::One(bits).attr(self.op.ctx(), self.op.result_type(index)).map(Folded::Constant)
+    }
+
+    /// The one result is `bits` in every element.
+    pub(crate) fn all(&self, bits: u128) -> Fold {
+        Some(vec![self.splat(0, bits)?])
+    }
+
+    /// Result `index` of constant operands, each pair of elements through `f`.
+    pub(crate) fn compute(&self, index: usize, f: impl Fn(u128, u128) -> Option<u128>) -> Option<Folded> {
+        let ctx = self.op.ctx();
+        let (left, right) = (Numbers::of(ctx, self.left?)?, Numbers::of(ctx, self.right?)?);
+        left.zip(&right, f)?.attr(ctx, self.op.result_type(index)).map(Folded::Constant)
+    }
+
+    /// The one result of constant operands, each pair of elements through `f`.
+    pub(crate) fn evaluate(&self, f: impl Fn(u128, u128) -> Option<u128>) -> Fold {
+        Some(vec![self.compute(0, f)?])
+    }
+
+    /// `value` as a result of an operation of this definition.
+    pub(crate) fn defined_by(&self, value: Value, def: &'static OpDef) -> Option<OpRef<'b>> {
+        defined_by(self.op, value, def)
+    }
+}
+
+/// Goes on with the operands, or returns what poison among them makes of the operation.
+macro_rules! operands {
+    ($operands:expr) => {
+        match $operands {
+            Ok(operands) => operands,
+            Err(folded) => return folded,
+        }
+    };
+}
+pub(crate) use operands;

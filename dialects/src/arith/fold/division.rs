@@ -1,0 +1,117 @@
+//! Quotients and remainders. A division by zero and the one quotient of signed integers that overflows are undefined
+//! behaviour: they stay for the program to meet.
+
+use loomir_ir::{Attr, OpRef};
+
+use super::super::constant::signed;
+use super::super::{MulIOp, OVERFLOW};
+use super::{Binary, Fold, operands, value};
+
+/// `no signed wrap` and `no unsigned wrap` in [`OVERFLOW`].
+const NSW: u64 = 1;
+const NUW: u64 = 2;
+
+/// `(x * y) / y` and `(y * x) / y`, given that the product does not wrap.
+fn cancelled(b: &Binary<'_>, flag: u64) -> Fold {
+    let product = b.defined_by(b.lhs, MulIOp::DEF)?;
+    let flags = OVERFLOW.value(product.ctx(), product.attr("overflowFlags")?)?;
+    if flags & flag == 0 {
+        return None;
+    }
+    if product.operand(1) == b.rhs {
+        value(product.operand(0))
+    } else if product.operand(0) == b.rhs {
+        value(product.operand(1))
+    } else {
+        None
+    }
+}
+
+/// `x / 1`; `(x * y) / y`; constants.
+pub(in super::super) fn divui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+    let b = operands!(Binary::new(op, constants));
+    if b.right_is(1) {
+        return value(b.lhs);
+    }
+    let exact = op.attr("isExact").is_some();
+    cancelled(&b, NUW)
+        .or_else(|| b.evaluate(|x, y| if exact && x % y.max(1) != 0 { None } else { x.checked_div(y) }))
+}
+
+/// The quotient of signed numbers of `width` bits, as `round` makes it of the quotient towards zero and whether the remainder
+/// has another sign than the divisor (`Some(true)`), the same (`Some(false)`) or is zero. `None` if it does not fit.
+fn quotient(x: u128, y: u128, width: u32, round: impl Fn(i128, Option<bool>) -> i128) -> Option<u128> {
+    let (x, y) = (signed(x, width), signed(y, width));
+    let (towards_zero, rest) = (x.checked_div(y)?, x.checked_rem(y)?);
+    let result = round(towards_zero, (rest != 0).then_some((rest < 0) != (y < 0)));
+    (signed(result as u128, width) == result).then_some(result as u128)
+}
+
+/// Whether the right operand is one. In one bit, one is minus one.
+fn by_one(b: &Binary<'_>) -> bool {
+    b.width > 1 && b.right_is(1)
+}
+
+/// `x / 1`; `(x * y) / y`; constants.
+pub(in super::super) fn divsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+    let b = operands!(Binary::new(op, constants));
+    if by_one(&b) {
+        return value(b.lhs);
+    }
+    let exact = op.attr("isExact").is_some();
+    cancelled(&b, NSW).or_else(|| {
+        b.evaluate(|x, y| {
+            let inexact = signed(x, b.width).checked_rem(signed(y, b.width)) != Some(0);
+            if exact && inexact { None } else { quotient(x, y, b.width, |q, _| q) }
+        })
+    })
+}
+
+/// `x / 1`; constants.
+pub(in super::super) fn ceildivui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+    let b = operands!(Binary::new(op, constants));
+    if b.right_is(1) {
+        return value(b.lhs);
+    }
+    b.evaluate(|x, y| (y != 0).then(|| x.div_ceil(y)))
+}
+
+/// `x / 1`; constants.
+pub(in super::super) fn ceildivsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+    let b = operands!(Binary::new(op, constants));
+    if by_one(&b) {
+        return value(b.lhs);
+    }
+    b.evaluate(|x, y| quotient(x, y, b.width, |q, rest| q + i128::from(rest == Some(false))))
+}
+
+/// `x / 1`; constants.
+pub(in super::super) fn floordivsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+    let b = operands!(Binary::new(op, constants));
+    if by_one(&b) {
+        return value(b.lhs);
+    }
+    b.evaluate(|x, y| quotient(x, y, b.width, |q, rest| q - i128::from(rest == Some(true))))
+}
+
+/// `x % 1`; constants.
+pub(in super::super) fn remui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+    let b = operands!(Binary::new(op, constants));
+    if b.right_is(1) {
+        return b.all(0);
+    }
+    b.evaluate(|x, y| x.checked_rem(y))
+}
+
+/// `x % 1`; constants.
+pub(in super::super) fn remsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+    let b = operands!(Binary::new(op, constants));
+    if by_one(&b) {
+        return b.all(0);
+    }
+    b.evaluate(|x, y| {
+        // The remainder is undefined where the quotient is.
+        quotient(x, y, b.width, |q, _| q)?;
+        Some((signed(x, b.width) % signed(y, b.width)) as u128)
+    })
+}

@@ -1,0 +1,146 @@
+//! Floating-point formats as bits: reading them as `f64` and rounding an `f64` to them.
+//!
+//! `f16`, `bf16`, `f32` and `f64` are known; each value of the first three is a value of `f64`. A sum, difference, product,
+//! quotient or square root of two of them, computed in `f64` and rounded once more, is the correctly rounded result: `f64`
+//! has more than twice as many significant bits as `f32` and two to spare, so the second rounding never decides differently.
+
+use loomir_ir::FloatKind;
+
+/// Widths of the exponent and of the mantissa without its leading bit.
+fn format(kind: FloatKind) -> Option<(u32, u32)> {
+    match kind {
+        FloatKind::F16 => Some((5, 10)),
+        FloatKind::BF16 => Some((8, 7)),
+        FloatKind::F32 => Some((8, 23)),
+        FloatKind::F64 => Some((11, 52)),
+        _ => None,
+    }
+}
+
+/// The number that `bits` stand for; the payload of a NaN is kept at the top. `None` for formats not known here.
+pub fn to_f64(kind: FloatKind, bits: u128) -> Option<f64> {
+    let (exponent_bits, mantissa_bits) = format(kind)?;
+    let bits = bits as u64;
+    if kind == FloatKind::F64 {
+        return Some(f64::from_bits(bits));
+    }
+    let sign = (bits >> (exponent_bits + mantissa_bits) & 1) << 63;
+    let top = (1u64 << exponent_bits) - 1;
+    let exponent = bits >> mantissa_bits & top;
+    let mantissa = bits & ((1u64 << mantissa_bits) - 1);
+    let bias = (top >> 1) as i64;
+    let magnitude = if exponent == top {
+        0x7ff << 52 | mantissa << (52 - mantissa_bits)
+    } else if exponent == 0 {
+        // Both factors are exact, and so is the product.
+        (mantissa as f64 * 2f64.powi((1 - bias) as i32 - mantissa_bits as i32)).to_bits()
+    } else {
+        ((exponent as i64 - bias + 1023) as u64) << 52 | mantissa << (52 - mantissa_bits)
+    };
+    Some(f64::from_bits(sign | magnitude))
+}
+
+/// `value` rounded to the nearest number of a format, ties to even; too large ones become infinite, a NaN keeps the top
+/// of its payload and becomes quiet. `None` for formats not known here.
+pub fn from_f64(kind: FloatKind, value: f64) -> Option<u128> {
+    let (exponent_bits, mantissa_bits) = format(kind)?;
+    let bits = value.to_bits();
+    let (sign, exponent, mantissa) = (bits >> 63, bits >> 52 & 0x7ff, bits & ((1 << 52) - 1));
+    let top = (1u64 << exponent_bits) - 1;
+    let bias = (top >> 1) as i64;
+    let magnitude = if exponent == 0x7ff {
+        let payload = mantissa >> (52 - mantissa_bits);
+        let quiet = if mantissa == 0 { 0 } else { 1 << (mantissa_bits - 1) };
+        top << mantissa_bits | payload | quiet
+    } else if kind == FloatKind::F64 {
+        bits & !(1 << 63)
+    } else {
+        // Denormal numbers of f64 are far below half the least number of any narrower format here.
+        let exponent = exponent as i64 - 1023;
+        let significand = mantissa | 1 << 52;
+        let least = 1 - bias;
+        let drop = i64::from(52 - mantissa_bits) + (least - exponent).max(0);
+        if drop > 54 {
+            0
+        } else {
+            let kept = significand >> drop;
+            let (rest, half) = (significand & ((1 << drop) - 1), 1u64 << (drop - 1));
+            let up = u64::from(rest > half || (rest == half && kept & 1 == 1));
+            // A carry out of the mantissa runs into the exponent, which is as it should be.
+            let field = if exponent < least { 0 } else { (exponent + bias - 1) as u64 };
+            ((field << mantissa_bits) + kept + up).min(top << mantissa_bits)
+        }
+    };
+    Some(u128::from(sign << (exponent_bits + mantissa_bits) | magnitude))
+}
+
+/// Whether `bits` are a NaN. `None` for formats not known here.
+pub fn is_nan(kind: FloatKind, bits: u128) -> Option<bool> {
+    to_f64(kind, bits).map(f64::is_nan)
+}
+
+/// The sign bit of a format that has one as its highest bit.
+pub fn sign_bit(kind: FloatKind) -> Option<u128> {
+    (kind != FloatKind::F8E8M0FNU).then(|| 1 << (kind.width() - 1))
+}
+
+/// The rounded result of an operation on two numbers of a format. A NaN among them comes out as it is, but quiet; a
+/// NaN out of numbers is the positive quiet one, whatever the machine makes of it.
+pub fn arithmetic(kind: FloatKind, x: u128, y: u128, f: impl Fn(f64, f64) -> f64) -> Option<u128> {
+    let quiet = 1u128 << (format(kind)?.1 - 1);
+    let (a, b) = (to_f64(kind, x)?, to_f64(kind, y)?);
+    if a.is_nan() {
+        return Some(x | quiet);
+    }
+    if b.is_nan() {
+        return Some(y | quiet);
+    }
+    let result = f(a, b);
+    from_f64(kind, if result.is_nan() { f64::from_bits(0x7ff8 << 48) } else { result })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_f16_and_bf16_survives_the_way_through_f64() {
+        for kind in [FloatKind::F16, FloatKind::BF16] {
+            for bits in 0..=0xffffu128 {
+                let value = to_f64(kind, bits).unwrap();
+                let back = from_f64(kind, value).unwrap();
+                if value.is_nan() {
+                    assert!(is_nan(kind, back).unwrap(), "{kind:?} {bits:#x}");
+                } else {
+                    assert_eq!(back, bits, "{kind:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rounding_to_f32_is_that_of_the_machine() {
+        let mut state = 1u64;
+        for _ in 0..200_000 {
+            // A linear congruential generator; every third value is near the range of denormal f32.
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let mut value = f64::from_bits(state);
+            if state % 3 == 0 {
+                value = f64::from_bits(state & !(0x7ff << 52) | (1023 - 140 + state % 24) << 52);
+            }
+            if !value.is_nan() {
+                let expected = u128::from((value as f32).to_bits());
+                assert_eq!(from_f64(FloatKind::F32, value), Some(expected), "{value:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn ties_go_to_the_even_neighbour() {
+        // 1 + 2^-11 lies between two f16.
+        assert_eq!(from_f64(FloatKind::F16, 1.0 + 2f64.powi(-11)), Some(0x3c00));
+        assert_eq!(from_f64(FloatKind::F16, 1.0 + 3.0 * 2f64.powi(-11)), Some(0x3c02));
+        assert_eq!(from_f64(FloatKind::F16, 65520.0), Some(0x7c00));
+        assert_eq!(from_f64(FloatKind::F16, 65519.9), Some(0x7bff));
+    }
+}
