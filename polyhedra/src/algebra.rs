@@ -132,6 +132,16 @@ macro_rules! algebra {
                 }
             }
 
+            /// Whether the two have a point in common, without building the intersection.
+            pub fn meets(&self, other: &$ty, limits: &Limits) -> Result<bool, Error> {
+                check_like(&self.space, &other.space)?;
+                if self.space.params == other.space.params {
+                    return limited(limits, |budget| union::meets(&self.pieces, &other.pieces, budget));
+                }
+                let aligned = align((&self.space, &self.pieces), (&other.space, &other.pieces));
+                limited(limits, |budget| union::meets(&aligned.left, &aligned.right, budget))
+            }
+
             /// Whether every point is in `other`.
             pub fn is_subset(&self, other: &$ty, limits: &Limits) -> Result<bool, Error> {
                 check_like(&self.space, &other.space)?;

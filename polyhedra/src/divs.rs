@@ -90,6 +90,15 @@ impl Conjunction {
         if self.is_explicit() {
             return Ok(vec![self.clone()]);
         }
+        let Some(stated) = self.with_hull(budget)? else { return Ok(Vec::new()) };
+        if stated.is_explicit() {
+            return Ok(vec![stated]);
+        }
+        stated.determined(budget)
+    }
+
+    /// [`explicit`](Self::explicit), once implied equalities are stated.
+    fn determined(&self, budget: &mut Budget) -> Exact<Vec<Conjunction>> {
         let definitions = self.definitions();
         let mut known: Vec<bool> = (0..self.ins.width()).map(|column| column <= self.visible()).collect();
         for definition in &definitions {

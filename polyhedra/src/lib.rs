@@ -31,6 +31,7 @@ mod directions;
 mod divs;
 mod error;
 mod gist;
+mod hull;
 mod int;
 mod lexmin;
 mod limits;

@@ -47,10 +47,10 @@ fn optimum_of_one(
     end: End,
     budget: &mut Budget,
 ) -> Exact<Option<Vec<Conjunction>>> {
-    let Some(piece) = piece.simplified() else { return Ok(Some(Vec::new())) };
     if fixed == 0 {
-        return constant_optimum(&piece, end, budget);
+        return constant_optimum(piece, end, budget);
     }
+    let Some(piece) = piece.with_hull(budget)? else { return Ok(Some(Vec::new())) };
     ladder!(T => parametric_optimum::<T>(&piece, fixed, end, budget))
 }
 

@@ -4,7 +4,7 @@
 //! complete method ([`complete`]). All of it is written over [`Scalar`] and run on the ladder of numbers.
 
 mod complete;
-mod lattice;
+pub(crate) mod lattice;
 mod presolve;
 pub(crate) mod tableau;
 

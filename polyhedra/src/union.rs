@@ -14,6 +14,18 @@ pub(crate) fn intersect(a: &[Conjunction], b: &[Conjunction]) -> Vec<Conjunction
     pairs.filter_map(|both| both.simplified()).collect()
 }
 
+/// Whether some point is in a member of each.
+pub(crate) fn meets(a: &[Conjunction], b: &[Conjunction], budget: &mut Budget) -> Exact<bool> {
+    for x in a {
+        for y in b {
+            if !x.intersect(y).decide_empty(budget)? {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
 /// The points of `a` that are in no member of `b`.
 pub(crate) fn subtract(a: &[Conjunction], b: &[Conjunction], budget: &mut Budget) -> Exact<Vec<Conjunction>> {
     let mut rest = a.to_vec();

@@ -234,7 +234,12 @@ fn answers_agree_with_isl() {
             let random = &mut Random(seed.wrapping_mul(0x1000_0000_01b3) ^ case);
             let arity = 1 + random.chance(50) as usize;
             let (a, b) = (relation(random, arity), relation(random, arity));
+            let start = std::time::Instant::now();
             relations(&mut lines, &a, &b, &limits);
+            let spent = start.elapsed().as_secs_f64();
+            if spent > 2.0 {
+                println!("case {case} took {spent:.1} s: {a} and {b}");
+            }
             if input.write_all(lines.as_bytes()).is_err() {
                 return;
             }
