@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 use loomir_dialects::interfaces::{
     Bound, Effect, EffectKind, LoopBounds, LoopLike, MemoryAccess, MemoryEffects, Resource,
 };
-use loomir_dialects::{memref, scf};
+use loomir_dialects::memref;
 use loomir_ir::{Attr, AttrKind, Block, Body, Context, DYNAMIC, Op, OpRef, Trait, TypeKind, Value};
 
 use super::base::{AliasMode, Base, Bases};
@@ -307,10 +307,9 @@ impl Scan<'_> {
         }
     }
 
-    /// Whether an operation may repeat what is inside it without end: a `while`, or blocks that branch.
+    /// Whether blocks inside an operation branch, so that it may repeat them without end.
     fn may_run_forever(&self, op: Op) -> bool {
-        self.body.is(op, scf::WhileOp::DEF)
-            || self.body.own_regions(op).any(|region| self.body.blocks(region).nth(1).is_some())
+        self.body.own_regions(op).any(|region| self.body.blocks(region).nth(1).is_some())
     }
 
     fn effect(&mut self, op: Op, effect: Effect, domain: &Arc<Domain>) {
