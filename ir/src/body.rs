@@ -24,6 +24,7 @@ use pool::Pool;
 mod blocks;
 mod nested;
 mod op_ref;
+mod pending;
 mod pool;
 mod uses;
 
@@ -128,6 +129,8 @@ struct BlockData {
     /// The first use as a successor.
     first_use: u32,
     arguments: Vec<u32>,
+    /// Locations of the arguments, as many as are known.
+    argument_locs: Vec<Loc>,
 }
 
 #[derive(Clone, Copy)]

@@ -186,6 +186,7 @@ struct Shared {
     maps: Interner<AffineMapData>,
     sets: Interner<IntegerSetData>,
     locs: Interner<LocKind>,
+    resources: RwLock<HashMap<(Name, Name), Arc<[u8]>>>,
     op_ids: RwLock<HashMap<Name, OpName>>,
     op_infos: boxcar::Vec<OpInfo>,
     dialects: Vec<&'static DialectDef>,
@@ -223,6 +224,7 @@ impl Context {
             maps: Interner::new(),
             sets: Interner::new(),
             locs: Interner::new(),
+            resources: RwLock::default(),
             op_ids: RwLock::default(),
             op_infos: boxcar::Vec::new(),
             dialects: registry.dialects.iter().map(|d| d.def).collect(),
@@ -323,6 +325,13 @@ impl Context {
         let name = self.name(text);
         let known = self.0.op_ids.read().unwrap_or_else(|e| e.into_inner()).get(&name).copied();
         known.unwrap_or_else(|| self.add_op(text, None, HashMap::new()))
+    }
+
+    /// The handle of a full name that is registered.
+    pub fn registered_op(&self, text: &str) -> Option<OpName> {
+        let name = self.name(text);
+        let known = self.0.op_ids.read().unwrap_or_else(|e| e.into_inner()).get(&name).copied()?;
+        self.op_info(known).def().is_some().then_some(known)
     }
 
     /// The handle of a compiled-in definition's name.
@@ -496,6 +505,21 @@ impl Context {
     #[inline]
     pub(crate) fn dict_entries(&self, dict: Dict) -> &[(Name, Attr)] {
         self.0.dicts.get(dict.0)
+    }
+
+    // Resources.
+
+    /// Keeps a blob of the resource section (4 bytes of alignment, then the data) under its key. Of two blobs with one key the first stays.
+    pub fn set_resource(&self, owner: &str, key: &str, blob: Box<[u8]>) {
+        let key = (self.name(owner), self.name(key));
+        let mut resources = self.0.resources.write().unwrap_or_else(|e| e.into_inner());
+        resources.entry(key).or_insert_with(|| blob.into());
+    }
+
+    /// The blob of a key in the resource section of a dialect.
+    pub fn resource(&self, owner: &str, key: Name) -> Option<Arc<[u8]>> {
+        let key = (self.name(owner), key);
+        self.0.resources.read().unwrap_or_else(|e| e.into_inner()).get(&key).cloned()
     }
 
     // Affine.

@@ -9,9 +9,12 @@ use crate::location::Loc;
 use crate::opdef::OpDef;
 use crate::types::Type;
 
+mod float;
 mod format;
+mod lexer;
 mod op_parser;
 mod op_printer;
+mod parser;
 
 pub use format::{DirectiveArg, DirectiveDef, Format};
 pub use op_parser::{Argument, Delimiter, OpParser, UnresolvedOperand};
@@ -39,9 +42,8 @@ pub struct PrintOptions {
 ///
 /// # Errors
 /// Everything that is wrong with the text.
-#[allow(clippy::todo)]
-pub fn parse(_ctx: &Context, _source: &str, _file_name: &str) -> Result<Body, Diagnostics> {
-    todo!()
+pub fn parse(ctx: &Context, source: &str, file_name: &str) -> Result<Body, Diagnostics> {
+    parser::Parser::new(ctx, source, file_name).run()
 }
 
 /// Prints a body's root with all it holds, and a line break at the end.

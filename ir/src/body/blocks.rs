@@ -1,7 +1,8 @@
 //! Blocks and regions: their arguments, and the order of operations in them.
 
-use super::{BlockData, Body, ERASED, IS_ARGUMENT, NONE, STRIDE, ValueData};
+use super::{BlockData, Body, ERASED, IS_ARGUMENT, NONE, STRIDE, ValueData, ValueDef};
 use crate::entity::{Block, Op, Region, Value};
+use crate::location::Loc;
 use crate::opdef::Trait;
 use crate::types::Type;
 
@@ -107,6 +108,7 @@ impl Body {
             last_op: NONE,
             first_use: NONE,
             arguments: Vec::new(),
+            argument_locs: Vec::new(),
         };
         let index = match self.free_blocks.pop() {
             Some(index) => {
@@ -242,14 +244,22 @@ impl Body {
     /// Inserts an argument at `index`. Linear in the number of arguments.
     pub fn insert_argument(&mut self, block: Block, index: usize, ty: Type) -> Value {
         let value = self.add_argument(block, ty);
-        self.block_data_mut(block).arguments[index..].rotate_right(1);
+        let data = self.block_data_mut(block);
+        data.arguments[index..].rotate_right(1);
+        if index < data.argument_locs.len() {
+            data.argument_locs.insert(index, Loc::UNKNOWN);
+        }
         self.renumber_arguments(block);
         value
     }
 
     /// Erases argument `index`, which may have no uses. Linear in the number of arguments.
     pub fn erase_argument(&mut self, block: Block, index: usize) {
-        let value = self.block_data_mut(block).arguments.remove(index);
+        let data = self.block_data_mut(block);
+        let value = data.arguments.remove(index);
+        if index < data.argument_locs.len() {
+            data.argument_locs.remove(index);
+        }
         debug_assert_eq!(self.values[value].first_use, NONE, "erased an argument in use");
         self.values.free(value, 1);
         self.renumber_arguments(block);
@@ -276,6 +286,26 @@ impl Body {
     /// If there is no such argument.
     pub fn argument(&self, block: Block, index: usize) -> Value {
         self.value(self.block_data(block).arguments[index])
+    }
+
+    /// Where a block argument is written; unknown unless it was set, and for results of operations.
+    pub fn argument_loc(&self, value: Value) -> Loc {
+        match self.def(value) {
+            ValueDef::BlockArgument { block, index } => {
+                self.block_data(block).argument_locs.get(index).copied().unwrap_or(Loc::UNKNOWN)
+            }
+            ValueDef::OpResult { .. } => Loc::UNKNOWN,
+        }
+    }
+
+    /// Says where a block argument is written.
+    pub fn set_argument_loc(&mut self, value: Value, loc: Loc) {
+        let ValueDef::BlockArgument { block, index } = self.def(value) else { return };
+        let locs = &mut self.block_data_mut(block).argument_locs;
+        if index >= locs.len() {
+            locs.resize(index + 1, Loc::UNKNOWN);
+        }
+        locs[index] = loc;
     }
 
     /// How many arguments a block has.

@@ -45,4 +45,13 @@ impl Format {
     pub fn parse(_def: &OpDef, _directives: &[DirectiveDef]) -> Result<Format, String> {
         Ok(Format {})
     }
+
+    pub(crate) fn read(
+        &self,
+        _def: &OpDef,
+        parser: &mut OpParser<'_, '_>,
+        _state: &mut OperationState,
+    ) -> ParseResult<()> {
+        Err(parser.error_here("not yet"))
+    }
 }

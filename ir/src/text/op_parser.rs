@@ -6,15 +6,17 @@
 //! when what they look for is not there.
 
 use crate::affine::{AffineMap, IntegerSet};
-use crate::attributes::{Attr, Dict};
+use crate::attributes::{Attr, AttrKind, Dict};
 use crate::body::Body;
 use crate::builder::OperationState;
 use crate::context::Context;
 use crate::diagnostics::Diagnostic;
-use crate::entity::{Block, Value};
+use crate::entity::{Block, Op, Region, Value};
 use crate::location::Loc;
-use crate::opdef::OpDef;
+use crate::opdef::{EnumDef, OpDef, Trait};
 use crate::text::ParseResult;
+use crate::text::lexer::{Kind, unescape};
+use crate::text::parser::{Parser, ResultGroup};
 use crate::types::Type;
 
 /// An operand as it is written, `%x` or `%x#1`: the value it names may be defined further down.
@@ -66,89 +68,226 @@ pub enum Delimiter {
 
 /// Reads the custom form of an operation. See the [module](self).
 pub struct OpParser<'p, 's> {
-    _p: std::marker::PhantomData<(&'p mut (), &'s ())>,
+    pub(super) parser: &'p mut Parser<'s>,
+    groups: &'p [ResultGroup],
+    pending: Pending,
 }
 
-#[allow(clippy::todo, unused_variables, clippy::missing_errors_doc)]
-impl<'s> OpParser<'_, 's> {
+/// The operation whose regions are being read: it does not exist before the first of them.
+pub(crate) enum Pending {
+    None,
+    /// Begun in the body that is being read; each region beyond the first is held by an operation of its own.
+    Op {
+        first: Op,
+        more: Vec<Op>,
+    },
+    /// The root of a body of its own.
+    Body {
+        body: Box<Body>,
+        more: Vec<Op>,
+    },
+}
+
+#[allow(clippy::missing_errors_doc)]
+impl<'p, 's> OpParser<'p, 's> {
+    /// A reader of what belongs to no operation: a type, an attribute.
+    pub(crate) fn of_parser(parser: &'p mut Parser<'s>) -> Self {
+        OpParser { parser, groups: &[], pending: Pending::None }
+    }
+
+    pub(crate) fn of_operation(parser: &'p mut Parser<'s>, groups: &'p [ResultGroup]) -> Self {
+        OpParser { parser, groups, pending: Pending::None }
+    }
+
+    pub(crate) fn into_pending(self) -> Pending {
+        self.pending
+    }
+
     /// The context.
     pub fn ctx(&self) -> &'s Context {
-        todo!()
+        self.parser.ctx
     }
+
     /// The place of the next token.
-    pub fn loc(&self) -> Loc {
-        todo!()
+    pub fn loc(&mut self) -> Loc {
+        self.parser.loc_at(self.parser.token.start)
     }
+
     /// The body that the operation will stand in.
     pub fn body(&self) -> &Body {
-        todo!()
+        &self.parser.body
     }
+
     /// The type of a value that is resolved.
     pub fn type_of(&self, value: Value) -> Type {
-        self.body().value_type(value)
+        self.parser.body.value_type(value)
     }
+
     /// An error at a place, to be returned.
     pub fn error(&self, loc: Loc, message: impl Into<String>) -> Box<Diagnostic> {
         Box::new(Diagnostic::error(loc, message))
     }
-    /// The name the operation's results are given in text, without the percent sign and with its number of values.
+
+    /// An error at the next token, to be returned.
+    pub fn error_here(&mut self, message: impl Into<String>) -> Box<Diagnostic> {
+        self.parser.error_here(message)
+    }
+
+    /// How many results the text in front of the operation names.
+    pub fn num_named_results(&self) -> usize {
+        self.groups.iter().map(|g| g.count as usize).sum()
+    }
+
+    /// The name that the text in front of the operation gives result `index`, without the percent sign, and which of the results of that name it is.
     pub fn result_name(&self, index: usize) -> Option<(&'s str, usize)> {
-        todo!()
+        let mut first = 0;
+        for group in self.groups {
+            let count = group.count as usize;
+            if index < first + count {
+                return Some((self.parser.slice(group.name.start, group.name.end), index - first));
+            }
+            first += count;
+        }
+        None
+    }
+
+    /// The name of an operand, without the percent sign.
+    pub fn operand_name(&self, operand: UnresolvedOperand) -> &'s str {
+        self.parser.slice(operand.start, operand.end)
+    }
+
+    /// The place of an operand.
+    pub fn operand_loc(&mut self, operand: UnresolvedOperand) -> Loc {
+        self.parser.operand_loc(operand)
     }
 
     // Punctuation and keywords.
 
     /// Reads a piece of punctuation if it is next: one of `( ) [ ] { } < > , : :: = -> + - * ? | / ...`.
     pub fn accept(&mut self, punctuation: &str) -> bool {
-        todo!()
+        Kind::of_punctuation(punctuation).is_some_and(|kind| self.parser.accept(kind))
     }
+
+    /// Whether a piece of punctuation is next.
+    pub fn is_next(&self, punctuation: &str) -> bool {
+        Kind::of_punctuation(punctuation).is_some_and(|kind| self.parser.is(kind))
+    }
+
     /// Reads a piece of punctuation.
     pub fn expect(&mut self, punctuation: &str) -> ParseResult<()> {
-        todo!()
+        if self.accept(punctuation) {
+            return Ok(());
+        }
+        Err(self.parser.error_here(format!("expected '{punctuation}'")))
     }
+
+    /// Whether a given keyword is next.
+    pub fn is_keyword(&self, keyword: &str) -> bool {
+        self.parser.is_keyword(keyword)
+    }
+
     /// Reads a given keyword if it is next.
     pub fn accept_keyword(&mut self, keyword: &str) -> bool {
-        todo!()
+        self.parser.accept_keyword(keyword)
     }
+
     /// Reads a given keyword.
     pub fn expect_keyword(&mut self, keyword: &str) -> ParseResult<()> {
-        todo!()
+        if self.parser.accept_keyword(keyword) {
+            return Ok(());
+        }
+        Err(self.parser.error_here(format!("expected '{keyword}'")))
     }
+
     /// Reads any keyword.
     pub fn parse_keyword(&mut self) -> ParseResult<&'s str> {
-        todo!()
+        match self.parse_optional_keyword() {
+            Some(keyword) => Ok(keyword),
+            None => Err(self.parser.error_here("expected valid keyword")),
+        }
     }
+
     /// Reads any keyword if one is next.
     pub fn parse_optional_keyword(&mut self) -> Option<&'s str> {
-        todo!()
+        let found = self.parser.is(Kind::Bare).then(|| self.parser.text());
+        if found.is_some() {
+            self.parser.advance();
+        }
+        found
     }
+
+    /// Reads a keyword, or a string in quotes that could be none.
+    pub fn parse_keyword_or_string(&mut self) -> ParseResult<String> {
+        match self.parse_optional_keyword() {
+            Some(keyword) => Ok(keyword.to_owned()),
+            None => self.parse_string(),
+        }
+    }
+
     /// Reads elements separated by commas.
     pub fn parse_list<T>(
         &mut self,
         delimiter: Delimiter,
         mut element: impl FnMut(&mut Self) -> ParseResult<T>,
     ) -> ParseResult<Vec<T>> {
-        todo!()
+        let (open, close, optional) = match delimiter {
+            Delimiter::None => ("", "", false),
+            Delimiter::Paren => ("(", ")", false),
+            Delimiter::Square => ("[", "]", false),
+            Delimiter::LessGreater => ("<", ">", false),
+            Delimiter::Braces => ("{", "}", false),
+            Delimiter::OptionalParen => ("(", ")", true),
+            Delimiter::OptionalSquare => ("[", "]", true),
+            Delimiter::OptionalLessGreater => ("<", ">", true),
+            Delimiter::OptionalBraces => ("{", "}", true),
+        };
+        let mut elements = Vec::new();
+        if optional && !self.is_next(open) {
+            return Ok(elements);
+        }
+        if !open.is_empty() {
+            self.expect(open)?;
+            if self.accept(close) {
+                return Ok(elements);
+            }
+        }
+        loop {
+            elements.push(element(self)?);
+            if !self.accept(",") {
+                break;
+            }
+        }
+        if !close.is_empty() {
+            self.expect(close)?;
+        }
+        Ok(elements)
     }
 
     // Operands.
 
     /// Reads `%x`.
     pub fn parse_operand(&mut self) -> ParseResult<UnresolvedOperand> {
-        todo!()
+        self.parser.operand()
     }
+
     /// Reads `%x` if it is next.
     pub fn parse_optional_operand(&mut self) -> ParseResult<Option<UnresolvedOperand>> {
-        todo!()
+        if self.parser.is(Kind::Percent) { self.parser.operand().map(Some) } else { Ok(None) }
     }
+
     /// Reads operands separated by commas. With `Delimiter::None` there may be none.
     pub fn parse_operand_list(&mut self, delimiter: Delimiter) -> ParseResult<Vec<UnresolvedOperand>> {
-        todo!()
+        if delimiter == Delimiter::None && !self.parser.is(Kind::Percent) {
+            return Ok(Vec::new());
+        }
+        self.parse_list(delimiter, Self::parse_operand)
     }
+
     /// The value that an operand names, which is of type `ty`.
     pub fn resolve(&mut self, operand: UnresolvedOperand, ty: Type) -> ParseResult<Value> {
-        todo!()
+        self.parser.resolve(operand, ty)
     }
+
     /// The values that operands name; an error at `loc` if there are more or fewer types.
     pub fn resolve_all(
         &mut self,
@@ -156,157 +295,359 @@ impl<'s> OpParser<'_, 's> {
         types: &[Type],
         loc: Loc,
     ) -> ParseResult<Vec<Value>> {
-        todo!()
+        if operands.len() != types.len() {
+            let (n, m) = (operands.len(), types.len());
+            let message =
+                format!("number of operands and types do not match: got {n} operands and {m} types");
+            return Err(self.error(loc, message));
+        }
+        operands.iter().zip(types).map(|(operand, ty)| self.parser.resolve(*operand, *ty)).collect()
+    }
+
+    /// The values that operands of one type name.
+    pub fn resolve_same(&mut self, operands: &[UnresolvedOperand], ty: Type) -> ParseResult<Vec<Value>> {
+        operands.iter().map(|operand| self.parser.resolve(*operand, ty)).collect()
     }
 
     // Types.
 
     /// Reads a type.
     pub fn parse_type(&mut self) -> ParseResult<Type> {
-        todo!()
+        self.parser.ty()
     }
+
     /// Reads a type if one is next.
     pub fn parse_optional_type(&mut self) -> ParseResult<Option<Type>> {
-        todo!()
+        self.parser.optional_type()
     }
+
     /// Reads `: type`.
     pub fn parse_colon_type(&mut self) -> ParseResult<Type> {
-        todo!()
+        self.expect(":")?;
+        self.parser.ty()
     }
+
     /// Reads at least one type, separated by commas.
     pub fn parse_type_list(&mut self) -> ParseResult<Vec<Type>> {
-        todo!()
+        self.parse_list(Delimiter::None, Self::parse_type)
     }
+
     /// Reads `-> type` or `-> (type, type)`.
     pub fn parse_arrow_types(&mut self) -> ParseResult<Vec<Type>> {
-        todo!()
+        self.expect("->")?;
+        let mut types = Vec::new();
+        self.parser.type_or_types(&mut types)?;
+        Ok(types)
     }
+
     /// Reads `-> type` or `-> (type, type)`; no types if no arrow is next.
     pub fn parse_optional_arrow_types(&mut self) -> ParseResult<Vec<Type>> {
-        todo!()
+        if self.is_next("->") { self.parse_arrow_types() } else { Ok(Vec::new()) }
     }
+
     /// Reads the sizes of a shape, `4x?x` before an element type (`trailing_x`) or `4x?` alone; `?` only if `dynamic`.
     pub fn parse_dimension_list(&mut self, dynamic: bool, trailing_x: bool) -> ParseResult<Vec<i64>> {
-        todo!()
+        self.parser.dimensions(dynamic, trailing_x)
     }
 
     // Attributes.
 
     /// Reads an attribute. With a type, no `: type` is read behind a number or literal: it is of that type.
     pub fn parse_attr(&mut self, ty: Option<Type>) -> ParseResult<Attr> {
-        todo!()
+        self.parser.attr(ty)
     }
+
     /// Reads an attribute if one is next.
     pub fn parse_optional_attr(&mut self, ty: Option<Type>) -> ParseResult<Option<Attr>> {
-        todo!()
+        self.parser.optional_attr(ty)
     }
+
     /// Reads a number that fits 64 bits, with or without a minus sign.
     pub fn parse_integer(&mut self) -> ParseResult<i64> {
-        todo!()
+        match self.parser.optional_integer()? {
+            Some(value) => Ok(value),
+            None => Err(self.parser.error_here("expected integer value")),
+        }
     }
+
     /// Reads a number if one is next.
     pub fn parse_optional_integer(&mut self) -> ParseResult<Option<i64>> {
-        todo!()
+        self.parser.optional_integer()
     }
+
     /// Reads a string in quotes; bytes that are no UTF-8 are an error.
     pub fn parse_string(&mut self) -> ParseResult<String> {
-        todo!()
+        match self.parse_optional_string()? {
+            Some(text) => Ok(text),
+            None => Err(self.parser.error_here("expected string")),
+        }
     }
+
     /// Reads a string in quotes if one is next.
     pub fn parse_optional_string(&mut self) -> ParseResult<Option<String>> {
-        todo!()
+        if !self.parser.is(Kind::String) {
+            return Ok(None);
+        }
+        let Ok(text) = String::from_utf8(unescape(self.parser.text()).into_owned()) else {
+            return Err(self.parser.error_here("string is not UTF-8"));
+        };
+        self.parser.advance();
+        Ok(Some(text))
     }
+
     /// Reads `@name`; the attribute is the string `"name"`.
     pub fn parse_symbol_name(&mut self) -> ParseResult<Attr> {
-        todo!()
+        match self.parse_optional_symbol_name()? {
+            Some(name) => Ok(name),
+            None => Err(self.parser.error_here("expected valid '@'-identifier for symbol name")),
+        }
     }
+
     /// Reads `@name` if it is next.
     pub fn parse_optional_symbol_name(&mut self) -> ParseResult<Option<Attr>> {
-        todo!()
+        if !self.parser.is(Kind::At) {
+            return Ok(None);
+        }
+        let name = self.parser.symbol()?;
+        Ok(Some(self.ctx().string_attr(self.ctx().str(name))))
     }
+
     /// Reads an affine map, `affine_map<…>` or an alias of one.
     pub fn parse_affine_map(&mut self) -> ParseResult<AffineMap> {
-        todo!()
+        let loc = self.loc();
+        match self.parser.attr(None)?.kind(self.ctx()) {
+            AttrKind::AffineMap(map) => Ok(*map),
+            _ => Err(self.error(loc, "expected an affine map")),
+        }
     }
+
     /// Reads an integer set, `affine_set<…>` or an alias of one.
     pub fn parse_integer_set(&mut self) -> ParseResult<IntegerSet> {
-        todo!()
+        let loc = self.loc();
+        match self.parser.attr(None)?.kind(self.ctx()) {
+            AttrKind::IntegerSet(set) => Ok(*set),
+            _ => Err(self.error(loc, "expected an integer set")),
+        }
     }
-    /// Reads an affine map over values in place of dimensions and symbols, `[%i + 1, %j * symbol(%n)]`: the map, and its operands, dimensions
-    /// first.
+
+    /// Reads an affine map over values in place of dimensions and symbols, `[%i + 1, %j * symbol(%n)]`: the map, its operands with dimensions
+    /// first, and the number of dimensions.
     pub fn parse_affine_map_of_ssa_ids(
         &mut self,
         delimiter: Delimiter,
     ) -> ParseResult<(AffineMap, Vec<UnresolvedOperand>, u32)> {
-        todo!()
+        let (open, close) = match delimiter {
+            Delimiter::Paren | Delimiter::OptionalParen => (Kind::LParen, Kind::RParen),
+            Delimiter::LessGreater | Delimiter::OptionalLessGreater => (Kind::Less, Kind::Greater),
+            Delimiter::Braces | Delimiter::OptionalBraces => (Kind::LBrace, Kind::RBrace),
+            Delimiter::Square | Delimiter::OptionalSquare => (Kind::LSquare, Kind::RSquare),
+            Delimiter::None => return self.parser.expression_of_ssa_ids(),
+        };
+        self.parser.expect(open, "expected a list of affine expressions")?;
+        self.parser.map_of_ssa_ids(close, "expected the end of a list of affine expressions")
     }
+
+    /// Reads a case of an enumeration, or flags separated by commas, as its attribute.
+    pub fn parse_enum(&mut self, def: &EnumDef) -> ParseResult<Attr> {
+        self.parser.enum_cases(def)
+    }
+
+    /// Reads `{name = attribute, …}`.
+    pub fn parse_dictionary(&mut self) -> ParseResult<Dict> {
+        self.parser.dictionary()
+    }
+
     /// Reads `{name = attribute, …}` if it is next. Inherent attributes go where they belong.
     pub fn parse_optional_attr_dict(&mut self, state: &mut OperationState) -> ParseResult<()> {
-        todo!()
+        if !self.parser.is(Kind::LBrace) {
+            return Ok(());
+        }
+        let at = self.loc();
+        let entries = self.parser.dictionary_entries()?;
+        let (ctx, info) = (self.ctx(), self.ctx().op_info(state.name));
+        let is_inherent = |name| info.def().is_some_and(|def| def.is_inherent(ctx.str(name)));
+        let (inherent, other): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|(name, _)| is_inherent(*name));
+        for (name, _) in &inherent {
+            if state.properties.get(ctx, ctx.str(*name)).is_some() {
+                let message = format!("attribute '{}' occurs twice in the attribute list", ctx.str(*name));
+                return Err(self.error(at, message));
+            }
+        }
+        if !inherent.is_empty() {
+            let all = state.properties.entries(ctx).iter().copied().chain(inherent).collect();
+            state.properties = ctx.dict(all);
+        }
+        let all = state.attributes.entries(ctx).iter().copied().chain(other).collect();
+        state.attributes = ctx.dict(all);
+        Ok(())
     }
+
     /// Reads `attributes {name = attribute, …}` if it is next.
     pub fn parse_optional_attr_dict_with_keyword(&mut self, state: &mut OperationState) -> ParseResult<()> {
-        todo!()
+        if !self.parser.accept_keyword("attributes") {
+            return Ok(());
+        }
+        if !self.parser.is(Kind::LBrace) {
+            return Err(self.parser.error_here("expected '{' in attribute dictionary"));
+        }
+        self.parse_optional_attr_dict(state)
     }
+
     /// Reads `loc(…)` if it is next.
     pub fn parse_optional_loc(&mut self) -> ParseResult<Option<Loc>> {
-        todo!()
+        self.parser.optional_trailing_loc()
     }
 
     // Regions and successors.
 
     /// Reads `%name` or, `with_type`, `%name: type {attributes} loc(…)`.
     pub fn parse_argument(&mut self, with_type: bool) -> ParseResult<Argument> {
-        todo!()
+        let loc = self.loc();
+        let operand = self.parser.operand()?;
+        if operand.number != 0 {
+            return Err(self.error(loc, "expected a name without '#'"));
+        }
+        let mut argument = Argument { operand, ty: Type::NONE, attrs: Dict::EMPTY, loc };
+        if with_type {
+            argument.ty = self.parse_colon_type()?;
+            if self.parser.is(Kind::LBrace) {
+                argument.attrs = self.parser.dictionary()?;
+            }
+            if let Some(loc) = self.parser.optional_trailing_loc()? {
+                argument.loc = loc;
+            }
+        }
+        Ok(argument)
     }
-    /// Reads arguments separated by commas.
+
+    /// Reads arguments separated by commas. With `Delimiter::None` there may be none.
     pub fn parse_argument_list(
         &mut self,
         delimiter: Delimiter,
         with_types: bool,
     ) -> ParseResult<Vec<Argument>> {
-        todo!()
+        if delimiter == Delimiter::None && !self.parser.is(Kind::Percent) {
+            return Ok(Vec::new());
+        }
+        self.parse_list(delimiter, |p| p.parse_argument(with_types))
     }
+
     /// Reads `{…}` as one more region of the operation. `arguments` become those of its entry block.
     pub fn parse_region(&mut self, state: &mut OperationState, arguments: &[Argument]) -> ParseResult<()> {
-        todo!()
+        let region = self.new_region(state);
+        let info = self.parser.ctx.op_info(state.name);
+        let isolated = info.has_trait(Trait::IsolatedFromAbove);
+        let dialect = self.parser.default_dialect_of(info);
+        // The body that is read is the parser's; the one around waits here.
+        self.swap_body();
+        let result = self.parser.nested(|p| p.region(region, arguments, isolated, dialect));
+        self.swap_body();
+        result
     }
+
+    fn swap_body(&mut self) {
+        if let Pending::Body { body, .. } = &mut self.pending {
+            std::mem::swap(&mut self.parser.body, body);
+        }
+    }
+
+    /// One more region without blocks.
+    fn new_region(&mut self, state: &mut OperationState) -> Region {
+        let ctx = self.parser.ctx;
+        state.num_regions += 1;
+        match &mut self.pending {
+            Pending::None if ctx.op_info(state.name).owns_arena() => {
+                let body = Body::new(ctx, OperationState::named(state.name, state.loc).regions(1));
+                let region = body.region(body.root(), 0);
+                self.pending = Pending::Body { body: Box::new(body), more: Vec::new() };
+                region
+            }
+            Pending::None => {
+                let first = self.parser.body.begin(state.name, state.loc);
+                self.pending = Pending::Op { first, more: Vec::new() };
+                self.parser.body.region(first, 0)
+            }
+            Pending::Op { more, .. } => {
+                let op = self.parser.body.begin(state.name, state.loc);
+                more.push(op);
+                self.parser.body.region(op, 0)
+            }
+            Pending::Body { body, more } => {
+                let op = body.begin(state.name, state.loc);
+                more.push(op);
+                body.region(op, 0)
+            }
+        }
+    }
+
     /// Reads `{…}` as one more region if a brace is next; returns whether it was.
     pub fn parse_optional_region(
         &mut self,
         state: &mut OperationState,
         arguments: &[Argument],
     ) -> ParseResult<bool> {
-        todo!()
+        if !self.parser.is(Kind::LBrace) {
+            return Ok(false);
+        }
+        self.parse_region(state, arguments)?;
+        Ok(true)
     }
+
     /// Adds one more region, without blocks.
     pub fn add_empty_region(&mut self, state: &mut OperationState) {
-        todo!()
+        self.new_region(state);
     }
-    /// Makes the region read last the first one, for operations that write them in another order than they have.
-    pub fn move_last_region_to_front(&mut self, state: &mut OperationState) {
-        todo!()
-    }
-    /// Reads one affine expression over values in place of dimensions and symbols, `%i + symbol(%n)`, adding the values to `dims` and `symbols`
-    /// unless they are there: values read before keep their positions.
-    pub fn parse_affine_expr_of_ssa_ids(
-        &mut self,
-        dims: &mut Vec<UnresolvedOperand>,
-        symbols: &mut Vec<UnresolvedOperand>,
-    ) -> ParseResult<crate::affine::AffineExpr> {
-        todo!()
-    }
-    /// Sees to it that region `index` read so far has a block that ends in a terminator: adds a block if there is none, and an operation of `def`
-    /// without operands if its one block lacks it.
+
+    /// Sees to it that region `index` of those read so far ends in a terminator: adds a block if there is none, and an operation of `def` without operands to
+    /// the last block if that doesn't end in a terminator.
     pub fn ensure_terminator(&mut self, state: &mut OperationState, index: usize, def: &'static OpDef) {
-        todo!()
+        let (body, holder) = match &mut self.pending {
+            Pending::None => return,
+            Pending::Op { first, more } => {
+                let holder = if index == 0 { Some(*first) } else { more.get(index - 1).copied() };
+                (&mut self.parser.body, holder)
+            }
+            Pending::Body { body, more } => {
+                let holder = if index == 0 { Some(body.root()) } else { more.get(index - 1).copied() };
+                (&mut **body, holder)
+            }
+        };
+        let Some(holder) = holder else { return };
+        let region = body.region(holder, 0);
+        let last = body.blocks(region).last();
+        let block = last.unwrap_or_else(|| body.append_block(region, &[]));
+        if body.terminator(block).is_some() {
+            return;
+        }
+        let mut terminator = OperationState::of(self.parser.ctx, def, state.loc);
+        terminator.set_defaults(self.parser.ctx);
+        let op = body.create(terminator);
+        body.append_op(block, op);
     }
+
     /// Reads `^block`.
     pub fn parse_successor(&mut self) -> ParseResult<Block> {
-        todo!()
+        self.parser.successor()
     }
+
+    /// Reads `^block` if it is next.
+    pub fn parse_optional_successor(&mut self) -> ParseResult<Option<Block>> {
+        if self.parser.is(Kind::Caret) { self.parser.successor().map(Some) } else { Ok(None) }
+    }
+
     /// Reads `^block` or `^block(%a, %b : i32, f32)`.
     pub fn parse_successor_and_operands(&mut self) -> ParseResult<(Block, Vec<Value>)> {
-        todo!()
+        let block = self.parser.successor()?;
+        if !self.accept("(") {
+            return Ok((block, Vec::new()));
+        }
+        let loc = self.loc();
+        let operands = self.parse_operand_list(Delimiter::None)?;
+        self.expect(":")?;
+        let types = self.parse_type_list()?;
+        self.expect(")")?;
+        let values = self.resolve_all(&operands, &types, loc)?;
+        Ok((block, values))
     }
 }

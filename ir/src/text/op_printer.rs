@@ -26,7 +26,7 @@ pub trait AsmNames: Send + Sync {
     }
 
     /// The dialect whose prefix is left out of operations in the regions (`func` in `func.func`).
-    fn default_dialect(&self, _op: OpRef<'_>) -> &str {
+    fn default_dialect(&self) -> &'static str {
         ""
     }
 }

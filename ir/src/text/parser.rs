@@ -1,0 +1,380 @@
+//! The parser: tokens to a [`Body`].
+//!
+//! Recursive descent, one method a rule of the grammar, spread over the files of this module by what they read. The parser
+//! writes straight into the body under construction; nothing of the text is kept but slices of it. After an error it goes on at
+//! the next operation, so that one run finds them all; values that a failed operation would have
+//! defined count as known.
+//!
+//! Invariants: `token` is the next token, everything before it is read. `depth` counts regions, types, attributes and
+//! parentheses that are open; past [`MAX_DEPTH`] is an error, and every [`STACK_STEP`] levels the parser goes on in a thread with a stack of
+//! its own, so that depth never meets the end of one. Cost: linear in the text.
+
+use hashbrown::HashMap;
+
+use crate::attributes::Attr;
+use crate::body::Body;
+use crate::builder::OperationState;
+use crate::context::{Context, Name};
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::entity::Block;
+use crate::location::{Loc, LocKind};
+use crate::text::ParseResult;
+use crate::text::lexer::{Kind, Lexer, Token};
+use crate::types::Type;
+use values::ValueScope;
+
+mod affine;
+mod aliases;
+mod attributes;
+mod elements;
+mod locations;
+mod numbers;
+mod operations;
+mod regions;
+mod types;
+mod values;
+
+pub(crate) use operations::ResultGroup;
+
+/// How many regions, types, attributes and parentheses may stand inside each other.
+pub(crate) const MAX_DEPTH: u32 = 1100;
+/// Levels of nesting on one stack.
+const STACK_STEP: u32 = 48;
+/// Bytes of each further stack.
+const STACK_SIZE: usize = 8 << 20;
+/// After so many errors the parser gives up.
+const MAX_ERRORS: usize = 100;
+
+/// The state of a parse. See the [module](self).
+pub(crate) struct Parser<'s> {
+    pub(super) ctx: &'s Context,
+    pub(super) source: &'s str,
+    lexer: Lexer<'s>,
+    pub(super) token: Token,
+    file: Name,
+    lines: Lines,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    /// Nothing more can be read.
+    fatal: bool,
+    depth: u32,
+    attr_aliases: HashMap<&'s str, Attr>,
+    type_aliases: HashMap<&'s str, Type>,
+    /// Where aliases of locations are defined, once one is used that has not been read.
+    later_aliases: Option<HashMap<&'s str, u32>>,
+    /// The body under construction.
+    pub(super) body: Body,
+    scope: ValueScope<'s>,
+    blocks: regions::BlockScopes<'s>,
+    /// The dialect whose prefix may be missing, innermost region last.
+    default_dialects: Vec<&'s str>,
+}
+
+impl<'s> Parser<'s> {
+    /// A parser at the start of `source`, writing into an empty module.
+    pub(crate) fn new(ctx: &'s Context, source: &'s str, file_name: &str) -> Self {
+        let file = ctx.name(file_name);
+        let loc = ctx.loc(LocKind::File { file, line: 0, column: 0 });
+        let module = OperationState::new(ctx, "builtin.module", loc).regions(1);
+        let mut parser = Parser {
+            ctx,
+            source,
+            lexer: Lexer::new(source),
+            token: Token { kind: Kind::Eof, start: 0, end: 0 },
+            file,
+            lines: Lines::default(),
+            diagnostics: Vec::new(),
+            fatal: false,
+            depth: 0,
+            attr_aliases: HashMap::new(),
+            type_aliases: HashMap::new(),
+            later_aliases: None,
+            body: Body::new(ctx, module),
+            scope: ValueScope::default(),
+            blocks: Default::default(),
+            default_dialects: vec!["builtin"],
+        };
+        if source.len() >= u32::MAX as usize {
+            let message = "file is too large: at most 4 GiB can be read";
+            parser.diagnostics.push(Diagnostic::error(loc, message));
+            parser.fatal = true;
+            return parser;
+        }
+        parser.advance();
+        parser
+    }
+
+    /// Reads the whole source.
+    pub(crate) fn run(mut self) -> Result<Body, Diagnostics> {
+        let region = self.body.region(self.body.root(), 0);
+        let block = self.body.append_block(region, &[]);
+        while self.token.kind != Kind::Eof && !self.fatal {
+            let start = self.token.start;
+            if let Err(error) = self.top_level_item(block) {
+                self.recover(start, error);
+                // What only closes something can't be part of an operation here.
+                if matches!(self.token.kind, Kind::RBrace | Kind::Caret) || self.token.start == start {
+                    self.advance();
+                }
+            }
+        }
+        self.finish_scope();
+        if self.diagnostics.is_empty() {
+            return Ok(self.unwrap_module(block));
+        }
+        let mut all = Diagnostics::new();
+        self.diagnostics.into_iter().for_each(|d| all.push(d));
+        Err(all)
+    }
+
+    fn top_level_item(&mut self, block: Block) -> ParseResult<()> {
+        match self.token.kind {
+            Kind::Hash => self.attr_alias_definition(),
+            Kind::Exclaim => self.type_alias_definition(),
+            Kind::MetadataBegin => self.file_metadata(),
+            _ => self.operation(block),
+        }
+    }
+
+    /// The body of the file's one module, or the one made around what the file holds.
+    fn unwrap_module(mut self, block: Block) -> Body {
+        let (Some(first), last) = (self.body.first_op(block), self.body.last_op(block)) else {
+            return self.body;
+        };
+        if Some(first) != last || self.body.op_ref(first).name() != "builtin.module" {
+            return self.body;
+        }
+        if self.body.nested(first).is_some() {
+            return self.body.take_nested(first).unwrap_or(self.body);
+        }
+        // Not registered, so it owns no body: the one made around it takes over what it has.
+        let op = self.body.op_ref(first);
+        if op.regions().len() != 1 || op.num_results() != 0 || op.num_operands() != 0 {
+            return self.body;
+        }
+        let root = self.body.root();
+        let (from, to) = (self.body.region(first, 0), self.body.region(root, 0));
+        self.body.set_loc(root, self.body.loc(first));
+        self.body.set_properties(root, self.body.properties(first));
+        self.body.set_attributes(root, self.body.attributes(first));
+        self.body.move_blocks(from, to);
+        self.body.erase_block(block);
+        self.body
+    }
+
+    // Tokens.
+
+    pub(super) fn advance(&mut self) {
+        self.token = self.lexer.next();
+    }
+
+    /// Makes the next token the one at or behind `pos`.
+    pub(super) fn set_pos(&mut self, pos: u32) {
+        self.lexer.set_pos(pos);
+        self.advance();
+    }
+
+    pub(super) fn slice(&self, start: u32, end: u32) -> &'s str {
+        &self.source[start as usize..end as usize]
+    }
+
+    pub(super) fn text(&self) -> &'s str {
+        self.slice(self.token.start, self.token.end)
+    }
+
+    pub(super) fn is(&self, kind: Kind) -> bool {
+        self.token.kind == kind
+    }
+
+    pub(super) fn accept(&mut self, kind: Kind) -> bool {
+        let found = self.token.kind == kind;
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    pub(super) fn expect(&mut self, kind: Kind, message: &str) -> ParseResult<()> {
+        if self.accept(kind) { Ok(()) } else { Err(self.error_here(message)) }
+    }
+
+    pub(super) fn is_keyword(&self, keyword: &str) -> bool {
+        self.token.kind == Kind::Bare && self.text() == keyword
+    }
+
+    pub(super) fn accept_keyword(&mut self, keyword: &str) -> bool {
+        let found = self.is_keyword(keyword);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    /// Elements separated by commas until `close`, whose opening counterpart is read.
+    pub(super) fn list_until(
+        &mut self,
+        close: Kind,
+        message: &str,
+        mut element: impl FnMut(&mut Self) -> ParseResult<()>,
+    ) -> ParseResult<()> {
+        if self.accept(close) {
+            return Ok(());
+        }
+        loop {
+            element(self)?;
+            if !self.accept(Kind::Comma) {
+                return self.expect(close, message);
+            }
+        }
+    }
+
+    /// Elements separated by commas, at least one.
+    pub(super) fn list(&mut self, mut element: impl FnMut(&mut Self) -> ParseResult<()>) -> ParseResult<()> {
+        loop {
+            element(self)?;
+            if !self.accept(Kind::Comma) {
+                return Ok(());
+            }
+        }
+    }
+
+    // Places and errors.
+
+    /// The location of a byte.
+    pub(super) fn loc_at(&mut self, offset: u32) -> Loc {
+        let (line, column) = self.lines.find(self.source, offset);
+        self.ctx.loc(LocKind::File { file: self.file, line, column })
+    }
+
+    pub(super) fn error_at(&mut self, offset: u32, message: impl Into<String>) -> Box<Diagnostic> {
+        Box::new(Diagnostic::error(self.loc_at(offset), message))
+    }
+
+    /// An error at the next token, unless that token is itself one.
+    pub(super) fn error_here(&mut self, message: impl Into<String>) -> Box<Diagnostic> {
+        let at = self.token.start;
+        match self.token.kind {
+            Kind::Unknown => self.error_at(at, "unexpected character"),
+            Kind::OpenString => self.error_at(at, "expected '\"' in string literal"),
+            _ => self.error_at(at, message),
+        }
+    }
+
+    pub(super) fn report(&mut self, diagnostic: Box<Diagnostic>) {
+        if self.fatal {
+            return;
+        }
+        self.diagnostics.push(*diagnostic);
+        self.fatal |= self.diagnostics.len() >= MAX_ERRORS;
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.fatal || !self.diagnostics.is_empty()
+    }
+
+    /// Reports an error in what began at `start` and skips to where the next operation, block or end of region may begin: behind all
+    /// brackets that were opened since, at the start of a line.
+    fn recover(&mut self, start: u32, error: Box<Diagnostic>) {
+        self.report(error);
+        if self.fatal {
+            return;
+        }
+        let failed = self.token.start;
+        self.set_pos(start);
+        let mut open = 0usize;
+        let mut last_end = start;
+        while self.token.kind != Kind::Eof {
+            let token = self.token;
+            if token.start >= failed && open == 0 && token.start > start {
+                if matches!(token.kind, Kind::RBrace | Kind::Caret) {
+                    return;
+                }
+                let new_line = self.slice(last_end, token.start).contains('\n');
+                let begins = matches!(
+                    token.kind,
+                    Kind::Percent | Kind::Bare | Kind::String | Kind::Hash | Kind::Exclaim
+                );
+                if new_line && begins {
+                    return;
+                }
+            }
+            match token.kind {
+                Kind::LBrace | Kind::LParen | Kind::LSquare => open += 1,
+                Kind::RBrace | Kind::RParen | Kind::RSquare => open = open.saturating_sub(1),
+                _ => {}
+            }
+            last_end = token.end;
+            self.advance();
+        }
+        self.fatal = true;
+    }
+
+    // Depth.
+
+    /// One level deeper, on another stack where this one may end. `what` completes "… are nested too deeply".
+    pub(super) fn nested<T: Send>(
+        &mut self,
+        f: impl FnOnce(&mut Self) -> ParseResult<T> + Send,
+    ) -> ParseResult<T> {
+        self.enter()?;
+        let result = if self.depth.is_multiple_of(STACK_STEP) {
+            on_new_stack(|| f(self))
+                .unwrap_or_else(|| Err(self.error_here("out of threads for a deeper stack")))
+        } else {
+            f(self)
+        };
+        self.depth -= 1;
+        result
+    }
+
+    fn enter(&mut self) -> ParseResult<()> {
+        if self.depth >= MAX_DEPTH {
+            let message = format!("nested too deeply: at most {MAX_DEPTH} levels can be read");
+            let error = self.error_here(message);
+            self.report(error.clone());
+            self.fatal = true;
+            return Err(error);
+        }
+        self.depth += 1;
+        Ok(())
+    }
+}
+
+/// Runs `f` on a stack of its own; `None`, without running it, if there is none to be had.
+pub(crate) fn on_new_stack<T: Send>(f: impl FnOnce() -> T + Send) -> Option<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, f).ok()?;
+        Some(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
+
+/// Lines and columns of bytes: constant time for places asked for in ascending order.
+#[derive(Default)]
+struct Lines {
+    /// First bytes of lines, once a place is asked for.
+    starts: Vec<u32>,
+    /// Index of the line found last.
+    last: usize,
+}
+
+impl Lines {
+    fn find(&mut self, source: &str, offset: u32) -> (u32, u32) {
+        if self.starts.is_empty() {
+            self.starts.push(0);
+            let breaks = source.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+            self.starts.extend(breaks.map(|(i, _)| i as u32 + 1));
+        }
+        if self.starts[self.last] > offset {
+            self.last = self.starts.partition_point(|start| *start <= offset) - 1;
+        }
+        let mut steps = 0;
+        while self.starts.get(self.last + 1).is_some_and(|next| *next <= offset) {
+            self.last += 1;
+            steps += 1;
+            if steps == 16 {
+                self.last = self.starts.partition_point(|start| *start <= offset) - 1;
+                break;
+            }
+        }
+        (self.last as u32 + 1, offset - self.starts[self.last] + 1)
+    }
+}

@@ -1,0 +1,371 @@
+//! Aliases (`#map = …`, `!t = …`), the names `#…` and `!…`, and the resource section.
+//!
+//! What a dialect nobody registered writes is kept as text, with aliases inside expanded, so that it can be printed anywhere.
+
+use std::borrow::Cow;
+
+use super::Parser;
+use crate::attributes::Attr;
+use crate::text::lexer::{Kind, Lexer, unescape};
+use crate::text::{ParseResult, attr_to_string, type_to_string};
+
+/// `#…` or `!…` as written.
+pub(super) struct Symbol<'s> {
+    /// First byte, the `#` or `!`.
+    pub(super) start: u32,
+    /// What stands before the first dot, or the alias.
+    pub(super) dialect: &'s str,
+    /// What follows the dot, or stands between `<` and `>`.
+    pub(super) body: &'s str,
+    pub(super) is_alias: bool,
+    /// First byte of the body.
+    body_start: u32,
+    /// The byte behind the symbol.
+    end: u32,
+}
+
+impl Symbol<'_> {
+    /// The full name, `dialect.mnemonic`, that a definition would have.
+    pub(super) fn name(&self) -> Option<String> {
+        let mnemonic = self.mnemonic();
+        (!mnemonic.is_empty()).then(|| format!("{}.{mnemonic}", self.dialect))
+    }
+
+    fn mnemonic(&self) -> &str {
+        let is_part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.');
+        let end = self.body.bytes().position(|b| !is_part(b)).unwrap_or(self.body.len());
+        &self.body[..end]
+    }
+}
+
+/// Whether `#dialect<body>` can be written `#dialect.body`: a name, alone or with brackets that match behind it.
+pub(crate) fn is_pretty(body: &str) -> bool {
+    if !body.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return false;
+    }
+    let rest = body.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '.' || c == '_');
+    if rest.is_empty() {
+        return true;
+    }
+    if !rest.starts_with('<') || !rest.ends_with('>') {
+        return false;
+    }
+    let mut open = Vec::new();
+    let mut bytes = rest.bytes().enumerate().peekable();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'<' | b'[' | b'(' | b'{' => open.push(byte),
+            b'-' if bytes.peek().is_some_and(|(_, b)| *b == b'>') => {
+                bytes.next();
+            }
+            b'>' | b']' | b')' | b'}' => {
+                if open.pop() != Some(opening(byte)) {
+                    return false;
+                }
+                if open.is_empty() && at + 1 != rest.len() {
+                    return false;
+                }
+            }
+            b'"' => loop {
+                match bytes.next() {
+                    None => return false,
+                    Some((_, b'"')) => break,
+                    Some((_, b'\\')) => {
+                        bytes.next();
+                    }
+                    Some(_) => {}
+                }
+            },
+            0 => return false,
+            _ => {}
+        }
+    }
+    open.is_empty()
+}
+
+fn opening(close: u8) -> u8 {
+    match close {
+        b'>' => b'<',
+        b']' => b'[',
+        b')' => b'(',
+        _ => b'{',
+    }
+}
+
+impl<'s> Parser<'s> {
+    /// Reads `#name`, `#dialect.body<…>` or `#dialect<…>`, or the same with `!`.
+    pub(super) fn dialect_symbol(&mut self) -> ParseResult<Symbol<'s>> {
+        let (start, end) = (self.token.start, self.token.end);
+        let text = self.slice(start + 1, end);
+        let trailing = self.source.as_bytes().get(end as usize) == Some(&b'<');
+        let Some((dialect, _)) = text.split_once('.') else {
+            if !trailing {
+                self.advance();
+                let is_alias = true;
+                return Ok(Symbol { start, dialect: text, body: "", is_alias, body_start: end, end });
+            }
+            let behind = self.skip_brackets(end)?;
+            let body = self.slice(end + 1, behind - 1);
+            return Ok(Symbol {
+                start,
+                dialect: text,
+                body,
+                is_alias: false,
+                body_start: end + 1,
+                end: behind,
+            });
+        };
+        let body_start = start + 1 + dialect.len() as u32 + 1;
+        let behind = if trailing {
+            self.skip_brackets(end)?
+        } else {
+            self.advance();
+            end
+        };
+        let body = self.slice(body_start, behind);
+        Ok(Symbol { start, dialect, body, is_alias: false, body_start, end: behind })
+    }
+
+    /// Goes behind the `>` that belongs to the `<` at `open`; yields the byte behind it.
+    fn skip_brackets(&mut self, open: u32) -> ParseResult<u32> {
+        let bytes = self.source.as_bytes();
+        let mut stack = Vec::new();
+        let mut at = open as usize;
+        loop {
+            let Some(&byte) = bytes.get(at) else {
+                return Err(self.error_at(at as u32, "unexpected end of file in dialect symbol"));
+            };
+            match byte {
+                b'<' | b'[' | b'(' | b'{' => stack.push(byte),
+                b'-' if bytes.get(at + 1) == Some(&b'>') => at += 1,
+                b'>' | b']' | b')' | b'}' => {
+                    if stack.pop() != Some(opening(byte)) {
+                        let message =
+                            format!("unbalanced '{}' character in pretty dialect name", byte as char);
+                        return Err(self.error_at(at as u32, message));
+                    }
+                    if stack.is_empty() {
+                        let behind = at as u32 + 1;
+                        self.set_pos(behind);
+                        return Ok(behind);
+                    }
+                }
+                b'"' => {
+                    let mut lexer = Lexer::new(self.source);
+                    lexer.set_pos(at as u32);
+                    let token = lexer.next();
+                    if token.kind != Kind::String {
+                        return Err(self.error_at(at as u32, "expected '\"' in string literal"));
+                    }
+                    at = token.end as usize - 1;
+                }
+                0 => return Err(self.error_at(at as u32, "unexpected nul character in dialect symbol")),
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
+    /// Runs `read` on the symbol's text behind its mnemonic, all of which it must read, and goes behind the symbol.
+    pub(super) fn inside_symbol<T>(
+        &mut self,
+        symbol: &Symbol<'s>,
+        read: impl FnOnce(&mut Self) -> ParseResult<T>,
+    ) -> ParseResult<T> {
+        let verbose = symbol.body_start + symbol.body.len() as u32 != symbol.end;
+        self.set_pos(symbol.body_start + symbol.mnemonic().len() as u32);
+        let value = read(self)?;
+        let closed = if verbose { self.accept(Kind::Greater) } else { true };
+        // A dialect's reader may stop early, or run past the end.
+        let last = self.token.start.min(symbol.end);
+        if !closed || !self.slice(last, symbol.end).trim().is_empty() {
+            return Err(self.error_here("expected '>' to end this"));
+        }
+        if self.token.start < symbol.end {
+            self.set_pos(symbol.end);
+        }
+        Ok(value)
+    }
+
+    /// Text of a dialect nobody registered with its aliases written out.
+    pub(super) fn expand_aliases(&mut self, body: &'s str) -> ParseResult<Cow<'s, str>> {
+        if !body.contains(['#', '!']) {
+            return Ok(body.into());
+        }
+        let mut lexer = Lexer::new(body);
+        let mut text = String::new();
+        let mut copied = 0;
+        loop {
+            let token = lexer.next();
+            let (start, end) = (token.start as usize, token.end as usize);
+            let expansion = match token.kind {
+                Kind::Eof => break,
+                Kind::Hash => {
+                    self.attr_aliases.get(&body[start + 1..end]).map(|a| attr_to_string(self.ctx, *a))
+                }
+                Kind::Exclaim => {
+                    self.type_aliases.get(&body[start + 1..end]).map(|t| type_to_string(self.ctx, *t))
+                }
+                _ => None,
+            };
+            if let Some(expansion) = expansion {
+                text.push_str(&body[copied..start]);
+                text.push_str(&expansion);
+                copied = end;
+            }
+        }
+        if copied == 0 {
+            return Ok(body.into());
+        }
+        text.push_str(&body[copied..]);
+        Ok(text.into())
+    }
+
+    /// Reads `#alias = attribute`.
+    pub(super) fn attr_alias_definition(&mut self) -> ParseResult<()> {
+        let (name, start) = (&self.text()[1..], self.token.start);
+        if name.contains('.') {
+            return Err(self.error_here("attribute names with a '.' are reserved for dialect-defined names"));
+        }
+        let read_ahead = self.later_aliases.as_ref().and_then(|a| a.get(name)) == Some(&start);
+        if self.attr_aliases.contains_key(name) && !read_ahead {
+            return Err(self.error_here(format!("redefinition of attribute alias id '{name}'")));
+        }
+        self.advance();
+        self.expect(Kind::Equal, "expected '=' in attribute alias definition")?;
+        let attr = self.attr(None)?;
+        self.attr_aliases.insert(name, attr);
+        Ok(())
+    }
+
+    /// Reads `!alias = type`.
+    pub(super) fn type_alias_definition(&mut self) -> ParseResult<()> {
+        let name = &self.text()[1..];
+        if name.contains('.') {
+            return Err(self.error_here("type names with a '.' are reserved for dialect-defined names"));
+        }
+        if self.type_aliases.contains_key(name) {
+            return Err(self.error_here(format!("redefinition of type alias id '{name}'")));
+        }
+        self.advance();
+        self.expect(Kind::Equal, "expected '=' in type alias definition")?;
+        let ty = self.ty()?;
+        self.type_aliases.insert(name, ty);
+        Ok(())
+    }
+
+    /// The attribute an alias stands for.
+    pub(super) fn attr_alias(&mut self, symbol: &Symbol<'s>) -> ParseResult<Attr> {
+        match self.attr_aliases.get(symbol.dialect) {
+            Some(attr) => Ok(*attr),
+            None => {
+                let message = format!("undefined symbol alias id '{}'", symbol.dialect);
+                Err(self.error_at(symbol.start, message))
+            }
+        }
+    }
+
+    /// Reads an alias where a location must stand: it may be defined further down.
+    pub(super) fn location_alias(&mut self) -> ParseResult<Attr> {
+        let name = &self.text()[1..];
+        if name.contains('.') || self.source.as_bytes().get(self.token.end as usize) == Some(&b'<') {
+            return self.attr(None);
+        }
+        if let Some(attr) = self.attr_aliases.get(name) {
+            let attr = *attr;
+            self.advance();
+            return Ok(attr);
+        }
+        if self.later_aliases.is_none() {
+            self.later_aliases = Some(alias_definitions(self.source));
+        }
+        let found = self.later_aliases.as_ref().and_then(|a| a.get(name)).copied();
+        // One that stands above and isn't known failed, or is the definition being read.
+        let Some(at) = found.filter(|at| *at > self.token.start) else {
+            let message = format!("operation location alias '{name}' was never defined");
+            return Err(self.error_here(message));
+        };
+        let behind = self.token.end;
+        self.set_pos(at);
+        self.nested(|p| p.attr_alias_definition())?;
+        self.set_pos(behind);
+        match self.attr_aliases.get(name) {
+            Some(attr) => Ok(*attr),
+            None => Err(self.error_at(at, "expected attribute alias definition")),
+        }
+    }
+
+    /// Reads `{-# … #-}`.
+    pub(super) fn file_metadata(&mut self) -> ParseResult<()> {
+        self.advance();
+        self.list_until(Kind::MetadataEnd, "expected '#-}' to end the file metadata", |p| {
+            let section = p.metadata_key("expected identifier key in file metadata dictionary")?;
+            p.expect(Kind::Colon, "expected ':'")?;
+            let known = matches!(&*section, "dialect_resources" | "external_resources");
+            if !known {
+                let message = format!("unknown key '{section}' in file metadata dictionary");
+                return Err(p.error_here(message));
+            }
+            p.expect(Kind::LBrace, "expected '{'")?;
+            p.list_until(Kind::RBrace, "expected '}'", |p| {
+                let owner = p.metadata_key("expected identifier key for 'resource' entry")?;
+                p.expect(Kind::Colon, "expected ':'")?;
+                p.expect(Kind::LBrace, "expected '{'")?;
+                p.list_until(Kind::RBrace, "expected '}'", |p| {
+                    let key = p.metadata_key("expected identifier key for 'resource' entry")?;
+                    p.expect(Kind::Colon, "expected ':'")?;
+                    p.resource_value(&section, &owner, &key)
+                })
+            })
+        })
+    }
+
+    fn metadata_key(&mut self, message: &str) -> ParseResult<String> {
+        let key = match self.token.kind {
+            Kind::Bare => self.text().to_owned(),
+            Kind::String => String::from_utf8_lossy(&unescape(self.text())).into_owned(),
+            _ => return Err(self.error_here(message)),
+        };
+        self.advance();
+        Ok(key)
+    }
+
+    fn resource_value(&mut self, section: &str, owner: &str, key: &str) -> ParseResult<()> {
+        let text = self.text();
+        match self.token.kind {
+            Kind::String => {}
+            Kind::Bare if matches!(text, "true" | "false") => {}
+            _ => return Err(self.error_here("expected string or bool value in resource")),
+        }
+        if section == "dialect_resources" && self.is(Kind::String) {
+            let blob = unescape(text);
+            let hex = std::str::from_utf8(&blob).ok().and_then(|t| t.strip_prefix("0x"));
+            let Some(bytes) = hex.and_then(super::numbers::hex_bytes).filter(|b| b.len() >= 4) else {
+                let message = format!("expected hex string blob for key '{key}'");
+                return Err(self.error_here(message));
+            };
+            self.ctx.set_resource(owner, key, bytes.into());
+        }
+        self.advance();
+        Ok(())
+    }
+}
+
+/// Where in a source each alias of an attribute is defined: every line that begins with `#name =`.
+fn alias_definitions(source: &str) -> hashbrown::HashMap<&str, u32> {
+    let mut found = hashbrown::HashMap::new();
+    let mut start = 0;
+    for line in source.split_inclusive('\n') {
+        let indent = line.len() - line.trim_start().len();
+        if line[indent..].starts_with('#') {
+            let mut lexer = Lexer::new(&line[indent..]);
+            let (name, equal) = (lexer.next(), lexer.next());
+            if name.kind == Kind::Hash && equal.kind == Kind::Equal {
+                let name = &line[indent + 1..indent + name.end as usize];
+                found.entry(name).or_insert((start + indent) as u32);
+            }
+        }
+        start += line.len();
+    }
+    found
+}

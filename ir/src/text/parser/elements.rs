@@ -1,0 +1,343 @@
+//! Elements: `dense<…>`, `sparse<…>`, `array<…>`.
+//!
+//! The type of a dense literal stands behind it but says how to read it. So the literal is skipped, the type read, and the
+//! literal read with the type known, straight into bytes: nothing is kept of a large literal but its value.
+
+use super::Parser;
+use super::numbers::{hex_bytes, integer};
+use crate::attributes::{Attr, AttrKind};
+use crate::diagnostics::Diagnostic;
+use crate::text::ParseResult;
+use crate::text::float;
+use crate::text::lexer::{Kind, unescape};
+use crate::types::{Type, TypeKind};
+
+/// Where elements go.
+enum Sink {
+    Bytes(Vec<u8>),
+    Strings(Vec<Box<[u8]>>),
+}
+
+impl Parser<'_> {
+    /// Reads `array<type: …>`.
+    pub(super) fn dense_array(&mut self) -> ParseResult<Attr> {
+        self.advance();
+        self.expect(Kind::Less, "expected '<' after 'array'")?;
+        let at = self.token.start;
+        let element = self.ty()?;
+        let width = match element.kind(self.ctx) {
+            TypeKind::Integer { width, .. } => *width,
+            TypeKind::Float(kind) => kind.width(),
+            _ => return Err(self.error_at(at, "expected integer or float type")),
+        };
+        if width != 1 && !width.is_multiple_of(8) || width == 0 {
+            return Err(self.error_at(at, "element type bitwidth must be a multiple of 8"));
+        }
+        let mut bytes = Vec::new();
+        if self.accept(Kind::Colon) {
+            self.list(|p| p.element(element, &mut bytes))?;
+        }
+        self.expect(Kind::Greater, "expected '>' to close an array attribute")?;
+        Ok(self.ctx.attr(AttrKind::DenseArray { element, bytes: bytes.into() }))
+    }
+
+    /// Reads `dense<…> : type`.
+    pub(super) fn dense_elements(&mut self, ty: Option<Type>) -> ParseResult<Attr> {
+        self.advance();
+        self.expect(Kind::Less, "expected '<' after 'dense'")?;
+        let literal = self.token.start;
+        self.skip_literal()?;
+        let ty = self.elements_type(ty)?;
+        let behind = self.token.start;
+        self.set_pos(literal);
+        let attr = self.dense_literal(ty, Kind::Greater)?;
+        self.expect(Kind::Greater, "expected '>'")?;
+        self.set_pos(behind);
+        Ok(attr)
+    }
+
+    /// Reads `sparse<indices, values> : type`.
+    pub(super) fn sparse_elements(&mut self, ty: Option<Type>) -> ParseResult<Attr> {
+        self.advance();
+        self.expect(Kind::Less, "expected '<' after 'sparse'")?;
+        let literal = self.token.start;
+        self.skip_literal()?;
+        let ty = self.elements_type(ty)?;
+        let behind = self.token.start;
+        self.set_pos(literal);
+        let (element, shape) = self.element_and_shape(ty);
+        let rank = shape.len() as i64;
+        if self.is(Kind::Greater) {
+            let none = self.ctx.ty(TypeKind::Tensor {
+                shape: Some([0, rank].into()),
+                element: Type::I64,
+                encoding: None,
+            });
+            let empty = |ty| AttrKind::DenseElements { ty, splat: false, bytes: Box::default() };
+            let indices = self.ctx.attr(empty(none));
+            let none = self.ctx.ty(TypeKind::Tensor { shape: Some([0].into()), element, encoding: None });
+            let values = self.ctx.attr(empty(none));
+            self.advance();
+            self.set_pos(behind);
+            return Ok(self.ctx.attr(AttrKind::Sparse { ty, indices, values }));
+        }
+        let mut index_bytes = Sink::Bytes(Vec::new());
+        let at = self.token.start;
+        let index_shape = self.literal(Type::I64, &mut index_bytes)?;
+        self.expect(Kind::Comma, "expected ','")?;
+        let mut value_sink = self.sink(element);
+        let values_at = self.token.start;
+        let value_shape = self.literal(element, &mut value_sink)?;
+        self.expect(Kind::Greater, "expected '>'")?;
+        self.set_pos(behind);
+        // One index alone stands for a list of one.
+        let index_shape = match index_shape.as_slice() {
+            [] => vec![1, rank],
+            [n] if rank == 1 => vec![*n, 1],
+            [n] => vec![1, *n],
+            _ => index_shape,
+        };
+        if index_shape.len() != 2 || index_shape[1] != rank {
+            return Err(self.error_at(at, "expected as many indices as the type has dimensions"));
+        }
+        if !value_shape.is_empty() && value_shape != [index_shape[0]] {
+            return Err(self.error_at(values_at, "expected as many values as indices"));
+        }
+        let tensor = |p: &Self, shape: &[i64], element| {
+            p.ctx.ty(TypeKind::Tensor { shape: Some(shape.into()), element, encoding: None })
+        };
+        let indices_ty = tensor(self, &index_shape, Type::I64);
+        let indices = self.finish_elements(indices_ty, index_bytes, false);
+        let values_ty = tensor(self, &index_shape[..1], element);
+        let values = self.finish_elements(values_ty, value_sink, value_shape.is_empty());
+        Ok(self.ctx.attr(AttrKind::Sparse { ty, indices, values }))
+    }
+
+    /// Goes behind the `>` that ends a literal.
+    fn skip_literal(&mut self) -> ParseResult<()> {
+        while !self.is(Kind::Greater) {
+            if matches!(self.token.kind, Kind::Eof | Kind::Unknown | Kind::OpenString) {
+                return Err(self.error_here("expected '>'"));
+            }
+            self.advance();
+        }
+        self.advance();
+        Ok(())
+    }
+
+    fn element_and_shape(&self, ty: Type) -> (Type, Vec<i64>) {
+        (ty.element(self.ctx).unwrap_or(ty), ty.shape(self.ctx).unwrap_or_default().to_vec())
+    }
+
+    fn sink(&self, element: Type) -> Sink {
+        if self.is_string_element(element) { Sink::Strings(Vec::new()) } else { Sink::Bytes(Vec::new()) }
+    }
+
+    /// Reads a literal of a type, up to `close`.
+    fn dense_literal(&mut self, ty: Type, close: Kind) -> ParseResult<Attr> {
+        let at = self.token.start;
+        let (element, shape) = self.element_and_shape(ty);
+        let mut sink = self.sink(element);
+        if self.is(close) {
+            if !shape.contains(&0) {
+                return Err(self.error_at(at, "expected elements for a type that isn't empty"));
+            }
+            return Ok(self.finish_elements(ty, sink, false));
+        }
+        if self.is(Kind::String) && matches!(sink, Sink::Bytes(_)) {
+            return self.hex_literal(ty, element, &shape);
+        }
+        let inferred = self.literal(element, &mut sink)?;
+        if inferred.is_empty() {
+            return Ok(self.finish_elements(ty, sink, true));
+        }
+        if inferred != shape {
+            let text = crate::text::type_to_string(self.ctx, ty);
+            let message = format!(
+                "inferred shape of elements literal ({inferred:?}) does not match type ({shape:?}) of {text}"
+            );
+            return Err(self.error_at(at, message));
+        }
+        Ok(self.finish_elements(ty, sink, false))
+    }
+
+    /// The attribute of elements; as a splat if they are all the same.
+    fn finish_elements(&self, ty: Type, sink: Sink, splat: bool) -> Attr {
+        match sink {
+            Sink::Bytes(mut bytes) => {
+                let count: Option<i64> =
+                    ty.shape(self.ctx).unwrap_or_default().iter().try_fold(1i64, |n, d| n.checked_mul(*d));
+                let mut splat = splat;
+                if let Some(count) = count.filter(|n| *n > 0 && !splat)
+                    && bytes.len() as i64 % count == 0
+                {
+                    let width = bytes.len() / count as usize;
+                    if width > 0 && bytes.chunks_exact(width).all(|e| *e == bytes[..width]) {
+                        bytes.truncate(width);
+                        splat = true;
+                    }
+                }
+                self.ctx.attr(AttrKind::DenseElements { ty, splat, bytes: bytes.into() })
+            }
+            Sink::Strings(mut values) => {
+                if values.len() > 1 && values.iter().all(|v| *v == values[0]) {
+                    values.truncate(1);
+                }
+                self.ctx.attr(AttrKind::DenseStrings { ty, values: values.into() })
+            }
+        }
+    }
+
+    /// Reads elements, nested in brackets or one alone; yields their shape, empty for one alone.
+    fn literal(&mut self, element: Type, sink: &mut Sink) -> ParseResult<Vec<i64>> {
+        let mut shape: Vec<i64> = Vec::new();
+        // How many elements each open bracket holds so far.
+        let mut open: Vec<i64> = Vec::new();
+        let mut depth_of_elements = None;
+        loop {
+            if self.accept(Kind::LSquare) {
+                if open.len() >= super::MAX_DEPTH as usize {
+                    let message =
+                        format!("nested too deeply: at most {} levels can be read", super::MAX_DEPTH);
+                    return Err(self.error_here(message));
+                }
+                open.push(0);
+                if !self.is(Kind::RSquare) {
+                    continue;
+                }
+            } else {
+                if *depth_of_elements.get_or_insert(open.len()) != open.len() {
+                    return Err(self.uneven());
+                }
+                match sink {
+                    Sink::Bytes(bytes) => self.element(element, bytes)?,
+                    Sink::Strings(strings) => {
+                        if !self.is(Kind::String) {
+                            return Err(self.error_here("expected string token"));
+                        }
+                        strings.push(unescape(self.text()).into_owned().into());
+                        self.advance();
+                    }
+                }
+                if let Some(count) = open.last_mut() {
+                    *count += 1;
+                }
+            }
+            // Close what ends here, then go on behind a comma.
+            loop {
+                if open.is_empty() {
+                    return Ok(shape);
+                }
+                if self.accept(Kind::Comma) {
+                    break;
+                }
+                self.expect(Kind::RSquare, "expected ']'")?;
+                let count = open.pop().unwrap_or_default();
+                let level = open.len();
+                if shape.len() <= level {
+                    shape.resize(level + 1, -1);
+                }
+                if shape[level] != -1 && shape[level] != count {
+                    return Err(self.uneven());
+                }
+                shape[level] = count;
+                if let Some(outer) = open.last_mut() {
+                    *outer += 1;
+                }
+            }
+        }
+    }
+
+    fn uneven(&mut self) -> Box<Diagnostic> {
+        self.error_here("tensor literal is invalid; ranks are not consistent between elements")
+    }
+
+    /// Reads one element of a number type into bytes.
+    fn element(&mut self, element: Type, bytes: &mut Vec<u8>) -> ParseResult<()> {
+        if let TypeKind::Complex(part) = element.kind(self.ctx) {
+            self.expect(Kind::LParen, "expected '(' before complex element")?;
+            self.element(*part, bytes)?;
+            self.expect(Kind::Comma, "expected ',' between parts of a complex element")?;
+            self.element(*part, bytes)?;
+            return self.expect(Kind::RParen, "expected ')' after complex element");
+        }
+        let negative = self.accept(Kind::Minus);
+        let (at, text) = (self.token.start, self.text());
+        let width = element_width(self.ctx, element);
+        match (self.token.kind, element.kind(self.ctx)) {
+            (Kind::Bare, TypeKind::Integer { .. }) if matches!(text, "true" | "false") => {
+                if element != Type::I1 || negative {
+                    return Err(self.error_here("expected i1 type for 'true' or 'false' values"));
+                }
+                bytes.push(u8::from(text == "true"));
+            }
+            (Kind::Integer, TypeKind::Integer { .. } | TypeKind::Index) => {
+                let Some(attr) = integer(self.ctx, element, negative, text) else {
+                    return Err(self.error_here("integer constant out of range for attribute"));
+                };
+                match attr.kind(self.ctx) {
+                    AttrKind::Integer { value, .. } => {
+                        let value = if element == Type::I1 { value & 1 } else { *value };
+                        let fill = if value < 0 { 0xff } else { 0 };
+                        let le = value.to_le_bytes();
+                        bytes.extend_from_slice(&le[..width.min(16)]);
+                        bytes.resize(bytes.len() + width.saturating_sub(16), fill);
+                    }
+                    AttrKind::WideInteger { bytes: wide, .. } => bytes.extend_from_slice(wide),
+                    _ => {}
+                }
+            }
+            (Kind::Float, TypeKind::Float(kind)) => {
+                let bits = float::from_decimal(*kind, negative, text);
+                bytes.extend_from_slice(&bits.to_le_bytes()[..width]);
+            }
+            (Kind::Integer, TypeKind::Float(kind)) => {
+                let bits = self.hex_float(*kind, negative, text, at)?;
+                bytes.extend_from_slice(&bits.to_le_bytes()[..width]);
+            }
+            (Kind::Float, _) => {
+                return Err(self.error_here("expected integer elements, but parsed floating-point"));
+            }
+            (Kind::Integer, _) => return Err(self.error_here("elements of this type can't be numbers")),
+            _ => return Err(self.error_here("expected element literal of primitive type")),
+        }
+        self.advance();
+        Ok(())
+    }
+
+    /// Reads `"0x…"`: all elements in memory order, or one for all.
+    fn hex_literal(&mut self, ty: Type, element: Type, shape: &[i64]) -> ParseResult<Attr> {
+        let text = unescape(self.text());
+        let digits = std::str::from_utf8(&text).ok().and_then(|t| t.strip_prefix("0x"));
+        let Some(bytes) = digits.and_then(hex_bytes) else {
+            return Err(
+                self.error_here("elements hex string should start with '0x' and have two digits a byte")
+            );
+        };
+        let width = element_width(self.ctx, element) as i64;
+        if width == 0 {
+            return Err(self.error_here("expected floating-point, integer, or complex element type"));
+        }
+        let count = shape.iter().try_fold(1i64, |n, d| n.checked_mul(*d));
+        let expected = count.and_then(|n| n.checked_mul(width));
+        let length = bytes.len() as i64;
+        if Some(length) != expected && length != width {
+            let message = format!("elements hex data size is invalid for provided type: {length} bytes");
+            return Err(self.error_here(message));
+        }
+        self.advance();
+        let splat = length == width && count != Some(1);
+        Ok(self.finish_elements(ty, Sink::Bytes(bytes), splat))
+    }
+}
+
+/// Bytes of an element in storage; 0 for types whose elements aren't numbers.
+pub(crate) fn element_width(ctx: &crate::Context, element: Type) -> usize {
+    match element.kind(ctx) {
+        TypeKind::Integer { width, .. } => (width.div_ceil(8) as usize).max(1),
+        TypeKind::Index => 8,
+        TypeKind::Float(kind) => kind.width().div_ceil(8) as usize,
+        TypeKind::Complex(part) => 2 * element_width(ctx, *part),
+        _ => 0,
+    }
+}

@@ -1,0 +1,251 @@
+//! Operations, in generic and custom form.
+
+use super::Parser;
+use crate::builder::OperationState;
+use crate::context::{OpInfo, OpName};
+use crate::entity::{Block, Op};
+use crate::text::lexer::{Kind, unescape};
+use crate::text::op_parser::{OpParser, Pending, UnresolvedOperand};
+use crate::text::{AsmNames, ParseResult};
+use crate::types::{Type, TypeKind};
+
+/// A name for consecutive results of an operation: `%r:2`.
+#[derive(Clone, Copy)]
+pub(crate) struct ResultGroup {
+    pub(crate) name: UnresolvedOperand,
+    pub(crate) count: u32,
+}
+
+impl<'s> Parser<'s> {
+    /// Reads an operation and puts it at the end of a block.
+    pub(super) fn operation(&mut self, block: Block) -> ParseResult<()> {
+        let mut groups = Vec::new();
+        let result = self.result_names(&mut groups).and_then(|()| self.operation_proper(block, &groups));
+        if result.is_err() {
+            groups.iter().for_each(|group| self.lose(group.name));
+        }
+        result
+    }
+
+    /// Reads `%a, %b:2 =`, if a percent sign is next.
+    fn result_names(&mut self, groups: &mut Vec<ResultGroup>) -> ParseResult<()> {
+        if !self.is(Kind::Percent) {
+            return Ok(());
+        }
+        self.list(|p| {
+            if !p.is(Kind::Percent) {
+                return Err(p.error_here("expected valid ssa identifier"));
+            }
+            let name = UnresolvedOperand { start: p.token.start + 1, end: p.token.end, number: 0 };
+            p.advance();
+            let mut count = 1;
+            if p.accept(Kind::Colon) {
+                let number = if p.is(Kind::Integer) { p.text().parse().ok() } else { None };
+                count = match number {
+                    Some(n) if n > 0 => n,
+                    _ => return Err(p.error_here("expected named operation to have at least 1 result")),
+                };
+                p.advance();
+            }
+            groups.push(ResultGroup { name, count });
+            Ok(())
+        })?;
+        self.expect(Kind::Equal, "expected '=' after SSA name")
+    }
+
+    fn operation_proper(&mut self, block: Block, groups: &[ResultGroup]) -> ParseResult<()> {
+        let start = self.token.start;
+        let (state, pending) = match self.token.kind {
+            Kind::String => self.generic_operation(groups)?,
+            Kind::Bare => self.custom_operation(groups)?,
+            _ => return Err(self.error_here("expected operation name in quotes")),
+        };
+        let mut state = state;
+        if let Some(loc) = self.optional_trailing_loc()? {
+            state.loc = loc;
+        }
+        state.set_defaults(self.ctx);
+        let count = state.result_types.len();
+        if !groups.is_empty() {
+            let named: u64 = groups.iter().map(|g| u64::from(g.count)).sum();
+            if count == 0 {
+                return Err(self.error_at(start, "cannot name an operation with no results"));
+            }
+            if named != count as u64 {
+                let message = format!("operation defines {count} results but was provided {named} to bind");
+                return Err(self.error_at(groups[0].name.start - 1, message));
+            }
+        }
+        let op = self.finish_operation(state, pending, start)?;
+        self.body.append_op(block, op);
+        let mut first = 0;
+        for group in groups {
+            let value = self.body.result(op, first as usize);
+            self.define(group.name, value, group.count)?;
+            first += group.count;
+        }
+        Ok(())
+    }
+
+    fn finish_operation(&mut self, state: OperationState, pending: Pending, start: u32) -> ParseResult<Op> {
+        let info = self.ctx.op_info(state.name);
+        if info.owns_arena() {
+            let extra = [
+                ("operands", state.operands.len()),
+                ("results", state.result_types.len()),
+                ("successors", state.successors.len()),
+            ];
+            if let Some((what, _)) = extra.iter().find(|(_, count)| *count > 0) {
+                let message = format!("'{}' op requires zero {what}", self.ctx.op_str(state.name));
+                return Err(self.error_at(start, message));
+            }
+        }
+        Ok(match pending {
+            Pending::None => self.body.create(state),
+            Pending::Op { first, more } => {
+                self.body.finish(first, state, &more);
+                first
+            }
+            Pending::Body { mut body, more } => {
+                let root = body.root();
+                body.finish(root, state, &more);
+                self.body.adopt(*body)
+            }
+        })
+    }
+
+    /// Reads `"name"(operands)[successors] <{…}> (regions) {…} : type`.
+    fn generic_operation(&mut self, groups: &[ResultGroup]) -> ParseResult<(OperationState, Pending)> {
+        let start = self.token.start;
+        let name = unescape(self.text());
+        let Ok(name) = std::str::from_utf8(&name) else {
+            return Err(self.error_here("operation name is not UTF-8"));
+        };
+        if name.is_empty() {
+            return Err(self.error_here("empty operation name is invalid"));
+        }
+        if name.contains('\0') {
+            return Err(self.error_here("null character not allowed in operation name"));
+        }
+        let name = self.ctx.op_name(name);
+        let mut state = OperationState::named(name, self.loc_at(start));
+        self.advance();
+        self.expect(Kind::LParen, "expected '(' to start operand list")?;
+        let mut operands = Vec::new();
+        self.list_until(Kind::RParen, "expected ')' to end operand list", |p| {
+            operands.push(p.operand()?);
+            Ok(())
+        })?;
+        if self.accept(Kind::LSquare) {
+            if self.is(Kind::RSquare) {
+                return Err(self.error_here("expected block name"));
+            }
+            self.list_until(Kind::RSquare, "expected ']' to end successor list", |p| {
+                let successor = p.successor()?;
+                state.successors.push(successor);
+                Ok(())
+            })?;
+        }
+        if self.accept(Kind::Less) {
+            if !self.is(Kind::LBrace) {
+                return Err(self.error_here("expected '{' to begin the properties"));
+            }
+            state.properties = self.dictionary()?;
+            self.expect(Kind::Greater, "expected '>' to close properties")?;
+        }
+        let mut reader = OpParser::of_operation(self, groups);
+        if reader.accept("(") {
+            loop {
+                reader.parse_region(&mut state, &[])?;
+                if !reader.accept(",") {
+                    break;
+                }
+            }
+            reader.expect(")")?;
+        }
+        reader.parse_optional_attr_dict(&mut state)?;
+        let pending = reader.into_pending();
+        self.expect(Kind::Colon, "expected ':' followed by operation type")?;
+        let at = self.token.start;
+        let mut inputs = Vec::new();
+        self.signature(&mut inputs, &mut state.result_types)?;
+        if inputs.len() != operands.len() {
+            let plural = if operands.len() == 1 { "" } else { "s" };
+            let (expected, found) = (operands.len(), inputs.len());
+            let message = format!("expected {expected} operand type{plural} but had {found}");
+            return Err(self.error_at(at, message));
+        }
+        state.operands.reserve_exact(operands.len());
+        for (operand, ty) in operands.into_iter().zip(inputs) {
+            let value = self.resolve(operand, ty)?;
+            state.operands.push(value);
+        }
+        Ok((state, pending))
+    }
+
+    /// Reads `(inputs) -> results`, or an alias of it.
+    fn signature(&mut self, inputs: &mut Vec<Type>, results: &mut Vec<Type>) -> ParseResult<()> {
+        if self.is(Kind::LParen) {
+            return self.function_signature(inputs, results);
+        }
+        let at = self.token.start;
+        let ty = self.ty()?;
+        match ty.kind(self.ctx) {
+            TypeKind::Function { inputs: i, results: r } => {
+                inputs.extend_from_slice(i);
+                results.extend_from_slice(r);
+                Ok(())
+            }
+            _ => Err(self.error_at(at, "expected function type")),
+        }
+    }
+
+    /// Reads an operation that begins with its bare name.
+    fn custom_operation(&mut self, groups: &[ResultGroup]) -> ParseResult<(OperationState, Pending)> {
+        let start = self.token.start;
+        let name = self.custom_name()?;
+        let info: &'s OpInfo = self.ctx.op_info(name);
+        let mut state = OperationState::named(name, self.loc_at(start));
+        self.advance();
+        let Some(def) = info.def() else { return Err(self.error_at(start, "operation is not registered")) };
+        let mut reader = OpParser::of_operation(self, groups);
+        if let Some(hook) = def.parse {
+            hook(&mut reader, &mut state)?;
+        } else if let Some(format) = info.format() {
+            format.read(def, &mut reader, &mut state)?;
+        } else {
+            let message = format!("'{}' op has no custom assembly form", def.name);
+            return Err(self.error_at(start, message));
+        }
+        let pending = reader.into_pending();
+        Ok((state, pending))
+    }
+
+    /// The operation a bare name stands for; the name is not read.
+    fn custom_name(&mut self) -> ParseResult<OpName> {
+        let text = self.text();
+        let found = if text.contains('.') {
+            self.ctx.registered_op(text)
+        } else {
+            let default = self.default_dialects.last().copied().unwrap_or("builtin");
+            let of = |dialect: &str| self.ctx.registered_op(&format!("{dialect}.{text}"));
+            of(default).or_else(|| of("builtin"))
+        };
+        if let Some(name) = found {
+            return Ok(name);
+        }
+        let message = match text.split_once('.') {
+            Some((dialect, _)) if !self.ctx.is_registered_dialect(dialect) => {
+                format!("Dialect `{dialect}' not found for custom op '{text}'")
+            }
+            Some(_) => format!("custom op '{text}' is unknown"),
+            None => format!("custom op '{text}' is unknown (tried 'builtin.{text}' as well)"),
+        };
+        Err(self.error_here(message))
+    }
+
+    /// The dialect whose prefix may be missing in regions of an operation.
+    pub(crate) fn default_dialect_of(&self, info: &'s OpInfo) -> &'s str {
+        info.interface::<dyn AsmNames>().map_or("", |names| names.default_dialect())
+    }
+}
