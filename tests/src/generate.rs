@@ -1,0 +1,570 @@
+//! Random [`Program`]s: a few neighbouring loop nests over a few small buffers.
+//!
+//! What is drawn is what makes fusion hard: one buffer under several names (casts, views, a second `get_global`, selections, two
+//! arguments), reads ahead and behind, strides, reversal, quotients, triangles, unequal and empty iteration spaces, carried values, calls and frees
+//! between loops. Subscripts are drawn freely and then shifted or wrapped into bounds by what they evaluate to over the (small, known) iteration
+//! space, so that almost every program runs without a fault. Equal extents and equal subscripts are drawn often enough that
+//! about half of the programs have something to fuse.
+
+use crate::program::{
+    Aliasing, Callee, Carried, Condition, Element, Expr, Item, Kind, Loop, LoopId, MemRef, MemRefId,
+    Operator, Program, Source, Style, ValueId, row_major,
+};
+use crate::random::Random;
+
+/// A random program. Equal seeds give equal programs.
+pub fn generate(random: &mut Random) -> Program {
+    let mut generator = Generator::new(random);
+    generator.memrefs();
+    generator.body();
+    generator.program
+}
+
+/// Ways to pass buffers to a program: all distinct first, then, where types allow, some of them one buffer.
+pub fn aliasings(program: &Program, random: &mut Random) -> Vec<Aliasing> {
+    let arguments: Vec<MemRefId> = program.argument_memrefs().collect();
+    let distinct = Aliasing((0..arguments.len()).collect());
+    let mut shared = distinct.clone();
+    for i in 1..arguments.len() {
+        let may = |m: MemRefId| !matches!(program.memrefs[m].source, Source::Argument { noalias: true });
+        let partners: Vec<usize> = (0..i)
+            .filter(|j| {
+                let (a, b) = (&program.memrefs[arguments[*j]], &program.memrefs[arguments[i]]);
+                a.shape == b.shape && may(arguments[*j]) && may(arguments[i])
+            })
+            .collect();
+        if !partners.is_empty() && random.chance(70) {
+            shared.0[i] = shared.0[*random.pick(&partners)];
+        }
+    }
+    if shared == distinct { vec![distinct] } else { vec![distinct, shared] }
+}
+
+/// Most instances of a statement, so that every case is quick.
+const MAX_INSTANCES: usize = 600;
+
+struct Generator<'r> {
+    random: &'r mut Random,
+    program: Program,
+    /// How often the outermost loops usually run.
+    extent: i64,
+    /// Memrefs that may be accessed, the favourite ones several times.
+    pool: Vec<MemRefId>,
+    next_value: ValueId,
+    next_loop: LoopId,
+    kind: usize,
+}
+
+/// Where the generator stands: the loops around and every value their variables take together.
+#[derive(Clone, Default)]
+struct Place {
+    loops: Vec<LoopId>,
+    kinds: Vec<Kind>,
+    /// For each instance the value of each variable in `loops`.
+    instances: Vec<Vec<i64>>,
+    /// Values that may be used.
+    values: Vec<ValueId>,
+}
+
+impl<'r> Generator<'r> {
+    fn new(random: &'r mut Random) -> Generator<'r> {
+        let element = [Element::I32, Element::I64, Element::F32][random.weighted(&[40, 30, 30])];
+        let extent = random.range(3, 6);
+        let kind = random.weighted(&[45, 45, 10]);
+        let style =
+            Style { apply: random.chance(40), nsw: random.chance(50), local_constants: random.chance(25) };
+        let parameters = (0..random.range(1, 2)).map(|_| random.range(2, 5)).collect();
+        let program = Program {
+            element,
+            parameters,
+            memrefs: Vec::new(),
+            constants: vec![(0, element.of_number(2))],
+            body: Vec::new(),
+            returns: Vec::new(),
+            style,
+        };
+        Generator { random, program, extent, pool: Vec::new(), next_value: 1, next_loop: 0, kind }
+    }
+
+    fn value(&mut self) -> ValueId {
+        self.next_value += 1;
+        self.next_value - 1
+    }
+
+    // Memrefs.
+
+    fn memrefs(&mut self) {
+        let line = vec![2 * self.extent + 2];
+        let plane = vec![self.extent + 2, self.extent + 2];
+        let two = self.random.chance(45);
+        let noalias = self.random.chance(35);
+        for i in 0..self.random.range(2, 4) {
+            let shape = if two && self.random.chance(60) { plane.clone() } else { line.clone() };
+            let source = match self.random.weighted(&[55, 27, 18]) {
+                0 => Source::Argument { noalias: noalias || self.random.chance(15) },
+                1 => Source::Allocation,
+                _ => Source::Global(i as usize),
+            };
+            self.base(source, shape);
+        }
+        for _ in 0..self.random.weighted(&[50, 30, 20]) {
+            self.view();
+        }
+        // A favourite makes dependences likely.
+        let favourite = *self.random.pick(&self.pool.clone());
+        self.pool.extend([favourite; 2]);
+    }
+
+    fn base(&mut self, source: Source, shape: Vec<i64>) -> MemRefId {
+        self.add(MemRef { source, strides: row_major(&shape), shape, offset: 0, dynamic: false })
+    }
+
+    fn add(&mut self, memref: MemRef) -> MemRefId {
+        self.program.memrefs.push(memref);
+        let id = self.program.memrefs.len() - 1;
+        self.pool.push(id);
+        id
+    }
+
+    fn view(&mut self) {
+        let of = self.random.below(self.program.memrefs.len());
+        let source = self.program.memrefs[of].clone();
+        if source.dynamic {
+            return;
+        }
+        let view = match self.random.weighted(&[30, 25, 15, 15, 8, 7]) {
+            0 if source.is_identity() => MemRef { source: Source::Cast(of), dynamic: true, ..source },
+            1 => self.subview(of, &source),
+            2 => self.reinterpretation(of, &source),
+            3 => match self.program.memrefs.iter().find_map(|m| match m.source {
+                Source::Global(_) => Some(m.clone()),
+                _ => None,
+            }) {
+                Some(global) => global,
+                None => return,
+            },
+            4 => {
+                let same: Vec<MemRefId> = (0..self.program.memrefs.len())
+                    .filter(|m| {
+                        let other = &self.program.memrefs[*m];
+                        other.type_text(Element::I32) == source.type_text(Element::I32) && *m != of
+                    })
+                    .collect();
+                if same.is_empty() {
+                    return;
+                }
+                let other = *self.random.pick(&same);
+                MemRef { source: Source::Select(of, other), ..source }
+            }
+            5 => MemRef { source: Source::Returned(of), ..source },
+            _ => return,
+        };
+        self.add(view);
+    }
+
+    fn subview(&mut self, of: MemRefId, source: &MemRef) -> MemRef {
+        let dropped = source.shape.len() == 2 && self.random.chance(40);
+        let (mut offsets, mut steps, mut shape, mut strides) = (vec![], vec![], vec![], vec![]);
+        let mut offset = source.offset;
+        for (d, (size, stride)) in source.shape.iter().zip(&source.strides).enumerate() {
+            let first = self.random.range(0, (size / 2).min(3));
+            let step = if size - first >= 8 && self.random.chance(25) { 2 } else { 1 };
+            offsets.push(first);
+            offset += first * stride;
+            if dropped && d == 0 {
+                steps.push(1);
+                continue;
+            }
+            steps.push(step);
+            shape.push((size - first + step - 1) / step);
+            strides.push(stride * step);
+        }
+        MemRef {
+            source: Source::SubView { of, offsets, steps, dropped },
+            shape,
+            strides,
+            offset,
+            dynamic: false,
+        }
+    }
+
+    fn reinterpretation(&mut self, of: MemRefId, source: &MemRef) -> MemRef {
+        let elements: i64 = source.shape.iter().product::<i64>().max(1);
+        // What the object holds at least: reinterpret_cast counts from its start.
+        let held = if source.is_identity() { elements } else { elements.min(source.shape[0]) };
+        let (offset, shape, strides) = match self.random.below(3) {
+            0 => (0, vec![held], vec![1]),
+            1 => {
+                let offset = self.random.range(0, 2).min(held - 1);
+                (offset, vec![held - offset], vec![1])
+            }
+            // Rows that overlap.
+            _ if held >= 6 => {
+                let size = held / 2;
+                (0, vec![held - size, size], vec![1, 1])
+            }
+            _ => (0, vec![held], vec![1]),
+        };
+        MemRef { source: Source::Reinterpret(of), shape, strides, offset, dynamic: false }
+    }
+
+    // Items.
+
+    fn body(&mut self) {
+        let mut place = Place { instances: vec![Vec::new()], values: vec![0], ..Place::default() };
+        let mut items = Vec::new();
+        // An allocation holds nothing at first: the kernel's own loops or a call fill it.
+        for m in 0..self.program.memrefs.len() {
+            if self.program.memrefs[m].source == Source::Allocation {
+                if self.random.chance(60) {
+                    items.push(Item::Call(Callee::Fill, m));
+                } else {
+                    let nest = self.fill(m);
+                    items.push(nest);
+                }
+            }
+        }
+        let nests = self.random.range(2, 4);
+        let guarded = self.random.chance(8);
+        let mut inner = Vec::new();
+        let mut freed = Vec::new();
+        for n in 0..nests {
+            if n > 0 && self.random.chance(22) {
+                self.between(&mut place, &mut inner, &mut freed);
+            }
+            let depth = 1 + self.random.weighted(&[50, 40, 10]);
+            let nest = self.nest(&place, depth);
+            if let Item::Loop(Loop { carried: Some(carried), .. }) = &nest {
+                if self.random.chance(60) && !guarded {
+                    self.program.returns.push(carried.result);
+                } else if self.random.chance(50) {
+                    place.values.push(carried.result);
+                }
+            }
+            inner.push(nest);
+        }
+        if guarded {
+            let limit = self.random.range(1, 6);
+            items.push(Item::If(Condition::Below(Expr::Parameter(0), limit), inner, Vec::new()));
+        } else {
+            items.extend(inner);
+        }
+        // What is not an argument is copied to one, so that it can be seen.
+        for m in 0..self.program.memrefs.len() {
+            let memref = self.program.memrefs[m].clone();
+            if matches!(memref.source, Source::Allocation | Source::Global(_)) && !freed.contains(&m) {
+                let out = self.base(Source::Argument { noalias: true }, memref.shape);
+                items.push(Item::Copy(m, out));
+            }
+        }
+        self.program.body = items;
+    }
+
+    /// A nest that writes every element.
+    fn fill(&mut self, memref: MemRefId) -> Item {
+        let shape = self.program.memrefs[memref].shape.clone();
+        let kind = self.loop_kind();
+        let ids: Vec<LoopId> = shape.iter().map(|_| self.loop_id()).collect();
+        let at: Vec<Expr> = ids.iter().map(|id| Expr::Variable(*id)).collect();
+        let value = self.value();
+        let mut body = vec![Item::Index(value, at[0].clone()), Item::Store(value, memref, at)];
+        for (id, size) in ids.into_iter().zip(shape).rev() {
+            let (lower, upper) = (vec![Expr::Constant(0)], vec![Expr::Constant(size)]);
+            body = vec![Item::Loop(Loop { id, kind, lower, upper, step: 1, carried: None, body })];
+        }
+        body.remove(0)
+    }
+
+    /// Something between two loops.
+    fn between(&mut self, place: &mut Place, items: &mut Vec<Item>, freed: &mut Vec<MemRefId>) {
+        match self.random.weighted(&[30, 25, 15, 15, 15]) {
+            0 => {
+                let (memref, at) = self.place_in(place);
+                let value = self.value();
+                items.push(Item::Load(value, memref, at));
+                place.values.push(value);
+            }
+            1 => {
+                let value = *self.random.pick(&place.values.clone());
+                let (memref, at) = self.place_in(place);
+                items.push(Item::Store(value, memref, at));
+            }
+            2 => {
+                let memref = *self.random.pick(&self.pool.clone());
+                if !self.program.memrefs[memref].dynamic && self.program.memrefs[memref].is_identity() {
+                    items.push(Item::Call(Callee::Bump, memref));
+                }
+            }
+            3 => {
+                let from = *self.random.pick(&self.pool.clone());
+                let shape = self.program.memrefs[from].shape.clone();
+                let to: Vec<MemRefId> = (self.pool.iter().copied())
+                    .filter(|m| {
+                        let other = &self.program.memrefs[*m];
+                        *m != from && other.shape == shape && other.is_identity() && !other.dynamic
+                    })
+                    .collect();
+                let source = &self.program.memrefs[from];
+                if !to.is_empty() && source.is_identity() && !source.dynamic {
+                    items.push(Item::Copy(from, *self.random.pick(&to)));
+                }
+            }
+            _ => {
+                // Frees an allocation that nothing after this accesses.
+                let allocation = |m: &MemRefId| self.program.memrefs[*m].source == Source::Allocation;
+                if let Some(m) = self.pool.iter().copied().find(allocation) {
+                    let pool: Vec<MemRefId> =
+                        self.pool.iter().copied().filter(|other| !self.may_be(*other, m)).collect();
+                    if !pool.is_empty() {
+                        self.pool = pool;
+                        freed.push(m);
+                        items.push(Item::Dealloc(m));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a memref may be (a view of) `of`.
+    fn may_be(&self, memref: MemRefId, of: MemRefId) -> bool {
+        memref == of
+            || match &self.program.memrefs[memref].source {
+                Source::Cast(m) | Source::Reinterpret(m) | Source::Returned(m) => self.may_be(*m, of),
+                Source::SubView { of: m, .. } => self.may_be(*m, of),
+                Source::Select(a, b) => self.may_be(*a, of) || self.may_be(*b, of),
+                Source::Argument { .. } | Source::Allocation | Source::Global(_) => false,
+            }
+    }
+
+    fn loop_kind(&mut self) -> Kind {
+        match self.kind {
+            0 if self.random.chance(2) => Kind::ScfUnsigned,
+            0 => Kind::Scf,
+            1 => Kind::Affine,
+            _ => *self.random.pick(&[Kind::Scf, Kind::Affine]),
+        }
+    }
+
+    fn loop_id(&mut self) -> LoopId {
+        self.next_loop += 1;
+        self.next_loop - 1
+    }
+
+    /// A loop and all inside it, `depth` levels deep.
+    fn nest(&mut self, place: &Place, depth: usize) -> Item {
+        let id = self.loop_id();
+        let kind = place.kinds.last().copied().filter(|_| self.kind != 2 || self.random.chance(60));
+        // An affine bound may not use a variable of `scf.for`; constants keep a mixed nest valid.
+        let kind = kind.unwrap_or_else(|| self.loop_kind());
+        let usable: Vec<LoopId> =
+            place.loops.iter().zip(&place.kinds).filter(|(_, k)| **k == kind).map(|(id, _)| *id).collect();
+        let (lower, upper, step) = self.bounds(&usable, place.loops.is_empty(), kind);
+        let mut inner = place.clone();
+        inner.loops.push(id);
+        inner.kinds.push(kind);
+        inner.instances = place
+            .instances
+            .iter()
+            .flat_map(|instance| {
+                let bound = |exprs: &[Expr], f: fn(i64, i64) -> i64| {
+                    exprs.iter().map(|e| self.evaluate(e, place, instance)).reduce(f).unwrap_or(0)
+                };
+                let (first, end) = (bound(&lower, i64::max), bound(&upper, i64::min));
+                let values = (first..end).step_by(step as usize);
+                values.map(|v| instance.iter().copied().chain([v]).collect()).collect::<Vec<Vec<i64>>>()
+            })
+            .collect();
+        let carried = (self.random.chance(12)).then(|| Carried {
+            init: *self.random.pick(&place.values.clone()),
+            argument: self.value(),
+            next: 0,
+            result: self.value(),
+        });
+        let mut body = Vec::new();
+        if let Some(carried) = &carried {
+            inner.values.push(carried.argument);
+        }
+        let small = inner.instances.len() * 4 < MAX_INSTANCES;
+        if depth > 1 && small {
+            if self.random.chance(20) {
+                self.statement(&mut inner, &mut body);
+            }
+            let nest = self.nest(&inner, depth - 1);
+            body.push(nest);
+            if self.random.chance(25) {
+                if self.random.chance(20) {
+                    self.between(&mut inner, &mut body, &mut Vec::new());
+                }
+                let nest = self.nest(&inner, depth - 1);
+                body.push(nest);
+            }
+            if self.random.chance(20) {
+                self.statement(&mut inner, &mut body);
+            }
+        } else {
+            for _ in 0..1 + self.random.weighted(&[75, 25]) {
+                self.statement(&mut inner, &mut body);
+            }
+        }
+        let carried = carried.map(|mut carried| {
+            let operand = *self.random.pick(&inner.values);
+            carried.next = self.value();
+            body.push(Item::Compute(carried.next, self.operator(), carried.argument, operand));
+            carried
+        });
+        Item::Loop(Loop { id, kind, lower, upper, step, carried, body })
+    }
+
+    fn bounds(&mut self, around: &[LoopId], outermost: bool, kind: Kind) -> (Vec<Expr>, Vec<Expr>, i64) {
+        let extent = match self.random.weighted(&[78, 12, 6, 4]) {
+            0 => self.extent,
+            1 => self.random.range(1, self.extent),
+            2 => self.extent + 1,
+            _ => 0,
+        };
+        let first = if self.random.chance(14) { self.random.range(1, 2) } else { 0 };
+        let step = if self.random.chance(8) { 2 } else { 1 };
+        let mut lower = vec![Expr::Constant(first)];
+        let mut upper = vec![Expr::Constant(first + extent * step)];
+        if outermost && self.random.chance(12) {
+            upper = vec![Expr::Parameter(0)];
+        }
+        if !around.is_empty() && self.random.chance(18) {
+            let variable = Expr::Variable(*self.random.pick(around));
+            if self.random.chance(50) {
+                upper = vec![Expr::Add(Box::new(variable), Box::new(Expr::Constant(1)))];
+            } else {
+                lower = vec![variable];
+            }
+        }
+        if self.random.chance(4) && kind != Kind::ScfUnsigned {
+            upper.push(Expr::Parameter(0));
+        }
+        (lower, upper, step)
+    }
+
+    fn operator(&mut self) -> Operator {
+        [Operator::Add, Operator::Sub, Operator::Mul, Operator::Max][self.random.weighted(&[45, 20, 10, 25])]
+    }
+
+    /// Reads, computes, writes; now and then under a condition.
+    fn statement(&mut self, place: &mut Place, items: &mut Vec<Item>) {
+        let mark = place.values.len();
+        let mut own = Vec::new();
+        for _ in 0..self.random.weighted(&[10, 60, 30]) {
+            let (memref, at) = self.place_in(place);
+            let value = self.value();
+            own.push(Item::Load(value, memref, at));
+            place.values.push(value);
+        }
+        if self.random.chance(20) {
+            let value = self.value();
+            own.push(Item::Index(value, self.subscript(place, 0)));
+            place.values.push(value);
+        }
+        let values = place.values.clone();
+        let recent = &values[values.len().saturating_sub(3)..];
+        let (a, b) = (*self.random.pick(recent), *self.random.pick(&values));
+        let value = self.value();
+        own.push(Item::Compute(value, self.operator(), a, b));
+        place.values.push(value);
+        if self.random.chance(92) {
+            let (memref, at) = self.place_in(place);
+            own.push(Item::Store(value, memref, at));
+        }
+        if self.random.chance(2) {
+            let memref = *self.random.pick(&self.pool.clone());
+            if !self.program.memrefs[memref].dynamic && self.program.memrefs[memref].is_identity() {
+                own.push(Item::Call(Callee::Bump, memref));
+            }
+        }
+        if self.random.chance(10) {
+            place.values.truncate(mark);
+            let condition = if self.random.chance(70) || place.loops.is_empty() {
+                let expr = self.subscript(place, 0);
+                Condition::Below(expr, self.random.range(1, self.extent))
+            } else {
+                Condition::Positive(*self.random.pick(&place.values.clone()))
+            };
+            items.push(Item::If(condition, own, Vec::new()));
+        } else {
+            items.extend(own);
+        }
+    }
+
+    /// A memref and subscripts within its bounds.
+    fn place_in(&mut self, place: &Place) -> (MemRefId, Vec<Expr>) {
+        let memref = *self.random.pick(&self.pool.clone());
+        let shape = self.program.memrefs[memref].shape.clone();
+        let at = shape.iter().enumerate().map(|(d, size)| {
+            let expr = self.subscript(place, d);
+            self.within(expr, *size, place)
+        });
+        (memref, at.collect())
+    }
+
+    /// An index, most often the variable of the loop at the dimension's depth.
+    fn subscript(&mut self, place: &Place, dimension: usize) -> Expr {
+        let Some(last) = place.loops.last() else { return Expr::Constant(self.random.range(0, 3)) };
+        let usual = *place.loops.get(dimension).unwrap_or(last);
+        let variable = Box::new(Expr::Variable(if self.random.chance(88) {
+            usual
+        } else {
+            *self.random.pick(&place.loops)
+        }));
+        let other = Box::new(Expr::Variable(*self.random.pick(&place.loops)));
+        match self.random.weighted(&[54, 14, 5, 6, 4, 4, 5, 3, 2, 2, 1]) {
+            0 => *variable,
+            1 => Expr::Add(variable, Box::new(Expr::Constant(self.random.range(-2, 2)))),
+            2 => Expr::Add(Box::new(Expr::Scale(variable, -1)), Box::new(Expr::Constant(self.extent - 1))),
+            3 => Expr::Scale(variable, 2),
+            4 => Expr::FloorDiv(variable, 2),
+            5 => Expr::Mod(variable, self.random.range(2, 3)),
+            6 => Expr::Add(variable, other),
+            7 => Expr::Constant(self.random.range(0, 3)),
+            8 => Expr::Product(variable, other),
+            9 if self.program.element != Element::F32 => {
+                Expr::Wrapped(*self.random.pick(&place.values), self.extent)
+            }
+            _ => Expr::Add(variable, Box::new(Expr::Parameter(0))),
+        }
+    }
+
+    /// Shifts or wraps an index so that all its instances are in `0..size`.
+    fn within(&self, expr: Expr, size: i64, place: &Place) -> Expr {
+        if let Expr::Wrapped(value, limit) = expr {
+            return Expr::Wrapped(value, limit.min(size));
+        }
+        let values: Vec<i64> = place.instances.iter().map(|i| self.evaluate(&expr, place, i)).collect();
+        let (Some(least), Some(most)) = (values.iter().min(), values.iter().max()) else { return expr };
+        if *least >= 0 && *most < size {
+            expr
+        } else if most - least < size {
+            let shift = if *least < 0 { -least } else { size - 1 - most };
+            Expr::Add(Box::new(expr), Box::new(Expr::Constant(shift)))
+        } else {
+            Expr::Mod(Box::new(expr), size)
+        }
+    }
+
+    fn evaluate(&self, expr: &Expr, place: &Place, instance: &[i64]) -> i64 {
+        let recurse = |e: &Expr| self.evaluate(e, place, instance);
+        match expr {
+            Expr::Constant(number) => *number,
+            Expr::Variable(id) => place
+                .loops
+                .iter()
+                .position(|l| l == id)
+                .and_then(|level| instance.get(level))
+                .copied()
+                .unwrap_or(0),
+            Expr::Parameter(index) => self.program.parameters[*index],
+            Expr::Add(a, b) => recurse(a) + recurse(b),
+            Expr::Scale(a, factor) => recurse(a) * factor,
+            Expr::FloorDiv(a, divisor) => recurse(a).div_euclid(*divisor),
+            Expr::Mod(a, divisor) => recurse(a).rem_euclid(*divisor),
+            Expr::Product(a, b) => recurse(a) * recurse(b),
+            Expr::Wrapped(..) => 0,
+        }
+    }
+}

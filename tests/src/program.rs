@@ -1,0 +1,290 @@
+//! Small programs of neighbouring loop nests, as a language of their own.
+//!
+//! A [`Program`] is one function over a few small buffers. It can be written as MLIR ([`Program::to_mlir`]) and, sharing no code with the
+//! dialects or the interpreter, be executed here ([`Program::execute`]), which gives what its buffers hold at the end and a trace
+//! of every element touched. So random programs ([`generate`](crate::generate)) have an oracle for both their
+//! values and their dependences.
+//!
+//! Everything is a number: values of the element type are kept as 64 bits (`i32` sign-extended, `f32` as its bits), which memref, loop or value is meant as an
+//! index. Programs are as deep as their generator makes them, a handful of levels; functions here recurse on that depth.
+
+mod execute;
+mod print;
+mod reduce;
+
+pub use execute::{Access, Aliasing, Execution, Step};
+pub use print::Text;
+
+/// What buffers hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Element {
+    /// `i32`
+    I32,
+    /// `i64`
+    I64,
+    /// `f32`
+    F32,
+}
+
+/// A value of the element type.
+pub type ValueId = usize;
+/// An index into [`Program::memrefs`].
+pub type MemRefId = usize;
+/// A loop, and its induction variable.
+pub type LoopId = usize;
+
+/// One function and what it is called with.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// What all buffers hold.
+    pub element: Element,
+    /// Arguments of type `index`, with the values they are called with.
+    pub parameters: Vec<i64>,
+    /// Memrefs in order of definition. All are defined before the first item.
+    pub memrefs: Vec<MemRef>,
+    /// Constants of the element type.
+    pub constants: Vec<(ValueId, i64)>,
+    /// What runs.
+    pub body: Vec<Item>,
+    /// What the function returns.
+    pub returns: Vec<ValueId>,
+    /// How index arithmetic outside `affine` operations is written.
+    pub style: Style,
+}
+
+/// How index arithmetic is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// As `affine.apply`, not as `arith` operations.
+    pub apply: bool,
+    /// With `nsw` flags.
+    pub nsw: bool,
+    /// Constants where they are used, not at the top.
+    pub local_constants: bool,
+}
+
+/// A memref: static sizes, strides and offset, the latter absolute in its object.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MemRef {
+    /// Where it comes from.
+    pub source: Source,
+    /// Sizes.
+    pub shape: Vec<i64>,
+    /// Strides in elements.
+    pub strides: Vec<i64>,
+    /// Offset in elements.
+    pub offset: i64,
+    /// Whether its type hides its sizes.
+    pub dynamic: bool,
+}
+
+/// Where a memref comes from.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Source {
+    /// An argument. `noalias`: never called with what another argument is.
+    Argument {
+        /// Whether it is declared `llvm.noalias`.
+        noalias: bool,
+    },
+    /// `memref.alloc`.
+    Allocation,
+    /// `memref.get_global` of the global of this number.
+    Global(usize),
+    /// `memref.cast`.
+    Cast(MemRefId),
+    /// `memref.subview`: offsets, strides; sizes are the shape's, behind a 1 if the first dimension is dropped.
+    SubView {
+        /// Of which memref.
+        of: MemRefId,
+        /// Offsets in it.
+        offsets: Vec<i64>,
+        /// Strides in it.
+        steps: Vec<i64>,
+        /// Whether the first dimension is dropped.
+        dropped: bool,
+    },
+    /// `memref.reinterpret_cast`.
+    Reinterpret(MemRefId),
+    /// `arith.select` on whether the first parameter is positive.
+    Select(MemRefId, MemRefId),
+    /// What a function returned that was given this memref.
+    Returned(MemRefId),
+}
+
+/// An index.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Expr {
+    /// A number.
+    Constant(i64),
+    /// The variable of a loop around.
+    Variable(LoopId),
+    /// A parameter.
+    Parameter(usize),
+    /// A sum.
+    Add(Box<Expr>, Box<Expr>),
+    /// A multiple.
+    Scale(Box<Expr>, i64),
+    /// A quotient, rounded down, by a positive number.
+    FloorDiv(Box<Expr>, i64),
+    /// Its remainder.
+    Mod(Box<Expr>, i64),
+    /// A product; not affine.
+    Product(Box<Expr>, Box<Expr>),
+    /// The remainder of a value of the element type, read as unsigned; not affine.
+    Wrapped(ValueId, i64),
+}
+
+/// Which loop operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// `affine.for`
+    Affine,
+    /// `scf.for`
+    Scf,
+    /// `scf.for unsigned`
+    ScfUnsigned,
+}
+
+/// A counted loop.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Loop {
+    /// Its name.
+    pub id: LoopId,
+    /// Which operation.
+    pub kind: Kind,
+    /// Its first value: the greatest of these.
+    pub lower: Vec<Expr>,
+    /// The first value not reached: the least of these.
+    pub upper: Vec<Expr>,
+    /// Positive.
+    pub step: i64,
+    /// What it carries.
+    pub carried: Option<Carried>,
+    /// What it repeats.
+    pub body: Vec<Item>,
+}
+
+/// A value carried through a loop.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Carried {
+    /// Before the first iteration.
+    pub init: ValueId,
+    /// In the body.
+    pub argument: ValueId,
+    /// At the end of an iteration.
+    pub next: ValueId,
+    /// After the loop.
+    pub result: ValueId,
+}
+
+/// What decides an [`Item::If`].
+#[derive(Clone, PartialEq, Debug)]
+pub enum Condition {
+    /// The index is below the number.
+    Below(Expr, i64),
+    /// The value is positive.
+    Positive(ValueId),
+}
+
+/// An operation on two values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operator {
+    /// Sum.
+    Add,
+    /// Difference.
+    Sub,
+    /// Product.
+    Mul,
+    /// Maximum, signed.
+    Max,
+}
+
+/// One of the module's own functions, which take a memref.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Callee {
+    /// Writes 1, 2, … in row-major order.
+    Fill,
+    /// Doubles the first element.
+    Bump,
+}
+
+/// What runs.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Item {
+    /// A loop.
+    Loop(Loop),
+    /// Runs the first items if the condition holds, else the second.
+    If(Condition, Vec<Item>, Vec<Item>),
+    /// Reads an element.
+    Load(ValueId, MemRefId, Vec<Expr>),
+    /// Writes an element.
+    Store(ValueId, MemRefId, Vec<Expr>),
+    /// Computes.
+    Compute(ValueId, Operator, ValueId, ValueId),
+    /// Makes an index a value.
+    Index(ValueId, Expr),
+    /// Calls a function.
+    Call(Callee, MemRefId),
+    /// Copies all elements, to a memref of the same shape.
+    Copy(MemRefId, MemRefId),
+    /// Ends an allocation's life.
+    Dealloc(MemRefId),
+}
+
+impl MemRef {
+    /// Whether elements lie in row-major order from the start of the object on.
+    pub fn is_identity(&self) -> bool {
+        self.offset == 0 && self.strides == row_major(&self.shape)
+    }
+
+    /// How many elements it has.
+    pub fn len(&self) -> i64 {
+        self.shape.iter().product()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Program {
+    /// The loops whose bounds, subscripts and conditions are all affine, and the program has no call: whether an exact dependence test
+    /// must be right about every pair.
+    pub fn is_affine(&self) -> bool {
+        fn exact(expr: &Expr) -> bool {
+            match expr {
+                Expr::Constant(_) | Expr::Variable(_) => true,
+                Expr::Parameter(_) | Expr::Product(..) | Expr::Wrapped(..) => false,
+                Expr::Add(a, b) => exact(a) && exact(b),
+                Expr::Scale(a, _) | Expr::FloorDiv(a, _) | Expr::Mod(a, _) => exact(a),
+            }
+        }
+        fn all(items: &[Item]) -> bool {
+            items.iter().all(|item| match item {
+                Item::Loop(l) => {
+                    l.kind != Kind::ScfUnsigned
+                        && (l.lower.len() == 1 && l.upper.len() == 1)
+                        && l.lower.iter().chain(&l.upper).all(exact)
+                        && all(&l.body)
+                }
+                Item::Load(_, _, at) | Item::Store(_, _, at) => at.iter().all(exact),
+                Item::If(..) | Item::Call(..) => false,
+                Item::Compute(..) | Item::Index(..) | Item::Copy(..) | Item::Dealloc(_) => true,
+            })
+        }
+        // Views with a base of their own and what is not known to be apart are out of the exact class.
+        let plain = self.memrefs.iter().all(|m| {
+            matches!(
+                m.source,
+                Source::Argument { .. } | Source::Allocation | Source::Global(_) | Source::Cast(_)
+            )
+        });
+        plain && all(&self.body)
+    }
+}
+
+/// Strides of row-major order.
+pub fn row_major(shape: &[i64]) -> Vec<i64> {
+    (0..shape.len()).map(|d| shape[d + 1..].iter().product()).collect()
+}

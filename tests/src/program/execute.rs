@@ -1,0 +1,382 @@
+//! Executing a [`Program`] by its own definition, with a trace.
+//!
+//! Independent of the dialects, the interpreter and the analyses: this is what they are checked against. It ends with an error where
+//! the program does what no program may do, and then nothing is required of its transformations.
+//!
+//! Cost: linear in what is executed; the trace keeps a path for each element touched.
+
+use super::{
+    Callee, Condition, Element, Expr, Item, Loop, LoopId, MemRefId, Operator, Program, Source, ValueId,
+};
+
+/// Which object each argument is: the number of the first argument that is the same one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Aliasing(pub Vec<usize>);
+
+/// One iteration of one loop around.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Step {
+    /// The loop.
+    pub id: LoopId,
+    /// How many iterations of it came before, in this run of the loop.
+    pub iteration: u64,
+}
+
+/// An element touched.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// The loops around, outermost first.
+    pub path: Vec<Step>,
+    /// The object.
+    pub object: usize,
+    /// The element of it.
+    pub element: i64,
+    /// Whether it is written.
+    pub writes: bool,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub struct Execution {
+    /// What the argument buffers hold at the end, in order of the arguments.
+    pub arguments: Vec<Vec<i64>>,
+    /// What is returned.
+    pub results: Vec<i64>,
+    /// Every element touched, in order.
+    pub trace: Vec<Access>,
+}
+
+struct Object {
+    /// `None`: never written.
+    cells: Vec<Option<i64>>,
+    alive: bool,
+}
+
+struct State<'p> {
+    program: &'p Program,
+    objects: Vec<Object>,
+    /// The object of each memref.
+    object_of: Vec<usize>,
+    variables: Vec<i64>,
+    values: Vec<i64>,
+    path: Vec<Step>,
+    trace: Vec<Access>,
+    parameters: &'p [i64],
+}
+
+impl Program {
+    /// Runs the program with these parameters and with arguments that are one buffer where `aliasing` says so.
+    ///
+    /// # Errors
+    /// What it did that no program may do.
+    pub fn execute(&self, parameters: &[i64], aliasing: &Aliasing) -> Result<Execution, &'static str> {
+        let (objects, object_of, arguments) = self.objects(parameters, aliasing);
+        let mut state = State {
+            program: self,
+            objects,
+            object_of,
+            variables: Vec::new(),
+            values: Vec::new(),
+            path: Vec::new(),
+            trace: Vec::new(),
+            parameters,
+        };
+        for (value, constant) in &self.constants {
+            state.set(*value, *constant);
+        }
+        state.items(&self.body)?;
+        let results = self.returns.iter().map(|v| state.value(*v)).collect::<Result<_, _>>()?;
+        let read = |object: &usize| {
+            state.objects[*object].cells.iter().copied().collect::<Option<Vec<i64>>>().ok_or("uninitialised")
+        };
+        let arguments = arguments.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Execution { arguments, results, trace: state.trace })
+    }
+
+    /// What argument buffer `index` of `len` elements holds at first.
+    pub fn initial(&self, index: usize, len: i64) -> Vec<i64> {
+        (0..len).map(|k| self.element.of_number((index as i64 * 7 + k * 5 + 3) % 23 - 7)).collect()
+    }
+
+    /// The arguments that are memrefs.
+    pub fn argument_memrefs(&self) -> impl Iterator<Item = MemRefId> + '_ {
+        (0..self.memrefs.len()).filter(|m| matches!(self.memrefs[*m].source, Source::Argument { .. }))
+    }
+
+    /// The objects, the one of each memref, and those of the arguments.
+    fn objects(&self, parameters: &[i64], aliasing: &Aliasing) -> (Vec<Object>, Vec<usize>, Vec<usize>) {
+        let mut objects: Vec<Object> = Vec::new();
+        let mut object_of: Vec<usize> = Vec::new();
+        let mut arguments: Vec<usize> = Vec::new();
+        let mut globals: Vec<(usize, usize)> = Vec::new();
+        for memref in &self.memrefs {
+            let len = memref.len();
+            let fresh = objects.len();
+            let object = match &memref.source {
+                Source::Argument { .. } => {
+                    let index = arguments.len();
+                    let object = match aliasing.0.get(index) {
+                        Some(same) if *same < index => arguments[*same],
+                        _ => {
+                            let cells = self.initial(index, len).into_iter().map(Some).collect();
+                            objects.push(Object { cells, alive: true });
+                            fresh
+                        }
+                    };
+                    arguments.push(object);
+                    object
+                }
+                Source::Allocation => {
+                    objects.push(Object { cells: vec![None; len as usize], alive: true });
+                    fresh
+                }
+                Source::Global(name) => match globals.iter().find(|(own, _)| own == name) {
+                    Some((_, object)) => *object,
+                    None => {
+                        let cells = vec![Some(self.element.of_number(global_value(*name))); len as usize];
+                        objects.push(Object { cells, alive: true });
+                        globals.push((*name, fresh));
+                        fresh
+                    }
+                },
+                Source::Cast(of) | Source::Reinterpret(of) | Source::Returned(of) => object_of[*of],
+                Source::SubView { of, .. } => object_of[*of],
+                Source::Select(a, b) => {
+                    if parameters.first().is_some_and(|p| *p > 0) {
+                        object_of[*a]
+                    } else {
+                        object_of[*b]
+                    }
+                }
+            };
+            object_of.push(object);
+        }
+        (objects, object_of, arguments)
+    }
+}
+
+/// What every element of a global holds at first.
+pub(super) fn global_value(name: usize) -> i64 {
+    3 + name as i64
+}
+
+impl Element {
+    /// A small number as a value.
+    pub fn of_number(self, number: i64) -> i64 {
+        match self {
+            Element::I32 => i64::from(number as i32),
+            Element::I64 => number,
+            Element::F32 => i64::from((number as f32).to_bits()),
+        }
+    }
+
+    fn apply(self, operator: Operator, a: i64, b: i64) -> i64 {
+        match self {
+            Element::F32 => {
+                let (x, y) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
+                let result = match operator {
+                    Operator::Add => x + y,
+                    Operator::Sub => x - y,
+                    Operator::Mul => x * y,
+                    // The greater, a zero without sign above one with, NaN if one is.
+                    Operator::Max if x.is_nan() || y.is_nan() => f32::NAN,
+                    Operator::Max if x == y => {
+                        if x.is_sign_negative() {
+                            y
+                        } else {
+                            x
+                        }
+                    }
+                    Operator::Max => x.max(y),
+                };
+                i64::from(if result.is_nan() { f32::NAN.to_bits() } else { result.to_bits() })
+            }
+            Element::I32 | Element::I64 => {
+                let result = match operator {
+                    Operator::Add => a.wrapping_add(b),
+                    Operator::Sub => a.wrapping_sub(b),
+                    Operator::Mul => a.wrapping_mul(b),
+                    Operator::Max => a.max(b),
+                };
+                if self == Element::I32 { i64::from(result as i32) } else { result }
+            }
+        }
+    }
+
+    fn is_positive(self, value: i64) -> bool {
+        match self {
+            Element::F32 => f32::from_bits(value as u32) > 0.0,
+            Element::I32 | Element::I64 => value > 0,
+        }
+    }
+}
+
+type Done = Result<(), &'static str>;
+
+impl State<'_> {
+    fn set(&mut self, value: ValueId, to: i64) {
+        if self.values.len() <= value {
+            self.values.resize(value + 1, 0);
+        }
+        self.values[value] = to;
+    }
+
+    fn value(&self, value: ValueId) -> Result<i64, &'static str> {
+        self.values.get(value).copied().ok_or("undefined value")
+    }
+
+    fn items(&mut self, items: &[Item]) -> Done {
+        items.iter().try_for_each(|item| self.item(item))
+    }
+
+    fn item(&mut self, item: &Item) -> Done {
+        let element = self.program.element;
+        match item {
+            Item::Loop(l) => self.run_loop(l)?,
+            Item::If(condition, then, otherwise) => {
+                let holds = match condition {
+                    Condition::Below(expr, number) => self.index(expr)? < *number,
+                    Condition::Positive(value) => element.is_positive(self.value(*value)?),
+                };
+                self.items(if holds { then } else { otherwise })?;
+            }
+            Item::Load(value, memref, at) => {
+                let (object, cell) = self.cell(*memref, at)?;
+                let loaded = self.read(object, cell)?;
+                self.set(*value, loaded);
+            }
+            Item::Store(value, memref, at) => {
+                let stored = self.value(*value)?;
+                let (object, cell) = self.cell(*memref, at)?;
+                self.write(object, cell, stored)?;
+            }
+            Item::Compute(value, operator, a, b) => {
+                let result = element.apply(*operator, self.value(*a)?, self.value(*b)?);
+                self.set(*value, result);
+            }
+            Item::Index(value, expr) => {
+                let number = self.index(expr)?;
+                self.set(*value, element.of_number(number));
+            }
+            Item::Call(Callee::Fill, memref) => {
+                for (k, cell) in self.cells(*memref).into_iter().enumerate() {
+                    self.write(self.object_of[*memref], cell, element.of_number(k as i64 + 1))?;
+                }
+            }
+            Item::Call(Callee::Bump, memref) => {
+                let (object, cell) = (self.object_of[*memref], self.program.memrefs[*memref].offset);
+                let old = self.read(object, cell)?;
+                self.write(object, cell, element.apply(Operator::Add, old, old))?;
+            }
+            Item::Copy(from, to) => {
+                let (from_cells, to_cells) = (self.cells(*from), self.cells(*to));
+                for (source, target) in from_cells.into_iter().zip(to_cells) {
+                    let value = self.read(self.object_of[*from], source)?;
+                    self.write(self.object_of[*to], target, value)?;
+                }
+            }
+            Item::Dealloc(memref) => {
+                let object = &mut self.objects[self.object_of[*memref]];
+                if !std::mem::replace(&mut object.alive, false) {
+                    return Err("freed twice");
+                }
+                // For the order of things, the end of a life writes every element.
+                for cell in self.cells(*memref) {
+                    let access = self.access(self.object_of[*memref], cell, true);
+                    self.trace.push(access);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn run_loop(&mut self, l: &Loop) -> Done {
+        let bound = |state: &Self, exprs: &[Expr]| {
+            exprs.iter().map(|e| state.index(e)).collect::<Result<Vec<_>, _>>()
+        };
+        let lower = bound(self, &l.lower)?.into_iter().max().unwrap_or(0);
+        let upper = bound(self, &l.upper)?.into_iter().min().unwrap_or(0);
+        if let Some(carried) = &l.carried {
+            self.set(carried.argument, self.value(carried.init)?);
+        }
+        if self.variables.len() <= l.id {
+            self.variables.resize(l.id + 1, 0);
+        }
+        self.path.push(Step { id: l.id, iteration: 0 });
+        let mut variable = lower;
+        let mut iteration = 0;
+        while variable < upper {
+            self.variables[l.id] = variable;
+            if let Some(step) = self.path.last_mut() {
+                step.iteration = iteration;
+            }
+            self.items(&l.body)?;
+            if let Some(carried) = &l.carried {
+                self.set(carried.argument, self.value(carried.next)?);
+            }
+            variable += l.step;
+            iteration += 1;
+        }
+        self.path.pop();
+        if let Some(carried) = &l.carried {
+            self.set(carried.result, self.value(carried.argument)?);
+        }
+        Ok(())
+    }
+
+    fn index(&self, expr: &Expr) -> Result<i64, &'static str> {
+        Ok(match expr {
+            Expr::Constant(number) => *number,
+            Expr::Variable(id) => self.variables.get(*id).copied().ok_or("undefined variable")?,
+            Expr::Parameter(index) => self.parameters.get(*index).copied().ok_or("undefined parameter")?,
+            Expr::Add(a, b) => self.index(a)? + self.index(b)?,
+            Expr::Scale(a, factor) => self.index(a)? * factor,
+            Expr::FloorDiv(a, divisor) => self.index(a)?.div_euclid(*divisor),
+            Expr::Mod(a, divisor) => self.index(a)?.rem_euclid(*divisor),
+            Expr::Product(a, b) => self.index(a)? * self.index(b)?,
+            Expr::Wrapped(value, size) => (self.value(*value)? as u64 % *size as u64) as i64,
+        })
+    }
+
+    fn cell(&self, memref: MemRefId, at: &[Expr]) -> Result<(usize, i64), &'static str> {
+        let view = &self.program.memrefs[memref];
+        let mut cell = view.offset;
+        for ((expr, size), stride) in at.iter().zip(&view.shape).zip(&view.strides) {
+            let index = self.index(expr)?;
+            if index < 0 || index >= *size {
+                return Err("out of bounds");
+            }
+            cell += index * stride;
+        }
+        Ok((self.object_of[memref], cell))
+    }
+
+    /// Every element of a memref in row-major order.
+    fn cells(&self, memref: MemRefId) -> Vec<i64> {
+        let view = &self.program.memrefs[memref];
+        let mut cells = vec![view.offset];
+        for (size, stride) in view.shape.iter().zip(&view.strides) {
+            cells = cells.iter().flat_map(|cell| (0..*size).map(move |k| cell + k * stride)).collect();
+        }
+        cells
+    }
+
+    fn access(&self, object: usize, element: i64, writes: bool) -> Access {
+        Access { path: self.path.clone(), object, element, writes }
+    }
+
+    fn read(&mut self, object: usize, cell: i64) -> Result<i64, &'static str> {
+        let access = self.access(object, cell, false);
+        self.trace.push(access);
+        let object = self.objects.get(object).filter(|o| o.alive).ok_or("used after its end")?;
+        object.cells.get(cell as usize).copied().ok_or("out of bounds")?.ok_or("uninitialised")
+    }
+
+    fn write(&mut self, object: usize, cell: i64, value: i64) -> Done {
+        let access = self.access(object, cell, true);
+        self.trace.push(access);
+        let object = self.objects.get_mut(object).filter(|o| o.alive).ok_or("used after its end")?;
+        *object.cells.get_mut(cell as usize).ok_or("out of bounds")? = Some(value);
+        Ok(())
+    }
+}
