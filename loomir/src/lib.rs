@@ -35,16 +35,25 @@ pub use loomir_lowering as lowering;
 pub use loomir_transforms as transforms;
 
 use loomir_ir::text::PrintOptions;
-use loomir_ir::{Body, Context, Diagnostics, verifier};
+use loomir_ir::{Body, Context, Diagnostics, Registry, verifier};
 use loomir_transforms::fusion;
 
-pub use loomir_dialects::context;
 pub use loomir_transforms::dependence::base::AliasMode;
 pub use loomir_transforms::fusion::{Options as FuseOptions, Report as FuseReport};
 
+mod execute;
 mod passes;
 
+pub use execute::{Engine, execute};
 pub use passes::passes;
+
+/// A context that knows every dialect of Loomir, what its operations mean, and how they are lowered.
+pub fn context() -> Context {
+    let mut registry = Registry::new();
+    loomir_dialects::register_all(&mut registry);
+    loomir_lowering::register(&mut registry);
+    Context::new(registry)
+}
 
 /// Reads a module and verifies it.
 ///

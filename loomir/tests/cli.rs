@@ -91,7 +91,12 @@ fn bytes_that_are_no_text() {
 
 #[test]
 fn a_mistake_in_the_command_line() {
-    for args in [&["fuse"][..], &["no-such-command"], &["fuse", "-", "--alias=sometimes"], &["opt", "-", "--no-such-pass"]] {
+    for args in [
+        &["fuse"][..],
+        &["no-such-command"],
+        &["fuse", "-", "--alias=sometimes"],
+        &["opt", "-", "--no-such-pass"],
+    ] {
         assert_eq!(loomir(args, b"").status.code(), Some(2), "{args:?}");
     }
     insta::assert_snapshot!(refused(&["opt", "-", "--pass-pipeline=func.func(loop-fusion{speed=9})"], LOOP));
@@ -99,7 +104,8 @@ fn a_mistake_in_the_command_line() {
 
 #[test]
 fn help_is_no_mistake() {
-    for args in [&["--help"][..], &["fuse", "--help"], &["opt", "--help"], &["run", "--help"], &["--version"]] {
+    for args in [&["--help"][..], &["fuse", "--help"], &["opt", "--help"], &["run", "--help"], &["--version"]]
+    {
         let output = loomir(args, b"");
         assert_eq!(output.status.code(), Some(0), "{args:?}");
         assert!(!output.stdout.is_empty());
@@ -108,12 +114,18 @@ fn help_is_no_mistake() {
 
 #[test]
 fn passes_run_in_the_order_they_are_given() {
-    let output = loomir(&["opt", "-", "--canonicalize", "--loop-fusion=alias=distinct", "--print-ir-after-all"], LOOP.as_bytes());
+    let output = loomir(
+        &["opt", "-", "--canonicalize", "--loop-fusion=alias=distinct", "--print-ir-after-all"],
+        LOOP.as_bytes(),
+    );
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let log = String::from_utf8_lossy(&output.stderr);
     let titles: Vec<&str> = log.lines().filter(|line| line.starts_with("// -----//")).collect();
     assert_eq!(
         titles,
-        ["// -----// IR Dump After canonicalize //----- //", "// -----// IR Dump After loop-fusion //----- //"]
+        [
+            "// -----// IR Dump After canonicalize //----- //",
+            "// -----// IR Dump After loop-fusion //----- //"
+        ]
     );
 }

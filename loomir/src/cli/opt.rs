@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use loomir::ir::Body;
 use loomir::ir::pass::{Instrumentation, PassManager, PassRegistry, Report};
 use loomir::ir::text::PrintOptions;
-use loomir::ir::{Body, Context};
 
 use super::{Failure, input, output, render};
 
@@ -21,7 +21,7 @@ pub(super) fn command() -> Command {
             Arg::new("emit")
                 .long("emit")
                 .value_name("FORM")
-                .value_parser(["mlir", "generic"])
+                .value_parser(["mlir", "generic", "ll"])
                 .default_value("mlir")
                 .help("What to print: MLIR, its generic form, or LLVM IR (lowering what is left)"),
         )
@@ -88,7 +88,7 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
             return Err(source.failure(&ctx, &errors));
         }
     }
-    let text = emit(matches, &ctx, &mut module).map_err(|errors| source.failure(&ctx, &errors))?;
+    let text = emit(matches, &mut module).map_err(|errors| source.failure(&ctx, &errors))?;
     output::write(matches, &text)
 }
 
@@ -151,8 +151,12 @@ fn logs(matches: &ArgMatches, report: &Report) -> String {
     text
 }
 
-fn emit(matches: &ArgMatches, _ctx: &Context, module: &mut Body) -> Result<String, loomir::ir::Diagnostics> {
+fn emit(matches: &ArgMatches, module: &mut Body) -> Result<String, loomir::ir::Diagnostics> {
     let form = matches.get_one::<String>("emit").map_or("mlir", String::as_str);
+    if form == "ll" {
+        loomir::lowering::lower_to_llvm(module)?;
+        return loomir::lowering::to_ll(module);
+    }
     let generic = form == "generic" || matches.get_flag("mlir-print-op-generic");
     let options = PrintOptions {
         generic,

@@ -1,15 +1,69 @@
 //! `loomir run`: executes a function.
 
-use clap::{ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use loomir::Engine;
+use loomir::dialects::interp::Limits;
 
-use super::{Failure, input};
+use super::{Failure, input, output};
 
 pub(super) fn command() -> Command {
     Command::new("run")
-        .about("Executes a function; prints its results and what its buffers hold")
+        .about("Executes a function; prints its results and what its buffers hold, with a digest of each")
         .arg(input::arg())
+        .arg(Arg::new("entry").long("entry").value_name("F").required(true).help("The function to execute"))
+        .arg(
+            Arg::new("arg")
+                .long("arg")
+                .value_name("ARG")
+                .action(ArgAction::Append)
+                .allow_hyphen_values(true)
+                .help(
+                    "An argument, in order: a number, zeros, iota, random:SEED, a list [1, 2.5], or @0 for \
+                     the buffer of argument 0; with a type behind a colon where the parameter leaves it \
+                     open: 'iota : memref<4x8xf32>'",
+                ),
+        )
+        .arg(
+            Arg::new("engine")
+                .long("engine")
+                .value_name("ENGINE")
+                .value_parser(["interp", "jit"])
+                .default_value("interp")
+                .help("The interpreter, or LLVM (built with --features llvm)"),
+        )
+        .arg(
+            Arg::new("opt-level")
+                .short('O')
+                .long("opt-level")
+                .value_name("LEVEL")
+                .value_parser(value_parser!(u32).range(0..=3))
+                .default_value("2")
+                .help("How hard LLVM optimises"),
+        )
+        .arg(
+            Arg::new("max-steps")
+                .long("max-steps")
+                .value_name("N")
+                .value_parser(value_parser!(u64))
+                .help("Operations the interpreter executes before it gives up"),
+        )
 }
 
-pub(super) fn main(_matches: &ArgMatches) -> Result<(), Failure> {
-    Ok(())
+pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
+    let source = input::read(matches)?;
+    let ctx = loomir::context();
+    let mut module = source.parse(&ctx)?;
+    let entry = matches.get_one::<String>("entry").map_or("", String::as_str);
+    let arguments: Vec<&str> =
+        matches.get_many::<String>("arg").unwrap_or_default().map(String::as_str).collect();
+    let engine = match matches.get_one::<String>("engine").map(String::as_str) {
+        Some("jit") => Engine::Jit(matches.get_one::<u32>("opt-level").copied().unwrap_or(2)),
+        _ => Engine::Interpreter,
+    };
+    let default = Limits::default();
+    let limits =
+        Limits { steps: matches.get_one::<u64>("max-steps").copied().unwrap_or(default.steps), ..default };
+    let outcome = loomir::execute(&mut module, entry, &arguments, engine, &limits)
+        .map_err(|diagnostics| source.failure(&ctx, &diagnostics))?;
+    output::to_stdout(&outcome.to_text())
 }
