@@ -600,7 +600,7 @@ impl<'p, 's> OpParser<'p, 's> {
     }
 
     /// Sees to it that region `index` of those read so far ends in a terminator: adds a block if there is none, and an operation of `def` without operands to
-    /// the last block if that doesn't end in a terminator.
+    /// the last block if that doesn't end in a terminator. Regions of the new operation get an empty block.
     pub fn ensure_terminator(&mut self, state: &mut OperationState, index: usize, def: &'static OpDef) {
         let (body, holder) = match &mut self.pending {
             Pending::None => return,
@@ -623,7 +623,20 @@ impl<'p, 's> OpParser<'p, 's> {
         let mut terminator = OperationState::of(self.parser.ctx, def, state.loc);
         terminator.set_defaults(self.parser.ctx);
         let op = body.create(terminator);
+        for region in body.own_regions(op) {
+            body.append_block(region, &[]);
+        }
         body.append_op(block, op);
+    }
+
+    /// Makes the region read last the first, for an operation that writes its regions in another order than it has them and
+    /// owns no body.
+    pub fn move_last_region_to_front(&mut self) {
+        if let Pending::Op { first, more } = &mut self.pending
+            && let Some(last) = more.pop()
+        {
+            more.insert(0, std::mem::replace(first, last));
+        }
     }
 
     /// Reads `^block`.
