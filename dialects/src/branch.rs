@@ -8,9 +8,10 @@ use std::ops::Range;
 
 use loomir_ir::text::{OpParser, OpPrinter, ParseResult, type_to_string};
 use loomir_ir::verifier::op_error;
-use loomir_ir::{Attr, Context, Diagnostic, Diagnostics, OpRef, OperationState, Type, Value};
+use loomir_ir::{Context, Diagnostic, Diagnostics, OpRef, OperationState, Type, Value};
 
 use crate::arith::constant::Numbers;
+use crate::elements::{elements, elements_attr};
 use crate::interfaces::BranchLike;
 
 /// All operands go to the one successor.
@@ -138,20 +139,7 @@ pub(crate) fn verify_cases(op: OpRef<'_>, out: &mut Diagnostics) -> bool {
 
 /// The values of a switch's cases, as bits.
 pub(crate) fn case_values(op: OpRef<'_>) -> Vec<u128> {
-    let ctx = op.ctx();
-    let Some(attr) = op.attr("case_values") else { return Vec::new() };
-    let count = attr.ty(ctx).and_then(|ty| ty.shape(ctx)).map_or(0, |shape| shape.iter().product());
-    match Numbers::of(ctx, attr) {
-        Some(Numbers::One(value)) => vec![value; usize::try_from(count).unwrap_or(0)],
-        Some(Numbers::Many(values)) => values,
-        None => Vec::new(),
-    }
-}
-
-/// The attribute of case values of type `ty`; none if there are no cases.
-pub(crate) fn case_values_attr(ctx: &Context, ty: Type, values: Vec<u128>) -> Option<Attr> {
-    let vector = ctx.vector_type(&[values.len() as i64], ty);
-    Numbers::Many(values).attr(ctx, vector)
+    op.attr("case_values").map_or_else(Vec::new, |values| elements(op.ctx(), values))
 }
 
 /// The cases of a switch as they are read.
@@ -189,7 +177,10 @@ impl Cases {
         state.set_segments(ctx, &[1, defaults as i64, self.operands.len() as i64]);
         state.operands.extend(self.operands);
         state.set_attr(ctx, "case_operand_segments", ctx.dense_ints_attr(Type::I32, &self.segments));
-        if let Some(values) = case_values_attr(ctx, ty, self.values) {
+        let vector = ctx.vector_type(&[self.values.len() as i64], ty);
+        if !self.values.is_empty()
+            && let Some(values) = elements_attr(ctx, vector, self.values)
+        {
             state.set_attr(ctx, "case_values", values);
         }
     }

@@ -10,6 +10,7 @@ mod branch;
 pub mod builtin;
 pub mod cf;
 mod checks;
+mod elements;
 pub mod float;
 pub mod func;
 pub mod interfaces;

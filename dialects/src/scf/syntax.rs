@@ -394,7 +394,7 @@ pub(super) fn parse_index_switch(p: &mut OpParser<'_, '_>, state: &mut Operation
     p.expect_keyword("default")?;
     p.parse_region(state, &[])?;
     p.ensure_terminator(state, cases.len(), YieldOp::DEF);
-    p.move_last_region_to_front(state);
+    p.move_last_region_to_front();
     Ok(())
 }
 

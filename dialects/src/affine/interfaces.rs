@@ -1,0 +1,71 @@
+//! What `affine` operations mean to analyses.
+
+use loomir_ir::{OpRef, Region, Registry, Value};
+
+use super::access::{map_of, subscripts};
+use crate::interfaces::{
+    Access, Bound, Effect, EffectKind, LoopBounds, LoopLike, MemoryAccess, MemoryEffects, Resource, Step,
+    Subscripts,
+};
+
+/// `affine.for` as a counted loop.
+struct For;
+
+impl LoopLike for For {
+    fn bounds(&self, op: OpRef<'_>) -> LoopBounds {
+        let bound = |map: &str, operands: &str| {
+            let map = map_of(op.ctx(), op.attr(map));
+            Bound::Map(Subscripts { map, operands: op.operand_group(operands) })
+        };
+        LoopBounds {
+            lower: bound("lowerBoundMap", "lowerBoundOperands"),
+            upper: bound("upperBoundMap", "upperBoundOperands"),
+            step: Step::Constant(op.attr("step").and_then(|a| a.as_int(op.ctx())).unwrap_or(1)),
+        }
+    }
+
+    fn body(&self, op: OpRef<'_>) -> Region {
+        op.region(0)
+    }
+
+    fn inits(&self, op: OpRef<'_>) -> Vec<Value> {
+        op.operand_group("inits")
+    }
+}
+
+/// Loads, stores and prefetches, of one element or a vector.
+struct Touch {
+    kind: EffectKind,
+}
+
+impl MemoryEffects for Touch {
+    fn effects(&self, op: OpRef<'_>) -> Vec<Effect> {
+        vec![Effect { kind: self.kind, on: Resource::Value(subscripts(op).0) }]
+    }
+
+    fn may_be_undefined(&self, _op: OpRef<'_>) -> bool {
+        true
+    }
+}
+
+impl MemoryAccess for Touch {
+    fn access(&self, op: OpRef<'_>) -> Access {
+        let (memref, subscripts) = subscripts(op);
+        let stored = (self.kind == EffectKind::Write).then(|| op.operand(0));
+        Access { memref, subscripts, stored }
+    }
+}
+
+pub(super) fn register(registry: &mut Registry) {
+    use EffectKind::{Read, Write};
+    registry.attach::<dyn LoopLike>("affine.for", Box::new(For));
+    for (name, kind) in [("affine.load", Read), ("affine.store", Write)] {
+        registry.attach::<dyn MemoryAccess>(name, Box::new(Touch { kind }));
+        registry.attach::<dyn MemoryEffects>(name, Box::new(Touch { kind }));
+    }
+    for (name, kind) in
+        [("affine.vector_load", Read), ("affine.vector_store", Write), ("affine.prefetch", Read)]
+    {
+        registry.attach::<dyn MemoryEffects>(name, Box::new(Touch { kind }));
+    }
+}

@@ -1,0 +1,291 @@
+//! Custom forms of `affine.apply`, `min`, `max`, `if`, `for` and of index arithmetic.
+
+use loomir_ir::text::{Delimiter, OpParser, OpPrinter, ParseResult};
+use loomir_ir::{AffineExpr, AffineExprKind, AffineMap, Attr, AttrKind, OpRef, OperationState, Type, Value};
+
+use super::YieldOp;
+use super::access::map_of;
+use crate::syntax::{parse_assignments, parse_index_list, print_assignments, print_index_list};
+
+/// Reads `(%i, %j)[%n]`, the operands of a map or set with so many dimensions and symbols.
+fn parse_map_operands(p: &mut OpParser<'_, '_>, dims: u32, symbols: u32) -> ParseResult<Vec<Value>> {
+    let mut values = Vec::new();
+    let loc = p.loc();
+    let lists = [(Delimiter::Paren, dims, "dim"), (Delimiter::OptionalSquare, symbols, "symbol")];
+    for (delimiter, count, what) in lists {
+        let operands = p.parse_operand_list(delimiter)?;
+        if operands.len() != count as usize {
+            return Err(p.error(loc, format!("{what} operand count and affine map {what} count must match")));
+        }
+        for operand in operands {
+            values.push(p.resolve(operand, Type::INDEX)?);
+        }
+    }
+    Ok(values)
+}
+
+fn print_map_operands(p: &mut OpPrinter<'_>, dims: u32, operands: &[Value]) {
+    let (dims, symbols) = operands.split_at(operands.len().min(dims as usize));
+    p.write("(");
+    p.operands(dims.iter().copied());
+    p.write(")");
+    if !symbols.is_empty() {
+        p.write("[");
+        p.operands(symbols.iter().copied());
+        p.write("]");
+    }
+}
+
+/// `affine.apply #map(%i)[%n]`, and `min` and `max` alike.
+pub(super) fn parse_apply(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<()> {
+    let map = p.parse_affine_map()?;
+    let ctx = p.ctx();
+    let data = map.data(ctx);
+    state.set_attr(ctx, "map", ctx.attr(AttrKind::AffineMap(map)));
+    state.operands = parse_map_operands(p, data.dims, data.symbols)?;
+    state.result_types.push(Type::INDEX);
+    p.parse_optional_attr_dict(state)
+}
+
+pub(super) fn print_apply(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
+    let map = map_of(op.ctx(), op.attr("map"));
+    let operands: Vec<Value> = op.operands().collect();
+    p.write(" ");
+    p.attr(op.ctx().attr(AttrKind::AffineMap(map)));
+    print_map_operands(p, map.data(op.ctx()).dims, &operands);
+    p.attr_dict(op, &["map"]);
+}
+
+/// `affine.if #set(%i)[%n] -> f32 {…} else {…}`.
+pub(super) fn parse_if(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<()> {
+    let set = p.parse_integer_set()?;
+    let ctx = p.ctx();
+    let data = set.data(ctx);
+    state.set_attr(ctx, "condition", ctx.attr(AttrKind::IntegerSet(set)));
+    state.operands = parse_map_operands(p, data.dims, data.symbols)?;
+    state.result_types = p.parse_optional_arrow_types()?;
+    p.parse_region(state, &[])?;
+    p.ensure_terminator(state, 0, YieldOp::DEF);
+    if p.accept_keyword("else") {
+        p.parse_region(state, &[])?;
+        p.ensure_terminator(state, 1, YieldOp::DEF);
+    } else {
+        p.add_empty_region(state);
+    }
+    p.parse_optional_attr_dict(state)
+}
+
+pub(super) fn print_if(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
+    let ctx = op.ctx();
+    let operands: Vec<Value> = op.operands().collect();
+    let terminators = op.num_results() > 0;
+    p.write(" ");
+    if let Some(condition) = op.attr("condition") {
+        p.attr(condition);
+        if let AttrKind::IntegerSet(set) = condition.kind(ctx) {
+            print_map_operands(p, set.data(ctx).dims, &operands);
+        }
+    }
+    let types: Vec<Type> = op.results().map(|r| op.type_of(r)).collect();
+    p.arrow_types(&types);
+    p.write(" ");
+    p.region(op, 0, false, terminators);
+    if op.body().entry_block(op.region(1)).is_some() {
+        p.write(" else ");
+        p.region(op, 1, false, terminators);
+    }
+    p.attr_dict(op, &["condition"]);
+}
+
+/// `affine.for %i = max #map(%a) to min #map1(%b)[%c] step 2 iter_args(%x = %y) -> (f32) {…}`.
+pub(super) fn parse_for(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<()> {
+    let mut variable = p.parse_argument(false)?;
+    variable.ty = Type::INDEX;
+    p.expect("=")?;
+    let lower = parse_bound(p, state, "lower", "max")?;
+    p.expect_keyword("to")?;
+    let upper = parse_bound(p, state, "upper", "min")?;
+    let ctx = p.ctx();
+    let mut step = 1;
+    if p.accept_keyword("step") {
+        let loc = p.loc();
+        step = p.parse_integer()?;
+        if step <= 0 {
+            return Err(p.error(loc, "expected step to be representable as a positive signed integer"));
+        }
+    }
+    state.set_attr(ctx, "step", ctx.index_attr(step));
+    let loc = p.loc();
+    let mut inits = Vec::new();
+    let mut arguments = vec![variable];
+    if p.accept_keyword("iter_args") {
+        let (carried, operands) = parse_assignments(p, Delimiter::Paren)?;
+        state.result_types = p.parse_arrow_types()?;
+        if state.result_types.len() != operands.len() {
+            return Err(p.error(loc, "mismatch between the number of loop-carried values and results"));
+        }
+        inits = p.resolve_all(&operands, &state.result_types, loc)?;
+        let typed = carried.into_iter().zip(&state.result_types);
+        arguments.extend(typed.map(|(argument, ty)| loomir_ir::text::Argument { ty: *ty, ..argument }));
+    }
+    state.set_segments(ctx, &[lower as i64, upper as i64, inits.len() as i64]);
+    state.operands.extend(inits);
+    p.parse_region(state, &arguments)?;
+    p.ensure_terminator(state, 0, YieldOp::DEF);
+    p.parse_optional_attr_dict(state)
+}
+
+/// Reads a bound: a number, a value, or a map with its operands, with the word `max` or `min` if it has several results.
+/// How many operands were added.
+fn parse_bound(
+    p: &mut OpParser<'_, '_>,
+    state: &mut OperationState,
+    side: &str,
+    word: &str,
+) -> ParseResult<usize> {
+    let name = format!("{side}BoundMap");
+    let ctx = p.ctx();
+    let set = |state: &mut OperationState, map: AffineMap| {
+        state.set_attr(ctx, &name, ctx.attr(AttrKind::AffineMap(map)));
+    };
+    let several = p.accept_keyword(word);
+    if let Some(operand) = p.parse_optional_operand()? {
+        state.operands.push(p.resolve(operand, Type::INDEX)?);
+        set(state, AffineMap::new(ctx, 0, 1, vec![AffineExpr::symbol(ctx, 0)]));
+        return Ok(1);
+    }
+    let loc = p.loc();
+    let bound = p.parse_attr(Some(Type::INDEX))?;
+    match bound.kind(ctx) {
+        AttrKind::AffineMap(map) => {
+            let data = map.data(ctx);
+            let operands = parse_map_operands(p, data.dims, data.symbols)?;
+            if data.results.len() > 1 && !several {
+                let message =
+                    format!("{side} loop bound affine map with multiple results requires '{word}' prefix");
+                return Err(p.error(loc, message));
+            }
+            set(state, *map);
+            state.operands.extend(&operands);
+            Ok(operands.len())
+        }
+        AttrKind::Integer { .. } => {
+            set(state, AffineMap::constant(ctx, bound.as_int(ctx).unwrap_or(0)));
+            Ok(0)
+        }
+        _ => Err(p.error(loc, "expected valid affine map representation for loop bounds")),
+    }
+}
+
+fn print_bound(p: &mut OpPrinter<'_>, map: AffineMap, operands: &[Value], word: &str) {
+    let ctx = p.ctx();
+    let data = map.data(ctx);
+    if let [result] = *data.results {
+        match (result.kind(ctx), data.dims, data.symbols, operands) {
+            (AffineExprKind::Constant(number), 0, 0, _) => return p.write(&number.to_string()),
+            (AffineExprKind::Symbol(0), 0, 1, [operand]) => return p.operand(*operand),
+            _ => {}
+        }
+    } else {
+        p.write(word);
+        p.write(" ");
+    }
+    p.attr(ctx.attr(AttrKind::AffineMap(map)));
+    print_map_operands(p, data.dims, operands);
+}
+
+pub(super) fn print_for(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
+    let (ctx, body) = (op.ctx(), op.body());
+    let arguments: Vec<Value> = match body.entry_block(op.region(0)) {
+        Some(block) => body.arguments(block).collect(),
+        None => Vec::new(),
+    };
+    let inits = op.operand_group("inits");
+    p.write(" ");
+    if let Some(variable) = arguments.first() {
+        p.argument_without_type(*variable);
+    }
+    p.write(" = ");
+    print_bound(p, map_of(ctx, op.attr("lowerBoundMap")), &op.operand_group("lowerBoundOperands"), "max");
+    p.write(" to ");
+    print_bound(p, map_of(ctx, op.attr("upperBoundMap")), &op.operand_group("upperBoundOperands"), "min");
+    match op.attr("step").and_then(|step| step.as_int(ctx)) {
+        Some(1) | None => {}
+        Some(step) => p.write(&format!(" step {step}")),
+    }
+    print_assignments(p, " iter_args", arguments.iter().skip(1).copied(), &inits);
+    if !inits.is_empty() {
+        p.write(" -> (");
+        p.types(op.results().map(|r| op.type_of(r)));
+        p.write(")");
+    }
+    p.write(" ");
+    p.region(op, 0, false, !inits.is_empty());
+    p.attr_dict(op, &["lowerBoundMap", "upperBoundMap", "step", "operandSegmentSizes"]);
+}
+
+/// `affine.delinearize_index %n into (2, %b) : index, index`.
+pub(super) fn parse_delinearize(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<()> {
+    let index = p.parse_operand()?;
+    state.operands.push(p.resolve(index, Type::INDEX)?);
+    p.expect_keyword("into")?;
+    parse_basis(p, state)?;
+    p.parse_optional_attr_dict(state)?;
+    p.expect(":")?;
+    state.result_types = p.parse_type_list()?;
+    Ok(())
+}
+
+/// Reads `(2, %b)`; how many values it holds.
+fn parse_basis(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<usize> {
+    let (values, numbers) = parse_index_list(p, Delimiter::Paren)?;
+    for value in &values {
+        state.operands.push(p.resolve(*value, Type::INDEX)?);
+    }
+    let ctx = p.ctx();
+    state.set_attr(ctx, "static_basis", ctx.dense_ints_attr(Type::I64, &numbers));
+    Ok(values.len())
+}
+
+fn print_basis(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
+    let numbers = op.attr("static_basis").and_then(|a| a.as_dense_ints(op.ctx())).unwrap_or_default();
+    print_index_list(p, &op.operand_group("dynamic_basis"), &numbers);
+}
+
+pub(super) fn print_delinearize(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
+    p.write(" ");
+    p.operand(op.operand(0));
+    p.write(" into ");
+    print_basis(p, op);
+    p.attr_dict(op, &["static_basis"]);
+    p.write(" : ");
+    p.types(op.results().map(|r| op.type_of(r)));
+}
+
+/// `affine.linearize_index disjoint [%i, %j] by (4, %b) : index`.
+pub(super) fn parse_linearize(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<()> {
+    let ctx = p.ctx();
+    if p.accept_keyword("disjoint") {
+        state.set_attr(ctx, "disjoint", Attr::UNIT);
+    }
+    let indices = p.parse_operand_list(Delimiter::Square)?;
+    for index in &indices {
+        state.operands.push(p.resolve(*index, Type::INDEX)?);
+    }
+    p.expect_keyword("by")?;
+    let basis = parse_basis(p, state)?;
+    state.set_segments(ctx, &[indices.len() as i64, basis as i64]);
+    p.parse_optional_attr_dict(state)?;
+    state.result_types.push(p.parse_colon_type()?);
+    Ok(())
+}
+
+pub(super) fn print_linearize(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
+    p.write(if op.attr("disjoint") == Some(Attr::UNIT) { " disjoint [" } else { " [" });
+    p.operands(op.operand_group("multi_index"));
+    p.write("] by ");
+    print_basis(p, op);
+    p.attr_dict(op, &["static_basis", "disjoint", "operandSegmentSizes"]);
+    p.write(" : ");
+    p.ty(op.result_type(0));
+}

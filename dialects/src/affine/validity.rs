@@ -1,0 +1,174 @@
+//! Which values may be operands of affine maps.
+//!
+//! All within the *scope* of the operation that uses them: the innermost region of an operation with the trait `AffineScope`
+//! (a function). A value of type `index` may be a **symbol** if it is
+//! - defined at the top of the scope (or outside, where the scope is not isolated),
+//! - a constant,
+//! - the result of `affine.apply` or of another pure operation whose operands may all be symbols,
+//! - a `memref.dim` of a memref of the top, or of one whose size in that dimension may be a symbol.
+//!
+//! It may be a **dimension** if it may be a symbol, is an induction variable of `affine.for` or `affine.parallel`, or comes
+//! from `affine.apply`, `affine.delinearize_index` or `affine.linearize_index` of dimensions. So the value of a subscript is an affine
+//! function of loop variables and of what stays fixed while the scope runs.
+//!
+//! Each value is looked at once; linear in the operations a value depends on.
+
+use hashbrown::HashSet;
+use loomir_ir::rewrite::constant_of;
+use loomir_ir::{Body, DYNAMIC, Op, OpRef, Region, Trait, Type, Value, ValueDef};
+
+use super::{ApplyOp, DelinearizeIndexOp, ForOp, LinearizeIndexOp, ParallelOp};
+use crate::memref;
+
+/// What a value is to be.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Role {
+    Dimension,
+    Symbol,
+}
+
+/// Whether `value` may be a dimension of an operation in the same scope as `user`.
+pub fn is_valid_dim(user: OpRef<'_>, value: Value) -> bool {
+    may_be(user, value, Role::Dimension)
+}
+
+/// Whether `value` may be a symbol of an operation in the same scope as `user`.
+pub fn is_valid_symbol(user: OpRef<'_>, value: Value) -> bool {
+    may_be(user, value, Role::Symbol)
+}
+
+/// What makes a value valid.
+enum Verdict {
+    Yes,
+    No,
+    /// It is if all of these are.
+    If(Vec<Value>, Role),
+}
+
+pub(crate) fn may_be(user: OpRef<'_>, value: Value, role: Role) -> bool {
+    let body = user.body();
+    let scopes = scopes(body, user.op());
+    let mut seen = HashSet::new();
+    let mut work = vec![(value, role)];
+    while let Some((value, role)) = work.pop() {
+        if !seen.insert((value, role)) {
+            continue;
+        }
+        match judge(body, &scopes, value, role) {
+            Verdict::Yes => {}
+            Verdict::No => return false,
+            Verdict::If(values, role) => work.extend(values.into_iter().map(|v| (v, role))),
+        }
+    }
+    true
+}
+
+/// The regions whose top values are symbols for `op`: its scope and, as long as that is not isolated, those around.
+fn scopes(body: &Body, op: Op) -> Vec<Region> {
+    let mut regions = Vec::new();
+    let mut current = Some(op);
+    let mut in_scope = false;
+    while let Some(op) = current {
+        let Some(region) = body.region_of(op) else { break };
+        let parent = body.region_parent(region);
+        in_scope |= body.has_trait(parent, Trait::AffineScope);
+        if in_scope {
+            regions.push(region);
+            if body.has_trait(parent, Trait::IsolatedFromAbove) {
+                break;
+            }
+        }
+        current = Some(parent);
+    }
+    regions
+}
+
+fn home(body: &Body, value: Value) -> Option<Region> {
+    body.value_block(value).map(|block| body.block_region(block))
+}
+
+/// Whether a value is defined directly in a region of an operation that is a scope.
+fn is_top_level(body: &Body, value: Value) -> bool {
+    home(body, value).is_some_and(|r| body.has_trait(body.region_parent(r), Trait::AffineScope))
+}
+
+fn judge(body: &Body, scopes: &[Region], value: Value, role: Role) -> Verdict {
+    if body.value_type(value) != Type::INDEX {
+        return Verdict::No;
+    }
+    if home(body, value).is_some_and(|region| scopes.contains(&region)) {
+        return Verdict::Yes;
+    }
+    let op = match body.def(value) {
+        ValueDef::OpResult { op, .. } => op,
+        ValueDef::BlockArgument { .. } => {
+            let valid = role == Role::Dimension && is_induction_variable(body, value);
+            return if valid { Verdict::Yes } else { Verdict::No };
+        }
+    };
+    if body.has_trait(op, Trait::ConstantLike) {
+        return Verdict::Yes;
+    }
+    let operands = || body.operands(op).collect();
+    let is_index_arithmetic =
+        [ApplyOp::DEF, DelinearizeIndexOp::DEF, LinearizeIndexOp::DEF].iter().any(|def| body.is(op, def));
+    if is_index_arithmetic {
+        return Verdict::If(operands(), role);
+    }
+    if let Some(dim) = memref::DimOp::cast(body, op) {
+        return judge_dim(body, dim);
+    }
+    if body.has_trait(op, Trait::Pure) { Verdict::If(operands(), Role::Symbol) } else { Verdict::No }
+}
+
+/// Whether it is the induction variable of an affine loop.
+pub fn is_induction_variable(body: &Body, value: Value) -> bool {
+    let ValueDef::BlockArgument { block, index } = body.def(value) else { return false };
+    let parent = body.region_parent(body.block_region(block));
+    (body.is(parent, ForOp::DEF) && index == 0) || body.is(parent, ParallelOp::DEF)
+}
+
+/// A `memref.dim` is valid if its memref is defined at the top, or is a view or allocation whose size is.
+fn judge_dim(body: &Body, dim: memref::DimOp) -> Verdict {
+    let source = dim.source(body);
+    if is_top_level(body, source) {
+        return Verdict::Yes;
+    }
+    let Some(index) = constant_of(body, dim.index(body)).and_then(|c| c.as_int(body.ctx())) else {
+        return Verdict::No;
+    };
+    let mut memref = source;
+    loop {
+        let Some(op) = body.defining_op(memref) else { return Verdict::No };
+        match memref::CastOp::cast(body, op) {
+            Some(cast) => memref = cast.source(body),
+            None => return judge_size(body, op, index),
+        }
+    }
+}
+
+/// Whether the size of dimension `index` of the memref that `op` makes may be a symbol.
+fn judge_size(body: &Body, op: Op, index: i64) -> Verdict {
+    let ctx = body.ctx();
+    let dynamic = if let Some(alloc) = memref::AllocOp::cast(body, op) {
+        (body.value_type(alloc.memref(body)).shape(ctx).map(<[i64]>::to_vec), alloc.dynamicSizes(body))
+    } else if let Some(view) = memref::ViewOp::cast(body, op) {
+        (body.value_type(body.result(op, 0)).shape(ctx).map(<[i64]>::to_vec), view.sizes(body))
+    } else if let Some(view) = memref::SubViewOp::cast(body, op) {
+        (view.static_sizes(body).and_then(|sizes| sizes.as_dense_ints(ctx)), view.sizes(body))
+    } else {
+        return Verdict::No;
+    };
+    let (Some(sizes), values) = dynamic else { return Verdict::No };
+    let Some(own) = usize::try_from(index).ok().filter(|index| *index < sizes.len()) else {
+        return Verdict::No;
+    };
+    if sizes[own] != DYNAMIC {
+        return Verdict::Yes;
+    }
+    let position = sizes[..own].iter().filter(|size| **size == DYNAMIC).count();
+    match values.get(position) {
+        Some(value) => Verdict::If(vec![*value], Role::Symbol),
+        None => Verdict::No,
+    }
+}
