@@ -4,11 +4,10 @@
 //! is negated constraint by constraint with the definitions kept. Any conjunction becomes a union of such: the
 //! variables that are not determined are minimised away, parametrically in the visible ones.
 
-use crate::affine::{Affine, Var};
 use crate::conjunction::Conjunction;
 use crate::int::Int;
 use crate::lexmin::{Parametric, lexmin};
-use crate::limits::{Budget, Exact};
+use crate::limits::{Budget, Exact, Stop};
 use crate::rows::Rows;
 use crate::scalar::{Scalar, ladder};
 use crate::solve::{Parallel, parallel};
@@ -17,33 +16,57 @@ use crate::solve::{Parallel, parallel};
 #[derive(Clone, Debug)]
 pub(crate) struct Definition {
     pub(crate) column: usize,
-    pub(crate) row: Vec<i64>,
-    pub(crate) divisor: i64,
+    pub(crate) row: Vec<Int>,
+    pub(crate) divisor: Int,
 }
 
-impl Conjunction {
-    /// Adds the two bounds that make a variable the quotient.
-    pub(crate) fn add_definition(&mut self, definition: &Definition) {
-        let mut rest = Affine::from(definition.row[0]);
-        for (index, value) in definition.row[1..].iter().enumerate() {
-            rest = rest.add_scaled(&Affine::from(Var(index as u32)), &Int::from(*value));
+/// The rows of a conjunction with numbers of any size: existential variables that an equality gives with coefficient
+/// 1, such as those that stand for multiples of others, are put back into the other rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Resolved {
+    pub(crate) visible: usize,
+    pub(crate) eqs: Rows<Int>,
+    pub(crate) ins: Rows<Int>,
+}
+
+impl Resolved {
+    pub(crate) fn new(set: &Conjunction) -> Resolved {
+        let (mut eqs, mut ins): (Rows<Int>, Rows<Int>) = (set.eqs.lifted(), set.ins.lifted());
+        let first = set.visible() + 1;
+        while let Some((index, column)) = eqs.iter().enumerate().find_map(|(index, row)| {
+            (first..row.len()).find(|column| row[*column].is_unit()).map(|column| (index, column))
+        }) {
+            let row = eqs.row(index).to_vec();
+            eqs.swap_remove(index);
+            for other in eqs.iter_mut().chain(ins.iter_mut()) {
+                if !other[column].is_zero() {
+                    let factor = &other[column] * &row[column];
+                    for (target, value) in other.iter_mut().zip(&row) {
+                        *target = &*target - &(&factor * value);
+                    }
+                }
+            }
         }
-        rest = rest
-            .add_scaled(&Affine::from(Var(definition.column as u32 - 1)), &-Int::from(definition.divisor));
-        self.add_row(&rest, false);
-        self.add_row(&(-rest + (definition.divisor - 1)), false);
+        Resolved { visible: set.visible(), eqs, ins }
+    }
+
+    /// Columns of the existential variables that occur.
+    fn occurring(&self) -> Vec<usize> {
+        let used = |column: &usize| self.eqs.iter().chain(self.ins.iter()).any(|row| !row[*column].is_zero());
+        (self.visible + 1..self.ins.width()).filter(used).collect()
     }
 
     /// Definitions of existential variables that the constraints determine, in an order in which each uses earlier
-    /// ones only. All are determined if there are as many as existential variables.
+    /// ones only.
     pub(crate) fn definitions(&self) -> Vec<Definition> {
-        let width = self.ins.width();
-        let mut known: Vec<bool> = (0..width).map(|column| column <= self.visible()).collect();
+        let occurring = self.occurring();
+        let mut known: Vec<bool> = (0..self.ins.width()).map(|column| !occurring.contains(&column)).collect();
         let mut found = Vec::new();
         loop {
-            let definition = (self.visible() + 1..width)
-                .filter(|column| !known[*column])
-                .find_map(|column| self.definition_of(column, &known));
+            let definition = occurring
+                .iter()
+                .filter(|column| !known[**column])
+                .find_map(|column| self.definition_of(*column, &known));
             let Some(definition) = definition else { return found };
             known[definition.column] = true;
             found.push(definition);
@@ -53,36 +76,60 @@ impl Conjunction {
     /// A definition of one existential variable over known ones: by an equality, or by two bounds so close that at
     /// most one integer lies between them.
     fn definition_of(&self, column: usize, known: &[bool]) -> Option<Definition> {
-        let usable = |row: &[i64]| {
-            row[column] != 0
-                && row.iter().enumerate().all(|(other, value)| *value == 0 || other == column || known[other])
+        let usable = |row: &[Int]| {
+            !row[column].is_zero()
+                && row
+                    .iter()
+                    .enumerate()
+                    .all(|(other, value)| value.is_zero() || other == column || known[other])
         };
-        let solve_for = |row: &[i64], sign: i64| -> Option<Definition> {
-            // sign·row = f − d·e with d > 0
-            let mut f: Vec<i64> = row.iter().map(|value| value.checked_mul(sign)).collect::<Option<_>>()?;
-            let divisor = f[column].checked_neg()?;
-            f[column] = 0;
-            Some(Definition { column, row: f, divisor })
+        // The row is f − d·e with d > 0 once its sign is right.
+        let solve_for = |row: &[Int]| -> Definition {
+            let flip = row[column].signum() > 0;
+            let mut f: Vec<Int> = row.iter().map(|value| if flip { -value } else { value.clone() }).collect();
+            let divisor = -&f[column];
+            f[column] = Int::ZERO;
+            Definition { column, row: f, divisor }
         };
         if let Some(row) = self.eqs.iter().find(|row| usable(row)) {
-            return solve_for(row, -row[column].signum());
+            return Some(solve_for(row));
         }
-        let bounds: Vec<&[i64]> = self.ins.iter().filter(|row| usable(row)).collect();
-        for upper in bounds.iter().filter(|row| row[column] < 0) {
-            for lower in bounds.iter().filter(|row| row[column] > 0) {
+        let bounds: Vec<&[Int]> = self.ins.iter().filter(|row| usable(row)).collect();
+        for upper in bounds.iter().filter(|row| row[column].signum() < 0) {
+            for lower in bounds.iter().filter(|row| row[column].signum() > 0) {
                 if let Parallel::Opposite = parallel(upper, lower)
-                    && upper[0].checked_add(lower[0]).is_some_and(|slack| slack < lower[column])
+                    && &upper[0] + &lower[0] < lower[column]
                 {
-                    return solve_for(upper, 1);
+                    return Some(solve_for(upper));
                 }
             }
         }
         None
     }
 
+    /// Whether every existential variable that occurs is determined.
+    pub(crate) fn is_explicit(&self) -> bool {
+        let occurring = self.occurring();
+        occurring.is_empty() || self.definitions().len() == occurring.len()
+    }
+}
+
+impl Conjunction {
+    /// Adds the two bounds that make a variable the quotient, the definition's existential columns moved by `shift`.
+    pub(crate) fn add_definition(&mut self, definition: &Definition, visible: usize, shift: usize) {
+        let mut row = moved(&definition.row, visible, shift);
+        row[definition.column + shift] = -&definition.divisor;
+        self.add_scalar_row(&row, false);
+        for value in &mut row {
+            *value = -&*value;
+        }
+        row[0] = &row[0] + &(&definition.divisor - &Int::ONE);
+        self.add_scalar_row(&row, false);
+    }
+
     /// Whether every existential variable is determined.
     pub(crate) fn is_explicit(&self) -> bool {
-        self.existentials() == 0 || self.definitions().len() == self.existentials()
+        self.existentials() == 0 || Resolved::new(self).is_explicit()
     }
 
     /// Disjoint conjunctions with the same points together, all of whose existential variables are determined.
@@ -94,26 +141,29 @@ impl Conjunction {
         if stated.is_explicit() {
             return Ok(vec![stated]);
         }
-        stated.determined(budget)
-    }
-
-    /// [`explicit`](Self::explicit), once implied equalities are stated.
-    fn determined(&self, budget: &mut Budget) -> Exact<Vec<Conjunction>> {
-        let definitions = self.definitions();
-        let mut known: Vec<bool> = (0..self.ins.width()).map(|column| column <= self.visible()).collect();
-        for definition in &definitions {
-            known[definition.column] = true;
+        let resolved = Resolved::new(&stated);
+        let occurring = resolved.occurring();
+        let known: Vec<usize> = resolved.definitions().iter().map(|definition| definition.column).collect();
+        let columns: Vec<usize> = (0..=resolved.visible).chain(known.iter().copied()).collect();
+        let unknown: Vec<usize> = occurring.into_iter().filter(|column| !known.contains(column)).collect();
+        let pieces = ladder!(T => resolved.minimized_away::<T>(&columns, &unknown, budget))?;
+        let mut out = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            let Some(simple) = piece.simplified() else { continue };
+            if simple.is_explicit() {
+                out.push(simple);
+            } else if piece.is_explicit() {
+                out.push(piece);
+            } else {
+                // Never seen: an answer is refused rather than guessed.
+                return Err(Stop::Limit);
+            }
         }
-        let columns: Vec<usize> = (0..known.len()).filter(|column| known[*column]).collect();
-        let unknown: Vec<usize> = (0..known.len()).filter(|column| !known[*column]).collect();
-        let pieces = ladder!(T => self.minimized_away::<T>(&columns, &unknown, budget))?;
-        let simplified = pieces.into_iter().filter_map(|piece| match piece.simplified()? {
-            simple if simple.is_explicit() => Some(simple),
-            _ => Some(piece),
-        });
-        Ok(simplified.collect())
+        Ok(out)
     }
+}
 
+impl Resolved {
     /// The domains of the lexicographic minimum of the `unknown` columns over the `columns` kept.
     fn minimized_away<T: Scalar>(
         &self,
@@ -124,12 +174,12 @@ impl Conjunction {
         let order: Vec<usize> = columns.iter().chain(unknown).copied().collect();
         let problem = Parametric {
             params: columns.len() - 1,
-            eqs: self.eqs.gathered(&order).lifted::<T>(),
-            ins: self.ins.gathered(&order).lifted::<T>(),
+            eqs: self.eqs.gathered(&order).converted::<T>()?,
+            ins: self.ins.gathered(&order).converted::<T>()?,
         };
         let mut out = Vec::new();
         for piece in lexmin(problem, budget)? {
-            let mut set = Conjunction::new(self.visible());
+            let mut set = Conjunction::new(self.visible);
             let width = piece.context.ins.width();
             set.eqs = Rows::new(width);
             set.ins = Rows::new(width);
@@ -143,4 +193,13 @@ impl Conjunction {
         }
         Ok(out)
     }
+}
+
+/// A row whose existential columns are moved by `shift`.
+pub(crate) fn moved(row: &[Int], visible: usize, shift: usize) -> Vec<Int> {
+    let mut out = Vec::with_capacity(row.len() + shift);
+    out.extend_from_slice(&row[..=visible]);
+    out.resize(visible + 1 + shift, Int::ZERO);
+    out.extend_from_slice(&row[visible + 1..]);
+    out
 }

@@ -147,6 +147,12 @@ impl<T: Scalar> Rows<T> {
         out
     }
 
+    /// The same rows over another rung of the ladder.
+    pub(crate) fn converted<U: Scalar>(&self) -> Exact<Rows<U>> {
+        let data = self.data.iter().map(|value| U::from_int(&value.to_int())).collect::<Exact<_>>()?;
+        Ok(Rows { width: self.width, data })
+    }
+
     /// Bytes of heap in use.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.data.capacity() * size_of::<T>()

@@ -5,8 +5,9 @@
 //! the pieces of a difference are disjoint. Subset, equality and complement follow.
 
 use crate::conjunction::{Conjunction, Point};
+use crate::divs::{Resolved, moved};
 use crate::limits::{Budget, Exact};
-use crate::rows::{Rows, negate};
+use crate::rows::{complement, negate};
 
 /// All conjunctions of a member of each union, in normal form, plainly empty ones left out.
 pub(crate) fn intersect(a: &[Conjunction], b: &[Conjunction]) -> Vec<Conjunction> {
@@ -42,16 +43,16 @@ pub(crate) fn subtract(a: &[Conjunction], b: &[Conjunction], budget: &mut Budget
             }
             let parts = match &parts {
                 Some(parts) => parts,
-                None => parts.insert(subtrahend.explicit(budget)?),
+                None => {
+                    let explicit = subtrahend.explicit(budget)?;
+                    parts.insert(explicit.iter().map(Resolved::new).collect::<Vec<_>>())
+                }
             };
             let mut left = vec![piece];
             for part in parts {
                 let mut after = Vec::new();
                 for piece in &left {
-                    subtract_explicit(piece, part, budget, &mut |piece| {
-                        after.extend(piece.simplified());
-                        true
-                    })?;
+                    subtract_explicit(piece, part, budget, &mut after)?;
                 }
                 left = after;
             }
@@ -81,39 +82,36 @@ pub(crate) fn is_subset(a: &[Conjunction], b: &[Conjunction], budget: &mut Budge
     Ok(true)
 }
 
-/// Hands the non-empty pieces of `a` minus `b` to `emit`, until that returns false. `b` must be explicit.
+/// Adds the non-empty pieces of `a` minus `b` to `out`. `b` must be explicit.
 fn subtract_explicit(
     a: &Conjunction,
-    b: &Conjunction,
+    b: &Resolved,
     budget: &mut Budget,
-    emit: &mut dyn FnMut(Conjunction) -> bool,
+    out: &mut Vec<Conjunction>,
 ) -> Exact<()> {
-    let shift = a.existentials();
+    let (visible, shift) = (b.visible, a.existentials());
     let mut base = a.clone();
-    let mut definitions = Conjunction::new(b.visible());
-    definitions.eqs = Rows::new(b.vars() + 1);
-    definitions.ins = Rows::new(b.vars() + 1);
+    let width = base.ins.width() + b.ins.width() - visible - 1;
+    base.eqs = base.eqs.widened(width - base.eqs.width());
+    base.ins = base.ins.widened(width - base.ins.width());
     for definition in b.definitions() {
-        definitions.add_definition(&definition);
+        base.add_definition(&definition, visible, shift);
     }
-    let columns: Vec<usize> = (0..=definitions.vars())
-        .map(|column| if column <= b.visible() { column } else { column + shift })
-        .collect();
-    base.append(&definitions, definitions.existentials(), &columns);
-    let width = base.ins.width();
-    let (eqs, ins) = (b.eqs.scattered(width, &columns), b.ins.scattered(width, &columns));
-    for (row, equality) in eqs.iter().map(|row| (row, true)).chain(ins.iter().map(|row| (row, false))) {
-        let mut negated = row.to_vec();
-        negate(&mut negated)?;
-        let halves: &[&[i64]] = if equality { &[row, &negated] } else { &[row] };
-        for half in halves {
+    for (row, equality) in b.eqs.iter().map(|row| (row, true)).chain(b.ins.iter().map(|row| (row, false))) {
+        let mut row = moved(row, visible, shift);
+        for half in 0..1 + usize::from(equality) {
             let mut outside = base.clone();
-            outside.add_complement(half);
-            if !outside.decide_empty(budget)? && !emit(outside) {
-                return Ok(());
+            let mut negated = row.clone();
+            complement(&mut negated)?;
+            outside.add_scalar_row(&negated, false);
+            if !outside.decide_empty(budget)? {
+                out.extend(outside.simplified());
+            }
+            if half == 0 && equality {
+                negate(&mut row)?;
             }
         }
-        if equality { base.eqs.push(row) } else { base.ins.push(row) }
+        base.add_scalar_row(&row, equality);
     }
     Ok(())
 }
