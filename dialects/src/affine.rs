@@ -9,6 +9,7 @@
 
 use loomir_ir::{Attr, Registry, Type, dialect};
 
+mod evaluate;
 mod access;
 mod fold;
 mod interfaces;
@@ -178,5 +179,6 @@ dialect! {
 /// Makes the dialect and its interfaces known.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&AFFINE);
+    evaluate::register(registry);
     interfaces::register(registry);
 }

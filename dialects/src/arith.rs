@@ -8,6 +8,8 @@
 use loomir_ir::opdef::EnumStorage;
 use loomir_ir::{EnumDef, Registry, dialect};
 
+pub(crate) mod evaluate;
+pub(crate) mod reduction;
 pub mod constant;
 pub(crate) mod fold;
 mod meaning;
@@ -629,5 +631,6 @@ dialect! {
 /// Registers the dialect with its interfaces.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&ARITH);
+    evaluate::register(registry);
     meaning::register(registry);
 }

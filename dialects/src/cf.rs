@@ -9,6 +9,8 @@ use loomir_ir::{Context, Diagnostics, OpRef, OperationState, Registry, Type, dia
 use crate::branch::{self, Branch, Cases, CondBranch, Switch};
 use crate::interfaces::{BranchLike, Effect, EffectKind, MemoryEffects, Resource};
 
+pub(crate) mod evaluate;
+
 dialect! {
     /// Branches between blocks: the target of structured control flow on its way to machine code.
     pub CF = "cf" {}
@@ -60,6 +62,7 @@ fn is_integer(ctx: &Context, ty: Type) -> bool {
 /// Makes the dialect and its interfaces known.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&CF);
+    evaluate::register(registry);
     registry.attach::<dyn BranchLike>("cf.br", Box::new(Branch));
     registry.attach::<dyn BranchLike>("cf.cond_br", Box::new(CondBranch));
     registry.attach::<dyn BranchLike>("cf.switch", Box::new(Switch));

@@ -2,6 +2,7 @@
 
 use loomir_ir::{Registry, dialect};
 
+pub(crate) mod evaluate;
 mod meaning;
 mod syntax;
 mod verify;
@@ -76,5 +77,6 @@ dialect! {
 /// Registers the dialect with its interfaces.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&FUNC);
+    evaluate::register(registry);
     meaning::register(registry);
 }

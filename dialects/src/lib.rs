@@ -14,6 +14,7 @@ mod elements;
 pub mod float;
 pub mod func;
 pub mod interfaces;
+pub mod interp;
 pub mod llvm;
 pub mod math;
 pub mod memref;

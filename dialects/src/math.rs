@@ -10,6 +10,7 @@ use crate::arith::FASTMATH;
 use crate::interfaces::MemoryEffects;
 use crate::names::AsDefined;
 
+mod evaluate;
 mod fold;
 mod verify;
 
@@ -448,6 +449,7 @@ dialect! {
 /// Registers the dialect with its interfaces.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&MATH);
+    evaluate::register(registry);
     registry.attach::<dyn AsmNames>("math.sincos", Box::new(AsDefined));
     registry.attach::<dyn MemoryEffects>("math.ipowi", Box::new(fold::IntegerPower));
 }

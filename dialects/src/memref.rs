@@ -8,7 +8,7 @@ use loomir_ir::{Registry, Type, dialect};
 
 use crate::arith::ATOMIC_RMW_KIND;
 
-
+mod evaluate;
 
 const POWER_OF_TWO: &str =
     "64-bit signless integer attribute whose value is positive and whose value is a power of two > 0";
@@ -289,4 +289,5 @@ dialect! {
 /// Registers the dialect with its interfaces.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&MEMREF);
+    evaluate::register(registry);
 }

@@ -6,6 +6,7 @@
 
 use loomir_ir::{Registry, Type, dialect};
 
+pub(crate) mod evaluate;
 mod interfaces;
 mod syntax;
 mod verify;
@@ -156,5 +157,6 @@ dialect! {
 /// Makes the dialect and its interfaces known.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&SCF);
+    evaluate::register(registry);
     interfaces::register(registry);
 }

@@ -5,6 +5,8 @@ use loomir_ir::{Attr, AttrKind, Context, Dict, Loc, OpRef, OperationState, Regis
 
 use crate::interfaces::{Effect, MemoryEffects};
 
+pub(crate) mod evaluate;
+
 dialect! {
     /// Undefined behaviour made explicit: a value that is poison, and a place that is never reached.
     pub UB = "ub" {
@@ -69,5 +71,6 @@ impl MemoryEffects for Unreachable {
 /// Registers the dialect with its interfaces.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&UB);
+    evaluate::register(registry);
     registry.attach::<dyn MemoryEffects>("ub.unreachable", Box::new(Unreachable));
 }

@@ -166,7 +166,9 @@ fn decode_parallel(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let kinds = numbers("reductions").ok_or_else(|| malformed("reductions"))?;
     let rank = body.arguments.len();
     if lower.len() != rank || upper.len() != rank || steps.len() != rank || kinds.len() != op.num_results() {
-        return Err(malformed("bounds and a step for each induction variable, and a reduction for each result"));
+        return Err(malformed(
+            "bounds and a step for each induction variable, and a reduction for each result",
+        ));
     }
     let types = op.results().map(|v| op.type_of(v));
     let reductions = kinds.iter().zip(types).map(|(kind, ty)| Reduction::new(d.ctx(), *kind as u64, ty));
@@ -369,4 +371,3 @@ fn decode_linearize(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
         m.done(result, sum.map_or_else(overflow, Datum::index))
     }))
 }
-

@@ -1,0 +1,72 @@
+//! How the operations of `func` are executed.
+
+use loomir_ir::{OpRef, Registry};
+
+use crate::interp::code::malformed;
+use crate::interp::{Callee, Decoded, Decoder, Entry, Evaluate, Flow, Slot, action};
+
+/// Attaches the models.
+pub(super) fn register(registry: &mut Registry) {
+    registry.attach::<dyn Evaluate>("func.call", Box::new(decode_call));
+    registry.attach::<dyn Evaluate>("func.call_indirect", Box::new(decode_call_indirect));
+    registry.attach::<dyn Evaluate>("func.constant", Box::new(decode_constant));
+    registry.attach::<dyn Evaluate>("func.return", Box::new(decode_return));
+}
+
+fn decode_call(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let symbol = op.attr("callee").ok_or_else(|| malformed("a callee"))?;
+    let arguments = d.slots(op.operands());
+    let results = d.slots(op.results());
+    call(d.callee(symbol)?, arguments, results)
+}
+
+/// A call of a function found when it is decoded.
+pub(crate) fn call(callee: Callee, arguments: Box<[Slot]>, results: Box<[Slot]>) -> Decoded {
+    Ok(match callee {
+        Callee::Defined(function) => action(move |m| {
+            m.send(&arguments);
+            Ok(Flow::Call(function))
+        }),
+        Callee::External(external) => action(move |m| {
+            m.send(&arguments);
+            m.call_external(external)?;
+            m.receive_results(&results)?;
+            Ok(Flow::Next)
+        }),
+    })
+}
+
+/// A call of a function found when it is executed, through a register.
+pub(crate) fn call_through(callee: Slot, arguments: Box<[Slot]>) -> Decoded {
+    Ok(action(move |m| {
+        let pointer = m.pointer(callee, "the function called")?;
+        let function = m.function_at(pointer)?;
+        m.send(&arguments);
+        Ok(Flow::Call(function))
+    }))
+}
+
+fn decode_call_indirect(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let callee = d.operand(op, 0)?;
+    call_through(callee, d.slots(op.operands().skip(1)))
+}
+
+fn decode_constant(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let symbol = op.attr("value").ok_or_else(|| malformed("a value"))?;
+    let (result, pointer) = (d.result(op, 0)?, d.address_of(symbol)?);
+    Ok(action(move |m| m.done(result, pointer.into())))
+}
+
+/// A return of all operands.
+pub(crate) fn decode_return(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let values = d.slots(op.operands());
+    Ok(action(move |m| {
+        m.send(&values);
+        Ok(Flow::Return)
+    }))
+}
+
+/// A jump to a block with arguments.
+pub(crate) fn jump(entry: Entry, arguments: Box<[Slot]>) -> Decoded {
+    Ok(action(move |m| m.enter(&entry, &arguments)))
+}

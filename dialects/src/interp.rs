@@ -1,0 +1,124 @@
+//! The reference interpreter: it executes programs at every level (`affine`, `scf`, `cf`, `llvm`) and is the oracle that
+//! every transformation is held against. So it is right before it is fast, and reports what no program may do
+//! (reading out of bounds or before writing, using what was freed, relying on poison, dividing by zero, …) as a
+//! [`Fault`] at the operation, with the values.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`datum`], [`memory`], [`layout`] | values, objects of bytes, how types lie in them |
+//! | [`integer`], [`float`], [`affine_map`] | arithmetic as pure functions |
+//! | [`code`], [`machine`], [`program`] | decoding, execution, symbols |
+//! | [`elementwise`], [`access`], [`mixed`], [`constant`], [`external`] | what models of operations share |
+//! | [`arguments`], [`outcome`] | buffers in, buffers and digests out; shared with compiled execution |
+//!
+//! No operation is named here. What an operation does is the model attached to it under [`Evaluate`]; each dialect has
+//! its own in `evaluate.rs` beside its definitions.
+//!
+//! # Rules where the language leaves a choice
+//! - Poison and undef spread through arithmetic and copies. Undefined behaviour is their use as a condition, a loop bound, a subscript, an
+//!   address, a divisor, a size, an argument of an unknown function, or as output of the entry.
+//! - `memref.load` of an element that was never written is a fault there and then; `llvm.load` of such bytes gives undef, so
+//!   that structs with holes can be copied. Copies keep the state of each byte.
+//! - `freeze` of poison or undef gives zero.
+//! - A loop's induction variable counts in ℤ; if a value it takes, the last one that ends the loop included, leaves its
+//!   type, that is undefined behaviour. So is a step below one.
+//! - Results that a fast-math flag lets vary are computed as if the flag were absent; what `nnan` and `ninf`
+//!   exclude is poison.
+//! - Iterations of parallel loops run in order.
+//!
+//! # Cost
+//! An operation is decoded once; executed it costs one indirect call, and no allocation unless its result is an
+//! aggregate. A run is bounded by [`Limits`].
+
+use loomir_ir::{Body, OpRef};
+
+pub mod access;
+pub mod affine_map;
+pub mod arguments;
+pub mod code;
+pub mod constant;
+pub mod datum;
+pub mod elementwise;
+pub mod external;
+mod fault;
+pub mod float;
+pub mod integer;
+pub mod layout;
+pub mod machine;
+pub mod memory;
+pub mod mixed;
+pub mod outcome;
+pub mod program;
+
+pub use arguments::{ArgSpec, Argument, Arguments, Flat};
+pub use code::{Action, Decoded, Decoder, Entry, Evaluate, Execute, Flow, Slot, Step, action};
+pub use datum::{Cause, Datum, Dim, MemRef, Pointer};
+pub use fault::{Fault, FaultKind};
+pub use machine::Machine;
+pub use outcome::{Outcome, Output};
+pub use program::{Callee, Contents, DefineGlobal, GlobalDefinition};
+
+use memory::ObjectKind;
+use program::Program;
+
+/// How much a run may do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Operations executed.
+    pub steps: u64,
+    /// Calls that are active at once.
+    pub call_depth: usize,
+    /// Bytes of memory, bookkeeping included.
+    pub memory: u64,
+}
+
+impl Default for Limits {
+    /// Ten billion steps, 4096 calls, 2 GiB.
+    fn default() -> Limits {
+        Limits { steps: 10_000_000_000, call_depth: 4096, memory: 1 << 31 }
+    }
+}
+
+/// Executes the function `entry` of a verified module on arguments, and returns its results and the final contents of every
+/// buffer among the arguments.
+pub fn run(
+    module: &Body,
+    entry: &str,
+    arguments: &[ArgSpec],
+    limits: &Limits,
+) -> Result<Outcome, Box<Fault>> {
+    let mut machine = Machine::new(limits);
+    let mut program = Program::new(module, &mut machine.memory)?;
+    let function = program
+        .entry(entry)
+        .ok_or_else(|| Fault::arguments(format!("the module has no function `@{entry}`")))?;
+    let (parameters, results) = program.functions[function.0 as usize].signature.clone();
+    let loc = program.functions[function.0 as usize].op.loc();
+    let arguments =
+        Arguments::materialise(module.ctx(), &parameters, arguments).map_err(|fault| fault.at(loc))?;
+    let mut objects = Vec::new();
+    for buffer in &arguments.buffers {
+        objects.push(machine.memory.allocate_bytes(&buffer.bytes, buffer.align, ObjectKind::Argument)?);
+    }
+    machine::initialise_globals(&mut machine, &mut program, limits)?;
+    machine.transfer.clear();
+    machine.transfer.extend(arguments.data(&objects)?);
+    machine.call(&mut program, function, limits)?;
+    let values = std::mem::take(&mut machine.transfer);
+    let mut outcome =
+        outcome::collect(module.ctx(), &machine.memory, &arguments, &objects, &results, &values)
+            .map_err(|fault| fault.at(loc))?;
+    outcome.steps = limits.steps - machine.steps_left();
+    Ok(outcome)
+}
+
+/// The types of the parameters and results of the function `entry` of a module, for those who make [`Arguments`] without running
+/// it here.
+pub fn signature(module: &Body, entry: &str) -> Option<(Vec<loomir_ir::Type>, Vec<loomir_ir::Type>)> {
+    let functions = module.root_ref().regions().flat_map(|r| module.blocks(r)).flat_map(|b| module.ops(b));
+    functions.map(|op| module.op_ref(op)).find_map(|op: OpRef<'_>| {
+        let named = op.attr("sym_name").and_then(|a| a.as_str(op.ctx())) == Some(entry);
+        let model = op.info().interface::<dyn crate::interfaces::FunctionLike>().filter(|_| named)?;
+        Some(model.signature(op))
+    })
+}

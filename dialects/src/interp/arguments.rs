@@ -1,0 +1,647 @@
+//! Arguments of an entry: read from text, made into buffers of bytes.
+//!
+//! Nothing here knows the interpreter's state, so compiled code is called with the very same bytes:
+//! [`Arguments::materialise`] makes the buffers, [`Arguments::flattened`] says what the scalars of the calling convention are.
+//!
+//! | text | means |
+//! | --- | --- |
+//! | `3`, `-1.5`, `true`, `0x7f800000` | a number, or every element of a buffer; hexadecimal digits are bits |
+//! | `[1, 2.5, 3]`, `[[1, 2], [3, 4]]` | the elements, nested as the shape |
+//! | `zeros` | zero |
+//! | `iota` | element `k`, in row-major order, is `k`, wrapped or rounded to the type |
+//! | `random:SEED` | element `k` from the `k`-th number of [`SplitMix64`] |
+//! | `@K`, `@K+N` | the buffer of argument `K`, `N` elements further: for arguments that overlap |
+//!
+//! Each may be followed by `: type`, which gives sizes to a parameter that has none: dynamic dimensions, unranked
+//! memrefs, and the pointers and integers that a memref has become in an `llvm.func`.
+
+use loomir_ir::types::DYNAMIC;
+use loomir_ir::{Context, FloatKind, Type, TypeKind};
+
+use super::datum::{Datum, Dim, MemRef, Pointer};
+use super::elementwise::bit_width;
+use super::fault::Fault;
+use super::float::{Format, from_integer, with_format};
+use super::layout::{Layout, Repr, type_text};
+
+/// What an argument is, as text says it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ArgSpec {
+    /// Where the elements come from.
+    pub contents: Source,
+    /// The type, where it is given.
+    pub ty: Option<Type>,
+}
+
+/// Where elements come from.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Source {
+    /// All zero.
+    Zeros,
+    /// Their own numbers.
+    Iota,
+    /// Pseudo-random numbers of this seed.
+    Random(u64),
+    /// A number, kept as text until its type is known.
+    Number(String),
+    /// Nested lists.
+    List(Vec<Source>),
+    /// The buffer of another argument, so many elements further.
+    Shared(usize, i64),
+}
+
+/// The generator behind `random:SEED`. Its 64-bit output `z` becomes
+///
+/// - a float: `(z >> 43) * 2^-20 - 1`, a multiple of `2^-20` in `[-1, 1)`, rounded to narrower formats;
+/// - an integer: the signed byte `z >> 56`, wrapped to the type; of an `i1` its top bit;
+/// - an `index`: `z >> 61`, from 0 to 7.
+#[derive(Clone, Copy, Debug)]
+pub struct SplitMix64(pub u64);
+
+impl SplitMix64 {
+    /// The next number.
+    pub fn next_bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
+
+/// Arguments made real.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Arguments {
+    /// The buffers, each once.
+    pub buffers: Vec<Buffer>,
+    /// The arguments in order.
+    pub arguments: Vec<Argument>,
+    convention: Convention,
+}
+
+/// Bytes that arguments refer to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Buffer {
+    /// Its first contents.
+    pub bytes: Vec<u8>,
+    /// Its alignment.
+    pub align: u64,
+}
+
+/// One argument.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Argument {
+    /// A number.
+    Scalar {
+        /// Its type.
+        ty: Type,
+        /// Its bits.
+        bits: u128,
+    },
+    /// A view of a buffer.
+    View(View),
+}
+
+/// A view of a buffer as a memref. Offset, sizes and strides count elements.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct View {
+    /// Which buffer.
+    pub buffer: usize,
+    /// The type of an element.
+    pub element: Type,
+    /// Bytes of an element.
+    pub element_size: u64,
+    /// The first element.
+    pub offset: i64,
+    /// Its sizes.
+    pub sizes: Vec<i64>,
+    /// Its strides.
+    pub strides: Vec<i64>,
+    /// Whether the parameter is an unranked memref.
+    pub unranked: bool,
+}
+
+/// How views are passed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Convention {
+    /// As memrefs.
+    MemRefs,
+    /// As the scalars of a descriptor.
+    Expanded,
+    /// As a pointer to the first element.
+    Bare,
+}
+
+/// One scalar of the calling convention of compiled code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flat {
+    /// An integer or index.
+    Integer {
+        /// Its width.
+        width: u32,
+        /// Its bits.
+        bits: u128,
+    },
+    /// A float.
+    Float {
+        /// Its format.
+        kind: FloatKind,
+        /// Its bits.
+        bits: u128,
+    },
+    /// An address within a buffer.
+    Address {
+        /// Which buffer.
+        buffer: usize,
+        /// Bytes from its start.
+        offset: u64,
+    },
+}
+
+/// The alignment of buffers.
+const ALIGN: u64 = 64;
+/// The most bytes of one buffer.
+const MAX_BYTES: u64 = 1 << 32;
+/// The deepest nesting of a literal.
+const MAX_DEPTH: usize = 32;
+
+impl ArgSpec {
+    /// Reads an argument.
+    pub fn parse(ctx: &Context, text: &str) -> Result<ArgSpec, Box<Fault>> {
+        let mut rest = text.trim();
+        let contents = parse_source(&mut rest, 0)?;
+        rest = rest.trim_start();
+        let ty = match rest.strip_prefix(':') {
+            Some(ty) => Some(parse_type(ctx, ty)?),
+            None if rest.is_empty() => None,
+            None => return Err(Fault::arguments(format!("unexpected `{rest}` in argument `{text}`"))),
+        };
+        Ok(ArgSpec { contents, ty })
+    }
+}
+
+fn parse_type(ctx: &Context, text: &str) -> Result<Type, Box<Fault>> {
+    loomir_ir::text::parse_type(ctx, text.trim()).map_err(|diagnostic| {
+        Fault::arguments(format!("`{}` is no type: {}", text.trim(), diagnostic.message))
+    })
+}
+
+/// Recursion is bounded by `MAX_DEPTH`.
+fn parse_source(rest: &mut &str, depth: usize) -> Result<Source, Box<Fault>> {
+    *rest = rest.trim_start();
+    if let Some(tail) = rest.strip_prefix('[') {
+        if depth >= MAX_DEPTH {
+            return Err(Fault::arguments("an argument's lists nest too deep"));
+        }
+        *rest = tail.trim_start();
+        let mut parts = Vec::new();
+        while !rest.starts_with(']') {
+            parts.push(parse_source(rest, depth + 1)?);
+            *rest = rest.trim_start();
+            match rest.strip_prefix(',') {
+                Some(tail) => *rest = tail.trim_start(),
+                None if rest.starts_with(']') => {}
+                None => return Err(Fault::arguments("expected `,` or `]` in a list of an argument")),
+            }
+        }
+        *rest = &rest[1..];
+        return Ok(Source::List(parts));
+    }
+    let end = rest.find([',', ']', ':', ' ', '\t']).unwrap_or(rest.len());
+    let (word, tail) = rest.split_at(end);
+    *rest = tail;
+    Ok(match word {
+        "" => return Err(Fault::arguments("an argument is missing")),
+        "zeros" => Source::Zeros,
+        "iota" => Source::Iota,
+        "random" => {
+            let tail = rest.strip_prefix(':').unwrap_or("");
+            let end = tail.find(|c: char| !c.is_ascii_digit()).unwrap_or(tail.len());
+            let seed =
+                tail[..end].parse().map_err(|_| Fault::arguments("`random:` needs a seed, a number"))?;
+            *rest = &tail[end..];
+            Source::Random(seed)
+        }
+        _ => match word.strip_prefix('@') {
+            Some(place) => {
+                let (index, shift) = place.split_once('+').unwrap_or((place, "0"));
+                let number = |text: &str| text.parse::<u32>().ok();
+                let (Some(index), Some(shift)) = (number(index), number(shift)) else {
+                    return Err(Fault::arguments(format!("`{word}` is not `@K` or `@K+N`")));
+                };
+                Source::Shared(index as usize, shift.into())
+            }
+            None => Source::Number(word.to_owned()),
+        },
+    })
+}
+
+impl Arguments {
+    /// Makes arguments for a function with these parameters.
+    pub fn materialise(
+        ctx: &Context,
+        parameters: &[Type],
+        specs: &[ArgSpec],
+    ) -> Result<Arguments, Box<Fault>> {
+        let convention = convention(ctx, parameters, specs)?;
+        let mut made = Arguments { buffers: Vec::new(), arguments: Vec::new(), convention };
+        for (i, spec) in specs.iter().enumerate() {
+            let parameter = if convention == Convention::Expanded { None } else { Some(parameters[i]) };
+            let argument = made.argument(ctx, spec, parameter).map_err(|mut fault| {
+                fault.diagnostic.message = format!("argument {i}: {}", fault.diagnostic.message);
+                fault
+            })?;
+            made.arguments.push(argument);
+        }
+        if convention == Convention::Expanded {
+            made.check_expanded(ctx, parameters)?;
+        }
+        Ok(made)
+    }
+
+    fn argument(
+        &mut self,
+        ctx: &Context,
+        spec: &ArgSpec,
+        parameter: Option<Type>,
+    ) -> Result<Argument, Box<Fault>> {
+        let ty = settle_type(ctx, parameter, spec.ty)?;
+        let TypeKind::MemRef { shape: Some(shape), element, .. } = ty.kind(ctx) else {
+            let bits = match &spec.contents {
+                Source::List(_) | Source::Shared(..) => {
+                    return Err(Fault::arguments(format!(
+                        "a number of type {} is expected",
+                        type_text(ctx, ty)
+                    )));
+                }
+                source => Elements::new(ctx, ty, source)?.next()?,
+            };
+            return Ok(Argument::Scalar { ty, bits });
+        };
+        if shape.contains(&DYNAMIC) {
+            let text = type_text(ctx, ty);
+            return Err(Fault::arguments(format!(
+                "{text} leaves a size open; give one: `… : memref<4xf32>`"
+            )));
+        }
+        let layout = Layout::of(ctx, *element)?;
+        let (mut strides, offset) = ty
+            .strides_and_offset(ctx)
+            .ok_or_else(|| Fault::arguments(format!("{} has no strided layout", type_text(ctx, ty))))?;
+        if strides.contains(&DYNAMIC) {
+            strides = MemRef::dense(shape).iter().map(|d| d.stride).collect();
+        }
+        let mut view = View {
+            buffer: self.buffers.len(),
+            element: *element,
+            element_size: layout.size,
+            offset: if offset == DYNAMIC { 0 } else { offset },
+            sizes: shape.to_vec(),
+            strides,
+            unranked: parameter.is_some_and(|p| matches!(p.kind(ctx), TypeKind::MemRef { shape: None, .. })),
+        };
+        if let Source::Shared(index, shift) = spec.contents {
+            let Some(Argument::View(other)) = self.arguments.get(index) else {
+                return Err(Fault::arguments(format!("`@{index}` is no buffer among the arguments before")));
+            };
+            view.buffer = other.buffer;
+            view.offset = view.offset.saturating_add(other.offset).saturating_add(shift);
+        }
+        let bytes = view.extent()?;
+        if let Source::Shared(..) = spec.contents {
+            let size = self.buffers[view.buffer].bytes.len() as u64;
+            if bytes > size {
+                return Err(Fault::arguments(format!("it needs {bytes} bytes of a buffer of {size}")));
+            }
+        } else {
+            let mut buffer = Buffer { bytes: vec![0; bytes as usize], align: ALIGN };
+            fill(ctx, &mut buffer.bytes, &view, &layout, &spec.contents)?;
+            self.buffers.push(buffer);
+        }
+        Ok(Argument::View(view))
+    }
+
+    /// Whether the expanded arguments are the parameters.
+    fn check_expanded(&self, ctx: &Context, parameters: &[Type]) -> Result<(), Box<Fault>> {
+        for (i, (flat, parameter)) in self.flattened()?.iter().zip(parameters).enumerate() {
+            let fits = match flat {
+                Flat::Address { .. } => parameter.dialect_params(ctx, "llvm.ptr").is_some(),
+                Flat::Integer { width, .. } => bit_width(ctx, *parameter).ok() == Some(*width),
+                Flat::Float { kind, .. } => *parameter.kind(ctx) == TypeKind::Float(*kind),
+            };
+            if !fits {
+                let text = type_text(ctx, *parameter);
+                return Err(Fault::arguments(format!(
+                    "parameter {i} of type {text} does not fit what is given"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The scalars of compiled code's calling convention, in order.
+    pub fn flattened(&self) -> Result<Vec<Flat>, Box<Fault>> {
+        let mut flat = Vec::new();
+        for argument in &self.arguments {
+            match argument {
+                Argument::Scalar { ty, bits } => flat.push(scalar(*ty, *bits)),
+                Argument::View(view) if self.convention == Convention::Bare => {
+                    let offset = (view.offset as u64).saturating_mul(view.element_size);
+                    flat.push(Flat::Address { buffer: view.buffer, offset });
+                }
+                Argument::View(view) if view.unranked => {
+                    return Err(Fault::unsupported("an unranked memref as an argument of compiled code"));
+                }
+                Argument::View(view) => {
+                    flat.extend([Flat::Address { buffer: view.buffer, offset: 0 }; 2]);
+                    let numbers = std::iter::once(&view.offset).chain(&view.sizes).chain(&view.strides);
+                    flat.extend(numbers.map(|n| Flat::Integer { width: 64, bits: (*n as u64).into() }));
+                }
+            }
+        }
+        Ok(flat)
+    }
+
+    /// The data the interpreter passes, given where it put the buffers.
+    pub(super) fn data(&self, objects: &[Pointer]) -> Result<Vec<Datum>, Box<Fault>> {
+        if self.convention == Convention::MemRefs {
+            let datum = |argument: &Argument| match argument {
+                Argument::Scalar { bits, .. } => Datum::bits(128, *bits).narrowed(),
+                Argument::View(view) => view.memref(objects[view.buffer]).into(),
+            };
+            return Ok(self.arguments.iter().map(datum).collect());
+        }
+        let datum = |flat: Flat| match flat {
+            Flat::Integer { bits, .. } | Flat::Float { bits, .. } => Datum::bits(128, bits).narrowed(),
+            Flat::Address { buffer, offset } => objects[buffer].offset(offset as i64).into(),
+        };
+        Ok(self.flattened()?.into_iter().map(datum).collect())
+    }
+}
+
+/// How specifications become parameters: one each, unless they are just what the parameters of a lowered function take apart.
+fn convention(ctx: &Context, parameters: &[Type], specs: &[ArgSpec]) -> Result<Convention, Box<Fault>> {
+    let lowered = parameters.iter().any(|p| p.dialect_params(ctx, "llvm.ptr").is_some());
+    if specs.len() == parameters.len() {
+        return Ok(if lowered { Convention::Bare } else { Convention::MemRefs });
+    }
+    let width = |spec: &ArgSpec| match spec.ty.map(|ty| ty.kind(ctx)) {
+        Some(TypeKind::MemRef { shape: Some(shape), .. }) => 3 + 2 * shape.len(),
+        _ => 1,
+    };
+    let total: usize = specs.iter().map(width).sum();
+    if lowered && total == parameters.len() {
+        return Ok(Convention::Expanded);
+    }
+    let expected = parameters.iter().map(|p| type_text(ctx, *p)).collect::<Vec<_>>().join(", ");
+    let (given, wanted) = (specs.len(), parameters.len());
+    let fault = Fault::arguments(format!("{given} arguments given, {wanted} expected: ({expected})"));
+    Err(if lowered {
+        fault.note(
+            loomir_ir::Loc::UNKNOWN,
+            "say `: memref<…>` after an argument that stands for the pointers, sizes and strides of a memref",
+        )
+    } else {
+        fault
+    })
+}
+
+/// The type of an argument: the parameter's, made precise by the given one.
+fn settle_type(ctx: &Context, parameter: Option<Type>, given: Option<Type>) -> Result<Type, Box<Fault>> {
+    let (Some(parameter), Some(given)) = (parameter, given) else {
+        return match (parameter, given) {
+            (Some(ty), None) if ty.dialect_params(ctx, "llvm.ptr").is_some() => {
+                Err(Fault::arguments("a pointer needs the type of its buffer, as in `iota : memref<16xf32>`"))
+            }
+            (Some(ty), None) if matches!(ty.kind(ctx), TypeKind::MemRef { shape: None, .. }) => {
+                Err(Fault::arguments("an unranked memref needs a type, as in `iota : memref<16xf32>`"))
+            }
+            (Some(ty), None) | (None, Some(ty)) => Ok(ty),
+            _ => Err(Fault::arguments("it needs a type, as in `iota : memref<16xf32>` or `3 : i64`")),
+        };
+    };
+    let fits = match (parameter.kind(ctx), given.kind(ctx)) {
+        (TypeKind::MemRef { shape, element, .. }, TypeKind::MemRef { shape: own, element: e, .. }) => {
+            let sizes = match (shape, own) {
+                (Some(shape), Some(own)) => {
+                    shape.len() == own.len() && shape.iter().zip(own).all(|(s, o)| *s == DYNAMIC || s == o)
+                }
+                _ => shape.is_none(),
+            };
+            sizes && element == e
+        }
+        (_, TypeKind::MemRef { .. }) => parameter.dialect_params(ctx, "llvm.ptr").is_some(),
+        _ => parameter == given,
+    };
+    if fits {
+        return Ok(given);
+    }
+    let (parameter, given) = (type_text(ctx, parameter), type_text(ctx, given));
+    Err(Fault::arguments(format!("{given} is given where {parameter} is expected")))
+}
+
+fn scalar(ty: Type, bits: u128) -> Flat {
+    // The types of scalars were checked when they were made.
+    match ty {
+        Type::F16 => Flat::Float { kind: FloatKind::F16, bits },
+        Type::BF16 => Flat::Float { kind: FloatKind::BF16, bits },
+        Type::F32 => Flat::Float { kind: FloatKind::F32, bits },
+        Type::F64 => Flat::Float { kind: FloatKind::F64, bits },
+        Type::I1 => Flat::Integer { width: 1, bits },
+        Type::I8 => Flat::Integer { width: 8, bits },
+        Type::I16 => Flat::Integer { width: 16, bits },
+        Type::I32 => Flat::Integer { width: 32, bits },
+        _ => Flat::Integer { width: 64, bits },
+    }
+}
+
+impl View {
+    /// The memref it is when its buffer starts at `base`.
+    pub fn memref(&self, base: Pointer) -> MemRef {
+        let dims = self.sizes.iter().zip(&self.strides);
+        MemRef {
+            allocated: base,
+            aligned: base,
+            offset: self.offset,
+            dims: dims.map(|(size, stride)| Dim { size: *size, stride: *stride }).collect(),
+        }
+    }
+
+    /// The bytes a buffer must have.
+    fn extent(&self) -> Result<u64, Box<Fault>> {
+        let too_large = || Fault::arguments("it is too large, or reaches before its buffer");
+        if self.sizes.contains(&0) {
+            return Ok(0);
+        }
+        let (mut least, mut most) = (i128::from(self.offset), i128::from(self.offset));
+        for (size, stride) in self.sizes.iter().zip(&self.strides) {
+            let reach = i128::from(size - 1) * i128::from(*stride);
+            *(if reach < 0 { &mut least } else { &mut most }) += reach;
+        }
+        let bytes = (most + 1).checked_mul(self.element_size.into()).ok_or_else(too_large)?;
+        if least < 0 || bytes > MAX_BYTES.into() {
+            return Err(too_large());
+        }
+        Ok(bytes as u64)
+    }
+}
+
+/// Elements of a scalar type one after the other.
+struct Elements<'s> {
+    ctx: &'s Context,
+    ty: Type,
+    width: u32,
+    source: &'s Source,
+    next: u64,
+    random: SplitMix64,
+}
+
+impl<'s> Elements<'s> {
+    fn new(ctx: &'s Context, ty: Type, source: &'s Source) -> Result<Elements<'s>, Box<Fault>> {
+        let seed = if let Source::Random(seed) = source { *seed } else { 0 };
+        Ok(Elements { ctx, ty, width: bit_width(ctx, ty)?, source, next: 0, random: SplitMix64(seed) })
+    }
+
+    fn next(&mut self) -> Result<u128, Box<Fault>> {
+        let k = self.next;
+        self.next += 1;
+        let is_float = self.ty.is_float(self.ctx);
+        Ok(match self.source {
+            Source::Zeros | Source::List(_) | Source::Shared(..) => 0,
+            Source::Iota if is_float => {
+                with_format!(self.ctx, self.ty, F => from_integer::<F>(64, false, k.into()))
+            }
+            Source::Iota => u128::from(k) & super::integer::mask(self.width),
+            Source::Random(_) if is_float => {
+                let value = (self.random.next_bits() >> 43) as f64 / 2f64.powi(20) - 1.0;
+                with_format!(self.ctx, self.ty, F => F::write(value))
+            }
+            Source::Random(_) => {
+                let z = self.random.next_bits();
+                match self.ty {
+                    Type::INDEX => (z >> 61).into(),
+                    Type::I1 => (z >> 63).into(),
+                    _ => i128::from((z >> 56) as i8) as u128 & super::integer::mask(self.width),
+                }
+            }
+            Source::Number(text) => self.number(text)?,
+        })
+    }
+
+    fn number(&self, text: &str) -> Result<u128, Box<Fault>> {
+        let wrong =
+            || Fault::arguments(format!("`{text}` is no number of type {}", type_text(self.ctx, self.ty)));
+        let limit = super::integer::mask(self.width);
+        if let Some(digits) = text.strip_prefix("0x") {
+            return u128::from_str_radix(digits, 16).ok().filter(|b| *b <= limit).ok_or_else(wrong);
+        }
+        if self.ty == Type::F32 {
+            return Ok(text.parse::<f32>().map_err(|_| wrong())?.to_bits().into());
+        }
+        if self.ty.is_float(self.ctx) {
+            let value: f64 = text.parse().map_err(|_| wrong())?;
+            return Ok(with_format!(self.ctx, self.ty, F => F::write(value)));
+        }
+        match text {
+            "true" => return Ok(1),
+            "false" => return Ok(0),
+            _ => {}
+        }
+        if let Ok(value) = text.parse::<u128>() {
+            return if value <= limit { Ok(value) } else { Err(wrong()) };
+        }
+        let value: i128 = text.parse().map_err(|_| wrong())?;
+        if super::integer::fits_signed(self.width, value) { Ok(value as u128 & limit) } else { Err(wrong()) }
+    }
+}
+
+/// Writes the elements of a view.
+fn fill(
+    ctx: &Context,
+    bytes: &mut [u8],
+    view: &View,
+    layout: &Layout,
+    source: &Source,
+) -> Result<(), Box<Fault>> {
+    if *source == Source::Zeros {
+        return Ok(());
+    }
+    let leaves = leaves(ctx, view.element, &layout.repr)?;
+    let Some(first) = leaves.first() else { return Ok(()) };
+    let mut listed = Vec::new();
+    if let Source::List(_) = source {
+        let mut sizes = view.sizes.clone();
+        if leaves.len() > 1 {
+            sizes.push(leaves.len() as i64);
+        }
+        flatten(source, &sizes, &mut listed)?;
+    }
+    let mut listed = listed.into_iter();
+    let mut elements = Elements::new(ctx, first.ty, source)?;
+    view.memref(Pointer::NULL).visit(|linear| {
+        for leaf in &leaves {
+            let bits = match listed.next() {
+                Some(text) => elements.number(text)?,
+                None => elements.next()?,
+            };
+            let start = linear as usize * view.element_size as usize + leaf.offset as usize;
+            let size = leaf.bits.div_ceil(8) as usize;
+            if let Some(place) = bytes.get_mut(start..start + size) {
+                place.copy_from_slice(&bits.to_le_bytes()[..size]);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The numbers of nested lists, which must have these sizes. Recursion is bounded by the nesting of the literal.
+fn flatten<'s>(source: &'s Source, sizes: &[i64], numbers: &mut Vec<&'s str>) -> Result<(), Box<Fault>> {
+    match (source, sizes) {
+        (Source::Number(text), []) => {
+            numbers.push(text);
+            Ok(())
+        }
+        (Source::List(parts), [size, inner @ ..]) if parts.len() as i64 == *size => {
+            parts.iter().try_for_each(|part| flatten(part, inner, numbers))
+        }
+        (Source::List(parts), [size, ..]) => {
+            Err(Fault::arguments(format!("a list of {} where {size} are expected", parts.len())))
+        }
+        (Source::List(_), []) => Err(Fault::arguments("a list where a number is expected")),
+        _ => Err(Fault::arguments("a list of the buffer's shape is expected")),
+    }
+}
+
+/// A number inside an element.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leaf {
+    pub(super) ty: Type,
+    pub(super) bits: u32,
+    pub(super) offset: u64,
+}
+
+/// The numbers inside an element: itself, or the parts of a vector or complex number.
+pub(super) fn leaves(ctx: &Context, ty: Type, repr: &Repr) -> Result<Vec<Leaf>, Box<Fault>> {
+    match repr {
+        Repr::Scalar { bits, .. } => Ok(vec![Leaf { ty, bits: *bits, offset: 0 }]),
+        Repr::Sequence { count, stride, element } if *count <= 1 << 16 => {
+            let Repr::Scalar { bits, .. } = **element else { return Err(no_numbers(ctx, ty)) };
+            let part = super::constant::part_type(ctx, ty, 0).ok_or_else(|| no_numbers(ctx, ty))?;
+            Ok((0..*count).map(|i| Leaf { ty: part, bits, offset: i * stride }).collect())
+        }
+        Repr::Struct(fields) => {
+            let mut all = Vec::new();
+            for (i, (offset, repr)) in fields.iter().enumerate() {
+                let Repr::Scalar { bits, .. } = *repr else { return Err(no_numbers(ctx, ty)) };
+                let part = super::constant::part_type(ctx, ty, i).ok_or_else(|| no_numbers(ctx, ty))?;
+                all.push(Leaf { ty: part, bits, offset: *offset });
+            }
+            Ok(all)
+        }
+        _ => Err(no_numbers(ctx, ty)),
+    }
+}
+
+fn no_numbers(ctx: &Context, ty: Type) -> Box<Fault> {
+    Fault::unsupported(format!("elements of type {} cannot be given or shown", type_text(ctx, ty)))
+}

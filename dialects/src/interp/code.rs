@@ -1,0 +1,497 @@
+//! Decoded functions: what an operation does, found out once and executed many times.
+//!
+//! When a function is first called, each of its operations is *decoded*: the model attached under [`Evaluate`] reads the
+//! operation's attributes, types and operands and returns an [`Action`], a closure over register numbers. Actions of a
+//! block lie one after the other, so that control flow is a number, and a structured operation is a target like any other:
+//!
+//! - a branch writes the arguments of a block and jumps ([`Flow::Goto`]);
+//! - a loop enters its region in the same way, keeping what it must remember in registers of its own
+//!   ([`Decoder::scratch`]): a region is active at most once in a frame, so registers are enough and nests need no stack;
+//! - a terminator that hands control back to the operation around it says [`Flow::Yield`], and that operation is
+//!   [resumed](Execute::resume).
+//!
+//! An operation that cannot be decoded becomes an action that says so: code that never runs does no harm.
+//!
+//! Cost: decoding is linear in the function; executing touches no IR.
+
+use loomir_ir::{Attr, Block, Body, Context, Loc, Op, OpDef, OpRef, Region, Trait, Type, Value};
+
+use super::datum::{Datum, Pointer};
+use super::fault::{Fault, FaultKind};
+use super::layout::Layout;
+use super::machine::Machine;
+use super::program::{Callee, Program};
+
+/// How an operation is executed: an interface, attached to operations in the registry. Functions of this shape
+/// implement it.
+pub trait Evaluate: Send + Sync {
+    /// Reads the operation; all that does not change from one execution to the next is settled here.
+    fn decode(&self, op: OpRef<'_>, decoder: &mut Decoder<'_>) -> Decoded;
+}
+
+impl<F> Evaluate for F
+where
+    F: Fn(OpRef<'_>, &mut Decoder<'_>) -> Decoded + Send + Sync,
+{
+    fn decode(&self, op: OpRef<'_>, decoder: &mut Decoder<'_>) -> Decoded {
+        self(op, decoder)
+    }
+}
+
+/// A decoded operation, or why it can't be executed.
+pub type Decoded = Result<Action, Box<Fault>>;
+/// A decoded operation.
+pub type Action = Box<dyn Execute>;
+/// Where control goes, or why it can't go on.
+pub type Step = Result<Flow, Box<Fault>>;
+
+/// What a decoded operation does.
+pub trait Execute {
+    /// Executes it once: reads registers, writes the registers of its results.
+    fn execute(&self, m: &mut Machine) -> Step;
+
+    /// Goes on after region `region` of it yielded the values of `yielded`. [`Flow::Next`] leaves the operation.
+    fn resume(&self, _m: &mut Machine, _region: usize, _yielded: &[Slot]) -> Step {
+        Err(Fault::unsupported("control returns to an operation that does not expect it"))
+    }
+}
+
+impl<F: Fn(&mut Machine) -> Step> Execute for F {
+    fn execute(&self, m: &mut Machine) -> Step {
+        self(m)
+    }
+}
+
+/// A closure as an action.
+pub fn action(f: impl Fn(&mut Machine) -> Step + 'static) -> Action {
+    Box::new(f)
+}
+
+/// Where control goes after an action.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flow {
+    /// To the next operation.
+    Next,
+    /// To the start of a block, whose arguments are written.
+    Goto(Target),
+    /// To the operation around this one, which is resumed with this one's operands.
+    Yield,
+    /// To a function, whose arguments are in [`Machine::transfer`].
+    Call(FunctionId),
+    /// Out of the function; its results are in [`Machine::transfer`].
+    Return,
+}
+
+/// The start of a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Target(pub(super) u32);
+
+/// A function of the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FunctionId(pub(super) u32);
+
+/// A register of a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slot(pub(super) u32);
+
+/// A block as a place to go: where it starts, and the registers of its arguments.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Where it starts.
+    pub target: Target,
+    /// Its arguments.
+    pub arguments: Box<[Slot]>,
+}
+
+/// A decoded function.
+pub(super) struct Code {
+    pub(super) actions: Vec<Action>,
+    pub(super) places: Vec<Place>,
+    operands: Vec<Slot>,
+    /// Registers of a frame.
+    pub(super) slots: usize,
+    pub(super) entry: Entry,
+}
+
+/// What is needed of an operation when control leaves it, or a fault is reported.
+pub(super) struct Place {
+    pub(super) loc: Loc,
+    /// The operation around it; `NONE` in the function's own region.
+    pub(super) parent: u32,
+    /// The region it stands in, among its parent's.
+    pub(super) region: u32,
+    operands: (u32, u32),
+    results: (u32, u32),
+    /// Whether objects of the stack end when a region of this operation yields.
+    pub(super) ends_objects: bool,
+}
+
+pub(super) const NONE: u32 = u32::MAX;
+
+impl Code {
+    pub(super) fn operands(&self, place: &Place) -> &[Slot] {
+        &self.operands[place.operands.0 as usize..place.operands.1 as usize]
+    }
+}
+
+impl Place {
+    pub(super) fn results(&self) -> impl ExactSizeIterator<Item = Slot> + use<> {
+        (self.results.0..self.results.1).map(Slot)
+    }
+}
+
+/// Helps a model read an operation of the function that is being decoded.
+pub struct Decoder<'d> {
+    program: &'d Program<'d>,
+    function: FunctionId,
+    body: &'d Body,
+    /// Start of each block, by its index.
+    starts: Vec<u32>,
+    /// Number of each operation's action, by its index.
+    numbers: Vec<u32>,
+    slots: u32,
+    scopes: Vec<u32>,
+}
+
+impl<'d> Decoder<'d> {
+    /// The context.
+    pub fn ctx(&self) -> &'d Context {
+        self.program.ctx()
+    }
+
+    /// The register of a value.
+    pub fn slot(&self, value: Value) -> Slot {
+        Slot(value.index() as u32)
+    }
+
+    /// The registers of values.
+    pub fn slots(&self, values: impl IntoIterator<Item = Value>) -> Box<[Slot]> {
+        values.into_iter().map(|v| self.slot(v)).collect()
+    }
+
+    /// The register of operand `index`.
+    pub fn operand(&self, op: OpRef<'_>, index: usize) -> Result<Slot, Box<Fault>> {
+        if index < op.num_operands() {
+            Ok(self.slot(op.operand(index)))
+        } else {
+            Err(malformed("an operand"))
+        }
+    }
+
+    /// The register of result `index`.
+    pub fn result(&self, op: OpRef<'_>, index: usize) -> Result<Slot, Box<Fault>> {
+        if index < op.num_results() { Ok(self.slot(op.result(index))) } else { Err(malformed("a result")) }
+    }
+
+    /// Sizes of the operand segments of an operation that has them, `count` many.
+    pub fn segments(&self, op: OpRef<'_>, count: usize) -> Result<Vec<Vec<Value>>, Box<Fault>> {
+        let sizes = op.body().segments(op.op(), false).ok_or_else(|| malformed("operandSegmentSizes"))?;
+        let mut operands = op.operands();
+        let groups: Vec<Vec<Value>> = sizes
+            .iter()
+            .map(|n| operands.by_ref().take(usize::try_from(*n).unwrap_or(0)).collect())
+            .collect();
+        if groups.len() == count { Ok(groups) } else { Err(malformed("operandSegmentSizes")) }
+    }
+
+    /// A register of the operation's own.
+    pub fn scratch(&mut self) -> Slot {
+        self.slots += 1;
+        Slot(self.slots - 1)
+    }
+
+    /// A block to go to.
+    pub fn block(&self, block: Block) -> Entry {
+        Entry {
+            target: Target(self.starts[block.index()]),
+            arguments: self.slots(self.body.arguments(block)),
+        }
+    }
+
+    /// The first block of a region.
+    pub fn region(&self, region: Region) -> Result<Entry, Box<Fault>> {
+        let block = self.body.entry_block(region).ok_or_else(|| malformed("a block in its region"))?;
+        Ok(self.block(block))
+    }
+
+    /// The first block of region `index` of an operation.
+    pub fn region_of(&self, op: OpRef<'_>, index: usize) -> Result<Entry, Box<Fault>> {
+        if index >= op.regions().len() {
+            return Err(malformed("a region"));
+        }
+        self.region(op.region(index))
+    }
+
+    /// The layout of a type.
+    pub fn layout(&self, ty: Type) -> Result<Layout, Box<Fault>> {
+        Layout::of(self.ctx(), ty)
+    }
+
+    /// The function a symbol names, seen from this function.
+    pub fn callee(&self, symbol: Attr) -> Result<Callee, Box<Fault>> {
+        self.program.callee(self.function, symbol)
+    }
+
+    /// The address of the global or function a symbol names, seen from this function.
+    pub fn address_of(&self, symbol: Attr) -> Result<Pointer, Box<Fault>> {
+        self.program.address_of(self.function, symbol)
+    }
+
+    /// Says that objects of the stack made by `op` end with the innermost operation around it that is a scope of
+    /// automatic allocation; returns the number the objects are filed under.
+    pub fn allocation_scope(&mut self, op: OpRef<'_>) -> u32 {
+        let mut parent = op.parent();
+        while let Some(around) = parent {
+            if around.info().has_trait(Trait::AutomaticAllocationScope) && around.op() != self.body.root() {
+                let number = self.numbers[around.op().index()];
+                self.scopes.push(number);
+                return number;
+            }
+            parent = around.parent();
+        }
+        NONE
+    }
+
+    /// Says that objects of the stack end when a region of `op` yields; for allocation scopes by nature.
+    pub fn ends_objects(&mut self, op: OpRef<'_>) -> u32 {
+        let number = self.numbers[op.op().index()];
+        self.scopes.push(number);
+        number
+    }
+
+    /// The integer value of an enumeration's attribute, however it is kept; `default` if absent.
+    pub fn enum_value(&self, op: OpRef<'_>, name: &str, default: u64) -> u64 {
+        use loomir_ir::AttrKind;
+        match op.attr(name).map(|a| a.kind(self.ctx())) {
+            Some(AttrKind::Enum { value, .. }) => *value,
+            Some(AttrKind::Integer { value, .. }) => *value as u64,
+            _ => default,
+        }
+    }
+}
+
+/// The operation lacks something; only unverified IR does.
+#[cold]
+pub fn malformed(what: &str) -> Box<Fault> {
+    Fault::unsupported(format!("the operation is malformed: it lacks {what}"))
+}
+
+/// What stands in for an operation that could not be decoded.
+struct Refusal(Fault);
+
+impl Execute for Refusal {
+    fn execute(&self, _m: &mut Machine) -> Step {
+        Err(Box::new(self.0.clone()))
+    }
+}
+
+/// What stands behind a block that ends without a terminator.
+fn end_of_block(terminator_needed: bool) -> Action {
+    action(move |_| match terminator_needed {
+        false => Ok(Flow::Yield),
+        true => Err(Fault::unsupported("control reaches the end of a block without a terminator")),
+    })
+}
+
+/// Decodes the region of a function, stored in `body`.
+pub(super) fn decode<'d>(
+    program: &'d Program<'d>,
+    function: FunctionId,
+    body: &'d Body,
+    region: Region,
+) -> Result<Code, Box<Fault>> {
+    let Some(first) = body.entry_block(region) else { return Err(malformed("a body")) };
+    let mut decoder = Decoder {
+        program,
+        function,
+        body,
+        starts: vec![NONE; body.num_block_slots()],
+        numbers: vec![NONE; body.num_op_slots()],
+        slots: body.num_value_slots() as u32,
+        scopes: Vec::new(),
+    };
+    let order = number(&mut decoder, region);
+    let mut code = Code {
+        actions: Vec::with_capacity(order.len()),
+        places: Vec::with_capacity(order.len()),
+        operands: Vec::new(),
+        slots: 0,
+        entry: decoder.block(first),
+    };
+    for item in order {
+        let (parent, region, action, op) = match item {
+            Item::Op { op, parent, region } => {
+                let op = body.op_ref(op);
+                let action = decode_op(op, &mut decoder);
+                (parent, region, action, Some(op))
+            }
+            Item::End { terminator_needed, parent, region } => {
+                (parent, region, end_of_block(terminator_needed), None)
+            }
+        };
+        let operands = code.operands.len() as u32;
+        let mut results = (0, 0);
+        if let Some(op) = op {
+            code.operands.extend(op.operands().map(|v| Slot(v.index() as u32)));
+            if op.num_results() > 0 {
+                let start = op.result(0).index() as u32;
+                results = (start, start + op.num_results() as u32);
+            }
+        }
+        code.actions.push(action);
+        code.places.push(Place {
+            loc: op.map_or(Loc::UNKNOWN, OpRef::loc),
+            parent,
+            region,
+            operands: (operands, code.operands.len() as u32),
+            results,
+            ends_objects: false,
+        });
+    }
+    for scope in decoder.scopes {
+        code.places[scope as usize].ends_objects = true;
+    }
+    code.slots = decoder.slots as usize;
+    Ok(code)
+}
+
+fn decode_op(op: OpRef<'_>, decoder: &mut Decoder<'_>) -> Action {
+    let decoded = match op.info().interface::<dyn Evaluate>() {
+        Some(model) => model.decode(op, decoder),
+        None => Err(Fault::unsupported(format!("`{}` cannot be interpreted", op.name()))),
+    };
+    decoded.unwrap_or_else(|fault| Box::new(Refusal(*fault)))
+}
+
+enum Item {
+    Op { op: Op, parent: u32, region: u32 },
+    End { terminator_needed: bool, parent: u32, region: u32 },
+}
+
+/// Fixes the order of all operations inside a region: blocks one after the other, what is nested behind.
+fn number(decoder: &mut Decoder<'_>, region: Region) -> Vec<Item> {
+    let body = decoder.body;
+    let mut order = Vec::new();
+    let mut pending = std::collections::VecDeque::from([(region, NONE, 0)]);
+    while let Some((region, parent, index)) = pending.pop_front() {
+        for block in body.blocks(region) {
+            decoder.starts[block.index()] = order.len() as u32;
+            let mut last = None;
+            for op in body.ops(block) {
+                let number = order.len() as u32;
+                decoder.numbers[op.index()] = number;
+                order.push(Item::Op { op, parent, region: index });
+                pending.extend(body.own_regions(op).enumerate().map(|(i, r)| (r, number, i as u32)));
+                last = Some(op);
+            }
+            if !last.is_some_and(|op| body.has_trait(op, Trait::Terminator)) {
+                let owner: Option<&OpDef> = body.info(body.region_parent(region)).def();
+                let terminator_needed = !owner.is_some_and(|def| def.traits.has(Trait::NoTerminator));
+                order.push(Item::End { terminator_needed, parent, region: index });
+            }
+        }
+    }
+    order
+}
+
+impl Machine {
+    /// The value of a register.
+    #[inline]
+    pub fn get(&self, slot: Slot) -> &Datum {
+        &self.registers[self.base + slot.0 as usize]
+    }
+
+    /// Writes a register.
+    #[inline]
+    pub fn set(&mut self, slot: Slot, datum: Datum) {
+        self.registers[self.base + slot.0 as usize] = datum;
+    }
+
+    /// Writes a register and goes on.
+    #[inline]
+    pub fn done(&mut self, slot: Slot, datum: Datum) -> Step {
+        self.set(slot, datum);
+        Ok(Flow::Next)
+    }
+
+    /// Copies registers as if all at once.
+    #[inline]
+    pub fn copy(&mut self, from: &[Slot], to: &[Slot]) -> Result<(), Box<Fault>> {
+        if from.len() != to.len() {
+            return Err(malformed("as many values as are expected"));
+        }
+        match (from, to) {
+            ([], []) => {}
+            ([from], [to]) => {
+                let datum = self.get(*from).clone();
+                self.set(*to, datum);
+            }
+            _ => {
+                let mut moved = std::mem::take(&mut self.buffer);
+                moved.extend(from.iter().map(|slot| self.get(*slot).clone()));
+                for (slot, datum) in to.iter().zip(moved.drain(..)) {
+                    self.set(*slot, datum);
+                }
+                self.buffer = moved;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the arguments of a block and goes there.
+    #[inline]
+    pub fn enter(&mut self, entry: &Entry, arguments: &[Slot]) -> Step {
+        self.copy(arguments, &entry.arguments)?;
+        Ok(Flow::Goto(entry.target))
+    }
+
+    /// An integer register as a signed number of 64 bits, for bounds, sizes and subscripts.
+    #[inline]
+    pub fn index(&self, slot: Slot, what: &str) -> Result<i64, Box<Fault>> {
+        match self.get(slot) {
+            Datum::Bits(bits) => Ok(*bits as i64),
+            other => Err(unusable(other, what)),
+        }
+    }
+
+    /// An `i1` register on which control depends.
+    #[inline]
+    pub fn condition(&self, slot: Slot, what: &str) -> Result<bool, Box<Fault>> {
+        match self.get(slot) {
+            Datum::Bits(bits) => Ok(*bits & 1 != 0),
+            other => Err(unusable(other, what)),
+        }
+    }
+
+    /// A pointer register whose object is touched.
+    #[inline]
+    pub fn pointer(&self, slot: Slot, what: &str) -> Result<Pointer, Box<Fault>> {
+        match self.get(slot) {
+            Datum::Pointer { object, address } => Ok(Pointer { object: *object, address: *address }),
+            other => Err(unusable(other, what)),
+        }
+    }
+
+    /// Faults if any scalar of a register is poison.
+    pub fn well_defined(&self, slot: Slot, what: &str) -> Result<(), Box<Fault>> {
+        match self.get(slot).find_poison() {
+            Some(poison) => Err(Fault::poison(what, poison)),
+            None => Ok(()),
+        }
+    }
+
+    /// The program ended itself.
+    #[cold]
+    pub fn trap(message: impl Into<String>) -> Step {
+        Err(Fault::new(FaultKind::Trap, message))
+    }
+}
+
+/// The fault of using a datum as something it is not.
+#[cold]
+pub fn unusable(datum: &Datum, what: &str) -> Box<Fault> {
+    match datum.find_poison() {
+        Some(poison) => Fault::poison(what, poison),
+        None => Fault::unsupported(format!("{what} is {}", datum.kind())),
+    }
+}

@@ -1,0 +1,325 @@
+//! What a value is while a program runs.
+//!
+//! A [`Datum`] is 16 bytes. Everything of at most 64 bits lies in it directly: an integer or `index` as its bits, the
+//! bits above its width zero; a float as its bits in its own format. What is larger is shared behind a pointer, so
+//! copying a datum never copies what it stands for.
+//!
+//! **Poison** is a datum of its own that remembers what made it and where, for the fault that reports its use. Undefined
+//! bits (`llvm.mlir.undef`, bytes never written) are poison too: whoever relies on them is told. `freeze` turns
+//! both into zero.
+
+use std::fmt;
+use std::sync::Arc;
+
+use loomir_ir::Loc;
+
+/// A value of a running program.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum Datum {
+    /// Nothing was computed yet.
+    #[default]
+    Unset,
+    /// No usable value.
+    Poison(Poison),
+    /// An integer, index or float of at most 64 bits; higher bits are zero.
+    Bits(u64),
+    /// An integer of 65 to 128 bits; higher bits are zero.
+    Wide(Box<u128>),
+    /// A pointer: an address, and the object it may be used to reach. Read it by [`Datum::as_pointer`].
+    Pointer {
+        /// The object.
+        object: ObjectId,
+        /// The address.
+        address: u64,
+    },
+    /// A ranked or unranked memref.
+    MemRef(Arc<MemRef>),
+    /// A vector, struct, array or complex number: its elements, in row-major order.
+    Aggregate(Arc<Vec<Datum>>),
+}
+
+const _: () = assert!(size_of::<Datum>() == 16);
+
+/// Names an object of [`Memory`](super::Memory); never used twice in a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ObjectId(pub(super) u32);
+
+impl ObjectId {
+    /// No object: the provenance of null and of addresses made up from integers.
+    pub const NONE: ObjectId = ObjectId(u32::MAX);
+}
+
+/// A pointer: an address, and the object it may be used to reach.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pointer {
+    /// The object.
+    pub object: ObjectId,
+    /// The address.
+    pub address: u64,
+}
+
+impl Pointer {
+    /// Address zero, no object.
+    pub const NULL: Pointer = Pointer { object: ObjectId::NONE, address: 0 };
+
+    /// The same object, `bytes` further.
+    #[must_use]
+    pub fn offset(self, bytes: i64) -> Pointer {
+        Pointer { address: self.address.wrapping_add_signed(bytes), ..self }
+    }
+}
+
+/// A memref: where it lies, and how it is laid out. Offset, sizes and strides count elements.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MemRef {
+    /// What to deallocate.
+    pub allocated: Pointer,
+    /// Where element 0 would be.
+    pub aligned: Pointer,
+    /// Distance of the first element from there.
+    pub offset: i64,
+    /// For each dimension its size and stride.
+    pub dims: Box<[Dim]>,
+}
+
+/// One dimension of a [`MemRef`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dim {
+    /// How many elements; never negative.
+    pub size: i64,
+    /// Distance of neighbours.
+    pub stride: i64,
+}
+
+impl MemRef {
+    /// How many elements it has; `None` if that overflows.
+    pub fn num_elements(&self) -> Option<u64> {
+        if self.dims.iter().any(|d| d.size == 0) {
+            return Some(0);
+        }
+        self.dims.iter().try_fold(1u64, |n, d| n.checked_mul(d.size as u64))
+    }
+
+    /// Strides of a dense row-major layout of these sizes.
+    pub fn dense(sizes: &[i64]) -> Box<[Dim]> {
+        let mut stride = 1i64;
+        let mut dims: Vec<Dim> = Vec::with_capacity(sizes.len());
+        for &size in sizes.iter().rev() {
+            dims.push(Dim { size, stride });
+            stride = stride.saturating_mul(size);
+        }
+        dims.reverse();
+        dims.into()
+    }
+
+    /// Whether it is dense and row-major; sizes of one are free of their stride.
+    pub fn is_dense(&self) -> bool {
+        let mut expected = 1i64;
+        self.dims.iter().rev().all(|d| {
+            let fits = d.size <= 1 || d.stride == expected;
+            expected = expected.saturating_mul(d.size);
+            fits
+        })
+    }
+
+    /// Calls `visit` with the linear offset of each element in row-major order, the memref's own offset included, until it fails.
+    pub fn visit<E>(&self, mut visit: impl FnMut(i64) -> Result<(), E>) -> Result<(), E> {
+        if self.dims.iter().any(|d| d.size == 0) {
+            return Ok(());
+        }
+        let mut index = vec![0i64; self.dims.len()];
+        let mut linear = self.offset;
+        loop {
+            visit(linear)?;
+            let mut d = self.dims.len();
+            loop {
+                if d == 0 {
+                    return Ok(());
+                }
+                d -= 1;
+                let Dim { size, stride } = self.dims[d];
+                index[d] += 1;
+                linear = linear.wrapping_add(stride);
+                if index[d] < size {
+                    break;
+                }
+                linear = linear.wrapping_sub(stride.wrapping_mul(size));
+                index[d] = 0;
+            }
+        }
+    }
+}
+
+/// Why a datum is poison, and which operation made it so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Poison {
+    /// Why.
+    pub cause: Cause,
+    /// Where.
+    pub loc: Loc,
+}
+
+macro_rules! causes {
+    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        /// What makes poison.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum Cause {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl fmt::Display for Cause {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $(Cause::$name => $text,)* })
+            }
+        }
+    };
+}
+
+causes! {
+    /// `nsw`.
+    SignedWrap = "a signed result that `nsw` promises not to overflow",
+    /// `nuw`.
+    UnsignedWrap = "an unsigned result that `nuw` promises not to overflow",
+    /// A shift by its width or more.
+    ShiftTooFar = "a shift by the width or more",
+    /// `exact`.
+    Inexact = "a remainder where `exact` promises none",
+    /// `disjoint`.
+    NotDisjoint = "common bits where `disjoint` promises none",
+    /// `nneg`.
+    Negative = "a negative operand where `nneg` promises none",
+    /// `samesign`.
+    DifferentSigns = "operands of different signs where `samesign` promises one sign",
+    /// A float outside the integer type.
+    FloatToInteger = "a float that does not fit the integer type",
+    /// `nnan`.
+    NotANumber = "a NaN where fast-math flag `nnan` promises none",
+    /// `ninf`.
+    Infinite = "an infinity where fast-math flag `ninf` promises none",
+    /// `inbounds`.
+    PointerOutOfBounds = "an address outside its object where `inbounds` promises none",
+    /// An intrinsic told so.
+    MinimumSigned = "the least signed value, excluded by a flag",
+    /// Zero, excluded by a flag.
+    Zero = "zero, excluded by a flag",
+    /// An element beyond a vector.
+    ElementOutOfBounds = "an element index outside the vector",
+    /// A constant.
+    Explicit = "a poison constant",
+    /// `undef`.
+    Undefined = "an undef constant",
+    /// Bytes never written.
+    Uninitialised = "memory that was never written",
+    /// Bytes written with poison.
+    Stored = "poison that was stored to memory",
+    /// The overflow of an affine expression.
+    AffineOverflow = "an affine expression that overflows 64 bits",
+    /// A divisor of an affine expression.
+    AffineDivisor = "an affine expression that divides by a number below one",
+    /// An assumption on a memref's alignment.
+    Misaligned = "a memref whose alignment was assumed wrongly",
+}
+
+impl Datum {
+    /// Poison.
+    pub fn poison(cause: Cause, loc: Loc) -> Datum {
+        Datum::Poison(Poison { cause, loc })
+    }
+
+    /// An integer or float of `width` bits; higher bits of `bits` are dropped.
+    #[inline]
+    pub fn bits(width: u32, bits: u128) -> Datum {
+        if width <= 64 { Datum::Bits(bits as u64 & low_mask(width)) } else { Datum::wide(width, bits) }
+    }
+
+    #[cold]
+    fn wide(width: u32, bits: u128) -> Datum {
+        Datum::Wide(Box::new(if width < 128 { bits & ((1 << width) - 1) } else { bits }))
+    }
+
+    /// The same number, kept as a type of its value's width would.
+    pub(super) fn narrowed(self) -> Datum {
+        match self {
+            Datum::Wide(bits) if *bits <= u64::MAX.into() => Datum::Bits(*bits as u64),
+            other => other,
+        }
+    }
+
+    /// An `index` or `i64`.
+    #[inline]
+    pub fn index(value: i64) -> Datum {
+        Datum::Bits(value as u64)
+    }
+
+    /// An `i1`.
+    #[inline]
+    pub fn bool(value: bool) -> Datum {
+        Datum::Bits(value.into())
+    }
+
+    /// A vector, struct, array or complex number.
+    pub fn aggregate(elements: Vec<Datum>) -> Datum {
+        Datum::Aggregate(Arc::new(elements))
+    }
+
+    /// The bits of an integer or float.
+    #[inline]
+    pub fn as_bits(&self) -> Option<u128> {
+        match self {
+            Datum::Bits(bits) => Some((*bits).into()),
+            Datum::Wide(bits) => Some(**bits),
+            _ => None,
+        }
+    }
+
+    /// The pointer.
+    pub fn as_pointer(&self) -> Option<Pointer> {
+        match *self {
+            Datum::Pointer { object, address } => Some(Pointer { object, address }),
+            _ => None,
+        }
+    }
+
+    /// The poison of a scalar, or the first poison inside an aggregate. Looks at every scalar inside.
+    pub fn find_poison(&self) -> Option<Poison> {
+        let mut stack = vec![self];
+        while let Some(datum) = stack.pop() {
+            match datum {
+                Datum::Poison(poison) => return Some(*poison),
+                Datum::Aggregate(elements) => stack.extend(elements.iter().rev()),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// What kind of thing it is, for messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Datum::Unset => "a value that was never computed",
+            Datum::Poison(_) => "poison",
+            Datum::Bits(_) | Datum::Wide(_) => "a number",
+            Datum::Pointer { .. } => "a pointer",
+            Datum::MemRef(_) => "a memref",
+            Datum::Aggregate(_) => "an aggregate",
+        }
+    }
+}
+
+impl From<Pointer> for Datum {
+    fn from(pointer: Pointer) -> Datum {
+        Datum::Pointer { object: pointer.object, address: pointer.address }
+    }
+}
+
+impl From<MemRef> for Datum {
+    fn from(memref: MemRef) -> Datum {
+        Datum::MemRef(Arc::new(memref))
+    }
+}
+
+/// The bits below `width`, which is at most 64.
+#[inline]
+fn low_mask(width: u32) -> u64 {
+    if width >= 64 { u64::MAX } else { (1 << width) - 1 }
+}

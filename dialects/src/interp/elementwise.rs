@@ -1,0 +1,229 @@
+//! Operations that compute bits from bits, on scalars and element by element on vectors.
+//!
+//! The scalar function is all that a model gives. Poison in any operand makes poison, each element by itself; a divisor that is poison
+//! is undefined behaviour, as it may be zero.
+
+use loomir_ir::{Context, Loc, OpRef, Type, TypeKind};
+
+use super::code::{Decoded, Decoder, Slot, action, malformed, unusable};
+use super::datum::{Datum, Poison};
+use super::fault::Fault;
+use super::integer::{Computed, Trouble, signed};
+
+/// The width in bits of an integer, index or float type of at most 128 bits.
+pub fn bit_width(ctx: &Context, ty: Type) -> Result<u32, Box<Fault>> {
+    let width = match ty.kind(ctx) {
+        TypeKind::Index => 64,
+        TypeKind::Integer { width, .. } => *width,
+        TypeKind::Float(kind) => kind.width(),
+        _ => 0,
+    };
+    if (1..=128).contains(&width) {
+        return Ok(width);
+    }
+    Err(Fault::unsupported(format!("arithmetic on {} is not known", super::layout::type_text(ctx, ty))))
+}
+
+/// What an elementwise operation needs to know of its result.
+#[derive(Clone, Copy)]
+struct Shape {
+    result: Slot,
+    width: u32,
+    vector: bool,
+    loc: Loc,
+}
+
+impl Shape {
+    fn of(op: OpRef<'_>, d: &Decoder<'_>) -> Result<Shape, Box<Fault>> {
+        let result = d.result(op, 0)?;
+        let ty = op.result_type(0);
+        let scalar = ty.scalar(d.ctx());
+        Ok(Shape { result, width: bit_width(d.ctx(), scalar)?, vector: scalar != ty, loc: op.loc() })
+    }
+
+    /// What was computed as a datum.
+    #[inline]
+    fn finish(self, computed: Computed, operands: &[u128]) -> Result<Datum, Box<Fault>> {
+        match computed {
+            Ok(bits) => Ok(Datum::bits(self.width, bits)),
+            Err(trouble) => self.trouble(trouble, operands),
+        }
+    }
+
+    #[cold]
+    fn trouble(self, trouble: Trouble, operands: &[u128]) -> Result<Datum, Box<Fault>> {
+        match trouble {
+            Trouble::Poison(cause) => Ok(Datum::poison(cause, self.loc)),
+            Trouble::Undefined(what) => {
+                let values: Vec<String> =
+                    operands.iter().map(|x| signed(self.width, *x).to_string()).collect();
+                Err(Fault::undefined(format!("{what}: the operands are {}", values.join(" and "))))
+            }
+        }
+    }
+}
+
+/// An operation of one operand. `f` takes and gives bits; what it gives may have bits above the result's width.
+pub fn unary(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128) -> Computed + 'static) -> Decoded {
+    let (shape, a) = (Shape::of(op, d)?, d.operand(op, 0)?);
+    let scalar = move |a: &Datum| match a {
+        Datum::Bits(x) => shape.finish(f((*x).into()), &[(*x).into()]),
+        other => match operand(other)? {
+            Ok(x) => shape.finish(f(x), &[x]),
+            Err(poison) => Ok(Datum::Poison(poison)),
+        },
+    };
+    if shape.vector {
+        return Ok(action(move |m| {
+            let datum = map([m.get(a)], |[a]| scalar(a))?;
+            m.done(shape.result, datum)
+        }));
+    }
+    Ok(action(move |m| {
+        let datum = scalar(m.get(a))?;
+        m.done(shape.result, datum)
+    }))
+}
+
+/// An operation of two operands.
+pub fn binary(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128, u128) -> Computed + 'static) -> Decoded {
+    binary_with(op, d, false, f)
+}
+
+/// A division or remainder: its second operand must not be poison.
+pub fn division(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128, u128) -> Computed + 'static) -> Decoded {
+    binary_with(op, d, true, f)
+}
+
+fn binary_with(
+    op: OpRef<'_>,
+    d: &mut Decoder<'_>,
+    divides: bool,
+    f: impl Fn(u128, u128) -> Computed + 'static,
+) -> Decoded {
+    let (shape, a, b) = (Shape::of(op, d)?, d.operand(op, 0)?, d.operand(op, 1)?);
+    let scalar = move |a: &Datum, b: &Datum| match (a, b) {
+        (Datum::Bits(x), Datum::Bits(y)) => {
+            let (x, y) = ((*x).into(), (*y).into());
+            shape.finish(f(x, y), &[x, y])
+        }
+        _ => match (operand(a)?, operand(b)?) {
+            (Ok(x), Ok(y)) => shape.finish(f(x, y), &[x, y]),
+            (_, Err(poison)) if divides => Err(Fault::poison("the divisor", poison)),
+            (Err(poison), _) | (_, Err(poison)) => Ok(Datum::Poison(poison)),
+        },
+    };
+    if shape.vector {
+        return Ok(action(move |m| {
+            let datum = map([m.get(a), m.get(b)], |[a, b]| scalar(a, b))?;
+            m.done(shape.result, datum)
+        }));
+    }
+    Ok(action(move |m| {
+        let datum = scalar(m.get(a), m.get(b))?;
+        m.done(shape.result, datum)
+    }))
+}
+
+/// An operation of three operands.
+pub fn ternary(
+    op: OpRef<'_>,
+    d: &mut Decoder<'_>,
+    f: impl Fn(u128, u128, u128) -> Computed + 'static,
+) -> Decoded {
+    let shape = Shape::of(op, d)?;
+    let (a, b, c) = (d.operand(op, 0)?, d.operand(op, 1)?, d.operand(op, 2)?);
+    let scalar = move |a: &Datum, b: &Datum, c: &Datum| match (operand(a)?, operand(b)?, operand(c)?) {
+        (Ok(x), Ok(y), Ok(z)) => shape.finish(f(x, y, z), &[x, y, z]),
+        (Err(poison), _, _) | (_, Err(poison), _) | (_, _, Err(poison)) => Ok(Datum::Poison(poison)),
+    };
+    if shape.vector {
+        return Ok(action(move |m| {
+            let datum = map([m.get(a), m.get(b), m.get(c)], |[a, b, c]| scalar(a, b, c))?;
+            m.done(shape.result, datum)
+        }));
+    }
+    Ok(action(move |m| {
+        let datum = scalar(m.get(a), m.get(b), m.get(c))?;
+        m.done(shape.result, datum)
+    }))
+}
+
+/// An operation of two operands and two results; `f` gives the bits of both.
+pub fn binary_pair(
+    op: OpRef<'_>,
+    d: &mut Decoder<'_>,
+    f: impl Fn(u128, u128) -> (u128, u128) + 'static,
+) -> Decoded {
+    let (shape, second) = (Shape::of(op, d)?, d.result(op, 1)?);
+    let second_width = bit_width(d.ctx(), op.result_type(1).scalar(d.ctx()))?;
+    let (a, b) = (d.operand(op, 0)?, d.operand(op, 1)?);
+    let half = move |a: &Datum, b: &Datum, first: bool| match (operand(a)?, operand(b)?) {
+        (Ok(x), Ok(y)) => {
+            let (one, two) = f(x, y);
+            Ok(if first { Datum::bits(shape.width, one) } else { Datum::bits(second_width, two) })
+        }
+        (Err(poison), _) | (_, Err(poison)) => Ok(Datum::Poison(poison)),
+    };
+    Ok(action(move |m| {
+        let compute = |first: bool| match shape.vector {
+            true => map([m.get(a), m.get(b)], |[a, b]| half(a, b, first)),
+            false => half(m.get(a), m.get(b), first),
+        };
+        let (one, two) = (compute(true)?, compute(false)?);
+        m.set(second, two);
+        m.done(shape.result, one)
+    }))
+}
+
+/// A choice between the second and third operand by the first, `i1` or a vector of them: only what is chosen counts.
+pub fn select(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let (condition, result) = (d.operand(op, 0)?, d.result(op, 0)?);
+    let (a, b) = (d.operand(op, 1)?, d.operand(op, 2)?);
+    let choose = |condition: &Datum, a: &Datum, b: &Datum| match condition {
+        Datum::Bits(bit) => Ok(if bit & 1 != 0 { a.clone() } else { b.clone() }),
+        Datum::Poison(poison) => Ok(Datum::Poison(*poison)),
+        other => Err(unusable(other, "the condition")),
+    };
+    Ok(action(move |m| {
+        let datum = match m.get(condition) {
+            Datum::Aggregate(_) => map([m.get(condition), m.get(a), m.get(b)], |[c, a, b]| choose(c, a, b))?,
+            one => choose(one, m.get(a), m.get(b))?,
+        };
+        m.done(result, datum)
+    }))
+}
+
+/// The bits of an operand, or its poison.
+fn operand(datum: &Datum) -> Result<Result<u128, Poison>, Box<Fault>> {
+    match datum {
+        Datum::Bits(bits) => Ok(Ok((*bits).into())),
+        Datum::Wide(bits) => Ok(Ok(**bits)),
+        Datum::Poison(poison) => Ok(Err(*poison)),
+        other => Err(unusable(other, "an operand")),
+    }
+}
+
+/// Applies a scalar function to the elements of vectors; a vector that is poison as a whole has poison elements.
+pub fn map<const N: usize>(
+    operands: [&Datum; N],
+    mut scalar: impl FnMut([&Datum; N]) -> Result<Datum, Box<Fault>>,
+) -> Result<Datum, Box<Fault>> {
+    let len = operands.iter().find_map(|d| match d {
+        Datum::Aggregate(elements) => Some(elements.len()),
+        _ => None,
+    });
+    let Some(len) = len else { return scalar(operands) };
+    let mut elements = Vec::with_capacity(len);
+    for i in 0..len {
+        let mut lane = operands;
+        for datum in &mut lane {
+            *datum = match *datum {
+                Datum::Aggregate(parts) => parts.get(i).ok_or_else(|| malformed("vectors of one length"))?,
+                whole => whole,
+            };
+        }
+        elements.push(scalar(lane)?);
+    }
+    Ok(Datum::aggregate(elements))
+}

@@ -1,0 +1,264 @@
+//! The world outside: functions without a body that the interpreter knows by name.
+//!
+//! They are what lowered programs call: allocation, copies of bytes, and the mathematical library, which is the host's.
+//! A call of anything else is a fault.
+
+use super::code::unusable;
+use super::datum::{Datum, Pointer};
+use super::fault::Fault;
+use super::float::{Double, Format, Library, Library2, Single};
+use super::machine::Machine;
+use super::memory::ObjectKind;
+
+/// A function of the world outside.
+#[derive(Clone, Copy, Debug)]
+pub struct External(Kind);
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Malloc,
+    Calloc,
+    AlignedAlloc,
+    Free,
+    CopyBytes { may_overlap: bool },
+    SetBytes,
+    CopyMemref,
+    Abort,
+    Single(Library),
+    Double(Library),
+    Single2(Library2),
+    Double2(Library2),
+}
+
+macro_rules! library {
+    ($($name:ident),*; $($name2:ident),*) => {
+        /// The functions of one operand called alike by C and Rust.
+        const UNARY: &[(&str, Library)] =
+            &[$((stringify!($name), Library { single: f32::$name, double: f64::$name })),*];
+        const BINARY: &[(&str, Library2)] =
+            &[$((stringify!($name2), Library2 { single: f32::$name2, double: f64::$name2 })),*];
+    };
+}
+
+library!(sqrt, exp, exp2, log2, log10, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh, cbrt,
+         floor, ceil, trunc, round; atan2);
+
+/// A function of the mathematical library by its C name in double precision, such as `exp` or `fabs`.
+pub fn library(name: &str) -> Option<Library> {
+    let other = match name {
+        "log" => Library { single: f32::ln, double: f64::ln },
+        "log1p" => Library { single: f32::ln_1p, double: f64::ln_1p },
+        "expm1" => Library { single: f32::exp_m1, double: f64::exp_m1 },
+        "fabs" => Library { single: f32::abs, double: f64::abs },
+        "roundeven" | "rint" | "nearbyint" => {
+            Library { single: f32::round_ties_even, double: f64::round_ties_even }
+        }
+        _ => return UNARY.iter().find(|(own, _)| *own == name).map(|(_, f)| *f),
+    };
+    Some(other)
+}
+
+/// A function of two operands by its C name in double precision, such as `pow`.
+pub fn library2(name: &str) -> Option<Library2> {
+    let other = match name {
+        "pow" => Library2 { single: f32::powf, double: f64::powf },
+        "fmod" => Library2 { single: |a, b| a % b, double: |a, b| a % b },
+        "hypot" => Library2 { single: f32::hypot, double: f64::hypot },
+        "copysign" => Library2 { single: f32::copysign, double: f64::copysign },
+        "fmax" => Library2 { single: f32::max, double: f64::max },
+        "fmin" => Library2 { single: f32::min, double: f64::min },
+        _ => return BINARY.iter().find(|(own, _)| *own == name).map(|(_, f)| *f),
+    };
+    Some(other)
+}
+
+/// The external function of this name.
+pub fn external(name: &str) -> Option<External> {
+    let kind = match name {
+        "malloc" => Kind::Malloc,
+        "calloc" => Kind::Calloc,
+        "aligned_alloc" => Kind::AlignedAlloc,
+        "free" => Kind::Free,
+        "memcpy" => Kind::CopyBytes { may_overlap: false },
+        "memmove" => Kind::CopyBytes { may_overlap: true },
+        "memset" => Kind::SetBytes,
+        "memrefCopy" => Kind::CopyMemref,
+        "abort" => Kind::Abort,
+        _ => {
+            let single = name.strip_suffix('f');
+            if let Some(f) = library(name) {
+                Kind::Double(f)
+            } else if let Some(f) = library2(name) {
+                Kind::Double2(f)
+            } else if let Some(f) = single.and_then(library) {
+                Kind::Single(f)
+            } else {
+                Kind::Single2(single.and_then(library2)?)
+            }
+        }
+    };
+    Some(External(kind))
+}
+
+impl External {
+    /// Calls it; its result, if it has one.
+    pub fn call(self, m: &mut Machine, arguments: &[Datum]) -> Result<Option<Datum>, Box<Fault>> {
+        let pointer = |i: usize| match arguments.get(i) {
+            Some(Datum::Pointer { object, address }) => Ok(Pointer { object: *object, address: *address }),
+            other => Err(unusable(other.unwrap_or(&Datum::Unset), "an argument of an external function")),
+        };
+        let number = |i: usize| match arguments.get(i) {
+            Some(Datum::Bits(bits)) => Ok(*bits),
+            other => Err(unusable(other.unwrap_or(&Datum::Unset), "an argument of an external function")),
+        };
+        let float = |i: usize| -> Result<Option<u128>, Box<Fault>> {
+            match arguments.get(i) {
+                Some(Datum::Poison(_)) => Ok(None),
+                _ => number(i).map(|bits| Some(bits.into())),
+            }
+        };
+        let passed_on = |i: usize| arguments.get(i).cloned().unwrap_or_default();
+        Ok(match self.0 {
+            Kind::Malloc => Some(allocate(m, number(0)?, 16)?),
+            Kind::AlignedAlloc => Some(allocate(m, number(1)?, number(0)?)?),
+            Kind::Calloc => {
+                let size = number(0)?.saturating_mul(number(1)?);
+                m.spend(size / 64)?;
+                Some(m.memory.allocate_bytes(&vec![0; checked(m, size)?], 16, ObjectKind::Heap)?.into())
+            }
+            Kind::Free => {
+                m.memory.free(pointer(0)?)?;
+                None
+            }
+            Kind::CopyBytes { may_overlap } => {
+                copy_bytes(m, pointer(0)?, pointer(1)?, number(2)?, may_overlap)?;
+                Some(pointer(0)?.into())
+            }
+            Kind::SetBytes => {
+                let size = number(2)?;
+                m.spend(size / 64)?;
+                m.memory.fill(pointer(0)?, Some(number(1)? as u8), size)?;
+                Some(pointer(0)?.into())
+            }
+            Kind::CopyMemref => {
+                copy_unranked(m, number(0)?, pointer(1)?, pointer(2)?)?;
+                None
+            }
+            Kind::Abort => return Err(Fault::new(super::FaultKind::Trap, "the program calls `abort`")),
+            Kind::Single(f) => Some(match float(0)? {
+                Some(x) => Datum::bits(32, Single::library(f, x)),
+                None => passed_on(0),
+            }),
+            Kind::Double(f) => Some(match float(0)? {
+                Some(x) => Datum::bits(64, Double::library(f, x)),
+                None => passed_on(0),
+            }),
+            Kind::Single2(f) => Some(match (float(0)?, float(1)?) {
+                (Some(x), Some(y)) => Datum::bits(32, Single::library2(f, x, y)),
+                (None, _) => passed_on(0),
+                _ => passed_on(1),
+            }),
+            Kind::Double2(f) => Some(match (float(0)?, float(1)?) {
+                (Some(x), Some(y)) => Datum::bits(64, Double::library2(f, x, y)),
+                (None, _) => passed_on(0),
+                _ => passed_on(1),
+            }),
+        })
+    }
+}
+
+/// A size that the memory limit allows to try.
+fn checked(m: &Machine, size: u64) -> Result<usize, Box<Fault>> {
+    if m.memory.has_room(size) {
+        return Ok(size as usize);
+    }
+    Err(Fault::new(super::FaultKind::Limit, format!("memory limit reached: no {size} bytes left")))
+}
+
+fn allocate(m: &mut Machine, size: u64, align: u64) -> Result<Datum, Box<Fault>> {
+    m.spend(size / 64)?;
+    Ok(m.memory.allocate(size, align, ObjectKind::Heap)?.into())
+}
+
+/// Copies bytes as `memcpy` (ranges that overlap are undefined behaviour unless equal) or `memmove`.
+pub fn copy_bytes(
+    m: &mut Machine,
+    to: Pointer,
+    from: Pointer,
+    size: u64,
+    may_overlap: bool,
+) -> Result<(), Box<Fault>> {
+    m.spend(size / 64)?;
+    let distance = to.address.abs_diff(from.address);
+    if !may_overlap && to.object == from.object && distance != 0 && distance < size {
+        return Err(Fault::undefined(format!("copies {size} bytes between ranges {distance} bytes apart")));
+    }
+    m.memory.copy(to, from, size)
+}
+
+/// MLIR's run-time function that copies memrefs of any layout: each argument points to a rank and a descriptor.
+fn copy_unranked(m: &mut Machine, size: u64, from: Pointer, to: Pointer) -> Result<(), Box<Fault>> {
+    let source = read_unranked(m, from)?;
+    let target = read_unranked(m, to)?;
+    copy_elements(m, &source, &target, size)
+}
+
+fn read_word(m: &Machine, at: Pointer, index: u64) -> Result<i64, Box<Fault>> {
+    let bytes = m.memory.bytes(at.offset((index * 8) as i64), 8)?;
+    Ok(i64::from_le_bytes(bytes.try_into().unwrap_or_default()))
+}
+
+fn read_pointer(m: &Machine, at: Pointer, index: u64) -> Result<Pointer, Box<Fault>> {
+    use super::layout::Repr;
+    let datum = m.memory.load(at.offset((index * 8) as i64), &Repr::Pointer, loomir_ir::Loc::UNKNOWN)?;
+    datum.as_pointer().ok_or_else(|| unusable(&datum, "an address in a memref descriptor"))
+}
+
+fn read_unranked(m: &Machine, at: Pointer) -> Result<super::MemRef, Box<Fault>> {
+    let rank = u64::try_from(read_word(m, at, 0)?).ok().filter(|r| *r <= 64);
+    let rank = rank.ok_or_else(|| Fault::undefined("an unranked memref of impossible rank"))?;
+    let descriptor = read_pointer(m, at, 1)?;
+    let dim = |d: u64| {
+        let size = read_word(m, descriptor, 3 + d)?;
+        let stride = read_word(m, descriptor, 3 + rank + d)?;
+        Ok(super::Dim { size: size.max(0), stride })
+    };
+    Ok(super::MemRef {
+        allocated: read_pointer(m, descriptor, 0)?,
+        aligned: read_pointer(m, descriptor, 1)?,
+        offset: read_word(m, descriptor, 2)?,
+        dims: (0..rank).map(dim).collect::<Result<_, Box<Fault>>>()?,
+    })
+}
+
+/// Copies a memref into another of the same shape, each element `size` bytes with its states. Overlap of different
+/// places is undefined behaviour.
+pub fn copy_elements(
+    m: &mut Machine,
+    source: &super::MemRef,
+    target: &super::MemRef,
+    size: u64,
+) -> Result<(), Box<Fault>> {
+    let sizes = |memref: &super::MemRef| memref.dims.iter().map(|d| d.size).collect::<Vec<_>>();
+    if sizes(source) != sizes(target) {
+        let (a, b) = (sizes(source), sizes(target));
+        return Err(Fault::undefined(format!("copies a memref of sizes {a:?} into one of sizes {b:?}")));
+    }
+    let count = source.num_elements().unwrap_or(u64::MAX);
+    m.spend(count)?;
+    let at = |base: Pointer, linear: i64| base.offset(linear.wrapping_mul(size as i64));
+    if source.is_dense() && target.is_dense() {
+        let (from, to) = (at(source.aligned, source.offset), at(target.aligned, target.offset));
+        return copy_bytes(m, to, from, count.saturating_mul(size), false);
+    }
+    let mut places = Vec::new();
+    source.visit(|linear| -> Result<(), Box<Fault>> {
+        places.push(at(source.aligned, linear));
+        Ok(())
+    })?;
+    let mut places = places.into_iter();
+    target.visit(|linear| match places.next() {
+        Some(from) => m.memory.copy(at(target.aligned, linear), from, size),
+        None => Ok(()),
+    })
+}

@@ -1,0 +1,89 @@
+//! Why a run ended early.
+//!
+//! A [`Fault`] is a diagnostic with a kind, so that a caller who compares two programs can tell undefined
+//! behaviour (the comparison says nothing) from a limit (try more steps) or from what the interpreter can't do.
+//! Operations return faults without a place; the machine adds the operation's location and the calls around it.
+
+use loomir_ir::{Diagnostic, Loc};
+
+use super::datum::Poison;
+
+/// What sort of end it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FaultKind {
+    /// The program did what no program may do.
+    Undefined,
+    /// The program ended itself: a failed assertion, a trap, an abort.
+    Trap,
+    /// A limit on steps, calls or memory was reached.
+    Limit,
+    /// The interpreter does not know how to do this.
+    Unsupported,
+    /// The entry or its arguments don't fit.
+    Arguments,
+}
+
+/// Why a run ended early.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// What sort of end it is.
+    pub kind: FaultKind,
+    /// What happened, where, with which values.
+    pub diagnostic: Diagnostic,
+}
+
+impl Fault {
+    /// A fault whose place is not known yet.
+    #[cold]
+    pub fn new(kind: FaultKind, message: impl Into<String>) -> Box<Fault> {
+        Box::new(Fault { kind, diagnostic: Diagnostic::error(Loc::UNKNOWN, message) })
+    }
+
+    /// Undefined behaviour.
+    #[cold]
+    pub fn undefined(message: impl Into<String>) -> Box<Fault> {
+        Fault::new(FaultKind::Undefined, message)
+    }
+
+    /// Something the interpreter does not know.
+    #[cold]
+    pub fn unsupported(message: impl Into<String>) -> Box<Fault> {
+        Fault::new(FaultKind::Unsupported, message)
+    }
+
+    /// A use of poison that is undefined behaviour; `what` names the use, as in "the condition of a branch".
+    #[cold]
+    pub fn poison(what: &str, poison: Poison) -> Box<Fault> {
+        let mut fault = Fault::undefined(format!("{what} is poison"));
+        fault.diagnostic.notes.push((poison.loc, format!("it comes from {}", poison.cause)));
+        fault
+    }
+
+    /// The entry or its arguments don't fit.
+    #[cold]
+    pub fn arguments(message: impl Into<String>) -> Box<Fault> {
+        Fault::new(FaultKind::Arguments, message)
+    }
+
+    /// The fault with a place, if it had none.
+    #[must_use]
+    pub fn at(mut self: Box<Self>, loc: Loc) -> Box<Fault> {
+        if self.diagnostic.loc == Loc::UNKNOWN {
+            self.diagnostic.loc = loc;
+        }
+        self
+    }
+
+    /// The fault with a note.
+    #[must_use]
+    pub fn note(mut self: Box<Self>, loc: Loc, message: impl Into<String>) -> Box<Fault> {
+        self.diagnostic.notes.push((loc, message.into()));
+        self
+    }
+}
+
+impl From<Box<Fault>> for Diagnostic {
+    fn from(fault: Box<Fault>) -> Diagnostic {
+        fault.diagnostic
+    }
+}

@@ -1,0 +1,447 @@
+//! Floating-point arithmetic in `f16`, `bf16`, `f32` and `f64`, rounded once, to nearest even.
+//!
+//! Operations compute in `f64` and round to the format. For sum, difference, product, quotient and square root of the
+//! narrower formats that is the same as rounding once, for 53 bits are more than twice theirs and two; remainders are exact.
+//! Where it would not be the same (fused multiply-add, integers) the intermediate is *rounded to odd*, which makes the
+//! second rounding the only one. Functions of the mathematical library are the host's.
+
+use loomir_ir::{FloatKind, Type, TypeKind};
+
+use super::datum::Cause;
+use super::fault::Fault;
+use super::integer::{Computed, Trouble, signed};
+
+/// A format: how bits become a number and back.
+pub trait Format: Copy + 'static {
+    /// The number.
+    fn read(bits: u128) -> f64;
+    /// The nearest bits.
+    fn write(value: f64) -> u128;
+    /// `a * b + c`, rounded once.
+    fn fma(a: u128, b: u128, c: u128) -> u128 {
+        Self::write(fma_to_odd(Self::read(a), Self::read(b), Self::read(c)))
+    }
+    /// A function of the host's library in this format, or the next wider it has.
+    fn library(function: Library, bits: u128) -> u128 {
+        Self::write(f64::from((function.single)(Self::read(bits) as f32)))
+    }
+    /// Likewise for two operands.
+    fn library2(function: Library2, a: u128, b: u128) -> u128 {
+        Self::write(f64::from((function.single)(Self::read(a) as f32, Self::read(b) as f32)))
+    }
+}
+
+/// A function of one operand.
+#[derive(Clone, Copy, Debug)]
+pub struct Library {
+    /// In `f32`.
+    pub single: fn(f32) -> f32,
+    /// In `f64`.
+    pub double: fn(f64) -> f64,
+}
+
+/// A function of two operands.
+#[derive(Clone, Copy, Debug)]
+pub struct Library2 {
+    /// In `f32`.
+    pub single: fn(f32, f32) -> f32,
+    /// In `f64`.
+    pub double: fn(f64, f64) -> f64,
+}
+
+/// `f16`.
+#[derive(Clone, Copy, Debug)]
+pub struct Half;
+/// `bf16`.
+#[derive(Clone, Copy, Debug)]
+pub struct Brain;
+/// `f32`.
+#[derive(Clone, Copy, Debug)]
+pub struct Single;
+/// `f64`.
+#[derive(Clone, Copy, Debug)]
+pub struct Double;
+
+impl Format for Half {
+    fn read(bits: u128) -> f64 {
+        widen(bits as u64, 10, 5)
+    }
+    fn write(value: f64) -> u128 {
+        narrow(value, 10, 5).into()
+    }
+}
+
+impl Format for Brain {
+    fn read(bits: u128) -> f64 {
+        f32::from_bits((bits as u32) << 16).into()
+    }
+    fn write(value: f64) -> u128 {
+        narrow(value, 7, 8).into()
+    }
+}
+
+impl Format for Single {
+    #[inline]
+    fn read(bits: u128) -> f64 {
+        f32::from_bits(bits as u32).into()
+    }
+    #[inline]
+    fn write(value: f64) -> u128 {
+        (value as f32).to_bits().into()
+    }
+    fn fma(a: u128, b: u128, c: u128) -> u128 {
+        let [a, b, c] = [a, b, c].map(|x| f32::from_bits(x as u32));
+        a.mul_add(b, c).to_bits().into()
+    }
+}
+
+impl Format for Double {
+    #[inline]
+    fn read(bits: u128) -> f64 {
+        f64::from_bits(bits as u64)
+    }
+    #[inline]
+    fn write(value: f64) -> u128 {
+        value.to_bits().into()
+    }
+    fn fma(a: u128, b: u128, c: u128) -> u128 {
+        let [a, b, c] = [a, b, c].map(|x| f64::from_bits(x as u64));
+        a.mul_add(b, c).to_bits().into()
+    }
+    fn library(function: Library, bits: u128) -> u128 {
+        (function.double)(f64::from_bits(bits as u64)).to_bits().into()
+    }
+    fn library2(function: Library2, a: u128, b: u128) -> u128 {
+        (function.double)(f64::from_bits(a as u64), f64::from_bits(b as u64)).to_bits().into()
+    }
+}
+
+/// Runs `$body` with `$format` standing for the [`Format`] of a type, or gives the fault that there is none.
+macro_rules! with_format {
+    ($ctx:expr, $ty:expr, $format:ident => $body:expr) => {{
+        use $crate::interp::float::{Brain, Double, Half, Single, format_kind};
+        match format_kind($ctx, $ty)? {
+            loomir_ir::FloatKind::F16 => {
+                type $format = Half;
+                $body
+            }
+            loomir_ir::FloatKind::BF16 => {
+                type $format = Brain;
+                $body
+            }
+            loomir_ir::FloatKind::F32 => {
+                type $format = Single;
+                $body
+            }
+            _ => {
+                type $format = Double;
+                $body
+            }
+        }
+    }};
+}
+pub(crate) use with_format;
+
+/// Which of the four formats a scalar type is.
+pub(crate) fn format_kind(ctx: &loomir_ir::Context, ty: Type) -> Result<FloatKind, Box<Fault>> {
+    match ty.kind(ctx) {
+        TypeKind::Float(kind @ (FloatKind::F16 | FloatKind::BF16 | FloatKind::F32 | FloatKind::F64)) => {
+            Ok(*kind)
+        }
+        TypeKind::Float(kind) => {
+            Err(Fault::unsupported(format!("arithmetic in {} is not known", kind.name())))
+        }
+        _ => Err(Fault::unsupported("floating-point arithmetic on something that is no float")),
+    }
+}
+
+/// Promises about operands and results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FastMath {
+    /// No NaN.
+    pub no_nans: bool,
+    /// No infinity.
+    pub no_infinities: bool,
+}
+
+impl FastMath {
+    /// The bits if the promises hold for all these numbers.
+    #[inline]
+    pub fn check(self, numbers: &[f64], bits: u128) -> Computed {
+        if self.no_nans && numbers.iter().any(|x| x.is_nan()) {
+            return Err(Trouble::Poison(Cause::NotANumber));
+        }
+        if self.no_infinities && numbers.iter().any(|x| x.is_infinite()) {
+            return Err(Trouble::Poison(Cause::Infinite));
+        }
+        Ok(bits)
+    }
+}
+
+/// IEEE 754 maximum: NaN if either is, and -0 below +0.
+pub fn maximum(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() {
+        return f64::NAN;
+    }
+    if a == b { if a.is_sign_positive() { a } else { b } } else { a.max(b) }
+}
+
+/// IEEE 754 minimum: NaN if either is, and -0 below +0.
+pub fn minimum(a: f64, b: f64) -> f64 {
+    -maximum(-a, -b)
+}
+
+/// The larger; of a number and a NaN the number. Of zeros of both signs +0, where any would do.
+pub fn maxnum(a: f64, b: f64) -> f64 {
+    if a.is_nan() {
+        b
+    } else if b.is_nan() {
+        a
+    } else {
+        maximum(a, b)
+    }
+}
+
+/// The smaller; of a number and a NaN the number. Of zeros of both signs -0, where any would do.
+pub fn minnum(a: f64, b: f64) -> f64 {
+    if a.is_nan() {
+        b
+    } else if b.is_nan() {
+        a
+    } else {
+        minimum(a, b)
+    }
+}
+
+/// A predicate of floats, numbered as `arith.cmpf` and `llvm.fcmp` do.
+pub fn compare(predicate: u64, a: f64, b: f64) -> bool {
+    // As a set: equal, greater, less, unordered.
+    let accepted = match predicate {
+        ordered @ 0..=7 => ordered,
+        unordered @ 8..=13 => unordered + 1,
+        14 => 8,
+        _ => 15,
+    };
+    let bit = if a == b {
+        0
+    } else if a > b {
+        1
+    } else if a < b {
+        2
+    } else {
+        3
+    };
+    accepted >> bit & 1 != 0
+}
+
+/// The integer of `width` bits a float rounds to towards zero, or poison if it doesn't fit.
+pub fn to_integer(width: u32, is_signed: bool, value: f64) -> Computed {
+    let whole = value.trunc();
+    let limit = 2f64.powi(width as i32 - i32::from(is_signed));
+    let fits = if is_signed { whole >= -limit && whole < limit } else { whole >= 0.0 && whole < limit };
+    if !fits {
+        return Err(Trouble::Poison(Cause::FloatToInteger));
+    }
+    Ok(if is_signed { whole as i128 as u128 } else { whole as u128 })
+}
+
+/// The float nearest to an integer of `width` bits.
+pub fn from_integer<F: Format>(width: u32, is_signed: bool, bits: u128) -> u128 {
+    let (negative, magnitude) = if is_signed {
+        let value = signed(width, bits);
+        (value < 0, value.unsigned_abs())
+    } else {
+        (false, bits)
+    };
+    let value = if F::write(1.0) == Double::write(1.0) {
+        magnitude as f64
+    } else {
+        // Round to odd: 53 bits, the last of which says whether something is missing.
+        let excess = (128 - magnitude.leading_zeros()).saturating_sub(53);
+        let kept = magnitude >> excess;
+        let sticky = u128::from(kept << excess != magnitude);
+        (kept | sticky) as f64 * 2f64.powi(excess as i32)
+    };
+    F::write(if negative { -value } else { value })
+}
+
+/// `a * b + c` of operands whose product is exact, rounded to odd.
+fn fma_to_odd(a: f64, b: f64, c: f64) -> f64 {
+    let product = a * b;
+    let sum = product + c;
+    if !sum.is_finite() {
+        return sum;
+    }
+    // What rounding lost, exactly.
+    let other = sum - product;
+    let error = (product - (sum - other)) + (c - other);
+    if error == 0.0 || sum.to_bits() & 1 == 1 {
+        return sum;
+    }
+    if error > 0.0 { sum.next_up() } else { sum.next_down() }
+}
+
+/// The value of a narrower format.
+fn widen(bits: u64, mantissa: u32, exponent: u32) -> f64 {
+    let negative = bits >> (mantissa + exponent) & 1 != 0;
+    let field = bits >> mantissa & ((1 << exponent) - 1);
+    let fraction = bits & ((1 << mantissa) - 1);
+    let minimum = 2 - (1 << (exponent - 1));
+    let value = if field == (1 << exponent) - 1 {
+        if fraction == 0 {
+            f64::INFINITY
+        } else {
+            return f64::from_bits(u64::from(negative) << 63 | 0x7ff << 52 | fraction << (52 - mantissa));
+        }
+    } else if field == 0 {
+        fraction as f64 * 2f64.powi(minimum - mantissa as i32)
+    } else {
+        (fraction | 1 << mantissa) as f64 * 2f64.powi(field as i32 - 1 + minimum - mantissa as i32)
+    };
+    if negative { -value } else { value }
+}
+
+/// The nearest value of a narrower format, ties to even.
+fn narrow(value: f64, mantissa: u32, exponent: u32) -> u32 {
+    let bits = value.to_bits();
+    let sign = ((bits >> 63) as u32) << (mantissa + exponent);
+    let infinity = ((1u32 << exponent) - 1) << mantissa;
+    if value.is_nan() {
+        let payload = (bits >> (52 - mantissa)) as u32 & ((1 << mantissa) - 1);
+        return sign | infinity | 1 << (mantissa - 1) | payload;
+    }
+    if value.is_infinite() {
+        return sign | infinity;
+    }
+    let minimum = 2 - (1i32 << (exponent - 1));
+    let power = (bits >> 52 & 0x7ff) as i32 - 1023;
+    let shift = 52 - mantissa as i32 + (minimum - power).max(0);
+    if power == -1023 || shift > 54 {
+        return sign;
+    }
+    let significand = bits & ((1 << 52) - 1) | 1 << 52;
+    let kept = significand >> shift;
+    let rest = significand & ((1 << shift) - 1);
+    let half = 1u64 << (shift - 1);
+    let rounded = kept + u64::from(rest > half || (rest == half && kept & 1 == 1));
+    let scaled = (((power - minimum).max(0) as u64) << mantissa) + rounded;
+    sign | (scaled.min(infinity.into()) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_half_survives_the_way_through_f64() {
+        for bits in 0..1u128 << 16 {
+            let nan = Half::read(bits).is_nan();
+            assert_eq!(Half::write(Half::read(bits)), if nan { bits | 1 << 9 } else { bits });
+            let nan = Brain::read(bits).is_nan();
+            assert_eq!(Brain::write(Brain::read(bits)), if nan { bits | 1 << 6 } else { bits });
+        }
+    }
+
+    #[test]
+    fn rounding_to_half_is_to_nearest_even() {
+        for bits in 0..0x7bffu128 {
+            let (low, high) = (Half::read(bits), Half::read(bits + 1));
+            let middle = (low + high) / 2.0;
+            assert_eq!(Half::write(middle), bits + (bits & 1), "{bits:#x}");
+            assert_eq!(Half::write(middle.next_up()), bits + 1);
+            assert_eq!(Half::write(middle.next_down()), bits);
+        }
+        assert_eq!(Half::write(65520.0), 0x7c00);
+        assert_eq!(Half::write(65519.9), 0x7bff);
+        assert_eq!(Half::write(-1e-30), 0x8000);
+    }
+
+    #[test]
+    fn single_precision_equals_native_arithmetic() {
+        let mut state = 1u64;
+        let mut next = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            f32::from_bits((state >> 32) as u32)
+        };
+        for _ in 0..20_000 {
+            let (a, b) = (next(), next());
+            let check = |wide: f64, native: f32| {
+                let bits = Single::write(wide) as u32;
+                assert!(bits == native.to_bits() || (native.is_nan() && f32::from_bits(bits).is_nan()));
+            };
+            let (x, y) = (f64::from(a), f64::from(b));
+            check(x + y, a + b);
+            check(x * y, a * b);
+            check(x / y, a / b);
+            check(x % y, a % b);
+            check(x.sqrt(), a.sqrt());
+        }
+    }
+
+    #[test]
+    fn fused_multiply_add_rounds_once() {
+        // 1 + 2^-10 squared is 1 + 2^-9 + 2^-20; the last term decides a tie only if it is kept.
+        let (a, tiny) = (Half::write(1.0 + 2f64.powi(-10)), Half::write(2f64.powi(-24)));
+        let exact = (1.0 + 2f64.powi(-10)) * (1.0 + 2f64.powi(-10)) + 2f64.powi(-24);
+        assert_eq!(Half::fma(a, a, tiny), Half::write(exact));
+        let big = Half::write(65504.0);
+        assert_eq!(Half::fma(big, big, Half::write(-65504.0)), Half::write(f64::INFINITY));
+    }
+
+    #[test]
+    fn conversions_from_integers_round_once() {
+        for (value, expected) in [(16_777_217i64, 16_777_216f32), (16_777_219, 16_777_220.0), (-3, -3.0)] {
+            assert_eq!(
+                from_integer::<Single>(64, true, value as u128 & u128::from(u64::MAX)),
+                Single::write(expected.into())
+            );
+        }
+        let tricky = (1i64 << 60) + (1 << 36) + 1;
+        assert_eq!(from_integer::<Single>(64, true, tricky as u128) as u32, (tricky as f32).to_bits());
+        assert_eq!(from_integer::<Double>(128, false, u128::MAX), Double::write(2f64.powi(128)));
+    }
+
+    #[test]
+    fn integers_out_of_range_are_poison() {
+        assert_eq!(to_integer(8, true, 127.9), Ok(127));
+        assert_eq!(to_integer(8, true, -128.9), Ok(-128i128 as u128));
+        assert_eq!(to_integer(8, false, -0.9), Ok(0));
+        for (signed, value) in
+            [(true, 128.0), (true, -129.0), (false, 256.0), (false, -1.0), (true, f64::NAN)]
+        {
+            assert_eq!(to_integer(8, signed, value), Err(Trouble::Poison(Cause::FloatToInteger)));
+        }
+    }
+
+    #[test]
+    fn predicates_are_the_named_ones() {
+        let names = "false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true";
+        for (p, name) in names.split(' ').enumerate() {
+            for (a, b) in [(1.0, 1.0), (2.0, 1.0), (1.0, 2.0), (f64::NAN, 1.0)] {
+                let unordered = f64::is_nan(a);
+                let expected = match name {
+                    "false" | "true" => name == "true",
+                    "ord" | "uno" => unordered == (name == "uno"),
+                    _ if unordered => name.starts_with('u'),
+                    _ => match &name[1..] {
+                        "eq" => a == b,
+                        "ne" => a != b,
+                        "gt" => a > b,
+                        "ge" => a >= b,
+                        "lt" => a < b,
+                        _ => a <= b,
+                    },
+                };
+                assert_eq!(compare(p as u64, a, b), expected, "{name} {a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn extremes_order_zeros_and_nans() {
+        assert!(maximum(1.0, f64::NAN).is_nan() && minimum(f64::NAN, 1.0).is_nan());
+        assert_eq!((maxnum(1.0, f64::NAN), minnum(f64::NAN, 1.0)), (1.0, 1.0));
+        assert!(maximum(-0.0, 0.0).is_sign_positive() && minimum(0.0, -0.0).is_sign_negative());
+        assert_eq!((maximum(1.0, 2.0), minimum(1.0, 2.0)), (2.0, 1.0));
+    }
+}

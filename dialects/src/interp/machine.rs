@@ -1,0 +1,302 @@
+//! The machine: registers, frames, memory, and the loop that executes actions.
+//!
+//! Registers of all frames lie in one vector; a frame is a window of it. Calls push a frame on an explicit stack,
+//! so the depth of a program's calls is a limit and never the host's stack. Every action costs one step, and entering a
+//! function costs steps in proportion to its registers, so the step limit bounds the time of a run.
+
+use std::rc::Rc;
+
+use loomir_ir::Loc;
+
+use super::Limits;
+use super::code::{Code, Flow, FunctionId, NONE, Slot, Target};
+use super::datum::{Datum, ObjectId, Pointer};
+use super::external::External;
+use super::fault::{Fault, FaultKind};
+use super::layout::Layout;
+use super::memory::{Memory, ObjectKind};
+use super::program::{Callee, Contents, Program};
+
+/// What actions act on.
+#[derive(Debug)]
+pub struct Machine {
+    /// Objects and their bytes.
+    pub memory: Memory,
+    /// Arguments of a call or results of a return on their way.
+    pub transfer: Vec<Datum>,
+    pub(super) registers: Vec<Datum>,
+    pub(super) base: usize,
+    /// Room for parallel copies.
+    pub(super) buffer: Vec<Datum>,
+    /// Living objects of the stack, innermost last, each with the operation whose region they end with.
+    stack: Vec<(u32, ObjectId)>,
+    steps_left: u64,
+}
+
+/// A caller that waits.
+struct Frame {
+    code: Rc<Code>,
+    /// The call.
+    at: u32,
+    base: usize,
+    stack: usize,
+}
+
+/// The most registers of all frames together.
+const MAX_REGISTERS: usize = 1 << 27;
+/// Registers of a new frame that cost one step.
+const REGISTERS_PER_STEP: usize = 16;
+/// Calls around a fault that its notes list.
+const MAX_CALL_NOTES: usize = 8;
+
+impl Machine {
+    pub(super) fn new(limits: &Limits) -> Machine {
+        Machine {
+            memory: Memory::new(limits.memory),
+            transfer: Vec::new(),
+            registers: Vec::new(),
+            base: 0,
+            buffer: Vec::new(),
+            stack: Vec::new(),
+            steps_left: limits.steps,
+        }
+    }
+
+    /// Steps that may still be taken.
+    pub(super) fn steps_left(&self) -> u64 {
+        self.steps_left
+    }
+
+    /// Takes `count` steps at once: for actions whose work is not constant.
+    pub fn spend(&mut self, count: u64) -> Result<(), Box<Fault>> {
+        match self.steps_left.checked_sub(count) {
+            Some(left) => {
+                self.steps_left = left;
+                Ok(())
+            }
+            None => Err(Fault::new(FaultKind::Limit, "step limit reached")),
+        }
+    }
+
+    /// Makes an object of the stack that ends with operation number `scope`, or with the function.
+    pub fn allocate_on_stack(&mut self, size: u64, align: u64, scope: u32) -> Result<Pointer, Box<Fault>> {
+        self.spend(size / 64)?;
+        let pointer = self.memory.allocate(size, align, ObjectKind::Stack)?;
+        self.stack.push((scope, pointer.object));
+        Ok(pointer)
+    }
+
+    /// How many objects the stack holds.
+    pub fn stack_depth(&self) -> usize {
+        self.stack.len()
+    }
+
+    /// Ends the objects of the stack above a depth.
+    pub fn unwind_stack(&mut self, depth: usize) {
+        for (_, object) in self.stack.drain(depth.min(self.stack.len())..) {
+            self.memory.end(object);
+        }
+    }
+
+    fn end_scope(&mut self, scope: u32) {
+        while let Some((_, object)) = self.stack.pop_if(|(own, _)| *own == scope) {
+            self.memory.end(object);
+        }
+    }
+
+    /// Opens a window of registers.
+    fn open_frame(&mut self, slots: usize) -> Result<(), Box<Fault>> {
+        self.spend((slots / REGISTERS_PER_STEP) as u64)?;
+        self.base = self.registers.len();
+        if slots > MAX_REGISTERS - self.base.min(MAX_REGISTERS) {
+            return Err(Fault::new(FaultKind::Limit, "too many values in the calls that are active"));
+        }
+        self.registers.resize(self.base + slots, Datum::Unset);
+        Ok(())
+    }
+
+    /// Moves what is in transfer into registers.
+    fn receive(&mut self, slots: impl ExactSizeIterator<Item = Slot>, what: &str) -> Result<(), Box<Fault>> {
+        if slots.len() != self.transfer.len() {
+            let (given, expected) = (self.transfer.len(), slots.len());
+            return Err(Fault::undefined(format!("{given} {what} where {expected} are expected")));
+        }
+        for (slot, datum) in slots.zip(self.transfer.drain(..)) {
+            self.registers[self.base + slot.0 as usize] = datum;
+        }
+        Ok(())
+    }
+
+    /// Calls a function with the arguments in transfer and runs until it returns; its results are in transfer then.
+    pub(super) fn call(
+        &mut self,
+        program: &mut Program<'_>,
+        function: FunctionId,
+        limits: &Limits,
+    ) -> Result<(), Box<Fault>> {
+        let mut frames = Vec::new();
+        let mut at = 0;
+        let mut code = program.code(function)?;
+        let (base, registers, stack) = (self.base, self.registers.len(), self.stack.len());
+        self.open_frame(code.slots)?;
+        self.receive(code.entry.arguments.iter().copied(), "arguments")?;
+        let result = self.run(program, &mut code, &mut at, &mut frames, limits);
+        if let Err(mut fault) = result {
+            let loc = code.places.get(at as usize).map_or(Loc::UNKNOWN, |p| p.loc);
+            fault = fault.at(loc);
+            for frame in frames.iter().rev().take(MAX_CALL_NOTES) {
+                fault = fault.note(frame.code.places[frame.at as usize].loc, "called from here");
+            }
+            return Err(fault);
+        }
+        self.unwind_stack(stack);
+        self.registers.truncate(registers);
+        self.base = base;
+        Ok(())
+    }
+
+    fn run(
+        &mut self,
+        program: &mut Program<'_>,
+        code: &mut Rc<Code>,
+        at: &mut u32,
+        frames: &mut Vec<Frame>,
+        limits: &Limits,
+    ) -> Result<(), Box<Fault>> {
+        *at = code.entry.target.0;
+        let mut stack = self.stack.len();
+        loop {
+            let mut flow = self.execute(code, at)?;
+            while flow == Flow::Yield {
+                flow = self.hand_back(code, at)?;
+            }
+            match flow {
+                Flow::Next => *at += 1,
+                Flow::Goto(Target(target)) => *at = target,
+                Flow::Yield => {}
+                Flow::Call(function) => {
+                    if frames.len() + 1 >= limits.call_depth {
+                        let message = format!("call depth limit of {} reached", limits.call_depth);
+                        return Err(Fault::new(FaultKind::Limit, message));
+                    }
+                    let callee = match program.resolve(function)? {
+                        Callee::Defined(function) => program.code(function)?,
+                        Callee::External(external) => {
+                            self.call_external(external)?;
+                            self.receive(code.places[*at as usize].results(), "results")?;
+                            *at += 1;
+                            continue;
+                        }
+                    };
+                    let caller = std::mem::replace(code, callee);
+                    frames.push(Frame { code: caller, at: *at, base: self.base, stack });
+                    stack = self.stack.len();
+                    *at = code.entry.target.0;
+                    self.open_frame(code.slots)?;
+                    self.receive(code.entry.arguments.iter().copied(), "arguments")?;
+                }
+                Flow::Return => {
+                    self.unwind_stack(stack);
+                    let Some(caller) = frames.pop() else { return Ok(()) };
+                    self.registers.truncate(self.base);
+                    (*code, *at, self.base, stack) = (caller.code, caller.at, caller.base, caller.stack);
+                    self.receive(code.places[*at as usize].results(), "results")?;
+                    *at += 1;
+                }
+            }
+        }
+    }
+
+    /// Executes actions one after the other until control does something else than go on, jump or yield.
+    #[inline]
+    fn execute(&mut self, code: &Code, at: &mut u32) -> Result<Flow, Box<Fault>> {
+        loop {
+            if self.steps_left == 0 {
+                return Err(Fault::new(FaultKind::Limit, "step limit reached"));
+            }
+            self.steps_left -= 1;
+            match code.actions[*at as usize].execute(self)? {
+                Flow::Next => *at += 1,
+                Flow::Goto(Target(target)) => *at = target,
+                flow => return Ok(flow),
+            }
+        }
+    }
+
+    /// Resumes the operation around a terminator.
+    #[inline]
+    fn hand_back(&mut self, code: &Code, at: &mut u32) -> Result<Flow, Box<Fault>> {
+        let place = &code.places[*at as usize];
+        if place.parent == NONE {
+            return Err(Fault::unsupported("a function ends without a return"));
+        }
+        let (parent, region) = (place.parent, place.region as usize);
+        if code.places[parent as usize].ends_objects {
+            self.end_scope(parent);
+        }
+        let yielded = code.operands(place);
+        let from = std::mem::replace(at, parent);
+        code.actions[parent as usize].resume(self, region, yielded).inspect_err(|_| {
+            // The fault is the loop's, not the terminator's, unless the loop has no place.
+            if code.places[parent as usize].loc == Loc::UNKNOWN {
+                *at = from;
+            }
+        })
+    }
+
+    /// Puts registers into transfer: the arguments of a call, the results of a return.
+    #[inline]
+    pub fn send(&mut self, slots: &[Slot]) {
+        let mut transfer = std::mem::take(&mut self.transfer);
+        transfer.clear();
+        transfer.extend(slots.iter().map(|slot| self.get(*slot).clone()));
+        self.transfer = transfer;
+    }
+
+    /// Moves what is in transfer into the registers of results.
+    pub fn receive_results(&mut self, slots: &[Slot]) -> Result<(), Box<Fault>> {
+        self.receive(slots.iter().copied(), "results")
+    }
+
+    /// Calls an external function with the arguments in transfer; its results are in transfer then.
+    pub fn call_external(&mut self, external: External) -> Result<(), Box<Fault>> {
+        let arguments = std::mem::take(&mut self.transfer);
+        let result = external.call(self, &arguments)?;
+        self.transfer = arguments;
+        self.transfer.clear();
+        self.transfer.extend(result);
+        Ok(())
+    }
+
+    /// What a call through a pointer reaches.
+    pub fn function_at(&self, pointer: Pointer) -> Result<FunctionId, Box<Fault>> {
+        match self.memory.kind(pointer.object) {
+            Some(ObjectKind::Function(id)) if self.memory.in_bounds(pointer) => Ok(FunctionId(id)),
+            _ => Err(Fault::undefined("calls a pointer that is no function's address")),
+        }
+    }
+}
+
+/// Fills the globals whose first contents are computed, in the order of the program.
+pub(super) fn initialise_globals(
+    machine: &mut Machine,
+    program: &mut Program<'_>,
+    limits: &Limits,
+) -> Result<(), Box<Fault>> {
+    for i in 0..program.globals.len() {
+        let global = &program.globals[i];
+        let (Some(function), Ok(definition)) = (global.initialiser, &global.definition) else { continue };
+        let Contents::Region(_, ty) = definition.contents else { continue };
+        let (pointer, constant, loc) = (global.pointer, definition.constant, global.op.loc());
+        let layout = Layout::of(program.ctx(), ty)?;
+        machine.transfer.clear();
+        machine.call(program, function, limits)?;
+        let Some(value) = machine.transfer.pop() else {
+            return Err(Fault::unsupported("a global's initialiser returns nothing").at(loc));
+        };
+        machine.memory.set_constant(pointer.object, false);
+        machine.memory.store(pointer, &layout.repr, &value).map_err(|f| f.at(loc))?;
+        machine.memory.set_constant(pointer.object, constant);
+    }
+    Ok(())
+}

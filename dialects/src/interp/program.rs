@@ -1,0 +1,265 @@
+//! The program around a run: its symbols, functions and globals.
+//!
+//! Symbols are looked up as MLIR does: in the innermost symbol table around the user, nested references step by step.
+//! What a symbol *is* comes from interfaces, [`FunctionLike`] and [`DefineGlobal`]; no operation is named here.
+//!
+//! Cost: linear in the number of symbols, once; a lookup is one hash.
+
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+use loomir_ir::attributes::AttrKind;
+use loomir_ir::{Attr, Body, Context, Name, OpRef, Region, Trait, Type};
+
+use super::code::{Code, FunctionId, decode};
+use super::datum::Pointer;
+use super::external::{External, external};
+use super::fault::Fault;
+use super::memory::{Memory, ObjectKind};
+use crate::interfaces::FunctionLike;
+
+/// A global variable: an interface of the operations that define one.
+pub trait DefineGlobal: Send + Sync {
+    /// What it is, or why it can't be made.
+    fn define(&self, op: OpRef<'_>) -> Result<GlobalDefinition, Box<Fault>>;
+}
+
+/// What a global variable is.
+#[derive(Clone, Debug)]
+pub struct GlobalDefinition {
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its alignment.
+    pub align: u64,
+    /// Whether it must not be written.
+    pub constant: bool,
+    /// What it holds at first.
+    pub contents: Contents,
+}
+
+/// What a global holds at first.
+#[derive(Clone, Debug)]
+pub enum Contents {
+    /// Nothing: reading it before writing is a fault.
+    Uninitialised,
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// The value of this type that a region of the operation returns.
+    Region(Region, Type),
+}
+
+/// What a call reaches.
+#[derive(Clone, Copy, Debug)]
+pub enum Callee {
+    /// A function with a body.
+    Defined(FunctionId),
+    /// A function of the world outside that the interpreter knows.
+    External(External),
+}
+
+pub(super) struct Program<'m> {
+    ctx: &'m Context,
+    scopes: Vec<Scope>,
+    pub(super) functions: Vec<Function<'m>>,
+    pub(super) globals: Vec<Global<'m>>,
+}
+
+struct Scope {
+    symbols: HashMap<Name, Symbol>,
+}
+
+#[derive(Clone, Copy)]
+enum Symbol {
+    Function(u32),
+    Global(u32),
+    Scope(u32),
+}
+
+pub(super) struct Function<'m> {
+    pub(super) op: OpRef<'m>,
+    pub(super) name: Name,
+    /// The symbol table it sees.
+    scope: u32,
+    /// What to decode; `None` for a declaration.
+    region: Option<Region>,
+    pub(super) signature: (Vec<Type>, Vec<Type>),
+    pub(super) code: Option<Rc<Code>>,
+    /// The object that stands for its address.
+    pointer: Pointer,
+}
+
+pub(super) struct Global<'m> {
+    pub(super) op: OpRef<'m>,
+    pub(super) definition: Result<GlobalDefinition, Box<Fault>>,
+    pub(super) pointer: Pointer,
+    /// The function that computes what it holds at first.
+    pub(super) initialiser: Option<FunctionId>,
+}
+
+impl<'m> Program<'m> {
+    /// Reads the symbols of a module and of the modules inside it, and makes the objects of globals and functions.
+    pub(super) fn new(module: &'m Body, memory: &mut Memory) -> Result<Program<'m>, Box<Fault>> {
+        let mut program = Program {
+            ctx: module.ctx(),
+            scopes: vec![Scope { symbols: HashMap::new() }],
+            functions: Vec::new(),
+            globals: Vec::new(),
+        };
+        let mut pending = vec![(module.root_ref(), 0u32)];
+        while let Some((table, scope)) = pending.pop() {
+            for op in members(table) {
+                let Some(name) = op.attr("sym_name").and_then(|a| a.as_str(op.ctx())) else { continue };
+                let name = op.ctx().name(name);
+                let symbol = if let Some(model) = op.info().interface::<dyn FunctionLike>() {
+                    program.add_function(op, model, name, scope, memory)?
+                } else if let Some(model) = op.info().interface::<dyn DefineGlobal>() {
+                    program.add_global(op, model, name, scope, memory)?
+                } else if op.info().has_trait(Trait::SymbolTable) {
+                    let inner = program.scopes.len() as u32;
+                    program.scopes.push(Scope { symbols: HashMap::new() });
+                    pending.push((op, inner));
+                    Symbol::Scope(inner)
+                } else {
+                    continue;
+                };
+                program.scopes[scope as usize].symbols.entry(name).or_insert(symbol);
+            }
+        }
+        Ok(program)
+    }
+
+    fn add_function(
+        &mut self,
+        op: OpRef<'m>,
+        model: &dyn FunctionLike,
+        name: Name,
+        scope: u32,
+        memory: &mut Memory,
+    ) -> Result<Symbol, Box<Fault>> {
+        let id = self.functions.len() as u32;
+        let region = (op.regions().len() > 0).then(|| model.body(op));
+        let region = region.filter(|r| op.body().entry_block(*r).is_some());
+        let pointer = memory.allocate(0, 16, ObjectKind::Function(id))?;
+        let signature = model.signature(op);
+        self.functions.push(Function { op, name, scope, region, signature, code: None, pointer });
+        Ok(Symbol::Function(id))
+    }
+
+    fn add_global(
+        &mut self,
+        op: OpRef<'m>,
+        model: &dyn DefineGlobal,
+        name: Name,
+        scope: u32,
+        memory: &mut Memory,
+    ) -> Result<Symbol, Box<Fault>> {
+        let (mut pointer, mut initialiser) = (Pointer::NULL, None);
+        let definition = model.define(op);
+        if let Ok(definition) = &definition {
+            let kind = ObjectKind::Global { constant: definition.constant };
+            pointer = match &definition.contents {
+                Contents::Bytes(bytes) => memory.allocate_bytes(bytes, definition.align, kind)?,
+                _ => memory.allocate(definition.size, definition.align, kind)?,
+            };
+            if let Contents::Region(region, ty) = &definition.contents {
+                initialiser = Some(FunctionId(self.functions.len() as u32));
+                self.functions.push(Function {
+                    op,
+                    name,
+                    scope,
+                    region: Some(*region),
+                    signature: (Vec::new(), vec![*ty]),
+                    code: None,
+                    pointer: Pointer::NULL,
+                });
+            }
+        }
+        self.globals.push(Global { op, definition, pointer, initialiser });
+        Ok(Symbol::Global(self.globals.len() as u32 - 1))
+    }
+
+    pub(super) fn ctx(&self) -> &'m Context {
+        self.ctx
+    }
+
+    /// The function of this name in the outermost symbol table.
+    pub(super) fn entry(&self, name: &str) -> Option<FunctionId> {
+        match self.scopes[0].symbols.get(&self.ctx.name(name)) {
+            Some(Symbol::Function(id)) => Some(FunctionId(*id)),
+            _ => None,
+        }
+    }
+
+    /// The decoded function.
+    pub(super) fn code(&mut self, id: FunctionId) -> Result<Rc<Code>, Box<Fault>> {
+        let function = &self.functions[id.0 as usize];
+        if let Some(code) = &function.code {
+            return Ok(code.clone());
+        }
+        let Some(region) = function.region else {
+            return Err(Fault::unsupported(format!("`@{}` has no body", self.ctx.str(function.name))));
+        };
+        let code = Rc::new(decode(self, id, function.op.body(), region)?);
+        self.functions[id.0 as usize].code = Some(code.clone());
+        Ok(code)
+    }
+
+    fn symbol(&self, from: FunctionId, symbol: Attr) -> Result<Symbol, Box<Fault>> {
+        let AttrKind::Symbol { root, nested } = symbol.kind(self.ctx) else {
+            return Err(Fault::unsupported("a symbol reference that is none"));
+        };
+        let mut scope = self.functions[from.0 as usize].scope;
+        let mut names = std::iter::once(root).chain(nested.iter()).peekable();
+        while let Some(name) = names.next() {
+            let found = self.scopes[scope as usize].symbols.get(name).copied();
+            match (found, names.peek()) {
+                (Some(symbol), None) => return Ok(symbol),
+                (Some(Symbol::Scope(inner)), Some(_)) => scope = inner,
+                _ => break,
+            }
+        }
+        let text = loomir_ir::text::attr_to_string(self.ctx, symbol);
+        Err(Fault::unsupported(format!("{text} names nothing that can be executed")))
+    }
+
+    pub(super) fn callee(&self, from: FunctionId, symbol: Attr) -> Result<Callee, Box<Fault>> {
+        match self.symbol(from, symbol)? {
+            Symbol::Function(id) => self.resolve(FunctionId(id)),
+            _ => Err(Fault::unsupported("a call of something that is no function")),
+        }
+    }
+
+    /// A function with its body, or the external function of its name.
+    pub(super) fn resolve(&self, id: FunctionId) -> Result<Callee, Box<Fault>> {
+        let function = &self.functions[id.0 as usize];
+        if function.region.is_some() {
+            return Ok(Callee::Defined(id));
+        }
+        let name = self.ctx.str(function.name);
+        match external(name) {
+            Some(external) => Ok(Callee::External(external)),
+            None => Err(Fault::unsupported(format!(
+                "`@{name}` has no body, and the interpreter knows no external function of this name"
+            ))),
+        }
+    }
+
+    pub(super) fn address_of(&self, from: FunctionId, symbol: Attr) -> Result<Pointer, Box<Fault>> {
+        match self.symbol(from, symbol)? {
+            Symbol::Function(id) => Ok(self.functions[id as usize].pointer),
+            Symbol::Global(id) => {
+                let global = &self.globals[id as usize];
+                global.definition.as_ref().map_err(Clone::clone)?;
+                Ok(global.pointer)
+            }
+            Symbol::Scope(_) => Err(Fault::unsupported("the address of a symbol table")),
+        }
+    }
+}
+
+/// The operations directly inside a symbol table.
+fn members<'m>(table: OpRef<'m>) -> Vec<OpRef<'m>> {
+    let body = table.body();
+    let blocks = table.regions().flat_map(|region| body.blocks(region));
+    blocks.flat_map(|block| body.ops(block)).map(|op| body.op_ref(op)).collect()
+}
