@@ -8,11 +8,11 @@
 use loomir_ir::opdef::EnumStorage;
 use loomir_ir::{EnumDef, Registry, dialect};
 
-pub(crate) mod evaluate;
-pub(crate) mod reduction;
 pub mod constant;
+pub(crate) mod evaluate;
 pub(crate) mod fold;
 mod meaning;
+pub(crate) mod reduction;
 mod syntax;
 mod verify;
 

@@ -64,8 +64,18 @@ pub(crate) fn parse_index_list(
 
 /// Writes a list of values and numbers in parentheses.
 pub(crate) fn print_index_list(p: &mut OpPrinter<'_>, values: &[Value], numbers: &[i64]) {
+    print_index_list_in(p, ["(", ")"], values, numbers);
+}
+
+/// Writes a list of values and numbers in these brackets.
+pub(crate) fn print_index_list_in(
+    p: &mut OpPrinter<'_>,
+    brackets: [&str; 2],
+    values: &[Value],
+    numbers: &[i64],
+) {
     let mut values = values.iter();
-    p.write("(");
+    p.write(brackets[0]);
     for (i, number) in numbers.iter().enumerate() {
         if i > 0 {
             p.write(", ");
@@ -75,5 +85,5 @@ pub(crate) fn print_index_list(p: &mut OpPrinter<'_>, values: &[Value], numbers:
             None => p.write(&number.to_string()),
         }
     }
-    p.write(")");
+    p.write(brackets[1]);
 }

@@ -427,8 +427,8 @@ pub const OPERAND_SEGMENTS: &str = "operandSegmentSizes";
 /// Name of the attribute that holds the sizes of result segments.
 pub const RESULT_SEGMENTS: &str = "resultSegmentSizes";
 
-/// The range of values that entry `index` of `defs` stands for, among `total`. With `segments` as they say; otherwise at most one entry is
-/// optional or variadic and takes what the others leave. `None` if the counts don't fit.
+/// The range of values that entry `index` of `defs` stands for, among `total`. With `segments` as they say; otherwise the optional and
+/// variadic entries share equally what the others leave. `None` if the counts don't fit.
 pub fn segment(
     defs: &[OperandDef],
     index: usize,
@@ -441,13 +441,16 @@ pub fn segment(
         let end = start.checked_add(usize::try_from(*sizes.get(index)?).ok()?)?;
         return (end <= total).then_some(start..end);
     }
-    let flexible = defs.iter().position(|d| d.arity != Arity::One);
-    let spare = total.checked_sub(defs.iter().filter(|d| d.arity == Arity::One).count())?;
-    let start = match flexible {
-        Some(f) if f < index => index - 1 + spare,
-        _ => index,
-    };
-    let len = if flexible == Some(index) { spare } else { 1 };
+    let is_flexible = |d: &&OperandDef| d.arity != Arity::One;
+    let flexible = defs.iter().filter(is_flexible).count();
+    let spare = total.checked_sub(defs.len() - flexible)?;
+    let each = if flexible == 0 { 0 } else { spare / flexible };
+    if each * flexible != spare {
+        return None;
+    }
+    let flexible_before = defs.get(..index)?.iter().filter(is_flexible).count();
+    let start = index - flexible_before + flexible_before * each;
+    let len = if defs.get(index).is_some_and(|d| d.arity != Arity::One) { each } else { 1 };
     (start + len <= total).then_some(start..start + len)
 }
 

@@ -63,7 +63,8 @@ fn parse_arguments(p: &mut OpParser<'_, '_>, state: &OperationState) -> ParseRes
         let loc = p.loc();
         let operand = p.parse_optional_operand()?;
         if !arguments.types.is_empty() && operand.is_some() == arguments.named.is_empty() {
-            let expected = if operand.is_some() { "type instead of SSA identifier" } else { "SSA identifier" };
+            let expected =
+                if operand.is_some() { "type instead of SSA identifier" } else { "SSA identifier" };
             return Err(p.error(loc, format!("expected {expected}")));
         }
         let ty = match operand {

@@ -130,7 +130,8 @@ pub(super) struct Call;
 impl SymbolUser for Call {
     fn verify_symbols(&self, op: OpRef<'_>, table: &SymbolTable, out: &mut Diagnostics) {
         let ctx = op.ctx();
-        let Some((inputs, results)) = function_type(op, "callee", table).and_then(|ty| ty.function(ctx)) else {
+        let Some((inputs, results)) = function_type(op, "callee", table).and_then(|ty| ty.function(ctx))
+        else {
             let message = format!("'{}' does not reference a valid function", referred(op, "callee"));
             out.push(op_error(op, message));
             return;
@@ -150,7 +151,11 @@ impl SymbolUser for Call {
             out.push(op_error(op, message));
         } else if let Some(i) = (0..results.len()).find(|i| own_results[*i] != results[*i]) {
             let list = |types: &[Type]| {
-                types.iter().map(|ty| format!("'{}'", type_to_string(ctx, *ty))).collect::<Vec<_>>().join(", ")
+                types
+                    .iter()
+                    .map(|ty| format!("'{}'", type_to_string(ctx, *ty)))
+                    .collect::<Vec<_>>()
+                    .join(", ")
             };
             out.push(
                 op_error(op, format!("result type mismatch at index {i}"))

@@ -145,8 +145,7 @@ fn classify(op: OpRef<'_>, constants: &[Option<Attr>], f: fn(FloatKind, f64) -> 
     let u = operands!(Unary::new(op, constants));
     let kind = kind(op)?;
     let ctx = op.ctx();
-    let answers =
-        Numbers::of(ctx, u.constant?)?.map(|x| Some(u128::from(f(kind, to_f64(kind, x)?))))?;
+    let answers = Numbers::of(ctx, u.constant?)?.map(|x| Some(u128::from(f(kind, to_f64(kind, x)?))))?;
     constant(answers.attr(ctx, op.result_type(0))?)
 }
 

@@ -1,0 +1,150 @@
+//! What operations of `memref` mean to passes: effects, accesses, views, names.
+
+use loomir_ir::symbols::SymbolUser;
+use loomir_ir::text::AsmNames;
+use loomir_ir::{AffineMap, OpRef, Registry, Value};
+
+use super::verify::globals::GetGlobal;
+use crate::interfaces::{
+    Access, Effect, EffectKind, MemoryAccess, MemoryEffects, Resource, Subscripts, ViewLike,
+};
+use crate::names::{AsDefined, name_results};
+
+/// What an operation does to the object of an operand (or result) of a name in its definition.
+struct Touches {
+    effects: &'static [(EffectKind, &'static str)],
+    may_be_undefined: bool,
+}
+
+impl MemoryEffects for Touches {
+    fn effects(&self, op: OpRef<'_>) -> Vec<Effect> {
+        let values = |name| {
+            let mut values = op.operand_group(name);
+            values.extend(op.result_group(name));
+            values
+        };
+        let on = |kind, value| Effect { kind, on: Resource::Value(value) };
+        self.effects
+            .iter()
+            .flat_map(|(kind, name)| values(name).into_iter().map(move |value| on(*kind, value)))
+            .collect()
+    }
+
+    fn may_be_undefined(&self, _: OpRef<'_>) -> bool {
+        self.may_be_undefined
+    }
+}
+
+/// `memref.dim`: no effect, but undefined for a dimension there is not.
+struct Dim;
+
+impl MemoryEffects for Dim {
+    fn effects(&self, _: OpRef<'_>) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    fn may_be_undefined(&self, op: OpRef<'_>) -> bool {
+        let ctx = op.ctx();
+        let constant = loomir_ir::rewrite::constant_of(op.body(), op.operand(1));
+        let dimension = constant.and_then(|attr| usize::try_from(attr.as_int(ctx)?).ok());
+        let rank = op.operand_type(0).shape(ctx).map(<[i64]>::len);
+        !matches!((dimension, rank), (Some(d), Some(rank)) if d < rank)
+    }
+}
+
+/// A load or store of one element: the operands from `memref` on are the memref and its indices.
+struct ElementAccess {
+    memref: usize,
+    stored: Option<usize>,
+}
+
+impl MemoryAccess for ElementAccess {
+    fn access(&self, op: OpRef<'_>) -> Access {
+        let operands: Vec<Value> = op.operands().skip(self.memref + 1).collect();
+        let map = AffineMap::identity(op.ctx(), operands.len() as u32);
+        Access {
+            memref: op.operand(self.memref),
+            subscripts: Subscripts { map, operands },
+            stored: self.stored.map(|index| op.operand(index)),
+        }
+    }
+}
+
+/// The first operand seen through.
+struct View;
+
+impl ViewLike for View {
+    fn source(&self, op: OpRef<'_>) -> Value {
+        op.operand(0)
+    }
+}
+
+const READ: EffectKind = EffectKind::Read;
+const WRITE: EffectKind = EffectKind::Write;
+const ALLOCATE: EffectKind = EffectKind::Allocate;
+const FREE: EffectKind = EffectKind::Free;
+
+/// Effects of operations, and whether unfortunate operands make them undefined.
+const EFFECTS: &[(&str, &[(EffectKind, &str)], bool)] = &[
+    ("memref.alloc", &[(ALLOCATE, "memref")], true),
+    ("memref.alloca", &[(ALLOCATE, "memref")], true),
+    ("memref.realloc", &[(READ, "source"), (FREE, "source"), (ALLOCATE, "result"), (WRITE, "result")], true),
+    ("memref.dealloc", &[(FREE, "memref")], true),
+    ("memref.load", &[(READ, "memref")], true),
+    ("memref.store", &[(WRITE, "memref")], true),
+    ("memref.copy", &[(READ, "source"), (WRITE, "target")], true),
+    ("memref.reshape", &[(READ, "shape")], true),
+    ("memref.atomic_rmw", &[(READ, "memref"), (WRITE, "memref")], true),
+    ("memref.generic_atomic_rmw", &[(READ, "memref"), (WRITE, "memref")], true),
+    ("memref.prefetch", &[(WRITE, "memref")], true),
+    ("memref.global", &[], false),
+];
+
+/// Operations whose first result refers to the object of their first operand.
+const VIEWS: &[&str] = &[
+    "memref.cast",
+    "memref.memory_space_cast",
+    "memref.subview",
+    "memref.view",
+    "memref.reinterpret_cast",
+    "memref.reshape",
+    "memref.expand_shape",
+    "memref.collapse_shape",
+    "memref.transpose",
+    "memref.extract_strided_metadata",
+    "memref.assume_alignment",
+];
+
+const NAMES: &[(&str, &str)] = &[
+    ("memref.alloc", "alloc"),
+    ("memref.alloca", "alloca"),
+    ("memref.assume_alignment", "assume_align"),
+    ("memref.cast", "cast"),
+    ("memref.collapse_shape", "collapse_shape"),
+    ("memref.dim", "dim"),
+    ("memref.expand_shape", "expand_shape"),
+    ("memref.extract_aligned_pointer_as_index", "intptr"),
+    ("memref.memory_space_cast", "memspacecast"),
+    ("memref.reinterpret_cast", "reinterpret_cast"),
+    ("memref.reshape", "reshape"),
+    ("memref.subview", "subview"),
+    ("memref.transpose", "transpose"),
+    ("memref.view", "view"),
+];
+
+pub(super) fn register(registry: &mut Registry) {
+    for (op, effects, may_be_undefined) in EFFECTS {
+        let touches = Touches { effects, may_be_undefined: *may_be_undefined };
+        registry.attach::<dyn MemoryEffects>(op, Box::new(touches));
+    }
+    for op in VIEWS {
+        registry.attach::<dyn ViewLike>(op, Box::new(View));
+    }
+    name_results(registry, NAMES);
+    registry
+        .attach::<dyn MemoryEffects>("memref.dim", Box::new(Dim))
+        .attach::<dyn MemoryAccess>("memref.load", Box::new(ElementAccess { memref: 0, stored: None }))
+        .attach::<dyn MemoryAccess>("memref.store", Box::new(ElementAccess { memref: 1, stored: Some(0) }))
+        .attach::<dyn AsmNames>("memref.extract_strided_metadata", Box::new(AsDefined))
+        .attach::<dyn SymbolUser>("memref.get_global", Box::new(GetGlobal));
+}
