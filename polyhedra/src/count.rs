@@ -22,7 +22,7 @@ pub(crate) enum Count {
 }
 
 /// Planar pieces with more edges than this are enumerated by columns.
-const MAX_EDGES: usize = 64;
+const MAX_EDGES: usize = 2_000;
 
 /// The number of points in a union.
 pub(crate) fn count(pieces: &[Conjunction], budget: &mut Budget) -> Exact<Count> {

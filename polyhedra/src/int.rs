@@ -64,6 +64,14 @@ impl Int {
         }
     }
 
+    /// Number of 64-bit words the value takes.
+    pub(crate) fn words(&self) -> usize {
+        match &self.0 {
+            Repr::Small(_) => 1,
+            Repr::Big(value) => value.bits() as usize / 64 + 1,
+        }
+    }
+
     /// Whether this is zero.
     #[inline]
     pub fn is_zero(&self) -> bool {

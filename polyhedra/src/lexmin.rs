@@ -12,11 +12,13 @@
 //! Every question about a sign is an integer emptiness test of a context, so pieces are never empty. A few known
 //! points of each context answer most of these questions without a solver.
 
+use std::rc::Rc;
+
 use crate::limits::{Budget, Exact, Stop};
 use crate::rows::{Rows, System, evaluate};
 use crate::scalar::Scalar;
-use crate::solve::solve;
 use crate::solve::tableau::Tableau;
+use crate::solve::{is_empty, solve};
 
 /// Constraints over parameters and then unknowns.
 #[derive(Clone, Debug)]
@@ -73,6 +75,10 @@ struct Node<T> {
     solved: Vec<bool>,
     /// Definitions of the new parameters: numerator row, divisor, and parameter.
     quotients: Vec<(Vec<T>, T, usize)>,
+    /// The constraints as they were given, to see whether the context leaves any point.
+    whole: Rc<System<T>>,
+    /// Cuts since the context last changed.
+    cuts: usize,
 }
 
 enum Outcome<T> {
@@ -93,10 +99,9 @@ impl<T: Scalar> Node<T> {
         let params = problem.params;
         let unknowns = problem.ins.width() - 1 - params;
         let whole = System { eqs: problem.eqs.clone(), ins: problem.ins.clone() };
-        let Some(point) = solve(whole, budget)? else { return Ok(None) };
+        let Some(point) = solve(whole.clone(), budget)? else { return Ok(None) };
         let substituted = substitute_last_unknowns(&mut problem, budget)?;
         let mut context = System::new(params);
-        let columns: Vec<usize> = (0..=params).collect();
         let mut restrictions = Rows::new(problem.ins.width());
         for row in problem.eqs.iter() {
             if row[params + 1..].iter().all(T::is_zero) {
@@ -144,7 +149,6 @@ impl<T: Scalar> Node<T> {
             rows,
             right,
         };
-        debug_assert_eq!(columns.len(), params + 1);
         Ok(Some(Node {
             context,
             points: vec![point[..params].to_vec()],
@@ -152,6 +156,8 @@ impl<T: Scalar> Node<T> {
             unknowns,
             solved: substituted.iter().map(Option::is_some).collect(),
             quotients: Vec::new(),
+            whole: Rc::new(whole),
+            cuts: 0,
         }))
     }
 
@@ -192,6 +198,11 @@ impl<T: Scalar> Node<T> {
             }
             if !self.cut(budget)? {
                 return Ok(Outcome::Optimum);
+            }
+            // Cuts alone may go on for ever where there is no integer point.
+            self.cuts += 1;
+            if self.cuts.is_power_of_two() && !self.has_point(budget)? {
+                return Ok(Outcome::Infeasible);
             }
         }
     }
@@ -247,6 +258,22 @@ impl<T: Scalar> Node<T> {
         Ok(true)
     }
 
+    /// Whether any unknowns satisfy all constraints somewhere in the context.
+    fn has_point(&self, budget: &mut Budget) -> Exact<bool> {
+        let (params, vars) = (self.whole.vars() - self.unknowns, self.context.vars());
+        let width = 1 + vars + self.unknowns;
+        let columns: Vec<usize> = (0..self.whole.ins.width())
+            .map(|column| if column <= params { column } else { column + vars - params })
+            .collect();
+        let mut system = System {
+            eqs: self.context.eqs.widened(self.unknowns),
+            ins: self.context.ins.widened(self.unknowns),
+        };
+        system.eqs.extend(&self.whole.eqs.scattered(width, &columns));
+        system.ins.extend(&self.whole.ins.scattered(width, &columns));
+        Ok(!is_empty(system, budget)?)
+    }
+
     /// Adds `row ≥ 0` to the context.
     fn restrict(&mut self, row: &[T], budget: &mut Budget) -> Exact<()> {
         let mut normal = row.to_vec();
@@ -257,6 +284,7 @@ impl<T: Scalar> Node<T> {
             }
         }
         self.context.ins.push(&normal);
+        self.cuts = 0;
         let mut kept = Vec::with_capacity(self.points.len());
         for point in std::mem::take(&mut self.points) {
             if evaluate(&normal, &point)?.signum() >= 0 {

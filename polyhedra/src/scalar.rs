@@ -38,6 +38,11 @@ pub(crate) trait Scalar: Clone + Ord + Debug + Hash {
         Ok(())
     }
 
+    /// About how many steps an operation on this number is worth.
+    fn weight(&self) -> usize {
+        1
+    }
+
     fn is_one(&self) -> bool {
         *self == Self::one()
     }
@@ -205,6 +210,10 @@ impl Scalar for Int {
     }
     fn gcd(&self, other: &Self) -> Exact<Self> {
         Ok(Int::gcd(self, other))
+    }
+    fn weight(&self) -> usize {
+        let words = self.words();
+        if words <= 1 { 1 } else { 10 + words * words }
     }
 }
 

@@ -86,6 +86,7 @@ pub(crate) fn echelon<T: Scalar>(rows: &Rows<T>, budget: &mut Budget) -> Exact<(
                 }
             }
             let Some(pivot) = pivot else { break };
+            budget.tick(size * values[pivot].weight())?;
             if !others {
                 values.swap(pivot, rank);
                 basis.columns.swap(pivot, rank);
@@ -126,7 +127,7 @@ pub(crate) fn reduced<T: Scalar>(rows: &Rows<T>, weights: &[T], budget: &mut Bud
     let mut k = 1;
     work.orthogonalize(0)?;
     while k < size {
-        budget.tick(size)?;
+        budget.tick(size * work.d[k].weight())?;
         if work.done < k {
             work.orthogonalize(k)?;
         }

@@ -3,7 +3,8 @@
 //! Each basic variable is a row over the nonbasic ones: `den · y = Σ aⱼ nⱼ + Σ bₖ rₖ`, where the `rₖ` are right-hand
 //! columns that are never pivoted: the constant alone for a linear program, a large number, the parameters and the
 //! constant for a parametric one ([`lexmin`](crate::lexmin)). Every row has its own positive denominator and is kept
-//! divided by its gcd, so numbers stay small. Bland's rule is used throughout: no cycling, no tie left to chance.
+//! divided by its gcd, so numbers stay small. The steepest choice is tried first; after [`PATIENCE`] pivots Bland's
+//! rule takes over, which cannot cycle. No tie is left to chance.
 
 use crate::limits::{Budget, Exact};
 use crate::rows::Rows;
@@ -14,6 +15,9 @@ type Name = usize;
 
 /// The name of an objective row, which no rule constrains.
 const OBJECTIVE: Name = usize::MAX;
+
+/// Pivots by the steepest choice before the rule that cannot cycle takes over.
+const PATIENCE: usize = 200;
 
 /// A simplex tableau.
 #[derive(Clone, Debug)]
@@ -87,6 +91,7 @@ impl<T: Scalar> Tableau<T> {
             target[column] = T::zero();
             T::combine(target, &scale, source, &factor)?;
             self.den[other] = self.den[other].mul(&scale)?;
+            budget.tick(self.den[other].weight() - 1)?;
             self.reduce(other)?;
         }
         let nonbasic = column - self.right;
@@ -121,17 +126,33 @@ impl<T: Scalar> Tableau<T> {
 
     /// Makes every slack non-negative at the basic point, if that is possible.
     pub(crate) fn make_feasible(&mut self, budget: &mut Budget) -> Exact<bool> {
-        loop {
-            let row = (0..self.rows.len())
-                .filter(|row| self.constrained(*row) && self.rows.row(*row)[0].signum() < 0)
-                .min_by_key(|row| self.basic[*row]);
-            let Some(row) = row else { return Ok(true) };
+        for turn in 0usize.. {
+            let mut worst: Option<usize> = None;
+            for row in 0..self.rows.len() {
+                if !self.constrained(row) || self.rows.row(row)[0].signum() >= 0 {
+                    continue;
+                }
+                let better = match worst {
+                    None => true,
+                    Some(worst) if turn >= PATIENCE => self.basic[row] < self.basic[worst],
+                    Some(worst) => {
+                        let ours = self.rows.row(row)[0].mul(&self.den[worst])?;
+                        let theirs = self.rows.row(worst)[0].mul(&self.den[row])?;
+                        ours < theirs
+                    }
+                };
+                if better {
+                    worst = Some(row);
+                }
+            }
+            let Some(row) = worst else { return Ok(true) };
             let column = (self.right..self.rows.width())
                 .filter(|column| self.rows.row(row)[*column].signum() > 0)
                 .min_by_key(|column| self.nonbasic[*column - self.right]);
             let Some(column) = column else { return Ok(false) };
             self.pivot(row, column, budget)?;
         }
+        Ok(false)
     }
 
     /// The greatest value of an affine row over the free variables; the tableau must be feasible and stays so.
@@ -173,7 +194,9 @@ impl<T: Scalar> Tableau<T> {
     /// Pivots until the last row, the objective, is as great as it can be.
     fn climb(&mut self, budget: &mut Budget) -> Exact<Optimum<T>> {
         let last = self.rows.len() - 1;
+        let mut turn = 0;
         loop {
+            turn += 1;
             let free_column = (self.right..self.rows.width()).find(|column| {
                 self.nonbasic[*column - self.right] < self.free && !self.rows.row(last)[*column].is_zero()
             });
@@ -181,9 +204,13 @@ impl<T: Scalar> Tableau<T> {
                 // No constraint mentions this variable, but the objective does.
                 return Ok(Optimum::Unbounded);
             }
-            let column = (self.right..self.rows.width())
-                .filter(|column| self.rows.row(last)[*column].signum() > 0)
-                .min_by_key(|column| self.nonbasic[*column - self.right]);
+            let rising =
+                (self.right..self.rows.width()).filter(|column| self.rows.row(last)[*column].signum() > 0);
+            let column = if turn < PATIENCE {
+                rising.max_by(|a, b| self.rows.row(last)[*a].cmp(&self.rows.row(last)[*b]).then(b.cmp(a)))
+            } else {
+                rising.min_by_key(|column| self.nonbasic[*column - self.right])
+            };
             let Some(column) = column else {
                 return Ok(Optimum::Value(self.rows.row(last)[0].clone(), self.den[last].clone()));
             };
