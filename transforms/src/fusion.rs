@@ -13,8 +13,8 @@ use loomir_dialects::{affine, arith};
 use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::{
-    AffineExpr, AffineMap, Block, Body, Builder, Diagnostics, InsertPoint, Op, OperationState, Trait, Type,
-    Value,
+    AffineExpr, AffineMap, Block, Body, Builder, Diagnostics, Dict, InsertPoint, Op, OperationState, Trait,
+    Type, Value,
 };
 use loomir_polyhedra::Limits;
 
@@ -243,6 +243,8 @@ fn apply(body: &mut Body, first: Candidate, second: Candidate, between: &[Op], p
         body.set_operands(terminator, &yielded);
         body.erase(other);
     }
+    // What was stated of either loop (that it is parallel, how to unroll it) need not hold for both.
+    body.set_attributes(fused, Dict::EMPTY);
     let results: Vec<Value> = body.results(second.op).collect();
     for (i, result) in results.into_iter().enumerate() {
         let replacement = body.result(fused, own_carried + i);
@@ -271,7 +273,6 @@ fn with_more_carried(body: &mut Body, first: Op, second: Op) -> Op {
     state.result_types =
         body.results(first).chain(body.results(second)).map(|v| body.value_type(v)).collect();
     state.properties = body.properties(first);
-    state.attributes = body.attributes(first);
     // The carried values are the last operands of a loop.
     if let Some(mut segments) = body.segments(first, false) {
         if let Some(last) = segments.last_mut() {
