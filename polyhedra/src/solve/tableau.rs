@@ -16,6 +16,9 @@ type Name = usize;
 /// The name of an objective row, which no rule constrains.
 const OBJECTIVE: Name = usize::MAX;
 
+/// The name of the variable that the search for a first feasible point adds.
+const ARTIFICIAL: Name = usize::MAX - 1;
+
 /// Pivots by the steepest choice before the rule that cannot cycle takes over.
 const PATIENCE: usize = 200;
 
@@ -124,44 +127,73 @@ impl<T: Scalar> Tableau<T> {
         self.basic[row] >= self.free && self.basic[row] != OBJECTIVE
     }
 
-    /// Makes every slack non-negative at the basic point, if that is possible.
+    /// Makes every slack non-negative at the basic point, if that is possible. An artificial variable is added to
+    /// every slack, which makes the point feasible, and then made as small as it can be.
     pub(crate) fn make_feasible(&mut self, budget: &mut Budget) -> Exact<bool> {
-        for turn in 0usize.. {
-            let mut worst: Option<usize> = None;
-            for row in 0..self.rows.len() {
-                if !self.constrained(row) || self.rows.row(row)[0].signum() >= 0 {
-                    continue;
-                }
-                let better = match worst {
-                    None => true,
-                    Some(worst) if turn >= PATIENCE => self.basic[row] < self.basic[worst],
-                    Some(worst) => {
-                        let ours = self.rows.row(row)[0].mul(&self.den[worst])?;
-                        let theirs = self.rows.row(worst)[0].mul(&self.den[row])?;
-                        ours < theirs
-                    }
-                };
-                if better {
-                    worst = Some(row);
-                }
+        let Some(worst) = self.most_negative_row()? else { return Ok(true) };
+        let width = self.rows.width();
+        self.rows = self.rows.widened(1);
+        self.nonbasic.push(ARTIFICIAL);
+        for row in 0..self.rows.len() {
+            if self.constrained(row) {
+                self.rows.row_mut(row)[width] = self.den[row].clone();
             }
-            let Some(row) = worst else { return Ok(true) };
-            let column = (self.right..self.rows.width())
-                .filter(|column| self.rows.row(row)[*column].signum() > 0)
-                .min_by_key(|column| self.nonbasic[*column - self.right]);
-            let Some(column) = column else { return Ok(false) };
+        }
+        self.pivot(worst, width, budget)?;
+        // The objective is the artificial variable, negated.
+        let mut objective = self.rows.row(worst).to_vec();
+        crate::rows::negate(&mut objective)?;
+        self.rows.push(&objective);
+        self.den.push(self.den[worst].clone());
+        self.basic.push(OBJECTIVE);
+        let optimum = self.climb(budget)?;
+        self.drop_last_row();
+        let feasible = matches!(optimum, Optimum::Value(value, _) if value.signum() >= 0);
+        if let Some(row) = self.basic.iter().position(|name| *name == ARTIFICIAL)
+            && let Some(column) = (self.right..=width).find(|column| !self.rows.row(row)[*column].is_zero())
+        {
             self.pivot(row, column, budget)?;
         }
-        Ok(false)
+        if let Some(index) = self.nonbasic.iter().position(|name| *name == ARTIFICIAL) {
+            let kept: Vec<usize> = (0..=width).filter(|column| *column != self.right + index).collect();
+            self.rows = self.rows.gathered(&kept);
+            self.nonbasic.remove(index);
+        }
+        Ok(feasible)
+    }
+
+    /// The row whose slack is most negative at the basic point.
+    fn most_negative_row(&self) -> Exact<Option<usize>> {
+        let mut worst: Option<usize> = None;
+        for row in 0..self.rows.len() {
+            if !self.constrained(row) || self.rows.row(row)[0].signum() >= 0 {
+                continue;
+            }
+            let lower = match worst {
+                None => true,
+                Some(worst) => {
+                    let ours = self.rows.row(row)[0].mul(&self.den[worst])?;
+                    ours < self.rows.row(worst)[0].mul(&self.den[row])?
+                }
+            };
+            if lower {
+                worst = Some(row);
+            }
+        }
+        Ok(worst)
+    }
+
+    fn drop_last_row(&mut self) {
+        self.rows.drop_last();
+        self.den.pop();
+        self.basic.pop();
     }
 
     /// The greatest value of an affine row over the free variables; the tableau must be feasible and stays so.
     pub(crate) fn maximize(&mut self, objective: &[T], budget: &mut Budget) -> Exact<Optimum<T>> {
         self.push_row(OBJECTIVE, objective)?;
         let result = self.climb(budget);
-        self.rows.drop_last();
-        self.den.pop();
-        self.basic.pop();
+        self.drop_last_row();
         result
     }
 
@@ -226,7 +258,9 @@ impl<T: Scalar> Tableau<T> {
                 // Compare const/−coefficient of the two rows.
                 let ours = self.rows.row(row)[0].mul(&self.rows.row(best)[column].neg()?)?;
                 let theirs = self.rows.row(best)[0].mul(&self.rows.row(row)[column].neg()?)?;
-                if ours < theirs || (ours == theirs && self.basic[row] < self.basic[best]) {
+                // The artificial variable leaves as soon as it can.
+                let key = |row: usize| (self.basic[row] != ARTIFICIAL, self.basic[row]);
+                if ours < theirs || (ours == theirs && key(row) < key(best)) {
                     leaving = Some(row);
                 }
             }
