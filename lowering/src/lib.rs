@@ -1,5 +1,38 @@
-//! Lowering to LLVM-IR control flow graphs, .ll text, and LLVM itself behind the feature llvm.
+//! Lowering: from structured programs to LLVM IR.
+//!
+//! | step | module | pass |
+//! | --- | --- | --- |
+//! | affine loops to structured ones | [`affine_to_scf`] | `lower-affine` |
+//! | structured control flow to branches | [`scf_to_cf`] | `convert-scf-to-cf` |
+//! | everything to the `llvm` dialect | [`to_llvm`] | `convert-to-llvm` |
+//! | the three together | [`lower_to_llvm`] | `lower-to-llvm` |
+//! | the `llvm` dialect to LLVM's text | [`ll`] | |
+//! | LLVM itself, behind feature `llvm` | `jit` | |
+//!
+//! Each step is one walk with side tables, linear in the program.
 #![deny(unsafe_code)]
 
+use loomir_ir::{Body, Diagnostics};
+
+pub mod affine_to_scf;
+mod emit;
 #[cfg(feature = "llvm")]
 pub mod jit;
+pub mod ll;
+pub mod scf_to_cf;
+pub mod to_llvm;
+
+pub use affine_to_scf::lower_affine;
+pub use ll::to_ll;
+pub use scf_to_cf::convert_scf_to_cf;
+pub use to_llvm::{convert_to_llvm, register};
+
+/// Lowers a module all the way to the `llvm` dialect.
+///
+/// # Errors
+/// What the first step that fails reports.
+pub fn lower_to_llvm(module: &mut Body) -> Result<(), Diagnostics> {
+    lower_affine(module)?;
+    convert_scf_to_cf(module)?;
+    convert_to_llvm(module)
+}

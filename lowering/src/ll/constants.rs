@@ -1,0 +1,398 @@
+//! Literals: attributes and constant operations as text.
+//!
+//! An initializer of a global is a small program of constant operations; it is evaluated to one constant expression.
+
+use std::fmt::Write;
+
+use hashbrown::HashMap;
+use loomir_dialects::llvm;
+use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
+use loomir_dialects::llvm::types::LlvmType;
+use loomir_ir::{Attr, AttrKind, Body, Diagnostic, FloatKind, Op, OpRef, Type, TypeKind, Value};
+
+use super::names::{double, quoted, symbol, widen};
+use super::{Module, no_text};
+
+/// How deep constants may nest.
+const MAX_DEPTH: usize = 256;
+
+/// Whether an operation is a constant that becomes a literal at its uses.
+pub(super) fn is_literal(body: &Body, op: Op) -> bool {
+    let info = body.info(op);
+    [
+        llvm::ConstantOp::DEF,
+        llvm::AddressOfOp::DEF,
+        llvm::ZeroOp::DEF,
+        llvm::UndefOp::DEF,
+        llvm::PoisonOp::DEF,
+        llvm::NoneTokenOp::DEF,
+    ]
+    .into_iter()
+    .any(|def| info.is(def))
+}
+
+/// The text of a literal operation, without its type.
+pub(super) fn literal(m: &mut Module, op: OpRef<'_>) -> Result<String, Diagnostic> {
+    let ty = op.result_type(0);
+    let text = if op.is(llvm::ConstantOp::DEF) {
+        op.attr("value").and_then(|value| constant(m, value, ty))
+    } else if op.is(llvm::AddressOfOp::DEF) {
+        op.attr("global_name").and_then(|name| name.as_flat_symbol(&m.ctx)).map(|n| symbol('@', m.ctx.str(n)))
+    } else if op.is(llvm::ZeroOp::DEF) {
+        Some(zero(m, ty))
+    } else if op.is(llvm::UndefOp::DEF) {
+        Some("undef".to_owned())
+    } else if op.is(llvm::NoneTokenOp::DEF) {
+        Some("none".to_owned())
+    } else {
+        Some("poison".to_owned())
+    };
+    text.ok_or_else(|| no_text(op, "with this attribute and type"))
+}
+
+/// All bits zero.
+pub(super) fn zero(m: &Module, ty: Type) -> String {
+    match ty.kind(&m.ctx) {
+        TypeKind::Integer { width: 1, .. } => "false".to_owned(),
+        TypeKind::Integer { .. } => "0".to_owned(),
+        TypeKind::Float(kind) => float(*kind, 0).unwrap_or_else(|| "zeroinitializer".to_owned()),
+        _ => match LlvmType::of(&m.ctx, ty) {
+            Some(LlvmType::Pointer { .. }) => "null".to_owned(),
+            Some(LlvmType::Token) => "none".to_owned(),
+            _ => "zeroinitializer".to_owned(),
+        },
+    }
+}
+
+/// The text of an attribute as a constant of a type; `None` if it is none.
+pub(super) fn constant(m: &mut Module, value: Attr, ty: Type) -> Option<String> {
+    let mut text = String::new();
+    write_constant(m, &mut text, value, ty, 0)?;
+    Some(text)
+}
+
+fn write_constant(m: &mut Module, text: &mut String, value: Attr, ty: Type, depth: usize) -> Option<()> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    let ctx = m.ctx.clone();
+    match value.kind(&ctx) {
+        AttrKind::Integer { value, .. } => {
+            // An index stands for an integer of any width.
+            let bits = ty.integer_width(&ctx)?;
+            text.push_str(&integer(*value, bits));
+        }
+        AttrKind::WideInteger { bytes, .. } => {
+            ty.integer_width(&ctx)?;
+            text.push_str("u0x");
+            for byte in bytes.iter().rev() {
+                let _ = write!(text, "{byte:02X}");
+            }
+        }
+        AttrKind::Float { bits, ty: own } => {
+            let TypeKind::Float(kind) = own.kind(&ctx) else { return None };
+            text.push_str(&float(*kind, *bits)?);
+        }
+        AttrKind::String(bytes) => {
+            let _ = write!(text, "c{}", quoted(bytes));
+        }
+        AttrKind::Symbol { root, nested } if nested.is_empty() => text.push_str(&symbol('@', ctx.str(*root))),
+        AttrKind::DenseElements { ty: elements, splat, bytes } => {
+            let element = elements.element(&ctx)?;
+            write_elements(m, text, &Elements { element, splat: *splat, bytes }, ty)?;
+        }
+        AttrKind::Array(parts) => {
+            let (types, open, close) = part_types(m, ty, parts.len())?;
+            text.push_str(open);
+            for (i, (part, ty)) in parts.iter().zip(types).enumerate() {
+                let ty_text = m.types.get(ty)?;
+                let _ = write!(text, "{}{ty_text} ", if i == 0 { "" } else { ", " });
+                write_constant(m, text, *part, ty, depth + 1)?;
+            }
+            text.push_str(close);
+        }
+        AttrKind::Dialect { name, .. } => text.push_str(special(ctx.str(*name))?),
+        AttrKind::Opaque { dialect, body, .. } if ctx.str(*dialect) == "llvm" => {
+            text.push_str(special(&format!("llvm.{body}"))?);
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+/// `#llvm.zero` and the like.
+fn special(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "llvm.mlir.zero" | "llvm.zero" => "zeroinitializer",
+        "llvm.undef" => "undef",
+        "llvm.poison" => "poison",
+        _ => return None,
+    })
+}
+
+/// The types of the parts of an aggregate of `count` parts, and its brackets.
+fn part_types(m: &Module, ty: Type, count: usize) -> Option<(Vec<Type>, &'static str, &'static str)> {
+    if let TypeKind::Vector { element, .. } = ty.kind(&m.ctx) {
+        return Some((vec![*element; count], "<", ">"));
+    }
+    match LlvmType::of(&m.ctx, ty)? {
+        LlvmType::Array { length, element } if length as usize == count => {
+            Some((vec![element; count], "[", "]"))
+        }
+        LlvmType::Struct(s) => {
+            let packed = s.packed;
+            let body = s.body.filter(|body| body.len() == count)?;
+            Some(match (packed, count) {
+                (true, _) => (body, "<{ ", " }>"),
+                (false, 0) => (body, "{", "}"),
+                (false, _) => (body, "{ ", " }"),
+            })
+        }
+        _ => None,
+    }
+}
+
+fn integer(value: i128, bits: u32) -> String {
+    let shift = 128u32.saturating_sub(bits.max(1));
+    let value = (value << shift) >> shift;
+    match (bits, value) {
+        (1, 0) => "false".to_owned(),
+        (1, _) => "true".to_owned(),
+        _ => value.to_string(),
+    }
+}
+
+/// The text of a float of a format LLVM has.
+fn float(kind: FloatKind, bits: u128) -> Option<String> {
+    Some(match kind {
+        FloatKind::F16 => format!("0xH{:04X}", bits as u16),
+        FloatKind::BF16 => format!("0xR{:04X}", bits as u16),
+        FloatKind::F32 => double(widen(bits as u32)),
+        FloatKind::F64 => double(bits as u64),
+        FloatKind::F80 => format!("0xK{:04X}{:016X}", (bits >> 64) as u16, bits as u64),
+        FloatKind::F128 => format!("0xL{:016X}{:016X}", bits as u64, (bits >> 64) as u64),
+        _ => return None,
+    })
+}
+
+/// Dense elements in row-major order.
+struct Elements<'a> {
+    element: Type,
+    splat: bool,
+    bytes: &'a [u8],
+}
+
+impl Elements<'_> {
+    fn width(&self, m: &Module) -> Option<usize> {
+        let bits = match self.element.kind(&m.ctx) {
+            TypeKind::Index => 64,
+            TypeKind::Integer { width, .. } => *width,
+            TypeKind::Float(kind) => kind.width(),
+            _ => return None,
+        };
+        Some(bits.div_ceil(8).max(1) as usize)
+    }
+
+    fn bits(&self, index: usize, width: usize) -> Option<u128> {
+        let start = if self.splat { 0 } else { index.checked_mul(width)? };
+        let bytes = self.bytes.get(start..start + width)?;
+        let mut wide = [0u8; 16];
+        wide.get_mut(..width)?.copy_from_slice(bytes);
+        Some(u128::from_le_bytes(wide))
+    }
+}
+
+fn write_elements(m: &mut Module, text: &mut String, elements: &Elements<'_>, ty: Type) -> Option<()> {
+    if elements.bytes.iter().all(|b| *b == 0) {
+        text.push_str(&zero(m, ty));
+        return Some(());
+    }
+    let width = elements.width(m)?;
+    let mut next = 0;
+    write_level(m, text, elements, width, ty, &mut next, 0)
+}
+
+fn write_level(
+    m: &mut Module,
+    text: &mut String,
+    elements: &Elements<'_>,
+    width: usize,
+    ty: Type,
+    next: &mut usize,
+    depth: usize,
+) -> Option<()> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    let ctx = m.ctx.clone();
+    let (length, inner, open, close) = match ty.kind(&ctx) {
+        TypeKind::Vector { shape, scalable, element } => {
+            let [size] = **shape else { return None };
+            if scalable.first() == Some(&true) || (elements.splat && size > 1) {
+                if !elements.splat {
+                    return None;
+                }
+                let inner = m.types.get(*element)?;
+                let _ = write!(text, "splat ({inner} ");
+                write_level(m, text, elements, width, *element, next, depth + 1)?;
+                *next += usize::try_from(size).ok()?.saturating_sub(1);
+                text.push(')');
+                return Some(());
+            }
+            (size as u64, *element, '<', '>')
+        }
+        TypeKind::Integer { width: bits, .. } => {
+            let value = elements.bits(*next, width)?;
+            *next += 1;
+            text.push_str(&integer(value as i128, *bits));
+            return Some(());
+        }
+        TypeKind::Float(kind) => {
+            let value = elements.bits(*next, width)?;
+            *next += 1;
+            text.push_str(&float(*kind, value)?);
+            return Some(());
+        }
+        _ => match LlvmType::of(&ctx, ty)? {
+            LlvmType::Array { length, element } => (length, element, '[', ']'),
+            _ => return None,
+        },
+    };
+    if inner == Type::I8 && open == '[' && !elements.splat {
+        let end = next.checked_add(usize::try_from(length).ok()?)?;
+        let bytes = elements.bytes.get(*next..end)?;
+        let _ = write!(text, "c{}", quoted(bytes));
+        *next = end;
+        return Some(());
+    }
+    let inner_text = m.types.get(inner)?;
+    text.push(open);
+    for i in 0..length {
+        let _ = write!(text, "{}{inner_text} ", if i == 0 { "" } else { ", " });
+        write_level(m, text, elements, width, inner, next, depth + 1)?;
+    }
+    text.push(close);
+    Some(())
+}
+
+// Initializers.
+
+/// A constant under construction.
+#[derive(Clone)]
+enum Tree {
+    Text(String),
+    Parts(Vec<Tree>),
+}
+
+/// The constant that the region of a global returns.
+pub(super) fn initializer(m: &mut Module, global: OpRef<'_>) -> Result<String, Diagnostic> {
+    let body = global.body();
+    let fail = || no_text(global, "with an initializer like this");
+    let block = body.entry_block(global.region(0)).ok_or_else(fail)?;
+    let mut values: HashMap<Value, Tree> = HashMap::new();
+    for op in body.ops(block) {
+        let op = OpRef::new(body, op);
+        if op.is(llvm::ReturnOp::DEF) {
+            let value = op.operands().next().ok_or_else(fail)?;
+            let tree = values.remove(&value).ok_or_else(fail)?;
+            let mut text = String::new();
+            return write_tree(m, &mut text, &tree, op.type_of(value), 0).map(|()| text).ok_or_else(fail);
+        }
+        let tree = if is_literal(body, op.op()) {
+            Tree::Text(literal(m, op)?)
+        } else if op.is(llvm::InsertValueOp::DEF) {
+            insert(m, op, &mut values).ok_or_else(fail)?
+        } else {
+            Tree::Text(expression(m, op, &values).ok_or_else(|| no_text(op, "in an initializer"))?)
+        };
+        values.insert(op.result(0), tree);
+    }
+    Err(fail())
+}
+
+fn insert(m: &Module, op: OpRef<'_>, values: &mut HashMap<Value, Tree>) -> Option<Tree> {
+    let (container, value) = (op.operand(0), op.operand(1));
+    let inserted = values.get(&value)?.clone();
+    // The chain of insertions that makes an aggregate uses each step once.
+    let whole = if op.body().has_one_use(container) {
+        values.remove(&container)?
+    } else {
+        values.get(&container)?.clone()
+    };
+    let mut root = whole;
+    let mut place = &mut root;
+    let mut ty = op.type_of(container);
+    for index in op.attr("position")?.as_dense_ints(&m.ctx)? {
+        let types = match LlvmType::of(&m.ctx, ty)? {
+            LlvmType::Array { length, element } => vec![element; usize::try_from(length).ok()?],
+            LlvmType::Struct(s) => s.body?,
+            _ => return None,
+        };
+        let index = usize::try_from(index).ok().filter(|i| *i < types.len())?;
+        if let Tree::Text(text) = place {
+            // `undef`, `poison` or zero: so is each part.
+            let parts = types
+                .iter()
+                .map(|ty| Tree::Text(if text == "zeroinitializer" { zero(m, *ty) } else { text.clone() }))
+                .collect();
+            *place = Tree::Parts(parts);
+        }
+        let Tree::Parts(parts) = place else { return None };
+        place = parts.get_mut(index)?;
+        ty = types[index];
+    }
+    *place = inserted;
+    Some(root)
+}
+
+fn write_tree(m: &mut Module, text: &mut String, tree: &Tree, ty: Type, depth: usize) -> Option<()> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    match tree {
+        Tree::Text(own) => text.push_str(own),
+        Tree::Parts(parts) => {
+            let (types, open, close) = part_types(m, ty, parts.len())?;
+            text.push_str(open);
+            for (i, (part, ty)) in parts.iter().zip(types).enumerate() {
+                let ty_text = m.types.get(ty)?;
+                let _ = write!(text, "{}{ty_text} ", if i == 0 { "" } else { ", " });
+                write_tree(m, text, part, ty, depth + 1)?;
+            }
+            text.push_str(close);
+        }
+    }
+    Some(())
+}
+
+/// The constant expressions LLVM has.
+fn expression(m: &mut Module, op: OpRef<'_>, values: &HashMap<Value, Tree>) -> Option<String> {
+    let ctx = m.ctx.clone();
+    let mut operands = Vec::new();
+    for operand in op.operands() {
+        let Tree::Text(text) = values.get(&operand)? else { return None };
+        operands.push(format!("{} {text}", m.types.get(op.type_of(operand))?));
+    }
+    let mnemonic = op.name().strip_prefix("llvm.")?;
+    let result = m.types.get(op.result_type(0))?;
+    Some(match mnemonic {
+        "ptrtoint" | "inttoptr" | "bitcast" | "addrspacecast" | "trunc" => {
+            format!("{mnemonic} ({} to {result})", operands.first()?)
+        }
+        "add" | "sub" | "xor" => format!("{mnemonic} ({})", operands.join(", ")),
+        "getelementptr" => {
+            let element = m.types.get(op.attr("elem_type")?.as_type(&ctx)?)?;
+            let flags = super::instructions::gep_flags(op.attr("noWrapFlags").and_then(|a| a.as_int(&ctx)));
+            let mut parts = vec![element.to_string(), operands.first()?.clone()];
+            let mut dynamic = operands.iter().skip(1);
+            for index in op.attr("rawConstantIndices")?.as_dense_ints(&ctx)? {
+                parts.push(match index {
+                    DYNAMIC_INDEX => dynamic.next()?.clone(),
+                    known => format!("i32 {known}"),
+                });
+            }
+            format!("getelementptr {flags}({})", parts.join(", "))
+        }
+        _ => return None,
+    })
+}

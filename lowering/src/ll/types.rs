@@ -1,0 +1,168 @@
+//! Types as text, each worked out once; named structs are collected to be defined at the top of the module.
+
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+use loomir_dialects::llvm::types::{LlvmType, Struct};
+use loomir_ir::{Context, FloatKind, Name, Type, TypeKind};
+
+use super::names::symbol;
+
+/// How deep types may nest.
+const MAX_DEPTH: usize = 256;
+
+/// The text of types.
+pub(super) struct TypeText {
+    ctx: Context,
+    known: HashMap<Type, Option<Rc<str>>>,
+    defined: HashMap<Name, ()>,
+    definitions: String,
+}
+
+impl TypeText {
+    pub(super) fn new(ctx: &Context) -> Self {
+        TypeText {
+            ctx: ctx.clone(),
+            known: HashMap::new(),
+            defined: HashMap::new(),
+            definitions: String::new(),
+        }
+    }
+
+    /// The text of a type; `None` if it is not one of LLVM IR.
+    pub(super) fn get(&mut self, ty: Type) -> Option<Rc<str>> {
+        self.get_nested(ty, 0)
+    }
+
+    /// The definitions of the named structs met so far, a line each.
+    pub(super) fn definitions(&self) -> &str {
+        &self.definitions
+    }
+
+    fn get_nested(&mut self, ty: Type, depth: usize) -> Option<Rc<str>> {
+        if let Some(known) = self.known.get(&ty) {
+            return known.clone();
+        }
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let text: Option<Rc<str>> = self.make(ty, depth).map(Rc::from);
+        self.known.insert(ty, text.clone());
+        text
+    }
+
+    fn make(&mut self, ty: Type, depth: usize) -> Option<String> {
+        let ctx = self.ctx.clone();
+        Some(match ty.kind(&ctx) {
+            TypeKind::Integer { width, .. } => format!("i{width}"),
+            TypeKind::Float(kind) => match kind {
+                FloatKind::F16 => "half",
+                FloatKind::BF16 => "bfloat",
+                FloatKind::F32 => "float",
+                FloatKind::F64 => "double",
+                FloatKind::F80 => "x86_fp80",
+                FloatKind::F128 => "fp128",
+                _ => return None,
+            }
+            .to_owned(),
+            TypeKind::Vector { shape, scalable, element } => {
+                let ([size], [scales]) = (&**shape, &**scalable) else { return None };
+                let element = self.get_nested(*element, depth + 1)?;
+                let vscale = if *scales { "vscale x " } else { "" };
+                format!("<{vscale}{size} x {element}>")
+            }
+            _ => self.make_dialect_type(LlvmType::of(&ctx, ty)?, depth)?,
+        })
+    }
+
+    fn make_dialect_type(&mut self, ty: LlvmType, depth: usize) -> Option<String> {
+        Some(match ty {
+            LlvmType::Pointer { space: 0 } => "ptr".to_owned(),
+            LlvmType::Pointer { space } => format!("ptr addrspace({space})"),
+            LlvmType::Array { length, element } => {
+                let element = self.get_nested(element, depth + 1)?;
+                format!("[{length} x {element}]")
+            }
+            LlvmType::Struct(s) => self.make_struct(&s, depth)?,
+            LlvmType::Function { result, params, variadic } => {
+                let result = self.get_nested(result, depth + 1)?;
+                let mut parts = Vec::with_capacity(params.len());
+                for param in params {
+                    parts.push(self.get_nested(param, depth + 1)?.to_string());
+                }
+                if variadic {
+                    parts.push("...".to_owned());
+                }
+                format!("{result} ({})", parts.join(", "))
+            }
+            LlvmType::Void => "void".to_owned(),
+            LlvmType::Token => "token".to_owned(),
+            LlvmType::Label => "label".to_owned(),
+            LlvmType::Metadata => "metadata".to_owned(),
+            LlvmType::X86Amx => "x86_amx".to_owned(),
+            LlvmType::PpcFp128 => "ppc_fp128".to_owned(),
+            LlvmType::Target => return None,
+        })
+    }
+
+    fn make_struct(&mut self, s: &Struct, depth: usize) -> Option<String> {
+        let Some(name) = s.name else { return self.struct_body(s, depth) };
+        let text = symbol('%', self.ctx.str(name));
+        // A mention inside its own body has no body, and comes after the name is known.
+        if (s.body.is_some() || s.opaque) && self.defined.insert(name, ()).is_none() {
+            let body = if s.opaque { "opaque".to_owned() } else { self.struct_body(s, depth)? };
+            self.definitions.push_str(&format!("{text} = type {body}\n"));
+        }
+        Some(text)
+    }
+
+    fn struct_body(&mut self, s: &Struct, depth: usize) -> Option<String> {
+        let mut parts = Vec::new();
+        for element in s.body.as_ref()? {
+            parts.push(self.get_nested(*element, depth + 1)?.to_string());
+        }
+        let body = if parts.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", parts.join(", ")) };
+        Some(if s.packed { format!("<{body}>") } else { body })
+    }
+
+    /// The part of an intrinsic's name that stands for a type it is overloaded on.
+    pub(super) fn mangled(&mut self, ty: Type) -> Option<String> {
+        self.mangled_nested(ty, 0)
+    }
+
+    fn mangled_nested(&mut self, ty: Type, depth: usize) -> Option<String> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let ctx = self.ctx.clone();
+        Some(match ty.kind(&ctx) {
+            TypeKind::Integer { width, .. } => format!("i{width}"),
+            TypeKind::Float(kind) => kind.name().to_owned(),
+            TypeKind::Vector { shape, scalable, element } => {
+                let ([size], [scales]) = (&**shape, &**scalable) else { return None };
+                let element = self.mangled_nested(*element, depth + 1)?;
+                format!("{}v{size}{element}", if *scales { "nx" } else { "" })
+            }
+            _ => match LlvmType::of(&ctx, ty)? {
+                LlvmType::Pointer { space } => format!("p{space}"),
+                LlvmType::Array { length, element } => {
+                    format!("a{length}{}", self.mangled_nested(element, depth + 1)?)
+                }
+                LlvmType::Struct(s) => match s.name {
+                    Some(name) => format!("s_{}s", ctx.str(name)),
+                    None => {
+                        let mut text = "sl_".to_owned();
+                        for element in s.body? {
+                            text.push_str(&self.mangled_nested(element, depth + 1)?);
+                        }
+                        text.push('s');
+                        text
+                    }
+                },
+                LlvmType::Metadata => "Metadata".to_owned(),
+                LlvmType::Token => "token".to_owned(),
+                _ => return None,
+            },
+        })
+    }
+}

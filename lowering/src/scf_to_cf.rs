@@ -1,0 +1,385 @@
+//! `convert-scf-to-cf`: structured control flow as branches between blocks.
+//!
+//! A structured operation splits its block; the blocks of its regions move between the two halves, their terminators become
+//! branches, and what the regions yield becomes block arguments. `scf.parallel` and `scf.forall` become nests of
+//! `scf.for` first: one order of the many they allow. Discardable attributes of a loop go to the branch that closes it,
+//! where MLIR and LLVM look for loop annotations.
+//!
+//! **Cost.** Linear in time and memory. Outer operations go first, so that each block moves once and not once a level; the
+//! operations of a block are taken from the last to the first, so that splitting moves each operation once and not once for
+//! each loop before it.
+
+use loomir_dialects::{arith, cf, scf};
+use loomir_ir::attributes::AttrKind;
+use loomir_ir::opdef::{OPERAND_SEGMENTS, RegionKind};
+use loomir_ir::{
+    Block, Body, Builder, Diagnostic, Diagnostics, Dict, InsertPoint, Op, Region, Type, TypeKind, Value,
+};
+
+use crate::emit::{Emit, Predicate};
+
+mod parallel;
+
+/// Replaces every structured operation of the `scf` dialect in `body` and in the bodies inside it.
+///
+/// # Errors
+/// A structured operation in a region that may hold one block only, and `scf.forall` on tensors. What could be lowered is.
+pub fn convert_scf_to_cf(body: &mut Body) -> Result<(), Diagnostics> {
+    let mut diagnostics = Diagnostics::new();
+    body.for_each_body(&mut |body| lower_body(body, &mut diagnostics));
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
+}
+
+type Lowered = Result<(), Diagnostic>;
+
+fn lower_body(body: &mut Body, diagnostics: &mut Diagnostics) {
+    // Blocks to scan. Those of structured operations join when their operation is lowered.
+    let mut blocks: Vec<Block> = Vec::new();
+    for op in body.preorder(body.root()) {
+        if !is_scf(body, op) {
+            blocks.extend(body.own_regions(op).flat_map(|region| body.blocks(region)));
+        }
+    }
+    blocks.reverse();
+    let mut lowering = Lowering { body, blocks };
+    while let Some(block) = lowering.blocks.pop() {
+        lowering.scan(block, diagnostics);
+    }
+}
+
+fn is_scf(body: &Body, op: Op) -> bool {
+    let ctx = body.ctx();
+    ctx.str(body.info(op).dialect()) == "scf"
+}
+
+struct Lowering<'b> {
+    body: &'b mut Body,
+    blocks: Vec<Block>,
+}
+
+impl Lowering<'_> {
+    /// Lowers the structured operations that stand in `block`, from the last to the first.
+    fn scan(&mut self, block: Block, diagnostics: &mut Diagnostics) {
+        let ops: Vec<Op> = self.body.ops(block).filter(|op| is_structured(self.body, *op)).collect();
+        for op in ops.into_iter().rev() {
+            if let Err(diagnostic) = self.may_hold_blocks(op).and_then(|()| self.lower(op)) {
+                diagnostics.push(diagnostic);
+            }
+        }
+    }
+
+    fn lower(&mut self, op: Op) -> Lowered {
+        let info = self.body.info(op);
+        if info.is(scf::ForOp::DEF) {
+            self.lower_for(op)
+        } else if info.is(scf::IfOp::DEF) {
+            self.lower_if(op)
+        } else if info.is(scf::WhileOp::DEF) {
+            self.lower_while(op)
+        } else if info.is(scf::ExecuteRegionOp::DEF) {
+            self.lower_execute_region(op)
+        } else if info.is(scf::IndexSwitchOp::DEF) {
+            self.lower_index_switch(op)
+        } else if info.is(scf::ParallelOp::DEF) {
+            let nest = parallel::parallel_to_for(self.body, op)?;
+            self.lower_for(nest)
+        } else {
+            match parallel::forall_to_for(self.body, op)? {
+                Some(nest) => self.lower_for(nest),
+                None => Ok(()),
+            }
+        }
+    }
+
+    /// Whether the region around `op` may come to hold several blocks.
+    fn may_hold_blocks(&self, op: Op) -> Lowered {
+        let Some(region) = self.body.region_of(op) else { return Ok(()) };
+        let parent = self.body.region_parent(region);
+        let Some(def) = self.body.info(parent).def() else { return Ok(()) };
+        let index = self.body.region_index(region).min(def.regions.len().saturating_sub(1));
+        match def.regions.get(index).map(|r| &r.kind) {
+            Some(RegionKind::SingleBlock | RegionKind::AtMostOneBlock) => {
+                let (name, parent) = (self.name(op), self.name(parent));
+                Err(Diagnostic::error(
+                    self.body.loc(op),
+                    format!(
+                        "'{name}' cannot become branches here: a region of '{parent}' holds one block only"
+                    ),
+                )
+                .help(format!("lower '{parent}' first")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn name(&self, op: Op) -> &str {
+        self.body.ctx().op_str(self.body.op_name(op))
+    }
+
+    // Steps that several operations share.
+
+    /// Splits the block of `op` behind it. Returns the first half, which ends with `op`, and the second.
+    fn split(&mut self, op: Op) -> Result<(Block, Block), Diagnostic> {
+        let block = self.body.block_of(op).ok_or_else(|| malformed(self.body, op))?;
+        let next = self.body.next_op(op).ok_or_else(|| malformed(self.body, op))?;
+        let tail = self.body.split_block(next).ok_or_else(|| malformed(self.body, op))?;
+        Ok((block, tail))
+    }
+
+    /// Moves the blocks of `region` behind `after` and has them scanned. Returns the first and the last.
+    fn take_blocks(&mut self, region: Region, after: Block) -> Option<(Block, Block)> {
+        let target = self.body.block_region(after);
+        let moved: Vec<Block> = self.body.blocks(region).collect();
+        let mut last = after;
+        for block in &moved {
+            self.body.move_block(*block, target, Some(last));
+            last = *block;
+        }
+        self.blocks.extend(moved.iter().rev());
+        Some((*moved.first()?, last))
+    }
+
+    /// Where to put what follows the operations of `block`, with the location of `op`.
+    fn at_end(&mut self, block: Block, op: Op) -> Builder<'_> {
+        let loc = self.body.loc(op);
+        let mut b = Builder::new(self.body, InsertPoint::End(block));
+        b.set_loc(loc);
+        b
+    }
+
+    /// Replaces the terminator of `block` by a branch with its operands, if it is an `scf.yield`.
+    fn yield_to(&mut self, block: Block, dest: Block) {
+        let Some(terminator) = self.body.last_op(block).filter(|op| self.body.is(*op, scf::YieldOp::DEF))
+        else {
+            return;
+        };
+        let operands: Vec<Value> = self.body.operands(terminator).collect();
+        self.at_end(block, terminator).branch(dest, &operands);
+        self.body.erase(terminator);
+    }
+
+    /// Has `tail` receive the results of `op`, which is erased.
+    fn results_to_arguments(&mut self, op: Op, tail: Block) {
+        let results: Vec<Value> = self.body.results(op).collect();
+        for result in results {
+            let ty = self.body.value_type(result);
+            let argument = self.body.add_argument(tail, ty);
+            self.body.replace_all_uses(result, argument);
+        }
+        self.body.erase(op);
+    }
+
+    // One operation each.
+
+    fn lower_for(&mut self, op: Op) -> Lowered {
+        let old = scf::ForOp(op);
+        let (lower, upper, step) =
+            (old.lowerBound(self.body), old.upperBound(self.body), old.step(self.body));
+        let inits = old.initArgs(self.body);
+        let unsigned = self.body.attr(op, "unsignedCmp").is_some();
+        let annotations = self.body.attributes(op);
+        let region = self.body.region(op, 0);
+        let entry = self.body.single_block(region).ok_or_else(|| malformed(self.body, op))?;
+        let types: Vec<Type> = self.body.arguments(entry).map(|v| self.body.value_type(v)).collect();
+        let terminator = self.body.last_op(entry).filter(|t| self.body.is(*t, scf::YieldOp::DEF));
+        let (Some(terminator), true) = (terminator, types.len() == inits.len() + 1) else {
+            return Err(malformed(self.body, op));
+        };
+        let (before, tail) = self.split(op)?;
+
+        let target = self.body.block_region(before);
+        let header = self.body.create_block(target, Some(before), &types);
+        for index in (0..types.len()).rev() {
+            let (old, new) = (self.body.argument(entry, index), self.body.argument(header, index));
+            self.body.replace_all_uses(old, new);
+            self.body.erase_argument(entry, index);
+        }
+        self.take_blocks(region, header);
+
+        let starts: Vec<Value> = [lower].into_iter().chain(inits).collect();
+        self.at_end(before, op).branch(header, &starts);
+        let variable = self.body.argument(header, 0);
+        let mut b = self.at_end(header, op);
+        let predicate = if unsigned { Predicate::Ult } else { Predicate::Slt };
+        let goes_on = b.compare(predicate, variable, upper);
+        b.cond_branch(goes_on, (entry, &[]), (tail, &[]));
+
+        let yielded: Vec<Value> = self.body.operands(terminator).collect();
+        let mut b = self.at_end(entry, op);
+        let next = b.wrapping(arith::AddIOp::DEF, variable, step, 0);
+        let nexts: Vec<Value> = [next].into_iter().chain(yielded).collect();
+        b.branch(header, &nexts);
+        self.annotate_last(entry, annotations);
+        self.body.erase(terminator);
+
+        let carried: Vec<Value> = self.body.arguments(header).skip(1).collect();
+        replace(self.body, op, &carried);
+        Ok(())
+    }
+
+    /// Attaches the discardable attributes of a loop to the branch that closes it.
+    fn annotate_last(&mut self, block: Block, annotations: Dict) {
+        if let Some(branch) = self.body.last_op(block)
+            && !annotations.is_empty()
+        {
+            self.body.set_attributes(branch, annotations);
+        }
+    }
+
+    fn lower_if(&mut self, op: Op) -> Lowered {
+        let condition = scf::IfOp(op).condition(self.body);
+        let (then_region, else_region) = (self.body.region(op, 0), self.body.region(op, 1));
+        let (before, tail) = self.split(op)?;
+        let (then_entry, then_end) = match self.take_blocks(then_region, before) {
+            Some(blocks) => blocks,
+            None => return Err(malformed(self.body, op)),
+        };
+        self.yield_to(then_end, tail);
+        let else_entry = match self.take_blocks(else_region, then_end) {
+            Some((entry, end)) => {
+                self.yield_to(end, tail);
+                entry
+            }
+            None => tail,
+        };
+        self.at_end(before, op).cond_branch(condition, (then_entry, &[]), (else_entry, &[]));
+        self.results_to_arguments(op, tail);
+        Ok(())
+    }
+
+    fn lower_while(&mut self, op: Op) -> Lowered {
+        let inits = scf::WhileOp(op).inits(self.body);
+        let annotations = self.body.attributes(op);
+        let (test_region, body_region) = (self.body.region(op, 0), self.body.region(op, 1));
+        let ends = |body: &Body, region, def| {
+            let block = body.single_block(region)?;
+            let terminator = body.last_op(block).filter(|t| body.is(*t, def))?;
+            Some((block, terminator))
+        };
+        let Some((test, condition)) = ends(self.body, test_region, scf::ConditionOp::DEF) else {
+            return Err(malformed(self.body, op));
+        };
+        let Some((inside, terminator)) = ends(self.body, body_region, scf::YieldOp::DEF) else {
+            return Err(malformed(self.body, op));
+        };
+        let (before, tail) = self.split(op)?;
+        self.take_blocks(test_region, before);
+        self.at_end(before, op).branch(test, &inits);
+
+        let operands: Vec<Value> = self.body.operands(condition).collect();
+        let Some((goes_on, handed_on)) = operands.split_first() else { return Err(malformed(self.body, op)) };
+        let only_forwards = self.body.operands(terminator).eq(self.body.arguments(inside))
+            && self.body.first_op(inside) == Some(terminator);
+        if only_forwards {
+            // `do … while`: the second region does nothing, and the first closes the loop.
+            self.at_end(test, condition).cond_branch(*goes_on, (test, handed_on), (tail, &[]));
+            self.annotate_last(test, annotations);
+        } else {
+            self.at_end(test, condition).cond_branch(*goes_on, (inside, handed_on), (tail, &[]));
+            self.take_blocks(body_region, test);
+            self.yield_to(inside, test);
+            self.annotate_last(inside, annotations);
+        }
+        self.body.erase(condition);
+        let handed_on = handed_on.to_vec();
+        replace(self.body, op, &handed_on);
+        Ok(())
+    }
+
+    fn lower_execute_region(&mut self, op: Op) -> Lowered {
+        let region = self.body.region(op, 0);
+        let (before, tail) = self.split(op)?;
+        let inside: Vec<Block> = self.body.blocks(region).collect();
+        let Some((entry, _)) = self.take_blocks(region, before) else { return Err(malformed(self.body, op)) };
+        for block in inside {
+            self.yield_to(block, tail);
+        }
+        self.at_end(before, op).branch(entry, &[]);
+        self.results_to_arguments(op, tail);
+        Ok(())
+    }
+
+    fn lower_index_switch(&mut self, op: Op) -> Lowered {
+        let ctx = self.body.ctx().clone();
+        let flag = scf::IndexSwitchOp(op).arg(self.body);
+        let cases = self.body.attr(op, "cases").and_then(|a| a.as_dense_ints(&ctx));
+        let regions: Vec<Region> = self.body.own_regions(op).collect();
+        let (Some(cases), Some((default, case_regions))) = (cases, regions.split_first()) else {
+            return Err(malformed(self.body, op));
+        };
+        if cases.len() != case_regions.len() {
+            return Err(malformed(self.body, op));
+        }
+        let (before, tail) = self.split(op)?;
+        let mut entries = Vec::with_capacity(regions.len());
+        let mut last = before;
+        for region in case_regions.iter().chain([default]) {
+            let Some((entry, end)) = self.take_blocks(*region, last) else {
+                return Err(malformed(self.body, op));
+            };
+            self.yield_to(end, tail);
+            entries.push(entry);
+            last = end;
+        }
+        // The default goes first among successors.
+        entries.rotate_right(1);
+        let mut b = self.at_end(before, op);
+        // As wide as an index: no two cases may fall together.
+        let cast = b.state(arith::IndexCastOp::DEF).operands(&[flag]).results(&[Type::I64]);
+        let flag = b.value(cast);
+        let counts = vec![0; cases.len()];
+        let mut switch = b
+            .state(cf::SwitchOp::DEF)
+            .operands(&[flag])
+            .successors(&entries)
+            .attr(&ctx, "case_operand_segments", ctx.dense_ints_attr(Type::I32, &counts))
+            .attr(&ctx, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &[1, 0, 0]));
+        if !cases.is_empty() {
+            switch.set_attr(&ctx, "case_values", case_values(&ctx, &cases));
+        }
+        b.insert(switch);
+        self.results_to_arguments(op, tail);
+        Ok(())
+    }
+}
+
+/// `dense<[…]> : vector<nxi64>`.
+fn case_values(ctx: &loomir_ir::Context, cases: &[i64]) -> loomir_ir::Attr {
+    let ty = ctx.ty(TypeKind::Vector {
+        shape: [cases.len() as i64].into(),
+        scalable: [false].into(),
+        element: Type::I64,
+    });
+    let splat = cases.windows(2).all(|pair| pair[0] == pair[1]);
+    let kept = if splat { &cases[..1] } else { cases };
+    let bytes: Vec<u8> = kept.iter().flat_map(|case| case.to_le_bytes()).collect();
+    ctx.attr(AttrKind::DenseElements { ty, splat, bytes: bytes.into() })
+}
+
+/// Whether an operation is one that this conversion replaces.
+fn is_structured(body: &Body, op: Op) -> bool {
+    let info = body.info(op);
+    [
+        scf::ForOp::DEF,
+        scf::IfOp::DEF,
+        scf::WhileOp::DEF,
+        scf::ExecuteRegionOp::DEF,
+        scf::IndexSwitchOp::DEF,
+        scf::ParallelOp::DEF,
+        scf::ForallOp::DEF,
+    ]
+    .into_iter()
+    .any(|def| info.is(def))
+}
+
+fn malformed(body: &Body, op: Op) -> Diagnostic {
+    let name = body.ctx().op_str(body.op_name(op));
+    Diagnostic::error(body.loc(op), format!("'{name}' is malformed and cannot be lowered"))
+}
+
+fn replace(body: &mut Body, op: Op, values: &[Value]) {
+    for (result, value) in body.results(op).zip(values) {
+        body.replace_all_uses(result, *value);
+    }
+    body.erase(op);
+}

@@ -1,0 +1,147 @@
+//! `convert-to-llvm`: everything that is left in terms of the `llvm` dialect.
+//!
+//! A module is converted symbol by symbol. A function gets a *new* body, built by one walk over the old one with a side table
+//! from old values to new ones; nothing is rewritten in place, so the work and the memory are linear in the program and a
+//! function's old body is gone before the next function is begun.
+//!
+//! What becomes of an operation is the interface [`ConvertToLlvm`], attached to its name: any crate may teach this
+//! conversion an operation of its own. [`register`] attaches those of `arith`, `cf`, `func`, `math`, `memref` and `ub`.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`types`] | which type becomes which |
+//! | [`function`] | the walk over a function, and what a conversion may ask of it |
+//! | [`build`] | short ways to make `llvm` operations |
+//! | [`descriptor`] | memrefs as structs |
+//! | `arith`, `math`, `control`, `memref` | the operations |
+//! | `symbols` | functions and globals of a module, and the declarations it comes to need |
+//!
+//! The result is what MLIR's passes of the same purpose give, up to dead and repeated constants, with three differences: a copy between memrefs that
+//! are not contiguous is a nest of loops rather than a call into a run-time library, `dim` with a dynamic dimension
+//! selects among the sizes rather than spilling them, and blocks that cannot be reached are dropped.
+
+use loomir_dialects::{builtin, func, llvm, memref as memref_dialect};
+use loomir_ir::{Body, Diagnostic, Diagnostics, Op, OpRef, Registry};
+
+pub use function::FunctionConverter;
+pub use types::TypeConverter;
+
+mod arith;
+pub mod build;
+mod control;
+pub mod descriptor;
+pub mod function;
+mod math;
+mod memref;
+mod symbols;
+pub mod types;
+
+/// How an operation is converted, or what stands in the way.
+pub type Converted = Result<(), Diagnostic>;
+
+/// The conversion of one kind of operation to the `llvm` dialect: makes the new operations and says, by [`FunctionConverter::set`], which
+/// new value stands for each result.
+pub trait ConvertToLlvm: Send + Sync {
+    /// Converts `op`.
+    ///
+    /// # Errors
+    /// Why it has no counterpart.
+    fn convert(&self, cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted;
+}
+
+/// A conversion by a function.
+struct ByFunction(fn(&mut FunctionConverter<'_>, OpRef<'_>) -> Converted);
+
+impl ConvertToLlvm for ByFunction {
+    fn convert(&self, cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
+        (self.0)(cx, op)
+    }
+}
+
+/// Attaches a function as the conversion of the operation called `name`.
+pub fn attach(
+    registry: &mut Registry,
+    name: &str,
+    convert: fn(&mut FunctionConverter<'_>, OpRef<'_>) -> Converted,
+) {
+    registry.attach::<dyn ConvertToLlvm>(name, Box::new(ByFunction(convert)));
+}
+
+/// Attaches the conversions of this crate.
+pub fn register(registry: &mut Registry) {
+    arith::register(registry);
+    math::register(registry);
+    control::register(registry);
+    memref::register(registry);
+}
+
+/// Converts a module, and the modules inside it, to the `llvm` dialect.
+///
+/// # Errors
+/// Every operation and type that has no counterpart. The module is then partly converted.
+pub fn convert_to_llvm(module: &mut Body) -> Result<(), Diagnostics> {
+    let mut diagnostics = Diagnostics::new();
+    if !module.is(module.root(), builtin::ModuleOp::DEF) {
+        let name = module.ctx().op_str(module.op_name(module.root())).to_owned();
+        let loc = module.loc(module.root());
+        return Err(Diagnostic::error(
+            loc,
+            format!("expected a 'builtin.module' to convert, found '{name}'"),
+        )
+        .into());
+    }
+    module.for_each_body(&mut |body| {
+        if body.is(body.root(), builtin::ModuleOp::DEF) {
+            convert_module(body, &mut diagnostics);
+        }
+    });
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
+}
+
+fn convert_module(module: &mut Body, diagnostics: &mut Diagnostics) {
+    let ctx = module.ctx().clone();
+    let mut types = TypeConverter::new(&ctx);
+    let mut symbols = symbols::Symbols::of(module);
+    let ops: Vec<Op> = module
+        .own_regions(module.root())
+        .flat_map(|region| module.blocks(region).collect::<Vec<_>>())
+        .flat_map(|block| module.ops(block).collect::<Vec<_>>())
+        .collect();
+    for op in ops {
+        let info = module.info(op);
+        let converted = if info.is(func::FuncOp::DEF) || info.is(llvm::FuncOp::DEF) {
+            match module.nested(op) {
+                Some(old) if needs_conversion(old) => {
+                    function::convert_function(old, &mut types, &mut symbols).map(Some)
+                }
+                _ => Ok(None),
+            }
+        } else if info.is(memref_dialect::GlobalOp::DEF) {
+            memref::global::convert_global(module.op_ref(op), &mut types)
+                .map(|body| Some(vec![body]))
+                .map_err(Diagnostics::from)
+        } else if ctx.str(info.dialect()) == "llvm" || info.is(builtin::ModuleOp::DEF) {
+            Ok(None)
+        } else {
+            Err(function::no_conversion(module.op_ref(op)).into())
+        };
+        match converted {
+            Ok(Some(bodies)) => {
+                for body in bodies {
+                    let new = module.adopt(body);
+                    module.insert_before(op, new);
+                }
+                module.erase(op);
+            }
+            Ok(None) => {}
+            Err(errors) => diagnostics.append(errors),
+        }
+    }
+    symbols.place(module);
+}
+
+/// Whether a function is not of the `llvm` dialect, or holds operations that are not.
+fn needs_conversion(function: &Body) -> bool {
+    let ctx = function.ctx();
+    function.preorder(function.root()).any(|op| ctx.str(function.info(op).dialect()) != "llvm")
+}

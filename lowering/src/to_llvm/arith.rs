@@ -1,0 +1,286 @@
+//! `arith` and `ub`: most operations have a twin; the others are spelled out.
+//!
+//! | operations | become |
+//! | --- | --- |
+//! | of [`TWINS`] | the operation beside them, flags translated |
+//! | `index_cast`, `index_castui` | an extension, a truncation or nothing |
+//! | `floordivsi`, `ceildivsi`, `ceildivui` | a division and a correction |
+//! | `addui_extended`, `mul…i_extended` | an intrinsic, or a product of twice the width |
+
+use loomir_dialects::arith::{self, FASTMATH};
+use loomir_dialects::llvm;
+use loomir_dialects::llvm::types::literal_struct;
+use loomir_ir::{Attr, Context, Diagnostic, OpDef, OpRef, Registry, Type, TypeKind, Value};
+
+use super::build::{ICmp, NONE};
+use super::function::FunctionConverter;
+use super::{ConvertToLlvm, Converted, attach};
+
+/// Operations that have a twin: same operands, same result.
+pub(super) const TWINS: &[(&str, &OpDef)] = &[
+    ("arith.addi", llvm::AddOp::DEF),
+    ("arith.subi", llvm::SubOp::DEF),
+    ("arith.muli", llvm::MulOp::DEF),
+    ("arith.divui", llvm::UDivOp::DEF),
+    ("arith.divsi", llvm::SDivOp::DEF),
+    ("arith.remui", llvm::URemOp::DEF),
+    ("arith.remsi", llvm::SRemOp::DEF),
+    ("arith.andi", llvm::AndOp::DEF),
+    ("arith.ori", llvm::OrOp::DEF),
+    ("arith.xori", llvm::XOrOp::DEF),
+    ("arith.shli", llvm::ShlOp::DEF),
+    ("arith.shrui", llvm::LShrOp::DEF),
+    ("arith.shrsi", llvm::AShrOp::DEF),
+    ("arith.maxsi", llvm::SMaxOp::DEF),
+    ("arith.maxui", llvm::UMaxOp::DEF),
+    ("arith.minsi", llvm::SMinOp::DEF),
+    ("arith.minui", llvm::UMinOp::DEF),
+    ("arith.negf", llvm::FNegOp::DEF),
+    ("arith.addf", llvm::FAddOp::DEF),
+    ("arith.subf", llvm::FSubOp::DEF),
+    ("arith.mulf", llvm::FMulOp::DEF),
+    ("arith.divf", llvm::FDivOp::DEF),
+    ("arith.remf", llvm::FRemOp::DEF),
+    ("arith.maximumf", llvm::MaximumOp::DEF),
+    ("arith.minimumf", llvm::MinimumOp::DEF),
+    ("arith.maxnumf", llvm::MaxNumOp::DEF),
+    ("arith.minnumf", llvm::MinNumOp::DEF),
+    ("arith.extui", llvm::ZExtOp::DEF),
+    ("arith.extsi", llvm::SExtOp::DEF),
+    ("arith.extf", llvm::FPExtOp::DEF),
+    ("arith.trunci", llvm::TruncOp::DEF),
+    ("arith.sitofp", llvm::SIToFPOp::DEF),
+    ("arith.uitofp", llvm::UIToFPOp::DEF),
+    ("arith.fptosi", llvm::FPToSIOp::DEF),
+    ("arith.fptoui", llvm::FPToUIOp::DEF),
+    ("arith.cmpi", llvm::ICmpOp::DEF),
+    ("arith.cmpf", llvm::FCmpOp::DEF),
+    ("arith.select", llvm::SelectOp::DEF),
+];
+
+pub(super) fn register(registry: &mut Registry) {
+    for (name, twin) in TWINS {
+        registry.attach::<dyn ConvertToLlvm>(name, Box::new(Twin(twin)));
+    }
+    attach(registry, "arith.constant", constant);
+    attach(registry, "arith.bitcast", bitcast);
+    attach(registry, "arith.truncf", truncf);
+    attach(registry, "arith.index_cast", |cx, op| index_cast(cx, op, llvm::SExtOp::DEF));
+    attach(registry, "arith.index_castui", |cx, op| index_cast(cx, op, llvm::ZExtOp::DEF));
+    attach(registry, "arith.floordivsi", floor_div);
+    attach(registry, "arith.ceildivsi", ceil_div);
+    attach(registry, "arith.ceildivui", ceil_div_unsigned);
+    attach(registry, "arith.addui_extended", add_extended);
+    attach(registry, "arith.mulsi_extended", |cx, op| mul_extended(cx, op, llvm::SExtOp::DEF));
+    attach(registry, "arith.mului_extended", |cx, op| mul_extended(cx, op, llvm::ZExtOp::DEF));
+    attach(registry, "ub.poison", poison);
+}
+
+/// An operation that becomes one other operation on the same operands.
+#[derive(Debug)]
+pub(super) struct Twin(pub(super) &'static OpDef);
+
+impl ConvertToLlvm for Twin {
+    fn convert(&self, cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
+        refuse_arrays(cx, op)?;
+        let ctx = cx.ctx();
+        let mut state = cx.state(self.0).operands(&cx.operands(op)?);
+        for result in op.results() {
+            let ty = cx.convert_type(op.type_of(result))?;
+            state.result_types.push(ty);
+        }
+        for (name, attr) in op.properties().entries(&ctx) {
+            match ctx.str(*name) {
+                "overflowFlags" => {
+                    let flags = arith::OVERFLOW.value(&ctx, *attr).unwrap_or(0);
+                    state.set_attr(&ctx, "overflowFlags", ctx.int_attr(Type::I32, flags));
+                }
+                "fastmath" => {
+                    if self.0.is_inherent("fastmathFlags") {
+                        state.set_attr(&ctx, "fastmathFlags", fastmath(&ctx, *attr));
+                    }
+                }
+                name if self.0.is_inherent(name) => state.set_attr(&ctx, name, *attr),
+                _ => {}
+            }
+        }
+        // `nneg` has no flag in the table of `arith` everywhere; whoever attaches it anyway means it.
+        for name in ["nonNeg", "isExact"] {
+            if let Some(attr) = op.attributes().get(&ctx, name)
+                && self.0.is_inherent(name)
+            {
+                state.set_attr(&ctx, name, attr);
+            }
+        }
+        let new = cx.insert(state);
+        let results: Vec<Value> = cx.body().results(new).collect();
+        cx.set_results(op, &results);
+        Ok(())
+    }
+}
+
+/// `#arith.fastmath<…>` as `#llvm.fastmath<…>`: the same flags under other numbers.
+pub(super) fn fastmath(ctx: &Context, attr: Attr) -> Attr {
+    let from = FASTMATH.value(ctx, attr).unwrap_or(0);
+    let to = &llvm::attributes::FASTMATH;
+    let bits = FASTMATH
+        .cases
+        .iter()
+        .filter(|(_, bit)| bit.is_power_of_two() && from & bit != 0)
+        .filter_map(|(name, _)| to.value_of(name))
+        .fold(0, |all, bit| all | bit);
+    to.attr(ctx, bits)
+}
+
+/// Vectors of several dimensions become arrays of vectors, on which LLVM has no arithmetic.
+pub(super) fn refuse_arrays(cx: &FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
+    let ctx = op.ctx();
+    let several = |ty: Type| matches!(ty.kind(ctx), TypeKind::Vector { shape, .. } if shape.len() > 1);
+    if op.operands().chain(op.results()).any(|v| several(op.type_of(v))) {
+        return Err(cx.unsupported(op, "on vectors of several dimensions"));
+    }
+    Ok(())
+}
+
+fn constant(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
+    let ctx = cx.ctx();
+    let (Some(mut value), Some(result)) = (op.attr("value"), op.results().next()) else {
+        return Err(cx.malformed(op));
+    };
+    let old_ty = op.type_of(result);
+    let ty = cx.convert_type(old_ty)?;
+    // Floats LLVM does not have are kept as the integers they are stored as.
+    if let (loomir_ir::AttrKind::Float { bits, .. }, Some(_)) = (value.kind(&ctx), ty.integer_width(&ctx)) {
+        value = ctx.int_attr(ty, *bits as i128);
+    }
+    let new = cx.constant(value, ty);
+    cx.set(result, new);
+    Ok(())
+}
+
+fn poison(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
+    let ty = cx.convert_type(op.result_type(0))?;
+    let new = cx.poison(ty);
+    cx.set(op.result(0), new);
+    Ok(())
+}
+
+fn bitcast(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
+    refuse_arrays(cx, op)?;
+    let value = cx.operand(op, 0)?;
+    let ty = cx.convert_type(op.result_type(0))?;
+    let new = if cx.type_of(value) == ty { value } else { cx.cast(llvm::BitcastOp::DEF, value, ty) };
+    cx.set(op.result(0), new);
+    Ok(())
+}
+
+fn truncf(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
+    let ctx = cx.ctx();
+    if let Some(mode) = op.attr("roundingmode")
+        && arith::ROUNDING_MODE.value(&ctx, mode) != arith::ROUNDING_MODE.value_of("to_nearest_even")
+    {
+        return Err(cx.unsupported(op, "with a rounding mode other than to nearest"));
+    }
+    Twin(llvm::FPTruncOp::DEF).convert(cx, op)
+}
+
+fn width(ctx: &Context, ty: Type) -> u32 {
+    ty.scalar(ctx).integer_width(ctx).unwrap_or(64)
+}
+
+fn index_cast(cx: &mut FunctionConverter<'_>, op: OpRef<'_>, extend: &'static OpDef) -> Converted {
+    let ctx = cx.ctx();
+    let value = cx.operand(op, 0)?;
+    let ty = cx.convert_type(op.result_type(0))?;
+    let from = cx.type_of(value);
+    let new = if from == ty {
+        value
+    } else if from.scalar(&ctx).integer_width(&ctx).is_none() {
+        return Err(cx.unsupported(op, "on memrefs"));
+    } else {
+        refuse_arrays(cx, op)?;
+        let def = if width(&ctx, from) < width(&ctx, ty) { extend } else { llvm::TruncOp::DEF };
+        cx.cast(def, value, ty)
+    };
+    cx.set(op.result(0), new);
+    Ok(())
+}
+
+/// Both operands of a binary operation.
+fn two(cx: &FunctionConverter<'_>, op: OpRef<'_>) -> Result<(Value, Value), Diagnostic> {
+    refuse_arrays(cx, op)?;
+    Ok((cx.operand(op, 0)?, cx.operand(op, 1)?))
+}
+
+/// The truncated quotient, moved by `step` where it is not exact and the signs of the operands compare by `signs`.
+fn corrected_division(cx: &mut FunctionConverter<'_>, op: OpRef<'_>, signs: ICmp, step: i64) -> Converted {
+    let (x, y) = two(cx, op)?;
+    let ty = cx.type_of(x);
+    let zero = cx.splat(ty, 0);
+    let quotient = cx.binary(llvm::SDivOp::DEF, x, y);
+    let back = cx.mul(quotient, y, NONE);
+    let inexact = cx.icmp(ICmp::Ne, x, back);
+    let x_negative = cx.icmp(ICmp::Slt, x, zero);
+    let y_negative = cx.icmp(ICmp::Slt, y, zero);
+    let rounds = cx.icmp(signs, x_negative, y_negative);
+    let needed = cx.binary(llvm::AndOp::DEF, inexact, rounds);
+    let step = cx.splat(ty, step);
+    let moved = cx.add(quotient, step, NONE);
+    let new = cx.select(needed, moved, quotient);
+    cx.set(op.result(0), new);
+    Ok(())
+}
+
+fn floor_div(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
+    corrected_division(cx, op, ICmp::Ne, -1)
+}
+
+fn ceil_div(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
+    corrected_division(cx, op, ICmp::Eq, 1)
+}
+
+fn ceil_div_unsigned(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
+    let (x, y) = two(cx, op)?;
+    let ty = cx.type_of(x);
+    let (zero, one) = (cx.splat(ty, 0), cx.splat(ty, 1));
+    let is_zero = cx.icmp(ICmp::Eq, x, zero);
+    let less = cx.sub(x, one);
+    let quotient = cx.binary(llvm::UDivOp::DEF, less, y);
+    let more = cx.add(quotient, one, NONE);
+    let new = cx.select(is_zero, zero, more);
+    cx.set(op.result(0), new);
+    Ok(())
+}
+
+fn add_extended(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
+    let (x, y) = two(cx, op)?;
+    let ctx = cx.ctx();
+    let ty = cx.type_of(x);
+    let carry = ty.with_scalar(&ctx, Type::I1);
+    let state = cx
+        .state(llvm::UAddWithOverflowOp::DEF)
+        .operands(&[x, y])
+        .results(&[literal_struct(&ctx, &[ty, carry])]);
+    let both = cx.emit(state);
+    let parts = [cx.extract(both, &[0], ty), cx.extract(both, &[1], carry)];
+    cx.set_results(op, &parts);
+    Ok(())
+}
+
+/// The product in twice the width, in two halves.
+fn mul_extended(cx: &mut FunctionConverter<'_>, op: OpRef<'_>, extend: &'static OpDef) -> Converted {
+    let (x, y) = two(cx, op)?;
+    let ctx = cx.ctx();
+    let ty = cx.type_of(x);
+    let bits = width(&ctx, ty);
+    let wide =
+        ty.with_scalar(&ctx, ctx.int_type(bits.saturating_mul(2).min(loomir_ir::types::MAX_INTEGER_WIDTH)));
+    let (x, y) = (cx.cast(extend, x, wide), cx.cast(extend, y, wide));
+    let product = cx.mul(x, y, NONE);
+    let low = cx.cast(llvm::TruncOp::DEF, product, ty);
+    let shift = cx.splat(wide, i64::from(bits));
+    let high = cx.binary(llvm::LShrOp::DEF, product, shift);
+    let high = cx.cast(llvm::TruncOp::DEF, high, ty);
+    cx.set_results(op, &[low, high]);
+    Ok(())
+}

@@ -1,0 +1,439 @@
+//! One function: the walk that builds its new body, and what a conversion may ask of it.
+//!
+//! New blocks are made first, for the old ones that can be reached, in the order of the text. Then operations are converted in an
+//! order in which every block comes after those that dominate it (reverse postorder), so that the new value of an operand
+//! is always there. An operation that needs several blocks goes on in another one ([`FunctionConverter::enter`]);
+//! what follows it is appended there, and nothing is ever split or moved.
+
+use loomir_dialects::{func, llvm};
+use loomir_ir::symbols::SYMBOL_NAME;
+use loomir_ir::{
+    Attr, Block, Body, Context, Diagnostic, Diagnostics, Loc, Op, OpDef, OpRef, OperationState, Type, Value,
+};
+
+use super::symbols::Symbols;
+use super::types::TypeConverter;
+use super::{ConvertToLlvm, Converted, descriptor};
+
+/// What a conversion works with: the function so far, and the tables from old to new.
+pub struct FunctionConverter<'a> {
+    ctx: Context,
+    new: Body,
+    old: &'a Body,
+    values: Vec<Option<Value>>,
+    blocks: Vec<Option<Block>>,
+    block: Block,
+    loc: Loc,
+    types: &'a mut TypeConverter,
+    symbols: &'a mut Symbols,
+}
+
+/// The diagnostic for an operation nobody knows how to convert.
+pub(super) fn no_conversion(op: OpRef<'_>) -> Diagnostic {
+    let diagnostic =
+        Diagnostic::error(op.loc(), format!("'{}' cannot be converted to the llvm dialect", op.name()));
+    match op.ctx().str(op.info().dialect()) {
+        "affine" => diagnostic.help("run lower-affine first"),
+        "scf" => diagnostic.help("run convert-scf-to-cf first"),
+        _ => diagnostic,
+    }
+}
+
+impl<'a> FunctionConverter<'a> {
+    /// The context.
+    pub fn ctx(&self) -> Context {
+        self.ctx.clone()
+    }
+
+    /// The new function.
+    pub fn body(&self) -> &Body {
+        &self.new
+    }
+
+    // From old to new.
+
+    /// What a type becomes.
+    ///
+    /// # Errors
+    /// If it has no counterpart.
+    pub fn convert_type(&mut self, ty: Type) -> Result<Type, Diagnostic> {
+        self.types.convert(ty).ok_or_else(|| {
+            let why = match ty.kind(&self.ctx) {
+                loomir_ir::TypeKind::MemRef { shape: Some(_), .. }
+                    if ty.strides_and_offset(&self.ctx).is_none() =>
+                {
+                    "a memref whose layout has no strides cannot be converted to the llvm dialect"
+                }
+                _ => "a type of this operation has no counterpart in the llvm dialect",
+            };
+            Diagnostic::error(self.loc, why)
+        })
+    }
+
+    /// What the element of a memref becomes.
+    ///
+    /// # Errors
+    /// If it has no counterpart.
+    pub fn element_type(&mut self, memref: Type) -> Result<Type, Diagnostic> {
+        let element = memref.element(&self.ctx).unwrap_or(memref);
+        self.convert_type(element)
+    }
+
+    /// The types of the values that an argument is passed as.
+    ///
+    /// # Errors
+    /// If the type has no counterpart.
+    pub fn convert_argument(&mut self, ty: Type) -> Result<Vec<Type>, Diagnostic> {
+        self.convert_type(ty)?;
+        Ok(self.types.convert_argument(ty).unwrap_or_default())
+    }
+
+    /// The new value of an old one.
+    ///
+    /// # Errors
+    /// If there is none: the old value is used where it is not defined.
+    pub fn value(&self, old: Value) -> Result<Value, Diagnostic> {
+        self.values
+            .get(old.index())
+            .copied()
+            .flatten()
+            .ok_or_else(|| Diagnostic::error(self.loc, "an operand is used where it is not defined"))
+    }
+
+    /// The new value of operand `index`.
+    ///
+    /// # Errors
+    /// As for [`FunctionConverter::value`], and if there is no such operand.
+    pub fn operand(&self, op: OpRef<'_>, index: usize) -> Result<Value, Diagnostic> {
+        match op.operands().nth(index) {
+            Some(old) => self.value(old),
+            None => Err(self.malformed(op)),
+        }
+    }
+
+    /// The new values of all operands.
+    ///
+    /// # Errors
+    /// As for [`FunctionConverter::value`].
+    pub fn operands(&self, op: OpRef<'_>) -> Result<Vec<Value>, Diagnostic> {
+        op.operands().map(|old| self.value(old)).collect()
+    }
+
+    /// The new values of some old ones.
+    ///
+    /// # Errors
+    /// As for [`FunctionConverter::value`].
+    pub fn values(&self, old: &[Value]) -> Result<Vec<Value>, Diagnostic> {
+        old.iter().map(|old| self.value(*old)).collect()
+    }
+
+    /// Says which new value stands for an old one.
+    pub fn set(&mut self, old: Value, new: Value) {
+        self.values[old.index()] = Some(new);
+    }
+
+    /// Says which new values stand for the results of `op`.
+    pub fn set_results(&mut self, op: OpRef<'_>, new: &[Value]) {
+        for (old, new) in op.results().zip(new) {
+            self.set(old, *new);
+        }
+    }
+
+    /// The new block of an old one.
+    ///
+    /// # Errors
+    /// Not for a successor of an operation that can be reached.
+    pub fn block_of(&self, old: Block) -> Result<Block, Diagnostic> {
+        let new = self.blocks.get(old.index()).copied().flatten();
+        new.ok_or_else(|| Diagnostic::error(self.loc, "a successor cannot be reached"))
+    }
+
+    /// The integer an old value is, if it is the result of a constant.
+    pub fn constant_of(&self, old: Value) -> Option<i64> {
+        loomir_ir::rewrite::constant_of(self.old, old)?.as_int(&self.ctx)
+    }
+
+    // Making what is new.
+
+    /// The location new operations get: that of the operation being converted.
+    pub fn loc(&self) -> Loc {
+        self.loc
+    }
+
+    /// An operation of a definition, not placed yet.
+    pub fn state(&self, def: &OpDef) -> OperationState {
+        OperationState::of(&self.ctx, def, self.loc)
+    }
+
+    /// Makes an operation at the end of the current block.
+    pub fn insert(&mut self, mut state: OperationState) -> Op {
+        state.set_defaults(&self.ctx);
+        let op = self.new.create(state);
+        self.new.append_op(self.block, op);
+        op
+    }
+
+    /// Makes an operation with one result.
+    pub fn emit(&mut self, state: OperationState) -> Value {
+        let op = self.insert(state);
+        self.new.result(op, 0)
+    }
+
+    /// The type of a new value.
+    pub fn type_of(&self, new: Value) -> Type {
+        self.new.value_type(new)
+    }
+
+    /// The block operations are appended to.
+    pub fn current_block(&self) -> Block {
+        self.block
+    }
+
+    /// A new block behind the current one.
+    pub fn new_block(&mut self, after: Block, arguments: &[Type]) -> Block {
+        let region = self.new.region(self.new.root(), 0);
+        self.new.create_block(region, Some(after), arguments)
+    }
+
+    /// Argument `index` of a new block.
+    pub fn argument(&self, block: Block, index: usize) -> Value {
+        self.new.argument(block, index)
+    }
+
+    /// From here on operations are appended to `block`.
+    pub fn enter(&mut self, block: Block) {
+        self.block = block;
+    }
+
+    /// Sees to it that the module has a function of this name and type. Returns the symbol to call.
+    ///
+    /// # Errors
+    /// If the name is taken by something else.
+    pub fn declare(&mut self, name: &str, ty: Type) -> Result<Attr, Diagnostic> {
+        match self.symbols.declare(&self.ctx, name, ty, self.loc) {
+            true => Ok(self.ctx.symbol_attr(name)),
+            false => Err(Diagnostic::error(
+                self.loc,
+                format!("'@{name}' is needed as a function, and is something else"),
+            )),
+        }
+    }
+
+    /// Adds a constant string, with a zero byte behind it, to the module. Returns its symbol and type.
+    pub fn string_constant(&mut self, name: &str, bytes: &[u8]) -> (Attr, Type) {
+        self.symbols.string_constant(&self.ctx, name, bytes, self.loc)
+    }
+
+    // What is wrong.
+
+    /// The diagnostic for an operation that the verifier would refuse.
+    pub fn malformed(&self, op: OpRef<'_>) -> Diagnostic {
+        Diagnostic::error(op.loc(), format!("'{}' is malformed and cannot be converted", op.name()))
+    }
+
+    /// The diagnostic for what has no counterpart.
+    pub fn unsupported(&self, op: OpRef<'_>, what: &str) -> Diagnostic {
+        Diagnostic::error(op.loc(), format!("'{}' {what} cannot be converted to the llvm dialect", op.name()))
+    }
+
+    fn convert_op(&mut self, op: OpRef<'_>) -> Converted {
+        self.loc = op.loc();
+        if let Some(conversion) = op.info().interface::<dyn ConvertToLlvm>() {
+            return conversion.convert(self, op);
+        }
+        if op.ctx().str(op.info().dialect()) == "llvm" && op.regions().len() == 0 {
+            return self.keep(op);
+        }
+        Err(no_conversion(op))
+    }
+
+    /// An operation that is of the `llvm` dialect already.
+    fn keep(&mut self, op: OpRef<'_>) -> Converted {
+        let mut state = OperationState::named(self.ctx.op_name(op.name()), self.loc);
+        state.operands = self.operands(op)?;
+        for result in op.results() {
+            let ty = self.convert_type(op.type_of(result))?;
+            state.result_types.push(ty);
+        }
+        (state.properties, state.attributes) = (op.properties(), op.attributes());
+        for successor in op.successors() {
+            state.successors.push(self.block_of(successor)?);
+        }
+        let new = self.new.create(state);
+        self.new.append_op(self.block, new);
+        for (old, new) in op.results().zip(self.new.results(new).collect::<Vec<_>>()) {
+            self.set(old, new);
+        }
+        Ok(())
+    }
+}
+
+/// Converts a function to an `llvm.func`.
+pub(super) fn convert_function(
+    old: &Body,
+    types: &mut TypeConverter,
+    symbols: &mut Symbols,
+) -> Result<Vec<Body>, Diagnostics> {
+    let ctx = old.ctx().clone();
+    let root = old.root();
+    let loc = old.loc(root);
+    let (mut state, argument_counts) = header(old, types).ok_or_else(|| {
+        Diagnostic::error(loc, "the type of this function has no counterpart in the llvm dialect")
+    })?;
+    state.set_defaults(&ctx);
+    let mut new = Body::new(&ctx, state);
+    let Some(entry) = old.entry_block(old.region(root, 0)) else { return Ok(vec![new]) };
+
+    let new_region = new.region(new.root(), 0);
+    let block = new.append_block(new_region, &[]);
+    let mut cx = FunctionConverter {
+        ctx,
+        new,
+        old,
+        values: vec![None; old.num_value_slots()],
+        blocks: vec![None; old.num_block_slots()],
+        block,
+        loc,
+        types,
+        symbols,
+    };
+    let order = reverse_postorder(old, entry);
+    cx.make_blocks(entry, &order, &argument_counts)?;
+    let mut diagnostics = Diagnostics::new();
+    for block in order {
+        cx.enter(cx.block_of(block)?);
+        for op in old.ops(block) {
+            let op = OpRef::new(old, op);
+            if !diagnostics.has_errors() {
+                if let Err(diagnostic) = cx.convert_op(op) {
+                    diagnostics.push(diagnostic);
+                }
+            } else if op.info().interface::<dyn ConvertToLlvm>().is_none()
+                && op.ctx().str(op.info().dialect()) != "llvm"
+            {
+                // What comes behind an error is only looked at for operations that have no conversion at all.
+                diagnostics.push(no_conversion(op));
+            }
+        }
+    }
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(vec![cx.new]) }
+}
+
+impl FunctionConverter<'_> {
+    /// Makes a new block for each old one that can be reached, and the arguments of all.
+    fn make_blocks(&mut self, entry: Block, reachable: &[Block], counts: &[usize]) -> Converted {
+        let old = self.old;
+        let mut is_reachable = vec![false; old.num_block_slots()];
+        for block in reachable {
+            is_reachable[block.index()] = true;
+        }
+        let region = self.new.region(self.new.root(), 0);
+        self.blocks[entry.index()] = Some(self.block);
+        self.make_entry_arguments(entry, counts)?;
+        for block in old.blocks(old.block_region(entry)).skip(1).filter(|b| is_reachable[b.index()]) {
+            let new = self.new.append_block(region, &[]);
+            self.blocks[block.index()] = Some(new);
+            for argument in old.arguments(block) {
+                let ty = self.convert_type(old.value_type(argument))?;
+                let value = self.new.add_argument(new, ty);
+                self.set(argument, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// The arguments of the function: those that are memrefs come in parts.
+    fn make_entry_arguments(&mut self, entry: Block, counts: &[usize]) -> Converted {
+        let old = self.old;
+        let mut parts_of = Vec::new();
+        for (argument, count) in old.arguments(entry).zip(counts) {
+            let types = self.convert_argument(old.value_type(argument))?;
+            let types = if *count == 1 { vec![self.convert_type(old.value_type(argument))?] } else { types };
+            let parts: Vec<Value> = types.iter().map(|ty| self.new.add_argument(self.block, *ty)).collect();
+            parts_of.push((argument, parts));
+        }
+        for (argument, parts) in parts_of {
+            let value = match parts.as_slice() {
+                [one] => *one,
+                parts => {
+                    let ty = self.convert_type(old.value_type(argument))?;
+                    descriptor::from_parts(self, ty, parts)
+                }
+            };
+            self.set(argument, value);
+        }
+        Ok(())
+    }
+}
+
+/// What the new function starts from, and how many arguments each argument becomes.
+fn header(old: &Body, types: &mut TypeConverter) -> Option<(OperationState, Vec<usize>)> {
+    let (ctx, root) = (old.ctx(), old.root());
+    let mut state = OperationState::of(ctx, llvm::FuncOp::DEF, old.loc(root));
+    let ty = old.attr(root, "function_type")?.as_type(ctx)?;
+    if old.is(root, llvm::FuncOp::DEF) {
+        (state.properties, state.attributes) = (old.properties(root), old.attributes(root));
+        let arguments = old.entry_block(old.region(root, 0)).map_or(0, |entry| old.num_arguments(entry));
+        return Some((state, vec![1; arguments]));
+    }
+    debug_assert!(old.is(root, func::FuncOp::DEF));
+    let (inputs, results) = ty.function(ctx)?;
+    let variadic = old.attr(root, "func.varargs") == Some(Attr::TRUE);
+    let (new_ty, counts) = types.convert_signature(inputs, results, variadic)?;
+    state.set_attr(ctx, "function_type", ctx.type_attr(new_ty));
+    for name in [SYMBOL_NAME, "sym_visibility", "no_inline"] {
+        if let Some(attr) = old.attr(root, name) {
+            state.set_attr(ctx, name, attr);
+        }
+    }
+    for (name, attr) in old.attributes(root).entries(ctx) {
+        match ctx.str(*name) {
+            "func.varargs" | "llvm.readnone" => {}
+            "llvm.linkage" => state.set_attr(ctx, "linkage", *attr),
+            name => state.set_attr(ctx, name, *attr),
+        }
+    }
+    if let Some(attrs) = old.attr(root, "arg_attrs").and_then(|a| a.as_array(ctx)) {
+        state.set_attr(ctx, "arg_attrs", spread_attributes(ctx, attrs, &counts));
+    }
+    if let (Some(attrs), [_]) = (old.attr(root, "res_attrs"), results) {
+        state.set_attr(ctx, "res_attrs", attrs);
+    }
+    Some((state, counts))
+}
+
+/// Attributes of arguments after each became as many as `counts` says. Those of memrefs speak of the whole memref and are dropped.
+fn spread_attributes(ctx: &Context, attrs: &[Attr], counts: &[usize]) -> Attr {
+    let empty = ctx.attr(loomir_ir::AttrKind::Dictionary(loomir_ir::Dict::EMPTY));
+    let mut spread = Vec::new();
+    for (attr, count) in attrs.iter().zip(counts) {
+        match count {
+            1 => spread.push(*attr),
+            _ => spread.extend(std::iter::repeat_n(empty, *count)),
+        }
+    }
+    ctx.array_attr(&spread)
+}
+
+/// The blocks that can be reached from `entry`, each after those that dominate it.
+fn reverse_postorder(body: &Body, entry: Block) -> Vec<Block> {
+    let mut seen = vec![false; body.num_block_slots()];
+    let mut order = Vec::new();
+    // Blocks with the successors still to visit; the last first, so that the order follows the text where it can.
+    let mut stack = vec![(entry, body.block_successors(entry).collect::<Vec<_>>())];
+    seen[entry.index()] = true;
+    while let Some((block, successors)) = stack.last_mut() {
+        match successors.pop() {
+            Some(next) if !std::mem::replace(&mut seen[next.index()], true) => {
+                stack.push((next, body.block_successors(next).collect()));
+            }
+            Some(_) => {}
+            None => {
+                order.push(*block);
+                stack.pop();
+            }
+        }
+    }
+    order.reverse();
+    order
+}

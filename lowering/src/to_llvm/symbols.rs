@@ -1,0 +1,109 @@
+//! The symbols of a module under conversion: what there is, and what conversions came to need.
+//!
+//! New declarations and constants are collected while functions are converted and put in front of the module at the end, in the
+//! order they were first asked for.
+
+use hashbrown::HashMap;
+use loomir_dialects::llvm;
+use loomir_dialects::llvm::attributes::LINKAGE;
+use loomir_dialects::llvm::types::array;
+use loomir_ir::symbols::{SYMBOL_NAME, SymbolTable};
+use loomir_ir::{Attr, AttrKind, Body, Context, Loc, Name, OperationState, Type, TypeKind};
+
+/// The symbols of a module.
+#[derive(Debug)]
+pub(super) struct Symbols {
+    there: SymbolTable,
+    /// What was declared or made, with its type.
+    added: HashMap<Name, Type>,
+    strings: HashMap<Box<[u8]>, (Attr, Type)>,
+    /// Where to go on looking for a free name.
+    next_string: usize,
+    new: Vec<OperationState>,
+}
+
+impl Symbols {
+    pub(super) fn of(module: &Body) -> Self {
+        Symbols {
+            there: SymbolTable::of(module),
+            added: HashMap::new(),
+            strings: HashMap::new(),
+            next_string: 0,
+            new: Vec::new(),
+        }
+    }
+
+    /// Sees to it that there is a function of this name and type. False if the name is taken by something else.
+    pub(super) fn declare(&mut self, ctx: &Context, name: &str, ty: Type, loc: Loc) -> bool {
+        let id = ctx.name(name);
+        if let Some(there) = self.there.get(id) {
+            // A function of any signature: pointers are opaque, and a wrong one is the program's affair.
+            return matches!(ctx.op_str(there.name), "llvm.func" | "func.func");
+        }
+        if let Some(added) = self.added.get(&id) {
+            return *added == ty;
+        }
+        self.added.insert(id, ty);
+        let state = OperationState::of(ctx, llvm::FuncOp::DEF, loc)
+            .attr(ctx, SYMBOL_NAME, ctx.string_attr(name))
+            .attr(ctx, "function_type", ctx.type_attr(ty));
+        self.new.push(state);
+        true
+    }
+
+    /// A private constant that holds `bytes` and a zero byte. Equal ones are made once.
+    pub(super) fn string_constant(
+        &mut self,
+        ctx: &Context,
+        name: &str,
+        bytes: &[u8],
+        loc: Loc,
+    ) -> (Attr, Type) {
+        if let Some(known) = self.strings.get(bytes) {
+            return *known;
+        }
+        let mut name = name.to_owned();
+        let base = name.clone();
+        while self.there.get(ctx.name(&name)).is_some() || self.added.contains_key(&ctx.name(&name)) {
+            name = format!("{base}_{}", self.next_string);
+            self.next_string += 1;
+        }
+        let mut all = bytes.to_vec();
+        all.push(0);
+        let ty = array(ctx, all.len() as u64, Type::I8);
+        self.added.insert(ctx.name(&name), ty);
+        let tensor = ctx.ty(TypeKind::Tensor {
+            shape: Some([all.len() as i64].into()),
+            element: Type::I8,
+            encoding: None,
+        });
+        let splat = all.len() == 1;
+        let value = ctx.attr(AttrKind::DenseElements { ty: tensor, splat, bytes: all.into() });
+        let private = LINKAGE.value_of("private").unwrap_or(0);
+        let state = OperationState::of(ctx, llvm::GlobalOp::DEF, loc)
+            .attr(ctx, SYMBOL_NAME, ctx.string_attr(&name))
+            .attr(ctx, "global_type", ctx.type_attr(ty))
+            .attr(ctx, "linkage", LINKAGE.attr(ctx, private))
+            .attr(ctx, "constant", Attr::UNIT)
+            .attr(ctx, "addr_space", ctx.int_attr(Type::I32, 0))
+            .attr(ctx, "value", value);
+        self.new.push(state);
+        let known = (ctx.symbol_attr(&name), ty);
+        self.strings.insert(bytes.into(), known);
+        known
+    }
+
+    /// Puts what was added at the start of the module.
+    pub(super) fn place(self, module: &mut Body) {
+        let ctx = module.ctx().clone();
+        let Some(block) = module.own_regions(module.root()).next().and_then(|r| module.entry_block(r)) else {
+            return;
+        };
+        for mut state in self.new.into_iter().rev() {
+            state.set_defaults(&ctx);
+            let body = Body::new(&ctx, state);
+            let op = module.adopt(body);
+            module.prepend_op(block, op);
+        }
+    }
+}
