@@ -197,6 +197,11 @@ impl Body {
         &self.ctx
     }
 
+    /// A number that no other body of the context has.
+    pub(crate) fn arena_number(&self) -> u32 {
+        self.arena
+    }
+
     /// The operation that owns this body.
     pub fn root(&self) -> Op {
         self.op(0)

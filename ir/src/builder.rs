@@ -118,11 +118,13 @@ impl OperationState {
 
     /// Sets every inherent attribute that is absent and has a default to it.
     pub fn set_defaults(&mut self, ctx: &Context) {
-        let Some(def) = ctx.op_info(self.name).def() else { return };
-        for (name, attr) in crate::text::default_attrs(ctx, def) {
-            if self.properties.get(ctx, name).is_none() {
-                self.properties = self.properties.with(ctx, name, attr);
-            }
+        let absent = |name| self.properties.entries(ctx).iter().all(|(own, _)| *own != name);
+        let defaults = ctx.op_info(self.name).default_attrs(ctx).iter();
+        let missing: Vec<_> =
+            defaults.filter(|d| d.is_set && absent(d.name)).map(|d| (d.name, d.value)).collect();
+        if !missing.is_empty() {
+            let all = self.properties.entries(ctx).iter().copied().chain(missing).collect();
+            self.properties = ctx.dict(all);
         }
     }
 

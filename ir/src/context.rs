@@ -14,7 +14,7 @@
 use std::any::{Any, TypeId};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, OnceLock, RwLock};
 
 use hashbrown::HashMap;
 
@@ -22,7 +22,7 @@ use crate::affine::{AffineExpr, AffineExprKind, AffineMap, AffineMapData, Intege
 use crate::attributes::{Attr, AttrKind, Dict};
 use crate::location::{Loc, LocKind};
 use crate::opdef::{DialectDef, EnumDef, OpDef, StructAttrDef, Trait, TypeDef};
-use crate::text::Format;
+use crate::text::{DefaultAttr, Format};
 use crate::types::{FloatKind, Signedness, Type, TypeKind};
 use interner::Interner;
 
@@ -63,6 +63,7 @@ pub struct OpInfo {
     dialect: Name,
     def: Option<DefRef>,
     format: Option<Format>,
+    default_attrs: OnceLock<Vec<DefaultAttr>>,
     interfaces: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
     owns_arena: bool,
 }
@@ -91,6 +92,12 @@ impl OpInfo {
     /// The parsed declarative assembly format.
     pub fn format(&self) -> Option<&Format> {
         self.format.as_ref()
+    }
+
+    /// The values of its inherent attributes that have defaults.
+    pub fn default_attrs(&self, ctx: &Context) -> &[DefaultAttr] {
+        self.default_attrs
+            .get_or_init(|| self.def().map_or_else(Vec::new, |def| crate::text::default_attrs_of(ctx, def)))
     }
 
     /// Whether it is the operation of this compiled-in definition.
@@ -303,7 +310,15 @@ impl Context {
                 }
             });
             let owns_arena = def.as_ref().is_some_and(|def| def.owns_arena());
-            OpName(self.0.op_infos.push(OpInfo { name, dialect, def, format, interfaces, owns_arena }) as u32)
+            OpName(self.0.op_infos.push(OpInfo {
+                name,
+                dialect,
+                def,
+                format,
+                default_attrs: OnceLock::new(),
+                interfaces,
+                owns_arena,
+            }) as u32)
         })
     }
 

@@ -3,10 +3,10 @@
 use crate::affine::AffineMap;
 use crate::attributes::Attr;
 use crate::body::Body;
-use crate::context::Context;
+use crate::context::{Context, Name};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::location::Loc;
-use crate::opdef::OpDef;
+use crate::opdef::{AttrConstraint, OpDef, Presence};
 use crate::types::Type;
 
 mod float;
@@ -15,6 +15,7 @@ mod lexer;
 mod op_parser;
 mod op_printer;
 mod parser;
+mod printer;
 
 pub use format::{DirectiveArg, DirectiveDef, Format};
 pub use op_parser::{Argument, Delimiter, OpParser, UnresolvedOperand};
@@ -47,54 +48,79 @@ pub fn parse(ctx: &Context, source: &str, file_name: &str) -> Result<Body, Diagn
 }
 
 /// Prints a body's root with all it holds, and a line break at the end.
-#[allow(clippy::todo)]
-pub fn print(_body: &Body, _options: &PrintOptions) -> String {
-    todo!()
+pub fn print(body: &Body, options: &PrintOptions) -> String {
+    printer::print(body, options)
 }
 
-/// Names and values of the attributes with defaults.
-pub fn default_attrs<'d>(_ctx: &Context, _def: &'d OpDef) -> Vec<(&'d str, Attr)> {
-    Vec::new()
+/// An inherent attribute with the value that nothing written stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DefaultAttr {
+    /// Its name.
+    pub name: Name,
+    /// The value.
+    pub value: Attr,
+    /// Whether it is set when absent, or stays absent and only means the value.
+    pub is_set: bool,
+}
+
+/// The default values of a definition's attributes.
+pub(crate) fn default_attrs_of(ctx: &Context, def: &OpDef) -> Vec<DefaultAttr> {
+    let mut defaults = Vec::new();
+    for attr in def.attrs.iter() {
+        let (text, is_set) = match &attr.presence {
+            Presence::Default(text) => (text, true),
+            Presence::Implied(text) => (text, false),
+            Presence::Required | Presence::Optional => continue,
+        };
+        // A text that is no attribute is a defect of the definition, which the dialect's tests find.
+        if let Ok(value) = parse_attr_as(ctx, text, &attr.constraint) {
+            defaults.push(DefaultAttr { name: ctx.name(&attr.name), value, is_set });
+        }
+    }
+    defaults
+}
+
+fn parse_attr_as(ctx: &Context, text: &str, constraint: &AttrConstraint) -> ParseResult<Attr> {
+    if let AttrConstraint::Enum(def) = constraint {
+        if let Some(value) = def.value_of(text) {
+            return Ok(def.attr(ctx, value));
+        }
+    }
+    parse_attr(ctx, text)
 }
 
 /// A type's text, without aliases.
-#[allow(clippy::todo)]
-pub fn type_to_string(_ctx: &Context, _ty: Type) -> String {
-    todo!()
+pub fn type_to_string(ctx: &Context, ty: Type) -> String {
+    printer::type_text(ctx, ty)
 }
 
 /// An attribute's text, without aliases.
-#[allow(clippy::todo)]
-pub fn attr_to_string(_ctx: &Context, _attr: Attr) -> String {
-    todo!()
+pub fn attr_to_string(ctx: &Context, attr: Attr) -> String {
+    printer::attr_text(ctx, attr)
 }
 
 /// A location's text, without `loc(` and `)`.
-#[allow(clippy::todo)]
-pub fn loc_to_string(_ctx: &Context, _loc: Loc) -> String {
-    todo!()
+pub fn loc_to_string(ctx: &Context, loc: Loc) -> String {
+    printer::with_printer(ctx, |p| p.location(loc, false, true))
 }
 
 /// An affine map's text, `(d0) -> (d0)`.
-#[allow(clippy::todo)]
-pub fn map_to_string(_ctx: &Context, _map: AffineMap) -> String {
-    todo!()
+pub fn map_to_string(ctx: &Context, map: AffineMap) -> String {
+    printer::with_printer(ctx, |p| p.map_itself(map))
 }
 
 /// Reads a type.
 ///
 /// # Errors
 /// If `text` is anything but one type.
-#[allow(clippy::todo)]
-pub fn parse_type(_ctx: &Context, _text: &str) -> ParseResult<Type> {
-    todo!()
+pub fn parse_type(ctx: &Context, text: &str) -> ParseResult<Type> {
+    parser::Parser::new(ctx, text, "type").whole(|p| p.ty())
 }
 
 /// Reads an attribute.
 ///
 /// # Errors
 /// If `text` is anything but one attribute.
-#[allow(clippy::todo)]
-pub fn parse_attr(_ctx: &Context, _text: &str) -> ParseResult<Attr> {
-    todo!()
+pub fn parse_attr(ctx: &Context, text: &str) -> ParseResult<Attr> {
+    parser::Parser::new(ctx, text, "attribute").whole(|p| p.attr(None))
 }

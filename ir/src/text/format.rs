@@ -54,4 +54,6 @@ impl Format {
     ) -> ParseResult<()> {
         Err(parser.error_here("not yet"))
     }
+
+    pub(crate) fn write(&self, _def: &OpDef, _printer: &mut OpPrinter<'_>, _op: OpRef<'_>) {}
 }

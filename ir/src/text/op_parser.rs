@@ -5,7 +5,7 @@
 //! yields the diagnostic that the hook passes on with `?`. Methods called `accept…` and `parse_optional_…` read nothing
 //! when what they look for is not there.
 
-use crate::affine::{AffineMap, IntegerSet};
+use crate::affine::{AffineExpr, AffineMap, IntegerSet};
 use crate::attributes::{Attr, AttrKind, Dict};
 use crate::body::Body;
 use crate::builder::OperationState;
@@ -441,10 +441,26 @@ impl<'p, 's> OpParser<'p, 's> {
             Delimiter::LessGreater | Delimiter::OptionalLessGreater => (Kind::Less, Kind::Greater),
             Delimiter::Braces | Delimiter::OptionalBraces => (Kind::LBrace, Kind::RBrace),
             Delimiter::Square | Delimiter::OptionalSquare => (Kind::LSquare, Kind::RSquare),
-            Delimiter::None => return self.parser.expression_of_ssa_ids(),
+            Delimiter::None => {
+                let (mut operands, mut symbols) = (Vec::new(), Vec::new());
+                let expr = self.parser.expression_of_ssa_ids(&mut operands, &mut symbols)?;
+                let (d, s) = (operands.len() as u32, symbols.len() as u32);
+                operands.extend(symbols);
+                return Ok((AffineMap::new(self.ctx(), d, s, vec![expr]), operands, d));
+            }
         };
         self.parser.expect(open, "expected a list of affine expressions")?;
         self.parser.map_of_ssa_ids(close, "expected the end of a list of affine expressions")
+    }
+
+    /// Reads one affine expression over values, `%i + symbol(%n)`, adding the values to `dims` and `symbols` unless they are
+    /// there: values read before keep their positions.
+    pub fn parse_affine_expr_of_ssa_ids(
+        &mut self,
+        dims: &mut Vec<UnresolvedOperand>,
+        symbols: &mut Vec<UnresolvedOperand>,
+    ) -> ParseResult<AffineExpr> {
+        self.parser.expression_of_ssa_ids(dims, symbols)
     }
 
     /// Reads a case of an enumeration, or flags separated by commas, as its attribute.
@@ -599,6 +615,31 @@ impl<'p, 's> OpParser<'p, 's> {
         self.new_region(state);
     }
 
+    /// Makes the region that was read last the operation's first.
+    pub fn move_last_region_to_front(&mut self) {
+        match &mut self.pending {
+            Pending::None => {}
+            Pending::Op { first, more } => {
+                if let Some(last) = more.pop() {
+                    more.insert(0, std::mem::replace(first, last));
+                }
+            }
+            Pending::Body { body, more } => {
+                let Some(&last) = more.last() else { return };
+                // The root can't be another operation, so the blocks change places.
+                let spare = body.begin(body.op_name(last), body.loc(last));
+                let region = |body: &Body, op| body.region(op, 0);
+                let (root, last_region, spare_region) =
+                    (region(body, body.root()), region(body, last), region(body, spare));
+                body.move_blocks(root, spare_region);
+                body.move_blocks(last_region, root);
+                body.move_blocks(spare_region, last_region);
+                body.erase(spare);
+                more.rotate_right(1);
+            }
+        }
+    }
+
     /// Sees to it that region `index` of those read so far ends in a terminator: adds a block if there is none, and an operation of `def` without operands to
     /// the last block if that doesn't end in a terminator. Regions of the new operation get an empty block.
     pub fn ensure_terminator(&mut self, state: &mut OperationState, index: usize, def: &'static OpDef) {
@@ -627,16 +668,6 @@ impl<'p, 's> OpParser<'p, 's> {
             body.append_block(region, &[]);
         }
         body.append_op(block, op);
-    }
-
-    /// Makes the region read last the first, for an operation that writes its regions in another order than it has them and
-    /// owns no body.
-    pub fn move_last_region_to_front(&mut self) {
-        if let Pending::Op { first, more } = &mut self.pending
-            && let Some(last) = more.pop()
-        {
-            more.insert(0, std::mem::replace(first, last));
-        }
     }
 
     /// Reads `^block`.

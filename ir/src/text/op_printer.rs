@@ -5,11 +5,17 @@
 //! unless it says so.
 
 use crate::affine::AffineMap;
-use crate::attributes::Attr;
+use crate::attributes::{Attr, Dict};
 use crate::body::OpRef;
-use crate::context::Context;
+use crate::context::{Context, Name};
 use crate::entity::{Block, Region, Value};
 use crate::location::Loc;
+use crate::opdef::{OpDef, Presence};
+use crate::text::PrintOptions;
+use crate::text::printer::aliases::Aliases;
+use crate::text::printer::attributes::TypeElision;
+use crate::text::printer::names::Names;
+use crate::text::printer::{Mode, all_attributes};
 use crate::types::Type;
 
 /// Suggests names for the values of an operation, as an interface attached to it: `%c0`, `%cst`, `%alloc`.
@@ -33,7 +39,18 @@ pub trait AsmNames: Send + Sync {
 
 /// Writes the custom form of an operation. See the [module](self).
 pub struct OpPrinter<'p> {
-    _p: std::marker::PhantomData<&'p mut ()>,
+    pub(super) ctx: &'p Context,
+    pub(super) options: &'p PrintOptions,
+    pub(super) out: String,
+    pub(super) mode: Mode,
+    pub(super) names: Names<'p>,
+    pub(super) aliases: Aliases,
+    /// Which body is being printed, as an index into `names`.
+    pub(super) current: usize,
+    pub(super) indent: usize,
+    pub(super) depth: u32,
+    /// The prefix left out, innermost region last.
+    pub(super) default_dialects: Vec<&'static str>,
 }
 
 impl std::fmt::Write for OpPrinter<'_> {
@@ -43,104 +60,260 @@ impl std::fmt::Write for OpPrinter<'_> {
     }
 }
 
-#[allow(clippy::todo, unused_variables)]
 impl<'p> OpPrinter<'p> {
     /// The context.
     pub fn ctx(&self) -> &'p Context {
-        todo!()
+        self.ctx
     }
+
     /// Writes text as it is.
     pub fn write(&mut self, text: &str) {
-        todo!()
+        self.out.push_str(text);
     }
-    /// Begins a line, indented as the operation is.
-    pub fn newline(&mut self) {
-        todo!()
-    }
+
     /// Writes `%x`.
     pub fn operand(&mut self, value: Value) {
-        todo!()
+        self.value_name(value, true);
     }
+
     /// Writes `%x, %y`.
     pub fn operands(&mut self, values: impl IntoIterator<Item = Value>) {
-        todo!()
+        self.comma_separated(values, Self::operand);
     }
+
     /// Writes a type.
     pub fn ty(&mut self, ty: Type) {
-        todo!()
+        if self.mode == Mode::Collect {
+            return self.collect_type(ty);
+        }
+        if !self.type_alias(ty) {
+            self.type_itself(ty);
+        }
     }
+
     /// Writes types separated by commas.
     pub fn types(&mut self, types: impl IntoIterator<Item = Type>) {
-        todo!()
+        self.comma_separated(types, Self::ty);
     }
+
     /// Writes ` -> type` or ` -> (type, type)`, or nothing if there are none.
     pub fn arrow_types(&mut self, types: &[Type]) {
-        todo!()
+        match types {
+            [] => {}
+            [one] if one.function(self.ctx).is_none() => {
+                self.write(" -> ");
+                self.ty(*one);
+            }
+            _ => {
+                self.write(" -> (");
+                self.types(types.iter().copied());
+                self.write(")");
+            }
+        }
     }
+
     /// Writes `(inputs) -> results`.
     pub fn functional_type(
         &mut self,
         inputs: impl IntoIterator<Item = Type>,
         results: impl IntoIterator<Item = Type>,
     ) {
-        todo!()
+        self.signature(inputs, results);
     }
+
     /// Writes an attribute.
     pub fn attr(&mut self, attr: Attr) {
-        todo!()
+        self.attr_with(attr, TypeElision::Never);
     }
+
     /// Writes an attribute without the type behind it.
     pub fn attr_without_type(&mut self, attr: Attr) {
-        todo!()
+        self.attr_with(attr, TypeElision::Must);
     }
+
+    /// Writes an attribute, its type only if it isn't the default of its kind (`i64`, `f64`): how elements of arrays are
+    /// written.
+    pub fn attr_eliding_default_type(&mut self, attr: Attr) {
+        self.attr_with(attr, TypeElision::May);
+    }
+
     /// Writes `@name`, in quotes where it must be.
     pub fn symbol_name(&mut self, name: &str) {
-        todo!()
+        self.write("@");
+        self.keyword_or_string(name);
     }
+
     /// Writes `"text"` with escapes.
     pub fn string(&mut self, bytes: &[u8]) {
-        todo!()
+        self.out.push('"');
+        for &byte in bytes {
+            match byte {
+                b'\\' => self.out.push_str("\\\\"),
+                b' '..=b'~' if byte != b'"' => self.out.push(byte as char),
+                _ => {
+                    self.out.push('\\');
+                    self.hex(&[byte]);
+                }
+            }
+        }
+        self.out.push('"');
     }
+
     /// Writes a keyword, in quotes if it is none.
     pub fn keyword_or_string(&mut self, text: &str) {
-        todo!()
+        let is_part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.');
+        let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        if begins && text.bytes().all(is_part) {
+            self.write(text);
+        } else {
+            self.string(text.as_bytes());
+        }
     }
+
     /// Writes ` loc(…)` if locations are printed.
     pub fn optional_loc(&mut self, loc: Loc) {
-        todo!()
+        self.trailing_loc(loc, true);
     }
+
     /// Writes `^block` or `^block(%a, %b : i32, f32)`.
     pub fn successor(&mut self, block: Block, operands: &[Value]) {
-        todo!()
+        self.block_name(block);
+        if operands.is_empty() {
+            return;
+        }
+        self.write("(");
+        self.operands(operands.iter().copied());
+        self.write(" : ");
+        self.types_of(operands);
+        self.write(")");
     }
+
+    /// Writes the types of values separated by commas.
+    pub fn types_of(&mut self, values: &[Value]) {
+        let Some(body) = self.names.body(self.current) else { return };
+        self.types(values.iter().map(|v| body.value_type(*v)));
+    }
+
     /// Writes an argument of a region, `%i: index`.
     pub fn argument(&mut self, value: Value) {
-        todo!()
+        self.argument_with_attrs(value, Dict::EMPTY);
     }
+
+    /// Writes an argument of a region, `%i: index {attributes}`.
+    pub fn argument_with_attrs(&mut self, value: Value, attrs: Dict) {
+        let Some(body) = self.names.body(self.current) else { return };
+        self.operand(value);
+        self.write(": ");
+        self.ty(body.value_type(value));
+        self.attr_list(attrs.entries(self.ctx), "");
+        self.argument_loc(value);
+    }
+
     /// Writes an argument of a region without its type.
     pub fn argument_without_type(&mut self, value: Value) {
-        todo!()
+        self.operand(value);
+        if let Some(body) = self.names.body(self.current)
+            && self.mode == Mode::Collect
+        {
+            self.ty(body.value_type(value));
+        }
+        self.argument_loc(value);
     }
-    /// Writes region `index`, `{…}`. Without `entry_arguments` the entry block's label is left out; without `terminators` so is an operandless terminator
-    /// at the end of a single block.
+
+    fn argument_loc(&mut self, value: Value) {
+        let Some(body) = self.names.body(self.current).filter(|_| self.options.debug_info) else { return };
+        let loc = body.argument_loc(value);
+        if self.mode == Mode::Collect {
+            self.collect_loc(loc, false);
+        } else {
+            self.trailing_loc(loc, false);
+        }
+    }
+
+    /// Writes region `index`, `{…}`. Without `entry_arguments` the entry block's label is left out; without `terminators` so is a terminator at the
+    /// end of the entry block.
     pub fn region(&mut self, op: OpRef<'_>, index: usize, entry_arguments: bool, terminators: bool) {
-        todo!()
+        self.whole_region(op, index, entry_arguments, terminators, false);
     }
+
+    /// Writes region `index` as [`OpPrinter::region`], and the label of an entry block that is empty.
+    pub fn region_with_empty_block(
+        &mut self,
+        op: OpRef<'_>,
+        index: usize,
+        entry_arguments: bool,
+        terminators: bool,
+    ) {
+        self.whole_region(op, index, entry_arguments, terminators, true);
+    }
+
+    /// Begins a line, indented as the operation is.
+    pub fn newline(&mut self) {
+        self.new_line();
+    }
+
     /// Writes ` {…}`: discardable attributes, and inherent ones that don't have their default value, except those in
     /// `elided`; nothing if none is left.
     pub fn attr_dict(&mut self, op: OpRef<'_>, elided: &[&str]) {
-        todo!()
+        let attrs = self.attrs_to_print(op, elided);
+        self.attr_list(&attrs, "");
     }
+
     /// Writes ` attributes {…}`, as [`OpPrinter::attr_dict`].
     pub fn attr_dict_with_keyword(&mut self, op: OpRef<'_>, elided: &[&str]) {
-        todo!()
+        let attrs = self.attrs_to_print(op, elided);
+        self.attr_list(&attrs, " attributes");
     }
+
+    fn attrs_to_print(&self, op: OpRef<'_>, elided: &[&str]) -> Vec<(Name, Attr)> {
+        let ctx = self.ctx;
+        let def = op.def();
+        let all = all_attributes(op);
+        let printed = |(name, attr): &(Name, Attr)| {
+            let text = ctx.str(*name);
+            !elided.contains(&text) && !def.is_some_and(|def| self.is_default(op, def, text, *attr))
+        };
+        all.entries(ctx).iter().copied().filter(printed).collect()
+    }
+
+    /// Whether an inherent attribute has the value it has when nothing is written, or is one that is never written.
+    pub(super) fn is_default(&self, op: OpRef<'_>, def: &OpDef, name: &str, attr: Attr) -> bool {
+        let Some(attr_def) = def.attr(name) else { return def.is_inherent(name) };
+        if !matches!(attr_def.presence, Presence::Default(_) | Presence::Implied(_)) {
+            return false;
+        }
+        let defaults = op.info().default_attrs(self.ctx);
+        defaults.iter().any(|d| self.ctx.str(d.name) == name && d.value == attr)
+    }
+
     /// Writes the results of a map over values: `%i + 1, %j * symbol(%n)`.
     pub fn affine_map_of_ssa_ids(&mut self, map: AffineMap, operands: &[Value]) {
-        todo!()
+        let dims = map.data(self.ctx).dims as usize;
+        self.comma_separated(map.results(self.ctx).iter(), |p, expr| {
+            p.expression(*expr, &mut |p, symbol, position| {
+                let at = if symbol { dims + position as usize } else { position as usize };
+                let Some(value) = operands.get(at) else { return };
+                p.write(if symbol { "symbol(" } else { "" });
+                p.operand(*value);
+                p.write(if symbol { ")" } else { "" });
+            });
+        });
     }
+
+    /// Writes a map without `affine_map<` and `>`.
+    pub fn affine_map(&mut self, map: AffineMap) {
+        self.map_itself(map);
+    }
+
+    /// Writes a case of an enumeration, or its flags, as keywords.
+    pub fn enum_cases(&mut self, def: &crate::opdef::EnumDef, attr: Attr) {
+        if let Some(text) = def.value(self.ctx, attr).and_then(|value| def.text_of(value)) {
+            self.write(&text);
+        }
+    }
+
     /// Writes a dictionary of attributes, `{a = 1}`.
-    pub fn dictionary(&mut self, dict: crate::attributes::Dict) {
-        todo!()
+    pub fn dictionary(&mut self, dict: Dict) {
+        self.dictionary_itself(dict);
     }
 }

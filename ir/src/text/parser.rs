@@ -34,6 +34,7 @@ mod regions;
 mod types;
 mod values;
 
+pub(crate) use elements::element_width;
 pub(crate) use operations::ResultGroup;
 
 /// How many regions, types, attributes and parentheses may stand inside each other.
@@ -124,6 +125,15 @@ impl<'s> Parser<'s> {
         let mut all = Diagnostics::new();
         self.diagnostics.into_iter().for_each(|d| all.push(d));
         Err(all)
+    }
+
+    /// Reads one thing that is the whole source.
+    pub(crate) fn whole<T>(mut self, read: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
+        if let Some(error) = self.diagnostics.pop() {
+            return Err(Box::new(error));
+        }
+        let value = read(&mut self)?;
+        if self.is(Kind::Eof) { Ok(value) } else { Err(self.error_here("unexpected text at the end")) }
     }
 
     fn top_level_item(&mut self, block: Block) -> ParseResult<()> {

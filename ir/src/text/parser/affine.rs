@@ -59,11 +59,18 @@ impl<'s> Parser<'s> {
         Ok(self.map_and_operands(names, results))
     }
 
-    /// Reads one expression over values.
-    pub(crate) fn expression_of_ssa_ids(&mut self) -> ParseResult<(AffineMap, Vec<UnresolvedOperand>, u32)> {
-        let mut names = Names::Values { dims: Vec::new(), symbols: Vec::new() };
-        let results = vec![self.expression(&mut names)?];
-        Ok(self.map_and_operands(names, results))
+    /// Reads one expression over values, which are added to those known so far.
+    pub(crate) fn expression_of_ssa_ids(
+        &mut self,
+        dims: &mut Vec<UnresolvedOperand>,
+        symbols: &mut Vec<UnresolvedOperand>,
+    ) -> ParseResult<AffineExpr> {
+        let mut names = Names::Values { dims: std::mem::take(dims), symbols: std::mem::take(symbols) };
+        let expr = self.expression(&mut names)?;
+        if let Names::Values { dims: d, symbols: s } = names {
+            (*dims, *symbols) = (d, s);
+        }
+        Ok(expr)
     }
 
     fn map_and_operands(

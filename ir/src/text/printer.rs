@@ -1,0 +1,135 @@
+//! The printer: a [`Body`] to text, byte for byte what MLIR prints.
+//!
+//! Three steps. Every value and block gets its name ([`names`]). If any attribute or type has an alias, or locations
+//! are printed, the operations are gone through once as if they were printed, to see what is printed in which order ([`aliases`]).
+//! Then the text is written. [`OpPrinter`] is the state of all three and what the hooks of operations write to. Cost: linear in the
+//! text, once or twice.
+
+use crate::attributes::{Attr, Dict};
+use crate::body::{Body, OpRef};
+use crate::context::Context;
+use crate::text::{OpPrinter, PrintOptions};
+use crate::types::Type;
+use aliases::Aliases;
+use names::Names;
+
+mod affine;
+pub(crate) mod aliases;
+pub(crate) mod attributes;
+mod locations;
+pub(crate) mod names;
+mod operations;
+mod resources;
+mod types;
+
+/// Levels of nesting on one stack.
+const STACK_STEP: u32 = 48;
+
+/// What is being done with what the hooks write.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// It is the text.
+    Print,
+    /// It is thrown away: attributes and types are noted for their aliases.
+    Collect,
+}
+
+impl<'p> OpPrinter<'p> {
+    /// A printer of attributes and types alone.
+    pub(crate) fn new(ctx: &'p Context, options: &'p PrintOptions) -> Self {
+        OpPrinter {
+            ctx,
+            options,
+            out: String::new(),
+            mode: Mode::Print,
+            names: Names::default(),
+            aliases: Aliases::default(),
+            current: 0,
+            indent: 0,
+            depth: 0,
+            default_dialects: vec![""],
+        }
+    }
+
+    /// Prints an operation with all it holds.
+    pub(crate) fn run(mut self, op: OpRef<'p>) -> String {
+        self.names = Names::of(op, self.options.generic);
+        self.current = self.names.index_of(op.body());
+        if !self.options.local_scope && (self.options.debug_info || aliases::may_occur(op)) {
+            self.mode = Mode::Collect;
+            self.operation(op);
+            self.out.clear();
+            self.aliases.number();
+            self.mode = Mode::Print;
+        }
+        self.alias_definitions(false);
+        self.full_operation(op);
+        self.out.push('\n');
+        self.alias_definitions(true);
+        self.file_metadata(op);
+        self.out
+    }
+
+    /// Goes one level deeper, on another stack where this one may end.
+    pub(crate) fn nested(&mut self, f: impl FnOnce(&mut Self) + Send) {
+        self.depth += 1;
+        let mut f = Some(f);
+        if self.depth.is_multiple_of(STACK_STEP) {
+            super::parser::on_new_stack(|| f.take().map(|f| f(self)));
+        }
+        // Without a further stack there is only this one.
+        if let Some(f) = f {
+            f(self);
+        }
+        self.depth -= 1;
+    }
+
+    pub(crate) fn comma_separated<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        mut each: impl FnMut(&mut Self, T),
+    ) {
+        for (i, item) in items.into_iter().enumerate() {
+            if i > 0 {
+                self.out.push_str(", ");
+            }
+            each(self, item);
+        }
+    }
+}
+
+/// What `write` writes without names and aliases.
+pub(crate) fn with_printer(ctx: &Context, write: impl FnOnce(&mut OpPrinter<'_>)) -> String {
+    let options = PrintOptions::default();
+    let mut printer = OpPrinter::new(ctx, &options);
+    write(&mut printer);
+    printer.out
+}
+
+/// A type's text.
+pub(crate) fn type_text(ctx: &Context, ty: Type) -> String {
+    with_printer(ctx, |p| p.ty(ty))
+}
+
+/// An attribute's text.
+pub(crate) fn attr_text(ctx: &Context, attr: Attr) -> String {
+    with_printer(ctx, |p| p.attr(attr))
+}
+
+/// The inherent and discardable attributes of an operation together, sorted by name.
+pub(crate) fn all_attributes(op: OpRef<'_>) -> Dict {
+    let (properties, attributes) = (op.properties(), op.attributes());
+    if properties.is_empty() {
+        return attributes;
+    }
+    if attributes.is_empty() {
+        return properties;
+    }
+    let ctx = op.ctx();
+    ctx.dict(attributes.entries(ctx).iter().chain(properties.entries(ctx)).copied().collect())
+}
+
+/// The printer of the body's root.
+pub(crate) fn print(body: &Body, options: &PrintOptions) -> String {
+    OpPrinter::new(body.ctx(), options).run(body.root_ref())
+}

@@ -1,0 +1,366 @@
+//! Attributes.
+
+use std::fmt::Write;
+
+use super::Mode;
+use crate::attributes::{Attr, AttrKind, Dict};
+use crate::context::Name;
+use crate::text::parser::element_width;
+use crate::text::{OpPrinter, float};
+use crate::types::{Signedness, Type, TypeKind};
+
+/// More elements than this are written as one hexadecimal string.
+const HEX_IF_LARGER: i64 = 100;
+
+/// Whether the type behind a value is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TypeElision {
+    /// Always.
+    Never,
+    /// Unless it is the default, `i64` or `f64`.
+    May,
+    /// Never.
+    Must,
+}
+
+impl OpPrinter<'_> {
+    /// Writes an attribute, or its alias.
+    pub(crate) fn attr_with(&mut self, attr: Attr, elision: TypeElision) {
+        if self.mode == Mode::Collect {
+            self.collect_attr(attr, elision == TypeElision::Must, false);
+            return;
+        }
+        if !self.attr_alias(attr) {
+            self.attr_itself(attr, elision);
+        }
+    }
+
+    pub(crate) fn attr_eliding_default(&mut self, attr: Attr) {
+        self.attr_with(attr, TypeElision::May);
+    }
+
+    /// Writes an attribute, whatever its alias.
+    pub(crate) fn attr_itself(&mut self, attr: Attr, elision: TypeElision) {
+        let ctx = self.ctx;
+        let ty = match attr.kind(ctx) {
+            AttrKind::Unit => return self.write("unit"),
+            AttrKind::Integer { value, ty } => {
+                if *ty == Type::I1 {
+                    return self.write(if *value != 0 { "true" } else { "false" });
+                }
+                let _ = write!(self.out, "{value}");
+                if *ty == Type::I64 && elision == TypeElision::May {
+                    return;
+                }
+                Some(*ty)
+            }
+            AttrKind::WideInteger { bytes, ty } => {
+                self.wide_integer(bytes, *ty);
+                Some(*ty)
+            }
+            AttrKind::Float { bits, ty } => {
+                let is_hex = self.float(*bits, *ty);
+                if *ty == Type::F64 && !is_hex && elision == TypeElision::May {
+                    return;
+                }
+                Some(*ty)
+            }
+            AttrKind::String(bytes) => return self.string(bytes),
+            AttrKind::TypedString { value, ty } => {
+                self.string(value);
+                Some(*ty)
+            }
+            AttrKind::Array(elements) => {
+                self.write("[");
+                self.nested(|p| p.comma_separated(elements.iter(), |p, e| p.attr_with(*e, TypeElision::May)));
+                return self.write("]");
+            }
+            AttrKind::Dictionary(dict) => return self.nested(|p| p.dictionary(*dict)),
+            AttrKind::Type(ty) => return self.ty(*ty),
+            AttrKind::Symbol { root, nested } => {
+                self.symbol_name(ctx.str(*root));
+                for name in nested {
+                    self.write("::");
+                    self.symbol_name(ctx.str(*name));
+                }
+                return;
+            }
+            AttrKind::AffineMap(map) => {
+                self.write("affine_map<");
+                self.map_itself(*map);
+                return self.write(">");
+            }
+            AttrKind::IntegerSet(set) => {
+                self.write("affine_set<");
+                self.set_itself(*set);
+                return self.write(">");
+            }
+            AttrKind::Strided { offset, strides } => {
+                self.write("strided<[");
+                self.comma_separated(strides.iter(), |p, s| p.size(*s));
+                self.write("]");
+                if *offset != 0 {
+                    self.write(", offset: ");
+                    self.size(*offset);
+                }
+                return self.write(">");
+            }
+            AttrKind::DenseArray { element, bytes } => {
+                self.write("array<");
+                self.ty(*element);
+                let width = element_width(ctx, *element).max(1);
+                if !bytes.is_empty() {
+                    self.write(": ");
+                    self.comma_separated(bytes.chunks_exact(width), |p, e| p.element(e, *element));
+                }
+                return self.write(">");
+            }
+            AttrKind::DenseElements { ty, splat, bytes } => {
+                self.elements(*ty, *splat, bytes, true);
+                Some(*ty)
+            }
+            AttrKind::DenseStrings { ty, values } => {
+                self.write("dense<");
+                let shape = ty.shape(ctx).unwrap_or_default();
+                let splat = values.len() == 1;
+                self.nested_elements(shape, splat, values.len(), |p, i| p.string(&values[i]));
+                self.write(">");
+                Some(*ty)
+            }
+            AttrKind::Sparse { ty, indices, values } => {
+                self.sparse(*indices, *values);
+                Some(*ty)
+            }
+            AttrKind::DenseResource { key, ty } => {
+                self.write("dense_resource<");
+                self.keyword_or_string(ctx.str(*key));
+                self.write(">");
+                Some(*ty)
+            }
+            AttrKind::Location(loc) => {
+                self.write("loc(");
+                self.location(*loc, false, true);
+                return self.write(")");
+            }
+            AttrKind::Enum { name, value } => {
+                self.write("#");
+                self.write(ctx.str(*name));
+                self.write("<");
+                let text = ctx.enum_def(*name).and_then(|def| def.text_of(*value));
+                match text {
+                    Some(text) => self.write(&text),
+                    None => drop(write!(self.out, "{value}")),
+                }
+                return self.write(">");
+            }
+            AttrKind::Dialect { name, params } => {
+                self.write("#");
+                self.write(ctx.str(*name));
+                if let Some(def) = ctx.struct_attr_def(*name) {
+                    self.nested(|p| (def.print)(p, params.entries(p.ctx)));
+                }
+                return;
+            }
+            AttrKind::Opaque { dialect, body, pretty, ty } => {
+                self.opaque("#", ctx.str(*dialect), body, *pretty);
+                *ty
+            }
+            AttrKind::Distinct { id, inner } => {
+                let _ = write!(self.out, "distinct[{id}]<");
+                if *inner != Attr::UNIT {
+                    self.nested(|p| p.attr_with(*inner, TypeElision::Never));
+                }
+                return self.write(">");
+            }
+        };
+        if let Some(ty) = ty.filter(|ty| *ty != Type::NONE && elision != TypeElision::Must) {
+            self.write(" : ");
+            self.ty(ty);
+        }
+    }
+
+    /// Writes `name = attribute`, or the name alone of a unit attribute.
+    pub(crate) fn named_attr(&mut self, name: Name, attr: Attr) {
+        if self.mode == Mode::Collect {
+            return self.attr_with(attr, TypeElision::Never);
+        }
+        self.keyword_or_string(self.ctx.str(name));
+        if attr != Attr::UNIT {
+            self.write(" = ");
+            self.attr_with(attr, TypeElision::Never);
+        }
+    }
+
+    pub(crate) fn dictionary_itself(&mut self, dict: Dict) {
+        self.write("{");
+        self.comma_separated(dict.entries(self.ctx).iter(), |p, (name, attr)| p.named_attr(*name, *attr));
+        self.write("}");
+    }
+
+    /// Writes what a dialect nobody registered wrote.
+    pub(crate) fn opaque(&mut self, sigil: &str, dialect: &str, body: &str, pretty: bool) {
+        self.write(sigil);
+        self.write(dialect);
+        self.write(if pretty { "." } else { "<" });
+        self.opaque_body(body);
+        self.write(if pretty { "" } else { ">" });
+    }
+
+    /// Writes a float; whether it was written by its bits.
+    fn float(&mut self, bits: u128, ty: Type) -> bool {
+        let TypeKind::Float(kind) = ty.kind(self.ctx) else {
+            let _ = write!(self.out, "0x{bits:X}");
+            return true;
+        };
+        let (text, is_hex) = float::to_text(*kind, bits);
+        self.write(&text);
+        is_hex
+    }
+
+    fn wide_integer(&mut self, bytes: &[u8], ty: Type) {
+        let unsigned =
+            matches!(ty.kind(self.ctx), TypeKind::Integer { signedness: Signedness::Unsigned, .. });
+        let value = if unsigned {
+            num_bigint::BigInt::from_bytes_le(num_bigint::Sign::Plus, bytes)
+        } else {
+            num_bigint::BigInt::from_signed_bytes_le(bytes)
+        };
+        let _ = write!(self.out, "{value}");
+    }
+
+    /// Writes `dense<…>`.
+    fn elements(&mut self, ty: Type, splat: bool, bytes: &[u8], may_be_hex: bool) {
+        let ctx = self.ctx;
+        let shape = ty.shape(ctx).unwrap_or_default();
+        let element = ty.element(ctx).unwrap_or(ty);
+        let width = element_width(ctx, element).max(1);
+        let count = (bytes.len() / width) as i64;
+        let limit = self.options.elide_elements_larger_than;
+        if !splat && limit.is_some_and(|limit| count as u64 > limit as u64) {
+            return self.write("dense_resource<__elided__>");
+        }
+        self.write("dense<");
+        if !splat && may_be_hex && count > HEX_IF_LARGER {
+            self.write("\"0x");
+            self.hex(bytes);
+            self.write("\"");
+        } else {
+            self.nested_elements(shape, splat, count as usize, |p, i| {
+                p.element(&bytes[i * width..(i + 1) * width], element);
+            });
+        }
+        self.write(">");
+    }
+
+    fn sparse(&mut self, indices: Attr, values: Attr) {
+        let ctx = self.ctx;
+        self.write("sparse<");
+        if let AttrKind::DenseElements { ty, splat, bytes } = indices.kind(ctx)
+            && !bytes.is_empty()
+        {
+            let shape = ty.shape(ctx).unwrap_or_default();
+            let count = bytes.len() / 8;
+            self.nested_elements(shape, *splat, count, |p, i| {
+                p.element(&bytes[i * 8..(i + 1) * 8], Type::I64)
+            });
+            self.write(", ");
+            match values.kind(ctx) {
+                AttrKind::DenseElements { ty, splat, bytes } => {
+                    let element = ty.element(ctx).unwrap_or(*ty);
+                    let width = element_width(ctx, element).max(1);
+                    let shape = ty.shape(ctx).unwrap_or_default();
+                    self.nested_elements(shape, *splat, bytes.len() / width, |p, i| {
+                        p.element(&bytes[i * width..(i + 1) * width], element);
+                    });
+                }
+                AttrKind::DenseStrings { ty, values } => {
+                    let shape = ty.shape(ctx).unwrap_or_default();
+                    self.nested_elements(shape, values.len() == 1, values.len(), |p, i| p.string(&values[i]));
+                }
+                _ => {}
+            }
+        }
+        self.write(">");
+    }
+
+    pub(crate) fn hex(&mut self, bytes: &[u8]) {
+        const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+        self.out.reserve(2 * bytes.len());
+        for byte in bytes {
+            self.out.push(DIGITS[(byte >> 4) as usize] as char);
+            self.out.push(DIGITS[(byte & 15) as usize] as char);
+        }
+    }
+
+    /// Writes elements in the brackets of their shape; one for all if they are a splat.
+    fn nested_elements(
+        &mut self,
+        shape: &[i64],
+        splat: bool,
+        count: usize,
+        mut element: impl FnMut(&mut Self, usize),
+    ) {
+        if splat {
+            return element(self, 0);
+        }
+        let rank = shape.len();
+        let mut open = 0;
+        let mut counter = vec![0i64; rank];
+        for i in 0..count {
+            if i > 0 {
+                self.write(", ");
+            }
+            while open < rank {
+                self.write("[");
+                open += 1;
+            }
+            element(self, i);
+            // The next position: each dimension that is full closes its bracket.
+            for d in (0..rank).rev() {
+                counter[d] += 1;
+                if counter[d] < shape[d] {
+                    break;
+                }
+                counter[d] = 0;
+                self.write("]");
+                open -= 1;
+            }
+        }
+    }
+
+    /// Writes one element, without its type.
+    fn element(&mut self, bytes: &[u8], ty: Type) {
+        let ctx = self.ctx;
+        match ty.kind(ctx) {
+            TypeKind::Complex(part) => {
+                let (real, imaginary) = bytes.split_at(bytes.len() / 2);
+                self.write("(");
+                self.element(real, *part);
+                self.write(",");
+                self.element(imaginary, *part);
+                self.write(")");
+            }
+            TypeKind::Float(_) => {
+                let mut wide = [0; 16];
+                wide[..bytes.len()].copy_from_slice(bytes);
+                self.float(u128::from_le_bytes(wide), ty);
+            }
+            TypeKind::Integer { width: 1, .. } if ty == Type::I1 => {
+                self.write(if bytes.first().is_some_and(|b| b & 1 != 0) { "true" } else { "false" });
+            }
+            TypeKind::Integer { signedness, .. } if bytes.len() <= 16 => {
+                let negative =
+                    bytes.last().is_some_and(|b| b & 0x80 != 0) && *signedness != Signedness::Unsigned;
+                let mut wide = [if negative { 0xff } else { 0 }; 16];
+                wide[..bytes.len()].copy_from_slice(bytes);
+                let _ = write!(self.out, "{}", i128::from_le_bytes(wide));
+            }
+            TypeKind::Index => {
+                let mut wide = [0; 8];
+                wide.copy_from_slice(bytes);
+                let _ = write!(self.out, "{}", i64::from_le_bytes(wide));
+            }
+            _ => self.wide_integer(bytes, ty),
+        }
+    }
+}

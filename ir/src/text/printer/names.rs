@@ -1,0 +1,298 @@
+//! Names of values and blocks, as MLIR gives them.
+//!
+//! Regions are numbered from the outside in, each starting where the region around it ended, so neighbours count from the same number; in
+//! generic form numbers are used once in the whole text. Names that operations suggest ([`AsmNames`]) are made
+//! unique among those visible. A value's name is a 32-bit code in a table a body; only suggested names are strings.
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::body::{Body, OpRef, ValueDef};
+use crate::entity::{Block, Op, Value};
+use crate::text::op_printer::AsmNames;
+
+const UNNAMED: u32 = u32::MAX;
+/// The code is an index of a text.
+const TEXT: u32 = 1 << 31;
+/// The code is the number of an argument.
+const ARGUMENT: u32 = 1 << 30;
+
+/// Names of all values and blocks of some bodies.
+#[derive(Default)]
+pub(crate) struct Names<'p> {
+    bodies: Vec<BodyNames<'p>>,
+    /// By the number of the body's arena.
+    index: HashMap<u32, usize, foldhash::fast::FixedState>,
+    texts: Vec<Box<str>>,
+}
+
+struct BodyNames<'p> {
+    body: &'p Body,
+    values: Vec<u32>,
+    /// Position of a block in its region.
+    blocks: Vec<u32>,
+    /// First results of the groups of operations that have more than one.
+    groups: HashMap<usize, Vec<usize>>,
+}
+
+/// Counters of numbers, arguments and conflicts.
+#[derive(Clone, Copy, Default)]
+struct Counters {
+    value: u32,
+    argument: u32,
+    conflict: u32,
+}
+
+struct Numbering<'n, 'p> {
+    names: &'n mut Names<'p>,
+    counters: Counters,
+    /// Suggested names in use, and as a list to remove them from.
+    used: HashSet<Box<str>>,
+    log: Vec<u32>,
+    /// Whether a suggested name could be taken for that of an argument.
+    may_clash: bool,
+    generic: bool,
+}
+
+/// A name in front of `#`, or of a single value.
+pub(crate) enum NameText<'n> {
+    Number(u32),
+    Argument(u32),
+    Text(&'n str),
+    None,
+}
+
+impl<'p> Names<'p> {
+    /// Names of all values inside an operation.
+    pub(crate) fn of(root: OpRef<'p>, generic: bool) -> Names<'p> {
+        let mut names = Names::default();
+        let mut n = Numbering {
+            names: &mut names,
+            counters: Counters::default(),
+            used: HashSet::new(),
+            log: Vec::new(),
+            may_clash: false,
+            generic,
+        };
+        let body = n.body(root.body());
+        n.operation(body, root);
+        // Regions still to be numbered, the next one last, each with the state to begin with.
+        let mark = n.log.len();
+        let mut regions: Vec<(OpRef<'p>, usize, Counters, usize)> =
+            (0..root.regions().len()).map(|i| (root, i, n.counters, mark)).collect();
+        while let Some((op, index, counters, mark)) = regions.pop() {
+            if !generic {
+                n.counters = counters;
+            }
+            n.forget(mark);
+            let body = n.body(op.body());
+            let inner = n.region(body, op, index);
+            let mark = n.log.len();
+            for op in inner {
+                regions.extend((0..op.regions().len()).map(|i| (op, i, n.counters, mark)));
+            }
+        }
+        names
+    }
+
+    /// The number by which the other methods know a body.
+    pub(crate) fn index_of(&self, body: &Body) -> usize {
+        self.index.get(&body.arena_number()).copied().unwrap_or(usize::MAX)
+    }
+
+    /// The name of a value, and its number among those of the name if there are several.
+    pub(crate) fn value(&self, index: usize, value: Value) -> (NameText<'_>, Option<usize>) {
+        let Some(names) = self.bodies.get(index) else { return (NameText::None, None) };
+        let body = names.body;
+        let (mut lookup, mut number) = (value, None);
+        if let ValueDef::OpResult { op, index: result } = body.def(value) {
+            let count = body.num_results(op);
+            if count > 1 {
+                let groups = names.groups.get(&op.index()).map_or(&[0][..], |g| g);
+                let at = groups.partition_point(|first| *first <= result) - 1;
+                let end = groups.get(at + 1).copied().unwrap_or(count);
+                number = (end - groups[at] > 1).then_some(result - groups[at]);
+                lookup = body.result(op, groups[at]);
+            }
+        }
+        (self.text(names.values.get(lookup.index()).copied().unwrap_or(UNNAMED)), number)
+    }
+
+    /// The body of an index.
+    pub(crate) fn body(&self, index: usize) -> Option<&'p Body> {
+        self.bodies.get(index).map(|b| b.body)
+    }
+
+    /// The groups of results of an operation: the first of each.
+    pub(crate) fn groups(&self, index: usize, op: Op) -> &[usize] {
+        self.bodies.get(index).and_then(|b| b.groups.get(&op.index())).map_or(&[0], |g| g)
+    }
+
+    /// The position of a block in its region.
+    pub(crate) fn block(&self, index: usize, block: Block) -> u32 {
+        self.bodies.get(index).and_then(|b| b.blocks.get(block.index())).copied().unwrap_or(UNNAMED)
+    }
+
+    fn text(&self, code: u32) -> NameText<'_> {
+        match code {
+            UNNAMED => NameText::None,
+            _ if code & TEXT != 0 => NameText::Text(&self.texts[(code & !TEXT) as usize]),
+            _ if code & ARGUMENT != 0 => NameText::Argument(code & !ARGUMENT),
+            _ => NameText::Number(code),
+        }
+    }
+}
+
+impl<'p> Numbering<'_, 'p> {
+    fn body(&mut self, body: &'p Body) -> usize {
+        let bodies = &mut self.names.bodies;
+        *self.names.index.entry(body.arena_number()).or_insert_with(|| {
+            bodies.push(BodyNames {
+                body,
+                values: vec![UNNAMED; body.num_value_slots()],
+                blocks: vec![UNNAMED; body.num_block_slots()],
+                groups: HashMap::new(),
+            });
+            bodies.len() - 1
+        })
+    }
+
+    /// Names everything in a region; yields the operations in it that have regions.
+    fn region(&mut self, body: usize, op: OpRef<'p>, index: usize) -> Vec<OpRef<'p>> {
+        let region = op.region(index);
+        if !self.generic
+            && let Some(hints) = op.info().interface::<dyn AsmNames>()
+        {
+            for (value, name) in hints.argument_names(op, region) {
+                self.suggest(body, value, &name);
+            }
+        }
+        let mut inner = Vec::new();
+        for (position, block) in op.body().blocks(region).enumerate() {
+            self.names.bodies[body].blocks[block.index()] = position as u32;
+            for argument in op.body().arguments(block) {
+                if self.names.bodies[body].values[argument.index()] != UNNAMED {
+                    continue;
+                }
+                if position == 0 {
+                    self.argument(body, argument);
+                } else {
+                    self.number(body, argument);
+                }
+            }
+            for o in op.body().ops(block) {
+                let o = op.body().op_ref(o);
+                // An operation with a body of its own has no results.
+                if std::ptr::eq(o.body(), op.body()) {
+                    self.operation(body, o);
+                }
+                if o.regions().len() > 0 {
+                    inner.push(o);
+                }
+            }
+        }
+        inner
+    }
+
+    /// Names the results of an operation.
+    fn operation(&mut self, body: usize, op: OpRef<'_>) {
+        if op.num_results() == 0 {
+            return;
+        }
+        if !self.generic
+            && let Some(hints) = op.info().interface::<dyn AsmNames>()
+        {
+            let mut groups = vec![0];
+            for (value, name) in hints.result_names(op) {
+                self.suggest(body, value, &name);
+                if let ValueDef::OpResult { index, .. } = op.body().def(value)
+                    && index > 0
+                {
+                    groups.push(index);
+                }
+            }
+            if groups.len() > 1 {
+                groups.sort_unstable();
+                groups.dedup();
+                self.names.bodies[body].groups.insert(op.op().index(), groups);
+            }
+        }
+        let first = op.result(0);
+        if self.names.bodies[body].values[first.index()] == UNNAMED {
+            self.number(body, first);
+        }
+    }
+
+    fn number(&mut self, body: usize, value: Value) {
+        self.names.bodies[body].values[value.index()] = self.counters.value;
+        self.counters.value += 1;
+    }
+
+    fn argument(&mut self, body: usize, value: Value) {
+        let number = self.counters.argument;
+        self.counters.argument += 1;
+        if self.may_clash {
+            let name = format!("arg{number}");
+            if self.used.contains(name.as_str()) {
+                return self.suggest(body, value, &name);
+            }
+        }
+        self.names.bodies[body].values[value.index()] = number | ARGUMENT;
+    }
+
+    /// Gives a value a suggested name, changed so that it is a name and nobody else's.
+    fn suggest(&mut self, body: usize, value: Value, name: &str) {
+        if name.is_empty() {
+            return self.number(body, value);
+        }
+        let mut name = identifier(name);
+        let argument = name.strip_prefix("arg").filter(|n| n.bytes().all(|b| b.is_ascii_digit()));
+        if let Some(number) = argument {
+            self.may_clash = true;
+            let taken = number.parse::<u32>().is_ok_and(|n| n < self.counters.argument);
+            if taken {
+                name = self.probe(&name);
+            }
+        }
+        if self.used.contains(name.as_str()) {
+            name = self.probe(&name);
+        }
+        self.names.bodies[body].values[value.index()] = self.names.texts.len() as u32 | TEXT;
+        self.log.push(self.names.texts.len() as u32);
+        self.names.texts.push(name.as_str().into());
+        self.used.insert(name.into());
+    }
+
+    fn probe(&mut self, name: &str) -> String {
+        loop {
+            let probe = format!("{name}_{}", self.counters.conflict);
+            self.counters.conflict += 1;
+            if !self.used.contains(probe.as_str()) {
+                return probe;
+            }
+        }
+    }
+
+    /// Gives names back that were suggested since a mark.
+    fn forget(&mut self, mark: usize) {
+        for text in self.log.drain(mark..) {
+            self.used.remove(&self.names.texts[text as usize]);
+        }
+    }
+}
+
+/// A name that the lexer reads as one: no digit in front, no foreign characters.
+fn identifier(name: &str) -> String {
+    let is_part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'$' | b'.' | b'_' | b'-');
+    let mut text = String::with_capacity(name.len());
+    if name.starts_with(|c: char| c.is_ascii_digit()) {
+        text.push('_');
+    }
+    for byte in name.bytes() {
+        match byte {
+            b' ' => text.push('_'),
+            _ if is_part(byte) => text.push(byte as char),
+            _ => text.push_str(&format!("{byte:X}")),
+        }
+    }
+    text
+}
