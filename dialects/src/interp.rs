@@ -79,6 +79,13 @@ impl Default for Limits {
     }
 }
 
+/// What is left to the machine a program is compiled for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Target {
+    /// Whether `fmuladd` is rounded once, as machines with such an instruction do.
+    pub fuses_multiply_add: bool,
+}
+
 /// Executes the function `entry` of a verified module on arguments, and returns its results and the final contents of every
 /// buffer among the arguments.
 pub fn run(
@@ -87,8 +94,19 @@ pub fn run(
     arguments: &[ArgSpec],
     limits: &Limits,
 ) -> Result<Outcome, Box<Fault>> {
+    run_on(module, entry, arguments, limits, Target::default())
+}
+
+/// As [`run`], for a target.
+pub fn run_on(
+    module: &Body,
+    entry: &str,
+    arguments: &[ArgSpec],
+    limits: &Limits,
+    target: Target,
+) -> Result<Outcome, Box<Fault>> {
     let mut machine = Machine::new(limits);
-    let mut program = Program::new(module, &mut machine.memory)?;
+    let mut program = Program::new(module, target, &mut machine.memory)?;
     let function = program
         .entry(entry)
         .ok_or_else(|| Fault::arguments(format!("the module has no function `@{entry}`")))?;

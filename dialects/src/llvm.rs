@@ -25,6 +25,7 @@ pub mod aggregates;
 pub mod arithmetic;
 pub mod attributes;
 mod constraints;
+mod evaluate;
 pub mod control;
 pub mod conversions;
 pub mod globals;
@@ -104,4 +105,5 @@ const fn join<const N: usize>(parts: &[&'static DialectDef]) -> [&'static OpDef;
 /// Makes the dialect and its interfaces known.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&LLVM);
+    evaluate::register(registry);
 }

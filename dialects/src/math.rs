@@ -10,7 +10,7 @@ use crate::arith::FASTMATH;
 use crate::interfaces::MemoryEffects;
 use crate::names::AsDefined;
 
-mod evaluate;
+pub(crate) mod evaluate;
 mod fold;
 mod verify;
 

@@ -35,11 +35,8 @@ pub(super) fn register(registry: &mut Registry) {
     attach("divsi", |op, d| divide_signed(op, d, Rounding::Truncate));
     attach("ceildivsi", |op, d| divide_signed(op, d, Rounding::Ceil));
     attach("floordivsi", |op, d| divide_signed(op, d, Rounding::Floor));
-    attach("remui", |op, d| division(op, d, integer::rem_unsigned));
-    attach("remsi", |op, d| {
-        let w = operand_width(op, d)?;
-        division(op, d, move |a, b| integer::rem_signed(w, a, b))
-    });
+    attach("remui", remainder_unsigned);
+    attach("remsi", remainder_signed);
     attach("andi", |op, d| binary(op, d, |a, b| Ok(a & b)));
     attach("ori", |op, d| binary(op, d, |a, b| Ok(a | b)));
     attach("xori", |op, d| binary(op, d, |a, b| Ok(a ^ b)));
@@ -121,6 +118,11 @@ pub(crate) fn divide_unsigned(op: OpRef<'_>, d: &mut Decoder<'_>, rounding: Roun
 pub(crate) fn divide_signed(op: OpRef<'_>, d: &mut Decoder<'_>, rounding: Rounding) -> Decoded {
     let (w, exact) = (operand_width(op, d)?, op.attr("isExact").is_some());
     division(op, d, move |a, b| integer::div_signed(w, rounding, exact, a, b))
+}
+
+/// Unsigned remainder.
+pub(crate) fn remainder_unsigned(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    division(op, d, integer::rem_unsigned)
 }
 
 /// Signed remainder.

@@ -222,6 +222,11 @@ impl<'d> Decoder<'d> {
         self.region(op.region(index))
     }
 
+    /// Whether the target rounds `fmuladd` once.
+    pub fn fuses_multiply_add(&self) -> bool {
+        self.program.target.fuses_multiply_add
+    }
+
     /// The layout of a type.
     pub fn layout(&self, ty: Type) -> Result<Layout, Box<Fault>> {
         Layout::of(self.ctx(), ty)

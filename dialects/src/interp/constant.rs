@@ -80,11 +80,22 @@ pub fn element_bytes(elements: &[Datum], layout: &Layout) -> Result<Vec<u8>, Box
     Ok(bytes)
 }
 
+/// Recursion is bounded by the nesting of the type.
 fn put(bytes: &mut Vec<u8>, datum: &Datum, repr: &Repr) -> Result<(), Box<Fault>> {
     match (repr, datum) {
         (Repr::Scalar { bytes: count, .. }, _) if datum.as_bits().is_some() => {
             bytes.extend(datum.as_bits().unwrap_or(0).to_le_bytes().iter().take(*count as usize));
             Ok(())
+        }
+        (Repr::Sequence { count, stride, element }, Datum::Aggregate(parts))
+            if *count == parts.len() as u64 =>
+        {
+            let start = bytes.len();
+            parts.iter().zip(1u64..).try_for_each(|(part, i)| {
+                put(bytes, part, element)?;
+                bytes.resize(start + (i * stride) as usize, 0);
+                Ok(())
+            })
         }
         (Repr::Struct(fields), Datum::Aggregate(parts)) if fields.len() == parts.len() => {
             let start = bytes.len();

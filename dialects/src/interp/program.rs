@@ -11,6 +11,7 @@ use hashbrown::HashMap;
 use loomir_ir::attributes::AttrKind;
 use loomir_ir::{Attr, Body, Context, Name, OpRef, Region, Trait, Type};
 
+use super::Target;
 use super::code::{Code, FunctionId, decode};
 use super::datum::Pointer;
 use super::external::{External, external};
@@ -62,6 +63,7 @@ pub(super) struct Program<'m> {
     scopes: Vec<Scope>,
     pub(super) functions: Vec<Function<'m>>,
     pub(super) globals: Vec<Global<'m>>,
+    pub(super) target: Target,
 }
 
 struct Scope {
@@ -98,12 +100,17 @@ pub(super) struct Global<'m> {
 
 impl<'m> Program<'m> {
     /// Reads the symbols of a module and of the modules inside it, and makes the objects of globals and functions.
-    pub(super) fn new(module: &'m Body, memory: &mut Memory) -> Result<Program<'m>, Box<Fault>> {
+    pub(super) fn new(
+        module: &'m Body,
+        target: Target,
+        memory: &mut Memory,
+    ) -> Result<Program<'m>, Box<Fault>> {
         let mut program = Program {
             ctx: module.ctx(),
             scopes: vec![Scope { symbols: HashMap::new() }],
             functions: Vec::new(),
             globals: Vec::new(),
+            target,
         };
         let mut pending = vec![(module.root_ref(), 0u32)];
         while let Some((table, scope)) = pending.pop() {

@@ -1,0 +1,198 @@
+//! How the operations of the `llvm` dialect are executed: arithmetic, conversions, control and constants here.
+//!
+//! Arithmetic is `arith`'s, branches are `cf`'s; only attributes have other names.
+
+use loomir_ir::{Attr, OpRef, Registry};
+
+use crate::arith::evaluate as arith;
+use crate::cf::evaluate as cf;
+use crate::func::evaluate::{call, call_through, decode_return};
+use crate::interp::code::malformed;
+use crate::interp::constant::{constant, element_bytes, zero};
+use crate::interp::elementwise::{binary, select};
+use crate::interp::float::FastMath;
+use crate::interp::integer::{self, Rounding, Trouble};
+use crate::interp::layout::{Layout, Repr};
+use crate::interp::{
+    Cause, Contents, Datum, Decoded, Decoder, DefineGlobal, Evaluate, Fault, GlobalDefinition, action,
+};
+use crate::ub::evaluate::{decode_poison, decode_unreachable};
+
+mod aggregates;
+mod intrinsics;
+mod memory;
+
+/// Attaches the models.
+pub(super) fn register(registry: &mut Registry) {
+    let attach = &mut |name: &str, model: Model| {
+        registry.attach::<dyn Evaluate>(&format!("llvm.{name}"), Box::new(model));
+    };
+    register_arithmetic(attach);
+    register_conversions(attach);
+    attach("br", cf::decode_branch);
+    attach("cond_br", cf::decode_conditional_branch);
+    attach("switch", cf::decode_switch);
+    attach("return", decode_return);
+    attach("unreachable", decode_unreachable);
+    attach("call", decode_call);
+    attach("mlir.constant", decode_constant);
+    attach("mlir.undef", |op, d| {
+        let (result, loc) = (d.result(op, 0)?, op.loc());
+        Ok(action(move |m| m.done(result, Datum::poison(Cause::Undefined, loc))))
+    });
+    attach("mlir.poison", decode_poison);
+    attach("mlir.zero", decode_zero);
+    attach("mlir.none", |op, d| {
+        let result = d.result(op, 0)?;
+        Ok(action(move |m| m.done(result, Datum::Bits(0))))
+    });
+    attach("mlir.addressof", decode_address);
+    aggregates::register(attach);
+    memory::register(attach);
+    intrinsics::register(attach);
+    registry.attach::<dyn DefineGlobal>("llvm.mlir.global", Box::new(Global));
+}
+
+type Model = fn(OpRef<'_>, &mut Decoder<'_>) -> Decoded;
+
+fn register_arithmetic(attach: &mut dyn FnMut(&str, Model)) {
+    attach("add", |op, d| arith::wrapping(op, d, integer::add));
+    attach("sub", |op, d| arith::wrapping(op, d, integer::sub));
+    attach("mul", |op, d| arith::wrapping(op, d, integer::mul));
+    attach("shl", |op, d| arith::wrapping(op, d, integer::shl));
+    attach("udiv", |op, d| arith::divide_unsigned(op, d, Rounding::Truncate));
+    attach("sdiv", |op, d| arith::divide_signed(op, d, Rounding::Truncate));
+    attach("urem", arith::remainder_unsigned);
+    attach("srem", arith::remainder_signed);
+    attach("and", |op, d| binary(op, d, |a, b| Ok(a & b)));
+    attach("or", |op, d| {
+        let disjoint = op.attr("isDisjoint").is_some();
+        binary(op, d, move |a, b| match disjoint && a & b != 0 {
+            true => Err(Trouble::Poison(Cause::NotDisjoint)),
+            false => Ok(a | b),
+        })
+    });
+    attach("xor", |op, d| binary(op, d, |a, b| Ok(a ^ b)));
+    attach("lshr", |op, d| arith::shift_right(op, d, integer::shift_right_unsigned));
+    attach("ashr", |op, d| arith::shift_right(op, d, integer::shift_right_signed));
+    attach("icmp", memory::decode_compare);
+    attach("fcmp", |op, d| arith::compare_floats(op, d, "predicate", fast_math(op, d)));
+    attach("fadd", |op, d| arith::float_binary(op, d, fast_math(op, d), |a, b| a + b));
+    attach("fsub", |op, d| arith::float_binary(op, d, fast_math(op, d), |a, b| a - b));
+    attach("fmul", |op, d| arith::float_binary(op, d, fast_math(op, d), |a, b| a * b));
+    attach("fdiv", |op, d| arith::float_binary(op, d, fast_math(op, d), |a, b| a / b));
+    attach("frem", |op, d| arith::float_binary(op, d, fast_math(op, d), |a, b| a % b));
+    attach("fneg", |op, d| arith::float_unary_bits(op, d, fast_math(op, d), |sign, x| x ^ sign));
+    attach("select", select);
+    attach("freeze", decode_freeze);
+}
+
+fn register_conversions(attach: &mut dyn FnMut(&str, Model)) {
+    attach("bitcast", arith::bitcast);
+    attach("addrspacecast", arith::bitcast);
+    attach("inttoptr", memory::decode_int_to_pointer);
+    attach("ptrtoint", memory::decode_pointer_to_int);
+    attach("sext", arith::sign_extend);
+    attach("zext", |op, d| arith::zero_extend(op, d, "nonNeg"));
+    attach("trunc", |op, d| arith::truncate(op, d, "overflowFlags"));
+    attach("sitofp", |op, d| arith::from_integer(op, d, true));
+    attach("uitofp", |op, d| arith::from_integer(op, d, false));
+    attach("fptosi", |op, d| arith::to_integer(op, d, true));
+    attach("fptoui", |op, d| arith::to_integer(op, d, false));
+    attach("fpext", |op, d| arith::convert_float(op, d, FastMath::default()));
+    attach("fptrunc", |op, d| arith::convert_float(op, d, FastMath::default()));
+}
+
+/// The promises of `fastmathFlags`, numbered as LLVM does.
+fn fast_math(op: OpRef<'_>, d: &Decoder<'_>) -> FastMath {
+    let flags = d.enum_value(op, "fastmathFlags", 0);
+    FastMath { no_nans: flags & 1 != 0, no_infinities: flags & 2 != 0 }
+}
+
+fn decode_call(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let operands = d.segments(op, 2)?.swap_remove(0);
+    let results = d.slots(op.results());
+    match op.attr("callee") {
+        Some(symbol) => call(d.callee(symbol)?, d.slots(operands), results),
+        None => {
+            let (callee, arguments) = operands.split_first().ok_or_else(|| malformed("a callee"))?;
+            call_through(d.slot(*callee), d.slots(arguments.iter().copied()))
+        }
+    }
+}
+
+fn decode_constant(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let result = d.result(op, 0)?;
+    let value = op.attr("value").ok_or_else(|| malformed("a value"))?;
+    let datum = match value.as_flat_symbol(d.ctx()) {
+        Some(_) => d.address_of(value)?.into(),
+        None => constant(d.ctx(), value, op.result_type(0))?,
+    };
+    Ok(action(move |m| m.done(result, datum.clone())))
+}
+
+fn decode_zero(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let result = d.result(op, 0)?;
+    let datum = zero(&d.layout(op.result_type(0))?.repr);
+    Ok(action(move |m| m.done(result, datum.clone())))
+}
+
+fn decode_address(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let result = d.result(op, 0)?;
+    let pointer = d.address_of(op.attr("global_name").ok_or_else(|| malformed("a name"))?)?;
+    Ok(action(move |m| m.done(result, pointer.into())))
+}
+
+fn decode_freeze(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let (operand, result) = (d.operand(op, 0)?, d.result(op, 0)?);
+    let repr = d.layout(op.operand_type(0))?.repr;
+    Ok(action(move |m| {
+        let datum = freeze(m.get(operand), &repr);
+        m.done(result, datum)
+    }))
+}
+
+/// The datum with zero in place of poison. Recursion is bounded by the nesting of the type.
+fn freeze(datum: &Datum, repr: &Repr) -> Datum {
+    match (datum, repr) {
+        (Datum::Poison(_), _) => zero(repr),
+        (Datum::Aggregate(parts), Repr::Sequence { element, .. }) => {
+            Datum::aggregate(parts.iter().map(|part| freeze(part, element)).collect())
+        }
+        (Datum::Aggregate(parts), Repr::Struct(fields)) => {
+            Datum::aggregate(parts.iter().zip(fields).map(|(part, (_, repr))| freeze(part, repr)).collect())
+        }
+        _ => datum.clone(),
+    }
+}
+
+/// `llvm.mlir.global`.
+struct Global;
+
+impl DefineGlobal for Global {
+    fn define(&self, op: OpRef<'_>) -> Result<GlobalDefinition, Box<Fault>> {
+        let ctx = op.ctx();
+        let ty = op.attr("global_type").and_then(|a| a.as_type(ctx)).ok_or_else(|| malformed("a type"))?;
+        let layout = Layout::of(ctx, ty)?;
+        let region = op.regions().next().filter(|r| op.body().entry_block(*r).is_some());
+        let contents = match (op.attr("value"), region) {
+            (_, Some(region)) => Contents::Region(region, ty),
+            (Some(value), None) => Contents::Bytes(initial_bytes(op, value, &layout)?),
+            (None, None) => return Err(Fault::unsupported("a global that is defined elsewhere")),
+        };
+        let align = op.attr("alignment").and_then(|a| a.as_int(ctx)).and_then(|a| u64::try_from(a).ok());
+        Ok(GlobalDefinition {
+            size: layout.size,
+            align: align.unwrap_or(1).max(layout.align),
+            constant: op.attr("constant").is_some(),
+            contents,
+        })
+    }
+}
+
+fn initial_bytes(op: OpRef<'_>, value: Attr, layout: &Layout) -> Result<Vec<u8>, Box<Fault>> {
+    let ctx = op.ctx();
+    let ty = op.attr("global_type").and_then(|a| a.as_type(ctx)).ok_or_else(|| malformed("a type"))?;
+    let datum = constant(ctx, value, ty)?;
+    element_bytes(&[datum], layout)
+}

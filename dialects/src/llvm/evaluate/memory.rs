@@ -1,0 +1,304 @@
+//! How addresses are computed and memory is touched.
+
+use loomir_ir::{Context, OpRef, Type};
+
+use super::Model;
+use crate::arith::evaluate::compare_integers;
+use crate::arith::reduction::Reduction;
+use crate::interp::access::misaligned;
+use crate::interp::code::{malformed, unusable};
+use crate::interp::constant::part_type;
+use crate::interp::elementwise::{bit_width, map};
+use crate::interp::external::copy_bytes;
+use crate::interp::integer::{compare, signed};
+use crate::interp::layout::{Layout, Repr};
+use crate::interp::{Cause, Datum, Decoded, Decoder, Fault, Flow, Machine, Pointer, Slot, action};
+use crate::llvm::memory::DYNAMIC_INDEX;
+use crate::llvm::types::is_pointer;
+
+/// Attaches the models.
+pub(super) fn register(attach: &mut dyn FnMut(&str, Model)) {
+    attach("alloca", decode_alloca);
+    attach("getelementptr", decode_gep);
+    attach("load", decode_load);
+    attach("store", decode_store);
+    attach("atomicrmw", decode_atomic);
+    attach("fence", |_, _| Ok(action(|_| Ok(Flow::Next))));
+    attach("intr.memcpy", |op, d| decode_copy(op, d, false));
+    attach("intr.memcpy.inline", |op, d| decode_copy(op, d, false));
+    attach("intr.memmove", |op, d| decode_copy(op, d, true));
+    attach("intr.memset", decode_set);
+    attach("intr.prefetch", |_, _| Ok(action(|_| Ok(Flow::Next))));
+    attach("intr.lifetime.start", |_, _| Ok(action(|_| Ok(Flow::Next))));
+    attach("intr.lifetime.end", |_, _| Ok(action(|_| Ok(Flow::Next))));
+    attach("intr.stacksave", |op, d| {
+        let result = d.result(op, 0)?;
+        Ok(action(move |m| {
+            let depth = m.stack_depth() as u64;
+            m.done(result, Pointer { address: depth, ..Pointer::NULL }.into())
+        }))
+    });
+    attach("intr.stackrestore", |op, d| {
+        let saved = d.operand(op, 0)?;
+        Ok(action(move |m| {
+            let depth = m.pointer(saved, "the state of the stack")?.address;
+            m.unwind_stack(depth as usize);
+            Ok(Flow::Next)
+        }))
+    });
+}
+
+/// The alignment an access needs: the stated one, or else the type's.
+fn alignment(op: OpRef<'_>, d: &Decoder<'_>, layout: &Layout) -> u64 {
+    let stated = op.attr("alignment").and_then(|a| a.as_int(d.ctx())).and_then(|a| u64::try_from(a).ok());
+    stated.filter(|a| *a > 0).unwrap_or(layout.align)
+}
+
+fn decode_alloca(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let (count, result) = (d.operand(op, 0)?, d.result(op, 0)?);
+    let ty = op.attr("elem_type").and_then(|a| a.as_type(d.ctx())).ok_or_else(|| malformed("a type"))?;
+    let layout = d.layout(ty)?;
+    let (align, scope) = (alignment(op, d, &layout), d.allocation_scope(op));
+    Ok(action(move |m| {
+        let count = m.index(count, "the size of an allocation")? as u64;
+        let pointer = m.allocate_on_stack(count.saturating_mul(layout.size), align, scope)?;
+        m.done(result, pointer.into())
+    }))
+}
+
+/// One dynamic index: its register, its width, and the bytes it counts.
+#[derive(Clone, Copy)]
+struct Index {
+    slot: Slot,
+    width: u32,
+    scale: i64,
+}
+
+fn decode_gep(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let (base, result, loc) = (d.operand(op, 0)?, d.result(op, 0)?, op.loc());
+    if !is_pointer(d.ctx(), op.operand_type(0)) || !is_pointer(d.ctx(), op.result_type(0)) {
+        return Err(Fault::unsupported("addresses of vectors"));
+    }
+    let (fixed, indices) = decode_indices(op, d)?;
+    let flags = d.enum_value(op, "noWrapFlags", 0);
+    let (inbounds, no_signed_wrap, no_unsigned_wrap) = (flags & 1 != 0, flags & 3 != 0, flags & 4 != 0);
+    Ok(action(move |m| {
+        let pointer = match *m.get(base) {
+            Datum::Pointer { object, address } => Pointer { object, address },
+            ref other => return poison_or_fault(m, result, other.clone(), "the base of an address"),
+        };
+        let (mut offset, mut wraps) = (fixed, false);
+        for index in &indices {
+            let value = match m.get(index.slot) {
+                Datum::Bits(bits) => signed(index.width, (*bits).into()) as i64,
+                other => return poison_or_fault(m, result, other.clone(), "an index of an address"),
+            };
+            let (product, a) = value.overflowing_mul(index.scale);
+            let (sum, b) = offset.overflowing_add(product);
+            (offset, wraps) = (sum, wraps | a | b);
+        }
+        let to = pointer.offset(offset);
+        if (wraps && no_signed_wrap) || (no_unsigned_wrap && (offset < 0 || to.address < pointer.address)) {
+            return m.done(result, Datum::poison(Cause::AffineOverflow, loc));
+        }
+        if inbounds && offset != 0 && !(m.memory.in_bounds(pointer) && m.memory.in_bounds(to)) {
+            return m.done(result, Datum::poison(Cause::PointerOutOfBounds, loc));
+        }
+        m.done(result, to.into())
+    }))
+}
+
+/// Poison makes poison; anything else is a fault.
+fn poison_or_fault(m: &mut Machine, result: Slot, datum: Datum, what: &str) -> crate::interp::Step {
+    match datum {
+        Datum::Poison(_) => m.done(result, datum),
+        other => Err(unusable(&other, what)),
+    }
+}
+
+/// The bytes that constant indices come to, and the dynamic indices.
+fn decode_indices(op: OpRef<'_>, d: &Decoder<'_>) -> Result<(i64, Vec<Index>), Box<Fault>> {
+    let raw = op.attr("rawConstantIndices").and_then(|a| a.as_dense_ints(d.ctx()));
+    let raw = raw.ok_or_else(|| malformed("indices"))?;
+    let ty = op.attr("elem_type").and_then(|a| a.as_type(d.ctx())).ok_or_else(|| malformed("a type"))?;
+    let mut dynamic = op.operands().skip(1);
+    let (mut fixed, mut indices) = (0i64, Vec::new());
+    let mut level = Some((ty, d.layout(ty)?));
+    for (depth, constant) in raw.into_iter().enumerate() {
+        // The first index counts whole types, the others go into them.
+        let Some((ty, layout)) = &level else { return Err(malformed("a type that is deep enough")) };
+        let (scale, next) = match (depth, &layout.repr) {
+            (0, _) => (layout.size as i64, (*ty, layout.clone())),
+            (_, Repr::Sequence { stride, .. }) => (*stride as i64, inner(d.ctx(), *ty, 0)?),
+            (_, Repr::Struct(fields)) => {
+                let field = usize::try_from(constant).ok().filter(|i| *i < fields.len());
+                let field = field.ok_or_else(|| malformed("such a field"))?;
+                fixed = fixed.wrapping_add(fields[field].0 as i64);
+                level = Some(inner(d.ctx(), *ty, field)?);
+                continue;
+            }
+            _ => return Err(malformed("a type that is deep enough")),
+        };
+        if constant == DYNAMIC_INDEX {
+            let value = dynamic.next().ok_or_else(|| malformed("an operand for each dynamic index"))?;
+            let width = bit_width(d.ctx(), op.type_of(value))?;
+            indices.push(Index { slot: d.slot(value), width, scale });
+        } else {
+            fixed = fixed.wrapping_add(constant.wrapping_mul(scale));
+        }
+        level = Some(next);
+    }
+    Ok((fixed, indices))
+}
+
+fn inner(ctx: &Context, ty: Type, index: usize) -> Result<(Type, Layout), Box<Fault>> {
+    let ty = part_type(ctx, ty, index).ok_or_else(|| malformed("such an element"))?;
+    Ok((ty, Layout::of(ctx, ty)?))
+}
+
+fn decode_load(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let (address, result, loc) = (d.operand(op, 0)?, d.result(op, 0)?, op.loc());
+    let layout = d.layout(op.result_type(0))?;
+    let (align, repr) = (alignment(op, d, &layout), layout.repr);
+    Ok(action(move |m| {
+        let place = m.pointer(address, "the address read")?;
+        if !place.address.is_multiple_of(align) {
+            return Err(misaligned(place, align));
+        }
+        let datum = m.memory.load(place, &repr, loc)?;
+        m.done(result, datum)
+    }))
+}
+
+fn decode_store(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let (value, address) = (d.operand(op, 0)?, d.operand(op, 1)?);
+    let layout = d.layout(op.operand_type(0))?;
+    let (align, repr) = (alignment(op, d, &layout), layout.repr);
+    Ok(action(move |m| {
+        let place = m.pointer(address, "the address written")?;
+        if !place.address.is_multiple_of(align) {
+            return Err(misaligned(place, align));
+        }
+        let datum = m.get(value).clone();
+        m.memory.store(place, &repr, &datum)?;
+        Ok(Flow::Next)
+    }))
+}
+
+/// An atomic update; its result is the old value.
+fn decode_atomic(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let (address, value, result) = (d.operand(op, 0)?, d.operand(op, 1)?, d.result(op, 0)?);
+    let (ty, loc) = (op.operand_type(1), op.loc());
+    let layout = d.layout(ty)?;
+    // By the numbers of `arith`'s kinds of reductions.
+    let kind = match d.enum_value(op, "bin_op", u64::MAX) {
+        0 => 3,
+        1 => 1,
+        3 => 2,
+        5 => 14,
+        6 => 15,
+        7 => 6,
+        8 => 10,
+        9 => 7,
+        10 => 11,
+        11 => 0,
+        13 => 5,
+        14 => 9,
+        19 => 4,
+        20 => 8,
+        _ => return Err(Fault::unsupported("an atomic update of this kind")),
+    };
+    let reduction = Reduction::new(d.ctx(), kind, ty)?;
+    Ok(action(move |m| {
+        let place = m.pointer(address, "the address updated")?;
+        let old = m.memory.load(place, &layout.repr, loc)?;
+        let new = reduction.combine(&old, m.get(value))?;
+        m.memory.store(place, &layout.repr, &new)?;
+        m.done(result, old)
+    }))
+}
+
+fn decode_copy(op: OpRef<'_>, d: &mut Decoder<'_>, may_overlap: bool) -> Decoded {
+    let (to, from) = (d.operand(op, 0)?, d.operand(op, 1)?);
+    let fixed = op.attr("len").and_then(|a| a.as_int(d.ctx()));
+    let length = if fixed.is_some() { None } else { Some(d.operand(op, 2)?) };
+    Ok(action(move |m| {
+        let length = match length {
+            Some(slot) => m.index(slot, "the number of bytes copied")?,
+            None => fixed.unwrap_or(0),
+        };
+        if length == 0 {
+            return Ok(Flow::Next);
+        }
+        let (to, from) = (m.pointer(to, "the address written")?, m.pointer(from, "the address read")?);
+        copy_bytes(m, to, from, length as u64, may_overlap)?;
+        Ok(Flow::Next)
+    }))
+}
+
+fn decode_set(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let (to, value, length) = (d.operand(op, 0)?, d.operand(op, 1)?, d.operand(op, 2)?);
+    Ok(action(move |m| {
+        let length = m.index(length, "the number of bytes written")? as u64;
+        if length == 0 {
+            return Ok(Flow::Next);
+        }
+        let to = m.pointer(to, "the address written")?;
+        let byte = match m.get(value) {
+            Datum::Bits(bits) => Some(*bits as u8),
+            Datum::Poison(_) => None,
+            other => return Err(unusable(other, "the byte written")),
+        };
+        m.spend(length / 64)?;
+        m.memory.fill(to, byte, length)?;
+        Ok(Flow::Next)
+    }))
+}
+
+/// A comparison of integers or of addresses.
+pub(super) fn decode_compare(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let (a, b, result) = (d.operand(op, 0)?, d.operand(op, 1)?, d.result(op, 0)?);
+    if !is_pointer(d.ctx(), op.operand_type(0).scalar(d.ctx())) {
+        return compare_integers(op, d, "predicate");
+    }
+    let holds = compare(d.enum_value(op, "predicate", u64::MAX)).ok_or_else(|| malformed("a predicate"))?;
+    Ok(action(move |m| {
+        let datum = map([m.get(a), m.get(b)], |operands| match operands {
+            [Datum::Pointer { address: x, .. }, Datum::Pointer { address: y, .. }] => {
+                Ok(Datum::bool(holds(64, (*x).into(), (*y).into())))
+            }
+            [Datum::Poison(poison), _] | [_, Datum::Poison(poison)] => Ok(Datum::Poison(*poison)),
+            [other, _] => Err(unusable(other, "an address compared")),
+        })?;
+        m.done(result, datum)
+    }))
+}
+
+/// The pointer to an address, with the right to reach the object that lies there.
+pub(super) fn decode_int_to_pointer(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let (operand, result) = (d.operand(op, 0)?, d.result(op, 0)?);
+    Ok(action(move |m| {
+        let datum = map([m.get(operand)], |[x]| match x {
+            Datum::Poison(_) => Ok(x.clone()),
+            _ => match x.as_bits() {
+                Some(bits) => Ok(m.memory.pointer_at(bits as u64).into()),
+                None => Err(unusable(x, "an address")),
+            },
+        })?;
+        m.done(result, datum)
+    }))
+}
+
+/// The address of a pointer.
+pub(super) fn decode_pointer_to_int(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let (operand, result) = (d.operand(op, 0)?, d.result(op, 0)?);
+    let width = bit_width(d.ctx(), op.result_type(0).scalar(d.ctx()))?;
+    Ok(action(move |m| {
+        let datum = map([m.get(operand)], |[x]| match x {
+            Datum::Pointer { address, .. } => Ok(Datum::bits(width, (*address).into())),
+            Datum::Poison(_) => Ok(x.clone()),
+            other => Err(unusable(other, "a pointer")),
+        })?;
+        m.done(result, datum)
+    }))
+}
