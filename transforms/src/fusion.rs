@@ -49,14 +49,18 @@ pub struct Report {
 /// Fuses the loops of a function. The result is well formed if `body` was, and computes the same.
 pub fn fuse(body: &mut Body, options: &Options) -> Report {
     let mut report = Report::default();
+    let mut assumed: Vec<(Value, Value)> = Vec::new();
     let mut blocks: Vec<Block> = outermost_blocks(body);
     while let Some(block) = blocks.pop() {
-        fuse_block(body, block, options, &mut report);
+        fuse_block(body, block, options, &mut report, &mut assumed);
         let mark = blocks.len();
         for op in body.ops(block) {
             blocks.extend(body.own_regions(op).flat_map(|region| body.blocks(region)));
         }
         blocks[mark..].reverse();
+    }
+    if !assumed.is_empty() {
+        report.remarks.push(remarks::assumed(body, &assumed));
     }
     report
 }
@@ -74,7 +78,14 @@ struct Candidate {
     nest: Nest,
 }
 
-fn fuse_block(body: &mut Body, block: Block, options: &Options, report: &mut Report) {
+/// Fuses the loops that stand directly in `block`. Pairs of arguments taken not to overlap for that go to `assumed`.
+fn fuse_block(
+    body: &mut Body,
+    block: Block,
+    options: &Options,
+    report: &mut Report,
+    assumed: &mut Vec<(Value, Value)>,
+) {
     let context = nest::context_of(body, block);
     let mut current: Option<Candidate> = None;
     let mut between: Vec<Op> = Vec::new();
@@ -92,7 +103,12 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options, report: &mut Rep
             Some(first) => match plan(body, &first, &candidate, &between, &context, options) {
                 Ok(plan) => {
                     report.fused += 1;
-                    report.remarks.push(remarks::fused(body, first.op, op, &plan.assumed_apart));
+                    report.remarks.push(remarks::fused(body, first.op, op));
+                    for pair in &plan.assumed_apart {
+                        if !assumed.contains(pair) {
+                            assumed.push(*pair);
+                        }
+                    }
                     apply(body, first, candidate, &between, &plan)
                 }
                 Err(missed) => {

@@ -100,8 +100,13 @@ fn floor_boundary(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Where the word that begins at `at` ends.
+/// Where the word, or string, that begins at `at` ends.
 fn word(line: &str, at: usize) -> usize {
+    if let Some(string) = line[at..].strip_prefix('"')
+        && let Some(length) = string.find('"')
+    {
+        return at + length + 2;
+    }
     let part = |c: char| c.is_alphanumeric() || "_.$%@^#!".contains(c);
     let length: usize = line[at..].chars().take_while(|c| part(*c)).map(char::len_utf8).sum();
     let one = line[at..].chars().next().map_or(0, char::len_utf8);

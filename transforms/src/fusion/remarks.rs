@@ -31,16 +31,21 @@ pub(super) enum Missed {
 }
 
 /// The remark for a pair that was fused. Called before the bodies are moved.
-pub(super) fn fused(body: &Body, first: Op, second: Op, assumed_apart: &[(Value, Value)]) -> Diagnostic {
-    let mut remark = Diagnostic::remark(body.loc(second), format!("{}Loops fused", function(body)))
-        .note(body.loc(first), "with this loop");
-    if !assumed_apart.is_empty() {
-        let pairs: Vec<String> =
-            assumed_apart.iter().map(|(a, b)| format!("{} and {}", name(body, *a), name(body, *b))).collect();
-        let message = format!("assuming that these do not overlap: {}", pairs.join(", "));
-        remark = remark.note(body.loc(body.root()), message);
-    }
-    remark
+pub(super) fn fused(body: &Body, first: Op, second: Op) -> Diagnostic {
+    Diagnostic::remark(body.loc(second), format!("{}Loops fused", function(body)))
+        .note(body.loc(first), "with this loop")
+}
+
+/// The remark for a function whose arguments were taken not to overlap.
+pub(super) fn assumed(body: &Body, pairs: &[(Value, Value)]) -> Diagnostic {
+    let pairs: Vec<String> =
+        pairs.iter().map(|(a, b)| format!("{} and {}", name(body, *a), name(body, *b))).collect();
+    let message = format!(
+        "{}Assumed of the memref arguments that these do not overlap: {}",
+        function(body),
+        pairs.join(", ")
+    );
+    Diagnostic::remark(body.loc(body.root()), message)
 }
 
 /// The remark for a pair that was refused.
@@ -97,7 +102,7 @@ fn explain(body: &Body, remark: Diagnostic, verdict: &Verdict) -> Diagnostic {
         .note(body.loc(witness.second.0), second_line(body, witness, certain));
     match witness.cause {
         Cause::MayOverlap(Some((a, b))) => remark.help(format!(
-            "if {} and {} never overlap, say so with --alias=distinct or the attribute llvm.noalias",
+            "if arguments {} and {} never overlap, say so with --alias=distinct or the attribute llvm.noalias",
             name(body, a),
             name(body, b)
         )),
@@ -144,7 +149,7 @@ fn function(body: &Body) -> String {
 /// How a value is called in a remark.
 fn name(body: &Body, value: Value) -> String {
     match body.def(value) {
-        ValueDef::BlockArgument { index, .. } => format!("argument #{index}"),
+        ValueDef::BlockArgument { index, .. } => format!("#{index}"),
         ValueDef::OpResult { op, .. } => match body.loc(op) {
             Loc::UNKNOWN => format!("the result of '{}'", body.op_ref(op).name()),
             loc => match loc.file_line_col(body.ctx()) {
