@@ -1,6 +1,29 @@
 //! Helpers to test passes and dialects through text, and Loomir's own test harness.
+//!
+//! Who writes a pass or a dialect needs the first two; the others make and judge programs by the thousand.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`check`] | a program and a pipeline in, text for a snapshot out |
+//! | [`behaviour`] | whether two programs do the same, by execution |
+//! | [`fixtures`] | files that say themselves what to do with them |
+//! | [`peers`] | `mlir-opt` as a judge |
+//! | [`program`], [`generate`] | small programs of neighbouring loops, with an executor of their own; random ones |
+//! | [`oracle`] | which loops of a run may be fused, by looking at a trace |
+//! | [`campaign`] | all of these put together |
+//! | [`chains`] | long programs, for tests of scaling |
 #![forbid(unsafe_code)]
 
+pub mod behaviour;
+pub mod campaign;
+pub mod chains;
+pub mod check;
+pub mod fixtures;
 pub mod generate;
+pub mod oracle;
+pub mod peers;
 pub mod program;
 pub mod random;
+
+pub use behaviour::same_behaviour;
+pub use check::{Checked, Checker, check_pass};

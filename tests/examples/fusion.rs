@@ -1,0 +1,66 @@
+//! The fusion campaign: `cargo run --release -p loomir-testing --example fusion -- [--cases N] [--seed S]`.
+//!
+//! `--only K` runs one case, `--show K` prints its program.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+
+use std::process::ExitCode;
+
+use loomir_testing::campaign::{Tally, run_case, text_of_case};
+
+/// Failures shown before the campaign gives up.
+const MAX_FAILURES: usize = 10;
+
+struct Options {
+    cases: u64,
+    seed: u64,
+    only: Option<u64>,
+    show: Option<u64>,
+}
+
+fn main() -> ExitCode {
+    let Some(options) = options() else {
+        eprintln!("usage: fusion [--cases N] [--seed S] [--only K] [--show K]");
+        return ExitCode::from(2);
+    };
+    if let Some(index) = options.show {
+        print!("{}", text_of_case(options.seed, index));
+        return ExitCode::SUCCESS;
+    }
+    // Panics are caught and reported as failures, with the program.
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut tally = Tally::default();
+    let mut failures = 0;
+    let cases = options.only.map_or(0..options.cases, |index| index..index + 1);
+    for index in cases.clone() {
+        if let Err(failure) = run_case(options.seed, index, &mut tally) {
+            failures += 1;
+            eprintln!("case {index}, {}: {}\n{}", failure.kind, failure.detail, failure.program);
+            if failures >= MAX_FAILURES {
+                eprintln!("giving up after {failures} failures");
+                break;
+            }
+        }
+        if (index + 1) % (options.cases / 10).max(1) == 0 {
+            eprintln!("{} of {} cases, {failures} failures", index + 1, cases.end);
+        }
+    }
+    print!("seed={}\n{}mismatches={failures}\n", options.seed, tally.to_text());
+    ExitCode::from(u8::from(failures > 0))
+}
+
+fn options() -> Option<Options> {
+    let mut options = Options { cases: 2_000, seed: 1, only: None, show: None };
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    for pair in words.chunks(2) {
+        let [key, value] = pair else { return None };
+        let value: u64 = value.parse().ok()?;
+        match key.as_str() {
+            "--cases" => options.cases = value,
+            "--seed" => options.seed = value,
+            "--only" => options.only = Some(value),
+            "--show" => options.show = Some(value),
+            _ => return None,
+        }
+    }
+    Some(options)
+}

@@ -1,0 +1,146 @@
+//! Whether two programs do the same: both are executed by the reference interpreter and what they leave behind is compared.
+//!
+//! A run of the original that is undefined requires nothing. Otherwise the other program must end the same way: with equal
+//! results and equal contents of every buffer (or a trap for a trap). Inputs are generated from the signature, and some of them pass one buffer as
+//! several arguments, since a transformation that takes two arguments for two buffers is wrong.
+
+use loomir::dialects::interp::{self, ArgSpec, FaultKind, Limits, Outcome};
+use loomir::ir::{Body, Context, Type, TypeKind};
+
+use crate::random::Random;
+
+/// Arguments of one call, as the command `loomir run` takes them.
+pub type Input = Vec<String>;
+
+/// How far two programs were compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Agreement {
+    /// Calls that gave the same.
+    pub compared: usize,
+    /// Calls about which nothing can be said: the original is undefined, or reaches a limit.
+    pub skipped: usize,
+}
+
+/// How a run ends.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Ending {
+    /// It returns.
+    Returned(Outcome),
+    /// It traps.
+    Trapped,
+    /// It is undefined, or reached a limit: the reason.
+    Unspecified(String),
+}
+
+/// Calls `entry` of a verified module.
+///
+/// # Errors
+/// If there is no such function, the input does not fit, or an operation can't be executed.
+pub fn call(module: &Body, entry: &str, input: &[String], limits: &Limits) -> Result<Ending, String> {
+    let ctx = module.ctx();
+    let specs: Result<Vec<ArgSpec>, _> = input.iter().map(|text| ArgSpec::parse(ctx, text)).collect();
+    match specs.and_then(|specs| interp::run(module, entry, &specs, limits)) {
+        Ok(outcome) => Ok(Ending::Returned(Outcome { steps: 0, ..outcome })),
+        Err(fault) => {
+            let kind = fault.kind;
+            let text = loomir::ir::Diagnostics::from(fault.diagnostic).to_text(ctx);
+            match kind {
+                FaultKind::Trap => Ok(Ending::Trapped),
+                FaultKind::Undefined | FaultKind::Limit => Ok(Ending::Unspecified(text)),
+                FaultKind::Unsupported | FaultKind::Arguments => Err(text),
+            }
+        }
+    }
+}
+
+/// Calls `entry` of both modules with each input and compares. The modules may belong to different contexts.
+///
+/// # Errors
+/// The first difference, with both endings.
+pub fn same_behaviour(
+    before: &Body,
+    after: &Body,
+    entry: &str,
+    inputs: &[Input],
+    limits: &Limits,
+) -> Result<Agreement, String> {
+    let mut agreement = Agreement::default();
+    for input in inputs {
+        let expected = call(before, entry, input, limits)?;
+        if let Ending::Unspecified(_) = expected {
+            agreement.skipped += 1;
+            continue;
+        }
+        // What was done twice takes longer; only the original decides what is too long.
+        let actual = call(after, entry, input, &Limits { steps: limits.steps.saturating_mul(8), ..*limits })?;
+        if actual != expected {
+            return Err(format!(
+                "@{entry}({}) differs\nbefore: {}after: {}",
+                input.join(", "),
+                show(&expected),
+                show(&actual)
+            ));
+        }
+        agreement.compared += 1;
+    }
+    Ok(agreement)
+}
+
+/// How a run ended, to be read.
+pub fn show(ending: &Ending) -> String {
+    match ending {
+        Ending::Returned(outcome) => format!("returned\n{}", outcome.to_text()),
+        Ending::Trapped => "trapped\n".into(),
+        Ending::Unspecified(reason) => reason.clone(),
+    }
+}
+
+/// Calls of a function to compare programs on: numbers, numbered and random buffers, and, where two parameters have one type, a
+/// call that passes one buffer for both. Parameters of unknown size get small sizes. `None` if there is no such function.
+pub fn inputs(module: &Body, entry: &str, random: &mut Random) -> Option<Vec<Input>> {
+    let (parameters, _) = interp::signature(module, entry)?;
+    let ctx = module.ctx();
+    let plain: Vec<Input> = [None, Some(random.bits() >> 1)]
+        .into_iter()
+        .map(|seed| {
+            let text = |(i, ty): (usize, &Type)| argument(ctx, *ty, seed.map(|s| s.wrapping_add(i as u64)));
+            parameters.iter().enumerate().map(text).collect()
+        })
+        .collect();
+    let mut all = plain.clone();
+    for base in plain {
+        let mut shared = base.clone();
+        for i in 1..parameters.len() {
+            let same = |j: &usize| is_buffer(ctx, parameters[i]) && parameters[*j] == parameters[i];
+            if let Some(j) = (0..i).find(same) {
+                shared[i] = format!("@{j}");
+            }
+        }
+        if shared != base {
+            all.push(shared);
+        }
+    }
+    Some(all)
+}
+
+fn is_buffer(ctx: &Context, ty: Type) -> bool {
+    matches!(ty.kind(ctx), TypeKind::MemRef { .. })
+}
+
+/// Text for one argument: with a seed random, without one numbered.
+fn argument(ctx: &Context, ty: Type, seed: Option<u64>) -> String {
+    let contents = match seed {
+        Some(seed) => format!("random:{seed}"),
+        None => "iota".into(),
+    };
+    match ty.kind(ctx) {
+        TypeKind::MemRef { .. } => {
+            let text = loomir::ir::text::type_to_string(ctx, ty);
+            // Unknown sizes become 8.
+            if text.contains('?') { format!("{contents} : {}", text.replace('?', "8")) } else { contents }
+        }
+        TypeKind::Index => seed.map_or(4, |seed| seed % 8).to_string(),
+        TypeKind::Float(_) => "1.5".into(),
+        _ => seed.map_or(1, |seed| seed % 2).to_string(),
+    }
+}

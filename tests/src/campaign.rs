@@ -1,0 +1,327 @@
+//! The fusion campaign: random programs, fused, and held against two oracles.
+//!
+//! Each case is a [`Program`]. Its text is read, verified, fused under each assumption about aliasing, verified again and printed; the
+//! interpreter executes it before and after, on distinct and (unless they were assumed distinct) on shared buffers. Beside that the program's own
+//! executor says what the values must be, and its trace which pairs of loops may be fused: no
+//! fused pair may have a dependence turned around, and no refusal may claim a certain one that is not there.
+//!
+//! A failure carries the smallest program that still fails the same way.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use loomir::dialects::interp::Limits;
+use loomir::dialects::interp::outcome::Output;
+use loomir::ir::{Body, Context, Diagnostic, verifier};
+use loomir::{AliasMode, FuseOptions};
+
+use crate::behaviour::{Ending, Input, call, show};
+use crate::generate::{aliasings, generate};
+use crate::oracle::Groups;
+use crate::program::{Aliasing, Execution, LoopId, Program, Text};
+use crate::random::Random;
+
+/// What a campaign found. All counts follow from the seed and the number of cases.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Programs.
+    pub cases: u64,
+    /// Programs in which some pair was fused.
+    pub fused: u64,
+    /// Programs in which some pair was refused.
+    pub refused: u64,
+    /// Programs in which both happened.
+    pub mixed: u64,
+    /// Programs that are undefined on every input: they require nothing.
+    pub undefined: u64,
+    /// Pairs fused, under all assumptions together.
+    pub pairs_fused: u64,
+    /// Pairs refused, by reason.
+    pub reasons: BTreeMap<String, u64>,
+    /// Runs compared.
+    pub runs: u64,
+    /// Refusals by dependence in programs where an exact test can be right about every pair.
+    pub affine_refusals: u64,
+    /// Those of them for which no run showed the dependence.
+    pub affine_unnecessary: u64,
+}
+
+impl Tally {
+    /// Lines `key=value`.
+    pub fn to_text(&self) -> String {
+        let mut lines = vec![
+            format!("cases={}", self.cases),
+            format!("fused={}", self.fused),
+            format!("refused={}", self.refused),
+            format!("mixed={}", self.mixed),
+            format!("faults_before={}", self.undefined),
+            format!("pairs_fused={}", self.pairs_fused),
+        ];
+        lines.extend(self.reasons.iter().map(|(reason, count)| format!("pairs_refused_{reason}={count}")));
+        lines.extend([
+            format!("runs_compared={}", self.runs),
+            format!("affine_refusals={}", self.affine_refusals),
+            format!("affine_refusals_unnecessary={}", self.affine_unnecessary),
+        ]);
+        lines.join("\n") + "\n"
+    }
+}
+
+/// A case that went wrong.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// What sort of thing went wrong: the same after the program was made smaller.
+    pub kind: &'static str,
+    /// What happened.
+    pub detail: String,
+    /// The smallest program found.
+    pub program: String,
+}
+
+/// Runs case `index` of the campaign of `seed`.
+///
+/// # Errors
+/// If anything about it is wrong.
+pub fn run_case(seed: u64, index: u64, tally: &mut Tally) -> Result<(), Box<Failure>> {
+    let mut random = Random::of_case(seed, index);
+    let program = generate(&mut random);
+    let ways = aliasings(&program, &mut random);
+    let Err((kind, _)) = check(&program, &ways, tally) else { return Ok(()) };
+    let mut scratch = Tally::default();
+    let smallest = program
+        .reduced(&mut |smaller| check(smaller, &ways, &mut scratch).is_err_and(|(own, _)| own == kind));
+    let detail = check(&smallest, &ways, &mut scratch).err().map(|(_, detail)| detail).unwrap_or_default();
+    Err(Box::new(Failure { kind, detail, program: smallest.to_mlir().mlir }))
+}
+
+/// The text of case `index`, as it was drawn.
+pub fn text_of_case(seed: u64, index: u64) -> String {
+    generate(&mut Random::of_case(seed, index)).to_mlir().mlir
+}
+
+type Wrong = (&'static str, String);
+
+/// Checks one program under all assumptions on all inputs.
+fn check(program: &Program, ways: &[Aliasing], tally: &mut Tally) -> Result<(), Wrong> {
+    let text = program.to_mlir();
+    caught(|| check_text(program, &text, ways, tally)).unwrap_or_else(|panic| Err(("panic", panic)))
+}
+
+fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tally) -> Result<(), Wrong> {
+    let ctx = loomir::context();
+    let before = read(&ctx, &text.mlir)?;
+    let runs = executions(program, ways, &before)?;
+    tally.cases += 1;
+    tally.undefined += u64::from(runs.is_empty());
+    let (mut fused, mut refused) = (false, false);
+    for alias in [AliasMode::May, AliasMode::Distinct] {
+        // What was assumed must hold.
+        let runs: Vec<&Run> = runs.iter().filter(|r| alias == AliasMode::May || r.distinct).collect();
+        let mut after = read(&ctx, &text.mlir)?;
+        let report = loomir::fuse(&mut after, &FuseOptions { alias, ..FuseOptions::default() });
+        let errors = verifier::verify(&after);
+        if errors.has_errors() {
+            return Err(("not verified", errors.to_text(&ctx)));
+        }
+        let printed = loomir::print(&after);
+        let mut groups = Groups::new();
+        for remark in report.remarks.iter() {
+            let Some(said) = Said::of(&ctx, remark, text) else { continue };
+            judge(&said, &mut groups, &runs, program, tally).map_err(|(kind, detail)| {
+                (kind, format!("{detail}\n{}", loomir::ir::Diagnostics::from(remark.clone()).to_text(&ctx)))
+            })?;
+        }
+        fused |= report.fused > 0;
+        refused |= report.refused > 0;
+        for run in &runs {
+            let ending = call(&after, "kernel", &run.input, &limits()).map_err(|e| ("not executed", e))?;
+            tally.runs += 1;
+            if ending != run.ending {
+                let (before, after) = (show(&run.ending), show(&ending));
+                let input = run.input.join("' '");
+                return Err((
+                    "different",
+                    format!("'{input}'\nbefore: {before}after: {after}fused ({alias:?}):\n{printed}"),
+                ));
+            }
+        }
+    }
+    tally.fused += u64::from(fused);
+    tally.refused += u64::from(refused);
+    tally.mixed += u64::from(fused && refused);
+    Ok(())
+}
+
+fn limits() -> Limits {
+    Limits { steps: 5_000_000, ..Limits::default() }
+}
+
+/// Runs `f`; a panic becomes its message.
+fn caught<T>(f: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(f)).map_err(|payload| {
+        let text = payload.downcast_ref::<String>().cloned();
+        text.or_else(|| payload.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default()
+    })
+}
+
+fn read(ctx: &Context, text: &str) -> Result<Body, Wrong> {
+    loomir::parse(ctx, text, "kernel.mlir").map_err(|errors| ("not read", errors.to_text(ctx)))
+}
+
+/// A defined run of the original.
+struct Run {
+    input: Input,
+    ending: Ending,
+    trace: Execution,
+    /// Whether all arguments are different buffers.
+    distinct: bool,
+}
+
+/// Runs the original on every input, in the interpreter and by the program's own rules, which must agree.
+fn executions(program: &Program, ways: &[Aliasing], module: &Body) -> Result<Vec<Run>, Wrong> {
+    let fewer: Vec<i64> = program.parameters.iter().map(|p| p - 1).collect();
+    let mut runs = Vec::new();
+    for parameters in [&program.parameters, &fewer] {
+        for way in ways {
+            let input = input(program, parameters, way);
+            let ending = call(module, "kernel", &input, &limits()).map_err(|e| ("not executed", e))?;
+            let distinct = way.0.iter().enumerate().all(|(i, same)| i == *same);
+            match (program.execute(parameters, way), ending) {
+                (Err(_), Ending::Unspecified(_)) => {}
+                (Ok(trace), Ending::Returned(outcome)) => {
+                    let ending = Ending::Returned(outcome);
+                    if let Some(difference) = differs(program, &trace, &ending) {
+                        return Err(("interpreter", format!("{}: {difference}", input.join(" "))));
+                    }
+                    runs.push(Run { input, ending, trace, distinct });
+                }
+                (own, ending) => {
+                    let expected = own.map_or_else(|e| e.to_owned(), |_| "a return".into());
+                    let input = input.join("' '");
+                    return Err((
+                        "interpreter",
+                        format!("'{input}': expected {expected}, got {}", show(&ending)),
+                    ));
+                }
+            }
+        }
+    }
+    Ok(runs)
+}
+
+/// The arguments of a call, as text.
+fn input(program: &Program, parameters: &[i64], way: &Aliasing) -> Input {
+    let mut input: Input = parameters.iter().map(i64::to_string).collect();
+    for (i, memref) in program.argument_memrefs().enumerate() {
+        let shape = &program.memrefs[memref].shape;
+        input.push(match way.0.get(i) {
+            Some(same) if *same != i => format!("@{}", same + parameters.len()),
+            _ => {
+                let values = program.initial(i, shape.iter().product());
+                let texts: Vec<String> = values.iter().map(|v| program.element.literal(*v)).collect();
+                nested(&texts, shape)
+            }
+        });
+    }
+    input
+}
+
+fn nested(texts: &[String], shape: &[i64]) -> String {
+    match shape {
+        [] | [_] => format!("[{}]", texts.join(", ")),
+        [_, inner @ ..] => {
+            let size = inner.iter().product::<i64>().max(1) as usize;
+            let rows: Vec<String> = texts.chunks(size).map(|row| nested(row, inner)).collect();
+            format!("[{}]", rows.join(", "))
+        }
+    }
+}
+
+/// Where the interpreter and the program's own executor differ.
+fn differs(program: &Program, own: &Execution, ending: &Ending) -> Option<String> {
+    let Ending::Returned(outcome) = ending else { return None };
+    let number = |value: i64| match program.element {
+        crate::program::Element::I64 => u128::from(value as u64),
+        _ => u128::from(value as u32),
+    };
+    let numbers = |output: &Output| match output {
+        Output::Number(n) => vec![n.bits],
+        Output::Contents(contents) => contents.numbers.iter().map(|n| n.bits).collect(),
+        _ => Vec::new(),
+    };
+    let results: Vec<u128> = outcome.results.iter().flat_map(numbers).collect();
+    let expected: Vec<u128> = own.results.iter().map(|v| number(*v)).collect();
+    if results != expected {
+        return Some(format!("results are {results:?}, expected {expected:?}"));
+    }
+    for ((position, buffer), expected) in outcome.buffers.iter().zip(&own.arguments) {
+        let (found, expected): (Vec<u128>, Vec<u128>) =
+            (numbers(buffer), expected.iter().map(|v| number(*v)).collect());
+        if found != expected {
+            return Some(format!("argument {position} holds {found:?}, expected {expected:?}"));
+        }
+    }
+    None
+}
+
+/// What a remark says of two loops.
+struct Said {
+    first: LoopId,
+    second: LoopId,
+    /// `None`: they were fused.
+    reason: Option<String>,
+    /// A dependence is the reason.
+    by_dependence: bool,
+    /// It is certain.
+    certain: bool,
+}
+
+impl Said {
+    fn of(ctx: &Context, remark: &Diagnostic, text: &Text) -> Option<Said> {
+        let loop_at = |loc: loomir::ir::Loc| {
+            let (_, line, _) = loc.file_line_col(ctx)?;
+            text.lines.iter().find(|(_, own)| **own == line).map(|(id, _)| *id)
+        };
+        let second = loop_at(remark.loc)?;
+        let first = loop_at(remark.notes.first()?.0)?;
+        let reason = remark.message.split_once("not fused [").and_then(|(_, rest)| rest.split_once(']'));
+        let reason = reason.map(|(reason, _)| reason.to_owned());
+        let says = |what: &str| remark.notes.iter().any(|(_, note)| note.contains(what));
+        let certain = says("would run first");
+        Some(Said { first, second, reason, by_dependence: certain || says("could run first"), certain })
+    }
+}
+
+/// Holds a remark against the traces.
+fn judge(
+    said: &Said,
+    groups: &mut Groups,
+    runs: &[&Run],
+    program: &Program,
+    tally: &mut Tally,
+) -> Result<(), Wrong> {
+    let mut witnesses =
+        runs.iter().filter_map(|r| groups.turned_around(&r.trace.trace, said.first, said.second));
+    let witness = witnesses.next();
+    match (&said.reason, witness) {
+        (None, Some((p, q))) => {
+            let detail = format!("fused, though iteration {p} of the first comes before {q} of the second");
+            return Err(("dependence turned around", detail));
+        }
+        (None, None) => {
+            tally.pairs_fused += 1;
+            groups.join(said.first, said.second);
+        }
+        (Some(reason), witness) => {
+            *tally.reasons.entry(reason.clone()).or_default() += 1;
+            if said.by_dependence && program.is_affine() && !runs.is_empty() {
+                tally.affine_refusals += 1;
+                tally.affine_unnecessary += u64::from(witness.is_none());
+                if said.certain && witness.is_none() {
+                    return Err(("certain without cause", "refused for a dependence that no run has".into()));
+                }
+            }
+        }
+    }
+    Ok(())
+}

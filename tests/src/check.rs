@@ -1,0 +1,141 @@
+//! Checking passes through text: a program goes in, what comes out is compared with what was seen and approved.
+//!
+//! A test says what it is about in MLIR and looks at nothing inside:
+//!
+//! ```
+//! let shown = loomir_testing::check_pass(
+//!     "func.func(loop-fusion)",
+//!     "func.func @fill(%a: memref<4xi32>, %b: memref<4xi32> {llvm.noalias}) {
+//!        %c = arith.constant 7 : i32
+//!        affine.for %i = 0 to 4 { affine.store %c, %a[%i] : memref<4xi32> }
+//!        affine.for %i = 0 to 4 { affine.store %c, %b[%i] : memref<4xi32> }
+//!        return
+//!      }",
+//! );
+//! assert_eq!(shown.matches("affine.for").count(), 1);
+//! ```
+//!
+//! In real tests the text goes to `insta::assert_snapshot!`. What is checked on the way is what every pass owes: its input and output
+//! are verified, and what is printed reads back as the same text.
+
+use loomir::ir::pass::{Instrumentation, PassRegistry};
+use loomir::ir::{Body, Context, Diagnostics, verifier};
+
+/// What source texts are called in diagnostics.
+const FILE_NAME: &str = "input.mlir";
+
+/// Checks with a context and passes of one's own.
+pub struct Checker {
+    /// Knows the dialects of the texts.
+    pub ctx: Context,
+    /// Knows the passes of the pipelines.
+    pub passes: PassRegistry,
+}
+
+impl Default for Checker {
+    /// All dialects and passes of Loomir.
+    fn default() -> Checker {
+        Checker { ctx: loomir::context(), passes: loomir::passes() }
+    }
+}
+
+/// What came of a check.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Checked {
+    /// The program afterwards; empty if there is none.
+    pub program: String,
+    /// Remarks and errors, a line each: `line:column: severity: message`.
+    pub diagnostics: String,
+    /// Whether there were no errors.
+    pub succeeded: bool,
+}
+
+impl Checked {
+    /// The program, and below it, as comments, what was said about it.
+    pub fn to_text(&self) -> String {
+        let mut text = self.program.clone();
+        for line in self.diagnostics.lines() {
+            text.push_str("// ");
+            text.push_str(line);
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// Reads `source`, runs `pipeline` and returns the program with its remarks, or the errors: text for a snapshot.
+///
+/// # Panics
+/// If what is printed does not read back as the same program.
+pub fn check_pass(pipeline: &str, source: &str) -> String {
+    Checker::default().pass(pipeline, source).to_text()
+}
+
+impl Checker {
+    /// Reads `source`, runs `pipeline` (none if empty), verifying before, between and after.
+    ///
+    /// # Panics
+    /// If what is printed does not read back as the same program.
+    pub fn pass(&self, pipeline: &str, source: &str) -> Checked {
+        let (module, diagnostics) = match self.transformed(pipeline, source) {
+            Ok(done) => done,
+            Err(errors) => {
+                return Checked {
+                    program: String::new(),
+                    diagnostics: self.lines(&errors),
+                    succeeded: false,
+                };
+            }
+        };
+        let program = loomir::print(&module);
+        self.assert_reads_back(&program);
+        Checked { program, diagnostics: self.lines(&diagnostics), succeeded: true }
+    }
+
+    /// The module after `pipeline`, with its remarks.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the source, the pipeline or a pass.
+    pub fn transformed(&self, pipeline: &str, source: &str) -> Result<(Body, Diagnostics), Diagnostics> {
+        let mut module = self.read(source)?;
+        let manager = self.passes.parse(pipeline).map_err(|error| {
+            let mut diagnostics = Diagnostics::new();
+            let message = format!("pipeline, at character {}: {}", error.offset + 1, error.message);
+            diagnostics.error(loomir::ir::Loc::UNKNOWN, message);
+            diagnostics
+        })?;
+        let how = Instrumentation { verify_each: true, ..Instrumentation::default() };
+        let report = manager.run(&mut module, &how);
+        if report.succeeded() { Ok((module, report.diagnostics)) } else { Err(report.diagnostics) }
+    }
+
+    /// Reads and verifies.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the source.
+    pub fn read(&self, source: &str) -> Result<Body, Diagnostics> {
+        let module = loomir::ir::text::parse(&self.ctx, source, FILE_NAME)?;
+        let diagnostics = verifier::verify(&module);
+        if diagnostics.has_errors() { Err(diagnostics) } else { Ok(module) }
+    }
+
+    /// Diagnostics with line and column only, so that they say the same wherever the text came from.
+    pub fn lines(&self, diagnostics: &Diagnostics) -> String {
+        diagnostics.to_text(&self.ctx).replace(&format!("{FILE_NAME}:"), "")
+    }
+
+    /// Checks that a printed program is read as what it was printed from.
+    ///
+    /// # Panics
+    /// If it is not.
+    pub fn assert_reads_back(&self, printed: &str) {
+        match self.read(printed) {
+            Ok(again) => assert_eq!(
+                loomir::print(&again),
+                printed,
+                "printed, read and printed again, it is another program"
+            ),
+            Err(errors) => panic!("what was printed can't be read:\n{}\n{printed}", self.lines(&errors)),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Fixtures: files of MLIR that say in comments what to do with them.
+//!
+//! | line | means |
+//! | --- | --- |
+//! | `// RUN: fuse --alias=distinct` | fuse all loops, as the command does; `--alias=may` is the default |
+//! | `// RUN: opt PIPELINE` | run a pipeline |
+//! | `// RUN: check` | read and verify only |
+//! | `// CALL: kernel iota zeros @0` | after each run: call the function before and after; both must give the same |
+//! | `// CALL: kernel` | the same with generated arguments, shared buffers included |
+//! | `// -----` | what follows is a program of its own, for the same runs; a `// CALL:` above the first one is for it alone |
+//!
+//! The outcome of a fixture is a text for a snapshot: for each run and program what is printed, with remarks or errors as comments behind
+//! it. Lines in remarks are those of the file.
+
+use loomir::dialects::interp::Limits;
+use loomir::ir::{Body, Diagnostics};
+use loomir::{AliasMode, FuseOptions};
+
+use crate::behaviour::{Input, inputs, same_behaviour};
+use crate::check::Checker;
+use crate::random::Random;
+
+/// What to do with the programs of a fixture.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Command {
+    Check,
+    Fuse(AliasMode),
+    Opt(String),
+}
+
+/// A fixture's programs and what to do with them.
+struct Fixture {
+    runs: Vec<(String, Command)>,
+    programs: Vec<Source>,
+}
+
+/// One program.
+struct Source {
+    /// Behind as many empty lines as there are lines before it in the file.
+    text: String,
+    /// Function and arguments; no arguments: generate them.
+    calls: Vec<(String, Input)>,
+}
+
+/// What a fixture came to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outcome {
+    /// The text for the snapshot.
+    pub text: String,
+    /// Every program printed on the way, for other tools to read.
+    pub printed: Vec<String>,
+}
+
+/// Does what a fixture says.
+///
+/// # Errors
+/// If a directive is wrong, or a program does not do the same before and after.
+pub fn run(source: &str) -> Result<Outcome, String> {
+    let fixture = read(source)?;
+    let checker = Checker::default();
+    let mut outcome = Outcome { text: String::new(), printed: Vec::new() };
+    for (title, command) in &fixture.runs {
+        outcome.text += &format!("// RUN: {title}\n");
+        for (i, program) in fixture.programs.iter().enumerate() {
+            if i > 0 {
+                outcome.text += "// -----\n";
+            }
+            match transformed(&checker, command, &program.text) {
+                Ok((module, remarks)) => {
+                    let printed = loomir::print(&module);
+                    checker.assert_reads_back(&printed);
+                    outcome.text += &printed;
+                    outcome.text += &as_comments(&checker.lines(&remarks));
+                    outcome.printed.push(printed);
+                    compare(&checker, command, program, &module).map_err(|e| format!("{title}: {e}"))?;
+                }
+                Err(errors) => outcome.text += &as_comments(&checker.lines(&errors)),
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+fn transformed(checker: &Checker, command: &Command, text: &str) -> Result<(Body, Diagnostics), Diagnostics> {
+    match command {
+        Command::Check => Ok((checker.read(text)?, Diagnostics::new())),
+        Command::Opt(pipeline) => checker.transformed(pipeline, text),
+        Command::Fuse(alias) => {
+            let mut module = checker.read(text)?;
+            let report = loomir::fuse(&mut module, &FuseOptions { alias: *alias, ..FuseOptions::default() });
+            let errors = loomir::ir::verifier::verify(&module);
+            if errors.has_errors() { Err(errors) } else { Ok((module, report.remarks)) }
+        }
+    }
+}
+
+/// Calls what the program says, before and after.
+fn compare(checker: &Checker, command: &Command, program: &Source, after: &Body) -> Result<(), String> {
+    let before = checker.read(&program.text).map_err(|errors| checker.lines(&errors))?;
+    for (entry, arguments) in &program.calls {
+        let mut random = Random::new(1);
+        let mut generated =
+            || inputs(&before, entry, &mut random).ok_or(format!("there is no function '{entry}'"));
+        let mut calls = if arguments.is_empty() { generated()? } else { vec![arguments.clone()] };
+        if *command == Command::Fuse(AliasMode::Distinct) {
+            calls.retain(|call| !call.iter().any(|argument| argument.starts_with('@')));
+        }
+        let agreement = same_behaviour(&before, after, entry, &calls, &Limits::default())?;
+        if agreement.compared == 0 && !calls.is_empty() {
+            return Err(format!("no call of '{entry}' is defined"));
+        }
+    }
+    Ok(())
+}
+
+fn as_comments(lines: &str) -> String {
+    lines.lines().map(|line| format!("// {line}\n")).collect()
+}
+
+fn read(source: &str) -> Result<Fixture, String> {
+    let mut fixture =
+        Fixture { runs: Vec::new(), programs: vec![Source { text: String::new(), calls: Vec::new() }] };
+    for (number, line) in source.lines().enumerate() {
+        if line.trim_end() == "// -----" {
+            fixture.programs.push(Source { text: "\n".repeat(number), calls: Vec::new() });
+        } else if let Some(words) = line.strip_prefix("// RUN: ") {
+            let command = command(words.trim()).ok_or(format!("line {}: can't run '{words}'", number + 1))?;
+            fixture.runs.push((words.trim().to_owned(), command));
+        } else if let Some(words) = line.strip_prefix("// CALL: ")
+            && let Some(program) = fixture.programs.last_mut()
+        {
+            let mut arguments = words.split_whitespace().map(str::to_owned);
+            program.calls.extend(arguments.next().map(|entry| (entry, arguments.collect())));
+        }
+        if let Some(program) = fixture.programs.last_mut() {
+            program.text.push_str(line);
+            program.text.push('\n');
+        }
+    }
+    match fixture.runs.is_empty() {
+        true => Err("no line says '// RUN: …'".into()),
+        false => Ok(fixture),
+    }
+}
+
+fn command(words: &str) -> Option<Command> {
+    let (name, rest) = words.split_once(' ').unwrap_or((words, ""));
+    match (name, rest.trim()) {
+        ("check", "") => Some(Command::Check),
+        ("fuse", "") => Some(Command::Fuse(AliasMode::May)),
+        ("fuse", option) => option.strip_prefix("--alias=")?.parse().ok().map(Command::Fuse),
+        ("opt", pipeline) => Some(Command::Opt(pipeline.to_owned())),
+        _ => None,
+    }
+}

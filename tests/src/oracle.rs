@@ -1,0 +1,112 @@
+//! Which dependences a run has: the definition of legality, read off a trace.
+//!
+//! Two loops that stand in one block may become one if no instance of the first that touches an element, in iteration *p*, has
+//! an instance of the second that touches it too in an iteration before *p*, one of the two writing. A trace knows every
+//! element touched, so for one run this is decided by looking, without any theory: what an analysis says must agree.
+//!
+//! Cost: linear in the trace a pair of loops.
+
+use std::collections::BTreeMap;
+
+use crate::program::{Access, LoopId, Step};
+
+/// Loops that have become one, as seen from a trace of the original program.
+#[derive(Clone, Debug, Default)]
+pub struct Groups(BTreeMap<LoopId, LoopId>);
+
+impl Groups {
+    /// Every loop for itself.
+    pub fn new() -> Groups {
+        Groups::default()
+    }
+
+    /// The loop that stands for those `id` has become one with.
+    pub fn of(&self, id: LoopId) -> LoopId {
+        self.0.get(&id).copied().unwrap_or(id)
+    }
+
+    /// Makes two groups one.
+    pub fn join(&mut self, a: LoopId, b: LoopId) {
+        let (a, b) = (self.of(a), self.of(b));
+        for own in self.0.values_mut() {
+            if *own == b {
+                *own = a;
+            }
+        }
+        self.0.insert(b, a);
+    }
+
+    /// Whether two accesses stand in the same iteration of equal loops down to `depth`.
+    fn prefix(&self, path: &[Step], depth: usize) -> Vec<(LoopId, u64)> {
+        path[..depth].iter().map(|step| (self.of(step.id), step.iteration)).collect()
+    }
+
+    /// Two iterations, the first of `first` and a smaller one of `second`, that touch one element, one of them writing: making the loops one would turn their order
+    /// around. `None` if there are none in this trace.
+    pub fn turned_around(&self, trace: &[Access], first: LoopId, second: LoopId) -> Option<(u64, u64)> {
+        let (a, b) = (self.of(first), self.of(second));
+        // For each element, in each surrounding iteration: the last iteration of the first loop that reads or writes it.
+        let mut last: BTreeMap<(Vec<(LoopId, u64)>, usize, i64), [Option<u64>; 2]> = BTreeMap::new();
+        let place = |access: &Access, group: LoopId| {
+            let depth = access.path.iter().position(|step| self.of(step.id) == group)?;
+            let key = (self.prefix(&access.path, depth), access.object, access.element);
+            Some((key, access.path[depth].iteration))
+        };
+        for access in trace {
+            if let Some((key, iteration)) = place(access, a) {
+                let slot = &mut last.entry(key).or_default()[usize::from(access.writes)];
+                *slot = (*slot).max(Some(iteration));
+            }
+        }
+        trace.iter().find_map(|access| {
+            let (key, iteration) = place(access, b)?;
+            let [read, written] = last.get(&key).copied().unwrap_or_default();
+            let latest = if access.writes { read.max(written) } else { written }?;
+            (latest > iteration).then_some((latest, iteration))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access(id: LoopId, iteration: u64, element: i64, writes: bool) -> Access {
+        Access { path: vec![Step { id, iteration }], object: 0, element, writes }
+    }
+
+    #[test]
+    fn a_read_ahead_of_its_write_is_turned_around() {
+        // for i { A[i] = }  for i { = A[i + 1] }
+        let mut trace: Vec<Access> = (0..4).map(|i| access(0, i, i as i64, true)).collect();
+        trace.extend((0..3).map(|i| access(1, i, i as i64 + 1, false)));
+        assert_eq!(Groups::new().turned_around(&trace, 0, 1), Some((1, 0)));
+    }
+
+    #[test]
+    fn a_read_behind_its_write_is_not() {
+        let mut trace: Vec<Access> = (0..4).map(|i| access(0, i, i as i64, true)).collect();
+        trace.extend((1..4).map(|i| access(1, i, i as i64 - 1, false)));
+        assert_eq!(Groups::new().turned_around(&trace, 0, 1), None);
+    }
+
+    #[test]
+    fn two_reads_have_no_order() {
+        let mut trace: Vec<Access> = (0..4).map(|i| access(0, i, 0, false)).collect();
+        trace.extend((0..4).map(|i| access(1, i, 0, false)));
+        assert_eq!(Groups::new().turned_around(&trace, 0, 1), None);
+    }
+
+    #[test]
+    fn inner_loops_are_compared_within_one_outer_iteration() {
+        let at = |outer: u64, id, inner: u64, element, writes| Access {
+            path: vec![Step { id: 9, iteration: outer }, Step { id, iteration: inner }],
+            object: 0,
+            element,
+            writes,
+        };
+        // The element is touched by both inner loops, in different iterations of the outer one only.
+        let trace = [at(0, 0, 3, 7, true), at(1, 1, 0, 7, true)];
+        assert_eq!(Groups::new().turned_around(&trace, 0, 1), None);
+    }
+}

@@ -1,0 +1,121 @@
+//! Fusion as a whole: random programs, the MLP from end to end, and how its cost grows.
+
+use std::time::{Duration, Instant};
+
+use loomir::{AliasMode, FuseOptions};
+use loomir_testing::behaviour::{inputs, same_behaviour};
+use loomir_testing::campaign::{Tally, run_case};
+use loomir_testing::chains::Chain;
+use loomir_testing::generate::{aliasings, generate};
+use loomir_testing::peers::MlirOpt;
+use loomir_testing::random::Random;
+
+/// About one in twenty of the cases of a full campaign.
+const CASES: u64 = 100;
+
+#[test]
+fn random_programs_do_the_same_after_fusion() {
+    let mut tally = Tally::default();
+    for index in 0..CASES {
+        if let Err(failure) = run_case(7, index, &mut tally) {
+            panic!("case {index}, {}: {}\n{}", failure.kind, failure.detail, failure.program);
+        }
+    }
+    let text = tally.to_text();
+    assert!(tally.fused * 4 >= tally.cases, "too few programs are fused to say much:\n{text}");
+    assert!(tally.refused * 4 >= tally.cases, "too few programs are refused to say much:\n{text}");
+}
+
+#[test]
+fn generated_programs_are_defined_and_mlir() {
+    let mut texts = Vec::new();
+    let mut defined = 0;
+    for index in 0..CASES {
+        let mut random = Random::of_case(3, index);
+        let program = generate(&mut random);
+        let ways = aliasings(&program, &mut random);
+        defined += u64::from(program.execute(&program.parameters, &ways[0]).is_ok());
+        texts.push(program.to_mlir().mlir);
+    }
+    assert!(defined * 100 >= CASES * 95, "only {defined} of {CASES} programs are defined");
+    if let Some(peer) = MlirOpt::find() {
+        peer.accepts_all(&texts)
+            .unwrap_or_else(|e| panic!("mlir-opt does not accept a generated program:\n{e}"));
+    }
+}
+
+fn input(name: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("inputs").join(name);
+    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// Fuses one of the input files; the program with its remarks behind it, and how many pairs were fused.
+fn fused(name: &str, alias: AliasMode) -> (String, usize) {
+    let ctx = loomir::context();
+    let source = input(name);
+    let read = || loomir::parse(&ctx, &source, name).unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+    let (before, mut after) = (read(), read());
+    let report = loomir::fuse(&mut after, &FuseOptions { alias, ..FuseOptions::default() });
+    let mut calls = inputs(&before, "mlp_layer", &mut Random::new(1)).unwrap_or_default();
+    calls.truncate(1);
+    let agreement = same_behaviour(&before, &after, "mlp_layer", &calls, &Default::default());
+    assert_eq!(agreement.map(|a| a.compared), Ok(1));
+    let remarks: String = report.remarks.to_text(&ctx).lines().map(|line| format!("// {line}\n")).collect();
+    let printed = loomir::print(&after);
+    if let Some(peer) = MlirOpt::find() {
+        peer.run(&printed, &[]).unwrap_or_else(|e| panic!("mlir-opt does not accept what is printed:\n{e}"));
+    }
+    (printed + &remarks, report.fused)
+}
+
+#[test]
+fn the_six_nests_of_the_mlp_become_one() {
+    for name in ["mlp.scf.mlir", "mlp.affine.mlir"] {
+        let (text, count) = fused(name, AliasMode::Distinct);
+        let top_level =
+            text.lines().filter(|l| l.starts_with("    scf.for") || l.starts_with("    affine.for"));
+        assert_eq!(top_level.count(), 1, "{text}");
+        assert!(count >= 5, "{text}");
+        insta::assert_snapshot!(format!("{name}.distinct"), text);
+    }
+}
+
+#[test]
+fn the_mlp_keeps_apart_what_may_overlap() {
+    for name in ["mlp.scf.mlir", "mlp.affine.mlir"] {
+        let (text, _) = fused(name, AliasMode::May);
+        assert!(text.contains("--alias=distinct"), "{text}");
+        insta::assert_snapshot!(format!("{name}.may"), text);
+    }
+}
+
+/// The least of five times of reading, fusing and printing a chain.
+fn time(chain: Chain, loops: usize) -> Duration {
+    let source = chain.to_mlir(loops, 64);
+    let once = || {
+        let start = Instant::now();
+        let ctx = loomir::context();
+        let mut module =
+            loomir::parse(&ctx, &source, "chain.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+        let report = loomir::fuse(&mut module, &FuseOptions::default());
+        let expected = if chain == Chain::ReadAhead { 0 } else { loops - 1 };
+        assert_eq!(report.fused, expected, "{chain:?}");
+        assert!(loomir::print(&module).len() > loops);
+        start.elapsed()
+    };
+    (0..5).map(|_| once()).min().unwrap_or_default()
+}
+
+/// Twice the loops may cost twice the time, and a little for noise.
+#[test]
+fn work_grows_linearly_with_the_loops() {
+    for chain in Chain::ALL {
+        // Long enough that a timer sees it, and a second try where something else ran in between.
+        let grows = |loops: usize| {
+            let (once, twice) = (time(chain, loops), time(chain, 2 * loops));
+            twice.as_secs_f64() / once.as_secs_f64()
+        };
+        let factor = (0..3).map(|_| grows(400)).find(|f| *f <= 2.3).unwrap_or_else(|| grows(400));
+        assert!(factor <= 2.6, "{chain:?}: twice the loops cost {factor:.2} times the time");
+    }
+}
