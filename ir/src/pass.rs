@@ -154,7 +154,8 @@ impl PassManager {
         let root = body.root_ref();
         if self.anchor != "any" && root.name() != self.anchor {
             let message = format!("can't run a pipeline for '{}' on '{}'", self.anchor, root.name());
-            report.diagnostics.error(root.loc(), message);
+            let help = format!("nest it: {}({}(…))", root.name(), self.anchor);
+            report.diagnostics.push(Diagnostic::error(root.loc(), message).help(help));
             return report;
         }
         self.run_elements(body, &SymbolTable::default(), instrumentation, &mut report);

@@ -111,11 +111,11 @@ fn pipeline(matches: &ArgMatches, registry: &PassRegistry) -> Result<PassManager
             return Err(Failure::usage("--pass-pipeline and passes as flags exclude each other"));
         }
         Some(text) => text.clone(),
-        None => flags
-            .iter()
-            .map(|(_, name, options)| element(registry, name, options))
-            .collect::<Vec<_>>()
-            .join(","),
+        None => {
+            let passes: Vec<String> =
+                flags.iter().map(|(_, name, options)| element(registry, name, options)).collect();
+            format!("builtin.module({})", passes.join(","))
+        }
     };
     registry.parse(&text).map_err(|error| {
         let at = " ".repeat(text[..error.offset.min(text.len())].chars().count());
