@@ -303,8 +303,10 @@ impl Context {
         let mut ids = self.0.op_ids.write().unwrap_or_else(|e| e.into_inner());
         *ids.entry(name).or_insert_with(|| {
             let format = def.as_ref().filter(|def| def.format.is_some()).map(|def| {
-                let directives = self.dialect(self.str(dialect)).map_or(&[][..], |d| &d.directives);
-                match Format::parse(def, directives) {
+                // A large dialect may come in several tables.
+                let tables = self.0.dialects.iter().filter(|d| d.name == self.str(dialect));
+                let directives: Vec<_> = tables.flat_map(|d| d.directives.iter().copied()).collect();
+                match Format::parse(def, &directives) {
                     Ok(format) => format,
                     Err(error) => panic!("assembly format of {full_name}: {error}"),
                 }

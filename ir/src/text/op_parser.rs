@@ -161,6 +161,14 @@ impl<'p, 's> OpParser<'p, 's> {
         self.parser.operand_loc(operand)
     }
 
+    /// One level deeper, for a hook that calls itself: fails where text is nested too deeply.
+    pub fn nested<T: Send>(
+        &mut self,
+        f: impl FnOnce(&mut OpParser<'_, 's>) -> ParseResult<T> + Send,
+    ) -> ParseResult<T> {
+        self.parser.nested(|parser| f(&mut OpParser::of_parser(parser)))
+    }
+
     // Punctuation and keywords.
 
     /// Reads a piece of punctuation if it is next: one of `( ) [ ] { } < > , : :: = -> + - * ? | / ...`.
@@ -171,6 +179,31 @@ impl<'p, 's> OpParser<'p, 's> {
     /// Whether a piece of punctuation is next.
     pub fn is_next(&self, punctuation: &str) -> bool {
         Kind::of_punctuation(punctuation).is_some_and(|kind| self.parser.is(kind))
+    }
+
+    /// Whether `%x` is next.
+    pub fn is_operand_next(&self) -> bool {
+        self.parser.is(Kind::Percent)
+    }
+
+    /// Whether `@name` is next.
+    pub fn is_symbol_next(&self) -> bool {
+        self.parser.is(Kind::At)
+    }
+
+    /// Whether `#name` is next.
+    pub fn is_hash_next(&self) -> bool {
+        self.parser.is(Kind::Hash)
+    }
+
+    /// The keyword that is next.
+    pub fn next_keyword(&self) -> Option<&'s str> {
+        self.parser.is(Kind::Bare).then(|| self.parser.text())
+    }
+
+    /// First byte of the next token.
+    pub(crate) fn position(&self) -> u32 {
+        self.parser.token.start
     }
 
     /// Reads a piece of punctuation.
@@ -319,6 +352,17 @@ impl<'p, 's> OpParser<'p, 's> {
     /// Reads a type if one is next.
     pub fn parse_optional_type(&mut self) -> ParseResult<Option<Type>> {
         self.parser.optional_type()
+    }
+
+    /// Reads the parameters of the dialect type `name` without that name; nothing if a whole type is next.
+    pub(crate) fn parse_stripped_type(&mut self, name: &str) -> ParseResult<Option<Type>> {
+        let ctx = self.ctx();
+        let Some(def) = ctx.type_def(ctx.name(name)) else { return Ok(None) };
+        if self.parser.is(Kind::Exclaim) {
+            return Ok(None);
+        }
+        let params = (def.parse)(self)?;
+        Ok(Some(ctx.dialect_type(name, &params)))
     }
 
     /// Reads `: type`.
@@ -613,6 +657,26 @@ impl<'p, 's> OpParser<'p, 's> {
     /// Adds one more region, without blocks.
     pub fn add_empty_region(&mut self, state: &mut OperationState) {
         self.new_region(state);
+    }
+
+    /// Gives region `index` of those read so far a block if it has none.
+    pub fn ensure_block(&mut self, index: usize) {
+        let (body, holder) = match &mut self.pending {
+            Pending::None => return,
+            Pending::Op { first, more } => {
+                let holder = if index == 0 { Some(*first) } else { more.get(index - 1).copied() };
+                (&mut self.parser.body, holder)
+            }
+            Pending::Body { body, more } => {
+                let holder = if index == 0 { Some(body.root()) } else { more.get(index - 1).copied() };
+                (&mut **body, holder)
+            }
+        };
+        let Some(holder) = holder else { return };
+        let region = body.region(holder, 0);
+        if body.entry_block(region).is_none() {
+            body.append_block(region, &[]);
+        }
     }
 
     /// Makes the region that was read last the operation's first.

@@ -126,6 +126,16 @@ impl<'p> OpPrinter<'p> {
         self.attr_with(attr, TypeElision::Never);
     }
 
+    /// Whether an attribute is printed as an alias.
+    pub(crate) fn has_alias(&self, attr: Attr) -> bool {
+        self.mode == Mode::Collect || self.aliases.knows_attr(attr)
+    }
+
+    /// Whether a type is printed as an alias.
+    pub(crate) fn has_type_alias(&self, ty: Type) -> bool {
+        self.mode == Mode::Collect || self.aliases.knows_type(ty)
+    }
+
     /// Writes an attribute without the type behind it.
     pub fn attr_without_type(&mut self, attr: Attr) {
         self.attr_with(attr, TypeElision::Must);

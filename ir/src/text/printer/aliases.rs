@@ -136,6 +136,14 @@ impl Aliases {
         self.names.is_empty()
     }
 
+    pub(crate) fn knows_attr(&self, attr: Attr) -> bool {
+        !self.is_empty() && self.names.contains_key(&Symbol::Attr(attr))
+    }
+
+    pub(crate) fn knows_type(&self, ty: Type) -> bool {
+        !self.is_empty() && self.names.contains_key(&Symbol::Type(ty))
+    }
+
     /// Gives every alias its number.
     pub(crate) fn number(&mut self) {
         let mut order: Vec<&Visited> = self.visited.iter().filter(|v| v.name.is_some()).collect();
