@@ -10,7 +10,7 @@ use loomir_ir::text::{OpParser, OpPrinter, ParseResult, type_to_string};
 use loomir_ir::verifier::op_error;
 use loomir_ir::{Context, Diagnostic, Diagnostics, OpRef, OperationState, Type, Value};
 
-use crate::arith::constant::Numbers;
+use crate::arith::constant::{self, Numbers};
 use crate::elements::{elements, elements_attr};
 use crate::interfaces::BranchLike;
 
@@ -186,13 +186,15 @@ impl Cases {
     }
 }
 
-/// Writes one case a line, separated by commas; nothing behind the last.
-pub(crate) fn print_cases(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
-    for (i, (value, block)) in case_values(op).iter().zip(op.successors().skip(1)).enumerate() {
+/// Writes one case a line, separated by commas; nothing behind the last. Values are written as `signed` numbers or not.
+pub(crate) fn print_cases(p: &mut OpPrinter<'_>, op: OpRef<'_>, signed: bool) {
+    let width = op.operand_type(0).integer_width(op.ctx()).unwrap_or(64);
+    for (i, (bits, block)) in case_values(op).into_iter().zip(op.successors().skip(1)).enumerate() {
         if i > 0 {
             p.write(",");
         }
         p.newline();
+        let value = if signed { constant::signed(bits, width).to_string() } else { bits.to_string() };
         p.write(&format!("  {value}: "));
         p.successor(block, &passed(op, &Switch, i + 1));
     }

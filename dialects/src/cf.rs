@@ -134,7 +134,7 @@ fn print_switch(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     }
     if op.successors().len() > 1 {
         p.write(",");
-        branch::print_cases(p, op);
+        branch::print_cases(p, op, false);
         p.newline();
     }
     p.write("]");

@@ -4,7 +4,7 @@ use loomir_ir::{Registry, dialect};
 
 pub(crate) mod evaluate;
 mod meaning;
-mod syntax;
+pub(crate) mod syntax;
 mod verify;
 
 use verify::is_dictionaries;

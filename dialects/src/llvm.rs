@@ -25,12 +25,14 @@ pub mod aggregates;
 pub mod arithmetic;
 pub mod attributes;
 mod constraints;
-mod evaluate;
 pub mod control;
 pub mod conversions;
+mod evaluate;
 pub mod globals;
+mod interfaces;
 pub mod intrinsics;
 pub mod memory;
+mod type_syntax;
 pub mod types;
 
 pub use aggregates::*;
@@ -47,10 +49,10 @@ pub static LLVM: DialectDef = DialectDef {
     doc: Cow::Borrowed(" LLVM IR as operations, with block arguments in place of phi nodes.\n"),
     ops: Cow::Borrowed(&OPS),
     enums: Cow::Borrowed(attributes::ENUMS),
-    types: Cow::Borrowed(types::TYPES),
+    types: Cow::Borrowed(type_syntax::TYPES),
     attrs: Cow::Borrowed(&[]),
     directives: Cow::Borrowed(&[]),
-    materialize_constant: None,
+    materialize_constant: Some(globals::materialize),
 };
 
 /// The tables of the topics.
@@ -105,5 +107,6 @@ const fn join<const N: usize>(parts: &[&'static DialectDef]) -> [&'static OpDef;
 /// Makes the dialect and its interfaces known.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&LLVM);
+    interfaces::register(registry);
     evaluate::register(registry);
 }

@@ -8,10 +8,13 @@ use loomir_ir::{Attr, AttrKind, Context, Dict, OpRef, OperationState, Type};
 const SAID: &[&str] = &[SYMBOL_NAME, "function_type", SYMBOL_VISIBILITY, "arg_attrs", "res_attrs"];
 
 /// Arguments of a function, by name or by type alone.
-struct Arguments {
-    named: Vec<Argument>,
-    types: Vec<Type>,
-    attrs: Vec<Dict>,
+#[derive(Default)]
+pub(crate) struct Arguments {
+    pub(crate) named: Vec<Argument>,
+    pub(crate) types: Vec<Type>,
+    pub(crate) attrs: Vec<Dict>,
+    /// Whether `...` stands behind them.
+    pub(crate) variadic: bool,
 }
 
 /// `visibility @name(arguments) -> (results) attributes {…} {…}`.
@@ -22,7 +25,7 @@ pub(super) fn parse_func(p: &mut OpParser<'_, '_>, state: &mut OperationState) -
     }
     let name = p.parse_symbol_name()?;
     state.set_attr(ctx, SYMBOL_NAME, name);
-    let arguments = parse_arguments(p, state)?;
+    let arguments = parse_arguments(p, state, false)?;
     let (results, result_attrs) = parse_results(p, state)?;
     let ty = ctx.type_attr(ctx.function_type(&arguments.types, &results));
     state.set_attr(ctx, "function_type", ty);
@@ -49,18 +52,29 @@ pub(super) fn parse_func(p: &mut OpParser<'_, '_>, state: &mut OperationState) -
 }
 
 /// Sets an array of dictionaries, unless all are empty.
-fn set_dicts(ctx: &Context, state: &mut OperationState, name: &str, dicts: &[Dict]) {
+pub(crate) fn set_dicts(ctx: &Context, state: &mut OperationState, name: &str, dicts: &[Dict]) {
     if dicts.iter().any(|dict| !dict.is_empty()) {
         let dicts: Vec<Attr> = dicts.iter().map(|dict| ctx.attr(AttrKind::Dictionary(*dict))).collect();
         state.set_attr(ctx, name, ctx.array_attr(&dicts));
     }
 }
 
-/// `(%a: type {…} loc(…), …)` or `(type {…}, …)`.
-fn parse_arguments(p: &mut OpParser<'_, '_>, state: &OperationState) -> ParseResult<Arguments> {
-    let mut arguments = Arguments { named: Vec::new(), types: Vec::new(), attrs: Vec::new() };
+/// `(%a: type {…} loc(…), …)` or `(type {…}, …)`, with `...` at the end where that is allowed.
+pub(crate) fn parse_arguments(
+    p: &mut OpParser<'_, '_>,
+    state: &OperationState,
+    allow_variadic: bool,
+) -> ParseResult<Arguments> {
+    let mut arguments = Arguments::default();
     p.parse_list(Delimiter::Paren, |p| {
         let loc = p.loc();
+        if arguments.variadic {
+            return Err(p.error(loc, "variadic arguments must be in the end of the argument list"));
+        }
+        if allow_variadic && p.accept("...") {
+            arguments.variadic = true;
+            return Ok(());
+        }
         let operand = p.parse_optional_operand()?;
         if !arguments.types.is_empty() && operand.is_some() == arguments.named.is_empty() {
             let expected =
@@ -84,7 +98,10 @@ fn parse_arguments(p: &mut OpParser<'_, '_>, state: &OperationState) -> ParseRes
 }
 
 /// `-> type`, `-> (type {…}, …)` or nothing.
-fn parse_results(p: &mut OpParser<'_, '_>, state: &OperationState) -> ParseResult<(Vec<Type>, Vec<Dict>)> {
+pub(crate) fn parse_results(
+    p: &mut OpParser<'_, '_>,
+    state: &OperationState,
+) -> ParseResult<(Vec<Type>, Vec<Dict>)> {
     if !p.accept("->") {
         return Ok((Vec::new(), Vec::new()));
     }
@@ -100,7 +117,7 @@ fn parse_results(p: &mut OpParser<'_, '_>, state: &OperationState) -> ParseResul
 }
 
 /// A dictionary of an argument or result, if one is next.
-fn parse_dict(p: &mut OpParser<'_, '_>, state: &OperationState) -> ParseResult<Dict> {
+pub(crate) fn parse_dict(p: &mut OpParser<'_, '_>, state: &OperationState) -> ParseResult<Dict> {
     let mut attributes = OperationState::named(state.name, state.loc);
     p.parse_optional_attr_dict(&mut attributes)?;
     // Names that are inherent to the function are nothing special here.
@@ -109,14 +126,14 @@ fn parse_dict(p: &mut OpParser<'_, '_>, state: &OperationState) -> ParseResult<D
 }
 
 /// The dictionary that entry `index` of an array of dictionaries is.
-fn dict_at(ctx: &Context, dicts: Option<Attr>, index: usize) -> Dict {
+pub(crate) fn dict_at(ctx: &Context, dicts: Option<Attr>, index: usize) -> Dict {
     match dicts.and_then(|d| d.as_array(ctx)).and_then(|d| d.get(index)).map(|d| d.kind(ctx)) {
         Some(AttrKind::Dictionary(dict)) => *dict,
         _ => Dict::EMPTY,
     }
 }
 
-fn print_dict(p: &mut OpPrinter<'_>, dict: Dict) {
+pub(crate) fn print_dict(p: &mut OpPrinter<'_>, dict: Dict) {
     if !dict.is_empty() {
         p.write(" ");
         p.dictionary(dict);
@@ -155,7 +172,7 @@ pub(super) fn print_func(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     }
 }
 
-fn print_results(p: &mut OpPrinter<'_>, op: OpRef<'_>, results: &[Type]) {
+pub(crate) fn print_results(p: &mut OpPrinter<'_>, op: OpRef<'_>, results: &[Type]) {
     let ctx = op.ctx();
     let attrs = |i| dict_at(ctx, op.attr("res_attrs"), i);
     match results {

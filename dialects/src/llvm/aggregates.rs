@@ -4,6 +4,10 @@ use loomir_ir::{Type, dialect};
 
 use super::constraints::{Aggregate, Integer, LlvmType, LlvmVector, Primitive};
 
+mod fold;
+mod syntax;
+mod verify;
+
 dialect! {
     /// Elements of vectors, structs and arrays.
     pub AGGREGATES = "llvm" {}
@@ -30,7 +34,8 @@ dialect! {
         results { res: One LlvmVector }
         attrs { mask: Required DenseArray(Type::I32) }
         traits [Pure]
-        format "$v1 `,` $v2 $mask attr-dict `:` type($v1) custom<ShuffleType>(ref(type($v1)), type($res), ref($mask))"
+        syntax (syntax::parse_shuffle, syntax::print_shuffle);
+        verify verify::verify_shuffle;
     }
 
     /// The part of a struct or array at a position, one index a level.
@@ -39,7 +44,9 @@ dialect! {
         results { res: One LlvmType }
         attrs { position: Required DenseArray(Type::I64) }
         traits [Pure]
-        format "$container `` $position attr-dict `:` type($container) custom<ElementType>(type($res), ref(type($container)), ref($position))"
+        syntax (syntax::parse_extract, syntax::print_extract);
+        verify verify::verify_extract;
+        fold fold::fold_extract;
     }
 
     /// A struct or array with the part at a position replaced.
@@ -48,6 +55,7 @@ dialect! {
         results { res: One SameAs("container") }
         attrs { position: Required DenseArray(Type::I64) }
         traits [Pure]
-        format "$value `,` $container `` $position attr-dict `:` type($container) custom<ElementType>(type($value), ref(type($container)), ref($position))"
+        syntax (syntax::parse_insert, syntax::print_insert);
+        verify verify::verify_insert;
     }
 }

@@ -7,6 +7,9 @@ use loomir_ir::dialect;
 use super::attributes::{FASTMATH, FCMP_PREDICATE, ICMP_PREDICATE, OVERFLOW};
 use super::constraints::{BoolOrVector, FloatOrVector, IntegerOrPointer, IntegerOrVector, LlvmType};
 
+mod compare;
+mod fold;
+
 dialect! {
     /// Arithmetic, comparison, selection.
     pub ARITHMETIC = "llvm" {}
@@ -17,7 +20,7 @@ dialect! {
         results { res: One SameAs("lhs") }
         attrs { overflowFlags: Default = "0 : i32" Enum(&OVERFLOW) }
         traits [Pure, SameOperandsAndResultType, Commutative]
-        format "$lhs `,` $rhs custom<Overflow>($overflowFlags) attr-dict `:` type($res)"
+        format "$lhs `,` $rhs (`overflow` `<` $overflowFlags^ `>`)? attr-dict `:` type($res)"
     }
 
     /// Difference, wrapping unless the flags make overflow poison.
@@ -26,7 +29,7 @@ dialect! {
         results { res: One SameAs("lhs") }
         attrs { overflowFlags: Default = "0 : i32" Enum(&OVERFLOW) }
         traits [Pure, SameOperandsAndResultType]
-        format "$lhs `,` $rhs custom<Overflow>($overflowFlags) attr-dict `:` type($res)"
+        format "$lhs `,` $rhs (`overflow` `<` $overflowFlags^ `>`)? attr-dict `:` type($res)"
     }
 
     /// Product, wrapping unless the flags make overflow poison.
@@ -35,7 +38,7 @@ dialect! {
         results { res: One SameAs("lhs") }
         attrs { overflowFlags: Default = "0 : i32" Enum(&OVERFLOW) }
         traits [Pure, SameOperandsAndResultType, Commutative]
-        format "$lhs `,` $rhs custom<Overflow>($overflowFlags) attr-dict `:` type($res)"
+        format "$lhs `,` $rhs (`overflow` `<` $overflowFlags^ `>`)? attr-dict `:` type($res)"
     }
 
     /// Unsigned quotient, rounded to zero. Division by zero is undefined behaviour; with `exact` a remainder makes the result poison.
@@ -88,6 +91,7 @@ dialect! {
         attrs { isDisjoint: Optional Unit }
         traits [Pure, SameOperandsAndResultType, Commutative]
         format "(`disjoint` $isDisjoint^)? $lhs `,` $rhs attr-dict `:` type($res)"
+        fold fold::fold_or;
     }
 
     /// Bitwise exclusive disjunction.
@@ -104,7 +108,8 @@ dialect! {
         results { res: One SameAs("lhs") }
         attrs { overflowFlags: Default = "0 : i32" Enum(&OVERFLOW) }
         traits [Pure, SameOperandsAndResultType]
-        format "$lhs `,` $rhs custom<Overflow>($overflowFlags) attr-dict `:` type($res)"
+        format "$lhs `,` $rhs (`overflow` `<` $overflowFlags^ `>`)? attr-dict `:` type($res)"
+        fold fold::fold_shl;
     }
 
     /// Logical right shift; poison if shifted by the width or more, or with `exact` if a set bit is lost.
@@ -131,6 +136,8 @@ dialect! {
         results { res: One BoolShapedAs("lhs") }
         attrs { predicate: Required Enum(&ICMP_PREDICATE) }
         traits [Pure, SameTypeOperands]
+        syntax (compare::parse_icmp, compare::print_icmp);
+        fold fold::fold_icmp;
     }
 
     /// Compares floats.
@@ -142,6 +149,7 @@ dialect! {
             fastmathFlags: Default = "#llvm.fastmath<none>" Enum(&FASTMATH),
         }
         traits [Pure, SameTypeOperands]
+        syntax (compare::parse_fcmp, compare::print_fcmp);
     }
 
     /// Floating-point sum.

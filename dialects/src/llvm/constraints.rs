@@ -62,12 +62,6 @@ pub(super) const IntegerVector: T = named("LLVM dialect-compatible vector of sig
 pub(super) const FloatVector: T = named("LLVM dialect-compatible vector of floating-point", |ctx, ty| {
     types::is_vector(ctx, ty) && types::is_float(ctx, ty.scalar(ctx))
 });
-/// A vector of `i1`.
-pub(super) const BoolVector: T =
-    named("LLVM dialect-compatible vector of 1-bit signless integer", |ctx, ty| {
-        types::is_vector(ctx, ty) && ty.scalar(ctx) == Type::I1
-    });
-
 fn scalar_or_vector(ctx: &Context, ty: Type, accepts: fn(&Context, Type) -> bool) -> bool {
     match ty.kind(ctx) {
         TypeKind::Vector { element, .. } => types::is_vector(ctx, ty) && accepts(ctx, *element),

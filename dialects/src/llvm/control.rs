@@ -5,6 +5,9 @@ use loomir_ir::{Type, dialect};
 use super::attributes::{ASM_DIALECT, CCONV, FASTMATH, TAIL_CALL_KIND};
 use super::constraints::{Integer, LlvmType};
 
+mod branches;
+pub(crate) mod calls;
+
 dialect! {
     /// Branches, calls, returns.
     pub CONTROL = "llvm" {}
@@ -16,6 +19,7 @@ dialect! {
         successors { dest }
         traits [Pure, Terminator]
         format "$dest (`(` $destOperands^ `:` type($destOperands) `)`)? attr-dict"
+        verify branches::verify_br;
     }
 
     /// Goes to the first block if its condition is true, else to the second.
@@ -29,6 +33,7 @@ dialect! {
         successors { trueDest, falseDest }
         traits [AttrSizedOperandSegments, Pure, Terminator]
         format "$condition ( `weights` `(` $branch_weights^ `)` )? `,` $trueDest (`(` $trueDestOperands^ `:` type($trueDestOperands) `)`)? `,` $falseDest (`(` $falseDestOperands^ `:` type($falseDestOperands) `)`)? attr-dict"
+        verify branches::verify_cond_br;
     }
 
     /// Goes to the block of the case that equals its operand, or to the default block. Operands of the cases stand one case
@@ -42,7 +47,8 @@ dialect! {
         }
         successors { defaultDestination, caseDestinations variadic }
         traits [AttrSizedOperandSegments, Pure, Terminator]
-        format "$value `:` type($value) `,` $defaultDestination (`(` $defaultOperands^ `:` type($defaultOperands) `)`)? custom<LlvmSwitchCases>(ref(type($value)), $case_values, $caseDestinations, $caseOperands, type($caseOperands)) attr-dict"
+        syntax (branches::parse_switch, branches::print_switch);
+        verify branches::verify_switch;
     }
 
     /// Returns from the function.
@@ -50,6 +56,7 @@ dialect! {
         operands { arg: Optional LlvmType }
         traits [Pure, ReturnLike, Terminator]
         format "attr-dict ($arg^ `:` type($arg))?"
+        verify branches::verify_return;
     }
 
     /// Is never reached; reaching it is undefined behaviour.
@@ -86,6 +93,8 @@ dialect! {
             tbaa: Optional Array,
         }
         traits [AttrSizedOperandSegments]
+        syntax (calls::parse_call, calls::print_call);
+        verify calls::verify_call;
     }
 
     /// Calls the intrinsic function of a given name.
@@ -101,6 +110,8 @@ dialect! {
             res_attrs: Optional Array,
         }
         traits [AttrSizedOperandSegments]
+        syntax (calls::parse_intrinsic, calls::print_intrinsic);
+        verify calls::verify_bundles;
     }
 
     /// Inline assembly.

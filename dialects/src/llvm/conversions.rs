@@ -5,6 +5,8 @@ use loomir_ir::dialect;
 use super::attributes::OVERFLOW;
 use super::constraints::{FloatOrVector, IntegerOrVector, NonAggregate, PointerOrVector};
 
+mod rules;
+
 dialect! {
     /// Conversions between types.
     pub CONVERSIONS = "llvm" {}
@@ -15,6 +17,8 @@ dialect! {
         results { res: One NonAggregate }
         traits [Pure]
         format "$arg attr-dict `:` type($arg) `to` type($res)"
+        verify rules::verify_bitcast;
+        fold rules::fold_bitcast;
     }
 
     /// The same pointer in another address space.
@@ -23,6 +27,7 @@ dialect! {
         results { res: One PointerOrVector }
         traits [Pure]
         format "$arg attr-dict `:` type($arg) `to` type($res)"
+        fold rules::fold_bitcast;
     }
 
     /// A number as a pointer.
@@ -48,6 +53,7 @@ dialect! {
         results { res: One IntegerOrVector }
         traits [Pure]
         format "$arg attr-dict `:` type($arg) `to` type($res)"
+        verify rules::verify_extension;
     }
 
     /// To a wider integer, filled with zeros; with `nneg` poison if the sign bit is set.
@@ -57,6 +63,7 @@ dialect! {
         attrs { nonNeg: Optional Unit }
         traits [Pure]
         format "(`nneg` $nonNeg^)? $arg attr-dict `:` type($arg) `to` type($res)"
+        verify rules::verify_extension;
     }
 
     /// To a narrower integer: the low bits; poison if the flags forbid the bits that are lost.
@@ -65,7 +72,7 @@ dialect! {
         results { res: One IntegerOrVector }
         attrs { overflowFlags: Default = "0 : i32" Enum(&OVERFLOW) }
         traits [Pure]
-        format "$arg custom<Overflow>($overflowFlags) attr-dict `:` type($arg) `to` type($res)"
+        format "$arg (`overflow` `<` $overflowFlags^ `>`)? attr-dict `:` type($arg) `to` type($res)"
     }
 
     /// The float nearest to a signed integer.

@@ -5,6 +5,14 @@ use loomir_ir::{Attr, Context, Type, dialect};
 use super::attributes::{CCONV, COMDAT, LINKAGE, UNNAMED_ADDR, VISIBILITY};
 use super::constraints::{LlvmType, Pointer};
 
+mod constant;
+mod function;
+mod variable;
+
+pub(crate) use constant::materialize;
+pub(crate) use function::Function;
+pub(crate) use variable::AddressOf;
+
 fn is_function_type(ctx: &Context, attr: Attr) -> bool {
     attr.as_type(ctx).is_some_and(|ty| ty.dialect_params(ctx, "llvm.func").is_some())
 }
@@ -72,6 +80,8 @@ dialect! {
         }
         regions { body: Any }
         traits [AffineScope, AutomaticAllocationScope, IsolatedFromAbove, Symbol]
+        syntax (function::parse, function::print);
+        verify function::verify;
     }
 
     /// A variable or constant of the module. Its initial value is the attribute `value`, or what its region returns; with neither it is
@@ -97,6 +107,8 @@ dialect! {
         }
         regions { initializer: AtMostOneBlock }
         traits [IsolatedFromAbove, Symbol]
+        syntax (variable::parse, variable::print);
+        verify variable::verify;
     }
 
     /// The address of a global, an alias or a function.
@@ -113,6 +125,7 @@ dialect! {
         attrs { value: Required Any }
         traits [Pure, ConstantLike]
         format "`(` $value `)` attr-dict `:` type($res)"
+        verify constant::verify;
     }
 
     /// Any value: each use may see another.
@@ -168,6 +181,7 @@ dialect! {
         regions { body: SingleBlock }
         traits [NoTerminator, SymbolTable, Symbol]
         format "$sym_name $body attr-dict"
+        verify constant::verify_comdat;
     }
 
     /// Flags of the module.

@@ -5,6 +5,12 @@ use loomir_ir::{Type, dialect};
 use super::attributes::{ATOMIC_BIN_OP, ATOMIC_ORDERING};
 use super::constraints::{Integer, IntegerOrVector, LlvmType, Loadable, Pointer, PointerOrVector};
 
+pub mod address;
+mod syntax;
+mod verify;
+
+pub(crate) use verify::is_ordered;
+
 /// Stands in the constant indices of an address computation for an index that is an operand.
 pub const DYNAMIC_INDEX: i64 = i32::MIN as i64;
 
@@ -18,6 +24,7 @@ dialect! {
         results { res: One Pointer }
         attrs { alignment: Optional Integer(64), elem_type: Required TypeAttr, inalloca: Optional Unit }
         traits [DistinctResults]
+        syntax (syntax::parse_alloca, syntax::print_alloca);
     }
 
     /// The address of a part of an object. An index is the next operand where `rawConstantIndices` holds
@@ -31,7 +38,9 @@ dialect! {
             noWrapFlags: Default = "0 : i32" Integer(32),
         }
         traits [Pure]
-        format "custom<GepNoWrap>($noWrapFlags) $base `[` custom<GepIndices>($dynamicIndices, $rawConstantIndices) `]` attr-dict `:` functional-type(operands, results) `,` $elem_type"
+        syntax (address::parse, address::print);
+        verify address::verify;
+        fold address::fold;
     }
 
     /// Reads a value from memory.
@@ -53,6 +62,7 @@ dialect! {
             tbaa: Optional Array,
         }
         format "(`volatile` $volatile_^)? $addr (`atomic` (`syncscope` `(` $syncscope^ `)`)? $ordering^)? (`invariant` $invariant^)? (`invariant_group` $invariantGroup^)? (`dereferenceable` `` $dereferenceable^)? attr-dict `:` qualified(type($addr)) `->` type($res)"
+        verify verify::verify_load;
     }
 
     /// Writes a value to memory.
@@ -71,6 +81,7 @@ dialect! {
             tbaa: Optional Array,
         }
         format "(`volatile` $volatile_^)? $value `,` $addr (`atomic` (`syncscope` `(` $syncscope^ `)`)? $ordering^)? (`invariant_group` $invariantGroup^)? attr-dict `:` type($value) `,` qualified(type($addr))"
+        verify verify::verify_store;
     }
 
     /// Reads a value, combines it with another, writes the result, all at once; yields the value read.
@@ -89,11 +100,13 @@ dialect! {
             tbaa: Optional Array,
         }
         format "(`volatile` $volatile_^)? $bin_op $ptr `,` $val (`syncscope` `(` $syncscope^ `)`)? $ordering attr-dict `:` qualified(type($ptr)) `,` type($val)"
+        verify verify::verify_atomic_rmw;
     }
 
     /// Orders the memory accesses around it.
     FenceOp = "fence" {
         attrs { ordering: Required Enum(&ATOMIC_ORDERING), syncscope: Optional String }
         format "(`syncscope` `(` $syncscope^ `)`)? $ordering attr-dict"
+        verify verify::verify_fence;
     }
 }

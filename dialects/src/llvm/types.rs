@@ -6,7 +6,6 @@
 //! A named struct carries its body in every mention, so two mentions of one name are equal iff their bodies are; a mention of a struct inside its
 //! own body is its name alone.
 
-use loomir_ir::opdef::TypeDef;
 use loomir_ir::{Attr, AttrKind, Context, Name, Type, TypeKind};
 
 /// A view of a type of the dialect.
@@ -169,6 +168,36 @@ impl Struct {
     }
 }
 
+/// Why a position leads nowhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// An index beyond the elements.
+    OutOfBounds(i64),
+    /// A type without parts.
+    NoAggregate(Type),
+}
+
+/// The type of the part of a struct or array at a position, one index a level.
+///
+/// # Errors
+/// If the position leads nowhere.
+pub fn part(ctx: &Context, container: Type, position: &[i64]) -> Result<Type, Step> {
+    position.iter().try_fold(container, |ty, index| {
+        let within = usize::try_from(*index).ok();
+        let element = match LlvmType::of(ctx, ty) {
+            Some(LlvmType::Array { length, element }) => {
+                within.filter(|index| (*index as u64) < length).map(|_| element)
+            }
+            Some(LlvmType::Struct(s)) => {
+                let body = s.body.unwrap_or_default();
+                within.and_then(|index| body.get(index).copied())
+            }
+            _ => return Err(Step::NoAggregate(ty)),
+        };
+        element.ok_or(Step::OutOfBounds(*index))
+    })
+}
+
 fn integer(ctx: &Context, attr: Attr) -> Option<u64> {
     match attr.kind(ctx) {
         AttrKind::Integer { value, .. } => Some(*value as u64),
@@ -242,6 +271,3 @@ pub fn is_loadable(ctx: &Context, ty: Type) -> bool {
             _ => true,
         }
 }
-
-/// The types of the dialect as text.
-pub(super) static TYPES: &[TypeDef] = &[];

@@ -4,6 +4,8 @@ use loomir_ir::{Type, dialect};
 
 use crate::llvm::constraints::{Integer, LlvmType, Pointer};
 
+mod assume;
+
 dialect! {
     /// Intrinsics on memory.
     pub MEMORY_INTRINSICS = "llvm" {}
@@ -103,7 +105,8 @@ dialect! {
             op_bundle_sizes: Default = "array<i32>" DenseArray(Type::I32),
             op_bundle_tags: Optional Array,
         }
-        format "$cond custom<OpBundles>($op_bundle_operands, type($op_bundle_operands), $op_bundle_tags, $op_bundle_sizes) `:` type($cond) attr-dict"
+        syntax (assume::parse, assume::print);
+        verify crate::llvm::control::calls::verify_bundles;
     }
 
     /// Ends the program abnormally.

@@ -1,0 +1,29 @@
+//! Folds of operations on parts of values.
+
+use loomir_ir::opdef::Folded;
+use loomir_ir::{Attr, OpRef};
+
+use super::{ExtractValueOp, InsertValueOp};
+
+/// The value inserted at the very position, however many others were inserted elsewhere since.
+pub(super) fn fold_extract(op: OpRef<'_>, _constants: &[Option<Attr>]) -> Option<Vec<Folded>> {
+    let (ctx, body) = (op.ctx(), op.body());
+    let extract = ExtractValueOp(op.op());
+    let position = extract.position(body)?.as_dense_ints(ctx)?;
+    let mut container = extract.container(body);
+    if position.is_empty() {
+        return Some(vec![Folded::Value(container)]);
+    }
+    while let Some(insert) = body.defining_op(container).and_then(|op| InsertValueOp::cast(body, op)) {
+        let inserted = insert.position(body)?.as_dense_ints(ctx)?;
+        if inserted == position {
+            return Some(vec![Folded::Value(insert.value(body))]);
+        }
+        // One contains the other: what is extracted is a part of what was inserted, or was changed in part.
+        if inserted.starts_with(&position) || position.starts_with(&inserted) {
+            return None;
+        }
+        container = insert.container(body);
+    }
+    None
+}

@@ -1,0 +1,165 @@
+//! What operations of the dialect mean to analyses.
+
+use loomir_ir::symbols::SymbolUser;
+use loomir_ir::{Attr, OpRef, Registry, Value};
+
+use super::control::calls::{Call, arguments};
+use super::globals::{AddressOf, Function};
+use super::memory::is_ordered;
+use crate::branch::{Branch, CondBranch, Switch};
+use crate::interfaces::{
+    BranchLike, CallLike, Effect, EffectKind, FunctionLike, MemoryEffects, Resource, ViewLike,
+};
+
+/// Effects on what one operand points to.
+struct Touch {
+    kinds: &'static [EffectKind],
+    pointer: usize,
+}
+
+impl MemoryEffects for Touch {
+    fn effects(&self, op: OpRef<'_>) -> Vec<Effect> {
+        let on = Resource::Value(op.operand(self.pointer));
+        let mut effects: Vec<Effect> = self.kinds.iter().map(|kind| Effect { kind: *kind, on }).collect();
+        if is_ordered(op) {
+            effects.extend(world());
+        }
+        effects
+    }
+
+    fn may_be_undefined(&self, _op: OpRef<'_>) -> bool {
+        true
+    }
+}
+
+/// Reads and writes anything.
+fn world() -> [Effect; 2] {
+    [EffectKind::Read, EffectKind::Write].map(|kind| Effect { kind, on: Resource::World })
+}
+
+/// `llvm.alloca` makes an object.
+struct Allocates;
+
+impl MemoryEffects for Allocates {
+    fn effects(&self, op: OpRef<'_>) -> Vec<Effect> {
+        vec![Effect { kind: EffectKind::Allocate, on: Resource::Value(op.result(0)) }]
+    }
+}
+
+/// Copies between what two operands point to.
+struct Copies;
+
+impl MemoryEffects for Copies {
+    fn effects(&self, op: OpRef<'_>) -> Vec<Effect> {
+        let mut effects = vec![
+            Effect { kind: EffectKind::Write, on: Resource::Value(op.operand(0)) },
+            Effect { kind: EffectKind::Read, on: Resource::Value(op.operand(1)) },
+        ];
+        if op.attr("isVolatile") == Some(Attr::TRUE) {
+            effects.extend(world());
+        }
+        effects
+    }
+
+    fn may_be_undefined(&self, _op: OpRef<'_>) -> bool {
+        true
+    }
+}
+
+/// Division: no effect on memory, but undefined for a divisor of zero and, if signed, on overflow.
+struct Divides {
+    signed: bool,
+}
+
+impl MemoryEffects for Divides {
+    fn effects(&self, _op: OpRef<'_>) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    fn may_be_undefined(&self, op: OpRef<'_>) -> bool {
+        let divisor = loomir_ir::rewrite::constant_of(op.body(), op.operand(1));
+        match divisor.and_then(|divisor| divisor.as_int(op.ctx())) {
+            Some(divisor) => divisor == 0 || (self.signed && divisor == -1),
+            None => true,
+        }
+    }
+}
+
+/// Touches the world in no way that matters but must stay where it is.
+struct Barrier {
+    /// Whether the next operation may not be reached.
+    ends: bool,
+    /// Whether unfortunate operands are undefined behaviour.
+    undefined: bool,
+}
+
+impl MemoryEffects for Barrier {
+    fn effects(&self, _op: OpRef<'_>) -> Vec<Effect> {
+        world().to_vec()
+    }
+
+    fn may_not_return(&self, _op: OpRef<'_>) -> bool {
+        self.ends
+    }
+
+    fn may_be_undefined(&self, _op: OpRef<'_>) -> bool {
+        self.undefined
+    }
+}
+
+impl CallLike for Call {
+    fn callee(&self, op: OpRef<'_>) -> Option<Attr> {
+        op.attr("callee")
+    }
+
+    fn arguments(&self, op: OpRef<'_>) -> Vec<Value> {
+        arguments(op)
+    }
+}
+
+/// Its first operand, seen otherwise.
+struct View;
+
+impl ViewLike for View {
+    fn source(&self, op: OpRef<'_>) -> Value {
+        op.operand(0)
+    }
+}
+
+pub(super) fn register(registry: &mut Registry) {
+    use EffectKind::{Read, Write};
+    registry.attach::<dyn BranchLike>("llvm.br", Box::new(Branch));
+    registry.attach::<dyn BranchLike>("llvm.cond_br", Box::new(CondBranch));
+    registry.attach::<dyn BranchLike>("llvm.switch", Box::new(Switch));
+    registry.attach::<dyn FunctionLike>("llvm.func", Box::new(Function));
+    registry.attach::<dyn CallLike>("llvm.call", Box::new(Call));
+    registry.attach::<dyn SymbolUser>("llvm.call", Box::new(Call));
+    registry.attach::<dyn SymbolUser>("llvm.mlir.addressof", Box::new(AddressOf));
+    for name in ["llvm.getelementptr", "llvm.addrspacecast", "llvm.bitcast"] {
+        registry.attach::<dyn ViewLike>(name, Box::new(View));
+    }
+    let mut effects = |name: &str, model: Box<dyn MemoryEffects>| {
+        registry.attach::<dyn MemoryEffects>(name, model);
+    };
+    effects("llvm.alloca", Box::new(Allocates));
+    effects("llvm.load", Box::new(Touch { kinds: &[Read], pointer: 0 }));
+    effects("llvm.store", Box::new(Touch { kinds: &[Write], pointer: 1 }));
+    effects("llvm.atomicrmw", Box::new(Touch { kinds: &[Read, Write], pointer: 0 }));
+    effects("llvm.intr.memset", Box::new(Touch { kinds: &[Write], pointer: 0 }));
+    for name in ["llvm.intr.memcpy", "llvm.intr.memmove", "llvm.intr.memcpy.inline"] {
+        effects(name, Box::new(Copies));
+    }
+    for (name, signed) in
+        [("llvm.udiv", false), ("llvm.sdiv", true), ("llvm.urem", false), ("llvm.srem", true)]
+    {
+        effects(name, Box::new(Divides { signed }));
+    }
+    let stays = ["llvm.fence", "llvm.intr.stacksave", "llvm.intr.stackrestore", "llvm.intr.lifetime.start"];
+    for name in stays.into_iter().chain(["llvm.intr.lifetime.end", "llvm.intr.prefetch"]) {
+        effects(name, Box::new(Barrier { ends: false, undefined: false }));
+    }
+    effects("llvm.intr.assume", Box::new(Barrier { ends: false, undefined: true }));
+    effects("llvm.intr.trap", Box::new(Barrier { ends: true, undefined: false }));
+    effects("llvm.intr.debugtrap", Box::new(Barrier { ends: true, undefined: false }));
+    effects("llvm.unreachable", Box::new(Barrier { ends: true, undefined: true }));
+}

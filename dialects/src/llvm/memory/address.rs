@@ -1,0 +1,165 @@
+//! `llvm.getelementptr`: indices that are numbers or operands, and what they lead to.
+
+use loomir_ir::opdef::Folded;
+use loomir_ir::text::{Delimiter, OpParser, OpPrinter, ParseResult, type_to_string};
+use loomir_ir::verifier::op_error;
+use loomir_ir::{Attr, Diagnostics, OpRef, OperationState, Type, Value};
+
+use super::DYNAMIC_INDEX;
+use crate::llvm::types::LlvmType;
+
+/// An index of an address computation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Index {
+    /// A number.
+    Constant(i64),
+    /// An operand.
+    Value(Value),
+}
+
+/// Names and bits of the flags, those that contain others first.
+const FLAGS: [(&str, i64); 4] = [("inbounds", 3), ("inbounds_flag", 1), ("nusw", 2), ("nuw", 4)];
+
+/// The indices of an address computation.
+pub fn indices(op: OpRef<'_>) -> Vec<Index> {
+    let mut values = op.operands().skip(1);
+    let index = |number| match number {
+        DYNAMIC_INDEX => values.next().map(Index::Value),
+        _ => Some(Index::Constant(number)),
+    };
+    raw_indices(op).into_iter().filter_map(index).collect()
+}
+
+fn raw_indices(op: OpRef<'_>) -> Vec<i64> {
+    op.attr("rawConstantIndices").and_then(|a| a.as_dense_ints(op.ctx())).unwrap_or_default()
+}
+
+/// `llvm.getelementptr inbounds|nuw %p[%i, 3] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.array<5 x f32>`.
+pub(super) fn parse(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<()> {
+    let ctx = p.ctx();
+    let mut flags = 0;
+    while let Some((_, bits)) = FLAGS.into_iter().find(|(name, _)| p.accept_keyword(name)) {
+        flags |= bits;
+        if !p.accept("|") {
+            break;
+        }
+    }
+    state.set_attr(ctx, "noWrapFlags", ctx.int_attr(Type::I32, flags));
+    let loc = p.loc();
+    let mut operands = vec![p.parse_operand()?];
+    let numbers = p.parse_list(Delimiter::Square, |p| {
+        let loc = p.loc();
+        match p.parse_optional_integer()? {
+            Some(number) if i32::try_from(number).is_ok_and(|_| number != DYNAMIC_INDEX) => Ok(number),
+            Some(_) => Err(p.error(loc, "expected a constant index of 32 bits")),
+            None => {
+                operands.push(p.parse_operand()?);
+                Ok(DYNAMIC_INDEX)
+            }
+        }
+    })?;
+    state.set_attr(ctx, "rawConstantIndices", ctx.dense_ints_attr(Type::I32, &numbers));
+    p.parse_optional_attr_dict(state)?;
+    let type_loc = p.loc();
+    let ty = p.parse_colon_type()?;
+    let Some((inputs, results)) = ty.function(ctx) else {
+        return Err(p.error(type_loc, "expected a function type"));
+    };
+    state.operands = p.resolve_all(&operands, inputs, loc)?;
+    state.result_types = results.to_vec();
+    p.expect(",")?;
+    let element = p.parse_type()?;
+    state.set_attr(ctx, "elem_type", ctx.type_attr(element));
+    Ok(())
+}
+
+pub(super) fn print(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
+    let mut flags = op.attr("noWrapFlags").and_then(|a| a.as_int(op.ctx())).unwrap_or(0);
+    let mut names = Vec::new();
+    for (name, bits) in FLAGS {
+        if flags & bits == bits {
+            names.push(name);
+            flags &= !bits;
+        }
+    }
+    p.write(" ");
+    if !names.is_empty() {
+        p.write(&names.join("|"));
+        p.write(" ");
+    }
+    p.operand(op.operand(0));
+    p.write("[");
+    for (i, index) in indices(op).into_iter().enumerate() {
+        if i > 0 {
+            p.write(", ");
+        }
+        match index {
+            Index::Constant(number) => p.write(&number.to_string()),
+            Index::Value(value) => p.operand(value),
+        }
+    }
+    p.write("]");
+    p.attr_dict(op, &["noWrapFlags", "rawConstantIndices", "elem_type"]);
+    p.write(" : ");
+    p.functional_type(op.operands().map(|v| op.type_of(v)), op.results().map(|r| op.type_of(r)));
+    p.write(", ");
+    if let Some(element) = op.attr("elem_type").and_then(|ty| ty.as_type(op.ctx())) {
+        p.ty(element);
+    }
+}
+
+/// As many operands as dynamic indices; each index but the first steps into a struct, by a constant in range, or into an array or vector.
+pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
+    let ctx = op.ctx();
+    let dynamic = raw_indices(op).iter().filter(|n| **n == DYNAMIC_INDEX).count();
+    if dynamic != op.num_operands() - 1 {
+        let message = "expected as many dynamic indices as specified in 'rawConstantIndices'";
+        out.push(op_error(op, message));
+        return;
+    }
+    if op.attr("noWrapFlags").and_then(|a| a.as_int(ctx)).is_none_or(|flags| !(0..8).contains(&flags)) {
+        out.push(op_error(op, "expected a combination of known flags in 'noWrapFlags'"));
+    }
+    let Some(mut current) = op.attr("elem_type").and_then(|ty| ty.as_type(ctx)) else { return };
+    for (i, index) in indices(op).into_iter().enumerate().skip(1) {
+        current = match (LlvmType::of(ctx, current), index) {
+            (Some(LlvmType::Struct(_)), Index::Value(_)) => {
+                out.push(op_error(op, format!("expected index {i} indexing a struct to be constant")));
+                return;
+            }
+            (Some(LlvmType::Struct(s)), Index::Constant(number)) => {
+                let body = s.body.unwrap_or_default();
+                match usize::try_from(number).ok().and_then(|n| body.get(n)) {
+                    Some(element) => *element,
+                    None => {
+                        out.push(op_error(op, format!("index {i} indexing a struct is out of bounds")));
+                        return;
+                    }
+                }
+            }
+            (Some(LlvmType::Array { element, .. }), _) => element,
+            _ => match current.element(ctx) {
+                Some(element) => element,
+                None => {
+                    let ty = type_to_string(ctx, current);
+                    out.push(op_error(op, format!("type '{ty}' cannot be indexed (index #{i})")));
+                    return;
+                }
+            },
+        };
+    }
+}
+
+/// An address whose only index is zero is the base.
+pub(super) fn fold(op: OpRef<'_>, constants: &[Option<Attr>]) -> Option<Vec<Folded>> {
+    let ctx = op.ctx();
+    if op.operand_type(0) != op.result_type(0) {
+        return None;
+    }
+    let zero = match *indices(op) {
+        [Index::Constant(number)] => number == 0,
+        [Index::Value(_)] => constants.get(1).copied().flatten().and_then(|c| c.as_int(ctx)) == Some(0),
+        _ => false,
+    };
+    zero.then(|| vec![Folded::Value(op.operand(0))])
+}

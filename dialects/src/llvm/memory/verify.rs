@@ -1,0 +1,93 @@
+//! Rules of memory accesses.
+
+use loomir_ir::text::type_to_string;
+use loomir_ir::verifier::op_error;
+use loomir_ir::{Attr, Context, Diagnostics, OpRef, Type};
+
+use crate::llvm::attributes::{ATOMIC_BIN_OP, ATOMIC_ORDERING};
+use crate::llvm::types::{is_float, is_pointer};
+
+fn ordering(op: OpRef<'_>) -> String {
+    let value = op.attr("ordering").and_then(|attr| ATOMIC_ORDERING.value(op.ctx(), attr)).unwrap_or(0);
+    ATOMIC_ORDERING.text_of(value).unwrap_or_default()
+}
+
+/// An atomic load may not release.
+pub(super) fn verify_load(op: OpRef<'_>, out: &mut Diagnostics) {
+    verify_access(op, op.result_type(0), &["release", "acq_rel"], out);
+}
+
+/// An atomic store may not acquire.
+pub(super) fn verify_store(op: OpRef<'_>, out: &mut Diagnostics) {
+    verify_access(op, op.operand_type(0), &["acquire", "acq_rel"], out);
+}
+
+fn verify_access(op: OpRef<'_>, ty: Type, unsupported: &[&str], out: &mut Diagnostics) {
+    let ctx = op.ctx();
+    let ordering = ordering(op);
+    if ordering == "not_atomic" {
+        if op.attr("syncscope").is_some() {
+            out.push(op_error(op, "expected syncscope to be null for non-atomic access"));
+        }
+        return;
+    }
+    if !is_atomic_type(ctx, ty) {
+        let ty = type_to_string(ctx, ty);
+        out.push(op_error(op, format!("unsupported type '{ty}' for atomic access")));
+    }
+    if unsupported.contains(&ordering.as_str()) {
+        out.push(op_error(op, format!("unsupported ordering '{ordering}'")));
+    }
+    if op.attr("alignment").is_none() {
+        out.push(op_error(op, "expected alignment for atomic access"));
+    }
+}
+
+/// Whether a value of this type can be accessed at once: a pointer, or a number of 8, 16, 32, 64 or 128 bits.
+fn is_atomic_type(ctx: &Context, ty: Type) -> bool {
+    let width = ty.integer_width(ctx).or_else(|| match ty.kind(ctx) {
+        loomir_ir::TypeKind::Float(kind) if is_float(ctx, ty) => Some(kind.width()),
+        _ => None,
+    });
+    is_pointer(ctx, ty) || width.is_some_and(|width| [8, 16, 32, 64, 80, 128].contains(&width))
+}
+
+/// The operation fits the type, and the order is an atomic one.
+pub(super) fn verify_atomic_rmw(op: OpRef<'_>, out: &mut Diagnostics) {
+    let ctx = op.ctx();
+    let ty = op.operand_type(1);
+    let kind = op.attr("bin_op").and_then(|kind| ATOMIC_BIN_OP.value(ctx, kind)).unwrap_or(0);
+    let kind = ATOMIC_BIN_OP.text_of(kind).unwrap_or_default();
+    match kind.as_str() {
+        "fadd" | "fsub" | "fmin" | "fmax" | "fminimum" | "fmaximum" => {
+            if !is_float(ctx, ty.scalar(ctx)) {
+                out.push(op_error(op, "expected LLVM IR floating point type"));
+            }
+        }
+        "xchg" => {
+            if !is_atomic_type(ctx, ty) {
+                out.push(op_error(op, "unexpected LLVM IR type for 'xchg' bin_op"));
+            }
+        }
+        _ => {
+            if !(ty.is_signless_integer(ctx) && is_atomic_type(ctx, ty)) {
+                out.push(op_error(op, "expected LLVM IR integer type"));
+            }
+        }
+    }
+    if ["not_atomic", "unordered"].contains(&ordering(op).as_str()) {
+        out.push(op_error(op, "expected at least 'monotonic' ordering"));
+    }
+}
+
+/// A fence acquires or releases.
+pub(super) fn verify_fence(op: OpRef<'_>, out: &mut Diagnostics) {
+    if ["not_atomic", "unordered", "monotonic"].contains(&ordering(op).as_str()) {
+        out.push(op_error(op, "can be given only acquire, release, acq_rel, and seq_cst orderings"));
+    }
+}
+
+/// Whether an access may not be moved or dropped like an ordinary one.
+pub(crate) fn is_ordered(op: OpRef<'_>) -> bool {
+    op.attr("volatile_") == Some(Attr::UNIT) || ordering(op) != "not_atomic"
+}
