@@ -11,7 +11,7 @@ use loomir_ir::attributes::AttrKind;
 use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::{Attr, Body, Builder, Context, Diagnostic, Diagnostics, InsertPoint, Op, OpDef, Type, Value};
 
-use crate::emit::{Emit, Predicate};
+use crate::emit::{Emit, Predicate, malformed, replace};
 use expand::{Undefined, expand, expand_combined, expand_map};
 
 mod expand;
@@ -70,22 +70,8 @@ fn undefined(body: &Body, op: Op, why: Undefined) -> Diagnostic {
         .note(loc, format!("in the lowering of '{}'", body.ctx().op_str(body.op_name(op))))
 }
 
-/// The diagnostic for an operation whose attributes the verifier would refuse.
-fn malformed(body: &Body, op: Op) -> Diagnostic {
-    let name = body.ctx().op_str(body.op_name(op));
-    Diagnostic::error(body.loc(op), format!("'{name}' is malformed and cannot be lowered"))
-}
-
 fn map_of(body: &Body, op: Op, name: &str) -> Result<loomir_ir::AffineMap, Diagnostic> {
     body.attr(op, name).and_then(|a| a.as_affine_map(body.ctx())).ok_or_else(|| malformed(body, op))
-}
-
-/// Replaces the results of `op` and erases it.
-fn replace(body: &mut Body, op: Op, values: &[Value]) {
-    for (result, value) in body.results(op).zip(values) {
-        body.replace_all_uses(result, *value);
-    }
-    body.erase(op);
 }
 
 // Values.
@@ -333,10 +319,4 @@ fn enter_new_block<'b>(body: &'b mut Body, op: Op, index: usize, arguments: &[Ty
     let mut b = Builder::new(body, InsertPoint::End(block));
     b.set_loc(loc);
     b
-}
-
-/// Whether an operation of one of the loops and conditions of the dialect is left.
-#[cfg(test)]
-fn has_affine(body: &Body) -> bool {
-    body.all_ops().any(|op| lowering_of(body, op).is_some())
 }

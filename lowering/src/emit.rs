@@ -1,9 +1,9 @@
-//! Short ways to make the operations that lowering makes most: index arithmetic and branches.
+//! Short ways to make the operations that lowering makes most, index arithmetic and branches, and to put them in place of others.
 //!
 //! Everything goes through a [`Builder`], so location and place are the builder's.
 
 use loomir_dialects::{arith, cf};
-use loomir_ir::{Attr, Block, Builder, OpDef, Type, Value};
+use loomir_ir::{Attr, Block, Body, Builder, Diagnostic, Op, OpDef, Type, Value};
 
 /// Flag `nsw` of `arith.overflow`.
 pub(crate) const NSW: u64 = 1;
@@ -101,4 +101,18 @@ impl Emit for Builder<'_> {
             .attr(&ctx, loomir_ir::opdef::OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &segments));
         self.insert(state);
     }
+}
+
+/// Replaces the results of `op` and erases it.
+pub(crate) fn replace(body: &mut Body, op: Op, values: &[Value]) {
+    for (result, value) in body.results(op).zip(values) {
+        body.replace_all_uses(result, *value);
+    }
+    body.erase(op);
+}
+
+/// The diagnostic for an operation that the verifier would refuse.
+pub(crate) fn malformed(body: &Body, op: Op) -> Diagnostic {
+    let name = body.ctx().op_str(body.op_name(op));
+    Diagnostic::error(body.loc(op), format!("'{name}' is malformed and cannot be lowered"))
 }

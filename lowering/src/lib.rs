@@ -19,11 +19,13 @@ mod emit;
 #[cfg(feature = "llvm")]
 pub mod jit;
 pub mod ll;
+mod passes;
 pub mod scf_to_cf;
 pub mod to_llvm;
 
 pub use affine_to_scf::lower_affine;
 pub use ll::to_ll;
+pub use passes::PASSES;
 pub use scf_to_cf::convert_scf_to_cf;
 pub use to_llvm::{convert_to_llvm, register};
 

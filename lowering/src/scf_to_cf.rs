@@ -5,18 +5,24 @@
 //! `scf.for` first: one order of the many they allow. Discardable attributes of a loop go to the branch that closes it,
 //! where MLIR and LLVM look for loop annotations.
 //!
+//! What is allocated on the stack inside a loop lives for one iteration. Branches have no such scopes, so a loop that
+//! allocates remembers the stack when an iteration begins and releases it when it ends; `memref.alloca_scope` becomes the same.
+//!
 //! **Cost.** Linear in time and memory. Outer operations go first, so that each block moves once and not once a level; the
 //! operations of a block are taken from the last to the first, so that splitting moves each operation once and not once for
 //! each loop before it.
 
-use loomir_dialects::{arith, cf, scf};
+use hashbrown::HashSet;
+use loomir_dialects::llvm::types::pointer;
+use loomir_dialects::{arith, cf, llvm, memref, scf};
 use loomir_ir::attributes::AttrKind;
 use loomir_ir::opdef::{OPERAND_SEGMENTS, RegionKind};
 use loomir_ir::{
-    Block, Body, Builder, Diagnostic, Diagnostics, Dict, InsertPoint, Op, Region, Type, TypeKind, Value,
+    Block, Body, Builder, Diagnostic, Diagnostics, Dict, InsertPoint, Op, Region, Trait, Type, TypeKind,
+    Value,
 };
 
-use crate::emit::{Emit, Predicate};
+use crate::emit::{Emit, Predicate, malformed, replace};
 
 mod parallel;
 
@@ -36,12 +42,13 @@ fn lower_body(body: &mut Body, diagnostics: &mut Diagnostics) {
     // Blocks to scan. Those of structured operations join when their operation is lowered.
     let mut blocks: Vec<Block> = Vec::new();
     for op in body.preorder(body.root()) {
-        if !is_scf(body, op) {
+        if !is_scf(body, op) && !is_structured(body, op) {
             blocks.extend(body.own_regions(op).flat_map(|region| body.blocks(region)));
         }
     }
     blocks.reverse();
-    let mut lowering = Lowering { body, blocks };
+    let scopes = allocating_scopes(body);
+    let mut lowering = Lowering { body, blocks, scopes };
     while let Some(block) = lowering.blocks.pop() {
         lowering.scan(block, diagnostics);
     }
@@ -52,9 +59,27 @@ fn is_scf(body: &Body, op: Op) -> bool {
     ctx.str(body.info(op).dialect()) == "scf"
 }
 
+/// The operations that release at their end what is allocated on the stack directly inside them, as far as something is.
+fn allocating_scopes(body: &Body) -> HashSet<Op> {
+    let mut scopes = HashSet::new();
+    for op in body.all_ops().filter(|op| body.is(*op, memref::AllocaOp::DEF)) {
+        let mut around = body.parent_op(op);
+        while let Some(scope) = around {
+            if body.has_trait(scope, Trait::AutomaticAllocationScope) {
+                scopes.insert(scope);
+                break;
+            }
+            around = body.parent_op(scope);
+        }
+    }
+    scopes
+}
+
 struct Lowering<'b> {
     body: &'b mut Body,
+    /// Blocks still to scan.
     blocks: Vec<Block>,
+    scopes: HashSet<Op>,
 }
 
 impl Lowering<'_> {
@@ -80,14 +105,17 @@ impl Lowering<'_> {
             self.lower_execute_region(op)
         } else if info.is(scf::IndexSwitchOp::DEF) {
             self.lower_index_switch(op)
-        } else if info.is(scf::ParallelOp::DEF) {
-            let nest = parallel::parallel_to_for(self.body, op)?;
-            self.lower_for(nest)
+        } else if info.is(memref::AllocaScopeOp::DEF) {
+            self.lower_alloca_scope(op)
         } else {
-            match parallel::forall_to_for(self.body, op)? {
-                Some(nest) => self.lower_for(nest),
-                None => Ok(()),
+            let is_parallel = info.is(scf::ParallelOp::DEF);
+            let allocates = self.scopes.remove(&op);
+            let make_nest = if is_parallel { parallel::parallel_to_for } else { parallel::forall_to_for };
+            let nest = make_nest(self.body, op)?;
+            if allocates {
+                self.scopes.insert(nest.innermost);
             }
+            self.lower_for(nest.outermost)
         }
     }
 
@@ -169,6 +197,28 @@ impl Lowering<'_> {
         self.body.erase(op);
     }
 
+    /// Remembers the stack in front of the operations of `block`, if `scope` allocates.
+    fn save_stack(&mut self, block: Block, scope: Op) -> Option<Value> {
+        if !self.scopes.contains(&scope) {
+            return None;
+        }
+        let loc = self.body.loc(scope);
+        let mut b = Builder::new(self.body, InsertPoint::Start(block));
+        b.set_loc(loc);
+        let ty = pointer(&b.ctx());
+        let state = b.state(llvm::StackSaveOp::DEF).results(&[ty]);
+        Some(b.value(state))
+    }
+
+    /// Releases what was allocated since the stack was remembered, before the last operation of `block`.
+    fn restore_stack(&mut self, block: Block, saved: Option<Value>) {
+        if let (Some(saved), Some(last)) = (saved, self.body.last_op(block)) {
+            let mut b = Builder::before(self.body, last);
+            let state = b.state(llvm::StackRestoreOp::DEF).operands(&[saved]);
+            b.insert(state);
+        }
+    }
+
     // One operation each.
 
     fn lower_for(&mut self, op: Op) -> Lowered {
@@ -204,6 +254,8 @@ impl Lowering<'_> {
         let goes_on = b.compare(predicate, variable, upper);
         b.cond_branch(goes_on, (entry, &[]), (tail, &[]));
 
+        let saved = self.save_stack(entry, op);
+        self.restore_stack(entry, saved);
         let yielded: Vec<Value> = self.body.operands(terminator).collect();
         let mut b = self.at_end(entry, op);
         let next = b.wrapping(arith::AddIOp::DEF, variable, step, 0);
@@ -299,6 +351,23 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    fn lower_alloca_scope(&mut self, op: Op) -> Lowered {
+        let region = self.body.region(op, 0);
+        let block = self.body.single_block(region).ok_or_else(|| malformed(self.body, op))?;
+        let returns = self.body.last_op(block).filter(|t| self.body.is(*t, memref::AllocaScopeReturnOp::DEF));
+        let returns = returns.ok_or_else(|| malformed(self.body, op))?;
+        let (before, tail) = self.split(op)?;
+        self.take_blocks(region, before);
+        let saved = self.save_stack(block, op);
+        self.restore_stack(block, saved);
+        let operands: Vec<Value> = self.body.operands(returns).collect();
+        self.at_end(block, returns).branch(tail, &operands);
+        self.body.erase(returns);
+        self.at_end(before, op).branch(block, &[]);
+        self.results_to_arguments(op, tail);
+        Ok(())
+    }
+
     fn lower_index_switch(&mut self, op: Op) -> Lowered {
         let ctx = self.body.ctx().clone();
         let flag = scf::IndexSwitchOp(op).arg(self.body);
@@ -367,19 +436,8 @@ fn is_structured(body: &Body, op: Op) -> bool {
         scf::IndexSwitchOp::DEF,
         scf::ParallelOp::DEF,
         scf::ForallOp::DEF,
+        memref::AllocaScopeOp::DEF,
     ]
     .into_iter()
     .any(|def| info.is(def))
-}
-
-fn malformed(body: &Body, op: Op) -> Diagnostic {
-    let name = body.ctx().op_str(body.op_name(op));
-    Diagnostic::error(body.loc(op), format!("'{name}' is malformed and cannot be lowered"))
-}
-
-fn replace(body: &mut Body, op: Op, values: &[Value]) {
-    for (result, value) in body.results(op).zip(values) {
-        body.replace_all_uses(result, *value);
-    }
-    body.erase(op);
 }

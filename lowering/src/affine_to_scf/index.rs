@@ -6,9 +6,9 @@
 use loomir_dialects::{affine, arith};
 use loomir_ir::{Body, Builder, DYNAMIC, Op, Value};
 
+use super::Lowered;
 use super::expand::into_range;
-use super::{Lowered, malformed, replace};
-use crate::emit::{Emit, NSW, NUW};
+use crate::emit::{Emit, NSW, NUW, malformed, replace};
 
 /// One base: a number or a value.
 #[derive(Clone, Copy)]

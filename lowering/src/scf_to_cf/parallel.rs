@@ -6,8 +6,13 @@
 use loomir_dialects::scf;
 use loomir_ir::{Block, Body, Builder, DYNAMIC, Diagnostic, InsertPoint, Op, Type, Value};
 
-use super::{malformed, replace};
-use crate::emit::Emit;
+use crate::emit::{Emit, malformed, replace};
+
+/// Loops inside each other.
+pub(super) struct Nest {
+    pub(super) outermost: Op,
+    pub(super) innermost: Op,
+}
 
 /// The bounds of one dimension.
 struct Dimension {
@@ -16,49 +21,56 @@ struct Dimension {
     step: Value,
 }
 
-/// Makes nested loops before `op` that carry `inits`. Returns the outermost loop, the innermost body, which has no
-/// terminator yet, and the induction variables.
+/// Bounds by dimension, from bounds by kind.
+fn dimensions(lowers: Vec<Value>, uppers: Vec<Value>, steps: Vec<Value>) -> Vec<Dimension> {
+    let pairs = lowers.into_iter().zip(uppers).zip(steps);
+    pairs.map(|((lower, upper), step)| Dimension { lower, upper, step }).collect()
+}
+
+/// Makes nested loops before `op` that carry `inits`. Returns them, the innermost body, which has no terminator yet, and
+/// the induction variables.
 fn make_nest(
     body: &mut Body,
     op: Op,
     dimensions: &[Dimension],
     inits: &[Value],
-) -> Option<(Op, Block, Vec<Value>)> {
+) -> Result<(Nest, Block, Vec<Value>), Diagnostic> {
     let types: Vec<Type> = inits.iter().map(|v| body.value_type(*v)).collect();
-    let loc = body.loc(op);
     let mut b = Builder::before(body, op);
     let mut carried = inits.to_vec();
-    let (mut outermost, mut innermost, mut variables) = (None, None, Vec::new());
+    let mut variables = Vec::with_capacity(dimensions.len());
+    let mut so_far: Option<(Nest, Block)> = None;
     for dimension in dimensions {
         let state = b
             .state(scf::ForOp::DEF)
             .operands(&[dimension.lower, dimension.upper, dimension.step])
             .operands(&carried)
             .results(&types);
-        let nest = b.insert(state);
-        if let Some(outer) = innermost {
+        let innermost = b.insert(state);
+        if so_far.is_some() {
             // The loop around yields what this one results in.
-            let results: Vec<Value> = b.body().results(nest).collect();
-            b.set_point(InsertPoint::End(outer));
+            let results: Vec<Value> = b.body().results(innermost).collect();
             let state = b.state(scf::YieldOp::DEF).operands(&results);
             b.insert(state);
         }
-        outermost = outermost.or(Some(nest));
-        let region = b.body().region(nest, 0);
+        let region = b.body().region(innermost, 0);
         let arguments: Vec<Type> =
             [b.type_of(dimension.lower)].into_iter().chain(types.iter().copied()).collect();
         let block = b.body().append_block(region, &arguments);
         variables.push(b.body().argument(block, 0));
         carried = b.body().arguments(block).skip(1).collect();
-        innermost = Some(block);
+        let outermost = so_far.map_or(innermost, |(nest, _)| nest.outermost);
+        so_far = Some((Nest { outermost, innermost }, block));
         b.set_point(InsertPoint::End(block));
-        b.set_loc(loc);
     }
-    Some((outermost?, innermost?, variables))
+    match so_far {
+        Some((nest, block)) => Ok((nest, block, variables)),
+        None => Err(malformed(body, op)),
+    }
 }
 
-/// Replaces `scf.parallel` by loops; returns the outermost.
-pub(super) fn parallel_to_for(body: &mut Body, op: Op) -> Result<Op, Diagnostic> {
+/// Replaces `scf.parallel` by loops.
+pub(super) fn parallel_to_for(body: &mut Body, op: Op) -> Result<Nest, Diagnostic> {
     let old = scf::ParallelOp(op);
     let (lowers, uppers, steps) = (old.lowerBound(body), old.upperBound(body), old.step(body));
     let inits = old.initVals(body);
@@ -73,15 +85,7 @@ pub(super) fn parallel_to_for(body: &mut Body, op: Op) -> Result<Op, Diagnostic>
     }) else {
         return Err(malformed(body, op));
     };
-    let dimensions: Vec<Dimension> = lowers
-        .into_iter()
-        .zip(uppers)
-        .zip(steps)
-        .map(|((lower, upper), step)| Dimension { lower, upper, step })
-        .collect();
-    let Some((outermost, innermost, variables)) = make_nest(body, op, &dimensions, &inits) else {
-        return Err(malformed(body, op));
-    };
+    let (nest, innermost, variables) = make_nest(body, op, &dimensions(lowers, uppers, steps), &inits)?;
     body.inline_block(entry, innermost, None, &variables);
 
     // The reductions, written out behind the body.
@@ -97,18 +101,23 @@ pub(super) fn parallel_to_for(body: &mut Body, op: Op) -> Result<Op, Diagnostic>
         combined.push(body.operand(ends, 0));
         body.erase(ends);
     }
-    let mut b = Builder::before(body, reduce);
-    let state = b.state(scf::YieldOp::DEF).operands(&combined);
-    b.insert(state);
-    body.erase(reduce);
+    replace_terminator(body, reduce, &combined);
 
-    let results: Vec<Value> = body.results(outermost).collect();
+    let results: Vec<Value> = body.results(nest.outermost).collect();
     replace(body, op, &results);
-    Ok(outermost)
+    Ok(nest)
 }
 
-/// Replaces `scf.forall` by loops and returns the outermost; `None` if it has no dimension, and its body simply stands there.
-pub(super) fn forall_to_for(body: &mut Body, op: Op) -> Result<Option<Op>, Diagnostic> {
+/// Puts `scf.yield` in place of the operation that ended a parallel body.
+fn replace_terminator(body: &mut Body, terminator: Op, operands: &[Value]) {
+    let mut b = Builder::before(body, terminator);
+    let state = b.state(scf::YieldOp::DEF).operands(operands);
+    b.insert(state);
+    body.erase(terminator);
+}
+
+/// Replaces `scf.forall` by loops.
+pub(super) fn forall_to_for(body: &mut Body, op: Op) -> Result<Nest, Diagnostic> {
     let old = scf::ForallOp(op);
     let entry = body.single_block(body.region(op, 0)).ok_or_else(|| malformed(body, op))?;
     let terminator = body.last_op(entry).filter(|t| body.is(*t, scf::InParallelOp::DEF));
@@ -119,47 +128,28 @@ pub(super) fn forall_to_for(body: &mut Body, op: Op) -> Result<Option<Op>, Diagn
             .help("bufferize the program first"));
     }
     let ctx = body.ctx().clone();
-    let (lowers, uppers, steps) =
-        (old.dynamicLowerBound(body), old.dynamicUpperBound(body), old.dynamicStep(body));
-    let statics = |name: &str| body.attr(op, name).and_then(|a| a.as_dense_ints(&ctx)).unwrap_or_default();
-    let mixed = [
-        (statics("staticLowerBound"), lowers),
-        (statics("staticUpperBound"), uppers),
-        (statics("staticStep"), steps),
-    ];
+    let dynamics = [old.dynamicLowerBound(body), old.dynamicUpperBound(body), old.dynamicStep(body)];
+    let statics = ["staticLowerBound", "staticUpperBound", "staticStep"]
+        .map(|name| body.attr(op, name).and_then(|a| a.as_dense_ints(&ctx)).unwrap_or_default());
     let rank = body.num_arguments(entry);
     let mut b = Builder::before(body, op);
-    let mut values = Vec::with_capacity(3);
-    for (statics, dynamics) in mixed {
+    let mut bounds = Vec::with_capacity(3);
+    for (statics, dynamics) in statics.into_iter().zip(dynamics) {
         let mut dynamics = dynamics.into_iter();
-        let all: Option<Vec<Value>> = statics
+        let values: Vec<Value> = statics
             .into_iter()
-            .map(|n| if n == DYNAMIC { dynamics.next() } else { Some(b.index(n)) })
+            .filter_map(|n| if n == DYNAMIC { dynamics.next() } else { Some(b.index(n)) })
             .collect();
-        values.push(all.filter(|all| all.len() == rank));
+        if values.len() == rank {
+            bounds.push(values);
+        }
     }
-    let (Some(Some(steps)), Some(Some(uppers)), Some(Some(lowers))) =
-        (values.pop(), values.pop(), values.pop())
-    else {
+    let (Some(steps), Some(uppers), Some(lowers)) = (bounds.pop(), bounds.pop(), bounds.pop()) else {
         return Err(malformed(body, op));
     };
-    let dimensions: Vec<Dimension> = lowers
-        .into_iter()
-        .zip(uppers)
-        .zip(steps)
-        .map(|((lower, upper), step)| Dimension { lower, upper, step })
-        .collect();
-    let outermost = match make_nest(body, op, &dimensions, &[]) {
-        Some((outermost, innermost, variables)) => {
-            body.inline_block(entry, innermost, None, &variables);
-            let mut b = Builder::before(body, terminator);
-            let state = b.state(scf::YieldOp::DEF);
-            b.insert(state);
-            body.erase(terminator);
-            Some(outermost)
-        }
-        None => return Err(malformed(body, op)),
-    };
+    let (nest, innermost, variables) = make_nest(body, op, &dimensions(lowers, uppers, steps), &[])?;
+    body.inline_block(entry, innermost, None, &variables);
+    replace_terminator(body, terminator, &[]);
     body.erase(op);
-    Ok(outermost)
+    Ok(nest)
 }

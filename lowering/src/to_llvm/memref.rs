@@ -53,12 +53,22 @@ fn base_pointer(cx: &mut FunctionConverter<'_>, descriptor: Value, shape: &Shape
     cx.gep(aligned, element, &[Index::Value(offset)], NONE)
 }
 
+/// What an address computation may take for granted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bounds {
+    /// The element is one of the memref's.
+    Inside,
+    /// Nothing: the address may never be accessed.
+    Unknown,
+}
+
 /// The address of an element of the memref `old`.
 fn element_address(
     cx: &mut FunctionConverter<'_>,
     op: OpRef<'_>,
     old: Value,
     indices: &[Value],
+    bounds: Bounds,
 ) -> Result<Value, Diagnostic> {
     let ty = op.type_of(old);
     let shape = shape_of(cx, op, ty)?;
@@ -68,7 +78,7 @@ fn element_address(
     if indices.len() != shape.rank() {
         return Err(cx.malformed(op));
     }
-    Ok(address(cx, descriptor, &shape, element, &indices))
+    Ok(address(cx, descriptor, &shape, element, &indices, bounds))
 }
 
 /// The address of the element at `indices` of a descriptor.
@@ -78,7 +88,12 @@ fn address(
     shape: &Shape,
     element: Type,
     indices: &[Value],
+    bounds: Bounds,
 ) -> Value {
+    let (wrap, flags) = match bounds {
+        Bounds::Inside => (NSW | NUW, INBOUNDS_NUW),
+        Bounds::Unknown => (NONE, NONE),
+    };
     let base = base_pointer(cx, descriptor, shape, element);
     let mut linear = None;
     for (dimension, index) in indices.iter().enumerate() {
@@ -86,15 +101,15 @@ fn address(
             *index
         } else {
             let stride = descriptor::stride(cx, descriptor, shape, dimension);
-            cx.mul(*index, stride, NSW | NUW)
+            cx.mul(*index, stride, wrap)
         };
         linear = Some(match linear {
-            Some(sum) => cx.add(sum, term, NSW | NUW),
+            Some(sum) => cx.add(sum, term, wrap),
             None => term,
         });
     }
     match linear {
-        Some(linear) => cx.gep(base, element, &[Index::Value(linear)], INBOUNDS_NUW),
+        Some(linear) => cx.gep(base, element, &[Index::Value(linear)], flags),
         None => base,
     }
 }
@@ -112,7 +127,7 @@ fn access_attributes(cx: &FunctionConverter<'_>, op: OpRef<'_>, state: &mut loom
 
 fn load(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     let old = memref::LoadOp(op.op());
-    let address = element_address(cx, op, old.memref(op.body()), &old.indices(op.body()))?;
+    let address = element_address(cx, op, old.memref(op.body()), &old.indices(op.body()), Bounds::Inside)?;
     let ty = cx.convert_type(op.result_type(0))?;
     let mut state = cx.state(llvm::LoadOp::DEF).operands(&[address]).results(&[ty]);
     access_attributes(cx, op, &mut state);
@@ -123,7 +138,7 @@ fn load(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
 
 fn store(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     let old = memref::StoreOp(op.op());
-    let address = element_address(cx, op, old.memref(op.body()), &old.indices(op.body()))?;
+    let address = element_address(cx, op, old.memref(op.body()), &old.indices(op.body()), Bounds::Inside)?;
     let value = cx.value(old.value(op.body()))?;
     let mut state = cx.state(llvm::StoreOp::DEF).operands(&[value, address]);
     access_attributes(cx, op, &mut state);
@@ -134,7 +149,7 @@ fn store(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
 fn prefetch(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     let ctx = cx.ctx();
     let old = memref::PrefetchOp(op.op());
-    let address = element_address(cx, op, old.memref(op.body()), &old.indices(op.body()))?;
+    let address = element_address(cx, op, old.memref(op.body()), &old.indices(op.body()), Bounds::Unknown)?;
     let flag = |name: &str| ctx.int_attr(Type::I32, i64::from(op.attr(name) == Some(Attr::TRUE)));
     let mut state = cx
         .state(llvm::PrefetchOp::DEF)
@@ -170,7 +185,7 @@ fn atomic_rmw(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
         "xori" => "_xor",
         _ => return Err(cx.unsupported(op, &format!("of kind '{kind}'"))),
     };
-    let address = element_address(cx, op, old.memref(op.body()), &old.indices(op.body()))?;
+    let address = element_address(cx, op, old.memref(op.body()), &old.indices(op.body()), Bounds::Inside)?;
     let value = cx.value(old.value(op.body()))?;
     let ty = cx.type_of(value);
     let case = |def: &'static loomir_ir::EnumDef, name| def.attr(&ctx, def.value_of(name).unwrap_or(0));

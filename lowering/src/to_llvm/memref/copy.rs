@@ -7,7 +7,7 @@ use super::super::build::{ICmp, Index, NONE};
 use super::super::descriptor::{self, Shape};
 use super::super::function::FunctionConverter;
 use super::super::{Converted, attach};
-use super::{address, base_pointer, shape_of};
+use super::{Bounds, address, base_pointer, shape_of};
 
 pub(super) fn register(registry: &mut Registry) {
     attach(registry, "memref.copy", copy);
@@ -74,9 +74,9 @@ fn copy_elements(cx: &mut FunctionConverter<'_>, from: (Value, &Shape), to: (Val
         loops.push((header, variable, exit));
     }
     let indices: Vec<Value> = loops.iter().map(|(_, variable, _)| *variable).collect();
-    let source = address(cx, from.0, from.1, element, &indices);
+    let source = address(cx, from.0, from.1, element, &indices, Bounds::Inside);
     let value = cx.load(source, element);
-    let target = address(cx, to.0, to.1, element, &indices);
+    let target = address(cx, to.0, to.1, element, &indices, Bounds::Inside);
     cx.store(value, target);
     for (header, variable, exit) in loops.into_iter().rev() {
         let next = cx.add(variable, one, NONE);

@@ -9,7 +9,7 @@ use super::super::build::{Index, NONE, NSW};
 use super::super::descriptor::{self, Parts, Shape};
 use super::super::function::FunctionConverter;
 use super::super::{Converted, attach};
-use super::{mixed, shape_of};
+use super::{Bounds, address, mixed, shape_of};
 
 pub(super) fn register(registry: &mut Registry) {
     attach(registry, "memref.cast", cast);
@@ -336,7 +336,7 @@ fn reshape(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
             continue;
         }
         let index = cx.index(dimension as i64);
-        let address = super::address(cx, sizes_descriptor, &sizes_shape, element, &[index]);
+        let address = address(cx, sizes_descriptor, &sizes_shape, element, &[index], Bounds::Inside);
         let size = cx.load(address, element);
         let bits = element.integer_width(&cx.ctx()).unwrap_or(64);
         sizes.push(match bits {

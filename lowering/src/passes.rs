@@ -1,0 +1,61 @@
+//! The steps of lowering as passes, under MLIR's names.
+
+use loomir_ir::pass::{Pass, PassContext, PassInfo};
+use loomir_ir::{Body, Diagnostics};
+
+use crate::{convert_scf_to_cf, convert_to_llvm, lower_affine, lower_to_llvm};
+
+/// A pass that is a function without options.
+struct Step {
+    name: &'static str,
+    run: fn(&mut Body) -> Result<(), Diagnostics>,
+}
+
+impl Pass for Step {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn run(&self, body: &mut Body, _: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        (self.run)(body)
+    }
+}
+
+/// `lower-affine`.
+const LOWER_AFFINE: PassInfo = PassInfo {
+    name: "lower-affine",
+    anchor: None,
+    summary: "Replaces the affine dialect by scf, arith and memref",
+    options: &[],
+    make: |_| Ok(Box::new(Step { name: "lower-affine", run: lower_affine })),
+};
+
+/// `convert-scf-to-cf`.
+const SCF_TO_CF: PassInfo = PassInfo {
+    name: "convert-scf-to-cf",
+    anchor: None,
+    summary: "Replaces structured control flow by branches",
+    options: &[],
+    make: |_| Ok(Box::new(Step { name: "convert-scf-to-cf", run: convert_scf_to_cf })),
+};
+
+/// `convert-to-llvm`.
+const TO_LLVM: PassInfo = PassInfo {
+    name: "convert-to-llvm",
+    anchor: Some("builtin.module"),
+    summary: "Replaces what is left of other dialects by the llvm dialect",
+    options: &[],
+    make: |_| Ok(Box::new(Step { name: "convert-to-llvm", run: convert_to_llvm })),
+};
+
+/// `lower-to-llvm`: the three others, in order.
+const LOWER_TO_LLVM: PassInfo = PassInfo {
+    name: "lower-to-llvm",
+    anchor: Some("builtin.module"),
+    summary: "Lowers a module all the way to the llvm dialect",
+    options: &[],
+    make: |_| Ok(Box::new(Step { name: "lower-to-llvm", run: lower_to_llvm })),
+};
+
+/// The passes of this crate.
+pub const PASSES: &[PassInfo] = &[LOWER_AFFINE, SCF_TO_CF, TO_LLVM, LOWER_TO_LLVM];
