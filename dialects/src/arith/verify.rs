@@ -25,7 +25,7 @@ pub(super) fn constant(op: OpRef<'_>, out: &mut Diagnostics) {
             | AttrKind::DenseResource { .. }
             | AttrKind::Sparse { .. } => match ty.kind(ctx) {
                 TypeKind::Vector { scalable, .. } if scalable.contains(&true) => {
-                    "scalable vectors are filled by one value only, not by elements that differ"
+                    "initializing scalable vectors with elements attribute is not supported unless it's a vector splat"
                 }
                 _ => return,
             },

@@ -5,7 +5,9 @@ use loomir_ir::{Attr, Context, DYNAMIC, OpDef, OpRef, Type, Value};
 
 use super::layout::{Ranked, num_dynamic, reassociation, subview_type};
 use super::verify::views::{Slice, dropped_by_subview, permutation};
-use super::{AllocOp, AllocaOp, CollapseShapeOp, ExpandShapeOp, ReinterpretCastOp, SubViewOp, ViewOp};
+use super::{
+    AllocOp, AllocaOp, CastOp, CollapseShapeOp, ExpandShapeOp, ReinterpretCastOp, SubViewOp, ViewOp,
+};
 use crate::arith::fold::{Fold, defined_by, value};
 
 fn index(ctx: &Context, number: i64) -> Fold {
@@ -52,6 +54,9 @@ pub(super) fn dim(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
         size_of_slice(source, dimension)
     } else if source.is(ExpandShapeOp::DEF) {
         nth(source.operand_group("output_shape"), gap)
+    } else if source.is(CastOp::DEF) {
+        let size = *source.operand_type(0).shape(ctx)?.get(dimension)?;
+        if size == DYNAMIC { None } else { index(ctx, size) }
     } else {
         None
     }

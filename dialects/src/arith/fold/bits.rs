@@ -3,7 +3,7 @@
 use loomir_ir::{Attr, OpRef, Value};
 
 use super::super::constant::{is_splat_of, mask, signed};
-use super::super::{AndIOp, OVERFLOW, XOrIOp};
+use super::super::{AndIOp, XOrIOp};
 use super::{Binary, Fold, operands, value};
 
 /// Whether `a` is the complement of `b`: `b ^ -1`, whichever way round.
@@ -86,43 +86,27 @@ pub(in super::super) fn xori(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold 
     b.evaluate(|x, y| Some(x ^ y))
 }
 
-/// `x << 0`; constants, unless the result is poison.
+/// `x << 0`; constants, unless the distance makes the result poison.
 pub(in super::super) fn shli(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
-    let b = operands!(Binary::new(op, constants));
-    if b.right_is(0) {
-        return value(b.lhs);
-    }
-    let flags = op.attr("overflowFlags").and_then(|attr| OVERFLOW.value(op.ctx(), attr)).unwrap_or(0);
-    b.evaluate(|x, y| {
-        let by = distance(y, b.width)?;
-        let result = x << by & mask(b.width);
-        let signed_loss = flags & 1 != 0 && signed(result, b.width) >> by != signed(x, b.width);
-        let unsigned_loss = flags & 2 != 0 && result >> by != x;
-        (!signed_loss && !unsigned_loss).then_some(result)
-    })
+    shift(op, constants, |x, by, _| x << by)
 }
 
-/// `x >> 0`; constants, unless the result is poison.
+/// `x >> 0`; constants, unless the distance makes the result poison.
 pub(in super::super) fn shrui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
-    shift_right(op, constants, |x, by, _| x >> by)
+    shift(op, constants, |x, by, _| x >> by)
 }
 
-/// `x >> 0`; constants, unless the result is poison.
+/// `x >> 0`; constants, unless the distance makes the result poison.
 pub(in super::super) fn shrsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
-    shift_right(op, constants, |x, by, width| (signed(x, width) >> by) as u128)
+    shift(op, constants, |x, by, width| (signed(x, width) >> by) as u128)
 }
 
-fn shift_right(op: OpRef<'_>, constants: &[Option<Attr>], shift: fn(u128, u32, u32) -> u128) -> Fold {
+fn shift(op: OpRef<'_>, constants: &[Option<Attr>], shifted: fn(u128, u32, u32) -> u128) -> Fold {
     let b = operands!(Binary::new(op, constants));
     if b.right_is(0) {
         return value(b.lhs);
     }
-    let exact = op.attr("isExact").is_some();
-    b.evaluate(|x, y| {
-        let by = distance(y, b.width)?;
-        let lost = x & !(u128::MAX << by);
-        (!exact || lost == 0).then(|| shift(x, by, b.width))
-    })
+    b.evaluate(|x, y| Some(shifted(x, distance(y, b.width)?, b.width)))
 }
 
 /// A distance below the width.

@@ -40,20 +40,13 @@ pub(in super::super) fn extsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold
     u.evaluate(|x| Some(signed(x, from) as u128))
 }
 
-/// What an extension added; constants, unless the flags make them poison.
+/// What an extension added; constants.
 pub(in super::super) fn trunci(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let u = operands!(Unary::new(op, constants));
     if let Some(folded) = undone(op, ExtUIOp::DEF).or_else(|| undone(op, ExtSIOp::DEF)) {
         return Some(folded);
     }
-    let (from, to) = widths(&u)?;
-    let flags =
-        op.attr("overflowFlags").and_then(|attr| super::super::OVERFLOW.value(op.ctx(), attr)).unwrap_or(0);
-    u.evaluate(|x| {
-        let signed_loss = flags & 1 != 0 && signed(x, to) != signed(x, from);
-        let unsigned_loss = flags & 2 != 0 && x & mask(to) != x;
-        (!signed_loss && !unsigned_loss).then_some(x & mask(to))
-    })
+    u.evaluate(Some)
 }
 
 /// A truncation undone, where both may be contracted; constants.

@@ -26,14 +26,19 @@ pub(crate) fn holds_for_ints(predicate: u64, x: u128, y: u128, width: u32) -> bo
 
 /// Whether a predicate of `arith.cmpf`, by its number, holds of two floats in this order; `None` if one is NaN.
 pub(crate) fn holds_for_floats(predicate: u64, order: Option<Ordering>) -> bool {
-    // The bits of a predicate: equal, greater, less, unordered.
+    // What the predicate accepts, a bit each: equal, greater, less, unordered.
+    let accepted = match predicate {
+        0..=7 | 15 => predicate,
+        14 => 8,
+        unordered_or => unordered_or - 7 | 8,
+    };
     let bit = match order {
         Some(Ordering::Equal) => 1,
         Some(Ordering::Greater) => 2,
         Some(Ordering::Less) => 4,
         None => 8,
     };
-    predicate & bit != 0
+    accepted & bit != 0
 }
 
 /// `x` with itself; a truth value widened, or as it is, compared with zero (`ne`) or one (`eq`); constants.

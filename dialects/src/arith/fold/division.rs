@@ -1,5 +1,6 @@
 //! Quotients and remainders. A division by zero and the one quotient of signed integers that overflows are undefined
-//! behaviour: they stay for the program to meet.
+//! behaviour: they stay for the program to meet. In one bit, one is minus one; a division by it is undefined or changes nothing,
+//! so the identities of one hold all the same.
 
 use loomir_ir::{Attr, OpRef};
 
@@ -33,9 +34,7 @@ pub(in super::super) fn divui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold
     if b.right_is(1) {
         return value(b.lhs);
     }
-    let exact = op.attr("isExact").is_some();
-    cancelled(&b, NUW)
-        .or_else(|| b.evaluate(|x, y| if exact && x % y.max(1) != 0 { None } else { x.checked_div(y) }))
+    cancelled(&b, NUW).or_else(|| b.evaluate(|x, y| x.checked_div(y)))
 }
 
 /// The quotient of signed numbers of `width` bits, as `round` makes it of the quotient towards zero and whether the remainder
@@ -47,24 +46,13 @@ fn quotient(x: u128, y: u128, width: u32, round: impl Fn(i128, Option<bool>) -> 
     (signed(result as u128, width) == result).then_some(result as u128)
 }
 
-/// Whether the right operand is one. In one bit, one is minus one.
-fn by_one(b: &Binary<'_>) -> bool {
-    b.width > 1 && b.right_is(1)
-}
-
 /// `x / 1`; `(x * y) / y`; constants.
 pub(in super::super) fn divsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let b = operands!(Binary::new(op, constants));
-    if by_one(&b) {
+    if b.right_is(1) {
         return value(b.lhs);
     }
-    let exact = op.attr("isExact").is_some();
-    cancelled(&b, NSW).or_else(|| {
-        b.evaluate(|x, y| {
-            let inexact = signed(x, b.width).checked_rem(signed(y, b.width)) != Some(0);
-            if exact && inexact { None } else { quotient(x, y, b.width, |q, _| q) }
-        })
-    })
+    cancelled(&b, NSW).or_else(|| b.evaluate(|x, y| quotient(x, y, b.width, |q, _| q)))
 }
 
 /// `x / 1`; constants.
@@ -79,7 +67,7 @@ pub(in super::super) fn ceildivui(op: OpRef<'_>, constants: &[Option<Attr>]) -> 
 /// `x / 1`; constants.
 pub(in super::super) fn ceildivsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let b = operands!(Binary::new(op, constants));
-    if by_one(&b) {
+    if b.right_is(1) {
         return value(b.lhs);
     }
     b.evaluate(|x, y| quotient(x, y, b.width, |q, rest| q + i128::from(rest == Some(false))))
@@ -88,7 +76,7 @@ pub(in super::super) fn ceildivsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> 
 /// `x / 1`; constants.
 pub(in super::super) fn floordivsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let b = operands!(Binary::new(op, constants));
-    if by_one(&b) {
+    if b.right_is(1) {
         return value(b.lhs);
     }
     b.evaluate(|x, y| quotient(x, y, b.width, |q, rest| q - i128::from(rest == Some(true))))
@@ -106,7 +94,7 @@ pub(in super::super) fn remui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold
 /// `x % 1`; constants.
 pub(in super::super) fn remsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let b = operands!(Binary::new(op, constants));
-    if by_one(&b) {
+    if b.right_is(1) {
         return b.all(0);
     }
     b.evaluate(|x, y| {

@@ -320,12 +320,12 @@ fn reassociation_problem(collapsed: &[i64], expanded: &[i64], groups: &[Vec<i64>
     for (i, group) in groups.iter().enumerate() {
         let mut product = Some(1i64);
         for dimension in group {
-            let Some(size) = usize::try_from(*dimension).ok().and_then(|d| expanded.get(d)) else {
-                return Some(format!("reassociation index {dimension} is out of bounds"));
-            };
             if *dimension != next {
                 return Some("reassociation indices must be contiguous".into());
             }
+            let Some(size) = usize::try_from(*dimension).ok().and_then(|d| expanded.get(d)) else {
+                return Some(format!("reassociation index {dimension} is out of bounds"));
+            };
             next += 1;
             product = product.filter(|_| *size != DYNAMIC).map(|p| p.saturating_mul(*size));
         }
