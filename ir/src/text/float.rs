@@ -128,8 +128,58 @@ fn overflow(kind: FloatKind, negative: bool) -> u128 {
     }
 }
 
-/// The bits nearest to a decimal number such as `1.5e-3`, ties to even.
-pub(crate) fn from_decimal(kind: FloatKind, negative: bool, text: &str) -> u128 {
+/// The bits of a literal such as `1.5e-3`. As in MLIR it stands for the double nearest to it, which is then rounded to the format.
+pub(crate) fn from_literal(kind: FloatKind, negative: bool, text: &str) -> u128 {
+    let value: f64 = text.parse().unwrap_or(0.0);
+    let sign = u128::from(negative) << (kind.width() - 1);
+    match kind {
+        FloatKind::F64 => u128::from(value.to_bits()) | sign,
+        FloatKind::F32 => u128::from((value as f32).to_bits()) | sign,
+        _ => match decode(FloatKind::F64, u128::from(value.to_bits())) {
+            None => overflow(kind, negative),
+            Some(parts) if parts.significand == 0 => encode(kind, negative, 0, layout(kind).min),
+            Some(parts) => nearest(kind, negative, parts.significand, parts.exponent),
+        },
+    }
+}
+
+/// The bits nearest to `±significand * 2^exponent`, ties to even; `significand` is neither 0 nor above 2^64.
+fn nearest(kind: FloatKind, negative: bool, significand: u128, exponent: i32) -> u128 {
+    let l = layout(kind);
+    let bits = 128 - significand.leading_zeros() as i32;
+    let lowest = l.min - (l.precision as i32 - 1);
+    let wanted = (exponent + bits - l.precision as i32).max(lowest);
+    let shift = wanted - exponent;
+    if shift <= 0 {
+        return finished(kind, negative, significand << -shift, wanted);
+    }
+    if shift > 100 {
+        return encode(kind, negative, 0, l.min);
+    }
+    let (quotient, rest, half) =
+        (significand >> shift, significand & ((1 << shift) - 1), 1u128 << (shift - 1));
+    let up = rest > half || (rest == half && quotient & 1 == 1);
+    finished(kind, negative, quotient + u128::from(up), wanted)
+}
+
+/// The bits of a rounded number, whose significand may have become one bit too long.
+fn finished(kind: FloatKind, negative: bool, mut significand: u128, mut exponent: i32) -> u128 {
+    let l = layout(kind);
+    if significand >> l.precision != 0 {
+        significand >>= 1;
+        exponent += 1;
+    }
+    let is_normal = significand >> (l.precision - 1) != 0;
+    if is_normal && exponent + l.precision as i32 - 1 > l.max {
+        return overflow(kind, negative);
+    }
+    let bits = encode(kind, negative, significand, exponent);
+    // The greatest numbers of some formats have NaN's neighbours' bits.
+    if significand != 0 && decode(kind, bits).is_none() { overflow(kind, negative) } else { bits }
+}
+
+/// The bits nearest to a decimal number, exactly, ties to even.
+fn from_decimal(kind: FloatKind, negative: bool, text: &str) -> u128 {
     let sign = |bits: u128| bits | u128::from(negative) << (kind.width() - 1);
     match kind {
         FloatKind::F64 => text.parse::<f64>().map_or(0, |v| sign(u128::from(v.to_bits()))),
@@ -187,21 +237,7 @@ fn from_decimal_exactly(kind: FloatKind, negative: bool, text: &str) -> u128 {
         let up = twice > d || (twice == d && odd);
         let mut significand = quotient.iter_u64_digits().rev().fold(0u128, |s, d| s << 64 | u128::from(d));
         significand += u128::from(up);
-        if significand >> l.precision != 0 {
-            significand >>= 1;
-            exponent += 1;
-        }
-        let top = exponent + i64::from(l.precision) - 1;
-        if significand != 0 && significand >> (l.precision - 1) != 0 && top > i64::from(l.max) {
-            return overflow(kind, negative);
-        }
-        let bits = encode(kind, negative, significand, exponent as i32);
-        // The greatest numbers of some formats have NaN's neighbours' bits.
-        return if significand != 0 && decode(kind, bits).is_none() {
-            overflow(kind, negative)
-        } else {
-            bits
-        };
+        return finished(kind, negative, significand, exponent as i32);
     }
 }
 

@@ -34,7 +34,6 @@ use crate::body::OpRef;
 use crate::builder::OperationState;
 use crate::entity::{Block, Value};
 use crate::opdef::OpDef;
-use crate::text::lexer::Kind;
 use crate::text::{OpParser, OpPrinter, ParseResult, UnresolvedOperand};
 use crate::types::Type;
 
@@ -92,7 +91,7 @@ struct Spaced {
 
 #[derive(Debug)]
 enum Element {
-    Punctuation(Kind, String),
+    Punctuation(String),
     Keyword(String),
     /// Only of effect on spaces: written if the flag is set.
     Space(bool),

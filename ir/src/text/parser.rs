@@ -277,10 +277,6 @@ impl<'s> Parser<'s> {
         self.fatal |= self.diagnostics.len() >= MAX_ERRORS;
     }
 
-    pub(super) fn has_failed(&self) -> bool {
-        self.fatal || !self.diagnostics.is_empty()
-    }
-
     /// Reports an error in what began at `start` and skips to where the next operation, block or end of region may begin: behind all
     /// brackets that were opened since, at the start of a line.
     fn recover(&mut self, start: u32, error: Box<Diagnostic>) {

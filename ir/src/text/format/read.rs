@@ -73,7 +73,7 @@ impl Reader<'_> {
         element: &Element,
     ) -> ParseResult<()> {
         match element {
-            Element::Punctuation(_, text) => p.expect(text),
+            Element::Punctuation(text) => p.expect(text),
             Element::Keyword(text) => p.expect_keyword(text),
             Element::Space(_) | Element::LineBreak => Ok(()),
             Element::Operand(index) => self.operand(p, *index).map(|_| ()),
@@ -327,7 +327,7 @@ impl Reader<'_> {
         element: &Element,
     ) -> ParseResult<bool> {
         match element {
-            Element::Punctuation(_, text) => Ok(p.accept(text)),
+            Element::Punctuation(text) => Ok(p.accept(text)),
             Element::Keyword(text) => Ok(p.accept_keyword(text)),
             Element::Operand(index) => {
                 if p.is_operand_next() {
@@ -374,7 +374,7 @@ impl Reader<'_> {
             let loc = p.loc();
             let next = clauses.iter().position(|clause| match &clause.keyword.element {
                 Element::Keyword(text) => p.accept_keyword(text),
-                Element::Punctuation(_, text) => p.accept(text),
+                Element::Punctuation(text) => p.accept(text),
                 _ => false,
             });
             let Some(index) = next else { return Ok(()) };

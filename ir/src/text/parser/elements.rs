@@ -288,7 +288,7 @@ impl Parser<'_> {
                 }
             }
             (Kind::Float, TypeKind::Float(kind)) => {
-                let bits = float::from_decimal(*kind, negative, text);
+                let bits = float::from_literal(*kind, negative, text);
                 bytes.extend_from_slice(&bits.to_le_bytes()[..width]);
             }
             (Kind::Integer, TypeKind::Float(kind)) => {
@@ -319,11 +319,23 @@ impl Parser<'_> {
             return Err(self.error_here("expected floating-point, integer, or complex element type"));
         }
         let count = shape.iter().try_fold(1i64, |n, d| n.checked_mul(*d));
-        let expected = count.and_then(|n| n.checked_mul(width));
         let length = bytes.len() as i64;
+        let wrong_size = || format!("elements hex data size is invalid for provided type: {length} bytes");
+        if element == Type::I1 {
+            // Eight to a byte, the first in the lowest bit; one byte of all ones or zeros for all.
+            let Some(count) = count else { return Err(self.error_here(wrong_size())) };
+            let splat = length == 1 && matches!(bytes[0], 0 | 0xff) && count > 0;
+            if !splat && count.unsigned_abs().div_ceil(8) != length.unsigned_abs() {
+                return Err(self.error_here(wrong_size()));
+            }
+            self.advance();
+            let bits = if splat { 1 } else { count as usize };
+            let bytes = (0..bits).map(|i| bytes[i / 8] >> (i % 8) & 1).collect();
+            return Ok(self.finish_elements(ty, Sink::Bytes(bytes), splat));
+        }
+        let expected = count.and_then(|n| n.checked_mul(width));
         if Some(length) != expected && length != width {
-            let message = format!("elements hex data size is invalid for provided type: {length} bytes");
-            return Err(self.error_here(message));
+            return Err(self.error_here(wrong_size()));
         }
         self.advance();
         let splat = length == width && count != Some(1);

@@ -26,7 +26,7 @@ impl Parser<'_> {
                 if is_float {
                     return Ok(self
                         .ctx
-                        .attr(AttrKind::Float { bits: float::from_decimal(*kind, negative, text), ty }));
+                        .attr(AttrKind::Float { bits: float::from_literal(*kind, negative, text), ty }));
                 }
                 self.hex_float(*kind, negative, text, at)
                     .map(|bits| self.ctx.attr(AttrKind::Float { bits, ty }))

@@ -242,7 +242,14 @@ impl OpPrinter<'_> {
         self.write("dense<");
         if !splat && may_be_hex && count > HEX_IF_LARGER {
             self.write("\"0x");
-            self.hex(bytes);
+            if element == Type::I1 {
+                // Eight to a byte, the first in the lowest bit.
+                let pack = |bits: &[u8]| bits.iter().rev().fold(0, |byte, bit| byte << 1 | (bit & 1));
+                let packed: Vec<u8> = bytes.chunks(8).map(pack).collect();
+                self.hex(&packed);
+            } else {
+                self.hex(bytes);
+            }
             self.write("\"");
         } else {
             self.nested_elements(shape, splat, count as usize, |p, i| {
