@@ -1,8 +1,14 @@
 //! Exact integer sets and relations.
 //!
-//! A [`Conjunction`] is the set of integer solutions of affine equalities and inequalities, existential variables
-//! included, so `floor`, `mod` and strides are exact. Constraints are built from numbered [`Var`]s and [`Affine`]
-//! expressions, without text:
+//! This crate answers questions about sets of integer points that affine constraints describe: is there a point at
+//! all, is one set part of another, what is the least point as a function of parameters, what is left of one set
+//! without another. Answers are exact over the integers, for coefficients of any size, unbounded sets included. It is
+//! the mathematics under the dependence tests of a compiler, and depends on nothing of one.
+//!
+//! # Two levels
+//!
+//! A [`Conjunction`] is one list of equalities and inequalities over numbered variables, some of them existential. It
+//! is cheap to build, flat in memory, and answers the question asked most, [`Conjunction::is_empty`]:
 //!
 //! ```
 //! use loomir_polyhedra::{Conjunction, Limits, Var};
@@ -10,16 +16,64 @@
 //! // Do `A[2*i]` and `A[2*j + 1]` ever meet for 0 <= i, j < n?
 //! let (i, j, n) = (Var(0), Var(1), Var(2));
 //! let mut meet = Conjunction::new(3);
-//! meet.add_ge(i, 0);
-//! meet.add_lt(i, n);
-//! meet.add_ge(j, 0);
-//! meet.add_lt(j, n);
+//! for var in [i, j] {
+//!     meet.add_ge(var, 0);
+//!     meet.add_lt(var, n);
+//! }
 //! meet.add_eq(i * 2, j * 2 + 1);
 //! assert!(meet.is_empty(&Limits::default()).is_empty());
 //! ```
 //!
-//! [`Conjunction::is_empty`] answers every question exactly: `Empty`, `NonEmpty` with a point, or, only when the
-//! [`Limits`] are used up, `Unknown`. Numbers of any size are allowed; nothing wraps.
+//! A [`Set`] or a [`Relation`] is a union of conjunctions in a [`Space`], which names parameters, tuples and
+//! dimensions. They are read and printed in isl's notation and have the whole algebra:
+//!
+//! ```
+//! use loomir_polyhedra::{Limits, Relation, Set};
+//!
+//! let limits = Limits::default();
+//! let domain: Set = "[n] -> { S[i, j] : 0 <= i < n and 0 <= j <= i }".parse()?;
+//! let access: Relation = "{ S[i, j] -> A[i + j] }".parse()?;
+//! let touched = access.image(&domain)?;
+//! let expected: Set = "[n] -> { A[a] : 0 <= a <= 2n - 2 }".parse()?;
+//! assert!(touched.is_equal(&expected, &limits)?);
+//!
+//! // The last iteration that touches each element.
+//! let last = access.intersect_domain(&domain)?.inverse().lexmax(&limits)?;
+//! let expected: Relation = "[n] -> { A[a] -> S[i, a - i] : 0 <= a <= 2n - 2 and i = min(a, n - 1) }".parse()?;
+//! assert!(last.is_equal(&expected, &limits)?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is asked, and where
+//!
+//! | question | answered by |
+//! | --- | --- |
+//! | is there a point, and which | [`is_empty`](Set::is_empty), [`sample`](Set::sample), [`meets`](Set::meets) |
+//! | algebra | [`intersect`](Set::intersect), [`union`](Set::union), [`subtract`](Set::subtract), [`complement`](Set::complement), [`project_out`](Set::project_out) |
+//! | comparison | [`is_subset`](Set::is_subset), [`is_equal`](Set::is_equal), [`contains`](Set::contains) |
+//! | optima | [`lexmin`](Set::lexmin), [`lexmax`](Set::lexmax), [`minimum`](Set::minimum), [`maximum`](Set::maximum), [`bounding_box`](Set::bounding_box) |
+//! | relations | [`then`](Relation::then), [`inverse`](Relation::inverse), [`domain`](Relation::domain), [`range`](Relation::range), [`image`](Relation::image) |
+//! | dependences | [`deltas`](Relation::deltas), [`directions`](Relation::directions), [`direction_vectors`](Relation::direction_vectors), [`distances`](Relation::distances), [`lexicographic`](Relation::lexicographic) |
+//! | simpler forms | [`gist`](Set::gist), [`coalesce`](Set::coalesce), [`disjoint`](Set::disjoint) |
+//! | how many | [`count`](Set::count) |
+//! | a picture | [`Set::to_svg`], [`Relation::to_svg`] |
+//!
+//! # Limits
+//!
+//! Whatever may have to search takes [`Limits`], a number of steps. A limit that is reached is an error, or
+//! [`Emptiness::Unknown`]; it is never replaced by a guess. Time plays no part, so answers depend on the input alone.
+//!
+//! # How it works
+//!
+//! - Rows of `i64`s are normalised by their gcd; equalities are substituted away by unimodular steps; variables whose
+//!   bounds meet exactly are eliminated. This decides nearly every dependence test, in about a microsecond.
+//! - The rest goes to a complete method: rational simplex, elimination of unbounded directions, and branching along
+//!   the thin directions of a reduced lattice basis, so that large coefficients do not mean many branches.
+//! - Arithmetic never wraps: every algorithm is written once and run over `i64`, over `i128` if a number does not fit,
+//!   and over integers of any size if it still does not.
+//! - Parametric optima come from the lexicographic dual simplex method with cuts whose right-hand sides are functions
+//!   of the parameters. The same method turns existential variables into `floor`s of the others where a set must be
+//!   negated, so differences and complements are exact.
 #![forbid(unsafe_code)]
 
 mod affine;
@@ -57,3 +111,8 @@ pub use relation::{Order, Relation};
 pub use set::Set;
 pub use space::{Space, Tuple};
 pub use text::ParseError;
+
+/// The chapter of the book; its examples are tests of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../book/src/polyhedra.md")]
+struct Book;

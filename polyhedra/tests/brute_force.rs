@@ -6,7 +6,6 @@ mod campaign;
 fn random_sets_agree_with_enumeration() {
     let mut report = campaign::Report::default();
     campaign::run(1, 0, 10_000, &mut report);
-    println!("{report}");
     assert!(
         report.failures.is_empty(),
         "{}",

@@ -29,16 +29,16 @@ pub(crate) struct Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let share = |part: u64| 100.0 * part as f64 / self.cases.max(1) as f64;
-        writeln!(f, "cases                                    {}", self.cases)?;
-        writeln!(f, "non-empty                                {:.1} %", share(self.nonempty))?;
-        writeln!(f, "rationally non-empty, no integer point   {:.1} %", share(self.rational_only))?;
-        writeln!(f, "with existential variables               {:.1} %", share(self.existentials))?;
-        writeln!(f, "with equalities                          {:.1} %", share(self.equalities))?;
-        writeln!(f, "unions of two                            {:.1} %", share(self.unions))?;
-        writeln!(f, "first a subset of second                 {:.1} %", share(self.subsets))?;
-        writeln!(f, "points looked up                         {}", self.points)?;
-        write!(f, "disagreements                            {}", self.failures.len())
+        let share = |part: u64| format!("{:.1} %", 100.0 * part as f64 / self.cases.max(1) as f64);
+        writeln!(f, "cases={}", self.cases)?;
+        writeln!(f, "non-empty={}", share(self.nonempty))?;
+        writeln!(f, "rationally non-empty without an integer point={}", share(self.rational_only))?;
+        writeln!(f, "with existential variables={}", share(self.existentials))?;
+        writeln!(f, "with equalities={}", share(self.equalities))?;
+        writeln!(f, "unions of two={}", share(self.unions))?;
+        writeln!(f, "first a subset of second={}", share(self.subsets))?;
+        writeln!(f, "points looked up={}", self.points)?;
+        write!(f, "disagreements={}", self.failures.len())
     }
 }
 
