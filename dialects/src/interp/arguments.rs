@@ -247,7 +247,12 @@ impl Arguments {
         let mut made = Arguments { buffers: Vec::new(), arguments: Vec::new(), convention };
         for (i, spec) in specs.iter().enumerate() {
             let parameter = if convention == Convention::Expanded { None } else { Some(parameters[i]) };
-            let argument = made.argument(ctx, spec, parameter).map_err(|mut fault| {
+            // A shared buffer may take its sizes from the argument it is shared with.
+            let shared = match spec.contents {
+                Source::Shared(index, 0) => specs[..i].get(index).and_then(|s| s.ty),
+                _ => None,
+            };
+            let argument = made.argument(ctx, spec, parameter, spec.ty.or(shared)).map_err(|mut fault| {
                 fault.diagnostic.message = format!("argument {i}: {}", fault.diagnostic.message);
                 fault
             })?;
@@ -264,8 +269,9 @@ impl Arguments {
         ctx: &Context,
         spec: &ArgSpec,
         parameter: Option<Type>,
+        given: Option<Type>,
     ) -> Result<Argument, Box<Fault>> {
-        let ty = settle_type(ctx, parameter, spec.ty)?;
+        let ty = settle_type(ctx, parameter, given)?;
         let TypeKind::MemRef { shape: Some(shape), element, .. } = ty.kind(ctx) else {
             let bits = match &spec.contents {
                 Source::List(_) | Source::Shared(..) => {

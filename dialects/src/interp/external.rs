@@ -123,8 +123,9 @@ impl External {
             Kind::AlignedAlloc => Some(allocate(m, number(1)?, number(0)?)?),
             Kind::Calloc => {
                 let size = number(0)?.saturating_mul(number(1)?);
-                m.spend(size / 64)?;
-                Some(m.memory.allocate_bytes(&vec![0; checked(m, size)?], 16, ObjectKind::Heap)?.into())
+                let pointer = m.allocate(size, 16, ObjectKind::Heap)?;
+                m.memory.fill(pointer, Some(0), size)?;
+                Some(pointer.into())
             }
             Kind::Free => {
                 m.memory.free(pointer(0)?)?;
@@ -167,17 +168,8 @@ impl External {
     }
 }
 
-/// A size that the memory limit allows to try.
-fn checked(m: &Machine, size: u64) -> Result<usize, Box<Fault>> {
-    if m.memory.has_room(size) {
-        return Ok(size as usize);
-    }
-    Err(Fault::new(super::FaultKind::Limit, format!("memory limit reached: no {size} bytes left")))
-}
-
 fn allocate(m: &mut Machine, size: u64, align: u64) -> Result<Datum, Box<Fault>> {
-    m.spend(size / 64)?;
-    Ok(m.memory.allocate(size, align, ObjectKind::Heap)?.into())
+    Ok(m.allocate(size, align, ObjectKind::Heap)?.into())
 }
 
 /// Copies bytes as `memcpy` (ranges that overlap are undefined behaviour unless equal) or `memmove`.

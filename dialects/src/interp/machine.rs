@@ -78,10 +78,16 @@ impl Machine {
         }
     }
 
+    /// Makes an object, which costs steps in proportion to its size.
+    pub fn allocate(&mut self, size: u64, align: u64, kind: ObjectKind) -> Result<Pointer, Box<Fault>> {
+        let pointer = self.memory.allocate(size, align, kind)?;
+        self.spend(size / 64)?;
+        Ok(pointer)
+    }
+
     /// Makes an object of the stack that ends with operation number `scope`, or with the function.
     pub fn allocate_on_stack(&mut self, size: u64, align: u64, scope: u32) -> Result<Pointer, Box<Fault>> {
-        self.spend(size / 64)?;
-        let pointer = self.memory.allocate(size, align, ObjectKind::Stack)?;
+        let pointer = self.allocate(size, align, ObjectKind::Stack)?;
         self.stack.push((scope, pointer.object));
         Ok(pointer)
     }

@@ -75,11 +75,6 @@ impl Memory {
         Memory { objects: Vec::new(), next_address: FIRST_ADDRESS, left: limit }
     }
 
-    /// Whether an object of this size would be within the limit.
-    pub fn has_room(&self, size: u64) -> bool {
-        size.saturating_mul(2).saturating_add(OVERHEAD) <= self.left
-    }
-
     /// Makes an object whose bytes were never written.
     pub fn allocate(&mut self, size: u64, align: u64, kind: ObjectKind) -> Result<Pointer, Box<Fault>> {
         if !align.is_power_of_two() {

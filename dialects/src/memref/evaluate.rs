@@ -115,11 +115,8 @@ fn allocate(m: &mut Machine, shape: &Shape, sizes: &[i64], scope: Option<u32>) -
     let (bytes, mut memref) = shape.place(sizes)?;
     let pointer = match scope {
         Some(scope) => m.allocate_on_stack(bytes, shape.align, scope)?,
-        None => {
-            m.spend(bytes / 64)?;
-            // As `malloc` would.
-            m.memory.allocate(bytes, shape.align.max(16), ObjectKind::Heap)?
-        }
+        // As `malloc` would.
+        None => m.allocate(bytes, shape.align.max(16), ObjectKind::Heap)?,
     };
     (memref.allocated, memref.aligned) = (pointer, pointer);
     Ok(memref)
