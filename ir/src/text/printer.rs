@@ -47,7 +47,7 @@ impl<'p> OpPrinter<'p> {
             current: 0,
             indent: 0,
             depth: 0,
-            default_dialects: vec![""],
+            default_dialects: vec!["builtin"],
         }
     }
 
