@@ -68,7 +68,7 @@ impl OpPrinter<'_> {
 
     fn custom_name(&mut self, name: Name) {
         let text = self.ctx.str(name);
-        let default = self.default_dialects.last().copied().unwrap_or_default();
+        let default = self.default_dialects.last().copied().unwrap_or("builtin");
         let short = text.strip_prefix(default).and_then(|t| t.strip_prefix('.'));
         match short {
             Some(short) if !short.contains('.') => self.write(short),
