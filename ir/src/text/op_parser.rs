@@ -561,7 +561,7 @@ impl<'p, 's> OpParser<'p, 's> {
 
     // Regions and successors.
 
-    /// Reads `%name` or, `with_type`, `%name: type {attributes} loc(…)`.
+    /// Reads `%name loc(…)` or, `with_type`, `%name: type {attributes} loc(…)`, without what is left out.
     pub fn parse_argument(&mut self, with_type: bool) -> ParseResult<Argument> {
         let loc = self.loc();
         let operand = self.parser.operand()?;
@@ -574,9 +574,9 @@ impl<'p, 's> OpParser<'p, 's> {
             if self.parser.is(Kind::LBrace) {
                 argument.attrs = self.parser.dictionary()?;
             }
-            if let Some(loc) = self.parser.optional_trailing_loc()? {
-                argument.loc = loc;
-            }
+        }
+        if let Some(loc) = self.parser.optional_trailing_loc()? {
+            argument.loc = loc;
         }
         Ok(argument)
     }

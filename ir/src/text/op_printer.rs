@@ -219,7 +219,8 @@ impl<'p> OpPrinter<'p> {
         self.argument_loc(value);
     }
 
-    /// Writes an argument of a region without its type.
+    /// Writes an argument of a region without its type, ` loc(…)` behind it if locations are printed. Where MLIR writes no location, call
+    /// [`OpPrinter::operand`].
     pub fn argument_without_type(&mut self, value: Value) {
         self.operand(value);
         if let Some(body) = self.names.body(self.current)

@@ -61,41 +61,53 @@ fn name_of(ctx: &crate::Context, attr: Attr) -> Option<&'static str> {
     }
 }
 
-/// Attributes of MLIR's dialects that have aliases, whoever registers them.
-const FOREIGN: &[(&str, &str, &str)] = &[
-    ("llvm", "access_group", "access_group"),
-    ("llvm", "alias_scope", "alias_scope"),
-    ("llvm", "alias_scope_domain", "alias_scope_domain"),
-    ("llvm", "di_annotation", "di_annotation"),
-    ("llvm", "di_basic_type", "di_basic_type"),
-    ("llvm", "di_common_block", "di_common_block"),
-    ("llvm", "di_compile_unit", "di_compile_unit"),
-    ("llvm", "di_composite_type", "di_composite_type"),
-    ("llvm", "di_derived_type", "di_derived_type"),
-    ("llvm", "di_file", "di_file"),
-    ("llvm", "di_generic_subrange", "di_generic_subrange"),
-    ("llvm", "di_global_variable", "di_global_variable"),
-    ("llvm", "di_global_variable_expression", "di_global_variable_expression"),
-    ("llvm", "di_imported_entity", "di_imported_entity"),
-    ("llvm", "di_label", "di_label"),
-    ("llvm", "di_lexical_block", "di_lexical_block"),
-    ("llvm", "di_lexical_block_file", "di_lexical_block_file"),
-    ("llvm", "di_local_variable", "di_local_variable"),
-    ("llvm", "di_module", "di_module"),
-    ("llvm", "di_namespace", "di_namespace"),
-    ("llvm", "di_null_type", "di_null_type"),
-    ("llvm", "di_string_type", "di_string_type"),
-    ("llvm", "di_subprogram", "di_subprogram"),
-    ("llvm", "di_subroutine_type", "di_subroutine_type"),
-    ("llvm", "loop_annotation", "loop_annotation"),
-    ("llvm", "tbaa_root", "tbaa_root"),
-    ("llvm", "tbaa_tag", "tbaa_tag"),
-    ("llvm", "tbaa_type_desc", "tbaa_type_desc"),
-    ("sparse_tensor", "encoding", "sparse"),
+/// Attributes of MLIR's dialects that have aliases, whoever registers them, and what those are called.
+const FOREIGN: &[(&str, &str)] = &[
+    ("llvm.access_group", "access_group"),
+    ("llvm.alias_scope", "alias_scope"),
+    ("llvm.alias_scope_domain", "alias_scope_domain"),
+    ("llvm.di_basic_type", "di_basic_type"),
+    ("llvm.di_common_block", "di_common_block"),
+    ("llvm.di_compile_unit", "di_compile_unit"),
+    ("llvm.di_composite_type", "di_composite_type"),
+    ("llvm.di_derived_type", "di_derived_type"),
+    ("llvm.di_file", "di_file"),
+    ("llvm.di_global_variable", "di_global_variable"),
+    ("llvm.di_global_variable_expression", "di_global_variable_expression"),
+    ("llvm.di_imported_entity", "di_imported_entity"),
+    ("llvm.di_label", "di_label"),
+    ("llvm.di_lexical_block", "di_lexical_block"),
+    ("llvm.di_lexical_block_file", "di_lexical_block_file"),
+    ("llvm.di_local_variable", "di_local_variable"),
+    ("llvm.di_module", "di_module"),
+    ("llvm.di_namespace", "di_namespace"),
+    ("llvm.di_null_type", "di_null_type"),
+    ("llvm.di_string_type", "di_string_type"),
+    ("llvm.di_subprogram", "di_subprogram"),
+    ("llvm.di_subroutine_type", "di_subroutine_type"),
+    ("llvm.loop_annotation", "loop_annotation"),
+    ("llvm.loop_distribute", "loop_distribute"),
+    ("llvm.loop_interleave", "loop_interleave"),
+    ("llvm.loop_licm", "loop_licm"),
+    ("llvm.loop_peeled", "loop_peeled"),
+    ("llvm.loop_pipeline", "loop_pipeline"),
+    ("llvm.loop_unroll", "loop_unroll"),
+    ("llvm.loop_unroll_and_jam", "loop_unroll_and_jam"),
+    ("llvm.loop_unswitch", "loop_unswitch"),
+    ("llvm.loop_vectorize", "loop_vectorize"),
+    ("llvm.mmra_tag", "mmra_tag"),
+    ("llvm.tbaa_root", "tbaa_root"),
+    ("llvm.tbaa_tag", "tbaa_tag"),
+    ("llvm.tbaa_type_desc", "tbaa_type_desc"),
+    ("ml_program.extern", "extern"),
+    ("sparse_tensor.encoding", "sparse"),
 ];
 
 fn foreign_name(dialect: &str, mnemonic: &str) -> Option<&'static str> {
-    FOREIGN.iter().find(|(d, m, _)| *d == dialect && *m == mnemonic).map(|(.., alias)| *alias)
+    let is_it = |full: &str| {
+        full.strip_prefix(dialect).and_then(|rest| rest.strip_prefix('.')).is_some_and(|m| m == mnemonic)
+    };
+    FOREIGN.iter().find(|(full, _)| is_it(full)).map(|(_, alias)| *alias)
 }
 
 /// Whether an attribute or type with an alias occurs anywhere in an operation. Each attribute and type is looked into once.

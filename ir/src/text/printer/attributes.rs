@@ -202,7 +202,7 @@ impl OpPrinter<'_> {
         self.write(sigil);
         self.write(dialect);
         self.write(if pretty { "." } else { "<" });
-        self.opaque_body(body);
+        self.nested(|p| p.opaque_body(body));
         self.write(if pretty { "" } else { ">" });
     }
 

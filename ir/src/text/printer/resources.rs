@@ -3,6 +3,7 @@
 use crate::attributes::AttrKind;
 use crate::body::OpRef;
 use crate::text::OpPrinter;
+use crate::text::lexer::{Kind, Lexer};
 
 impl OpPrinter<'_> {
     /// Writes the blobs that the operation's attributes refer to.
@@ -46,8 +47,62 @@ impl OpPrinter<'_> {
         self.write("\n    }\n  }\n#-}\n");
     }
 
-    /// Writes text of a dialect nobody registered, with aliases for what has them.
+    /// Writes text of a dialect nobody registered, with aliases for the attributes and types in it that have them.
     pub(crate) fn opaque_body(&mut self, body: &str) {
-        self.write(body);
+        if !body.contains(['#', '!']) && !body.contains("affine_") {
+            return self.write(body);
+        }
+        let mut lexer = Lexer::new(body);
+        let mut copied = 0;
+        loop {
+            let token = lexer.next();
+            let (start, end) = (token.start as usize, token.end as usize);
+            let text = &body[start..end];
+            match token.kind {
+                Kind::Eof => break,
+                Kind::Hash | Kind::Exclaim => {}
+                Kind::Bare if matches!(text, "affine_map" | "affine_set") => {}
+                _ => continue,
+            }
+            let Some(end) = behind_brackets(body, end) else { continue };
+            self.write(&body[copied..start]);
+            copied = end;
+            lexer.set_pos(end as u32);
+            let inner = &body[start..end];
+            if token.kind == Kind::Exclaim {
+                match crate::text::parse_type(self.ctx, inner) {
+                    Ok(ty) => self.ty(ty),
+                    Err(_) => self.write(inner),
+                }
+            } else {
+                match crate::text::parse_attr(self.ctx, inner) {
+                    Ok(attr) => self.attr(attr),
+                    Err(_) => self.write(inner),
+                }
+            }
+        }
+        self.write(&body[copied..]);
+    }
+}
+
+/// The byte behind the brackets that open at `at`, or `at` if none do; `None` if they don't close.
+fn behind_brackets(text: &str, at: usize) -> Option<usize> {
+    if text.as_bytes().get(at) != Some(&b'<') {
+        return Some(at);
+    }
+    let mut lexer = Lexer::new(text);
+    lexer.set_pos(at as u32);
+    let mut open = 0u32;
+    loop {
+        let token = lexer.next();
+        match token.kind {
+            Kind::Eof => return None,
+            Kind::Less | Kind::LParen | Kind::LSquare | Kind::LBrace => open += 1,
+            Kind::Greater | Kind::RParen | Kind::RSquare | Kind::RBrace => open = open.saturating_sub(1),
+            _ => {}
+        }
+        if open == 0 {
+            return Some(token.end as usize);
+        }
     }
 }
