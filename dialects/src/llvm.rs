@@ -50,7 +50,7 @@ pub static LLVM: DialectDef = DialectDef {
     ops: Cow::Borrowed(&OPS),
     enums: Cow::Borrowed(attributes::ENUMS),
     types: Cow::Borrowed(type_syntax::TYPES),
-    attrs: Cow::Borrowed(&[]),
+    attrs: Cow::Borrowed(attributes::STRUCTS),
     directives: Cow::Borrowed(&[]),
     materialize_constant: Some(globals::materialize),
 };

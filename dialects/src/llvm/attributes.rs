@@ -1,7 +1,11 @@
-//! Enumerations of the dialect, as attributes (`#llvm.linkage<internal>`) or numbers (`ordering = 4 : i64`).
+//! Attributes of the dialect: enumerations, kept as attributes (`#llvm.linkage<internal>`) or numbers (`ordering = 4 : i64`), and
+//! structured ones (`#llvm.dereferenceable<bytes = 8>`).
+//!
+//! Structured attributes that are not listed here (loop annotations, debug information) are kept as they are written.
 
-use loomir_ir::EnumDef;
-use loomir_ir::opdef::EnumStorage;
+use loomir_ir::opdef::{EnumStorage, StructAttrDef};
+use loomir_ir::text::{Delimiter, OpParser, OpPrinter, ParseResult};
+use loomir_ir::{Attr, EnumDef, Name, Type};
 
 /// What may be assumed of floating-point operands and how far results may be changed.
 pub static FASTMATH: EnumDef = EnumDef {
@@ -259,3 +263,53 @@ pub static ASM_DIALECT: EnumDef = EnumDef {
 
 /// The enumerations that are attributes.
 pub(super) static ENUMS: &[&EnumDef] = &[&FASTMATH, &LINKAGE, &CCONV, &TAIL_CALL_KIND];
+
+/// The structured attributes.
+pub(super) static STRUCTS: &[StructAttrDef] = &[
+    StructAttrDef {
+        name: "llvm.dereferenceable",
+        parse: |p| parse_fields(p, &["bytes", "mayBeNull"], Some(Type::I64)),
+        print: |p, params| print_fields(p, &["bytes", "mayBeNull"], params, false),
+    },
+    StructAttrDef {
+        name: "llvm.vscale_range",
+        parse: |p| parse_fields(p, &["minRange", "maxRange"], None),
+        print: |p, params| print_fields(p, &["minRange", "maxRange"], params, true),
+    },
+];
+
+/// Reads `<bytes = 8, mayBeNull = true>`; numbers are of type `ty`, or have their types written.
+fn parse_fields(
+    p: &mut OpParser<'_, '_>,
+    names: &[&str],
+    ty: Option<Type>,
+) -> ParseResult<Vec<(Name, Attr)>> {
+    p.parse_list(Delimiter::LessGreater, |p| {
+        let loc = p.loc();
+        let name = p.parse_keyword()?;
+        if !names.contains(&name) {
+            return Err(p.error(loc, format!("expected one of {}", names.join(", "))));
+        }
+        p.expect("=")?;
+        let value = if p.is_keyword("true") || p.is_keyword("false") { None } else { ty };
+        Ok((p.ctx().name(name), p.parse_attr(value)?))
+    })
+}
+
+/// Writes the fields there are in the order of `names`, with the types of numbers or without.
+fn print_fields(p: &mut OpPrinter<'_>, names: &[&str], params: &[(Name, Attr)], typed: bool) {
+    let ctx = p.ctx();
+    let mut separator = "<";
+    for name in names {
+        if let Some((_, attr)) = params.iter().find(|(own, _)| ctx.str(*own) == *name) {
+            p.write(&format!("{separator}{name} = "));
+            if typed {
+                p.attr(*attr)
+            } else {
+                p.attr_without_type(*attr)
+            }
+            separator = ", ";
+        }
+    }
+    p.write(">");
+}

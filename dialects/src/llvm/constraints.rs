@@ -25,6 +25,9 @@ pub(super) const NonAggregate: T = named("LLVM-compatible non-aggregate type", |
 pub(super) const Aggregate: T = named("LLVM aggregate type", types::is_aggregate);
 /// A pointer.
 pub(super) const Pointer: T = named("LLVM pointer type", types::is_pointer);
+/// A token.
+pub(super) const Token: T =
+    named("LLVM token type", |ctx, ty| ty.dialect_params(ctx, "llvm.token").is_some());
 /// A vector of scalars.
 pub(super) const LlvmVector: T = named("LLVM dialect-compatible vector type", types::is_vector);
 /// `iN`.

@@ -34,7 +34,7 @@ dialect! {
     IntToPtrOp = "inttoptr" {
         operands { arg: One IntegerOrVector }
         results { res: One PointerOrVector }
-        attrs { dereferenceable: Optional Any }
+        attrs { dereferenceable: Optional Dialect("llvm.dereferenceable") }
         traits [Pure]
         format "$arg (`dereferenceable` `` $dereferenceable^)? attr-dict `:` type($arg) `to` type($res)"
     }

@@ -3,7 +3,7 @@
 use loomir_ir::{Attr, Context, Type, dialect};
 
 use super::attributes::{CCONV, COMDAT, LINKAGE, UNNAMED_ADDR, VISIBILITY};
-use super::constraints::{LlvmType, Pointer};
+use super::constraints::{LlvmType, Pointer, Token};
 
 mod constant;
 mod function;
@@ -51,7 +51,7 @@ dialect! {
             section: Optional String,
             unnamed_addr: Optional Enum(&UNNAMED_ADDR),
             alignment: Optional Integer(64),
-            vscale_range: Optional Any,
+            vscale_range: Optional Dialect("llvm.vscale_range"),
             frame_pointer: Optional Any,
             target_cpu: Optional String,
             tune_cpu: Optional String,
@@ -151,7 +151,7 @@ dialect! {
 
     /// The empty token.
     NoneTokenOp = "mlir.none" {
-        results { res: One Dialect("llvm.token") }
+        results { res: One Token }
         traits [Pure]
         format "attr-dict `:` type($res)"
     }

@@ -55,7 +55,7 @@ dialect! {
             invariantGroup: Optional Unit,
             ordering: Default = "0 : i64" Enum(&ATOMIC_ORDERING),
             syncscope: Optional String,
-            dereferenceable: Optional Any,
+            dereferenceable: Optional Dialect("llvm.dereferenceable"),
             access_groups: Optional Array,
             alias_scopes: Optional Array,
             noalias_scopes: Optional Array,

@@ -345,6 +345,7 @@ pub(super) fn print_forall(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
 /// `scf.forall.in_parallel {…}`.
 pub(super) fn parse_in_parallel(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<()> {
     p.parse_region(state, &[])?;
+    p.ensure_block(0);
     p.parse_optional_attr_dict(state)
 }
 

@@ -349,7 +349,13 @@ pub(super) fn verify_forall(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// It ends a forall.
+/// It ends a forall, and of operations that are known holds only such as combine results. (None of this crate do.)
 pub(super) fn verify_in_parallel(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_parent(op, &[ForallOp::DEF], out);
+    let body = op.body();
+    for inner in body.blocks(op.region(0)).flat_map(|block| body.ops(block)) {
+        if body.info(inner).def().is_some() {
+            out.push(op_error(op, "expected only ParallelCombiningOpInterface ops"));
+        }
+    }
 }

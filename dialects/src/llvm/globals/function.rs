@@ -129,21 +129,17 @@ fn parse_vscale_range(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> P
     p.expect(",")?;
     let greatest = p.parse_integer()?;
     p.expect(")")?;
-    let body = format!("vscale_range<minRange = {least} : i32, maxRange = {greatest} : i32>");
-    let dialect = ctx.name("llvm");
-    let attr = ctx.attr(AttrKind::Opaque { dialect, body: body.into(), pretty: true, ty: None });
-    state.set_attr(ctx, "vscale_range", attr);
+    let range = [("minRange", least), ("maxRange", greatest)];
+    let range = range.map(|(name, number)| (ctx.name(name), ctx.int_attr(Type::I32, number)));
+    let kind = AttrKind::Dialect { name: ctx.name("llvm.vscale_range"), params: ctx.dict(range.to_vec()) };
+    state.set_attr(ctx, "vscale_range", ctx.attr(kind));
     Ok(())
 }
 
 /// The two numbers of `#llvm.vscale_range<minRange = 1 : i32, maxRange = 16 : i32>`.
-fn vscale_range(ctx: &Context, attr: Attr) -> Option<(String, String)> {
-    let AttrKind::Opaque { body, .. } = attr.kind(ctx) else { return None };
-    let number = |key: &str| {
-        let rest = body.split_once(key)?.1.trim_start().strip_prefix('=')?.trim_start();
-        let end = rest.find(|c: char| c != '-' && !c.is_ascii_digit()).unwrap_or(rest.len());
-        (end > 0).then(|| rest[..end].to_owned())
-    };
+fn vscale_range(ctx: &Context, attr: Attr) -> Option<(i64, i64)> {
+    let AttrKind::Dialect { params, .. } = attr.kind(ctx) else { return None };
+    let number = |name: &str| params.get(ctx, name)?.as_int(ctx);
     Some((number("minRange")?, number("maxRange")?))
 }
 
