@@ -1,0 +1,146 @@
+//! Checks of dialects through text, shared by the tests of this folder.
+//!
+//! A fixture is a file of MLIR in `fixtures/`. `mlir-opt` of LLVM 22 is the judge where the variable `LOOMIR_LLVM` names the folder
+//! it is installed in; without it, tests compare with snapshots alone.
+#![allow(dead_code)]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use loomir_ir::rewrite::{Limits, apply_patterns_greedily};
+use loomir_ir::text::{self, PrintOptions};
+use loomir_ir::{Body, Context, verifier};
+
+/// A fixture's text.
+pub fn fixture(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// A module's text.
+pub fn print(body: &Body, generic: bool) -> String {
+    text::print(body, &PrintOptions { generic, ..PrintOptions::default() })
+}
+
+/// Reads and verifies a module.
+///
+/// # Errors
+/// All diagnostics, a line each.
+pub fn read(ctx: &Context, source: &str) -> Result<Body, String> {
+    let body = text::parse(ctx, source, "input").map_err(|d| d.to_text(ctx))?;
+    let diagnostics = verifier::verify(&body);
+    if diagnostics.is_empty() { Ok(body) } else { Err(diagnostics.to_text(ctx)) }
+}
+
+/// A module read back from what was printed, printed again.
+fn reread(source: &str, generic: bool) -> String {
+    let ctx = loomir_dialects::context();
+    match read(&ctx, source) {
+        Ok(body) => print(&body, generic),
+        Err(message) => panic!("what was printed does not read:\n{source}\n{message}"),
+    }
+}
+
+/// Both forms of a module, after checking that each reads back as itself and as the other, and that `mlir-opt` prints the same.
+pub fn both_forms(source: &str) -> (String, String) {
+    let ctx = loomir_dialects::context();
+    let body = read(&ctx, source).unwrap_or_else(|message| panic!("{message}"));
+    let (custom, generic) = (print(&body, false), print(&body, true));
+    pretty_eq("custom form read back", &reread(&custom, false), &custom);
+    pretty_eq("generic form read back", &reread(&generic, true), &generic);
+    pretty_eq("generic form read back as custom", &reread(&generic, false), &custom);
+    if let Some(peer) = mlir_opt(source, &[]) {
+        pretty_eq(
+            "custom form of mlir-opt",
+            custom.trim(),
+            peer.expect("mlir-opt accepts the fixture").trim(),
+        );
+    }
+    if let Some(peer) = mlir_opt(source, &["--mlir-print-op-generic"]) {
+        pretty_eq(
+            "generic form of mlir-opt",
+            generic.trim(),
+            peer.expect("mlir-opt accepts the fixture").trim(),
+        );
+    }
+    (custom, generic)
+}
+
+/// Compares texts line by line, so that a failure shows the first line that differs.
+pub fn pretty_eq(what: &str, found: &str, expected: &str) {
+    if found == expected {
+        return;
+    }
+    let lines = found.lines().zip(expected.lines()).enumerate();
+    let first = lines.clone().find(|(_, (a, b))| a != b);
+    match first {
+        Some((i, (a, b))) => panic!("{what}, line {}:\n   found: {a}\nexpected: {b}", i + 1),
+        None => panic!("{what}: one has more lines\n   found:\n{found}\nexpected:\n{expected}"),
+    }
+}
+
+/// What is said of each of the programs in `source`, which are separated by lines `// -----`: the program, then the
+/// diagnostics. Each must have some, and `mlir-opt` must not accept it either.
+pub fn rejections(source: &str) -> String {
+    let mut report = String::new();
+    for program in source.split("// -----\n") {
+        let program = program.trim();
+        let ctx = loomir_dialects::context();
+        let message = match read(&ctx, program) {
+            Ok(body) => panic!("accepted:\n{program}\nas\n{}", print(&body, true)),
+            Err(message) => message,
+        };
+        if let Some(Ok(accepted)) = mlir_opt(program, &[]) {
+            panic!("mlir-opt accepts what was refused:\n{program}\n{message}\n{accepted}");
+        }
+        report.push_str(program);
+        report.push('\n');
+        for line in message.lines() {
+            report.push_str("  => ");
+            report.push_str(line.trim_start_matches("input:"));
+            report.push('\n');
+        }
+        report.push('\n');
+    }
+    report
+}
+
+/// The module after folds and the removal of what is not used, function by function. Verified before and after.
+pub fn folded(source: &str) -> String {
+    let ctx = loomir_dialects::context();
+    let mut body = read(&ctx, source).unwrap_or_else(|message| panic!("{message}"));
+    for op in body.all_ops().collect::<Vec<_>>() {
+        if let Some(nested) = body.nested_mut(op) {
+            let report = apply_patterns_greedily(nested, &[], Limits::default());
+            assert!(!report.limit_reached, "{report:?}");
+        }
+    }
+    let text = print(&body, false);
+    let diagnostics = verifier::verify(&body);
+    assert!(diagnostics.is_empty(), "{}\n{text}", diagnostics.to_text(&ctx));
+    text
+}
+
+/// What `mlir-opt` makes of a program: its output, or what it says against it. `None` where it is not installed.
+pub fn mlir_opt(source: &str, options: &[&str]) -> Option<Result<String, String>> {
+    let program = PathBuf::from(std::env::var_os("LOOMIR_LLVM")?).join("bin").join("mlir-opt");
+    let mut child = Command::new(program)
+        .args(options)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .ok()?;
+    let mut input = child.stdin.take()?;
+    let source = source.to_owned();
+    // Written beside the reading, for either pipe may fill up.
+    let writer = std::thread::spawn(move || input.write_all(source.as_bytes()));
+    let output = child.wait_with_output().ok()?;
+    // A broken pipe means that it stopped reading, which its own message explains.
+    drop(writer.join());
+    Some(match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    })
+}
