@@ -722,7 +722,8 @@ impl<'p, 's> OpParser<'p, 's> {
         let region = body.region(holder, 0);
         let last = body.blocks(region).last();
         let block = last.unwrap_or_else(|| body.append_block(region, &[]));
-        if body.terminator(block).is_some() {
+        // Of an operation nobody registered it isn't known that it ends a block, so it doesn't.
+        if body.last_op(block).is_some_and(|last| body.has_trait(last, Trait::Terminator)) {
             return;
         }
         let mut terminator = OperationState::of(self.parser.ctx, def, state.loc);
