@@ -15,7 +15,7 @@ mod meaning;
 mod syntax;
 mod verify;
 
-use verify::{globals, is_alignment, is_locality, is_positive, views};
+use verify::{globals, is_alignment, is_locality, views};
 
 const POWER_OF_TWO: &str =
     "64-bit signless integer attribute whose value is positive and whose value is a power of two > 0";
@@ -259,7 +259,7 @@ dialect! {
     AssumeAlignmentOp = "assume_alignment" {
         operands { memref: One RankedMemRef }
         results { result: One RankedMemRef }
-        attrs { alignment: Required Where("32-bit signless integer attribute whose value is positive", is_positive) }
+        attrs { alignment: Required Integer(32) }
         traits [Pure, SameOperandsAndResultType]
         format "$memref `,` $alignment attr-dict `:` type($memref)"
         verify verify::assume_alignment;

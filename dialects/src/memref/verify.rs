@@ -33,11 +33,6 @@ pub(super) fn is_alignment(ctx: &Context, attr: Attr) -> bool {
     }
 }
 
-/// Whether an attribute is a positive number of type `i32`.
-pub(super) fn is_positive(ctx: &Context, attr: Attr) -> bool {
-    matches!(attr.kind(ctx), AttrKind::Integer { value, ty: Type::I32 } if *value > 0)
-}
-
 /// Whether an attribute is 0, 1, 2 or 3 of type `i32`.
 pub(super) fn is_locality(ctx: &Context, attr: Attr) -> bool {
     matches!(attr.kind(ctx), AttrKind::Integer { value, ty: Type::I32 } if (0..=3).contains(value))
@@ -250,8 +245,11 @@ pub(super) fn alloca_scope_return(op: OpRef<'_>, out: &mut Diagnostics) {
 
 /// A power of two.
 pub(super) fn assume_alignment(op: OpRef<'_>, out: &mut Diagnostics) {
-    let alignment = op.attr("alignment").and_then(|attr| attr.as_int(op.ctx()));
-    if alignment.is_some_and(|a| a > 0 && a & (a - 1) != 0) {
+    let Some(alignment) = op.attr("alignment").and_then(|attr| attr.as_int(op.ctx())) else { return };
+    if alignment <= 0 {
+        let message = "attribute 'alignment' failed to satisfy constraint: 32-bit signless integer attribute whose value is positive";
+        out.push(op_error(op, message));
+    } else if alignment & (alignment - 1) != 0 {
         out.push(op_error(op, "alignment must be power of 2"));
     }
 }
