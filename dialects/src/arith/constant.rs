@@ -3,7 +3,7 @@
 //! An integer, float or dense elements attribute is read as bit patterns, one for a scalar or a splat, else one for each element,
 //! and written back as an attribute of a given type. Elements wider than 128 bits are left alone.
 
-use loomir_ir::{Attr, AttrKind, Context, Type, TypeKind};
+use loomir_ir::{Attr, AttrKind, Context, Signedness, Type, TypeKind};
 
 /// The bits of a constant. Bits above the element's width are zero.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -74,7 +74,14 @@ impl Numbers {
         let count =
             ty.shape(ctx)?.iter().try_fold(1usize, |n, d| n.checked_mul(usize::try_from(*d).ok()?))?;
         let each = width.div_ceil(8) as usize;
-        let write = |bits: &u128| (bits & mask(width)).to_le_bytes().into_iter().take(each);
+        // Elements fill whole bytes: truth values and floats with zeros, other integers as their sign says.
+        let pad = |bits: u128| match scalar.kind(ctx) {
+            TypeKind::Integer { width: 2.., signedness: Signedness::Signless | Signedness::Signed } => {
+                signed(bits, width) as u128
+            }
+            _ => bits & mask(width),
+        };
+        let write = |bits: &u128| pad(*bits).to_le_bytes().into_iter().take(each);
         let (splat, bytes): (bool, Vec<u8>) = match self {
             _ if count == 0 => return None,
             Numbers::One(bits) => (true, write(bits).collect()),
