@@ -23,6 +23,7 @@ use super::elementwise::bit_width;
 use super::fault::Fault;
 use super::float::{Format, from_integer, with_format};
 use super::layout::{Layout, Repr, type_text};
+use super::outcome::NumberKind;
 
 /// What an argument is, as text says it.
 #[derive(Clone, PartialEq, Debug)]
@@ -97,6 +98,8 @@ pub enum Argument {
         ty: Type,
         /// Its bits.
         bits: u128,
+        /// How they are read.
+        kind: NumberKind,
     },
     /// A view of a buffer.
     View(View),
@@ -245,8 +248,11 @@ impl Arguments {
     ) -> Result<Arguments, Box<Fault>> {
         let convention = convention(ctx, parameters, specs)?;
         let mut made = Arguments { buffers: Vec::new(), arguments: Vec::new(), convention };
+        let mut position = 0;
         for (i, spec) in specs.iter().enumerate() {
-            let parameter = if convention == Convention::Expanded { None } else { Some(parameters[i]) };
+            let width = if convention == Convention::Expanded { expanded_width(ctx, spec) } else { 1 };
+            let parameter = parameters.get(position).copied().filter(|_| width == 1);
+            position += width;
             // A shared buffer may take its sizes from the argument it is shared with.
             let shared = match spec.contents {
                 Source::Shared(index, 0) => specs[..i].get(index).and_then(|s| s.ty),
@@ -282,7 +288,7 @@ impl Arguments {
                 }
                 source => Elements::new(ctx, ty, source)?.next()?,
             };
-            return Ok(Argument::Scalar { ty, bits });
+            return Ok(Argument::Scalar { ty, bits, kind: NumberKind::of(ctx, ty)? });
         };
         if shape.contains(&DYNAMIC) {
             let text = type_text(ctx, ty);
@@ -350,7 +356,10 @@ impl Arguments {
         let mut flat = Vec::new();
         for argument in &self.arguments {
             match argument {
-                Argument::Scalar { ty, bits } => flat.push(scalar(*ty, *bits)),
+                Argument::Scalar { bits, kind, .. } => flat.push(match *kind {
+                    NumberKind::Float(kind) => Flat::Float { kind, bits: *bits },
+                    kind => Flat::Integer { width: kind.width(), bits: *bits },
+                }),
                 Argument::View(view) if self.convention == Convention::Bare => {
                     let offset = (view.offset as u64).saturating_mul(view.element_size);
                     flat.push(Flat::Address { buffer: view.buffer, offset });
@@ -391,11 +400,7 @@ fn convention(ctx: &Context, parameters: &[Type], specs: &[ArgSpec]) -> Result<C
     if specs.len() == parameters.len() {
         return Ok(if lowered { Convention::Bare } else { Convention::MemRefs });
     }
-    let width = |spec: &ArgSpec| match spec.ty.map(|ty| ty.kind(ctx)) {
-        Some(TypeKind::MemRef { shape: Some(shape), .. }) => 3 + 2 * shape.len(),
-        _ => 1,
-    };
-    let total: usize = specs.iter().map(width).sum();
+    let total: usize = specs.iter().map(|spec| expanded_width(ctx, spec)).sum();
     if lowered && total == parameters.len() {
         return Ok(Convention::Expanded);
     }
@@ -410,6 +415,14 @@ fn convention(ctx: &Context, parameters: &[Type], specs: &[ArgSpec]) -> Result<C
     } else {
         fault
     })
+}
+
+/// How many parameters of a lowered function an argument stands for.
+fn expanded_width(ctx: &Context, spec: &ArgSpec) -> usize {
+    match spec.ty.map(|ty| ty.kind(ctx)) {
+        Some(TypeKind::MemRef { shape: Some(shape), .. }) => 3 + 2 * shape.len(),
+        _ => 1,
+    }
 }
 
 /// The type of an argument: the parameter's, made precise by the given one.
@@ -444,21 +457,6 @@ fn settle_type(ctx: &Context, parameter: Option<Type>, given: Option<Type>) -> R
     }
     let (parameter, given) = (type_text(ctx, parameter), type_text(ctx, given));
     Err(Fault::arguments(format!("{given} is given where {parameter} is expected")))
-}
-
-fn scalar(ty: Type, bits: u128) -> Flat {
-    // The types of scalars were checked when they were made.
-    match ty {
-        Type::F16 => Flat::Float { kind: FloatKind::F16, bits },
-        Type::BF16 => Flat::Float { kind: FloatKind::BF16, bits },
-        Type::F32 => Flat::Float { kind: FloatKind::F32, bits },
-        Type::F64 => Flat::Float { kind: FloatKind::F64, bits },
-        Type::I1 => Flat::Integer { width: 1, bits },
-        Type::I8 => Flat::Integer { width: 8, bits },
-        Type::I16 => Flat::Integer { width: 16, bits },
-        Type::I32 => Flat::Integer { width: 32, bits },
-        _ => Flat::Integer { width: 64, bits },
-    }
 }
 
 impl View {
@@ -650,4 +648,17 @@ pub(super) fn leaves(ctx: &Context, ty: Type, repr: &Repr) -> Result<Vec<Leaf>, 
 
 fn no_numbers(ctx: &Context, ty: Type) -> Box<Fault> {
     Fault::unsupported(format!("elements of type {} cannot be given or shown", type_text(ctx, ty)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The generator's published reference values, so that programs in other languages can make the same buffers.
+    #[test]
+    fn random_numbers_are_those_of_splitmix64() {
+        let mut random = SplitMix64(1_234_567);
+        let first: Vec<u64> = (0..3).map(|_| random.next_bits()).collect();
+        assert_eq!(first, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+    }
 }

@@ -81,7 +81,8 @@ const SHOWN_IN_FULL: usize = 32;
 const SHOWN: usize = 8;
 
 impl NumberKind {
-    fn of(ctx: &Context, ty: Type) -> Result<NumberKind, Box<Fault>> {
+    /// How numbers of a type are read.
+    pub fn of(ctx: &Context, ty: Type) -> Result<NumberKind, Box<Fault>> {
         Ok(match ty.kind(ctx) {
             TypeKind::Float(kind) => NumberKind::Float(*kind),
             TypeKind::Integer { width, signedness: loomir_ir::Signedness::Unsigned } => {
@@ -91,7 +92,8 @@ impl NumberKind {
         })
     }
 
-    fn width(self) -> u32 {
+    /// How many bits count.
+    pub fn width(self) -> u32 {
         match self {
             NumberKind::Integer(width) | NumberKind::Unsigned(width) => width,
             NumberKind::Float(kind) => kind.width(),
