@@ -10,6 +10,9 @@ use loomir_testing::campaign::{Tally, run_case, text_of_case};
 /// Failures shown before the campaign gives up.
 const MAX_FAILURES: usize = 10;
 
+/// Refusals without need that are shown.
+const MAX_SHOWN: usize = 5;
+
 struct Options {
     cases: u64,
     seed: u64,
@@ -43,6 +46,9 @@ fn main() -> ExitCode {
         if (index + 1) % (options.cases / 10).max(1) == 0 {
             eprintln!("{} of {} cases, {failures} failures", index + 1, cases.end);
         }
+    }
+    for (case, remark) in tally.unnecessary.iter().take(MAX_SHOWN) {
+        eprint!("refused without need, in case {}:\n{remark}", cases.start + case - 1);
     }
     print!("seed={}\n{}mismatches={failures}\n", options.seed, tally.to_text());
     ExitCode::from(u8::from(failures > 0))

@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use loomir::dialects::interp::Limits;
 use loomir::dialects::interp::outcome::Output;
-use loomir::ir::{Body, Context, Diagnostic, verifier};
+use loomir::ir::{Body, Context, Diagnostic, Diagnostics, verifier};
 use loomir::{AliasMode, FuseOptions};
 
 use crate::behaviour::{Ending, Input, call, show};
@@ -44,6 +44,8 @@ pub struct Tally {
     pub affine_refusals: u64,
     /// Those of them for which no run showed the dependence.
     pub affine_unnecessary: u64,
+    /// The cases and remarks of those.
+    pub unnecessary: Vec<(u64, String)>,
 }
 
 impl Tally {
@@ -127,9 +129,9 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
         let mut groups = Groups::new();
         for remark in report.remarks.iter() {
             let Some(said) = Said::of(&ctx, remark, text) else { continue };
-            judge(&said, &mut groups, &runs, program, tally).map_err(|(kind, detail)| {
-                (kind, format!("{detail}\n{}", loomir::ir::Diagnostics::from(remark.clone()).to_text(&ctx)))
-            })?;
+            let words = Diagnostics::from(remark.clone()).to_text(&ctx);
+            let exact = alias == AliasMode::Distinct && program.is_affine();
+            judge(&said, exact, &mut groups, &runs, &words, tally)?;
         }
         fused |= report.fused > 0;
         refused |= report.refused > 0;
@@ -270,7 +272,7 @@ struct Said {
     second: LoopId,
     /// `None`: they were fused.
     reason: Option<String>,
-    /// A dependence is the reason.
+    /// A dependence through elements of one object is the reason.
     by_dependence: bool,
     /// It is certain.
     certain: bool,
@@ -287,25 +289,25 @@ impl Said {
         let reason = remark.message.split_once("not fused [").and_then(|(_, rest)| rest.split_once(']'));
         let reason = reason.map(|(reason, _)| reason.to_owned());
         let says = |what: &str| remark.notes.iter().any(|(_, note)| note.contains(what));
-        let certain = says("would run first");
-        Some(Said { first, second, reason, by_dependence: certain || says("could run first"), certain })
+        let by_dependence = says("touch one element");
+        Some(Said { first, second, reason, by_dependence, certain: by_dependence && says("would run first") })
     }
 }
 
-/// Holds a remark against the traces.
+/// Holds a remark, whose words are given for messages, against the traces. `exact`: an exact test can be right about it.
 fn judge(
     said: &Said,
+    exact: bool,
     groups: &mut Groups,
     runs: &[&Run],
-    program: &Program,
+    words: &str,
     tally: &mut Tally,
 ) -> Result<(), Wrong> {
-    let mut witnesses =
-        runs.iter().filter_map(|r| groups.turned_around(&r.trace.trace, said.first, said.second));
-    let witness = witnesses.next();
+    let witness = runs.iter().find_map(|r| groups.turned_around(&r.trace.trace, said.first, said.second));
     match (&said.reason, witness) {
         (None, Some((p, q))) => {
-            let detail = format!("fused, though iteration {p} of the first comes before {q} of the second");
+            let detail =
+                format!("fused, though iteration {p} of the first comes before {q} of the second\n{words}");
             return Err(("dependence turned around", detail));
         }
         (None, None) => {
@@ -314,11 +316,17 @@ fn judge(
         }
         (Some(reason), witness) => {
             *tally.reasons.entry(reason.clone()).or_default() += 1;
-            if said.by_dependence && program.is_affine() && !runs.is_empty() {
+            if said.by_dependence && exact && !runs.is_empty() {
                 tally.affine_refusals += 1;
-                tally.affine_unnecessary += u64::from(witness.is_none());
-                if said.certain && witness.is_none() {
-                    return Err(("certain without cause", "refused for a dependence that no run has".into()));
+                if witness.is_none() {
+                    tally.affine_unnecessary += 1;
+                    tally.unnecessary.push((tally.cases, words.to_owned()));
+                    if said.certain {
+                        return Err((
+                            "certain without cause",
+                            format!("no run has this dependence\n{words}"),
+                        ));
+                    }
                 }
             }
         }

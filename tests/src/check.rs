@@ -4,7 +4,7 @@
 //!
 //! ```
 //! let shown = loomir_testing::check_pass(
-//!     "func.func(loop-fusion)",
+//!     "builtin.module(func.func(loop-fusion))",
 //!     "func.func @fill(%a: memref<4xi32>, %b: memref<4xi32> {llvm.noalias}) {
 //!        %c = arith.constant 7 : i32
 //!        affine.for %i = 0 to 4 { affine.store %c, %a[%i] : memref<4xi32> }

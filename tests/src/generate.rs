@@ -53,7 +53,11 @@ struct Generator<'r> {
     next_value: ValueId,
     next_loop: LoopId,
     kind: usize,
+    last_bounds: Option<Bounds>,
 }
+
+/// Lower and upper bounds and the step of a loop.
+type Bounds = (Vec<Expr>, Vec<Expr>, i64);
 
 /// Where the generator stands: the loops around and every value their variables take together.
 #[derive(Clone, Default)]
@@ -70,7 +74,7 @@ impl<'r> Generator<'r> {
     fn new(random: &'r mut Random) -> Generator<'r> {
         let element = [Element::I32, Element::I64, Element::F32][random.weighted(&[40, 30, 30])];
         let extent = random.range(3, 6);
-        let kind = random.weighted(&[45, 45, 10]);
+        let kind = random.weighted(&[47, 47, 6]);
         let style =
             Style { apply: random.chance(40), nsw: random.chance(50), local_constants: random.chance(25) };
         let parameters = (0..random.range(1, 2)).map(|_| random.range(2, 5)).collect();
@@ -83,7 +87,16 @@ impl<'r> Generator<'r> {
             returns: Vec::new(),
             style,
         };
-        Generator { random, program, extent, pool: Vec::new(), next_value: 1, next_loop: 0, kind }
+        Generator {
+            random,
+            program,
+            extent,
+            pool: Vec::new(),
+            next_value: 1,
+            next_loop: 0,
+            kind,
+            last_bounds: None,
+        }
     }
 
     fn value(&mut self) -> ValueId {
@@ -98,7 +111,7 @@ impl<'r> Generator<'r> {
         let plane = vec![self.extent + 2, self.extent + 2];
         let two = self.random.chance(45);
         let noalias = self.random.chance(35);
-        for i in 0..self.random.range(2, 4) {
+        for i in 0..self.random.range(2, 5) {
             let shape = if two && self.random.chance(60) { plane.clone() } else { line.clone() };
             let source = match self.random.weighted(&[55, 27, 18]) {
                 0 => Source::Argument { noalias: noalias || self.random.chance(15) },
@@ -111,8 +124,10 @@ impl<'r> Generator<'r> {
             self.view();
         }
         // A favourite makes dependences likely.
-        let favourite = *self.random.pick(&self.pool.clone());
-        self.pool.extend([favourite; 2]);
+        if self.random.chance(40) {
+            let favourite = *self.random.pick(&self.pool.clone());
+            self.pool.push(favourite);
+        }
     }
 
     fn base(&mut self, source: Source, shape: Vec<i64>) -> MemRefId {
@@ -216,7 +231,7 @@ impl<'r> Generator<'r> {
         // An allocation holds nothing at first: the kernel's own loops or a call fill it.
         for m in 0..self.program.memrefs.len() {
             if self.program.memrefs[m].source == Source::Allocation {
-                if self.random.chance(60) {
+                if self.random.chance(85) {
                     items.push(Item::Call(Callee::Fill, m));
                 } else {
                     let nest = self.fill(m);
@@ -229,7 +244,7 @@ impl<'r> Generator<'r> {
         let mut inner = Vec::new();
         let mut freed = Vec::new();
         for n in 0..nests {
-            if n > 0 && self.random.chance(22) {
+            if n > 0 && self.random.chance(14) {
                 self.between(&mut place, &mut inner, &mut freed);
             }
             let depth = 1 + self.random.weighted(&[50, 40, 10]);
@@ -415,18 +430,25 @@ impl<'r> Generator<'r> {
         Item::Loop(Loop { id, kind, lower, upper, step, carried, body })
     }
 
-    fn bounds(&mut self, around: &[LoopId], outermost: bool, kind: Kind) -> (Vec<Expr>, Vec<Expr>, i64) {
-        let extent = match self.random.weighted(&[78, 12, 6, 4]) {
+    fn bounds(&mut self, around: &[LoopId], outermost: bool, kind: Kind) -> Bounds {
+        // Most outermost loops run as the last one did.
+        if outermost
+            && self.random.chance(75)
+            && let Some(bounds) = &self.last_bounds
+        {
+            return bounds.clone();
+        }
+        let extent = match self.random.weighted(if outermost { &[93, 3, 2, 2] } else { &[84, 9, 4, 3] }) {
             0 => self.extent,
             1 => self.random.range(1, self.extent),
             2 => self.extent + 1,
             _ => 0,
         };
         let first = if self.random.chance(14) { self.random.range(1, 2) } else { 0 };
-        let step = if self.random.chance(8) { 2 } else { 1 };
+        let step = if self.random.chance(4) { 2 } else { 1 };
         let mut lower = vec![Expr::Constant(first)];
         let mut upper = vec![Expr::Constant(first + extent * step)];
-        if outermost && self.random.chance(12) {
+        if outermost && self.random.chance(5) {
             upper = vec![Expr::Parameter(0)];
         }
         if !around.is_empty() && self.random.chance(18) {
@@ -439,6 +461,9 @@ impl<'r> Generator<'r> {
         }
         if self.random.chance(4) && kind != Kind::ScfUnsigned {
             upper.push(Expr::Parameter(0));
+        }
+        if outermost {
+            self.last_bounds = Some((lower.clone(), upper.clone(), step));
         }
         (lower, upper, step)
     }
@@ -513,7 +538,7 @@ impl<'r> Generator<'r> {
             *self.random.pick(&place.loops)
         }));
         let other = Box::new(Expr::Variable(*self.random.pick(&place.loops)));
-        match self.random.weighted(&[54, 14, 5, 6, 4, 4, 5, 3, 2, 2, 1]) {
+        match self.random.weighted(&[62, 12, 4, 5, 4, 3, 4, 2, 2, 1, 1]) {
             0 => *variable,
             1 => Expr::Add(variable, Box::new(Expr::Constant(self.random.range(-2, 2)))),
             2 => Expr::Add(Box::new(Expr::Scale(variable, -1)), Box::new(Expr::Constant(self.extent - 1))),

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 
 use crate::program::{Access, LoopId, Step};
 
+/// An element in one iteration of the loops around: these, the object, the element.
+type Place = (Vec<(LoopId, u64)>, usize, i64);
+
 /// Loops that have become one, as seen from a trace of the original program.
 #[derive(Clone, Debug, Default)]
 pub struct Groups(BTreeMap<LoopId, LoopId>);
@@ -46,7 +49,7 @@ impl Groups {
     pub fn turned_around(&self, trace: &[Access], first: LoopId, second: LoopId) -> Option<(u64, u64)> {
         let (a, b) = (self.of(first), self.of(second));
         // For each element, in each surrounding iteration: the last iteration of the first loop that reads or writes it.
-        let mut last: BTreeMap<(Vec<(LoopId, u64)>, usize, i64), [Option<u64>; 2]> = BTreeMap::new();
+        let mut last: BTreeMap<Place, [Option<u64>; 2]> = BTreeMap::new();
         let place = |access: &Access, group: LoopId| {
             let depth = access.path.iter().position(|step| self.of(step.id) == group)?;
             let key = (self.prefix(&access.path, depth), access.object, access.element);

@@ -249,38 +249,38 @@ impl MemRef {
 }
 
 impl Program {
-    /// The loops whose bounds, subscripts and conditions are all affine, and the program has no call: whether an exact dependence test
-    /// must be right about every pair.
+    /// Whether all bounds and subscripts are affine in loop variables alone, all memrefs are whole objects, and nothing in a loop is
+    /// conditional or unknown: then an exact dependence test is right about every pair of loops.
     pub fn is_affine(&self) -> bool {
-        fn exact(expr: &Expr) -> bool {
-            match expr {
-                Expr::Constant(_) | Expr::Variable(_) => true,
-                Expr::Parameter(_) | Expr::Product(..) | Expr::Wrapped(..) => false,
-                Expr::Add(a, b) => exact(a) && exact(b),
-                Expr::Scale(a, _) | Expr::FloorDiv(a, _) | Expr::Mod(a, _) => exact(a),
-            }
+        let whole = |m: &MemRef| {
+            use Source::{Allocation, Argument, Cast, Global};
+            matches!(m.source, Argument { .. } | Allocation | Global(_) | Cast(_))
+        };
+        self.memrefs.iter().all(whole)
+            && self.body.iter().all(|item| matches!(item, Item::Call(..)) || is_affine_item(item))
+    }
+}
+
+fn is_affine_item(item: &Item) -> bool {
+    match item {
+        Item::Loop(l) => {
+            l.kind != Kind::ScfUnsigned
+                && l.lower.len() == 1
+                && l.lower.iter().chain(&l.upper).all(is_affine_index)
+                && l.body.iter().all(is_affine_item)
         }
-        fn all(items: &[Item]) -> bool {
-            items.iter().all(|item| match item {
-                Item::Loop(l) => {
-                    l.kind != Kind::ScfUnsigned
-                        && (l.lower.len() == 1 && l.upper.len() == 1)
-                        && l.lower.iter().chain(&l.upper).all(exact)
-                        && all(&l.body)
-                }
-                Item::Load(_, _, at) | Item::Store(_, _, at) => at.iter().all(exact),
-                Item::If(..) | Item::Call(..) => false,
-                Item::Compute(..) | Item::Index(..) | Item::Copy(..) | Item::Dealloc(_) => true,
-            })
-        }
-        // Views with a base of their own and what is not known to be apart are out of the exact class.
-        let plain = self.memrefs.iter().all(|m| {
-            matches!(
-                m.source,
-                Source::Argument { .. } | Source::Allocation | Source::Global(_) | Source::Cast(_)
-            )
-        });
-        plain && all(&self.body)
+        Item::Load(_, _, at) | Item::Store(_, _, at) => at.iter().all(is_affine_index),
+        Item::If(..) | Item::Call(..) => false,
+        Item::Compute(..) | Item::Index(..) | Item::Copy(..) | Item::Dealloc(_) => true,
+    }
+}
+
+fn is_affine_index(expr: &Expr) -> bool {
+    match expr {
+        Expr::Constant(_) | Expr::Variable(_) => true,
+        Expr::Parameter(_) | Expr::Product(..) | Expr::Wrapped(..) => false,
+        Expr::Add(a, b) => is_affine_index(a) && is_affine_index(b),
+        Expr::Scale(a, _) | Expr::FloorDiv(a, _) | Expr::Mod(a, _) => is_affine_index(a),
     }
 }
 

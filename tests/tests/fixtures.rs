@@ -3,6 +3,8 @@
 //! One test a fixture, named by its path, so `cargo test -p loomir-testing --test fixtures fusion/` runs an area. Accept what is
 //! shown with `cargo xtask bless`, after looking at it.
 
+#![allow(clippy::print_stderr, reason = "it says what it skips")]
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -16,6 +18,9 @@ fn main() -> ExitCode {
     let mut files = Vec::new();
     collect(&folder, &mut files);
     files.sort();
+    if MlirOpt::find().is_none() {
+        eprintln!("LOOMIR_LLVM names no folder with bin/mlir-opt: what is printed is not judged by it");
+    }
     let trials = files.into_iter().map(|file| {
         let name = file.strip_prefix(&folder).unwrap_or(&file).with_extension("");
         Trial::test(name.to_string_lossy().replace('\\', "/"), move || check(&file))
@@ -37,7 +42,6 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
 fn check(file: &Path) -> Result<(), Failed> {
     let source = std::fs::read_to_string(file)?;
     let outcome = fixtures::run(&source)?;
-    // Without LLVM nobody judges; `cargo xtask test` says whether it was there.
     if let Some(peer) = MlirOpt::find() {
         peer.accepts_all(&outcome.printed)
             .map_err(|e| format!("mlir-opt does not accept what is printed:\n{e}"))?;

@@ -1,0 +1,138 @@
+//! The library that tests of passes are written with, by its behaviour.
+
+use loomir::dialects::interp::Limits;
+use loomir_testing::behaviour::inputs;
+use loomir_testing::random::Random;
+use loomir_testing::{Checker, check_pass, fixtures, same_behaviour};
+
+#[test]
+fn a_program_is_shown_with_what_was_said_about_it() {
+    let shown = check_pass(
+        "builtin.module(func.func(loop-fusion))",
+        "func.func @f(%a: memref<4xi32>) {
+  %k = arith.constant 7 : i32
+  affine.for %i = 0 to 4 {
+    affine.store %k, %a[%i] : memref<4xi32>
+  }
+  affine.for %i = 0 to 3 {
+    affine.store %k, %a[%i] : memref<4xi32>
+  }
+  return
+}",
+    );
+    insta::assert_snapshot!(shown, @r#"
+    module {
+      func.func @f(%arg0: memref<4xi32>) {
+        %c7_i32 = arith.constant 7 : i32
+        affine.for %arg1 = 0 to 4 {
+          affine.store %c7_i32, %arg0[%arg1] : memref<4xi32>
+        }
+        affine.for %arg1 = 0 to 3 {
+          affine.store %c7_i32, %arg0[%arg1] : memref<4xi32>
+        }
+        return
+      }
+    }
+    // 6:3: remark: [f]: Loops not fused [NonEqualTripCount]: Loop trip counts are not the same: 4 and 3
+    // 3:3: note: the first loop is here
+    "#);
+}
+
+#[test]
+fn errors_are_shown_in_place_of_a_program() {
+    let source = "func.func @f() -> i32 {\n  return %x : i32\n}";
+    insta::assert_snapshot!(check_pass("", source), @r#"// 2:10: error: use of undeclared SSA value name '%x'"#);
+    // What reads well and is not well formed is an error too.
+    let source = "func.func @f() -> i32 {\n  return\n}";
+    insta::assert_snapshot!(check_pass("", source), @r#"// 2:3: error: 'func.return' op has 0 operands, but enclosing function (@f) returns 1"#);
+}
+
+#[test]
+fn a_pipeline_that_cannot_be_read_is_an_error() {
+    insta::assert_snapshot!(check_pass("func.func(no-such-pass)", "module {}"), @r#"// error: pipeline, at character 11: there is no pass called 'no-such-pass'"#);
+}
+
+const ADD: &str = "func.func @f(%a: memref<4xi32>, %b: memref<4xi32>) {
+  affine.for %i = 0 to 4 {
+    %0 = affine.load %a[%i] : memref<4xi32>
+    affine.store %0, %b[-%i + 3] : memref<4xi32>
+  }
+  return
+}";
+
+#[test]
+fn equal_programs_agree_on_all_generated_inputs() {
+    let checker = Checker::default();
+    let module = checker.read(ADD).expect("it is well formed");
+    let inputs = inputs(&module, "f", &mut Random::new(1)).expect("there is @f");
+    insta::assert_snapshot!(inputs.iter().map(|i| i.join(" ")).collect::<Vec<_>>().join("\n"), @r#"
+    iota iota
+    random:5225608189600411232 random:5225608189600411233
+    iota @0
+    random:5225608189600411232 @0
+    "#);
+    let agreement = same_behaviour(&module, &module, "f", &inputs, &Limits::default());
+    assert_eq!(agreement.map(|a| (a.compared, a.skipped)), Ok((4, 0)));
+}
+
+/// The other order of iterations makes no difference until both arguments are one buffer.
+#[test]
+fn a_difference_on_shared_buffers_is_found() {
+    let checker = Checker::default();
+    let before = checker.read(ADD).expect("it is well formed");
+    let after = checker.read(&ADD.replace("%a[%i]", "%a[-%i + 3]").replace("%b[-%i + 3]", "%b[%i]"));
+    let after = after.expect("it is well formed");
+    let call = |arguments: &[&str]| arguments.iter().map(|a| (*a).to_owned()).collect::<Vec<_>>();
+    let compare = |input| same_behaviour(&before, &after, "f", &[input], &Limits::default());
+    assert_eq!(compare(call(&["iota", "zeros"])).map(|a| a.compared), Ok(1));
+    let difference = compare(call(&["iota", "@0"])).expect_err("the order matters");
+    insta::assert_snapshot!(difference, @r#"
+    @f(iota, @0) differs
+    before: returned
+    argument 0: [0, 1, 1, 0] digest 0xb1d76322112075d5
+    argument 1: [0, 1, 1, 0] digest 0xb1d76322112075d5
+    after: returned
+    argument 0: [3, 2, 2, 3] digest 0x8a92104a7e20e2f5
+    argument 1: [3, 2, 2, 3] digest 0x8a92104a7e20e2f5
+    "#);
+}
+
+#[test]
+fn what_is_undefined_requires_nothing() {
+    let checker = Checker::default();
+    let divide = |by: &str| {
+        let body = format!("%q = arith.divsi %x, {by} : i32\n  return %q : i32");
+        checker.read(&format!("func.func @f(%x: i32, %y: i32) -> i32 {{\n  {body}\n}}"))
+    };
+    let (before, after) = (divide("%y").expect("well formed"), divide("%x").expect("well formed"));
+    let input = vec![vec!["1".to_owned(), "0".to_owned()]];
+    let agreement = same_behaviour(&before, &after, "f", &input, &Limits::default());
+    assert_eq!(agreement.map(|a| (a.compared, a.skipped)), Ok((0, 1)));
+}
+
+#[test]
+fn a_fixture_says_what_is_wrong_with_it() {
+    assert_eq!(fixtures::run("module {}").map(drop), Err("no line says '// RUN: …'".into()));
+    assert_eq!(fixtures::run("// RUN: dance\nmodule {}").map(drop), Err("line 1: can't run 'dance'".into()));
+    let missing = fixtures::run("// RUN: check\n// CALL: f\nmodule {}").map(drop);
+    assert_eq!(missing, Err("check: there is no function 'f'".into()));
+}
+
+/// Each program of a file is treated alone, and places are those of the file.
+#[test]
+fn a_fixture_holds_several_programs() {
+    let source =
+        "// RUN: check\nfunc.func @f() {\n  return\n}\n// -----\nfunc.func @f() {\n  return %x : i32\n}\n";
+    let outcome = fixtures::run(source).expect("its directives are right");
+    insta::assert_snapshot!(outcome.text, @r#"
+    // RUN: check
+    module {
+      func.func @f() {
+        return
+      }
+    }
+    // -----
+    // 7:10: error: use of undeclared SSA value name '%x'
+    "#);
+    assert_eq!(outcome.printed.len(), 1);
+}
