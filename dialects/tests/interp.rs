@@ -20,9 +20,8 @@ fn read(ctx: &Context, name: &str) -> (String, Body) {
     (source, body)
 }
 
-fn text(ctx: &Context, fault: Box<Fault>) -> String {
-    let kind = fault.kind;
-    format!("{kind:?} {}", Diagnostics::from(fault.diagnostic).to_text(ctx))
+fn text(ctx: &Context, fault: &Fault) -> String {
+    format!("{:?} {}", fault.kind, Diagnostics::from(fault.diagnostic.clone()).to_text(ctx))
 }
 
 /// The outcome of every run a fixture asks for.
@@ -39,7 +38,7 @@ fn runs(name: &str) -> String {
             specs.collect::<Result<Vec<_>, _>>().and_then(|specs| run(&body, entry, &specs, &limits()));
         let outcome = match outcome {
             Ok(outcome) => outcome.to_text(),
-            Err(fault) => text(&ctx, fault),
+            Err(fault) => text(&ctx, &fault),
         };
         let _ = writeln!(report, "@{call}");
         for line in outcome.lines() {

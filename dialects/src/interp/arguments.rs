@@ -582,7 +582,7 @@ fn fill(
     }
     let mut listed = listed.into_iter();
     let mut elements = Elements::new(ctx, first.ty, source)?;
-    view.memref(Pointer::NULL).visit(|linear| {
+    for linear in view.memref(Pointer::NULL).offsets() {
         for leaf in &leaves {
             let bits = match listed.next() {
                 Some(text) => elements.number(text)?,
@@ -594,8 +594,8 @@ fn fill(
                 place.copy_from_slice(&bits.to_le_bytes()[..size]);
             }
         }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
 /// The numbers of nested lists, which must have these sizes. Recursion is bounded by the nesting of the literal.

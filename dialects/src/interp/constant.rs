@@ -9,7 +9,7 @@ use super::fault::Fault;
 use super::layout::{Layout, Repr, type_text};
 
 /// The most elements a constant may have.
-const MAX_ELEMENTS: u64 = 1 << 28;
+const MAX_ELEMENTS: u64 = 1 << 24;
 
 /// The value of an attribute as a constant of a type: a number, or a vector or array of them.
 pub fn constant(ctx: &Context, attr: Attr, ty: Type) -> Result<Datum, Box<Fault>> {
@@ -45,7 +45,10 @@ pub fn dense_elements(ctx: &Context, attr: Attr) -> Result<Vec<Datum>, Box<Fault
     let count = ty
         .shape(ctx)
         .and_then(|shape| shape.iter().try_fold(1u64, |n, d| n.checked_mul(u64::try_from(*d).ok()?)));
-    let count = count.filter(|n| *n <= MAX_ELEMENTS).ok_or_else(|| unknown(ctx, *ty))? as usize;
+    let count = count.filter(|n| *n <= MAX_ELEMENTS);
+    let count = count
+        .ok_or_else(|| Fault::unsupported(format!("a constant of more than {MAX_ELEMENTS} elements")))?
+        as usize;
     let (element, per_element) = match element.kind(ctx) {
         TypeKind::Complex(part) => (*part, 2),
         _ => (element, 1),
@@ -145,6 +148,15 @@ pub fn part_type(ctx: &Context, ty: Type, index: usize) -> Option<Type> {
         },
         _ => None,
     }
+}
+
+/// How values of a type are made up, if they are not too large to be values.
+pub fn value_repr(ctx: &Context, ty: Type) -> Result<Repr, Box<Fault>> {
+    let layout = Layout::of(ctx, ty)?;
+    if layout.size > MAX_ELEMENTS {
+        return Err(Fault::unsupported(format!("a value of {} bytes", layout.size)));
+    }
+    Ok(layout.repr)
 }
 
 /// Zero of a type that has a layout: of every number and pointer inside.

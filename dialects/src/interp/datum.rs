@@ -122,31 +122,39 @@ impl MemRef {
         })
     }
 
-    /// Calls `visit` with the linear offset of each element in row-major order, the memref's own offset included, until it fails.
-    pub fn visit<E>(&self, mut visit: impl FnMut(i64) -> Result<(), E>) -> Result<(), E> {
-        if self.dims.iter().any(|d| d.size == 0) {
-            return Ok(());
-        }
-        let mut index = vec![0i64; self.dims.len()];
-        let mut linear = self.offset;
-        loop {
-            visit(linear)?;
-            let mut d = self.dims.len();
-            loop {
-                if d == 0 {
-                    return Ok(());
-                }
-                d -= 1;
-                let Dim { size, stride } = self.dims[d];
-                index[d] += 1;
-                linear = linear.wrapping_add(stride);
-                if index[d] < size {
-                    break;
-                }
-                linear = linear.wrapping_sub(stride.wrapping_mul(size));
-                index[d] = 0;
+    /// The linear offset of each element in row-major order, the memref's own offset included.
+    pub fn offsets(&self) -> Offsets<'_> {
+        let empty = self.dims.iter().any(|d| d.size == 0);
+        Offsets { dims: &self.dims, index: vec![0; self.dims.len()], next: (!empty).then_some(self.offset) }
+    }
+}
+
+/// The linear offsets of a memref's elements.
+#[derive(Clone, Debug)]
+pub struct Offsets<'m> {
+    dims: &'m [Dim],
+    index: Vec<i64>,
+    next: Option<i64>,
+}
+
+impl Iterator for Offsets<'_> {
+    type Item = i64;
+
+    fn next(&mut self) -> Option<i64> {
+        let current = self.next?;
+        let mut linear = current;
+        self.next = None;
+        for (index, Dim { size, stride }) in self.index.iter_mut().zip(self.dims).rev() {
+            *index += 1;
+            linear = linear.wrapping_add(*stride);
+            if *index < *size {
+                self.next = Some(linear);
+                break;
             }
+            linear = linear.wrapping_sub(stride.wrapping_mul(*size));
+            *index = 0;
         }
+        Some(current)
     }
 }
 

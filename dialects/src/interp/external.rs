@@ -243,14 +243,8 @@ pub fn copy_elements(
         let (from, to) = (at(source.aligned, source.offset), at(target.aligned, target.offset));
         return copy_bytes(m, to, from, count.saturating_mul(size), false);
     }
-    let mut places = Vec::new();
-    source.visit(|linear| -> Result<(), Box<Fault>> {
-        places.push(at(source.aligned, linear));
-        Ok(())
-    })?;
-    let mut places = places.into_iter();
-    target.visit(|linear| match places.next() {
-        Some(from) => m.memory.copy(at(target.aligned, linear), from, size),
-        None => Ok(()),
-    })
+    for (from, to) in source.offsets().zip(target.offsets()) {
+        m.memory.copy(at(target.aligned, to), at(source.aligned, from), size)?;
+    }
+    Ok(())
 }

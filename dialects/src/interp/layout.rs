@@ -47,6 +47,8 @@ pub enum Repr {
 
 /// The deepest nesting of aggregates.
 const MAX_DEPTH: usize = 64;
+/// The longest array of elements without size.
+const MAX_EMPTY: u64 = 1 << 10;
 
 impl Layout {
     /// The layout of a type.
@@ -121,6 +123,10 @@ fn dialect_layout(ctx: &Context, name: &str, params: &[Attr], depth: usize) -> O
             let [count, element] = *params else { return None };
             let count = u64::try_from(count.as_int(ctx)?).ok()?;
             let element = layout(ctx, element.as_type(ctx)?, depth + 1)?;
+            // Values of no size could be many without end.
+            if element.size == 0 && count > MAX_EMPTY {
+                return None;
+            }
             let size = count.checked_mul(element.size)?;
             let repr = Repr::Sequence { count, stride: element.size, element: Box::new(element.repr) };
             Some(Layout { size, align: element.align, repr })

@@ -43,7 +43,7 @@ struct Frame {
 }
 
 /// The most registers of all frames together.
-const MAX_REGISTERS: usize = 1 << 27;
+const MAX_REGISTERS: usize = 1 << 25;
 /// Registers of a new frame that cost one step.
 const REGISTERS_PER_STEP: usize = 16;
 /// Calls around a fault that its notes list.

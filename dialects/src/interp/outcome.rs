@@ -12,7 +12,7 @@ use loomir_ir::{Context, FloatKind, Type, TypeKind};
 use super::arguments::{Argument, Arguments, Leaf, leaves};
 use super::datum::{Datum, MemRef, Pointer};
 use super::elementwise::bit_width;
-use super::fault::Fault;
+use super::fault::{Fault, FaultKind};
 use super::float::{Brain, Format, Half};
 use super::integer::signed;
 use super::layout::{Layout, type_text};
@@ -75,6 +75,8 @@ pub struct Contents {
     pub numbers: Vec<Number>,
 }
 
+/// The most elements of a memref that are read at the end; strides of zero let a small object seem large.
+const MAX_ELEMENTS: u64 = 1 << 30;
 /// Shown in full up to so many numbers.
 const SHOWN_IN_FULL: usize = 32;
 /// Shown of those that are longer.
@@ -270,7 +272,10 @@ fn contents<'b>(
         .map(|leaf| Ok((*leaf, NumberKind::of(ctx, leaf.ty)?)))
         .collect::<Result<_, Box<Fault>>>()?;
     let mut numbers = Vec::new();
-    memref.visit(|linear| {
+    if memref.num_elements().is_none_or(|n| n > MAX_ELEMENTS) {
+        return Err(Fault::new(FaultKind::Limit, "it has too many elements to be shown"));
+    }
+    for linear in memref.offsets() {
         let start = memref.aligned.offset(linear.wrapping_mul(layout.size as i64));
         for (leaf, kind) in &kinds {
             let size = leaf.bits.div_ceil(8);
@@ -284,8 +289,7 @@ fn contents<'b>(
             let bits = u128::from_le_bytes(wide) & super::integer::mask(leaf.bits);
             numbers.push(Number::new(bits, *kind));
         }
-        Ok::<(), Box<Fault>>(())
-    })?;
+    }
     Ok(Contents { sizes: memref.dims.iter().map(|d| d.size).collect(), parts: kinds.len(), numbers })
 }
 

@@ -8,7 +8,7 @@ use crate::arith::evaluate as arith;
 use crate::cf::evaluate as cf;
 use crate::func::evaluate::{call, call_through, decode_return};
 use crate::interp::code::malformed;
-use crate::interp::constant::{constant, element_bytes, zero};
+use crate::interp::constant::{constant, element_bytes, value_repr, zero};
 use crate::interp::elementwise::{binary, select};
 use crate::interp::float::FastMath;
 use crate::interp::integer::{self, Rounding, Trouble};
@@ -133,7 +133,7 @@ fn decode_constant(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
 
 fn decode_zero(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let result = d.result(op, 0)?;
-    let datum = zero(&d.layout(op.result_type(0))?.repr);
+    let datum = zero(&value_repr(d.ctx(), op.result_type(0))?);
     Ok(action(move |m| m.done(result, datum.clone())))
 }
 
@@ -145,7 +145,7 @@ fn decode_address(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
 
 fn decode_freeze(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (operand, result) = (d.operand(op, 0)?, d.result(op, 0)?);
-    let repr = d.layout(op.operand_type(0))?.repr;
+    let repr = value_repr(d.ctx(), op.operand_type(0))?;
     Ok(action(move |m| {
         let datum = freeze(m.get(operand), &repr);
         m.done(result, datum)

@@ -7,7 +7,7 @@ use loomir_ir::{OpRef, Registry};
 
 use crate::interp::code::malformed;
 use crate::interp::elementwise::bit_width;
-use crate::interp::integer::signed;
+use crate::interp::integer::{fits_signed, mask, signed};
 use crate::interp::mixed::Mixed;
 use crate::interp::{
     Datum, Decoded, Decoder, Entry, Evaluate, Execute, Fault, Flow, Machine, Slot, Step, action,
@@ -104,14 +104,15 @@ impl Execute for For {
         let current = self.number(m, self.variable, "the induction variable")?;
         let upper = self.number(m, self.upper, "the upper bound of a loop")?;
         let step = self.number(m, self.step, "the step of a loop")?;
-        let next = current.saturating_add(step);
+        let Some(next) = current.checked_add(step) else { return Err(overflow(current, step, self.width)) };
         if next < upper {
             m.copy(yielded, &self.carried)?;
             m.set(self.variable, Datum::bits(self.width, next as u128));
             return Ok(Flow::Goto(self.body.target));
         }
-        let limit = if self.unsigned { 1 << self.width } else { 1i128 << (self.width - 1) };
-        if next >= limit {
+        let fits =
+            if self.unsigned { next as u128 <= mask(self.width) } else { fits_signed(self.width, next) };
+        if !fits {
             return Err(overflow(current, step, self.width));
         }
         m.copy(yielded, &self.results)?;

@@ -6,7 +6,7 @@ use loomir_ir::OpRef;
 
 use super::Model;
 use crate::interp::code::{malformed, unusable};
-use crate::interp::constant::zero;
+use crate::interp::constant::{value_repr, zero};
 use crate::interp::datum::Poison;
 use crate::interp::layout::Repr;
 use crate::interp::{Cause, Datum, Decoded, Decoder, Fault, action};
@@ -46,7 +46,7 @@ fn decode_extract_value(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
 fn decode_insert_value(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (container, value) = (d.operand(op, 0)?, d.operand(op, 1)?);
     let (result, path) = (d.result(op, 0)?, path(op, d)?);
-    let repr = d.layout(op.operand_type(0))?.repr;
+    let repr = value_repr(d.ctx(), op.operand_type(0))?;
     Ok(action(move |m| {
         let mut whole = m.get(container).clone();
         let mut place = &mut whole;
@@ -98,7 +98,7 @@ fn decode_extract_element(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
 fn decode_insert_element(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (vector, value, position) = (d.operand(op, 0)?, d.operand(op, 1)?, d.operand(op, 2)?);
     let (result, loc) = (d.result(op, 0)?, op.loc());
-    let repr = d.layout(op.operand_type(0))?.repr;
+    let repr = value_repr(d.ctx(), op.operand_type(0))?;
     Ok(action(move |m| {
         let mut whole = m.get(vector).clone();
         if let Datum::Poison(poison) = whole {

@@ -128,7 +128,8 @@ fn decode_subview(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
         for (i, dim) in memref.dims.iter().enumerate() {
             let last = i128::from(offsets[i]) + i128::from(sizes[i] - 1) * i128::from(strides[i]);
             let inside = |x: i128| (0..dim.size.into()).contains(&x);
-            if !sizes.contains(&0) && !(inside(offsets[i].into()) && inside(last)) {
+            let within = inside(offsets[i].into()) && inside(last);
+            if !within && !sizes.contains(&0) {
                 return Err(Fault::undefined(format!(
                     "a view of elements {} to {last} of dimension {i}, whose size is {}",
                     offsets[i], dim.size
@@ -196,14 +197,13 @@ fn decode_reshape(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     view(op, d, move |m, source| {
         let shape = memref(m, shape)?;
         let mut sizes = Vec::new();
-        shape.visit(|linear| {
+        for linear in shape.offsets() {
             let place = shape.aligned.offset(linear.wrapping_mul(element.size as i64));
             match m.memory.load(place, &element.repr, loc)? {
                 Datum::Bits(size) if size <= i64::MAX as u64 => sizes.push(size as i64),
                 other => return Err(crate::interp::code::unusable(&other, "a size")),
             }
-            Ok(())
-        })?;
+        }
         let result = MemRef { dims: MemRef::dense(&sizes), ..source.clone() };
         if !source.is_dense() || result.num_elements() != source.num_elements() {
             return Err(Fault::undefined(format!(
