@@ -20,6 +20,7 @@ use crate::entity::Block;
 use crate::location::{Loc, LocKind};
 use crate::text::ParseResult;
 use crate::text::lexer::{Kind, Lexer, Token};
+use crate::text::op_parser::UnresolvedOperand;
 use crate::types::Type;
 use values::ValueScope;
 
@@ -277,29 +278,31 @@ impl<'s> Parser<'s> {
         self.fatal |= self.diagnostics.len() >= MAX_ERRORS;
     }
 
-    /// Reports an error in what began at `start` and skips to where the next operation, block or end of region may begin: behind all
-    /// brackets that were opened since, at the start of a line.
+    /// Reports an error in what began at `start` and skips to where the next operation, block or end of region may begin: at the start of a
+    /// line, behind all brackets that were opened since or no further right than what failed began.
     fn recover(&mut self, start: u32, error: Box<Diagnostic>) {
         self.report(error);
         if self.fatal {
             return;
         }
         let failed = self.token.start;
+        let margin = self.column(start);
         self.set_pos(start);
         let mut open = 0usize;
         let mut last_end = start;
         while self.token.kind != Kind::Eof {
             let token = self.token;
-            if token.start >= failed && open == 0 && token.start > start {
-                if matches!(token.kind, Kind::RBrace | Kind::Caret) {
-                    return;
-                }
-                let new_line = self.slice(last_end, token.start).contains('\n');
+            let new_line = token.start > start && self.slice(last_end, token.start).contains('\n');
+            if token.start >= failed && token.start > start {
+                let closes = matches!(token.kind, Kind::RBrace | Kind::Caret);
                 let begins = matches!(
                     token.kind,
                     Kind::Percent | Kind::Bare | Kind::String | Kind::Hash | Kind::Exclaim
                 );
-                if new_line && begins {
+                let column = if new_line { self.column(token.start) } else { u32::MAX };
+                if (closes && (open == 0 || column < margin))
+                    || (begins && new_line && (open == 0 || column <= margin))
+                {
                     return;
                 }
             }
@@ -310,8 +313,19 @@ impl<'s> Parser<'s> {
             }
             last_end = token.end;
             self.advance();
+            if new_line && token.kind == Kind::Percent {
+                // What is skipped may have defined it.
+                self.lose(UnresolvedOperand { start: token.start + 1, end: token.end, number: 0 });
+            }
         }
-        self.fatal = true;
+        // The end of the file inside a region: that it isn't closed is no error of its own.
+        self.fatal = self.blocks.is_open();
+    }
+
+    /// Bytes between the start of the line and a byte.
+    fn column(&self, offset: u32) -> u32 {
+        let line = self.source[..offset as usize].rfind('\n').map_or(0, |at| at as u32 + 1);
+        offset - line
     }
 
     // Depth.

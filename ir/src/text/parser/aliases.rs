@@ -265,8 +265,9 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Reads an alias where a location must stand: it may be defined further down.
-    pub(super) fn location_alias(&mut self) -> ParseResult<Attr> {
+    /// Reads an alias where a location must stand. That of an operation may be defined further down (`ahead`); then that definition is
+    /// read now, and those in front of it that it needs.
+    pub(super) fn location_alias(&mut self, ahead: bool) -> ParseResult<Attr> {
         let name = &self.text()[1..];
         if name.contains('.') || self.source.as_bytes().get(self.token.end as usize) == Some(&b'<') {
             return self.attr(None);
@@ -276,18 +277,23 @@ impl<'s> Parser<'s> {
             self.advance();
             return Ok(attr);
         }
+        let here = self.token.start;
         if self.later_aliases.is_none() {
             self.later_aliases = Some(alias_definitions(self.source));
         }
-        let found = self.later_aliases.as_ref().and_then(|a| a.get(name)).copied();
-        // One that stands above and isn't known failed, or is the definition being read.
-        let Some(at) = found.filter(|at| *at > self.token.start) else {
+        // Taken out while it is read, so that it can't be part of itself.
+        let found = self.later_aliases.as_mut().and_then(|a| a.remove(name));
+        let Some(at) = found.filter(|at| ahead || *at < here) else {
             let message = format!("operation location alias '{name}' was never defined");
             return Err(self.error_here(message));
         };
         let behind = self.token.end;
         self.set_pos(at);
-        self.nested(|p| p.attr_alias_definition())?;
+        let result = self.nested(|p| p.attr_alias_definition());
+        if let Some(later) = &mut self.later_aliases {
+            later.insert(name, at);
+        }
+        result?;
         self.set_pos(behind);
         match self.attr_aliases.get(name) {
             Some(attr) => Ok(*attr),

@@ -13,7 +13,10 @@ impl<'s> Parser<'s> {
         if !self.accept_keyword("loc") {
             return Ok(None);
         }
-        self.parenthesised_loc().map(Some)
+        self.expect(Kind::LParen, "expected '(' in location")?;
+        let loc = if self.is(Kind::Hash) { self.loc_alias(true)? } else { self.location()? };
+        self.expect(Kind::RParen, "expected ')' in location")?;
+        Ok(Some(loc))
     }
 
     /// Reads `(…)` behind `loc`.
@@ -27,14 +30,7 @@ impl<'s> Parser<'s> {
     /// Reads what stands inside `loc(…)`, or an alias of a location.
     pub(super) fn location(&mut self) -> ParseResult<Loc> {
         match self.token.kind {
-            Kind::Hash => {
-                let at = self.token.start;
-                let attr = self.location_alias()?;
-                match attr.kind(self.ctx) {
-                    AttrKind::Location(loc) => Ok(*loc),
-                    _ => Err(self.error_at(at, "expected location attribute")),
-                }
-            }
+            Kind::Hash => self.loc_alias(false),
             Kind::String => self.nested(|p| p.name_or_file_location()),
             Kind::Bare => match self.text() {
                 "unknown" => {
@@ -51,6 +47,14 @@ impl<'s> Parser<'s> {
                 _ => Err(self.error_here("expected location instance")),
             },
             _ => Err(self.error_here("expected location instance")),
+        }
+    }
+
+    fn loc_alias(&mut self, ahead: bool) -> ParseResult<Loc> {
+        let at = self.token.start;
+        match self.location_alias(ahead)?.kind(self.ctx) {
+            AttrKind::Location(loc) => Ok(*loc),
+            _ => Err(self.error_at(at, "expected location attribute")),
         }
     }
 

@@ -24,6 +24,13 @@ pub(super) struct BlockScopes<'s> {
     count: u32,
 }
 
+impl BlockScopes<'_> {
+    /// Whether a region is being read.
+    pub(super) fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+}
+
 struct Entry<'s> {
     name: &'s str,
     block: Block,
