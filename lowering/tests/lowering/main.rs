@@ -1,0 +1,59 @@
+//! Lowering, by behaviour: each fixture goes down stage by stage, and at each stage is verified, printed (a snapshot), read back, and
+//! executed. Where LLVM 22 is installed (`LOOMIR_LLVM` names its folder), `mlir-opt` reads what we print, `opt` verifies our
+//! `.ll`, and `lli` runs it.
+
+mod errors;
+mod fixture;
+mod lli;
+mod scale;
+
+use fixture::Fixture;
+
+/// The folder of LLVM's tools.
+fn llvm() -> Option<std::path::PathBuf> {
+    let folder = std::env::var_os("LOOMIR_LLVM").map(std::path::PathBuf::from);
+    if folder.is_none() {
+        say("skipped: LOOMIR_LLVM does not say where LLVM is");
+    }
+    folder
+}
+
+/// Prints a note for who reads the log of the tests.
+#[allow(clippy::print_stderr)]
+fn say(text: &str) {
+    eprintln!("{text}");
+}
+
+macro_rules! fixtures {
+    ($($name:ident = $path:literal, $snapshots:literal;)*) => {
+        $(#[test]
+        fn $name() {
+            let fixture = Fixture::read(include_str!($path));
+            fixture.check($snapshots.then_some(stringify!($name)));
+        })*
+    };
+}
+
+fixtures! {
+    affine = "fixtures/affine.mlir", true;
+    arith = "fixtures/arith.mlir", true;
+    control = "fixtures/control.mlir", true;
+    math = "fixtures/math.mlir", true;
+    memref = "fixtures/memref.mlir", true;
+    scf = "fixtures/scf.mlir", true;
+}
+
+/// One dense layer, as `mlir-opt` wrote it.
+const LAYER: &str = "// CALL: mlp_layer ; random:1 : memref<64x128xf32> ; random:2 : memref<128x256xf32> ; random:3 : memref<256xf32> ; random:4 : memref<64x256xf32> ; random:5 : memref<64xf32>\n";
+
+#[test]
+fn a_dense_layer_on_structured_loops() {
+    let source = include_str!("../../../tests/inputs/mlp.scf.mlir");
+    Fixture::read(&format!("{LAYER}{source}")).long().check(None);
+}
+
+#[test]
+fn a_dense_layer_on_affine_loops() {
+    let source = include_str!("../../../tests/inputs/mlp.affine.mlir");
+    Fixture::read(&format!("{LAYER}{source}")).long().check(None);
+}
