@@ -49,6 +49,7 @@ pub mod memory;
 pub mod mixed;
 pub mod outcome;
 pub mod program;
+mod registers;
 
 pub use arguments::{ArgSpec, Argument, Arguments, Flat};
 pub use code::{Action, Decoded, Decoder, Entry, Evaluate, Execute, Flow, Slot, Step, action};
@@ -57,6 +58,7 @@ pub use fault::{Fault, FaultKind};
 pub use machine::Machine;
 pub use outcome::{Outcome, Output};
 pub use program::{Callee, Contents, DefineGlobal, GlobalDefinition};
+pub use registers::unusable;
 
 use memory::ObjectKind;
 use program::Program;

@@ -4,8 +4,9 @@ use loomir_ir::attributes::AttrKind;
 use loomir_ir::{OpRef, Registry};
 
 use crate::func::evaluate::jump;
-use crate::interp::code::{malformed, unusable};
+use crate::interp::code::malformed;
 use crate::interp::constant::dense_elements;
+use crate::interp::unusable;
 use crate::interp::{Datum, Decoded, Decoder, Entry, Evaluate, Flow, Machine, Slot, action};
 
 /// Attaches the models.

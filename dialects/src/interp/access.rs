@@ -3,11 +3,12 @@
 use loomir_ir::{Loc, OpRef, Type};
 
 use super::affine_map::Map;
-use super::code::{Decoder, Slot, malformed, unusable};
+use super::code::{Decoder, Slot, malformed};
 use super::datum::{Cause, Datum, Dim, MemRef, Pointer};
 use super::fault::Fault;
 use super::layout::{Layout, type_text};
 use super::machine::Machine;
+use super::registers::unusable;
 
 /// An element of a memref, at subscripts that are registers or results of a map.
 #[derive(Clone, Debug)]

@@ -6,10 +6,11 @@
 use loomir_ir::affine::{AffineExprKind, ceil_div, floor_div};
 use loomir_ir::{AffineExpr, AffineMap, Context, IntegerSet, Loc, Value};
 
-use super::code::{Decoder, Slot, malformed, unusable};
+use super::code::{Decoder, Slot, malformed};
 use super::datum::{Cause, Datum, Poison};
 use super::fault::Fault;
 use super::machine::Machine;
+use super::registers::unusable;
 
 /// An affine expression over registers.
 #[derive(Clone, Debug)]

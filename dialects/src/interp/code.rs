@@ -16,8 +16,8 @@
 
 use loomir_ir::{Attr, Block, Body, Context, Loc, Op, OpDef, OpRef, Region, Trait, Type, Value};
 
-use super::datum::{Datum, Pointer};
-use super::fault::{Fault, FaultKind};
+use super::datum::Pointer;
+use super::fault::Fault;
 use super::layout::Layout;
 use super::machine::Machine;
 use super::program::{Callee, Program};
@@ -397,106 +397,4 @@ fn number(decoder: &mut Decoder<'_>, region: Region) -> Vec<Item> {
         }
     }
     order
-}
-
-impl Machine {
-    /// The value of a register.
-    #[inline]
-    pub fn get(&self, slot: Slot) -> &Datum {
-        &self.registers[self.base + slot.0 as usize]
-    }
-
-    /// Writes a register.
-    #[inline]
-    pub fn set(&mut self, slot: Slot, datum: Datum) {
-        self.registers[self.base + slot.0 as usize] = datum;
-    }
-
-    /// Writes a register and goes on.
-    #[inline]
-    pub fn done(&mut self, slot: Slot, datum: Datum) -> Step {
-        self.set(slot, datum);
-        Ok(Flow::Next)
-    }
-
-    /// Copies registers as if all at once.
-    #[inline]
-    pub fn copy(&mut self, from: &[Slot], to: &[Slot]) -> Result<(), Box<Fault>> {
-        if from.len() != to.len() {
-            return Err(malformed("as many values as are expected"));
-        }
-        match (from, to) {
-            ([], []) => {}
-            ([from], [to]) => {
-                let datum = self.get(*from).clone();
-                self.set(*to, datum);
-            }
-            _ => {
-                let mut moved = std::mem::take(&mut self.buffer);
-                moved.extend(from.iter().map(|slot| self.get(*slot).clone()));
-                for (slot, datum) in to.iter().zip(moved.drain(..)) {
-                    self.set(*slot, datum);
-                }
-                self.buffer = moved;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes the arguments of a block and goes there.
-    #[inline]
-    pub fn enter(&mut self, entry: &Entry, arguments: &[Slot]) -> Step {
-        self.copy(arguments, &entry.arguments)?;
-        Ok(Flow::Goto(entry.target))
-    }
-
-    /// An integer register as a signed number of 64 bits, for bounds, sizes and subscripts.
-    #[inline]
-    pub fn index(&self, slot: Slot, what: &str) -> Result<i64, Box<Fault>> {
-        match self.get(slot) {
-            Datum::Bits(bits) => Ok(*bits as i64),
-            other => Err(unusable(other, what)),
-        }
-    }
-
-    /// An `i1` register on which control depends.
-    #[inline]
-    pub fn condition(&self, slot: Slot, what: &str) -> Result<bool, Box<Fault>> {
-        match self.get(slot) {
-            Datum::Bits(bits) => Ok(*bits & 1 != 0),
-            other => Err(unusable(other, what)),
-        }
-    }
-
-    /// A pointer register whose object is touched.
-    #[inline]
-    pub fn pointer(&self, slot: Slot, what: &str) -> Result<Pointer, Box<Fault>> {
-        match self.get(slot) {
-            Datum::Pointer { object, address } => Ok(Pointer { object: *object, address: *address }),
-            other => Err(unusable(other, what)),
-        }
-    }
-
-    /// Faults if any scalar of a register is poison.
-    pub fn well_defined(&self, slot: Slot, what: &str) -> Result<(), Box<Fault>> {
-        match self.get(slot).find_poison() {
-            Some(poison) => Err(Fault::poison(what, poison)),
-            None => Ok(()),
-        }
-    }
-
-    /// The program ended itself.
-    #[cold]
-    pub fn trap(message: impl Into<String>) -> Step {
-        Err(Fault::new(FaultKind::Trap, message))
-    }
-}
-
-/// The fault of using a datum as something it is not.
-#[cold]
-pub fn unusable(datum: &Datum, what: &str) -> Box<Fault> {
-    match datum.find_poison() {
-        Some(poison) => Fault::poison(what, poison),
-        None => Fault::unsupported(format!("{what} is {}", datum.kind())),
-    }
 }

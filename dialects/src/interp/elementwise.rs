@@ -5,10 +5,11 @@
 
 use loomir_ir::{Context, Loc, OpRef, Type, TypeKind};
 
-use super::code::{Decoded, Decoder, Slot, action, malformed, unusable};
+use super::code::{Decoded, Decoder, Slot, action, malformed};
 use super::datum::{Datum, Poison};
 use super::fault::Fault;
 use super::integer::{Computed, Trouble, signed};
+use super::registers::unusable;
 
 /// The width in bits of an integer, index or float type of at most 128 bits.
 pub fn bit_width(ctx: &Context, ty: Type) -> Result<u32, Box<Fault>> {

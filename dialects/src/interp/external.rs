@@ -3,12 +3,12 @@
 //! They are what lowered programs call: allocation, copies of bytes, and the mathematical library, which is the host's.
 //! A call of anything else is a fault.
 
-use super::code::unusable;
 use super::datum::{Datum, Pointer};
 use super::fault::Fault;
 use super::float::{Double, Format, Library, Library2, Single};
 use super::machine::Machine;
 use super::memory::ObjectKind;
+use super::registers::unusable;
 
 /// A function of the world outside.
 #[derive(Clone, Copy, Debug)]

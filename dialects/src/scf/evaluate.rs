@@ -77,7 +77,7 @@ impl For {
             Datum::Bits(bits) if self.unsigned => Ok((*bits).into()),
             Datum::Bits(bits) => Ok(signed(self.width, (*bits).into())),
             Datum::Wide(bits) if !self.unsigned => Ok(signed(self.width, **bits)),
-            other => Err(crate::interp::code::unusable(other, what)),
+            other => Err(crate::interp::unusable(other, what)),
         }
     }
 }

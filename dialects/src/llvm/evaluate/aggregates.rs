@@ -5,10 +5,11 @@ use std::sync::Arc;
 use loomir_ir::OpRef;
 
 use super::Model;
-use crate::interp::code::{malformed, unusable};
+use crate::interp::code::malformed;
 use crate::interp::constant::{value_repr, zero};
 use crate::interp::datum::Poison;
 use crate::interp::layout::Repr;
+use crate::interp::unusable;
 use crate::interp::{Cause, Datum, Decoded, Decoder, Fault, action};
 
 /// Attaches the models.

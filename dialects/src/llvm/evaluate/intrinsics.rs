@@ -4,10 +4,11 @@ use loomir_ir::OpRef;
 
 use super::{Model, fast_math};
 use crate::arith::evaluate as arith;
-use crate::interp::code::{malformed, unusable};
+use crate::interp::code::malformed;
 use crate::interp::elementwise::{binary, bit_width, map, ternary, unary};
 use crate::interp::float::{self, Format, with_format};
 use crate::interp::integer::{self, Trouble, Wrap, mask, signed};
+use crate::interp::unusable;
 use crate::interp::{Cause, Datum, Decoded, Decoder, Fault, Flow, Machine, action};
 use crate::math::evaluate::power;
 

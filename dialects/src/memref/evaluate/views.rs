@@ -1,12 +1,13 @@
 //! How views are executed: other memrefs of the same object.
 
-use loomir_ir::OpRef;
 use loomir_ir::types::DYNAMIC;
+use loomir_ir::{OpRef, Type};
 
 use crate::interp::access::{element_layout, memref, misaligned};
 use crate::interp::code::malformed;
 use crate::interp::mixed::Mixed;
 use crate::interp::{Datum, Decoded, Decoder, Dim, Fault, Flow, Machine, MemRef, action};
+use crate::memref::layout::{dropped_dimensions, reassociation, subview_type};
 
 /// Attaches the models.
 pub(super) fn register(attach: &mut impl FnMut(&str, fn(OpRef<'_>, &mut Decoder<'_>) -> Decoded)) {
@@ -112,10 +113,8 @@ fn decode_subview(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let mixed = |name: &str, i: usize| Mixed::new(op, d, name, groups[i].iter().copied());
     let (offsets, sizes) = (mixed("static_offsets", 1)?, mixed("static_sizes", 2)?);
     let strides = mixed("static_strides", 3)?;
-    let static_sizes = op.attr("static_sizes").and_then(|a| a.as_dense_ints(d.ctx())).unwrap_or_default();
-    let shape = op.result_type(0).shape(d.ctx()).ok_or_else(|| malformed("a rank"))?;
-    let kept = kept_dimensions(&static_sizes, shape).ok_or_else(|| malformed("a result of its shape"))?;
-    if offsets.len() != sizes.len() || strides.len() != sizes.len() {
+    let dropped = dropped(op, d).ok_or_else(|| malformed("a result of its shape"))?;
+    if offsets.len() != sizes.len() || dropped.len() != sizes.len() || strides.len() != sizes.len() {
         return Err(malformed("an offset, size and stride for each dimension"));
     }
     view(op, d, move |m, memref| {
@@ -136,7 +135,7 @@ fn decode_subview(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
                 )));
             }
             offset = offset.wrapping_add(offsets[i].wrapping_mul(dim.stride));
-            if kept[i] {
+            if !dropped[i] {
                 dims.push(Dim { size: sizes[i], stride: strides[i].wrapping_mul(dim.stride) });
             }
         }
@@ -144,26 +143,16 @@ fn decode_subview(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     })
 }
 
-/// Which dimensions of a view its type keeps: the others have size one.
-fn kept_dimensions(sizes: &[i64], shape: &[i64]) -> Option<Vec<bool>> {
-    let mut spare = sizes.len().checked_sub(shape.len())?;
-    let mut next = 0;
-    let mut kept = Vec::new();
-    for size in sizes {
-        let fits = shape.get(next) == Some(size);
-        // Of equal dimensions of size one the first are dropped, as long as some are to be.
-        let keep = fits
-            && !(*size == 1 && spare > 0 && shape.get(next + 1) != Some(size) && shape.len() - next <= 1);
-        if keep {
-            next += 1;
-        } else if *size == 1 && spare > 0 {
-            spare -= 1;
-        } else {
-            return None;
-        }
-        kept.push(keep);
-    }
-    (next == shape.len()).then_some(kept)
+/// Which dimensions of a view its type drops: some of size one.
+fn dropped(op: OpRef<'_>, d: &Decoder<'_>) -> Option<Vec<bool>> {
+    let numbers = |name: &str| op.attr(name)?.as_dense_ints(d.ctx());
+    let (offsets, sizes) = (numbers("static_offsets")?, numbers("static_sizes")?);
+    let whole = subview_type(d.ctx(), op.operand_type(0), &offsets, &sizes, &numbers("static_strides")?)?;
+    let dimensions = |ty: Type| -> Option<Vec<(i64, i64)>> {
+        let strides = ty.strides_and_offset(d.ctx())?.0;
+        Some(ty.shape(d.ctx())?.iter().copied().zip(strides).collect())
+    };
+    dropped_dimensions(&dimensions(whole)?, &dimensions(op.result_type(0))?)
 }
 
 fn decode_view(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
@@ -201,7 +190,7 @@ fn decode_reshape(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
             let place = shape.aligned.offset(linear.wrapping_mul(element.size as i64));
             match m.memory.load(place, &element.repr, loc)? {
                 Datum::Bits(size) if size <= i64::MAX as u64 => sizes.push(size as i64),
-                other => return Err(crate::interp::code::unusable(&other, "a size")),
+                other => return Err(crate::interp::unusable(&other, "a size")),
             }
         }
         let result = MemRef { dims: MemRef::dense(&sizes), ..source.clone() };
@@ -217,12 +206,11 @@ fn decode_reshape(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
 
 /// The groups of `reassociation`.
 fn groups(op: OpRef<'_>, d: &Decoder<'_>) -> Result<Vec<Vec<usize>>, Box<Fault>> {
-    let group = |a: &loomir_ir::Attr| -> Option<Vec<usize>> {
-        let numbers = a.as_array(d.ctx())?.iter();
-        numbers.map(|n| usize::try_from(n.as_int(d.ctx())?).ok()).collect()
-    };
-    let all = op.attr("reassociation").and_then(|a| a.as_array(d.ctx()));
-    all.and_then(|all| all.iter().map(group).collect()).ok_or_else(|| malformed("a reassociation"))
+    let groups = op.attr("reassociation").and_then(|a| reassociation(d.ctx(), a));
+    let groups: Option<Vec<Vec<usize>>> = groups.and_then(|groups| {
+        groups.iter().map(|group| group.iter().map(|i| usize::try_from(*i).ok()).collect()).collect()
+    });
+    groups.ok_or_else(|| malformed("a reassociation"))
 }
 
 fn decode_expand_shape(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
