@@ -3,7 +3,7 @@
 mod support;
 
 use insta::assert_snapshot;
-use support::{both_forms, fixture, folded, read, rejections};
+use support::{both_forms, fixture, folded, mlir_opt, read, rejections};
 
 /// A test for each fixture in both forms.
 macro_rules! forms {
@@ -25,6 +25,7 @@ forms! {
     cf "cf.mlir",
     llvm "llvm.mlir",
     llvm_calls_and_types "llvm.more.mlir",
+    llvm_intrinsics "llvm.intrinsics.mlir",
 }
 
 /// A test for each fixture of wrong programs.
@@ -45,4 +46,53 @@ errors! {
     errors_of_scf "scf.errors.mlir",
     errors_of_cf "cf.errors.mlir",
     errors_of_llvm "llvm.errors.mlir",
+}
+
+/// Folds a fixture; what is left must be the same program to `mlir-opt`'s own simplification.
+fn check_folds(name: &str) -> String {
+    let source = fixture(name);
+    let text = folded(&source);
+    let simplified = |text: &str| mlir_opt(text, &["--canonicalize"]);
+    if let (Some(ours), Some(theirs)) = (simplified(&text), simplified(&source)) {
+        let (ours, theirs) = (ours.expect("our text is accepted"), theirs.expect("the fixture is accepted"));
+        support::pretty_eq("after canonicalize of mlir-opt", &ours, &theirs);
+    }
+    text
+}
+
+#[test]
+fn folds_of_affine() {
+    assert_snapshot!(check_folds("affine.folds.mlir"));
+}
+
+/// Loomir folds a little more here than MLIR does.
+#[test]
+fn folds_of_llvm() {
+    let text = folded(&fixture("llvm.folds.mlir"));
+    if let Some(accepted) = mlir_opt(&text, &[]) {
+        accepted.expect("our text is accepted");
+    }
+    assert_snapshot!(text);
+}
+
+/// Programs that MLIR accepts although they mean nothing, or nothing that LLVM accepts.
+#[test]
+fn stricter_than_mlir() {
+    let mut report = String::new();
+    for program in fixture("control.stricter.mlir").split("// -----\n") {
+        let message = read(&loomir_dialects::context(), program).expect_err("refused");
+        report.push_str(&format!("{program}  => {message}\n"));
+    }
+    assert_snapshot!(report);
+}
+
+/// What MLIR made of real programs reads, verifies and prints the same.
+#[test]
+fn lowered_programs_print_as_they_were() {
+    for name in ["mlp.affine", "mlp.scf", "mlp.scf.generic", "mlp.llvm", "image.llvm"] {
+        let path =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/inputs/{name}.mlir"));
+        let source = std::fs::read_to_string(path).expect("an input");
+        both_forms(&source);
+    }
 }

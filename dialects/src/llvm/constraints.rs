@@ -25,6 +25,10 @@ pub(super) const NonAggregate: T = named("LLVM-compatible non-aggregate type", |
 pub(super) const Aggregate: T = named("LLVM aggregate type", types::is_aggregate);
 /// A pointer.
 pub(super) const Pointer: T = named("LLVM pointer type", types::is_pointer);
+/// What may be exchanged at once if it equals something.
+pub(super) const AtomicExchanged: T = named("signless integer or LLVM pointer type", |ctx, ty| {
+    ty.is_signless_integer(ctx) || types::is_pointer(ctx, ty)
+});
 /// A token.
 pub(super) const Token: T =
     named("LLVM token type", |ctx, ty| ty.dialect_params(ctx, "llvm.token").is_some());

@@ -21,7 +21,7 @@ impl MemoryEffects for Touch {
     fn effects(&self, op: OpRef<'_>) -> Vec<Effect> {
         let on = Resource::Value(op.operand(self.pointer));
         let mut effects: Vec<Effect> = self.kinds.iter().map(|kind| Effect { kind: *kind, on }).collect();
-        if is_ordered(op) {
+        if is_ordered(op) || op.attr("isVolatile") == Some(Attr::TRUE) {
             effects.extend(world());
         }
         effects
@@ -145,6 +145,7 @@ pub(super) fn register(registry: &mut Registry) {
     effects("llvm.load", Box::new(Touch { kinds: &[Read], pointer: 0 }));
     effects("llvm.store", Box::new(Touch { kinds: &[Write], pointer: 1 }));
     effects("llvm.atomicrmw", Box::new(Touch { kinds: &[Read, Write], pointer: 0 }));
+    effects("llvm.cmpxchg", Box::new(Touch { kinds: &[Read, Write], pointer: 0 }));
     effects("llvm.intr.memset", Box::new(Touch { kinds: &[Write], pointer: 0 }));
     for name in ["llvm.intr.memcpy", "llvm.intr.memmove", "llvm.intr.memcpy.inline"] {
         effects(name, Box::new(Copies));

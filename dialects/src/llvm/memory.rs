@@ -3,7 +3,9 @@
 use loomir_ir::{Type, dialect};
 
 use super::attributes::{ATOMIC_BIN_OP, ATOMIC_ORDERING};
-use super::constraints::{Integer, IntegerOrVector, LlvmType, Loadable, Pointer, PointerOrVector};
+use super::constraints::{
+    AtomicExchanged, Integer, IntegerOrVector, LlvmType, Loadable, Pointer, PointerOrVector,
+};
 
 pub mod address;
 mod syntax;
@@ -101,6 +103,26 @@ dialect! {
         }
         format "(`volatile` $volatile_^)? $bin_op $ptr `,` $val (`syncscope` `(` $syncscope^ `)`)? $ordering attr-dict `:` qualified(type($ptr)) `,` type($val)"
         verify verify::verify_atomic_rmw;
+    }
+
+    /// Reads a value and writes another if it equals a third, all at once; yields the value read and whether it was equal.
+    AtomicCmpXchgOp = "cmpxchg" {
+        operands { ptr: One Pointer, cmp: One SameAs("val"), val: One AtomicExchanged }
+        results { res: One LlvmType }
+        attrs {
+            success_ordering: Required Enum(&ATOMIC_ORDERING),
+            failure_ordering: Required Enum(&ATOMIC_ORDERING),
+            syncscope: Optional String,
+            alignment: Optional Integer(64),
+            weak: Optional Unit,
+            volatile_: Optional Unit,
+            access_groups: Optional Array,
+            alias_scopes: Optional Array,
+            noalias_scopes: Optional Array,
+            tbaa: Optional Array,
+        }
+        syntax (syntax::parse_cmpxchg, syntax::print_cmpxchg);
+        verify verify::verify_cmpxchg;
     }
 
     /// Orders the memory accesses around it.

@@ -1,9 +1,12 @@
 //! Intrinsics on floats.
 
-use loomir_ir::dialect;
+use loomir_ir::text::type_to_string;
+use loomir_ir::verifier::op_error;
+use loomir_ir::{Diagnostics, OpRef, dialect};
 
 use crate::llvm::attributes::FASTMATH;
-use crate::llvm::constraints::{FloatOrVector, FloatVector, Integer};
+use crate::llvm::constraints::{FloatOrVector, FloatVector, Integer, LlvmType};
+use crate::llvm::types::literal_struct;
 
 dialect! {
     /// Intrinsics on floats.
@@ -88,6 +91,16 @@ dialect! {
         attrs { fastmathFlags: Default = "#llvm.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure, SameOperandsAndResultType]
         format "`(` operands `)` attr-dict `:` functional-type(operands, results)"
+    }
+
+    /// Sine and cosine.
+    SincosOp = "intr.sincos" {
+        operands { val: One FloatOrVector }
+        results { res: One LlvmType }
+        attrs { fastmathFlags: Default = "#llvm.fastmath<none>" Enum(&FASTMATH) }
+        traits [Pure]
+        format "`(` operands `)` attr-dict `:` functional-type(operands, results)"
+        verify verify_sincos;
     }
 
     /// Tangent.
@@ -382,5 +395,17 @@ dialect! {
         attrs { fastmathFlags: Default = "#llvm.fastmath<none>" Enum(&FASTMATH) }
         traits [Pure]
         format "`(` operands `)` attr-dict `:` functional-type(operands, results)"
+    }
+}
+
+/// The result is two of the operand.
+fn verify_sincos(op: OpRef<'_>, out: &mut Diagnostics) {
+    let ty = op.operand_type(0);
+    if op.result_type(0) != literal_struct(op.ctx(), &[ty, ty]) {
+        let result = type_to_string(op.ctx(), op.result_type(0));
+        let message = format!(
+            "expected result type to be an homogeneous struct with two elements matching the operand type, but got '{result}'"
+        );
+        out.push(op_error(op, message));
     }
 }

@@ -5,10 +5,14 @@ use loomir_ir::verifier::op_error;
 use loomir_ir::{Attr, Context, Diagnostics, OpRef, Type};
 
 use crate::llvm::attributes::{ATOMIC_BIN_OP, ATOMIC_ORDERING};
-use crate::llvm::types::{is_float, is_pointer};
+use crate::llvm::types::{is_float, is_pointer, literal_struct};
 
 fn ordering(op: OpRef<'_>) -> String {
-    let value = op.attr("ordering").and_then(|attr| ATOMIC_ORDERING.value(op.ctx(), attr)).unwrap_or(0);
+    ordering_called(op, "ordering")
+}
+
+fn ordering_called(op: OpRef<'_>, name: &str) -> String {
+    let value = op.attr(name).and_then(|attr| ATOMIC_ORDERING.value(op.ctx(), attr)).unwrap_or(0);
     ATOMIC_ORDERING.text_of(value).unwrap_or_default()
 }
 
@@ -87,7 +91,28 @@ pub(super) fn verify_fence(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
+/// The result is the value and a bit; orders are atomic, and that of failure does not release.
+pub(super) fn verify_cmpxchg(op: OpRef<'_>, out: &mut Diagnostics) {
+    let ctx = op.ctx();
+    let ty = op.operand_type(2);
+    if op.result_type(0) != literal_struct(ctx, &[ty, Type::I1]) {
+        let message = "failed to verify that result #0 has an LLVM struct type consisting of the type of operand #2 and a bool";
+        out.push(op_error(op, message));
+    }
+    if !is_atomic_type(ctx, ty) {
+        out.push(op_error(op, "unexpected LLVM IR type"));
+    }
+    let orders = ["success_ordering", "failure_ordering"].map(|name| ordering_called(op, name));
+    if orders.iter().any(|order| ["not_atomic", "unordered"].contains(&order.as_str())) {
+        out.push(op_error(op, "ordering must be at least 'monotonic'"));
+    }
+    if ["release", "acq_rel"].contains(&orders[1].as_str()) {
+        out.push(op_error(op, "failure ordering cannot be 'release' or 'acq_rel'"));
+    }
+}
+
 /// Whether an access may not be moved or dropped like an ordinary one.
 pub(crate) fn is_ordered(op: OpRef<'_>) -> bool {
-    op.attr("volatile_") == Some(Attr::UNIT) || ordering(op) != "not_atomic"
+    let exchanges = op.attr("success_ordering").is_some();
+    op.attr("volatile_") == Some(Attr::UNIT) || exchanges || ordering(op) != "not_atomic"
 }
