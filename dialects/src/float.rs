@@ -125,7 +125,7 @@ mod tests {
             // A linear congruential generator; every third value is near the range of denormal f32.
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             let mut value = f64::from_bits(state);
-            if state % 3 == 0 {
+            if state.is_multiple_of(3) {
                 value = f64::from_bits(state & !(0x7ff << 52) | (1023 - 140 + state % 24) << 52);
             }
             if !value.is_nan() {

@@ -3,7 +3,11 @@
 
 mod support;
 
+use std::fmt::Write;
+
 use insta::assert_snapshot;
+use loomir_dialects::interfaces::{CallLike, FunctionLike, MemoryAccess, MemoryEffects, Resource, ViewLike};
+use loomir_ir::{OpRef, Value};
 use support::{both_forms, fixture, folded, mlir_opt, rejections};
 
 /// A test for each fixture of every operation, and one for each of wrong programs.
@@ -84,4 +88,126 @@ fn folds_of_math() {
 #[test]
 fn folds_of_memref_and_casts() {
     assert_snapshot!(check_folds("memref.folds.mlir"));
+}
+
+/// `operand 1` or `result 0`: which value of an operation it is.
+fn position(op: OpRef<'_>, value: Value) -> String {
+    match op.operands().position(|v| v == value) {
+        Some(i) => format!("operand {i}"),
+        None => {
+            format!("result {}", op.results().position(|v| v == value).expect("a value of the operation"))
+        }
+    }
+}
+
+/// What interfaces say of an operation.
+fn meaning(op: OpRef<'_>) -> String {
+    let mut text = String::new();
+    let info = op.info();
+    if let Some(model) = info.interface::<dyn MemoryEffects>() {
+        for effect in model.effects(op) {
+            let on = match effect.on {
+                Resource::Value(value) => position(op, value),
+                other => format!("{other:?}"),
+            };
+            let _ = write!(text, " {:?} of {on};", effect.kind);
+        }
+        for (holds, what) in
+            [(model.may_be_undefined(op), "may be undefined"), (model.may_not_return(op), "may not return")]
+        {
+            if holds {
+                let _ = write!(text, " {what};");
+            }
+        }
+    }
+    if let Some(model) = info.interface::<dyn ViewLike>() {
+        let _ = write!(text, " view of {};", position(op, model.source(op)));
+    }
+    if let Some(model) = info.interface::<dyn MemoryAccess>() {
+        let access = model.access(op);
+        let indices =
+            access.subscripts.operands.iter().map(|v| position(op, *v)).collect::<Vec<_>>().join(", ");
+        let stored = access.stored.map_or(String::new(), |v| format!(" of {}", position(op, v)));
+        let _ = write!(text, " access{stored} to {} at [{indices}];", position(op, access.memref));
+    }
+    if let Some(model) = info.interface::<dyn CallLike>() {
+        let arguments = model.arguments(op).iter().map(|v| position(op, *v)).collect::<Vec<_>>().join(", ");
+        let known = if model.callee(op).is_some() { "by name" } else { "of a value" };
+        let _ = write!(text, " call {known} with ({arguments});");
+    }
+    if let Some(model) = info.interface::<dyn FunctionLike>() {
+        let (inputs, results) = model.signature(op);
+        let _ = write!(text, " function of {} arguments and {} results;", inputs.len(), results.len());
+    }
+    text
+}
+
+/// The first operation of each kind in these fixtures that an interface says something of.
+fn meanings(fixtures: &[&str]) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let ctx = loomir_dialects::context();
+    for name in fixtures {
+        let module = support::read(&ctx, &fixture(name)).unwrap_or_else(|message| panic!("{message}"));
+        let mut stack = vec![&module];
+        while let Some(body) = stack.pop() {
+            for op in std::iter::once(body.root()).chain(body.all_ops()) {
+                if let Some(nested) = body.nested(op) {
+                    stack.push(nested);
+                    continue;
+                }
+                let op = body.op_ref(op);
+                let (name, meaning) = (format!("{}:", op.name()), meaning(op));
+                if !meaning.is_empty() && !lines.iter().any(|line| line.starts_with(&name)) {
+                    lines.push(name + &meaning);
+                }
+            }
+        }
+    }
+    lines.sort();
+    lines.join("\n")
+}
+
+#[test]
+fn effects_views_accesses_and_calls() {
+    assert_snapshot!(meanings(&["memref.mlir", "arith.mlir", "math.mlir", "func.mlir", "ub.mlir"]));
+}
+
+#[test]
+fn divisions_by_safe_constants_are_always_defined() {
+    let source = "func.func @f(%x: i8, %v: vector<2xi8>) {
+        %c0 = arith.constant 0 : i8
+        %c3 = arith.constant 3 : i8
+        %m1 = arith.constant -1 : i8
+        %safe = arith.constant dense<[2, 3]> : vector<2xi8>
+        %unsafe = arith.constant dense<[2, 0]> : vector<2xi8>
+        %0 = arith.divsi %x, %c3 : i8
+        %1 = arith.divsi %x, %m1 : i8
+        %2 = arith.divui %x, %m1 : i8
+        %3 = arith.remui %x, %c0 : i8
+        %4 = arith.remsi %v, %safe : vector<2xi8>
+        %5 = arith.floordivsi %v, %unsafe : vector<2xi8>
+        return
+    }";
+    let ctx = loomir_dialects::context();
+    let module = support::read(&ctx, source).unwrap_or_else(|message| panic!("{message}"));
+    let function = module.all_ops().find_map(|op| module.nested(op)).expect("a function");
+    let divisions =
+        function.all_ops().map(|op| function.op_ref(op)).filter(|op| !op.name().contains("constant"));
+    let lines: Vec<String> = divisions
+        .filter_map(|op| {
+            Some(format!(
+                "{}: {}",
+                op.name(),
+                op.info().interface::<dyn MemoryEffects>()?.may_be_undefined(op)
+            ))
+        })
+        .collect();
+    assert_snapshot!(lines.join("\n"), @r"
+    arith.divsi: false
+    arith.divsi: true
+    arith.divui: false
+    arith.remui: true
+    arith.remsi: false
+    arith.floordivsi: true
+    ");
 }

@@ -444,7 +444,7 @@ pub fn segment(
     let is_flexible = |d: &&OperandDef| d.arity != Arity::One;
     let flexible = defs.iter().filter(is_flexible).count();
     let spare = total.checked_sub(defs.len() - flexible)?;
-    let each = if flexible == 0 { 0 } else { spare / flexible };
+    let each = spare.checked_div(flexible).unwrap_or(0);
     if each * flexible != spare {
         return None;
     }

@@ -15,7 +15,7 @@ pub(super) fn is_dictionaries(ctx: &Context, attr: Attr) -> bool {
 }
 
 /// Inputs and results of the function type in attribute `function_type`.
-fn signature<'c>(ctx: &'c Context, function_type: Option<Attr>) -> Option<(&'c [Type], &'c [Type])> {
+fn signature(ctx: &Context, function_type: Option<Attr>) -> Option<(&[Type], &[Type])> {
     function_type?.as_type(ctx)?.function(ctx)
 }
 

@@ -12,7 +12,7 @@ use crate::names::{AsDefined, name_results};
 
 /// What an operation does to the object of an operand (or result) of a name in its definition.
 struct Touches {
-    effects: &'static [(EffectKind, &'static str)],
+    effects: Named,
     may_be_undefined: bool,
 }
 
@@ -84,8 +84,11 @@ const WRITE: EffectKind = EffectKind::Write;
 const ALLOCATE: EffectKind = EffectKind::Allocate;
 const FREE: EffectKind = EffectKind::Free;
 
+/// Kinds of effects on the operands or results of a name.
+type Named = &'static [(EffectKind, &'static str)];
+
 /// Effects of operations, and whether unfortunate operands make them undefined.
-const EFFECTS: &[(&str, &[(EffectKind, &str)], bool)] = &[
+const EFFECTS: &[(&str, Named, bool)] = &[
     ("memref.alloc", &[(ALLOCATE, "memref")], true),
     ("memref.alloca", &[(ALLOCATE, "memref")], true),
     ("memref.realloc", &[(READ, "source"), (FREE, "source"), (ALLOCATE, "result"), (WRITE, "result")], true),

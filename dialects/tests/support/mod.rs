@@ -2,7 +2,7 @@
 //!
 //! A fixture is a file of MLIR in `fixtures/`. `mlir-opt` of LLVM 22 is the judge where the variable `LOOMIR_LLVM` names the folder
 //! it is installed in; without it, tests compare with snapshots alone.
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub)]
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
