@@ -184,6 +184,9 @@ impl Registry {
 #[derive(Clone)]
 pub struct Context(Arc<Shared>);
 
+/// Blobs of the resource section, by dialect and key.
+type Resources = HashMap<(Name, Name), Arc<[u8]>>;
+
 struct Shared {
     strings: Interner<Box<str>>,
     types: Interner<TypeKind>,
@@ -193,7 +196,7 @@ struct Shared {
     maps: Interner<AffineMapData>,
     sets: Interner<IntegerSetData>,
     locs: Interner<LocKind>,
-    resources: RwLock<HashMap<(Name, Name), Arc<[u8]>>>,
+    resources: RwLock<Resources>,
     op_ids: RwLock<HashMap<Name, OpName>>,
     op_infos: boxcar::Vec<OpInfo>,
     dialects: Vec<&'static DialectDef>,

@@ -1,4 +1,12 @@
 //! MLIR's text: reading and printing modules.
+//!
+//! [`parse`] reads the generic form of any operation, registered or not, and the custom form of those that are; [`print`] writes both,
+//! byte for byte as `mlir-opt` does. How an operation's custom form looks is said by its definition: a
+//! declarative format ([`Format`], which its module describes), or two functions that work with [`OpParser`] and [`OpPrinter`]. Names of
+//! values come from [`AsmNames`].
+//!
+//! Reading never panics, whatever the input: every error is a diagnostic with its place, and reading goes on at the next operation. Both ways are linear
+//! in the text. Nothing is verified here.
 
 use crate::affine::AffineMap;
 use crate::attributes::Attr;
@@ -81,10 +89,10 @@ pub(crate) fn default_attrs_of(ctx: &Context, def: &OpDef) -> Vec<DefaultAttr> {
 }
 
 fn parse_attr_as(ctx: &Context, text: &str, constraint: &AttrConstraint) -> ParseResult<Attr> {
-    if let AttrConstraint::Enum(def) = constraint {
-        if let Some(value) = def.value_of(text) {
-            return Ok(def.attr(ctx, value));
-        }
+    if let AttrConstraint::Enum(def) = constraint
+        && let Some(value) = def.value_of(text)
+    {
+        return Ok(def.attr(ctx, value));
     }
     parse_attr(ctx, text)
 }

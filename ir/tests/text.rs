@@ -350,6 +350,130 @@ fn damaged_files_are_answered() {
     }
 }
 
+/// Modules of random operations, regions, blocks, uses before and after definitions, attributes and types.
+struct Generator {
+    seed: u64,
+    next: usize,
+}
+
+impl Generator {
+    fn below(&mut self, n: usize) -> usize {
+        self.seed ^= self.seed << 13;
+        self.seed ^= self.seed >> 7;
+        self.seed ^= self.seed << 17;
+        (self.seed % n as u64) as usize
+    }
+
+    fn pick<'t>(&mut self, items: &[&'t str]) -> &'t str {
+        items[self.below(items.len())]
+    }
+
+    fn ty(&mut self) -> &'static str {
+        self.pick(&[
+            "i32",
+            "index",
+            "f64",
+            "memref<?x4xf32, strided<[4, 1], offset: ?>>",
+            "tuple<i1, (f32) -> ()>",
+            "!d.t<[1, 2]>",
+        ])
+    }
+
+    fn attrs(&mut self) -> String {
+        let values = [
+            "1 : i8",
+            "-7",
+            "1.5",
+            "\"s\\0A\"",
+            "[1, @f::@g, unit]",
+            "{k = i32}",
+            "dense<[1, 2]> : tensor<2xi8>",
+            "array<i16: 1>",
+            "affine_map<(d0)[s0] -> (d0 + s0 * 3, d0 mod 2)>",
+            "affine_set<(d0) : (d0 - 1 >= 0)>",
+            "#d.a<x>",
+            "loc(\"f\":1:2)",
+        ];
+        let attrs: Vec<String> =
+            (0..self.below(3)).map(|i| format!("a{i} = {}", self.pick(&values))).collect();
+        if attrs.is_empty() { String::new() } else { format!(" {{{}}}", attrs.join(", ")) }
+    }
+
+    fn region(&mut self, depth: usize, visible: &[(String, &'static str)], out: &mut String) {
+        let blocks = 1 + self.below(3);
+        let mut visible = visible.to_vec();
+        for block in 0..blocks {
+            if blocks > 1 {
+                let (name, ty) = (format!("%b{}", self.next), self.ty());
+                self.next += 1;
+                out.push_str(&format!("^bb{block}({name}: {ty}):\n"));
+                visible.push((name, ty));
+            }
+            for _ in 0..=self.below(4) {
+                let number = self.next;
+                self.next += 1;
+                let results: Vec<&str> = (0..self.below(3)).map(|_| self.ty()).collect();
+                let operands: Vec<(String, &str)> = (0..self.below(3).min(visible.len()))
+                    .map(|_| visible[self.below(visible.len())].clone())
+                    .collect();
+                if !results.is_empty() {
+                    out.push_str(&format!("%r{number}:{} = ", results.len()));
+                }
+                let names: Vec<&str> = operands.iter().map(|o| o.0.as_str()).collect();
+                out.push_str(&format!("\"d.op\"({})", names.join(", ")));
+                if blocks > 1 && self.below(4) == 0 {
+                    out.push_str(&format!("[^bb{}]", self.below(blocks)));
+                }
+                if depth > 0 && self.below(3) == 0 {
+                    out.push_str(" ({\n");
+                    self.region(depth - 1, &visible, out);
+                    out.push_str("})");
+                }
+                let types: Vec<&str> = operands.iter().map(|o| o.1).collect();
+                let attrs = self.attrs();
+                out.push_str(&format!("{attrs} : ({}) -> ({})\n", types.join(", "), results.join(", ")));
+                for (i, ty) in results.iter().enumerate() {
+                    visible.push((format!("%r{number}#{i}"), self.same(ty)));
+                }
+            }
+        }
+    }
+
+    /// The type, as one that lives on.
+    fn same(&self, ty: &str) -> &'static str {
+        let all = [
+            "i32",
+            "index",
+            "f64",
+            "memref<?x4xf32, strided<[4, 1], offset: ?>>",
+            "tuple<i1, (f32) -> ()>",
+            "!d.t<[1, 2]>",
+        ];
+        all.into_iter().find(|t| *t == ty).unwrap_or("i32")
+    }
+}
+
+#[test]
+fn generated_modules_print_and_read_back() {
+    let ctx = context();
+    let mut generator = Generator { seed: 7, next: 0 };
+    for _ in 0..200 {
+        let mut source = String::new();
+        generator.next = 0;
+        generator.region(3, &[], &mut source);
+        let source = format!("\"d.outer\"() ({{\n{source}}}) : () -> ()\n");
+        for (generic, debug_info) in [(true, false), (false, false), (true, true), (false, true)] {
+            let options = options(generic, debug_info);
+            let body = text::parse(&ctx, &source, "in.mlir");
+            let body = body.map_err(|d| format!("{}{source}", d.to_text(&ctx))).unwrap();
+            let once = text::print(&body, &options);
+            let again = text::parse(&ctx, &once, "out.mlir");
+            let again = again.map_err(|d| format!("{}{once}", d.to_text(&ctx))).unwrap();
+            assert_eq!(text::print(&again, &options), once);
+        }
+    }
+}
+
 #[test]
 fn nesting_is_bounded_and_the_bound_is_named() {
     let regions = |n: usize| format!("{}{}", "\"t.r\"() ({\n".repeat(n), "}) : () -> ()\n".repeat(n));

@@ -112,7 +112,7 @@ impl<'s> Parser<'s> {
         while self.token.kind != Kind::Eof && !self.fatal {
             let start = self.token.start;
             if let Err(error) = self.top_level_item(block) {
-                self.recover(start, error);
+                self.recover(start, *error);
                 // What only closes something can't be part of an operation here.
                 if matches!(self.token.kind, Kind::RBrace | Kind::Caret) || self.token.start == start {
                     self.advance();
@@ -270,17 +270,17 @@ impl<'s> Parser<'s> {
         }
     }
 
-    pub(super) fn report(&mut self, diagnostic: Box<Diagnostic>) {
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         if self.fatal {
             return;
         }
-        self.diagnostics.push(*diagnostic);
+        self.diagnostics.push(diagnostic);
         self.fatal |= self.diagnostics.len() >= MAX_ERRORS;
     }
 
     /// Reports an error in what began at `start` and skips to where the next operation, block or end of region may begin: at the start of a
     /// line, behind all brackets that were opened since or no further right than what failed began.
-    fn recover(&mut self, start: u32, error: Box<Diagnostic>) {
+    fn recover(&mut self, start: u32, error: Diagnostic) {
         self.report(error);
         if self.fatal {
             return;
@@ -350,7 +350,7 @@ impl<'s> Parser<'s> {
         if self.depth >= MAX_DEPTH {
             let message = format!("nested too deeply: at most {MAX_DEPTH} levels can be read");
             let error = self.error_here(message);
-            self.report(error.clone());
+            self.report((*error).clone());
             self.fatal = true;
             return Err(error);
         }

@@ -45,7 +45,7 @@ pub(super) fn read(p: &mut OpParser<'_, '_>, def: &AttrDef, optional: bool) -> P
         }
         AttrConstraint::Enum(cases) => {
             let next = p.next_keyword();
-            if optional && !next.is_some_and(|word| cases.value_of(word).is_some()) {
+            if optional && next.is_none_or(|word| cases.value_of(word).is_none()) {
                 return Ok(None);
             }
             p.parse_enum(cases).map(Some)

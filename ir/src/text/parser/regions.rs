@@ -79,7 +79,7 @@ impl<'s> Parser<'s> {
                 let value = self.body.add_argument(entry, argument.ty);
                 self.body.set_argument_loc(value, argument.loc);
                 if let Err(error) = self.define(argument.operand, value, 1) {
-                    self.report(error);
+                    self.report(*error);
                 }
             }
             self.block_body(entry)?;
@@ -89,7 +89,7 @@ impl<'s> Parser<'s> {
                 Ok(block) => block,
                 Err(error) => {
                     let start = self.token.start;
-                    self.recover(start, error);
+                    self.recover(start, *error);
                     self.body.append_block(region, &[])
                 }
             };
@@ -106,7 +106,7 @@ impl<'s> Parser<'s> {
                 if self.fatal || self.token.kind == Kind::Eof {
                     return Err(error);
                 }
-                self.recover(start, error);
+                self.recover(start, *error);
                 if self.fatal {
                     return Err(self.error_here("expected '}' to end a region"));
                 }
@@ -187,7 +187,7 @@ impl<'s> Parser<'s> {
             if !entry.defined && !self.fatal {
                 let error =
                     self.error_at(entry.offset, format!("reference to an undefined block '{}'", entry.name));
-                self.report(error);
+                self.report(*error);
             }
         }
     }

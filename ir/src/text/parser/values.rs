@@ -268,7 +268,7 @@ impl<'s> Parser<'s> {
             let (start, end) = placeholder.name;
             let name = self.slice(start - 1, end);
             let error = self.error_at(start - 1, format!("use of undeclared SSA value name '{name}'"));
-            self.report(error);
+            self.report(*error);
         }
     }
 

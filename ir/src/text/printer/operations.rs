@@ -8,10 +8,11 @@ use crate::attributes::{Attr, Dict};
 use crate::body::OpRef;
 use crate::context::Name;
 use crate::entity::{Block, Value};
-use crate::opdef::Trait;
+use crate::opdef::{OpDef, Trait};
 use crate::text::OpPrinter;
 use crate::text::op_printer::AsmNames;
 use crate::types::Type;
+use crate::verifier::counts_hold;
 
 const INDENT: usize = 2;
 
@@ -34,7 +35,7 @@ impl OpPrinter<'_> {
         self.trailing_loc(op.loc(), true);
     }
 
-    /// Writes an operation in custom form, if it has one, else in generic form.
+    /// Writes an operation in custom form, if it has one and the counts its definition asks for, else in generic form.
     pub(crate) fn operation(&mut self, op: OpRef<'_>) {
         let start = self.out.len();
         if self.mode == Mode::Collect && self.options.debug_info {
@@ -45,7 +46,8 @@ impl OpPrinter<'_> {
         if !self.names.body(outer).is_some_and(|body| std::ptr::eq(body, op.body())) {
             self.current = self.names.index_of(op.body());
         }
-        match info.def().filter(|_| !self.options.generic) {
+        let fits = |def: &&OpDef| !self.options.generic && counts_hold(op, def);
+        match info.def().filter(fits) {
             Some(def) if def.print.is_some() => {
                 self.custom_name(info.name());
                 if let Some(print) = def.print {
