@@ -1,11 +1,12 @@
 //! The interpreter: what programs give, and what it says of those that do what no program may.
 //!
 //! A fixture in `fixtures/interp/` holds functions, each below lines `// run @name(argument ; …)`. The snapshot is the outcome of
-//! every run.
+//! every run. Fixtures with a few bytes changed, where they still verify, must end in an outcome or a fault too.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
+use loomir_dialects::interp::arguments::SplitMix64;
 use loomir_dialects::interp::{ArgSpec, Fault, Limits, run};
 use loomir_ir::{Body, Context, Diagnostics};
 
@@ -58,3 +59,52 @@ macro_rules! fixtures {
 }
 
 fixtures!(arguments, arith, affine, control, faults, llvm, memory);
+
+/// Changes a few bytes of a program: digits, letters and punctuation for others of their kind.
+fn mutated(source: &str, random: &mut SplitMix64) -> String {
+    let mut bytes = source.as_bytes().to_vec();
+    for _ in 0..1 + random.next_bits() % 3 {
+        let at = (random.next_bits() % bytes.len() as u64) as usize;
+        let pick = |set: &[u8], k: u64| set[(k % set.len() as u64) as usize];
+        let k = random.next_bits();
+        match bytes[at] {
+            b'0'..=b'9' => bytes[at] = pick(b"0123456789", k),
+            b'a'..=b'z' => bytes[at] = pick(b"abcdeijkmnsuxyz", k),
+            b'%' | b'@' | b'^' | b'\n' | 0x80.. => {}
+            _ => bytes[at] = pick(b" -,:()[]<>", k),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[test]
+fn changed_programs_end_in_an_outcome_or_a_fault() {
+    let limits = Limits { steps: 2_000, call_depth: 20, memory: 1 << 20 };
+    let mut random = SplitMix64(1);
+    let (mut outcomes, mut faults) = (0, 0);
+    for name in ["affine", "arith", "control", "faults", "llvm", "memory"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/interp/{name}.mlir"));
+        let source = std::fs::read_to_string(path).expect("the fixture is there");
+        for _ in 0..150 {
+            let changed = mutated(&source, &mut random);
+            let ctx = loomir_dialects::context();
+            let Ok(body) = loomir_ir::text::parse(&ctx, &changed, name) else { continue };
+            if !loomir_ir::verifier::verify(&body).is_empty() {
+                continue;
+            }
+            for line in changed.lines() {
+                let Some((entry, arguments)) = line.strip_prefix("// run @").and_then(|c| c.split_once('('))
+                else {
+                    continue;
+                };
+                let texts = arguments.trim_end_matches(')').split(" ; ").filter(|a| !a.is_empty());
+                let specs: Result<Vec<_>, _> = texts.map(|text| ArgSpec::parse(&ctx, text)).collect();
+                match specs.and_then(|specs| run(&body, entry, &specs, &limits)) {
+                    Ok(_) => outcomes += 1,
+                    Err(_) => faults += 1,
+                }
+            }
+        }
+    }
+    assert!(outcomes > 1000 && faults > 1000, "{outcomes} outcomes, {faults} faults");
+}
