@@ -136,7 +136,7 @@ fn doc_test(tools: &Tools) -> Result<(), Failure> {
 
 fn llvm(tools: &Tools) -> Result<(), Failure> {
     let packages = ["--package", "loomir-lowering", "--package", "loomir-testing", "--package", "loomir"];
-    let targets = ["--test", "llvm", "--test", "book", "--no-fail-fast"];
+    let targets = ["--test", "llvm", "--test", "main_job", "--test", "book", "--no-fail-fast"];
     execute(cargo_with(tools).arg("test").args(packages).args(["--features", LLVM_FEATURES]).args(targets))
 }
 
