@@ -96,3 +96,27 @@ fn lowered_programs_print_as_they_were() {
         both_forms(&source);
     }
 }
+
+/// Operations of every name with operands, results and regions of any number are refused or accepted, and printed, but nothing panics.
+#[test]
+fn no_shape_of_an_operation_panics() {
+    let ctx = loomir_dialects::context();
+    let names: Vec<String> =
+        ctx.dialects().iter().flat_map(|dialect| dialect.ops.iter()).map(|def| def.name.to_string()).collect();
+    for name in &names {
+        for shape in 0..54 {
+            let (operands, results, regions) = (shape % 3, shape / 3 % 3, shape / 9 % 3);
+            let ty = if shape < 27 { "index" } else { "memref<4xf32>" };
+            let list = |item: &str, count: usize| vec![item; count].join(", ");
+            let region = if shape % 2 == 0 { "{}" } else { "{ ^bb0(%a: index): \"test.end\"() : () -> () }" };
+            let regions = if regions == 0 { String::new() } else { format!(" ({})", list(region, regions)) };
+            let types = format!("({}) -> ({})", list(ty, operands), list(ty, results));
+            let op = format!("\"{name}\"({}){regions} : {types}", list("%x", operands));
+            let source = format!("func.func @f(%x: {ty}) {{\n  {op}\n  return\n}}\n");
+            if let Ok(body) = loomir_ir::text::parse(&ctx, &source, "input") {
+                let _ = loomir_ir::verifier::verify(&body);
+                support::print(&body, false);
+            }
+        }
+    }
+}

@@ -182,6 +182,13 @@ fn verify_block_end(op: OpRef<'_>, block: Block, several: bool, out: &mut Diagno
     }
 }
 
+/// Whether there are as many operands, results, regions and successors as the definition says: what hooks take for granted.
+pub(crate) fn counts_hold(op: OpRef<'_>, def: &OpDef) -> bool {
+    let mut out = Diagnostics::new();
+    verify_counts(op, def, &mut out);
+    out.is_empty()
+}
+
 fn verify_counts(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
     count_values(
         op,
