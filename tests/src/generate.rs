@@ -147,7 +147,7 @@ impl<'r> Generator<'r> {
         if source.dynamic {
             return;
         }
-        let view = match self.random.weighted(&[30, 25, 15, 15, 8, 7]) {
+        let view = match self.random.weighted(&[27, 22, 21, 15, 8, 7]) {
             0 if source.is_identity() => MemRef { source: Source::Cast(of), dynamic: true, ..source },
             1 => self.subview(of, &source),
             2 => self.reinterpretation(of, &source),
@@ -207,7 +207,7 @@ impl<'r> Generator<'r> {
         let elements: i64 = source.shape.iter().product::<i64>().max(1);
         // What the object holds at least: reinterpret_cast counts from its start.
         let held = if source.is_identity() { elements } else { elements.min(source.shape[0]) };
-        let (offset, shape, strides) = match self.random.below(3) {
+        let (offset, shape, strides) = match self.random.weighted(&[30, 25, 45]) {
             0 => (0, vec![held], vec![1]),
             1 => {
                 let offset = self.random.range(0, 2).min(held - 1);
@@ -436,7 +436,11 @@ impl<'r> Generator<'r> {
             && self.random.chance(75)
             && let Some(bounds) = &self.last_bounds
         {
-            return bounds.clone();
+            let mut bounds = bounds.clone();
+            if self.random.chance(3) {
+                bounds.2 = 3 - bounds.2.min(2);
+            }
+            return bounds;
         }
         let extent = match self.random.weighted(if outermost { &[93, 3, 2, 2] } else { &[84, 9, 4, 3] }) {
             0 => self.extent,
@@ -445,9 +449,11 @@ impl<'r> Generator<'r> {
             _ => 0,
         };
         let first = if self.random.chance(14) { self.random.range(1, 2) } else { 0 };
-        let step = if self.random.chance(4) { 2 } else { 1 };
+        let step = if self.random.chance(6) { 2 } else { 1 };
         let mut lower = vec![Expr::Constant(first)];
-        let mut upper = vec![Expr::Constant(first + extent * step)];
+        // With another step, now and then the same bounds and so fewer iterations.
+        let scale = if self.random.chance(30) { 1 } else { step };
+        let mut upper = vec![Expr::Constant(first + extent * scale)];
         if outermost && self.random.chance(5) {
             upper = vec![Expr::Parameter(0)];
         }
@@ -497,7 +503,7 @@ impl<'r> Generator<'r> {
             let (memref, at) = self.place_in(place);
             own.push(Item::Store(value, memref, at));
         }
-        if self.random.chance(2) {
+        if self.random.chance(4) {
             let memref = *self.random.pick(&self.pool.clone());
             if !self.program.memrefs[memref].dynamic && self.program.memrefs[memref].is_identity() {
                 own.push(Item::Call(Callee::Bump, memref));

@@ -27,7 +27,7 @@ fn random_programs_do_the_same_after_fusion() {
 }
 
 #[test]
-fn generated_programs_are_defined_and_mlir() {
+fn generated_programs_are_defined_and_mlir_before_and_after_fusion() {
     let mut texts = Vec::new();
     let mut defined = 0;
     for index in 0..CASES {
@@ -35,12 +35,16 @@ fn generated_programs_are_defined_and_mlir() {
         let program = generate(&mut random);
         let ways = aliasings(&program, &mut random);
         defined += u64::from(program.execute(&program.parameters, &ways[0]).is_ok());
-        texts.push(program.to_mlir().mlir);
+        let text = program.to_mlir().mlir;
+        let ctx = loomir::context();
+        let mut module =
+            loomir::parse(&ctx, &text, "kernel.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+        loomir::fuse(&mut module, &FuseOptions { alias: AliasMode::Distinct, ..FuseOptions::default() });
+        texts.extend([text, loomir::print(&module)]);
     }
     assert!(defined * 100 >= CASES * 95, "only {defined} of {CASES} programs are defined");
     if let Some(peer) = MlirOpt::find() {
-        peer.accepts_all(&texts)
-            .unwrap_or_else(|e| panic!("mlir-opt does not accept a generated program:\n{e}"));
+        peer.accepts_all(&texts).unwrap_or_else(|e| panic!("mlir-opt does not accept a program:\n{e}"));
     }
 }
 
