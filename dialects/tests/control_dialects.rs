@@ -101,8 +101,12 @@ fn lowered_programs_print_as_they_were() {
 #[test]
 fn no_shape_of_an_operation_panics() {
     let ctx = loomir_dialects::context();
-    let names: Vec<String> =
-        ctx.dialects().iter().flat_map(|dialect| dialect.ops.iter()).map(|def| def.name.to_string()).collect();
+    let names: Vec<String> = ctx
+        .dialects()
+        .iter()
+        .flat_map(|dialect| dialect.ops.iter())
+        .map(|def| def.name.to_string())
+        .collect();
     for name in &names {
         for shape in 0..54 {
             let (operands, results, regions) = (shape % 3, shape / 3 % 3, shape / 9 % 3);
@@ -119,4 +123,53 @@ fn no_shape_of_an_operation_panics() {
             }
         }
     }
+}
+
+/// Pieces of a text: words with the signs that belong to them, numbers, single punctuation, spaces.
+fn tokens(text: &str) -> Vec<&str> {
+    let word = |c: char| c.is_alphanumeric() || "_.%@^#!$".contains(c);
+    let mut tokens = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = if word(first) { rest.find(|c| !word(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
+        let (token, behind) = rest.split_at(end);
+        tokens.push(token);
+        rest = behind;
+    }
+    tokens
+}
+
+/// Programs with a few words put in place of others are refused or accepted, and printed, but nothing panics.
+#[test]
+fn no_change_of_a_program_panics() {
+    let ctx = loomir_dialects::context();
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = move |bound: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % bound as u64) as usize
+    };
+    let (mut read_back, mut well_formed) = (0, 0);
+    for name in ["affine", "scf", "cf", "llvm", "llvm.more", "llvm.intrinsics", "memref", "arith"] {
+        let Ok(body) = read(&ctx, &fixture(&format!("{name}.mlir"))) else { panic!("{name} does not read") };
+        for generic in [true, false] {
+            let text = support::print(&body, generic);
+            let tokens = tokens(&text);
+            let words: Vec<usize> = (0..tokens.len()).filter(|i| tokens[*i].trim().len() > 1).collect();
+            for _ in 0..150 {
+                let mut changed = tokens.clone();
+                for _ in 0..1 + random(3) {
+                    let (from, to) = (words[random(words.len())], words[random(words.len())]);
+                    changed[to] = tokens[from];
+                }
+                if let Ok(body) = loomir_ir::text::parse(&ctx, &changed.concat(), "input") {
+                    read_back += 1;
+                    well_formed += usize::from(loomir_ir::verifier::verify(&body).is_empty());
+                    support::print(&body, false);
+                }
+            }
+        }
+    }
+    assert!(read_back > 100 && well_formed > 20, "{read_back} were read, {well_formed} are well formed");
 }
