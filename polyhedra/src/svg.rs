@@ -125,13 +125,16 @@ fn range(piece: &Conjunction, var: Var, budget: &mut Budget) -> Exact<Option<(i6
     if high.saturating_sub(low) > MAX_EXTENT { Err(Stop::Limit) } else { Ok(Some((low, high))) }
 }
 
+/// From, to and colour.
+type Arrow = ((i64, i64), (i64, i64), &'static str);
+
 /// What is to be drawn, in grid coordinates.
 #[derive(Default)]
 struct Picture {
     /// Least and greatest coordinates, once there is a point.
     frame: Option<[i64; 4]>,
     dots: Vec<(i64, i64, &'static str)>,
-    arrows: Vec<((i64, i64), (i64, i64), &'static str)>,
+    arrows: Vec<Arrow>,
 }
 
 impl Picture {

@@ -399,13 +399,7 @@ impl Parser {
     fn comparison(&mut self) -> Parsed<Vec<Conjunction>> {
         let mut left = self.list()?;
         let mut pieces: Option<Vec<Conjunction>> = None;
-        loop {
-            let operator = match self.peek() {
-                Token::Sign(
-                    sign @ ("<" | "<=" | ">" | ">=" | "=" | "==" | "!=" | "<>" | "<<" | ">>" | "<<=" | ">>="),
-                ) => *sign,
-                _ => break,
-            };
+        while let Some(operator) = self.comparison_sign() {
             self.advance();
             let right = self.list()?;
             let new = self.compare_lists(operator, &left, &right)?;
@@ -418,6 +412,15 @@ impl Parser {
         match pieces {
             Some(pieces) => Ok(pieces),
             None => self.fail("expected a comparison"),
+        }
+    }
+
+    fn comparison_sign(&self) -> Option<&'static str> {
+        match self.peek() {
+            Token::Sign(
+                sign @ ("<" | "<=" | ">" | ">=" | "=" | "==" | "!=" | "<>" | "<<" | ">>" | "<<=" | ">>="),
+            ) => Some(sign),
+            _ => None,
         }
     }
 
