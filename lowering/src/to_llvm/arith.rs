@@ -95,22 +95,18 @@ impl ConvertToLlvm for Twin {
                     let flags = arith::OVERFLOW.value(&ctx, *attr).unwrap_or(0);
                     state.set_attr(&ctx, "overflowFlags", ctx.int_attr(Type::I32, flags));
                 }
-                "fastmath" => {
-                    if self.0.is_inherent("fastmathFlags") {
-                        state.set_attr(&ctx, "fastmathFlags", fastmath(&ctx, *attr));
-                    }
+                "fastmath" if self.0.is_inherent("fastmathFlags") => {
+                    state.set_attr(&ctx, "fastmathFlags", fastmath(&ctx, *attr));
                 }
                 name if self.0.is_inherent(name) => state.set_attr(&ctx, name, *attr),
                 _ => {}
             }
         }
-        // `nneg` has no flag in the table of `arith` everywhere; whoever attaches it anyway means it.
-        for name in ["nonNeg", "isExact"] {
-            if let Some(attr) = op.attributes().get(&ctx, name)
-                && self.0.is_inherent(name)
-            {
-                state.set_attr(&ctx, name, attr);
-            }
+        // `nonNeg` is not in the table of `arith`; whoever attaches it means it.
+        if let Some(attr) = op.attributes().get(&ctx, "nonNeg")
+            && self.0.is_inherent("nonNeg")
+        {
+            state.set_attr(&ctx, "nonNeg", attr);
         }
         let new = cx.insert(state);
         let results: Vec<Value> = cx.body().results(new).collect();

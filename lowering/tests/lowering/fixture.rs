@@ -12,13 +12,13 @@ use loomir_lowering::{convert_scf_to_cf, convert_to_llvm, lower_affine, to_ll};
 use crate::{lli, llvm};
 
 /// A call of a function with arguments as text.
-pub struct Call {
-    pub entry: String,
-    pub arguments: Vec<String>,
+pub(crate) struct Call {
+    pub(crate) entry: String,
+    pub(crate) arguments: Vec<String>,
 }
 
 /// A program and calls.
-pub struct Fixture {
+pub(crate) struct Fixture {
     source: String,
     calls: Vec<Call>,
     /// Whether calls are long: they are executed at the first and the last stage only.
@@ -26,7 +26,7 @@ pub struct Fixture {
 }
 
 /// A context that knows all dialects and how they are lowered.
-pub fn context() -> Context {
+pub(crate) fn context() -> Context {
     let mut registry = Registry::new();
     loomir_dialects::register_all(&mut registry);
     loomir_lowering::register(&mut registry);
@@ -34,7 +34,7 @@ pub fn context() -> Context {
 }
 
 /// Reads and verifies.
-pub fn read(ctx: &Context, source: &str) -> Result<Body, String> {
+pub(crate) fn read(ctx: &Context, source: &str) -> Result<Body, String> {
     let text = |d: Diagnostics| d.to_text(ctx);
     let module = parse(ctx, source, "input.mlir").map_err(text)?;
     let diagnostics = verifier::verify(&module);
@@ -42,7 +42,7 @@ pub fn read(ctx: &Context, source: &str) -> Result<Body, String> {
 }
 
 /// What a call gives, as far as it is the same for all engines: results one by one, and buffers.
-pub fn observed(outcome: Outcome) -> (Vec<Output>, Vec<(usize, Output)>) {
+pub(crate) fn observed(outcome: Outcome) -> (Vec<Output>, Vec<(usize, Output)>) {
     let mut results = Vec::new();
     let mut stack: Vec<Output> = outcome.results.into_iter().rev().collect();
     while let Some(output) = stack.pop() {
@@ -55,7 +55,7 @@ pub fn observed(outcome: Outcome) -> (Vec<Output>, Vec<(usize, Output)>) {
 }
 
 impl Fixture {
-    pub fn read(source: &str) -> Fixture {
+    pub(crate) fn read(source: &str) -> Fixture {
         let calls = source.lines().filter_map(|line| line.strip_prefix("// CALL: "));
         let calls = calls.map(|line| {
             let mut words = line.split(';').map(|word| word.trim().to_owned());
@@ -66,12 +66,12 @@ impl Fixture {
     }
 
     /// The same, for calls that take long.
-    pub fn long(self) -> Fixture {
+    pub(crate) fn long(self) -> Fixture {
         Fixture { long: true, ..self }
     }
 
     /// Takes the program through all stages. With a name each is compared with a snapshot.
-    pub fn check(&self, name: Option<&str>) {
+    pub(crate) fn check(&self, name: Option<&str>) {
         let ctx = context();
         let mut module = read(&ctx, &self.source).unwrap_or_else(|errors| panic!("{errors}"));
         let original = read(&ctx, &self.source).unwrap_or_else(|errors| panic!("{errors}"));
@@ -132,7 +132,7 @@ impl Fixture {
 }
 
 /// The arguments of a call of a function with these parameters. In a lowered program they must say what they once were.
-pub fn specs(
+pub(crate) fn specs(
     ctx: &Context,
     call: &Call,
     parameters: &[Type],
@@ -150,7 +150,7 @@ pub fn specs(
 }
 
 /// Runs a tool of LLVM on a text and returns what it writes.
-pub fn tool(folder: &Path, name: &str, arguments: &[&str], input: &str) -> Vec<u8> {
+pub(crate) fn tool(folder: &Path, name: &str, arguments: &[&str], input: &str) -> Vec<u8> {
     let program = folder.join("bin").join(name);
     let mut command = Command::new(&program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

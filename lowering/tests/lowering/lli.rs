@@ -41,7 +41,12 @@ fn escaped(bytes: &[u8]) -> String {
 }
 
 /// What `call` gives when `ll`, made of `original`, is run.
-pub fn run(folder: &Path, original: &Body, ll: &str, call: &Call) -> (Vec<Output>, Vec<(usize, Output)>) {
+pub(crate) fn run(
+    folder: &Path,
+    original: &Body,
+    ll: &str,
+    call: &Call,
+) -> (Vec<Output>, Vec<(usize, Output)>) {
     let ctx = original.ctx();
     let (parameters, results) = interp::signature(original, &call.entry).expect("the function");
     let arguments = specs(ctx, call, &parameters, false)

@@ -29,7 +29,7 @@ fn layout(
     dynamic: &[Value],
 ) -> Result<(Vec<Value>, Vec<Value>, Value), Diagnostic> {
     let shape = shape_of(cx, op, ty)?;
-    if !shape.is_identity && !(shape.offset == 0 && shape.is_contiguous()) {
+    if shape.offset != 0 || !shape.is_contiguous() {
         return Err(cx.unsupported(op, "of a memref whose layout is not the identity"));
     }
     let sizes = mixed(cx, &shape.sizes, dynamic)?;
