@@ -5,6 +5,7 @@ use loomir_ir::{Registry, dialect};
 
 use crate::names::Inside;
 
+mod evaluate;
 mod fold;
 mod verify;
 
@@ -37,5 +38,6 @@ dialect! {
 /// Registers the dialect with its interfaces.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&BUILTIN);
+    evaluate::register(registry);
     registry.attach::<dyn AsmNames>("builtin.module", Box::new(Inside("builtin")));
 }

@@ -14,6 +14,16 @@
 //! No operation is named here. What an operation does is the model attached to it under [`Evaluate`]; each dialect has
 //! its own in `evaluate.rs` beside its definitions.
 //!
+//! ```
+//! use loomir_dialects::interp::{ArgSpec, Limits, run};
+//! let ctx = loomir_dialects::context();
+//! let source = "func.func @twice(%x: i32) -> i32 { %0 = arith.addi %x, %x : i32  return %0 : i32 }";
+//! let module = loomir_ir::text::parse(&ctx, source, "twice.mlir").map_err(|d| d.to_text(&ctx))?;
+//! let outcome = ArgSpec::parse(&ctx, "21").and_then(|x| run(&module, "twice", &[x], &Limits::default()));
+//! assert_eq!(outcome.map_err(|fault| fault.diagnostic.message)?.to_text(), "result 0: 42\n");
+//! # Ok::<(), String>(())
+//! ```
+//!
 //! # Rules where the language leaves a choice
 //! - Poison and undef spread through arithmetic and copies. Undefined behaviour is their use as a condition, a loop bound, a subscript, an
 //!   address, a divisor, a size, an argument of an unknown function, or as output of the entry.

@@ -40,7 +40,7 @@ pub enum Datum {
 
 const _: () = assert!(size_of::<Datum>() == 16);
 
-/// Names an object of [`Memory`](super::Memory); never used twice in a run.
+/// Names an object of [`Memory`](super::memory::Memory); never used twice in a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ObjectId(pub(super) u32);
 
