@@ -9,8 +9,8 @@
 
 use loomir_ir::{Attr, Registry, Type, dialect};
 
-mod evaluate;
 mod access;
+mod evaluate;
 mod fold;
 mod interfaces;
 pub mod parallel;

@@ -48,8 +48,13 @@ enum Verdict {
 pub(crate) fn may_be(user: OpRef<'_>, value: Value, role: Role) -> bool {
     let body = user.body();
     let scopes = scopes(body, user.op());
+    // Most values are judged at a glance.
+    let mut work: Vec<(Value, Role)> = match judge(body, &scopes, value, role) {
+        Verdict::Yes => return true,
+        Verdict::No => return false,
+        Verdict::If(values, role) => values.into_iter().map(|v| (v, role)).collect(),
+    };
     let mut seen = HashSet::new();
-    let mut work = vec![(value, role)];
     while let Some((value, role)) = work.pop() {
         if !seen.insert((value, role)) {
             continue;

@@ -80,11 +80,11 @@ pub(super) fn print_for(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     if op.attr("unsignedCmp").is_some() {
         p.write(" unsigned");
     }
+    p.write(" ");
+    if let Some(variable) = arguments.first() {
+        p.argument_without_type(*variable);
+    }
     for (word, operand) in [" = ", " to ", " step "].iter().zip(bounds) {
-        if *word == " = " {
-            p.write(" ");
-            arguments.first().iter().for_each(|variable| p.argument_without_type(**variable));
-        }
         p.write(word);
         p.operand(*operand);
     }

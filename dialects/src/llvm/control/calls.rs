@@ -116,7 +116,7 @@ pub(crate) fn parse_optional_case(
     found.is_some()
 }
 
-/// Reads `: (i32 {…}, f32) -> (f32 {…})` behind what `between` reads, and resolves the operands.
+/// Reads `(i32 {…}, f32) -> (f32 {…})` and resolves the operands.
 fn parse_signature(
     p: &mut OpParser<'_, '_>,
     state: &mut OperationState,

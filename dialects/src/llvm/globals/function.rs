@@ -26,8 +26,8 @@ const SAID: &[&str] = &[
     "vscale_range",
 ];
 
-/// Reads `linkage visibility unnamed_addr`, each optional; what is absent is said nonetheless. `between` are keywords that may stand between the
-/// last two.
+/// Reads `linkage visibility unnamed_addr`, each optional, with `thread_local` before the last if that is allowed. What is absent gets
+/// its default as an attribute all the same.
 pub(super) fn parse_prefix(p: &mut OpParser<'_, '_>, state: &mut OperationState, thread_local: bool) {
     let ctx = p.ctx();
     if !parse_optional_case(p, state, "linkage", &LINKAGE) {
