@@ -346,7 +346,7 @@ fn decode_linearize(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let groups = d.segments(op, 2)?;
     let indices = d.slots(groups[0].iter().copied());
     let (basis, result, loc) = (basis(op, d, &groups[1])?, d.result(op, 0)?, op.loc());
-    let disjoint = op.attr("disjoint").is_some();
+    let disjoint = op.attr("disjoint") == Some(loomir_ir::Attr::UNIT);
     if basis.len() > indices.len() || basis.len() + 1 < indices.len() {
         return Err(malformed("a basis that fits its indices"));
     }
