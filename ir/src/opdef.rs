@@ -52,6 +52,10 @@ pub struct OpDef {
     pub fold: Option<FoldHook>,
 }
 
+/// Reads the named parameters of a structured attribute.
+pub type ParseParams = fn(&mut OpParser<'_, '_>) -> ParseResult<Vec<(Name, Attr)>>;
+/// Makes an operation that yields a constant of a type, if the dialect has one.
+pub type MaterializeHook = fn(&Context, Attr, Type) -> Option<OperationState>;
 /// Reads a custom form into the state.
 pub type ParseHook = fn(&mut OpParser<'_, '_>, &mut OperationState) -> ParseResult<()>;
 /// Writes a custom form.
@@ -657,7 +661,7 @@ pub struct StructAttrDef {
     /// Full name, `llvm.loop_unroll`.
     pub name: &'static str,
     /// Reads what follows the name.
-    pub parse: fn(&mut OpParser<'_, '_>) -> ParseResult<Vec<(Name, Attr)>>,
+    pub parse: ParseParams,
     /// Writes what follows the name.
     pub print: fn(&mut OpPrinter<'_>, &[(Name, Attr)]),
 }
@@ -680,5 +684,5 @@ pub struct DialectDef {
     /// Its custom directives of assembly formats.
     pub directives: List<DirectiveDef>,
     /// Makes an operation that yields a constant of a type, for folding.
-    pub materialize_constant: Option<fn(&Context, Attr, Type) -> Option<OperationState>>,
+    pub materialize_constant: Option<MaterializeHook>,
 }

@@ -92,7 +92,10 @@ fn numbers_too_large_are_left_as_they_stand() {
     let sum = max.add(&ctx, AffineExpr::constant(&ctx, 1));
     assert_eq!(sum.as_constant(&ctx), None);
     assert_eq!(sum.evaluate(&ctx, &[], &[]), None);
-    assert_eq!(AffineExpr::constant(&ctx, i64::MIN).floordiv(&ctx, AffineExpr::constant(&ctx, -1)).as_constant(&ctx), None);
+    assert_eq!(
+        AffineExpr::constant(&ctx, i64::MIN).floordiv(&ctx, AffineExpr::constant(&ctx, -1)).as_constant(&ctx),
+        None
+    );
     let zero = AffineExpr::constant(&ctx, 0);
     assert_eq!(max.modulo(&ctx, zero).evaluate(&ctx, &[], &[]), None);
 }
@@ -101,7 +104,8 @@ fn numbers_too_large_are_left_as_they_stand() {
 fn a_layout_map_has_strides_where_it_is_a_sum_of_multiples() {
     let ctx = Context::new(Registry::new());
     let (d0, d1, s0) = (AffineExpr::dim(&ctx, 0), AffineExpr::dim(&ctx, 1), AffineExpr::symbol(&ctx, 0));
-    let row = d0.mul(&ctx, AffineExpr::constant(&ctx, 8)).add(&ctx, d1).add(&ctx, AffineExpr::constant(&ctx, 3));
+    let row =
+        d0.mul(&ctx, AffineExpr::constant(&ctx, 8)).add(&ctx, d1).add(&ctx, AffineExpr::constant(&ctx, 3));
     let map = |expr| AffineMap::new(&ctx, 2, 1, vec![expr]);
     assert_eq!(map(row).strides_and_offset(&ctx, &[4, 8]), Some((vec![8, 1], 3)));
     let symbolic = d0.mul(&ctx, s0).add(&ctx, d1).add(&ctx, s0);

@@ -1,9 +1,7 @@
 //! Pipelines as text, and what a manager does with them.
 
 use loomir_ir::pass::{Instrumentation, Options, Pass, PassContext, PassInfo, PassRegistry, Report};
-use loomir_ir::{
-    Body, Context, Diagnostic, Diagnostics, Loc, OperationState, Registry, dialect,
-};
+use loomir_ir::{Body, Context, Diagnostic, Diagnostics, Loc, OperationState, Registry, dialect};
 
 dialect! {
     /// A module and a function, as far as pipelines care.
@@ -39,7 +37,9 @@ impl Pass for Visit {
         cx.count("visits", 1);
         cx.remark(Diagnostic::remark(Loc::UNKNOWN, format!("visited {name}")));
         match &self.fail_on {
-            Some(wanted) if *wanted == name => Err(Diagnostic::error(Loc::UNKNOWN, format!("{name} fails")).into()),
+            Some(wanted) if *wanted == name => {
+                Err(Diagnostic::error(Loc::UNKNOWN, format!("{name} fails")).into())
+            }
             _ => Ok(()),
         }
     }
@@ -115,7 +115,8 @@ fn the_pipeline_stops_where_a_pass_fails() {
 
 #[test]
 fn a_pipeline_for_another_operation_is_refused() {
-    let report = registry().parse("visit").expect("a pipeline").run(&mut module(), &Instrumentation::default());
+    let report =
+        registry().parse("visit").expect("a pipeline").run(&mut module(), &Instrumentation::default());
     assert_eq!(lines(&report), ["can't run a pipeline for 'builtin.module' on 'mini.module'"]);
 }
 

@@ -40,7 +40,8 @@ fn check(body: &Body, block: Block, model: &[Known]) {
     }
     let values = body.arguments(block).chain(order.iter().flat_map(|op| body.results(*op)));
     for value in values {
-        let mut expected: Vec<_> = uses.iter().filter(|(v, ..)| *v == value).map(|(_, op, i)| (*op, *i)).collect();
+        let mut expected: Vec<_> =
+            uses.iter().filter(|(v, ..)| *v == value).map(|(_, op, i)| (*op, *i)).collect();
         let mut found: Vec<_> = body.uses(value).map(|u| (u.op, u.index)).collect();
         expected.sort_by_key(|(op, i)| (op.index(), *i));
         found.sort_by_key(|(op, i)| (op.index(), *i));
@@ -75,11 +76,8 @@ fn random_edits_leave_lists_and_order_whole() {
                     }
                     model.insert(at, Known { op, operands });
                 }
-                3 if !model.is_empty() => {
-                    // Erase one whose results nobody uses.
-                    if !body.has_used_results(model[pick].op) {
-                        body.erase(model.remove(pick).op);
-                    }
+                3 if !model.is_empty() && !body.has_used_results(model[pick].op) => {
+                    body.erase(model.remove(pick).op);
                 }
                 4 if !model.is_empty() => {
                     let to = random.below(model.len());
