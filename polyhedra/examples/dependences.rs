@@ -102,7 +102,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let empty = timed(&mut times, 2, class, 4, || {
             levels
                 .iter()
-                .map(|level| Ok(dependence.meets(level, &limits)?))
+                .map(|level| dependence.meets(level, &limits))
                 .collect::<Result<Vec<bool>, loomir_polyhedra::Error>>()
         })?;
         // The mean over the levels, as in the measurement of isl.

@@ -20,7 +20,7 @@ use loomir_polyhedra::Limits;
 
 use crate::dependence::base::{AliasMode, Bases};
 use crate::dependence::form::Form;
-use crate::dependence::nest::{self, Header, Nest};
+use crate::dependence::nest::{self, Header, Nest, Surroundings};
 use crate::legality::{self, Verdict};
 use remarks::Missed;
 
@@ -60,6 +60,7 @@ pub fn fuse(body: &mut Body, options: &Options) -> Report {
         blocks[mark..].reverse();
     }
     if !assumed.is_empty() {
+        assumed.sort_by_key(|(a, b)| (a.index(), b.index()));
         report.remarks.push(remarks::assumed(body, &assumed));
     }
     report
@@ -86,7 +87,7 @@ fn fuse_block(
     report: &mut Report,
     assumed: &mut Vec<(Value, Value)>,
 ) {
-    let context = nest::context_of(body, block);
+    let context = Surroundings::of(body, block);
     let mut current: Option<Candidate> = None;
     let mut between: Vec<Op> = Vec::new();
     let mut next = body.first_op(block);
@@ -142,7 +143,7 @@ fn plan(
     first: &Candidate,
     second: &Candidate,
     between: &[Op],
-    context: &[Form],
+    context: &Surroundings,
     options: &Options,
 ) -> Result<Plan, Missed> {
     if body.op_name(first.op) != body.op_name(second.op) {

@@ -12,7 +12,7 @@ use loomir_polyhedra::{Affine, Conjunction, Emptiness, Limits, Var};
 
 use crate::dependence::base::{Base, Bases, Overlap};
 use crate::dependence::form::{Atom, Form};
-use crate::dependence::nest::{Class, Nest, Representative};
+use crate::dependence::nest::{Class, Nest, Representative, Surroundings};
 
 /// The answer to whether an edit is legal.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -57,9 +57,15 @@ pub enum Cause {
     World,
 }
 
-/// Whether making `first` and `second`, neighbours with equal iteration spaces, one loop is legal, given facts that hold where they stand (forms that are not
-/// negative). Linear in the pairs of access classes on overlapping objects.
-pub fn fusion(first: &Nest, second: &Nest, context: &[Form], bases: &Bases<'_>, limits: &Limits) -> Verdict {
+/// Whether making `first` and `second`, neighbours with equal iteration spaces, one loop is legal, given what is known where they
+/// stand. Linear in the pairs of access classes on overlapping objects.
+pub fn fusion(
+    first: &Nest,
+    second: &Nest,
+    context: &Surroundings,
+    bases: &Bases<'_>,
+    limits: &Limits,
+) -> Verdict {
     let mut assumed: Vec<(Value, Value)> = Vec::new();
     let mut doubt: Option<Verdict> = None;
     for a in &first.classes {
@@ -123,7 +129,7 @@ fn order_lost(
     a: &Representative,
     b: &Representative,
     overlap: Overlap,
-    context: &[Form],
+    context: &Surroundings,
     limits: &Limits,
 ) -> Option<Verdict> {
     let (s, t) = (&a.class, &b.class);
@@ -136,8 +142,8 @@ fn order_lost(
         .map(|(x, y)| x.iter().zip(y).filter_map(|(x, y)| x.as_ref().zip(y.as_ref())).collect())
         .unwrap_or_default();
     let exact_element = subscripts.is_some_and(|(x, _)| x.len() == pairs.len());
-    let mut system = System::new(s, t, context, &pairs);
-    system.constrain(context, s, t, &pairs);
+    let mut system = System::new(s, t, &context.constraints, &pairs);
+    system.constrain(&context.constraints, s, t, &pairs);
     let first_later = (Var(0), Var(s.domain.levels));
     system.set.add_gt(first_later.0, first_later.1);
     let point = match system.set.is_empty(limits) {
@@ -154,7 +160,7 @@ fn order_lost(
         (_, Base::Argument(x), Base::Argument(y)) => Cause::MayOverlap(Some((x, y))),
         _ => Cause::MayOverlap(None),
     };
-    let certain = cause == Cause::Element && s.domain.exact && t.domain.exact;
+    let certain = cause == Cause::Element && s.domain.exact && t.domain.exact && context.exact;
     let witness =
         Witness { first: (a.op, at(0..levels_s)), second: (b.op, at(levels_s..levels_s + levels_t)), cause };
     Some(if certain { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) })

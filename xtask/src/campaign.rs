@@ -26,14 +26,14 @@ const CAMPAIGNS: &[Campaign] = &[
         name: "polyhedra",
         package: "loomir-polyhedra",
         example: "campaign",
-        cases: 100_000,
+        cases: 1_000_000,
         does: "random integer sets against enumeration",
     },
     Campaign {
         name: "fusion",
         package: "loomir-testing",
         example: "fusion",
-        cases: 2_000,
+        cases: 20_000,
         does: "random programs of neighbouring loop nests, run before and after fusion",
     },
 ];

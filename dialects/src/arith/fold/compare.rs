@@ -30,7 +30,7 @@ pub(crate) fn holds_for_floats(predicate: u64, order: Option<Ordering>) -> bool 
     let accepted = match predicate {
         0..=7 | 15 => predicate,
         14 => 8,
-        unordered_or => unordered_or - 7 | 8,
+        unordered_or => (unordered_or - 7) | 8,
     };
     let bit = match order {
         Some(Ordering::Equal) => 1,
