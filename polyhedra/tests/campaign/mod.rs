@@ -247,9 +247,7 @@ fn one(seed: u64, case: u64, report: &mut Report) -> Result<(), String> {
     // Subset.
     let subset = inside_a.iter().zip(&inside_b).all(|(a, b)| !a || *b);
     report.subsets += u64::from(subset);
-    if set_a.is_subset(&set_b, &limits).map_err(|error| format!("subset of {}: {error}", describe()))?
-        != subset
-    {
+    if set_a.is_subset(&set_b, &limits).map_err(|error| error.to_string())? != subset {
         return Err(format!("subset of {}", describe()));
     }
 
@@ -258,8 +256,7 @@ fn one(seed: u64, case: u64, report: &mut Report) -> Result<(), String> {
     let relation_space =
         Space::relation(&[], Tuple::unnamed("", params), Tuple::unnamed("", visible - params));
     let relation = Relation::from_conjunctions(relation_space, a.conjunctions());
-    let lexmin =
-        relation.lexmin(&limits).map_err(|error| format!("lexmin of {} by {params}: {error}", describe()))?;
+    let lexmin = relation.lexmin(&limits).map_err(|error| error.to_string())?;
     let shadow = relation.domain();
     let group = side.pow((visible - params) as u32) as usize;
     for probe in 0..12 {
