@@ -198,12 +198,12 @@ impl<'b> Builder<'b> {
         self.body.ctx().clone()
     }
 
-    /// The location that [`Builder::op`] gives.
+    /// The location that [`Builder::state`] gives.
     pub fn loc(&self) -> Loc {
         self.loc
     }
 
-    /// Changes the location that [`Builder::op`] gives.
+    /// Changes the location that [`Builder::state`] gives.
     pub fn set_loc(&mut self, loc: Loc) {
         self.loc = loc;
     }

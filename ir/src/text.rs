@@ -1,6 +1,6 @@
 //! MLIR's text: reading and printing modules.
 //!
-//! [`parse`] reads the generic form of any operation, registered or not, and the custom form of those that are; [`print`] writes both,
+//! [`parse`] reads the generic form of any operation, registered or not, and the custom form of those that are; [`print()`] writes both,
 //! byte for byte as `mlir-opt` does. How an operation's custom form looks is said by its definition: a
 //! declarative format ([`Format`], which its module describes), or two functions that work with [`OpParser`] and [`OpPrinter`]. Names of
 //! values come from [`AsmNames`].

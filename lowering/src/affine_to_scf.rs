@@ -1,7 +1,7 @@
 //! `lower-affine`: the `affine` dialect in terms of `scf`, `arith` and `memref`.
 //!
 //! Loops and conditions keep their regions, which are moved, never copied; maps and sets become index arithmetic in front of the
-//! operation that has them (see [`expand`]). The result is operation for operation that of MLIR's pass of the
+//! operation that has them (see `expand`). The result is operation for operation that of MLIR's pass of the
 //! same name, except that what is attached to a loop or condition as a discardable attribute stays with it.
 //!
 //! One walk over the operations there are at the start, each replaced in place: linear in the program.

@@ -1,11 +1,11 @@
 //! Loop fusion: neighbouring counted loops become one.
 //!
 //! Level by level from the outside: in each block, a loop is tried with the next one; where both count the same iterations and
-//! [`legality`](crate::legality) finds every dependence kept, the second loop's body is moved behind the first's, and the fused loop is tried with the next (a
+//! [`legality`] finds every dependence kept, the second loop's body is moved behind the first's, and the fused loop is tried with the next (a
 //! cascade). Then the bodies are treated the same way. What stands between two loops is moved before the first, if it may be.
 //! Whatever is not fused gets a remark that says why, under the names LLVM's `loop-fusion` uses.
 //!
-//! **Cost.** Each loop is summarised once a level; a pair costs its pairs of access classes (see [`nest`](crate::dependence::nest)). Moving a
+//! **Cost.** Each loop is summarised once a level; a pair costs its pairs of access classes (see [`nest`]). Moving a
 //! body is linear in its operations.
 
 use loomir_dialects::interfaces::{LoopLike, MemoryEffects};

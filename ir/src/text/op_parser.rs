@@ -66,7 +66,7 @@ pub enum Delimiter {
     OptionalBraces,
 }
 
-/// Reads the custom form of an operation. See the [module](self).
+/// Reads the custom form of an operation.
 pub struct OpParser<'p, 's> {
     pub(super) parser: &'p mut Parser<'s>,
     groups: &'p [ResultGroup],

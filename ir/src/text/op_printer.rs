@@ -37,7 +37,7 @@ pub trait AsmNames: Send + Sync {
     }
 }
 
-/// Writes the custom form of an operation. See the [module](self).
+/// Writes the custom form of an operation.
 pub struct OpPrinter<'p> {
     pub(super) ctx: &'p Context,
     pub(super) options: &'p PrintOptions,
