@@ -93,11 +93,11 @@ fn fuse_block(
     let mut next = body.first_op(block);
     while let Some(op) = next {
         next = body.next_op(op);
-        if !is_loop(body, op) {
+        let nest = if is_loop(body, op) { Nest::of(body, op, options.alias) } else { None };
+        let Some(nest) = nest else {
             between.push(op);
             continue;
-        }
-        let Some(nest) = Nest::of(body, op, options.alias) else { continue };
+        };
         let candidate = Candidate { op, nest };
         current = Some(match current.take() {
             None => candidate,

@@ -87,14 +87,7 @@ impl Nest {
         let block = body.block_of(root)?;
         let view = body.op_ref(root);
         let bounds = view.info().interface::<dyn LoopLike>()?.bounds(view);
-        let mut scan = Scan {
-            body,
-            forms: Forms::new(body, block),
-            bases: Bases::new(body, mode),
-            classes: Vec::new(),
-            index: HashMap::new(),
-            world: None,
-        };
+        let mut scan = Scan::new(body, block, mode);
         let header = scan.header(bounds);
         scan.nest(root);
         Some(Nest { header, classes: scan.classes, index: scan.index, world: scan.world })
@@ -175,14 +168,7 @@ impl Surroundings {
 /// Effects of one operation that stands outside the nests, as classes without levels. `None` if it may touch anything.
 pub fn effects_of(body: &Body, op: Op, mode: AliasMode) -> Option<Vec<Class>> {
     let block = body.block_of(op)?;
-    let mut scan = Scan {
-        body,
-        forms: Forms::new(body, block),
-        bases: Bases::new(body, mode),
-        classes: Vec::new(),
-        index: HashMap::new(),
-        world: None,
-    };
+    let mut scan = Scan::new(body, block, mode);
     let domain = Arc::new(Domain { exact: true, ..Domain::default() });
     scan.effects(op, &domain);
     if scan.world.is_some() { None } else { Some(scan.classes.into_iter().map(|r| r.class).collect()) }
@@ -197,7 +183,19 @@ struct Scan<'b> {
     world: Option<Op>,
 }
 
-impl Scan<'_> {
+impl<'b> Scan<'b> {
+    /// Nothing seen yet, as seen from `block`.
+    fn new(body: &'b Body, block: Block, mode: AliasMode) -> Self {
+        Scan {
+            body,
+            forms: Forms::new(body, block),
+            bases: Bases::new(body, mode),
+            classes: Vec::new(),
+            index: HashMap::new(),
+            world: None,
+        }
+    }
+
     fn header(&mut self, bounds: LoopBounds) -> Header {
         let lower = self.single(&bounds.lower);
         let uppers: Option<Vec<Form>> = self.forms.of_bound(&bounds.upper).into_iter().collect();
