@@ -295,15 +295,7 @@ impl Body {
             ..OpData::vacant()
         };
         self.init_operands(index, &state.operands);
-        if !state.result_types.is_empty() {
-            let results = self.values.allocate(state.result_types.len());
-            for (i, ty) in state.result_types.iter().enumerate() {
-                self.values[results + i as u32] =
-                    ValueData { ty: *ty, def: index, index: i as u32, first_use: NONE };
-            }
-            self.ops[index as usize].results = results;
-            self.ops[index as usize].num_results = state.result_types.len() as u32;
-        }
+        self.init_results(index, &state.result_types);
         if state.num_regions > 0 {
             let regions = self.regions.allocate(state.num_regions);
             for r in regions..regions + state.num_regions as u32 {
@@ -317,6 +309,19 @@ impl Body {
             self.init_successors(op, &state.successors);
         }
         op
+    }
+
+    fn init_results(&mut self, op: u32, types: &[Type]) {
+        if types.is_empty() {
+            return;
+        }
+        let results = self.values.allocate(types.len());
+        for (i, ty) in types.iter().enumerate() {
+            self.values[results + i as u32] =
+                ValueData { ty: *ty, def: op, index: i as u32, first_use: NONE };
+        }
+        self.ops[op as usize].results = results;
+        self.ops[op as usize].num_results = types.len() as u32;
     }
 
     /// Makes an operation that owns `body`, standing in no block yet.

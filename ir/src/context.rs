@@ -139,14 +139,9 @@ impl OpInfo {
 /// The dialects and interfaces a [`Context`] is made with.
 #[derive(Debug, Default)]
 pub struct Registry {
-    dialects: Vec<DialectEntry>,
+    dialects: Vec<&'static DialectDef>,
     runtime_ops: Vec<Arc<OpDef>>,
     interfaces: HashMap<String, HashMap<TypeId, Box<dyn Any + Send + Sync>>>,
-}
-
-#[derive(Debug)]
-struct DialectEntry {
-    def: &'static DialectDef,
 }
 
 impl Registry {
@@ -157,8 +152,8 @@ impl Registry {
 
     /// Registers a dialect. Registering one twice changes nothing.
     pub fn dialect(&mut self, def: &'static DialectDef) -> &mut Self {
-        if !self.dialects.iter().any(|d| std::ptr::eq(d.def, def)) {
-            self.dialects.push(DialectEntry { def });
+        if !self.dialects.iter().any(|d| std::ptr::eq(*d, def)) {
+            self.dialects.push(def);
         }
         self
     }
@@ -237,7 +232,7 @@ impl Context {
             resources: RwLock::default(),
             op_ids: RwLock::default(),
             op_infos: boxcar::Vec::new(),
-            dialects: registry.dialects.iter().map(|d| d.def).collect(),
+            dialects: registry.dialects.clone(),
             dialect_names: HashMap::new(),
             enums: HashMap::new(),
             type_defs: HashMap::new(),
@@ -258,18 +253,18 @@ impl Context {
         let intern = |shared: &Shared, text: &str| Name(shared.strings.intern(text, Box::from));
         let mut defs: Vec<DefRef> = Vec::new();
         for (i, entry) in registry.dialects.iter().enumerate() {
-            let name = intern(&shared, &entry.def.name);
+            let name = intern(&shared, &entry.name);
             shared.dialect_names.insert(name, Some(i));
-            defs.extend(entry.def.ops.iter().map(|op| DefRef::Static(op)));
-            for def in entry.def.enums.iter() {
+            defs.extend(entry.ops.iter().map(|op| DefRef::Static(op)));
+            for def in entry.enums.iter() {
                 let name = intern(&shared, def.name);
                 shared.enums.insert(name, def);
             }
-            for def in entry.def.types.iter() {
+            for def in entry.types.iter() {
                 let name = intern(&shared, def.name);
                 shared.type_defs.insert(name, *def);
             }
-            for def in entry.def.attrs.iter() {
+            for def in entry.attrs.iter() {
                 let name = intern(&shared, def.name);
                 shared.attr_defs.insert(name, *def);
             }

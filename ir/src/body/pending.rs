@@ -3,7 +3,7 @@
 //! [`Body::begin`] makes a record with a name alone; regions are added one by one and filled; [`Body::finish`] gives it
 //! what else it has. The first region stays where it was made, so an operation with one region costs nothing extra.
 
-use super::{Body, ERASED, NONE, OpData, RegionData, ValueData};
+use super::{Body, ERASED, NONE, OpData, RegionData};
 use crate::builder::OperationState;
 use crate::context::OpName;
 use crate::entity::{Op, Region};
@@ -30,15 +30,7 @@ impl Body {
         data.properties = state.properties;
         data.attributes = state.attributes;
         self.init_operands(index, &state.operands);
-        if !state.result_types.is_empty() {
-            let results = self.values.allocate(state.result_types.len());
-            for (i, ty) in state.result_types.iter().enumerate() {
-                self.values[results + i as u32] =
-                    ValueData { ty: *ty, def: index, index: i as u32, first_use: NONE };
-            }
-            self.ops[index as usize].results = results;
-            self.ops[index as usize].num_results = state.result_types.len() as u32;
-        }
+        self.init_results(index, &state.result_types);
         if !state.successors.is_empty() {
             self.init_successors(op, &state.successors);
         }
