@@ -4,12 +4,12 @@
 //! stderr, prints its counts on stdout as lines `key=value`, and exits non-zero if any case went wrong. Everything
 //! it prints follows from N and S, so a record can be made again from its own first lines.
 
-use std::fmt::Write as _;
 use std::process::Stdio;
 use std::time::Instant;
 
 use crate::Failure;
-use crate::process::{cargo, command, output, root};
+use crate::process::cargo;
+use crate::record::{self, Heading};
 
 /// One campaign.
 struct Campaign {
@@ -57,8 +57,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
         }
     }
     let start = Instant::now();
-    let counts = start_child(campaign, cases, seed, true)?;
-    record(campaign, cases, seed, &counts, start.elapsed().as_secs())
+    let mut values = start_child(campaign, cases, seed, true)?;
+    values.insert(0, ("seconds".into(), start.elapsed().as_secs().to_string()));
+    let heading = Heading {
+        title: format!("Campaign {name}"),
+        does: campaign.does,
+        command: format!("cargo xtask campaign {name} --cases {cases} --seed {seed}"),
+    };
+    record::keep(&format!("{name}-{cases}-{seed}"), &heading, &values)
 }
 
 /// One percent of each campaign, in the tests' own profile and without a record.
@@ -94,37 +100,4 @@ fn start_child(
         |line: &str| line.split_once('=').map(|(key, value)| (key.trim().into(), value.trim().into()));
     let counts: Vec<(String, String)> = text.lines().filter_map(count).collect();
     if counts.is_empty() { Err(format!("campaign {} printed no counts", campaign.name)) } else { Ok(counts) }
-}
-
-/// Writes `benches/results/NAME-CASES-SEED.md`; running the same campaign again replaces it.
-fn record(
-    campaign: &Campaign,
-    cases: u64,
-    seed: u64,
-    counts: &[(String, String)],
-    seconds: u64,
-) -> Result<(), Failure> {
-    let name = campaign.name;
-    let commit =
-        output(command("git").args(["rev-parse", "--short=12", "HEAD"])).unwrap_or_else(|_| "unknown".into());
-    let is_clean =
-        output(command("git").args(["status", "--porcelain"])).is_ok_and(|changes| changes.is_empty());
-    let state = if is_clean { "" } else { " with changes" };
-    let mut text = format!("# Campaign {name}\n{}.\n\n", campaign.does);
-    let _ = writeln!(text, "Made by `cargo xtask campaign {name} --cases {cases} --seed {seed}`.\n");
-    let _ = writeln!(
-        text,
-        "| what | value |\n| --- | --- |\n| commit | {commit}{state} |\n| seconds | {seconds} |"
-    );
-    for (key, value) in counts {
-        let _ = writeln!(text, "| {key} | {value} |");
-        println!("{key}={value}");
-    }
-    let folder = root().join("benches/results");
-    let file = folder.join(format!("{name}-{cases}-{seed}.md"));
-    std::fs::create_dir_all(&folder)
-        .and_then(|()| std::fs::write(&file, text))
-        .map_err(|error| format!("{}: {error}", file.display()))?;
-    println!("kept in benches/results/{name}-{cases}-{seed}.md");
-    Ok(())
 }

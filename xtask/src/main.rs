@@ -9,7 +9,9 @@
 mod bench;
 mod bless;
 mod campaign;
+mod fuzz;
 mod process;
+mod record;
 mod setup;
 mod test;
 
@@ -50,6 +52,12 @@ const COMMANDS: &[Command] = &[
         arguments: "NAME [--cases N] [--seed S]",
         does: "run a long random campaign and keep its result in benches/results",
         run: campaign::run,
+    },
+    Command {
+        name: "fuzz",
+        arguments: "NAME [--minutes N] [--seed S]",
+        does: "run a fuzz target on a nightly compiler and keep its result in benches/results",
+        run: fuzz::run,
     },
     Command {
         name: "bench",

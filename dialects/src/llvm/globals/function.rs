@@ -171,11 +171,14 @@ pub(super) fn print(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
         if i > 0 {
             p.write(", ");
         }
+        let attrs = dict_at(ctx, op.attr("arg_attrs"), i);
         match entry.filter(|block| i < body.num_arguments(*block)) {
-            Some(block) => p.argument(body.argument(block, i)),
-            None => p.ty(*ty),
+            Some(block) => p.argument_with_attrs(body.argument(block, i), attrs),
+            None => {
+                p.ty(*ty);
+                print_dict(p, attrs);
+            }
         }
-        print_dict(p, dict_at(ctx, op.attr("arg_attrs"), i));
     }
     if variadic {
         p.write(if params.is_empty() { "..." } else { ", ..." });

@@ -1,0 +1,39 @@
+//! Records of long runs, kept in `benches/results/`: what was run, on which commit, and what came of it.
+
+use std::fmt::Write as _;
+
+use crate::Failure;
+use crate::process::{command, output, root};
+
+/// What a record says above its table.
+pub(crate) struct Heading<'a> {
+    /// `Campaign fusion`.
+    pub(crate) title: String,
+    /// What was done, as half a sentence.
+    pub(crate) does: &'a str,
+    /// The command that does it again.
+    pub(crate) command: String,
+}
+
+/// Prints the values and writes them to `benches/results/NAME.md`; a record of the same name is replaced.
+pub(crate) fn keep(name: &str, heading: &Heading<'_>, values: &[(String, String)]) -> Result<(), Failure> {
+    let commit =
+        output(command("git").args(["rev-parse", "--short=12", "HEAD"])).unwrap_or_else(|_| "unknown".into());
+    let is_clean =
+        output(command("git").args(["status", "--porcelain"])).is_ok_and(|changes| changes.is_empty());
+    let state = if is_clean { "" } else { " with changes" };
+    let mut text = format!("# {}\n{}.\n\n", heading.title, heading.does);
+    let _ = writeln!(text, "Made by `{}`.\n", heading.command);
+    let _ = writeln!(text, "| what | value |\n| --- | --- |\n| commit | {commit}{state} |");
+    for (key, value) in values {
+        let _ = writeln!(text, "| {key} | {value} |");
+        println!("{key}={value}");
+    }
+    let folder = root().join("benches/results");
+    let file = folder.join(format!("{name}.md"));
+    std::fs::create_dir_all(&folder)
+        .and_then(|()| std::fs::write(&file, text))
+        .map_err(|error| format!("{}: {error}", file.display()))?;
+    println!("kept in benches/results/{name}.md");
+    Ok(())
+}
