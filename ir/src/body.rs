@@ -18,6 +18,7 @@ use crate::context::{Context, OpInfo, OpName};
 use crate::entity::{Block, NONE, Op, Region, Value};
 use crate::location::Loc;
 use crate::opdef::{OPERAND_SEGMENTS, OpDef, RESULT_SEGMENTS, Trait};
+use crate::resources::ExternalResources;
 use crate::types::Type;
 use pool::Pool;
 
@@ -64,6 +65,7 @@ pub struct Body {
     blocks: Vec<BlockData>,
     free_blocks: Vec<u32>,
     regions: Pool<RegionData>,
+    resources: Option<Box<ExternalResources>>,
 }
 
 #[derive(Clone)]
@@ -187,6 +189,7 @@ impl Body {
             blocks: Vec::new(),
             free_blocks: Vec::new(),
             regions: Pool::new(),
+            resources: None,
         };
         body.create_record(state);
         body
@@ -195,6 +198,16 @@ impl Body {
     /// The context.
     pub fn ctx(&self) -> &Context {
         &self.ctx
+    }
+
+    /// What stands beside the program in its file; only the body of a whole file has such.
+    pub fn external_resources(&self) -> Option<&ExternalResources> {
+        self.resources.as_deref()
+    }
+
+    /// What stands beside the program in its file, to change.
+    pub fn external_resources_mut(&mut self) -> &mut ExternalResources {
+        self.resources.get_or_insert_default()
     }
 
     /// A number that no other body of the context has.

@@ -18,6 +18,7 @@
 //! | [`graph`] | dominators over the blocks of a region |
 //! | [`symbols`], [`verifier`] | symbol tables; the rules of well-formed IR |
 //! | [`text`] | MLIR's text, both ways |
+//! | [`resources`] | what tools keep beside a program |
 //! | [`pass`] | passes and pipelines |
 //! | [`diagnostics`] | what is said to the user, as data |
 #![forbid(unsafe_code)]
@@ -34,6 +35,7 @@ pub mod graph;
 pub mod location;
 pub mod opdef;
 pub mod pass;
+pub mod resources;
 pub mod rewrite;
 pub mod symbols;
 pub mod text;

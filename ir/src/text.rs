@@ -24,10 +24,12 @@ mod op_parser;
 mod op_printer;
 mod parser;
 mod printer;
+mod split;
 
 pub use format::{DirectiveArg, DirectiveDef, Format};
 pub use op_parser::{Argument, Delimiter, OpParser, UnresolvedOperand};
 pub use op_printer::{AsmNames, OpPrinter};
+pub use split::{Chunk, SPLIT_MARKER, split_source};
 
 /// A parse step: its value, or a diagnostic that says why not.
 pub type ParseResult<T> = Result<T, Box<Diagnostic>>;
@@ -45,6 +47,26 @@ pub struct PrintOptions {
     pub local_scope: bool,
     /// Elements attributes with more elements are written `dense_resource<__elided__>`.
     pub elide_elements_larger_than: Option<usize>,
+    /// Resources whose text is longer, with its quotes, are left out.
+    pub elide_resources_longer_than: Option<usize>,
+}
+
+/// How a file is read.
+#[derive(Clone, Debug)]
+pub struct ParseOptions {
+    /// The number of the first line, in files that are read in pieces.
+    pub first_line: u32,
+    /// Whether operations, types and attributes that nobody registered are read, as opaque things nothing is known of.
+    pub allow_unregistered_dialects: bool,
+    /// Whether a module is made around what the file holds if that isn't one module. Otherwise the file must hold one operation, isolated
+    /// from above, which becomes the root.
+    pub implicit_module: bool,
+}
+
+impl Default for ParseOptions {
+    fn default() -> Self {
+        ParseOptions { first_line: 1, allow_unregistered_dialects: true, implicit_module: true }
+    }
 }
 
 /// Reads a file. The result is the body of its one `builtin.module`, or of one made around what the file holds. Nothing is verified.
@@ -52,7 +74,20 @@ pub struct PrintOptions {
 /// # Errors
 /// Everything that is wrong with the text.
 pub fn parse(ctx: &Context, source: &str, file_name: &str) -> Result<Body, Diagnostics> {
-    parser::Parser::new(ctx, source, file_name).run()
+    parse_with(ctx, source, file_name, &ParseOptions::default())
+}
+
+/// Reads a file as [`parse`], as the options say.
+///
+/// # Errors
+/// Everything that is wrong with the text.
+pub fn parse_with(
+    ctx: &Context,
+    source: &str,
+    file_name: &str,
+    options: &ParseOptions,
+) -> Result<Body, Diagnostics> {
+    parser::Parser::new(ctx, source, file_name, options).run()
 }
 
 /// Prints a body's root with all it holds, and a line break at the end.
@@ -122,7 +157,7 @@ pub fn map_to_string(ctx: &Context, map: AffineMap) -> String {
 /// # Errors
 /// If `text` is anything but one type.
 pub fn parse_type(ctx: &Context, text: &str) -> ParseResult<Type> {
-    parser::Parser::new(ctx, text, "type").whole(|p| p.ty())
+    parser::Parser::new(ctx, text, "type", &ParseOptions::default()).whole(|p| p.ty())
 }
 
 /// Reads an attribute.
@@ -130,5 +165,5 @@ pub fn parse_type(ctx: &Context, text: &str) -> ParseResult<Type> {
 /// # Errors
 /// If `text` is anything but one attribute.
 pub fn parse_attr(ctx: &Context, text: &str) -> ParseResult<Attr> {
-    parser::Parser::new(ctx, text, "attribute").whole(|p| p.attr(None))
+    parser::Parser::new(ctx, text, "attribute", &ParseOptions::default()).whole(|p| p.attr(None))
 }

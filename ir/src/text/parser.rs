@@ -18,9 +18,10 @@ use crate::context::{Context, Name};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::entity::Block;
 use crate::location::{Loc, LocKind};
-use crate::text::ParseResult;
+use crate::resources::ExternalResources;
 use crate::text::lexer::{Kind, Lexer, Token};
 use crate::text::op_parser::UnresolvedOperand;
+use crate::text::{ParseOptions, ParseResult};
 use crate::types::Type;
 use values::ValueScope;
 
@@ -32,6 +33,7 @@ mod locations;
 mod numbers;
 mod operations;
 mod regions;
+mod resources;
 mod types;
 mod values;
 
@@ -69,11 +71,14 @@ pub(crate) struct Parser<'s> {
     blocks: regions::BlockScopes<'s>,
     /// The dialect whose prefix may be missing, innermost region last.
     default_dialects: Vec<&'s str>,
+    allow_unregistered: bool,
+    implicit_module: bool,
+    resources: ExternalResources,
 }
 
 impl<'s> Parser<'s> {
     /// A parser at the start of `source`, writing into an empty module.
-    pub(crate) fn new(ctx: &'s Context, source: &'s str, file_name: &str) -> Self {
+    pub(crate) fn new(ctx: &'s Context, source: &'s str, file_name: &str, options: &ParseOptions) -> Self {
         let file = ctx.name(file_name);
         let loc = ctx.loc(LocKind::File { file, line: 0, column: 0 });
         let module = OperationState::new(ctx, "builtin.module", loc).regions(1);
@@ -83,7 +88,10 @@ impl<'s> Parser<'s> {
             lexer: Lexer::new(source),
             token: Token { kind: Kind::Eof, start: 0, end: 0 },
             file,
-            lines: Lines::default(),
+            lines: Lines { first: options.first_line, ..Lines::default() },
+            allow_unregistered: options.allow_unregistered_dialects,
+            implicit_module: options.implicit_module,
+            resources: ExternalResources::default(),
             diagnostics: Vec::new(),
             fatal: false,
             depth: 0,
@@ -121,7 +129,14 @@ impl<'s> Parser<'s> {
         }
         self.finish_scope();
         if self.diagnostics.is_empty() {
-            return Ok(self.unwrap_module(block));
+            let resources = std::mem::take(&mut self.resources);
+            let body =
+                if self.implicit_module { Ok(self.unwrap_module(block)) } else { self.single_op(block) };
+            let mut body = body.map_err(|error| Diagnostics::from(*error))?;
+            if !resources.is_empty() {
+                *body.external_resources_mut() = resources;
+            }
+            return Ok(body);
         }
         let mut all = Diagnostics::new();
         self.diagnostics.into_iter().for_each(|d| all.push(d));
@@ -170,6 +185,19 @@ impl<'s> Parser<'s> {
         self.body.move_blocks(from, to);
         self.body.erase_block(block);
         self.body
+    }
+
+    /// The body of the file's one operation.
+    fn single_op(mut self, block: Block) -> ParseResult<Body> {
+        let count = self.body.ops(block).count();
+        let (Some(op), 1) = (self.body.first_op(block), count) else {
+            let message = format!("source must contain a single top-level operation, found: {count}");
+            return Err(self.error_at(0, message));
+        };
+        let name = self.body.op_ref(op).name();
+        let message = format!("'{name}' can't be the top-level operation: it isn't isolated from above");
+        let error = Diagnostic::error(self.body.loc(op), message);
+        self.body.take_nested(op).ok_or_else(|| Box::new(error))
     }
 
     // Tokens.
@@ -268,6 +296,19 @@ impl<'s> Parser<'s> {
             Kind::OpenString => self.error_at(at, "expected '\"' in string literal"),
             _ => self.error_at(at, message),
         }
+    }
+
+    /// Refuses what nobody registered, unless it is allowed. `what` it is names it.
+    pub(super) fn unregistered(&mut self, offset: u32, dialect: &str, what: &str) -> ParseResult<()> {
+        if self.allow_unregistered {
+            return Ok(());
+        }
+        let message = match self.ctx.is_registered_dialect(dialect) {
+            true => format!("dialect '{dialect}' has no {what}"),
+            false => format!("{what} is of a dialect that is not registered"),
+        };
+        let help = "if this is intended, allow it with --allow-unregistered-dialect";
+        Err(Box::new(self.error_at(offset, message).help(help)))
     }
 
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
@@ -370,6 +411,8 @@ pub(crate) fn on_new_stack<T: Send>(f: impl FnOnce() -> T + Send) -> Option<T> {
 /// Lines and columns of bytes: constant time for places asked for in ascending order.
 #[derive(Default)]
 struct Lines {
+    /// The number of the first line.
+    first: u32,
     /// First bytes of lines, once a place is asked for.
     starts: Vec<u32>,
     /// Index of the line found last.
@@ -395,6 +438,6 @@ impl Lines {
                 break;
             }
         }
-        (self.last as u32 + 1, offset - self.starts[self.last] + 1)
+        (self.first + self.last as u32, offset - self.starts[self.last] + 1)
     }
 }

@@ -1,4 +1,4 @@
-//! Aliases (`#map = …`, `!t = …`), the names `#…` and `!…`, and the resource section.
+//! Aliases (`#map = …`, `!t = …`), and the names `#…` and `!…`.
 //!
 //! What a dialect nobody registered writes is kept as text, with aliases inside expanded, so that it can be printed anywhere.
 
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use super::Parser;
 use crate::attributes::Attr;
-use crate::text::lexer::{Kind, Lexer, unescape};
+use crate::text::lexer::{Kind, Lexer};
 use crate::text::{ParseResult, attr_to_string, type_to_string};
 
 /// `#…` or `!…` as written.
@@ -29,6 +29,11 @@ impl Symbol<'_> {
     pub(super) fn name(&self) -> Option<String> {
         let mnemonic = self.mnemonic();
         (!mnemonic.is_empty()).then(|| format!("{}.{mnemonic}", self.dialect))
+    }
+
+    /// The full name as it is written, without the sigil; the dialect alone if the body has no name.
+    pub(super) fn to_text(&self) -> String {
+        self.name().unwrap_or_else(|| self.dialect.to_owned())
     }
 
     fn mnemonic(&self) -> &str {
@@ -299,61 +304,6 @@ impl<'s> Parser<'s> {
             Some(attr) => Ok(*attr),
             None => Err(self.error_at(at, "expected attribute alias definition")),
         }
-    }
-
-    /// Reads `{-# … #-}`.
-    pub(super) fn file_metadata(&mut self) -> ParseResult<()> {
-        self.advance();
-        self.list_until(Kind::MetadataEnd, "expected '#-}' to end the file metadata", |p| {
-            let section = p.metadata_key("expected identifier key in file metadata dictionary")?;
-            p.expect(Kind::Colon, "expected ':'")?;
-            let known = matches!(&*section, "dialect_resources" | "external_resources");
-            if !known {
-                let message = format!("unknown key '{section}' in file metadata dictionary");
-                return Err(p.error_here(message));
-            }
-            p.expect(Kind::LBrace, "expected '{'")?;
-            p.list_until(Kind::RBrace, "expected '}'", |p| {
-                let owner = p.metadata_key("expected identifier key for 'resource' entry")?;
-                p.expect(Kind::Colon, "expected ':'")?;
-                p.expect(Kind::LBrace, "expected '{'")?;
-                p.list_until(Kind::RBrace, "expected '}'", |p| {
-                    let key = p.metadata_key("expected identifier key for 'resource' entry")?;
-                    p.expect(Kind::Colon, "expected ':'")?;
-                    p.resource_value(&section, &owner, &key)
-                })
-            })
-        })
-    }
-
-    fn metadata_key(&mut self, message: &str) -> ParseResult<String> {
-        let key = match self.token.kind {
-            Kind::Bare => self.text().to_owned(),
-            Kind::String => String::from_utf8_lossy(&unescape(self.text())).into_owned(),
-            _ => return Err(self.error_here(message)),
-        };
-        self.advance();
-        Ok(key)
-    }
-
-    fn resource_value(&mut self, section: &str, owner: &str, key: &str) -> ParseResult<()> {
-        let text = self.text();
-        match self.token.kind {
-            Kind::String => {}
-            Kind::Bare if matches!(text, "true" | "false") => {}
-            _ => return Err(self.error_here("expected string or bool value in resource")),
-        }
-        if section == "dialect_resources" && self.is(Kind::String) {
-            let blob = unescape(text);
-            let hex = std::str::from_utf8(&blob).ok().and_then(|t| t.strip_prefix("0x"));
-            let Some(bytes) = hex.and_then(super::numbers::hex_bytes).filter(|b| b.len() >= 4) else {
-                let message = format!("expected hex string blob for key '{key}'");
-                return Err(self.error_here(message));
-            };
-            self.ctx.set_resource(owner, key, bytes.into());
-        }
-        self.advance();
-        Ok(())
     }
 }
 

@@ -294,6 +294,7 @@ impl<'s> Parser<'s> {
                 return Ok(self.ctx.attr(AttrKind::Dialect { name, params }));
             }
         }
+        self.unregistered(symbol.start, symbol.dialect, &format!("attribute '{}'", symbol.to_text()))?;
         let body = self.expand_aliases(symbol.body)?;
         let ty = match ty {
             Some(ty) => Some(ty),

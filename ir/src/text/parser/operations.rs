@@ -128,6 +128,11 @@ impl<'s> Parser<'s> {
             return Err(self.error_here("null character not allowed in operation name"));
         }
         let name = self.ctx.op_name(name);
+        let info: &'s OpInfo = self.ctx.op_info(name);
+        if info.def().is_none() {
+            let what = format!("operation '{}'", self.ctx.op_str(name));
+            self.unregistered(start, self.ctx.str(info.dialect()), &what)?;
+        }
         let mut state = OperationState::named(name, self.loc_at(start));
         self.advance();
         self.expect(Kind::LParen, "expected '(' to start operand list")?;

@@ -292,6 +292,7 @@ impl<'s> Parser<'s> {
             let params = self.inside_symbol(&symbol, |p| (def.parse)(&mut OpParser::of_parser(p)))?;
             return Ok(self.ctx.dialect_type(&name, &params));
         }
+        self.unregistered(symbol.start, symbol.dialect, &format!("type '{}'", symbol.to_text()))?;
         let body = self.expand_aliases(symbol.body)?;
         let (dialect, pretty) = (self.ctx.name(symbol.dialect), super::aliases::is_pretty(&body));
         Ok(self.ctx.ty(TypeKind::Opaque { dialect, body: body.into(), pretty }))

@@ -10,7 +10,9 @@ use crate::text::{OpPrinter, float};
 use crate::types::{Signedness, Type, TypeKind};
 
 /// More elements than this are written as one hexadecimal string.
-const HEX_IF_LARGER: i64 = 100;
+const HEX_IF_LARGER: usize = 100;
+/// What stands for elements that are not printed.
+const ELIDED: &str = "dense_resource<__elided__>";
 
 /// Whether the type behind a value is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -120,11 +122,7 @@ impl OpPrinter<'_> {
                 Some(*ty)
             }
             AttrKind::DenseStrings { ty, values } => {
-                self.write("dense<");
-                let shape = ty.shape(ctx).unwrap_or_default();
-                let splat = values.len() == 1;
-                self.nested_elements(shape, splat, values.len(), |p, i| p.string(&values[i]));
-                self.write(">");
+                self.dense_strings(*ty, values);
                 Some(*ty)
             }
             AttrKind::Sparse { ty, indices, values } => {
@@ -234,10 +232,9 @@ impl OpPrinter<'_> {
         let shape = ty.shape(ctx).unwrap_or_default();
         let element = ty.element(ctx).unwrap_or(ty);
         let width = element_width(ctx, element).max(1);
-        let count = (bytes.len() / width) as i64;
-        let limit = self.options.elide_elements_larger_than;
-        if !splat && limit.is_some_and(|limit| count as u64 > limit as u64) {
-            return self.write("dense_resource<__elided__>");
+        let count = bytes.len() / width;
+        if self.elides(splat, count) {
+            return self.write(ELIDED);
         }
         self.write("dense<");
         if !splat && may_be_hex && count > HEX_IF_LARGER {
@@ -252,11 +249,27 @@ impl OpPrinter<'_> {
             }
             self.write("\"");
         } else {
-            self.nested_elements(shape, splat, count as usize, |p, i| {
+            self.nested_elements(shape, splat, count, |p, i| {
                 p.element(&bytes[i * width..(i + 1) * width], element);
             });
         }
         self.write(">");
+    }
+
+    fn dense_strings(&mut self, ty: Type, values: &[Box<[u8]>]) {
+        let splat = values.len() == 1;
+        if self.elides(splat, values.len()) {
+            return self.write(ELIDED);
+        }
+        self.write("dense<");
+        let shape = ty.shape(self.ctx).unwrap_or_default();
+        self.nested_elements(shape, splat, values.len(), |p, i| p.string(&values[i]));
+        self.write(">");
+    }
+
+    /// Whether so many elements are more than shall be printed.
+    fn elides(&self, splat: bool, count: usize) -> bool {
+        !splat && self.options.elide_elements_larger_than.is_some_and(|limit| count > limit)
     }
 
     fn sparse(&mut self, indices: Attr, values: Attr) {

@@ -1,12 +1,20 @@
 //! The resource section at the end, and text of dialects nobody registered.
 
+use super::with_printer;
 use crate::attributes::AttrKind;
 use crate::body::OpRef;
+use crate::resources::{ExternalResources, ResourceValue};
 use crate::text::OpPrinter;
 use crate::text::lexer::{Kind, Lexer};
 
+/// A part of the file metadata: groups of keys with their values as text.
+struct Section<'a> {
+    name: &'static str,
+    groups: Vec<(&'a str, Vec<(&'a str, String)>)>,
+}
+
 impl OpPrinter<'_> {
-    /// Writes the blobs that the operation's attributes refer to.
+    /// Writes the blobs that the operation's attributes refer to, and the external resources of its file.
     pub(crate) fn file_metadata(&mut self, op: OpRef<'_>) {
         let ctx = self.ctx;
         let mut keys = Vec::new();
@@ -32,19 +40,65 @@ impl OpPrinter<'_> {
         }
         let mut blobs: Vec<_> =
             keys.into_iter().filter_map(|key| Some((ctx.str(key), ctx.resource("builtin", key)?))).collect();
-        if blobs.is_empty() {
-            return;
-        }
         blobs.sort_by(|a, b| a.0.cmp(b.0));
-        self.write("\n{-#\n  dialect_resources: {\n    builtin: {\n");
-        for (i, (key, blob)) in blobs.iter().enumerate() {
-            self.write(if i == 0 { "      " } else { ",\n      " });
-            self.keyword_or_string(key);
-            self.write(": \"0x");
-            self.hex(blob);
-            self.write("\"");
+        let entries = blobs.into_iter().map(|(key, blob)| (key, self.blob_text(&blob))).collect();
+        let dialects = Section { name: "dialect_resources", groups: vec![("builtin", entries)] };
+        let external = op.body().external_resources().into_iter().flat_map(ExternalResources::groups);
+        let external = external.map(|(group, entries)| {
+            (group, entries.iter().map(|(key, value)| (key.as_str(), self.value_text(value))).collect())
+        });
+        let external = Section { name: "external_resources", groups: external.collect() };
+        self.sections([dialects, external]);
+    }
+
+    fn blob_text(&self, blob: &[u8]) -> String {
+        with_printer(self.ctx, |p| {
+            p.write("\"0x");
+            p.hex(blob);
+            p.write("\"");
+        })
+    }
+
+    fn value_text(&self, value: &ResourceValue) -> String {
+        with_printer(self.ctx, |p| match value {
+            ResourceValue::String(text) => p.string(text),
+            ResourceValue::Bool(value) => p.write(if *value { "true" } else { "false" }),
+        })
+    }
+
+    /// Writes sections without what is elided and, of what is left, nothing that is empty.
+    fn sections<'a>(&mut self, sections: impl IntoIterator<Item = Section<'a>>) {
+        let limit = self.options.elide_resources_longer_than.unwrap_or(usize::MAX);
+        let mut first = true;
+        for mut section in sections {
+            for (_, entries) in &mut section.groups {
+                entries.retain(|(_, text)| !text.starts_with('"') || text.len() <= limit);
+            }
+            section.groups.retain(|(_, entries)| !entries.is_empty());
+            if section.groups.is_empty() {
+                continue;
+            }
+            self.write(if first { "\n{-#\n  " } else { ",\n  " });
+            first = false;
+            self.write(section.name);
+            self.write(": {\n    ");
+            for (i, (group, entries)) in section.groups.into_iter().enumerate() {
+                self.write(if i == 0 { "" } else { ",\n    " });
+                self.keyword_or_string(group);
+                self.write(": {\n      ");
+                for (i, (key, text)) in entries.into_iter().enumerate() {
+                    self.write(if i == 0 { "" } else { ",\n      " });
+                    self.keyword_or_string(key);
+                    self.write(": ");
+                    self.write(&text);
+                }
+                self.write("\n    }");
+            }
+            self.write("\n  }");
         }
-        self.write("\n    }\n  }\n#-}\n");
+        if !first {
+            self.write("\n#-}\n");
+        }
     }
 
     /// Writes text of a dialect nobody registered, with aliases for the attributes and types in it that have them.
