@@ -14,9 +14,9 @@ pub(crate) mod fold;
 mod meaning;
 pub(crate) mod reduction;
 mod syntax;
-mod verify;
+pub(crate) mod verify;
 
-pub(crate) use meaning::materialize_constant;
+pub(crate) use meaning::{Division, materialize_constant};
 
 use fold::{bits, cast, compare, division, float, integer, minmax, select};
 

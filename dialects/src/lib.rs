@@ -13,6 +13,7 @@ mod checks;
 mod elements;
 pub mod float;
 pub mod func;
+pub mod index;
 pub mod interfaces;
 pub mod interp;
 pub mod llvm;
@@ -31,6 +32,7 @@ pub fn register_all(registry: &mut Registry) {
     func::register(registry);
     arith::register(registry);
     math::register(registry);
+    index::register(registry);
     memref::register(registry);
     ub::register(registry);
     affine::register(registry);

@@ -1,4 +1,4 @@
-//! `builtin`, `func`, `arith`, `math`, `memref` and `ub` through text: every operation in both forms, every rule of their verifiers, every
+//! `builtin`, `func`, `arith`, `index`, `math`, `memref` and `ub` through text: every operation in both forms, every rule of their verifiers, every
 //! fold.
 
 mod support;
@@ -34,6 +34,7 @@ dialects! {
     func errors_of_func,
     arith errors_of_arith,
     math errors_of_math,
+    index errors_of_index,
     memref errors_of_memref,
     ub errors_of_ub,
 }
@@ -46,7 +47,8 @@ fn returned_constants(function: &str) -> Option<String> {
         if let Some(values) = line.strip_prefix("return ") {
             returned = Some(values.to_owned());
         } else if let Some((name, value)) = line.split_once(" = ") {
-            let value = value.strip_prefix("arith.constant ").or_else(|| value.strip_prefix("ub."))?;
+            let prefixes = ["arith.constant ", "index.constant ", "index.bool.constant ", "ub."];
+            let value = prefixes.iter().find_map(|op| value.strip_prefix(op))?;
             constants.push((name.to_owned(), value.to_owned()));
         }
     }
@@ -83,6 +85,11 @@ fn folds_of_arith() {
 #[test]
 fn folds_of_math() {
     assert_snapshot!(check_folds("math.folds.mlir"));
+}
+
+#[test]
+fn folds_of_index() {
+    assert_snapshot!(check_folds("index.folds.mlir"));
 }
 
 #[test]
@@ -169,7 +176,14 @@ fn meanings(fixtures: &[&str]) -> String {
 
 #[test]
 fn effects_views_accesses_and_calls() {
-    assert_snapshot!(meanings(&["memref.mlir", "arith.mlir", "math.mlir", "func.mlir", "ub.mlir"]));
+    assert_snapshot!(meanings(&[
+        "memref.mlir",
+        "arith.mlir",
+        "math.mlir",
+        "func.mlir",
+        "index.mlir",
+        "ub.mlir"
+    ]));
 }
 
 #[test]

@@ -141,6 +141,48 @@ fn integers_at_the_edges_of_64_and_128_bits() {
 }
 
 #[test]
+fn indices_at_their_edges() {
+    let edges = [i64::MIN, i64::MIN + 1, -2, -1, 0, 1, 2, 63, 64, i64::MAX - 1, i64::MAX];
+    let operands = pairs(&edges.map(|n| format!("{n} : index")));
+    let binary = [
+        "add",
+        "sub",
+        "mul",
+        "divs",
+        "divu",
+        "ceildivs",
+        "ceildivu",
+        "floordivs",
+        "rems",
+        "remu",
+        "maxs",
+        "maxu",
+        "mins",
+        "minu",
+        "shl",
+        "shrs",
+        "shru",
+        "and",
+        "or",
+        "xor",
+    ];
+    for op in binary {
+        check(&operands, &format!("index.{op} %a, %b"), "index");
+    }
+    for predicate in ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"] {
+        check(&operands, &format!("index.cmp {predicate}(%a, %b)"), "i1");
+    }
+    for op in ["casts", "castu"] {
+        check(
+            &singles(&edges.map(|n| format!("{n} : index"))),
+            &format!("index.{op} %a : index to i7"),
+            "i7",
+        );
+        check(&singles(&integers(3)), &format!("index.{op} %a : i3 to index"), "index");
+    }
+}
+
+#[test]
 fn integer_conversions() {
     let values = singles(&integers(3));
     for op in ["extsi", "extui"] {

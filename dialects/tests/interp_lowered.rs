@@ -20,6 +20,7 @@ const LOWERING: &[&str] = &[
     "--finalize-memref-to-llvm",
     "--convert-func-to-llvm",
     "--convert-arith-to-llvm",
+    "--convert-index-to-llvm",
     "--convert-cf-to-llvm",
     "--reconcile-unrealized-casts",
 ];

@@ -262,8 +262,10 @@ pub struct EnumDef {
 pub enum EnumStorage {
     /// `2 : i64`.
     Integer(u32),
-    /// `#arith.fastmath<none>`.
+    /// `#arith.fastmath<none>`; in a custom form `<none>`.
     Attribute,
+    /// `#index<cmp_predicate slt>`; in a custom form `slt`.
+    BareAttribute,
 }
 
 impl EnumDef {
@@ -295,7 +297,9 @@ impl EnumDef {
     pub fn attr(&self, ctx: &Context, value: u64) -> Attr {
         match self.storage {
             EnumStorage::Integer(width) => ctx.int_attr(ctx.int_type(width), value as i64),
-            EnumStorage::Attribute => ctx.attr(AttrKind::Enum { name: ctx.name(self.name), value }),
+            EnumStorage::Attribute | EnumStorage::BareAttribute => {
+                ctx.attr(AttrKind::Enum { name: ctx.name(self.name), value })
+            }
         }
     }
 
@@ -305,7 +309,7 @@ impl EnumDef {
             (AttrKind::Integer { value, ty }, EnumStorage::Integer(width)) => {
                 (ty.integer_width(ctx) == Some(width)).then(|| u64::try_from(*value).ok())??
             }
-            (AttrKind::Enum { name, value }, EnumStorage::Attribute) => {
+            (AttrKind::Enum { name, value }, EnumStorage::Attribute | EnumStorage::BareAttribute) => {
                 (ctx.str(*name) == self.name).then_some(*value)?
             }
             _ => return None,

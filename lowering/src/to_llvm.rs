@@ -5,7 +5,7 @@
 //! function's old body is gone before the next function is begun.
 //!
 //! What becomes of an operation is the interface [`ConvertToLlvm`], attached to its name: any crate may teach this
-//! conversion an operation of its own. [`register`] attaches those of `arith`, `cf`, `func`, `math`, `memref` and `ub`.
+//! conversion an operation of its own. [`register`] attaches those of `arith`, `cf`, `func`, `index`, `math`, `memref` and `ub`.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -13,7 +13,7 @@
 //! | [`function`] | the walk over a function, and what a conversion may ask of it |
 //! | [`build`] | short ways to make `llvm` operations |
 //! | [`descriptor`] | memrefs as structs |
-//! | `arith`, `math`, `control`, `memref` | the operations |
+//! | `arith` (with `index` and `ub`), `math`, `control`, `memref` | the operations |
 //! | `symbols` | functions and globals of a module, and the declarations it comes to need |
 //!
 //! The result is what MLIR's passes of the same purpose give, up to dead and repeated constants, with three differences: a copy between memrefs that

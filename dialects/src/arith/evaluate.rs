@@ -91,7 +91,8 @@ fn float_type(op: OpRef<'_>, d: &Decoder<'_>) -> Result<Type, Box<Fault>> {
     Ok(op.operand_type(0).scalar(d.ctx()))
 }
 
-fn decode_constant(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+/// A constant, in the attribute `value`.
+pub(crate) fn decode_constant(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let result = d.result(op, 0)?;
     let value = op.attr("value").ok_or_else(|| crate::interp::code::malformed("a value"))?;
     let datum = constant(d.ctx(), value, op.result_type(0))?;

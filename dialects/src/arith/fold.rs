@@ -11,13 +11,13 @@ use loomir_ir::{Attr, Context, OpDef, OpRef, Type, Value};
 use super::constant::{Numbers, is_splat_of, width};
 use crate::ub::is_poison;
 
-pub(super) mod bits;
-pub(super) mod cast;
-pub(super) mod compare;
-pub(super) mod division;
+pub(crate) mod bits;
+pub(crate) mod cast;
+pub(crate) mod compare;
+pub(crate) mod division;
 pub(crate) mod float;
-pub(super) mod integer;
-pub(super) mod minmax;
+pub(crate) mod integer;
+pub(crate) mod minmax;
 pub(super) mod select;
 
 /// What a fold hook returns.

@@ -18,7 +18,9 @@ pub(crate) fn materialize_constant(ctx: &Context, value: Attr, ty: Type) -> Opti
             | AttrKind::DenseElements { .. }
             | AttrKind::DenseResource { .. }
     );
-    if is_number && value.ty(ctx) == Some(ty) {
+    // `arith` has no numbers of integers that say how they are read.
+    let is_signed = ty.integer_width(ctx).is_some() && !ty.is_signless_integer(ctx);
+    if is_number && !is_signed && value.ty(ctx) == Some(ty) {
         let state = OperationState::of(ctx, ConstantOp::DEF, Loc::UNKNOWN);
         return Some(state.attr(ctx, "value", value).results(&[ty]));
     }
@@ -34,9 +36,9 @@ impl AsmNames for ConstantNames {
 }
 
 /// An integer division: no effect, but undefined for some divisors.
-struct Division {
+pub(crate) struct Division {
     /// Whether the least integer divided by minus one is undefined too.
-    signed: bool,
+    pub(crate) signed: bool,
 }
 
 impl MemoryEffects for Division {

@@ -141,7 +141,7 @@ pub(super) fn truncate_float(op: OpRef<'_>, out: &mut Diagnostics) {
 }
 
 /// Between index and integer.
-pub(super) fn index_cast(op: OpRef<'_>, out: &mut Diagnostics) {
+pub(crate) fn index_cast(op: OpRef<'_>, out: &mut Diagnostics) {
     check_compatible(op, out, |_, from, to| from.is_index() != to.is_index());
 }
 

@@ -1,15 +1,15 @@
-//! `arith` and `ub`: most operations have a twin; the others are spelled out.
+//! `arith`, `index` and `ub`: most operations have a twin; the others are spelled out.
 //!
 //! | operations | become |
 //! | --- | --- |
 //! | of [`TWINS`] | the operation beside them, flags translated |
-//! | `index_cast`, `index_castui` | an extension, a truncation or nothing |
-//! | `floordivsi`, `ceildivsi`, `ceildivui` | a division and a correction |
+//! | `index_cast`, `index_castui`, `casts`, `castu` | an extension, a truncation or nothing |
+//! | `floordivsi`, `ceildivsi`, `ceildivui`, and those of `index` | a division and a correction |
 //! | `addui_extended`, `mul…i_extended` | an intrinsic, or a product of twice the width |
 
 use loomir_dialects::arith::{self, FASTMATH};
-use loomir_dialects::llvm;
 use loomir_dialects::llvm::types::literal_struct;
+use loomir_dialects::{index, llvm};
 use loomir_ir::{Attr, Context, Diagnostic, OpDef, OpRef, Registry, Type, TypeKind, Value};
 
 use super::build::{ICmp, NONE};
@@ -56,20 +56,51 @@ pub(super) const TWINS: &[(&str, &OpDef)] = &[
     ("arith.cmpi", llvm::ICmpOp::DEF),
     ("arith.cmpf", llvm::FCmpOp::DEF),
     ("arith.select", llvm::SelectOp::DEF),
+    ("index.add", llvm::AddOp::DEF),
+    ("index.sub", llvm::SubOp::DEF),
+    ("index.mul", llvm::MulOp::DEF),
+    ("index.divu", llvm::UDivOp::DEF),
+    ("index.divs", llvm::SDivOp::DEF),
+    ("index.remu", llvm::URemOp::DEF),
+    ("index.rems", llvm::SRemOp::DEF),
+    ("index.and", llvm::AndOp::DEF),
+    ("index.or", llvm::OrOp::DEF),
+    ("index.xor", llvm::XOrOp::DEF),
+    ("index.shl", llvm::ShlOp::DEF),
+    ("index.shru", llvm::LShrOp::DEF),
+    ("index.shrs", llvm::AShrOp::DEF),
+    ("index.maxs", llvm::SMaxOp::DEF),
+    ("index.maxu", llvm::UMaxOp::DEF),
+    ("index.mins", llvm::SMinOp::DEF),
+    ("index.minu", llvm::UMinOp::DEF),
+    ("index.cmp", llvm::ICmpOp::DEF),
 ];
 
 pub(super) fn register(registry: &mut Registry) {
     for (name, twin) in TWINS {
         registry.attach::<dyn ConvertToLlvm>(name, Box::new(Twin(twin)));
     }
-    attach(registry, "arith.constant", constant);
+    for name in ["arith.constant", "index.constant", "index.bool.constant"] {
+        attach(registry, name, constant);
+    }
     attach(registry, "arith.bitcast", bitcast);
     attach(registry, "arith.truncf", truncf);
-    attach(registry, "arith.index_cast", |cx, op| index_cast(cx, op, llvm::SExtOp::DEF));
-    attach(registry, "arith.index_castui", |cx, op| index_cast(cx, op, llvm::ZExtOp::DEF));
-    attach(registry, "arith.floordivsi", floor_div);
-    attach(registry, "arith.ceildivsi", ceil_div);
-    attach(registry, "arith.ceildivui", ceil_div_unsigned);
+    for name in ["arith.index_cast", "index.casts"] {
+        attach(registry, name, |cx, op| index_cast(cx, op, llvm::SExtOp::DEF));
+    }
+    for name in ["arith.index_castui", "index.castu"] {
+        attach(registry, name, |cx, op| index_cast(cx, op, llvm::ZExtOp::DEF));
+    }
+    for name in ["arith.floordivsi", "index.floordivs"] {
+        attach(registry, name, floor_div);
+    }
+    for name in ["arith.ceildivsi", "index.ceildivs"] {
+        attach(registry, name, ceil_div);
+    }
+    for name in ["arith.ceildivui", "index.ceildivu"] {
+        attach(registry, name, ceil_div_unsigned);
+    }
+    attach(registry, "index.sizeof", size_of_index);
     attach(registry, "arith.addui_extended", add_extended);
     attach(registry, "arith.mulsi_extended", |cx, op| mul_extended(cx, op, llvm::SExtOp::DEF));
     attach(registry, "arith.mului_extended", |cx, op| mul_extended(cx, op, llvm::ZExtOp::DEF));
@@ -97,6 +128,10 @@ impl ConvertToLlvm for Twin {
                 }
                 "fastmath" if self.0.is_inherent("fastmathFlags") => {
                     state.set_attr(&ctx, "fastmathFlags", fastmath(&ctx, *attr));
+                }
+                "pred" => {
+                    let predicate = index::CMP_PREDICATE.value(&ctx, *attr).unwrap_or(0);
+                    state.set_attr(&ctx, "predicate", ctx.int_attr(Type::I64, predicate));
                 }
                 name if self.0.is_inherent(name) => state.set_attr(&ctx, name, *attr),
                 _ => {}
@@ -151,6 +186,12 @@ fn constant(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     }
     let new = cx.constant(value, ty);
     cx.set(result, new);
+    Ok(())
+}
+
+fn size_of_index(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
+    let width = cx.index(64);
+    cx.set(op.result(0), width);
     Ok(())
 }
 

@@ -38,6 +38,7 @@ fixtures! {
     affine = "fixtures/affine.mlir", true;
     arith = "fixtures/arith.mlir", true;
     control = "fixtures/control.mlir", true;
+    index = "fixtures/index.mlir", true;
     math = "fixtures/math.mlir", true;
     memref = "fixtures/memref.mlir", true;
     scf = "fixtures/scf.mlir", true;

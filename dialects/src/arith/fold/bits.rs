@@ -21,7 +21,7 @@ fn complementary(b: &Binary<'_>) -> bool {
 }
 
 /// `x & 0`; `x & -1`; `x & x`; `x & ~x`; `x & (x & y)`; constants.
-pub(in super::super) fn andi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn andi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let b = operands!(Binary::commutative(op, constants));
     if b.right_is(0) {
         return b.right();
@@ -45,7 +45,7 @@ pub(in super::super) fn andi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold 
 }
 
 /// `x | 0`; `x | -1`; `x | x`; `x | ~x`; constants.
-pub(in super::super) fn ori(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn ori(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let b = operands!(Binary::commutative(op, constants));
     if b.right_is(0) || b.same() {
         return value(b.lhs);
@@ -62,7 +62,7 @@ pub(in super::super) fn ori(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
 }
 
 /// `x ^ 0`; `x ^ x`; `(x ^ y) ^ y`; constants.
-pub(in super::super) fn xori(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn xori(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let b = operands!(Binary::commutative(op, constants));
     if b.right_is(0) {
         return value(b.lhs);
@@ -87,17 +87,17 @@ pub(in super::super) fn xori(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold 
 }
 
 /// `x << 0`; constants, unless the distance makes the result poison.
-pub(in super::super) fn shli(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn shli(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     shift(op, constants, |x, by, _| x << by)
 }
 
 /// `x >> 0`; constants, unless the distance makes the result poison.
-pub(in super::super) fn shrui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn shrui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     shift(op, constants, |x, by, _| x >> by)
 }
 
 /// `x >> 0`; constants, unless the distance makes the result poison.
-pub(in super::super) fn shrsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn shrsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     shift(op, constants, |x, by, width| (signed(x, width) >> by) as u128)
 }
 

@@ -28,13 +28,13 @@ fn undone(op: OpRef<'_>, def: &'static OpDef) -> Fold {
 }
 
 /// Constants.
-pub(in super::super) fn extui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn extui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let u = operands!(Unary::new(op, constants));
     u.evaluate(Some)
 }
 
 /// Constants.
-pub(in super::super) fn extsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn extsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let u = operands!(Unary::new(op, constants));
     let (from, _) = widths(&u)?;
     u.evaluate(|x| Some(signed(x, from) as u128))

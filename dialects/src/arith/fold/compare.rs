@@ -41,10 +41,10 @@ pub(crate) fn holds_for_floats(predicate: u64, order: Option<Ordering>) -> bool 
     accepted & bit != 0
 }
 
-/// `x` with itself; a truth value widened, or as it is, compared with zero (`ne`) or one (`eq`); constants.
-pub(in super::super) fn cmpi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+/// A comparison by the predicate of `arith.cmpi` with this number: `x` with itself; a truth value widened, or as it is, compared with zero
+/// (`ne`) or one (`eq`); constants.
+pub(crate) fn integers(op: OpRef<'_>, constants: &[Option<Attr>], predicate: u64) -> Fold {
     let b = operands!(Binary::new(op, constants));
-    let predicate = CMPI_PREDICATE.value(op.ctx(), op.attr("predicate")?)?;
     if b.same() {
         return b.all(u128::from(holds_for_ints(predicate, 0, 0, b.width)));
     }
@@ -62,6 +62,11 @@ pub(in super::super) fn cmpi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold 
         return value(b.lhs);
     }
     b.evaluate(|x, y| Some(u128::from(holds_for_ints(predicate, x, y, b.width))))
+}
+
+/// As [`integers`].
+pub(in super::super) fn cmpi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+    integers(op, constants, CMPI_PREDICATE.value(op.ctx(), op.attr("predicate")?)?)
 }
 
 /// The predicates that always and never hold; a NaN on either side; constants.

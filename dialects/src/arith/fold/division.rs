@@ -29,7 +29,7 @@ fn cancelled(b: &Binary<'_>, flag: u64) -> Fold {
 }
 
 /// `x / 1`; `(x * y) / y`; constants.
-pub(in super::super) fn divui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn divui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let b = operands!(Binary::new(op, constants));
     if b.right_is(1) {
         return value(b.lhs);
@@ -47,7 +47,7 @@ fn quotient(x: u128, y: u128, width: u32, round: impl Fn(i128, Option<bool>) -> 
 }
 
 /// `x / 1`; `(x * y) / y`; constants.
-pub(in super::super) fn divsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn divsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let b = operands!(Binary::new(op, constants));
     if b.right_is(1) {
         return value(b.lhs);
@@ -56,7 +56,7 @@ pub(in super::super) fn divsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold
 }
 
 /// `x / 1`; constants.
-pub(in super::super) fn ceildivui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn ceildivui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let b = operands!(Binary::new(op, constants));
     if b.right_is(1) {
         return value(b.lhs);
@@ -65,7 +65,7 @@ pub(in super::super) fn ceildivui(op: OpRef<'_>, constants: &[Option<Attr>]) -> 
 }
 
 /// `x / 1`; constants.
-pub(in super::super) fn ceildivsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn ceildivsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let b = operands!(Binary::new(op, constants));
     if b.right_is(1) {
         return value(b.lhs);
@@ -74,7 +74,7 @@ pub(in super::super) fn ceildivsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> 
 }
 
 /// `x / 1`; constants.
-pub(in super::super) fn floordivsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn floordivsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let b = operands!(Binary::new(op, constants));
     if b.right_is(1) {
         return value(b.lhs);
@@ -83,7 +83,7 @@ pub(in super::super) fn floordivsi(op: OpRef<'_>, constants: &[Option<Attr>]) ->
 }
 
 /// `x % 1`; constants.
-pub(in super::super) fn remui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn remui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let b = operands!(Binary::new(op, constants));
     if b.right_is(1) {
         return b.all(0);
@@ -92,7 +92,7 @@ pub(in super::super) fn remui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold
 }
 
 /// `x % 1`; constants.
-pub(in super::super) fn remsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn remsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let b = operands!(Binary::new(op, constants));
     if b.right_is(1) {
         return b.all(0);

@@ -8,7 +8,7 @@ use super::super::{AddIOp, SubIOp};
 use super::{Binary, Fold, operands, value};
 
 /// `x + 0`; `(x - y) + y`; constants.
-pub(in super::super) fn addi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn addi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let b = operands!(Binary::commutative(op, constants));
     if b.right_is(0) {
         return value(b.lhs);
@@ -37,7 +37,7 @@ pub(in super::super) fn addui_extended(op: OpRef<'_>, constants: &[Option<Attr>]
 }
 
 /// `x - 0`; `x - x`; `(x + y) - y`; constants.
-pub(in super::super) fn subi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn subi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let b = operands!(Binary::new(op, constants));
     if b.same()
         && let Some(zero) = b.all(0)
@@ -59,7 +59,7 @@ pub(in super::super) fn subi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold 
 }
 
 /// `x * 0`; `x * 1`; constants.
-pub(in super::super) fn muli(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn muli(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let b = operands!(Binary::commutative(op, constants));
     if b.right_is(0) {
         return b.right();

@@ -28,19 +28,19 @@ fn signed_range(width: u32) -> (u128, u128) {
     (1 << (width - 1), mask(width) >> 1)
 }
 
-pub(in super::super) fn maxsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn maxsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let extremes = |width| (signed_range(width).1, signed_range(width).0);
     fold(op, constants, extremes, |x, y, width| signed(x, width) >= signed(y, width))
 }
 
-pub(in super::super) fn minsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn minsi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     fold(op, constants, signed_range, |x, y, width| signed(x, width) <= signed(y, width))
 }
 
-pub(in super::super) fn maxui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn maxui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     fold(op, constants, |width| (mask(width), 0), |x, y, _| x >= y)
 }
 
-pub(in super::super) fn minui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
+pub(crate) fn minui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     fold(op, constants, |width| (0, mask(width)), |x, y, _| x <= y)
 }

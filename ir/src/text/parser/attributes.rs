@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::attributes::{Attr, AttrKind, Dict};
 use crate::context::Name;
-use crate::opdef::EnumDef;
+use crate::opdef::{EnumDef, EnumStorage};
 use crate::text::ParseResult;
 use crate::text::lexer::{Kind, unescape};
 use crate::text::op_parser::OpParser;
@@ -282,6 +282,9 @@ impl<'s> Parser<'s> {
             let name = self.ctx.name(&full);
             if let Some(def) = self.ctx.enum_def(name) {
                 return self.inside_symbol(&symbol, |p| {
+                    if def.storage == EnumStorage::BareAttribute {
+                        return p.enum_cases(def);
+                    }
                     p.expect(Kind::Less, "expected '<' before the case")?;
                     let attr = p.enum_cases(def)?;
                     p.expect(Kind::Greater, "expected '>' behind the case")?;

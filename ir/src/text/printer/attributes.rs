@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::Mode;
 use crate::attributes::{Attr, AttrKind, Dict};
 use crate::context::Name;
+use crate::opdef::EnumStorage;
 use crate::text::parser::element_width;
 use crate::text::{OpPrinter, float};
 use crate::types::{Signedness, Type, TypeKind};
@@ -141,15 +142,15 @@ impl OpPrinter<'_> {
                 return self.write(")");
             }
             AttrKind::Enum { name, value } => {
-                self.write("#");
-                self.write(ctx.str(*name));
-                self.write("<");
-                let text = ctx.enum_def(*name).and_then(|def| def.text_of(*value));
-                match text {
-                    Some(text) => self.write(&text),
-                    None => drop(write!(self.out, "{value}")),
-                }
-                return self.write(">");
+                let def = ctx.enum_def(*name);
+                let is_bare = def.is_some_and(|def| def.storage == EnumStorage::BareAttribute);
+                let text = def.and_then(|def| def.text_of(*value)).unwrap_or_else(|| value.to_string());
+                let name = ctx.str(*name);
+                let _ = match name.split_once('.').filter(|_| is_bare) {
+                    Some((dialect, mnemonic)) => write!(self.out, "#{dialect}<{mnemonic} {text}>"),
+                    None => write!(self.out, "#{name}<{text}>"),
+                };
+                return;
             }
             AttrKind::Dialect { name, params } => {
                 self.write("#");
