@@ -3,25 +3,29 @@
 //! A [`Pass`] changes one body: a module's, a function's. A [`PassManager`] is a list of passes and of managers for the bodies inside, as
 //! MLIR's textual pipelines write it: `builtin.module(func.func(canonicalize,loop-fusion{max-depth=2}),cse)`. Bodies at one level
 //! are independent, so a nested manager runs over them in parallel; what a pass may see of its siblings is a frozen
-//! [`SymbolTable`]. Diagnostics, remarks, statistics and dumps come back merged in the order of the bodies, whatever the
-//! threads did.
+//! [`SymbolTable`]. What is done around passes (verifying, printing) is a [`PassInstrumentation`]. Diagnostics, dumps, times and
+//! statistics come back in a [`Report`], merged in the order of the bodies, whatever the threads did.
 //!
 //! Passes are found by name and anchor in a [`PassRegistry`]: one name may mean different passes on different operations
-//! (`loop-fusion` on `func.func` and on `llvm.func`).
+//! (`loop-fusion` on `func.func` and on `llvm.func`). A pass that panics fails, with a diagnostic that says whose defect it is.
 
-use std::time::{Duration, Instant};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
 
 use rayon::prelude::*;
 
 use crate::body::Body;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::symbols::SymbolTable;
-use crate::text::{PrintOptions, print};
-use crate::verifier;
 
+pub mod instrumentation;
 pub mod pipeline;
+pub mod report;
 
+pub use instrumentation::{PassInstrumentation, PassInstrumentor, PassSelection, PrintIr, Scope, VerifyEach};
 pub use pipeline::{Options, PassInfo, PassRegistry, PipelineError};
+pub use report::{Record, Report};
 
 /// A change to one body.
 pub trait Pass: Send + Sync {
@@ -54,69 +58,18 @@ impl PassContext<'_> {
 
     /// Adds to a count.
     pub fn count(&mut self, name: &'static str, by: u64) {
-        match self.statistics.iter_mut().find(|(own, _)| *own == name) {
-            Some((_, count)) => *count += by,
-            None => self.statistics.push((name, by)),
-        }
+        report::add_count(&mut self.statistics, name, by);
     }
 }
 
-/// What to do around passes.
-#[derive(Clone, Debug, Default)]
-pub struct Instrumentation {
-    /// Verify after each pass.
-    pub verify_each: bool,
-    /// Keep the text of the body after each pass.
-    pub print_after_all: bool,
-    /// Measure each pass.
-    pub timing: bool,
-}
-
-/// What came of a run.
-#[derive(Debug, Default)]
-pub struct Report {
-    /// Remarks and warnings of the passes and, behind them, the errors of the one that failed.
-    pub diagnostics: Diagnostics,
-    /// Title and text of each dump.
-    pub dumps: Vec<(String, String)>,
-    /// Pass, statistic, count: summed over all bodies, in order of first appearance.
-    pub statistics: Vec<(String, &'static str, u64)>,
-    /// Pass and time: summed over all bodies, in order of first appearance.
-    pub timing: Vec<(String, Duration)>,
-}
-
-impl Report {
-    /// Whether every pass did its work and what it left is well formed.
-    pub fn succeeded(&self) -> bool {
-        !self.diagnostics.has_errors()
-    }
-
-    fn merge(&mut self, other: Report) {
-        self.diagnostics.append(other.diagnostics);
-        self.dumps.extend(other.dumps);
-        for (pass, name, count) in other.statistics {
-            match self.statistics.iter_mut().find(|(p, n, _)| *p == pass && *n == name) {
-                Some(entry) => entry.2 += count,
-                None => self.statistics.push((pass, name, count)),
-            }
-        }
-        for (pass, time) in other.timing {
-            match self.timing.iter_mut().find(|(p, _)| *p == pass) {
-                Some(entry) => entry.1 += time,
-                None => self.timing.push((pass, time)),
-            }
-        }
-    }
-}
-
-/// Passes to run on bodies of one kind of operation.
+/// Passes to run on bodies of one kind of operation. Its text is the pipeline it was read from.
 pub struct PassManager {
     anchor: String,
     elements: Vec<Element>,
 }
 
 enum Element {
-    Pass(Box<dyn Pass>),
+    Pass(Box<dyn Pass>, Options),
     Nested(PassManager),
 }
 
@@ -133,7 +86,12 @@ impl PassManager {
 
     /// Adds a pass.
     pub fn add(&mut self, pass: Box<dyn Pass>) -> &mut Self {
-        self.elements.push(Element::Pass(pass));
+        self.add_with_options(pass, Options::default())
+    }
+
+    /// Adds a pass that was made from options.
+    pub fn add_with_options(&mut self, pass: Box<dyn Pass>, options: Options) -> &mut Self {
+        self.elements.push(Element::Pass(pass, options));
         self
     }
 
@@ -148,25 +106,30 @@ impl PassManager {
         self.elements.is_empty()
     }
 
-    /// Runs all passes on `body`. Stops at the first that fails; the report then ends with its errors.
-    pub fn run(&self, body: &mut Body, instrumentation: &Instrumentation) -> Report {
+    /// Runs all passes on `body`. Stops at the first that fails, on whichever body; the report then has its errors.
+    pub fn run(&self, body: &mut Body, instrumentor: &PassInstrumentor) -> Report {
         let mut report = Report::default();
         let root = body.root_ref();
-        if self.anchor != "any" && root.name() != self.anchor {
+        if !self.runs_on(body) {
             let message = format!("can't run a pipeline for '{}' on '{}'", self.anchor, root.name());
             let help = format!("nest it: {}({}(…))", root.name(), self.anchor);
             report.diagnostics.push(Diagnostic::error(root.loc(), message).help(help));
             return report;
         }
-        self.run_elements(body, &SymbolTable::default(), instrumentation, &mut report);
+        let symbols = SymbolTable::default();
+        self.run_elements(&mut Scope::new(body, &symbols), instrumentor, &mut report);
         report
     }
 
-    fn run_elements(&self, body: &mut Body, outer: &SymbolTable, how: &Instrumentation, report: &mut Report) {
+    fn runs_on(&self, body: &Body) -> bool {
+        self.anchor == pipeline::ANY || body.root_ref().name() == self.anchor
+    }
+
+    fn run_elements(&self, scope: &mut Scope<'_>, instrumentor: &PassInstrumentor, report: &mut Report) {
         for element in &self.elements {
             match element {
-                Element::Pass(pass) => run_pass(&**pass, body, outer, how, report),
-                Element::Nested(manager) => manager.run_nested(body, how, report),
+                Element::Pass(pass, _) => report.append(run_instrumented(&**pass, scope, instrumentor)),
+                Element::Nested(manager) => report.append(manager.run_nested(scope, instrumentor)),
             }
             if !report.succeeded() {
                 return;
@@ -174,62 +137,73 @@ impl PassManager {
         }
     }
 
-    fn run_nested(&self, parent: &mut Body, how: &Instrumentation, report: &mut Report) {
-        let symbols = SymbolTable::of(parent);
-        let bodies: Vec<&mut Body> = parent
-            .nested_in_order()
-            .into_iter()
-            .filter(|body| self.anchor == "any" || body.root_ref().name() == self.anchor)
-            .collect();
-        let reports: Vec<Report> = bodies
-            .into_par_iter()
-            .map(|body| {
-                let mut report = Report::default();
-                self.run_elements(body, &symbols, how, &mut report);
-                report
-            })
-            .collect();
-        for inner in reports {
-            report.merge(inner);
-        }
+    /// Runs on the bodies inside, on all of them even if one fails.
+    fn run_nested(&self, scope: &mut Scope<'_>, instrumentor: &PassInstrumentor) -> Report {
+        let start = Instant::now();
+        let symbols = SymbolTable::of(scope.body());
+        let run = |mut scope: Scope<'_>| {
+            let start = Instant::now();
+            let mut report = Report::default();
+            self.run_elements(&mut scope, instrumentor, &mut report);
+            (report, start.elapsed())
+        };
+        let reports: Vec<_> = if instrumentor.is_threaded() {
+            let mut bodies = scope.body_mut().nested_in_order();
+            bodies.retain(|body| self.runs_on(body));
+            bodies.into_par_iter().map(|body| run(Scope::new(body, &symbols))).collect()
+        } else {
+            let nested = |op| Some((op, scope.body().nested(op)?));
+            let bodies = scope.body().all_ops().filter_map(nested);
+            let ops: Vec<_> = bodies.filter(|(_, body)| self.runs_on(body)).map(|(op, _)| op).collect();
+            ops.into_iter().map(|op| run(scope.enter(op, &symbols))).collect()
+        };
+        Report::of_pipeline(&self.anchor, reports, start.elapsed())
     }
 }
 
-fn run_pass(
-    pass: &dyn Pass,
-    body: &mut Body,
-    symbols: &SymbolTable,
-    how: &Instrumentation,
-    report: &mut Report,
-) {
+impl fmt::Display for PassManager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.anchor)?;
+        for (i, element) in self.elements.iter().enumerate() {
+            f.write_str(if i > 0 { "," } else { "" })?;
+            match element {
+                Element::Pass(pass, options) => write!(f, "{}{options}", pass.name())?,
+                Element::Nested(manager) => write!(f, "{manager}")?,
+            }
+        }
+        f.write_str(")")
+    }
+}
+
+/// A pass with all that is done around it.
+fn run_instrumented(pass: &dyn Pass, scope: &mut Scope<'_>, instrumentor: &PassInstrumentor) -> Report {
+    let mut report = Report::default();
+    let loc = scope.body().root_ref().loc();
+    // After a panic nobody looks at the body again: the run has failed.
+    let run = AssertUnwindSafe(|| instrumentor.run(pass, scope, &mut report, &mut run_pass));
+    let outcome = catch_unwind(run).unwrap_or_else(|panic| {
+        let what = panic.downcast_ref::<&str>().copied();
+        let what = what.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        let message = format!("pass '{}' panicked: {}", pass.name(), what.unwrap_or("no reason given"));
+        Err(Diagnostic::error(loc, message).note(loc, "this is a defect in the pass").into())
+    });
+    if let Err(errors) = outcome {
+        let silent = !errors.has_errors();
+        report.diagnostics.append(errors);
+        if silent {
+            report.diagnostics.error(loc, format!("pass '{}' failed without saying why", pass.name()));
+        }
+    }
+    report
+}
+
+/// The pass itself.
+fn run_pass(pass: &dyn Pass, scope: &mut Scope<'_>, report: &mut Report) -> Result<(), Diagnostics> {
+    let symbols = scope.symbols();
     let mut cx = PassContext { symbols, remarks: Diagnostics::new(), statistics: Vec::new() };
-    let start = how.timing.then(Instant::now);
-    let outcome = pass.run(body, &mut cx);
-    let mut own = Report { diagnostics: cx.remarks, ..Report::default() };
-    own.statistics =
-        cx.statistics.into_iter().map(|(name, count)| (pass.name().into(), name, count)).collect();
-    own.timing = start.map(|start| (pass.name().to_owned(), start.elapsed())).into_iter().collect();
-    match outcome {
-        Err(errors) => {
-            own.diagnostics.append(errors);
-            if !own.diagnostics.has_errors() {
-                let message = format!("pass '{}' failed without saying why", pass.name());
-                own.diagnostics.error(body.root_ref().loc(), message);
-            }
-        }
-        Ok(()) if how.verify_each => {
-            let errors = verifier::verify(body);
-            if errors.has_errors() {
-                let message = format!("pass '{}' left IR that is not well formed", pass.name());
-                own.diagnostics.error(body.root_ref().loc(), message);
-            }
-            own.diagnostics.append(errors);
-        }
-        Ok(()) => {}
-    }
-    if how.print_after_all {
-        let title = format!("IR Dump After {}", pass.name());
-        own.dumps.push((title, print(body, &PrintOptions::default())));
-    }
-    report.merge(own);
+    let start = Instant::now();
+    let outcome = pass.run(scope.body_mut(), &mut cx);
+    report.diagnostics.append(cx.remarks);
+    report.records.push(Record::of_pass(pass.name(), start.elapsed(), cx.statistics));
+    outcome
 }

@@ -1,7 +1,11 @@
 //! Pipelines as text, and what a manager does with them.
 
-use loomir_ir::pass::{Instrumentation, Options, Pass, PassContext, PassInfo, PassRegistry, Report};
-use loomir_ir::{Body, Context, Diagnostic, Diagnostics, Loc, OperationState, Registry, dialect};
+use insta::assert_snapshot;
+use loomir_ir::pass::{
+    Options, Pass, PassContext, PassInfo, PassInstrumentor, PassRegistry, PassSelection, PrintIr, Record,
+    Report, VerifyEach,
+};
+use loomir_ir::{Attr, Body, Context, Diagnostic, Diagnostics, Loc, OperationState, Registry, dialect};
 
 dialect! {
     /// A module and a function, as far as pipelines care.
@@ -21,14 +25,19 @@ dialect! {
     }
 }
 
-/// Counts its runs, remarks on the body's name, and fails on a function of the name it is told.
+/// Counts its runs, remarks on the body's name, and does something bad on functions of the names it is told.
+#[derive(Default)]
 struct Visit {
-    fail_on: Option<String>,
+    name: &'static str,
+    fail_on: Vec<String>,
+    panic_on: Option<String>,
+    damage: Option<String>,
+    mark: Option<String>,
 }
 
 impl Pass for Visit {
     fn name(&self) -> &str {
-        "visit"
+        self.name
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
@@ -36,11 +45,16 @@ impl Pass for Visit {
         let name = name.unwrap_or_else(|| "module".into());
         cx.count("visits", 1);
         cx.remark(Diagnostic::remark(Loc::UNKNOWN, format!("visited {name}")));
-        match &self.fail_on {
-            Some(wanted) if *wanted == name => {
-                Err(Diagnostic::error(Loc::UNKNOWN, format!("{name} fails")).into())
-            }
-            _ => Ok(()),
+        assert!(self.panic_on.as_ref() != Some(&name), "no one expected {name}");
+        if self.damage.as_ref() == Some(&name) {
+            body.remove_attr(body.root(), "sym_name");
+        }
+        if self.mark.as_ref() == Some(&name) {
+            body.set_attr(body.root(), "mini.marked", Attr::UNIT);
+        }
+        match self.fail_on.contains(&name) {
+            true => Err(Diagnostic::error(Loc::UNKNOWN, format!("{name} fails")).into()),
+            false => Ok(()),
         }
     }
 }
@@ -51,8 +65,21 @@ fn registry() -> PassRegistry {
         name: "visit",
         anchor: None,
         summary: "",
-        options: &[("fail-on", "", "a function's name")],
-        make: |options: &Options| Ok(Box::new(Visit { fail_on: options.get("fail-on").map(str::to_owned) })),
+        options: &[
+            ("fail-on", "", "names"),
+            ("panic-on", "", "a name"),
+            ("damage", "", "a name"),
+            ("mark", "", "a name"),
+        ],
+        make: |options: &Options| {
+            Ok(Box::new(Visit {
+                name: "visit",
+                fail_on: options.list("fail-on")?,
+                panic_on: options.get("panic-on").map(str::to_owned),
+                damage: options.get("damage").map(str::to_owned),
+                mark: options.get("mark").map(str::to_owned),
+            }))
+        },
     });
     registry.add(PassInfo {
         name: "only-fn",
@@ -61,7 +88,7 @@ fn registry() -> PassRegistry {
         options: &[("count", "1", "a number")],
         make: |options: &Options| {
             options.parse("count", 1u32)?;
-            Ok(Box::new(Visit { fail_on: None }))
+            Ok(Box::new(Visit { name: "only-fn", ..Visit::default() }))
         },
     });
     registry
@@ -84,7 +111,21 @@ fn module() -> Body {
 
 fn run(pipeline: &str) -> Report {
     let manager = registry().parse(pipeline).expect("a pipeline");
-    manager.run(&mut module(), &Instrumentation { verify_each: true, ..Instrumentation::default() })
+    manager.run(&mut module(), &PassInstrumentor::new().with(VerifyEach))
+}
+
+/// Names and counts of records.
+fn shape(records: &[Record]) -> String {
+    let mut text = String::new();
+    for record in records {
+        let counts: Vec<_> =
+            record.statistics.iter().map(|(name, count)| format!("{name}={count}")).collect();
+        text += &format!("{}({}) ", record.name, counts.join(","));
+        if !record.children.is_empty() {
+            text += &format!("[{}] ", shape(&record.children));
+        }
+    }
+    text
 }
 
 fn lines(report: &Report) -> Vec<&str> {
@@ -99,7 +140,10 @@ fn what_passes_say_comes_in_the_order_of_the_bodies() {
             lines(&report),
             ["visited module", "visited a", "visited b", "visited c", "visited d", "visited e"]
         );
-        assert_eq!(report.statistics, [("visit".to_owned(), "visits", 6)]);
+        assert_eq!(
+            shape(&report.records),
+            "visit(visits=1) (V) verifier() 'mini.fn' Pipeline() [visit(visits=5) (V) verifier() ] "
+        );
     }
 }
 
@@ -115,8 +159,7 @@ fn the_pipeline_stops_where_a_pass_fails() {
 
 #[test]
 fn a_pipeline_for_another_operation_is_refused() {
-    let report =
-        registry().parse("visit").expect("a pipeline").run(&mut module(), &Instrumentation::default());
+    let report = registry().parse("visit").expect("a pipeline").run(&mut module(), &PassInstrumentor::new());
     assert_eq!(lines(&report), ["can't run a pipeline for 'builtin.module' on 'mini.module'"]);
 }
 
@@ -126,19 +169,139 @@ fn mistakes_in_pipelines_are_named_with_their_place() {
         Ok(_) => panic!("'{text}' is accepted"),
         Err(error) => format!("{}: {}", error.offset, error.message),
     };
-    insta::assert_snapshot!(error("mini.module(visti)"), @"12: there is no pass called 'visti'");
-    insta::assert_snapshot!(error("mini.module(only-fn)"), @"12: pass 'only-fn' runs on mini.fn, not on 'mini.module'");
-    insta::assert_snapshot!(error("mini.module(visit{x=1})"), @"12: pass 'visit' has no option 'x'");
-    insta::assert_snapshot!(error("mini.fn(only-fn{count=many})"), @"8: 'many' is no value for option 'count'");
-    insta::assert_snapshot!(error("mini.module(visit"), @"17: expected ')'");
-    insta::assert_snapshot!(error("mini.module(visit{fail-on=c"), @"27: expected '}'");
-    insta::assert_snapshot!(error("mini.module(visit) visit"), @"19: expected the end of the pipeline");
-    insta::assert_snapshot!(error("mini.module(,)"), @"12: expected the name of a pass or operation");
-    insta::assert_snapshot!(error(&"a(".repeat(100_000)), @"130: a pipeline nests at most 64 deep");
+    assert_snapshot!(error("mini.module(visti)"), @"12: there is no pass called 'visti'");
+    assert_snapshot!(error("mini.module(only-fn)"), @"12: pass 'only-fn' runs on mini.fn, not on 'mini.module'");
+    assert_snapshot!(error("mini.module(visit{x=1})"), @"18: pass 'visit' has no option 'x'; it has: fail-on, panic-on, damage, mark");
+    assert_snapshot!(error("mini.fn(only-fn{count=many})"), @"8: 'many' is no value for option 'count'");
+    assert_snapshot!(error("mini.module(visit"), @"17: expected ')'");
+    assert_snapshot!(error("mini.module(visit{fail-on=c"), @"27: expected '}'");
+    assert_snapshot!(error("mini.module(visit) visit"), @"19: expected the end of the pipeline");
+    assert_snapshot!(error("mini.module(,)"), @"12: expected the name of a pass or operation");
+    assert_snapshot!(error("any(only-fn)"), @"4: pass 'only-fn' runs on mini.fn, not on 'any'");
+    assert_snapshot!(error("visit{mark='a}"), @"11: unterminated string");
+    assert_snapshot!(error("visit{mark={a}"), @"14: expected '}'");
+    assert_snapshot!(error("visit{mark={a"), @"11: this '{' is not closed");
+    assert_snapshot!(error("visit{mark={a}b}"), @"14: expected a blank or '}' behind the value");
+    assert_snapshot!(error("only-fn{count=1}"), @"0: pass 'only-fn' runs on mini.fn, not on 'builtin.module'");
+    assert_snapshot!(error(&"a(".repeat(100_000)), @"130: a pipeline nests at most 64 deep");
+}
+
+#[test]
+fn a_mistake_is_shown_in_the_line_of_the_pipeline() {
+    let text = "mini.module(\n  visit, visti)";
+    let Err(error) = registry().parse(text) else { panic!("it is accepted") };
+    assert_snapshot!(error.to_text(text), @"
+    there is no pass called 'visti'
+        visit, visti)
+               ^
+    ");
 }
 
 #[test]
 fn option_values_may_stand_in_braces_or_quotes() {
     let report = run("mini.module( mini.fn( visit{ fail-on={c} }, visit{fail-on='no one'} ) )");
     assert!(lines(&report).contains(&"c fails"));
+}
+
+#[test]
+fn options_may_be_lists_and_hold_anything() {
+    let report = run("mini.module(mini.fn(visit{fail-on=b,d fail-on={ e , }}))");
+    let failed: Vec<&str> = lines(&report).into_iter().filter(|line| line.ends_with("fails")).collect();
+    assert_eq!(failed, ["b fails", "d fails", "e fails"], "all bodies are tried, in order");
+    let pipeline = |text: &str| registry().parse(text).expect("a pipeline").to_string();
+    for text in [
+        "mini.module(visit,mini.fn(only-fn{count=2},visit{fail-on=a,b panic-on={x {y} z}}),any(visit))",
+        "mini.module(visit{panic-on=\"}\" damage='\"{' fail-on={'}'}})",
+        "builtin.module()",
+    ] {
+        assert_eq!(pipeline(text), text, "a pipeline is printed as it is read");
+    }
+    assert_eq!(pipeline("visit"), "builtin.module(visit)");
+}
+
+#[test]
+fn a_pass_that_panics_fails() {
+    for threads in [true, false] {
+        let how = PassInstrumentor::new().with(VerifyEach);
+        let how = if threads { how } else { how.without_threads() };
+        let manager = registry().parse("mini.module(mini.fn(visit{panic-on=b}),visit)").expect("a pipeline");
+        let report = manager.run(&mut module(), &how);
+        let said: Vec<String> = lines(&report).into_iter().map(str::to_owned).collect();
+        assert_eq!(
+            said,
+            ["visited a", "pass 'visit' panicked: no one expected b", "visited c", "visited d", "visited e"]
+        );
+    }
+}
+
+#[test]
+fn what_a_pass_leaves_is_verified() {
+    assert_snapshot!(lines(&run("mini.module(mini.fn(visit{damage=d},visit))")).join("\n"), @"
+visited a
+visited a
+visited b
+visited b
+visited c
+visited c
+visited d
+pass 'visit' left IR that is not well formed
+'mini.fn' op requires attribute 'sym_name'
+visited e
+visited e
+");
+}
+
+/// Titles of dumps, and how many functions each shows.
+fn dumps(pipeline: &str, print: PrintIr, threads: bool) -> String {
+    let how = PassInstrumentor::new().with(print).with(VerifyEach);
+    let how = if threads { how } else { how.without_threads() };
+    let report = registry().parse(pipeline).expect("a pipeline").run(&mut module(), &how);
+    let dumps = report.dumps.iter();
+    dumps.map(|(title, text)| format!("{title}: {}\n", text.matches("mini.fn").count())).collect()
+}
+
+#[test]
+fn the_program_is_printed_around_passes() {
+    let all = PrintIr { before: PassSelection::All, after: PassSelection::All, ..PrintIr::default() };
+    assert_snapshot!(dumps("mini.module(visit,mini.fn(only-fn{count=2}))", all.clone(), true), @"
+    IR Dump Before visit: 5
+    IR Dump After visit: 5
+    IR Dump Before only-fn: 1
+    IR Dump After only-fn: 1
+    IR Dump Before only-fn: 1
+    IR Dump After only-fn: 1
+    IR Dump Before only-fn: 1
+    IR Dump After only-fn: 1
+    IR Dump Before only-fn: 1
+    IR Dump After only-fn: 1
+    IR Dump Before only-fn: 1
+    IR Dump After only-fn: 1
+    ");
+    let named = PrintIr { after: PassSelection::Named(vec!["only-fn".into()]), ..PrintIr::default() };
+    assert_snapshot!(dumps("mini.module(visit,mini.fn(only-fn))", named, true), @"
+    IR Dump After only-fn: 1
+    IR Dump After only-fn: 1
+    IR Dump After only-fn: 1
+    IR Dump After only-fn: 1
+    IR Dump After only-fn: 1
+    ");
+    let changed = PrintIr { only_on_change: true, ..all.clone() };
+    assert_snapshot!(dumps("mini.module(mini.fn(visit{mark=c}))", PrintIr { before: PassSelection::None, ..changed }, true), @"IR Dump After visit: 1");
+    let failed = PrintIr { only_on_failure: true, after: PassSelection::All, ..PrintIr::default() };
+    assert_snapshot!(dumps("mini.module(visit,mini.fn(visit{damage=b}))", failed, true), @"IR Dump After visit Failed: 1");
+    let module = PrintIr { module_scope: true, ..all };
+    assert_snapshot!(dumps("mini.module(visit,mini.fn(visit{fail-on=e}))", module, false), @"
+    IR Dump Before visit ('mini.module' operation): 5
+    IR Dump After visit ('mini.module' operation): 5
+    IR Dump Before visit ('mini.fn' operation: @a): 5
+    IR Dump After visit ('mini.fn' operation: @a): 5
+    IR Dump Before visit ('mini.fn' operation: @b): 5
+    IR Dump After visit ('mini.fn' operation: @b): 5
+    IR Dump Before visit ('mini.fn' operation: @c): 5
+    IR Dump After visit ('mini.fn' operation: @c): 5
+    IR Dump Before visit ('mini.fn' operation: @d): 5
+    IR Dump After visit ('mini.fn' operation: @d): 5
+    IR Dump Before visit ('mini.fn' operation: @e): 5
+    IR Dump After visit Failed ('mini.fn' operation: @e): 5
+    ");
 }

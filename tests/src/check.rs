@@ -18,7 +18,7 @@
 //! In real tests the text goes to `insta::assert_snapshot!`. What is checked on the way is what every pass owes: its input and output
 //! are verified, and what is printed reads back as the same text.
 
-use loomir::ir::pass::{Instrumentation, PassRegistry};
+use loomir::ir::pass::{PassInstrumentor, PassRegistry, VerifyEach};
 use loomir::ir::{Body, Context, Diagnostics, verifier};
 
 /// What source texts are called in diagnostics.
@@ -104,8 +104,7 @@ impl Checker {
             diagnostics.error(loomir::ir::Loc::UNKNOWN, message);
             diagnostics
         })?;
-        let how = Instrumentation { verify_each: true, ..Instrumentation::default() };
-        let report = manager.run(&mut module, &how);
+        let report = manager.run(&mut module, &PassInstrumentor::new().with(VerifyEach));
         if report.succeeded() { Ok((module, report.diagnostics)) } else { Err(report.diagnostics) }
     }
 

@@ -1,12 +1,19 @@
 //! Pipelines as text: `builtin.module(func.func(canonicalize,loop-fusion{max-depth=2}),cse)`.
 //!
 //! The syntax is MLIR's. An element is a pass, with options between braces as `name=value` separated by blanks (a bare name means `true`; a value with
-//! blanks stands in braces or quotes), or an operation's name with the passes for it in parentheses.
+//! blanks stands in braces or quotes; a list's elements are separated by commas), or an operation's name, or `any`, with the passes for it in
+//! parentheses. Linear in the text.
+
+use std::fmt;
+use std::str::FromStr;
 
 use super::{Pass, PassManager};
 
 /// Deepest nesting of parentheses in a pipeline.
 const MAX_DEPTH: usize = 64;
+
+/// The anchor of a pipeline for all operations that own a body.
+pub(super) const ANY: &str = "any";
 
 /// What is registered of a pass.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +30,7 @@ pub struct PassInfo {
     pub make: fn(&Options) -> Result<Box<dyn Pass>, String>,
 }
 
-/// Options of a pass as written.
+/// Options of a pass as written. As text they are what stands behind the pass's name: `{name=value …}`, or nothing.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options(Vec<(String, String)>);
 
@@ -37,17 +44,71 @@ impl Options {
     ///
     /// # Errors
     /// A message if the value is not a `T`.
-    pub fn parse<T: std::str::FromStr>(&self, name: &str, default: T) -> Result<T, String> {
-        match self.get(name) {
-            None => Ok(default),
-            Some(text) => text.parse().map_err(|_| format!("'{text}' is no value for option '{name}'")),
-        }
+    pub fn parse<T: FromStr>(&self, name: &str, default: T) -> Result<T, String> {
+        self.get(name).map_or(Ok(default), |text| value(name, text))
+    }
+
+    /// The elements of all values given for `name`, which commas separate.
+    ///
+    /// # Errors
+    /// A message if an element is not a `T`.
+    pub fn list<T: FromStr>(&self, name: &str) -> Result<Vec<T>, String> {
+        let given = self.0.iter().filter(|(own, _)| own == name);
+        let elements = given.flat_map(|(_, values)| values.split(',')).map(str::trim);
+        elements.filter(|element| !element.is_empty()).map(|element| value(name, element)).collect()
     }
 
     /// Adds an option.
     pub fn push(&mut self, name: &str, value: &str) {
         self.0.push((name.into(), value.into()));
     }
+}
+
+fn value<T: FromStr>(name: &str, text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("'{text}' is no value for option '{name}'"))
+}
+
+impl fmt::Display for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (name, value)) in self.0.iter().enumerate() {
+            f.write_str(if i == 0 { "{" } else { " " })?;
+            let in_braces = format!("{{{value}}}");
+            if is_plain(value) {
+                write!(f, "{name}={value}")?;
+            } else if behind_braces(&in_braces) == Some(in_braces.len()) {
+                write!(f, "{name}={in_braces}")?;
+            } else {
+                // It was read from quotes, of the kind that isn't in it.
+                let quote = if value.contains('"') { '\'' } else { '"' };
+                write!(f, "{name}={quote}{value}{quote}")?;
+            }
+        }
+        f.write_str(if self.0.is_empty() { "" } else { "}" })
+    }
+}
+
+/// Whether a value can stand without braces and quotes.
+fn is_plain(value: &str) -> bool {
+    !value.is_empty() && !value.contains(|c: char| c.is_ascii_whitespace() || "{}\"'".contains(c))
+}
+
+/// Where the text behind the braces begins that `text` begins with. What stands in quotes does not count.
+fn behind_braces(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let (mut at, mut depth) = (0, 0usize);
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth -= 1,
+            b'"' | b'\'' => at += bytes[at..].iter().position(|b| b == byte)? + 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    None
 }
 
 /// The passes that are known, by name and anchor.
@@ -63,6 +124,17 @@ pub struct PipelineError {
     pub message: String,
     /// Byte offset in the text.
     pub offset: usize,
+}
+
+impl PipelineError {
+    /// The message, and below it the line of the pipeline `text` with a caret at the place.
+    pub fn to_text(&self, text: &str) -> String {
+        let (before, behind) = text.split_at(self.offset.min(text.len()));
+        let start = before.rsplit('\n').next().unwrap_or_default();
+        let rest = behind.split('\n').next().unwrap_or_default();
+        let blanks = " ".repeat(start.chars().count());
+        format!("{}\n  {start}{rest}\n  {blanks}^", self.message)
+    }
 }
 
 impl PassRegistry {
@@ -89,7 +161,7 @@ impl PassRegistry {
         candidates
             .clone()
             .find(|info| info.anchor == Some(anchor))
-            .or_else(|| candidates.find(|info| info.anchor.is_none() || anchor == "any"))
+            .or_else(|| candidates.find(|info| info.anchor.is_none()))
     }
 
     /// Reads a pipeline. Its outermost element names the operation it runs on; a bare list of passes runs on `builtin.module`.
@@ -119,6 +191,13 @@ impl PassRegistry {
     }
 }
 
+/// An option as it is read, with its place.
+struct GivenOption<'t> {
+    offset: usize,
+    name: &'t str,
+    value: &'t str,
+}
+
 struct Parser<'t> {
     registry: &'t PassRegistry,
     text: &'t str,
@@ -127,7 +206,11 @@ struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     fn error(&self, message: impl Into<String>) -> PipelineError {
-        PipelineError { message: message.into(), offset: self.at }
+        self.error_at(self.at, message)
+    }
+
+    fn error_at(&self, offset: usize, message: impl Into<String>) -> PipelineError {
+        PipelineError { message: message.into(), offset }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -179,9 +262,9 @@ impl<'t> Parser<'t> {
                 self.expect(b')')?;
                 manager.nest(inner);
             } else {
-                let options = self.options()?;
-                let pass = self.make(name, anchor, &options);
-                manager.add(pass.map_err(|message| PipelineError { message, offset: start })?);
+                let given = self.options()?;
+                let (pass, options) = self.make(start, name, anchor, &given)?;
+                manager.add_with_options(pass, options);
             }
             self.skip_blanks();
             match self.peek() {
@@ -191,28 +274,40 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn make(&self, name: &str, anchor: &str, options: &Options) -> Result<Box<dyn Pass>, String> {
+    fn make(
+        &self,
+        offset: usize,
+        name: &str,
+        anchor: &str,
+        given: &[GivenOption<'t>],
+    ) -> Result<(Box<dyn Pass>, Options), PipelineError> {
         let Some(info) = self.registry.get(name, anchor) else {
-            let anchors: Vec<&str> = (self.registry.infos.iter())
-                .filter(|info| info.name == name)
-                .filter_map(|info| info.anchor)
-                .collect();
-            return Err(if anchors.is_empty() {
-                format!("there is no pass called '{name}'")
-            } else {
-                format!("pass '{name}' runs on {}, not on '{anchor}'", anchors.join(" or "))
-            });
+            return Err(self.error_at(offset, self.why_not(name, anchor)));
         };
-        for (option, _) in &options.0 {
-            if !info.options.iter().any(|(own, ..)| own == option) {
-                return Err(format!("pass '{name}' has no option '{option}'"));
-            }
+        let known = |option: &GivenOption<'_>| info.options.iter().any(|(own, ..)| *own == option.name);
+        if let Some(option) = given.iter().find(|option| !known(option)) {
+            let names: Vec<&str> = info.options.iter().map(|(name, ..)| *name).collect();
+            let has = if names.is_empty() { "none".into() } else { names.join(", ") };
+            let message = format!("pass '{name}' has no option '{}'; it has: {has}", option.name);
+            return Err(self.error_at(option.offset, message));
         }
-        (info.make)(options)
+        let options = Options(given.iter().map(|o| (o.name.to_owned(), o.value.to_owned())).collect());
+        let pass = (info.make)(&options).map_err(|message| self.error_at(offset, message))?;
+        Ok((pass, options))
     }
 
-    fn options(&mut self) -> Result<Options, PipelineError> {
-        let mut options = Options::default();
+    /// Why there is no pass called `name` for `anchor`.
+    fn why_not(&self, name: &str, anchor: &str) -> String {
+        let of_this_name = self.registry.infos.iter().filter(|info| info.name == name);
+        let anchors: Vec<&str> = of_this_name.filter_map(|info| info.anchor).collect();
+        match anchors.is_empty() {
+            true => format!("there is no pass called '{name}'"),
+            false => format!("pass '{name}' runs on {}, not on '{anchor}'", anchors.join(" or ")),
+        }
+    }
+
+    fn options(&mut self) -> Result<Vec<GivenOption<'t>>, PipelineError> {
+        let mut options = Vec::new();
         if self.peek() != Some(b'{') {
             return Ok(options);
         }
@@ -227,6 +322,7 @@ impl<'t> Parser<'t> {
                 }
                 Some(_) => {}
             }
+            let offset = self.at;
             let name = self.name();
             if name.is_empty() {
                 return Err(self.error("expected the name of an option"));
@@ -237,42 +333,35 @@ impl<'t> Parser<'t> {
             } else {
                 "true"
             };
-            options.push(name, value);
+            options.push(GivenOption { offset, name, value });
         }
     }
 
     fn option_value(&mut self) -> Result<&'t str, PipelineError> {
         let start = self.at;
-        match self.peek() {
+        let rest = &self.text[start..];
+        let inner = match self.peek() {
             Some(quote @ (b'"' | b'\'')) => {
-                let rest = &self.text[start + 1..];
-                let Some(end) = rest.find(quote as char) else {
-                    return Err(self.error("unterminated string"));
-                };
-                self.at = start + end + 2;
-                Ok(&rest[..end])
+                let end = rest[1..].find(quote as char).ok_or_else(|| self.error("unterminated string"))?;
+                1..end + 1
             }
             Some(b'{') => {
-                let mut depth = 0usize;
-                while let Some(byte) = self.peek() {
-                    self.at += 1;
-                    match byte {
-                        b'{' => depth += 1,
-                        b'}' => depth -= 1,
-                        _ => {}
-                    }
-                    if depth == 0 {
-                        return Ok(&self.text[start + 1..self.at - 1]);
-                    }
-                }
-                Err(self.error("expected '}'"))
+                let behind = behind_braces(rest).ok_or_else(|| self.error("this '{' is not closed"))?;
+                1..behind - 1
             }
             _ => {
-                while self.peek().is_some_and(|b| !b.is_ascii_whitespace() && b != b'}') {
-                    self.at += 1;
-                }
-                Ok(&self.text[start..self.at])
+                let ends = |c: char| c.is_ascii_whitespace() || c == '}';
+                let end = rest.find(ends).unwrap_or(rest.len());
+                self.at += end;
+                return Ok(&rest[..end]);
             }
+        };
+        self.at += inner.end + 1;
+        match self.peek() {
+            Some(b) if !b.is_ascii_whitespace() && b != b'}' => {
+                Err(self.error("expected a blank or '}' behind the value"))
+            }
+            _ => Ok(&rest[inner]),
         }
     }
 }

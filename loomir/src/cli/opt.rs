@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use loomir::ir::Body;
-use loomir::ir::pass::{Instrumentation, PassManager, PassRegistry, Report};
+use loomir::ir::pass::{
+    PassInstrumentor, PassManager, PassRegistry, PassSelection, PrintIr, Record, Report, VerifyEach,
+};
 use loomir::ir::text::PrintOptions;
 
 use super::{Failure, input, output, render};
@@ -69,11 +71,14 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let source = input::read(matches)?;
     let ctx = loomir::context();
     let mut module = source.parse(&ctx)?;
-    let how = Instrumentation {
-        verify_each: matches.get_flag("verify-each"),
-        print_after_all: matches.get_flag("print-ir-after-all"),
-        timing: matches.get_flag("timing"),
-    };
+    let mut how = PassInstrumentor::new();
+    if matches.get_flag("print-ir-after-all") {
+        how = how.with(PrintIr { after: PassSelection::All, ..PrintIr::default() });
+    }
+    let verify_each = matches.get_flag("verify-each");
+    if verify_each {
+        how = how.with(VerifyEach);
+    }
     let report = manager.run(&mut module, &how);
     output::to_stderr(&logs(matches, &report));
     if !report.succeeded() {
@@ -82,7 +87,7 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     if matches.get_one::<String>("remarks").is_none_or(|form| form == "text") {
         output::to_stderr(&render::render(&ctx, &report.diagnostics, &source));
     }
-    if !how.verify_each {
+    if !verify_each {
         let errors = loomir::ir::verifier::verify(&module);
         if errors.has_errors() {
             return Err(source.failure(&ctx, &errors));
@@ -117,10 +122,7 @@ fn pipeline(matches: &ArgMatches, registry: &PassRegistry) -> Result<PassManager
             format!("builtin.module({})", passes.join(","))
         }
     };
-    registry.parse(&text).map_err(|error| {
-        let at = " ".repeat(text[..error.offset.min(text.len())].chars().count());
-        Failure::usage(format!("{}\n  {text}\n  {at}^", error.message))
-    })
+    registry.parse(&text).map_err(|error| Failure::usage(error.to_text(&text)))
 }
 
 /// A pass given as a flag, nested where it is anchored.
@@ -140,13 +142,17 @@ fn logs(matches: &ArgMatches, report: &Report) -> String {
     for (title, dump) in &report.dumps {
         let _ = writeln!(text, "// -----// {title} //----- //\n{dump}");
     }
-    if matches.get_flag("stats") {
-        for (pass, name, count) in &report.statistics {
-            let _ = writeln!(text, "{count:>8}  {pass}  {name}");
+    let mut pending: Vec<&Record> = report.records.iter().rev().collect();
+    while let Some(record) = pending.pop() {
+        if matches.get_flag("stats") {
+            for (name, count) in &record.statistics {
+                let _ = writeln!(text, "{count:>8}  {}  {name}", record.name);
+            }
         }
-    }
-    for (pass, time) in &report.timing {
-        let _ = writeln!(text, "{:>10.6} s  {pass}", time.as_secs_f64());
+        if matches.get_flag("timing") {
+            let _ = writeln!(text, "{:>10.6} s  {}", record.wall.as_secs_f64(), record.name);
+        }
+        pending.extend(record.children.iter().rev());
     }
     text
 }
