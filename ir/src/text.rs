@@ -43,7 +43,7 @@ pub struct PrintOptions {
     pub debug_info: bool,
     /// Locations in a form for readers, not for parsers.
     pub pretty_debug_info: bool,
-    /// Without aliases of attributes and types.
+    /// Without what stands outside the operation: aliases of attributes and types, and resources.
     pub local_scope: bool,
     /// Elements attributes with more elements are written `dense_resource<__elided__>`.
     pub elide_elements_larger_than: Option<usize>,

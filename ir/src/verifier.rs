@@ -45,7 +45,8 @@ pub fn verify(body: &Body) -> Diagnostics {
     diagnostics
 }
 
-/// Has every operation that refers to symbols check them in the nearest table around it, if that is inside `body`.
+/// Has every operation that refers to symbols check them in the nearest table around it, if that is inside `body`. An operation that
+/// nobody registered may be a table: what is inside it is not checked.
 fn verify_symbols(body: &Body, out: &mut Diagnostics) {
     let mut stack: Vec<(&Body, Option<Rc<SymbolTable>>)> = vec![(body, None)];
     while let Some((body, around)) = stack.pop() {
@@ -54,10 +55,19 @@ fn verify_symbols(body: &Body, out: &mut Diagnostics) {
             false => around,
         };
         let mark = stack.len();
+        let mut inside_unknown = hashbrown::HashSet::new();
         for op in body.all_ops() {
+            let unknown = body
+                .parent_op(op)
+                .is_some_and(|parent| body.info(parent).def().is_none() || inside_unknown.contains(&parent));
+            if unknown {
+                inside_unknown.insert(op);
+            }
             if let Some(nested) = body.nested(op) {
-                stack.push((nested, table.clone()));
-            } else if let (Some(table), Some(user)) = (&table, body.info(op).interface::<dyn SymbolUser>()) {
+                stack.push((nested, table.clone().filter(|_| !unknown)));
+            } else if let (Some(table), Some(user)) =
+                (table.as_ref().filter(|_| !unknown), body.info(op).interface::<dyn SymbolUser>())
+            {
                 user.verify_symbols(body.op_ref(op), table, out);
             }
         }

@@ -70,12 +70,12 @@ pub(super) fn alloc(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// As `alloc`, in a scope that ends its life.
+/// As `alloc`, in a scope that ends its life; an operation nobody registered may be one.
 pub(super) fn alloca(op: OpRef<'_>, out: &mut Diagnostics) {
     alloc(op, out);
     let mut around = op.parent();
     while let Some(parent) = around {
-        if parent.info().has_trait(Trait::AutomaticAllocationScope) {
+        if parent.def().is_none() || parent.info().has_trait(Trait::AutomaticAllocationScope) {
             return;
         }
         around = parent.parent();

@@ -66,7 +66,9 @@ impl<'p> OpPrinter<'p> {
         self.full_operation(op);
         self.out.push('\n');
         self.alias_definitions(true);
-        self.file_metadata(op);
+        if !self.options.local_scope {
+            self.file_metadata(op);
+        }
         self.out
     }
 

@@ -1,0 +1,116 @@
+//! What `mlir-opt` 22 prints of any of its dialects, byte for byte.
+//!
+//! A program of `tests/upstream/` is in a form only `mlir-opt` reads, and its first line may name passes to run
+//! (`// RUN: --one-shot-bufferize`). The snapshot beside it is what `mlir-opt` prints of it in generic form. That text is read and printed
+//! again, once knowing no dialect and once knowing all of ours, and must come out the same to the last byte. Where `mlir-opt`
+//! is installed it is asked again, and for its other ways to print, with locations and without aliases.
+
+#![allow(clippy::print_stderr, reason = "it says what it skips")]
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use loomir::ir::text::{self, PrintOptions};
+use loomir::ir::{Context, Registry, verifier};
+use loomir_testing::peers::MlirOpt;
+
+/// Between the programs of a file, and of what `mlir-opt` prints of it.
+const SEPARATOR: &str = "// -----\n";
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("upstream");
+    if MlirOpt::find().is_none() {
+        eprintln!("LOOMIR_LLVM names no folder with bin/mlir-opt: only snapshots of its output are read");
+    }
+    let mut trials = Vec::new();
+    for area in ["", "lowered"] {
+        for entry in std::fs::read_dir(folder.join(area)).into_iter().flatten().flatten() {
+            let file = entry.path();
+            if file.extension().is_some_and(|e| e == "mlir") {
+                let name = file.strip_prefix(&folder).unwrap_or(&file).with_extension("");
+                trials.push(Trial::test(name.to_string_lossy().replace('\\', "/"), move || check(&file)));
+            }
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Ways to print, with the names `mlir-opt` gives them.
+fn ways() -> Vec<(Vec<&'static str>, PrintOptions)> {
+    let mut ways = Vec::new();
+    for debug_info in [false, true] {
+        for local_scope in [false, true] {
+            let mut names = vec!["--mlir-print-op-generic"];
+            names.extend(debug_info.then_some("--mlir-print-debuginfo"));
+            names.extend(local_scope.then_some("--mlir-print-local-scope"));
+            let options = PrintOptions { generic: true, debug_info, local_scope, ..PrintOptions::default() };
+            ways.push((names, options));
+        }
+    }
+    ways
+}
+
+fn check(file: &Path) -> Result<(), Failed> {
+    let source = std::fs::read_to_string(file)?;
+    let passes = source.lines().next().and_then(|line| line.strip_prefix("// RUN: ")).unwrap_or_default();
+    let Some(peer) = MlirOpt::find() else {
+        return prints_the_same(&snapshot(file)?, &PrintOptions { generic: true, ..PrintOptions::default() });
+    };
+    for (names, options) in ways() {
+        let mut arguments: Vec<&str> = vec!["--split-input-file"];
+        arguments.extend(passes.split_whitespace());
+        arguments.extend(&names);
+        let theirs = peer.run(&source, &arguments)?;
+        prints_the_same(&theirs, &options)
+            .map_err(|e| format!("{}: {}", names.join(" "), e.message().unwrap_or_default()))?;
+        if names.len() == 1 {
+            let mut settings = insta::Settings::clone_current();
+            settings.set_snapshot_path(file.parent().unwrap_or(file));
+            settings.set_prepend_module_to_snapshot(false);
+            settings.set_omit_expression(true);
+            settings.bind(|| insta::assert_snapshot!(stem(file), theirs));
+        }
+    }
+    Ok(())
+}
+
+fn stem(file: &Path) -> String {
+    file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// The text of the snapshot beside a file, with the empty line that ends what `mlir-opt` prints.
+fn snapshot(file: &Path) -> Result<String, Failed> {
+    let path: PathBuf = file.with_extension("snap");
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    // A header between two lines of dashes, then the text.
+    let text = text.splitn(3, "---\n").nth(2).ok_or("a snapshot has a header")?;
+    Ok(format!("{}\n\n", text.trim_end()))
+}
+
+/// Reads and prints each program of a text by `mlir-opt`, which ends each with an empty line.
+fn prints_the_same(theirs: &str, options: &PrintOptions) -> Result<(), Failed> {
+    let contexts =
+        [("no dialects", Context::new(Registry::new())), ("all dialects", loomir::dialects::context())];
+    for (known, ctx) in &contexts {
+        for program in theirs.split(SEPARATOR) {
+            let text = |d: loomir::ir::Diagnostics| format!("{known}: {}\n{program}", d.to_text(ctx));
+            let body = text::parse(ctx, program, "input").map_err(text)?;
+            let found = verifier::verify(&body);
+            if !found.is_empty() {
+                return Err(text(found).into());
+            }
+            let mut ours = text::print(&body, options);
+            // `mlir-opt` leaves an empty line behind a text that may have aliases.
+            ours.push_str(if options.local_scope { "" } else { "\n" });
+            if let Some((ours, theirs)) = ours.lines().zip(program.lines()).find(|(a, b)| a != b) {
+                return Err(format!("{known}:\n  found    {ours}\n  expected {theirs}\n{program}").into());
+            }
+            if ours != program {
+                return Err(format!("{known}: different ends:\n{ours}\n{program}").into());
+            }
+        }
+    }
+    Ok(())
+}
