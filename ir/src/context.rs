@@ -12,6 +12,7 @@
 //! ```
 
 use std::any::{Any, TypeId};
+use std::borrow::Cow;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, RwLock};
@@ -20,7 +21,7 @@ use hashbrown::HashMap;
 
 use crate::affine::{AffineExpr, AffineExprKind, AffineMap, AffineMapData, IntegerSet, IntegerSetData};
 use crate::attributes::{Attr, AttrKind, Dict};
-use crate::location::{Loc, LocKind};
+use crate::location::{Loc, LocKind, Packed};
 use crate::opdef::{DialectDef, EnumDef, OpDef, StructAttrDef, Trait, TypeDef};
 use crate::text::{DefaultAttr, Format};
 use crate::types::{FloatKind, Signedness, Type, TypeKind};
@@ -190,7 +191,10 @@ struct Shared {
     exprs: Interner<AffineExprKind>,
     maps: Interner<AffineMapData>,
     sets: Interner<IntegerSetData>,
+    /// Locations that are not their own handle.
     locs: Interner<LocKind>,
+    /// The first files that locations named.
+    files: [OnceLock<Name>; Packed::FILES],
     resources: RwLock<Resources>,
     op_ids: RwLock<HashMap<Name, OpName>>,
     op_infos: boxcar::Vec<OpInfo>,
@@ -229,6 +233,7 @@ impl Context {
             maps: Interner::new(),
             sets: Interner::new(),
             locs: Interner::new(),
+            files: Default::default(),
             resources: RwLock::default(),
             op_ids: RwLock::default(),
             op_infos: boxcar::Vec::new(),
@@ -569,11 +574,22 @@ impl Context {
 
     /// The handle of a location.
     pub fn loc(&self, kind: LocKind) -> Loc {
+        if let LocKind::File { file, line, column } = kind
+            && let Some(file) = self.0.files.iter().position(|slot| *slot.get_or_init(|| file) == file)
+            && let Some(loc) = (Packed { file, line, column }).pack()
+        {
+            return loc;
+        }
         Loc(self.0.locs.intern(kind, |k| k))
     }
 
-    pub(crate) fn loc_kind(&self, loc: Loc) -> &LocKind {
-        self.0.locs.get(loc.0)
+    pub(crate) fn loc_kind(&self, loc: Loc) -> Cow<'_, LocKind> {
+        if let Some(Packed { file, line, column }) = Packed::unpack(loc)
+            && let Some(file) = self.0.files[file].get()
+        {
+            return Cow::Owned(LocKind::File { file: *file, line, column });
+        }
+        Cow::Borrowed(self.0.locs.get(loc.0))
     }
 
     /// A number that no other arena of this context has.

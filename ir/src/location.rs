@@ -1,4 +1,9 @@
 //! Locations: where in the source an operation comes from.
+//!
+//! Nearly all are a line and a column of one of a few files. Such a place is the handle itself ([`Packed`]) and takes no room in the context; all
+//! others are uniqued there. Which of the two a location is follows from what it is, so equal locations have equal handles.
+
+use std::borrow::Cow;
 
 use crate::attributes::Attr;
 use crate::context::{Context, Name};
@@ -62,7 +67,7 @@ impl Loc {
     pub const UNKNOWN: Loc = Loc(0);
 
     /// What the location is.
-    pub fn kind(self, ctx: &Context) -> &LocKind {
+    pub fn kind(self, ctx: &Context) -> Cow<'_, LocKind> {
         ctx.loc_kind(self)
     }
 
@@ -70,7 +75,7 @@ impl Loc {
     pub fn file_line_col(self, ctx: &Context) -> Option<(&str, u32, u32)> {
         let mut loc = self;
         loop {
-            loc = match loc.kind(ctx) {
+            loc = match &*loc.kind(ctx) {
                 LocKind::Unknown => return None,
                 LocKind::File { file, line, column } | LocKind::FileRange { file, line, column, .. } => {
                     return Some((ctx.str(*file), *line, *column));
@@ -79,6 +84,67 @@ impl Loc {
                 LocKind::CallSite { callee, .. } => *callee,
                 LocKind::Fused { children, .. } => *children.first()?,
             };
+        }
+    }
+}
+
+/// A place in a file as a handle: one bit that says so, then file, line and column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Packed {
+    /// Which of the context's first files.
+    pub(crate) file: usize,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
+impl Packed {
+    /// How many files there is room for.
+    pub(crate) const FILES: usize = 8;
+    const IS_PACKED: u32 = 1 << 31;
+    const LINE_BITS: u32 = 20;
+    const COLUMN_BITS: u32 = 8;
+
+    /// The handle, if line and column fit.
+    pub(crate) fn pack(self) -> Option<Loc> {
+        debug_assert!(self.file < Self::FILES);
+        let fits = self.line < 1 << Self::LINE_BITS && self.column < 1 << Self::COLUMN_BITS;
+        let place = ((self.file as u32) << Self::LINE_BITS | self.line) << Self::COLUMN_BITS | self.column;
+        fits.then_some(Loc(Self::IS_PACKED | place))
+    }
+
+    /// What a handle holds, if it is the place itself.
+    pub(crate) fn unpack(loc: Loc) -> Option<Packed> {
+        let place = loc.0 & !Self::IS_PACKED;
+        (loc.0 != place).then(|| Packed {
+            file: (place >> (Self::LINE_BITS + Self::COLUMN_BITS)) as usize,
+            line: place >> Self::COLUMN_BITS & ((1 << Self::LINE_BITS) - 1),
+            column: place & ((1 << Self::COLUMN_BITS) - 1),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Registry;
+
+    /// Every location is what it was made of, and made again it is itself: in the handle, beyond its bounds, and in more files than it has room for.
+    #[test]
+    fn equal_places_have_equal_handles() {
+        let ctx = Context::new(Registry::new());
+        let mut seen = Vec::new();
+        for file in 0..Packed::FILES + 2 {
+            let file = ctx.name(&format!("{file}.mlir"));
+            for line in [0, 1, (1 << 20) - 1, 1 << 20, u32::MAX] {
+                for column in [0, 255, 256, u32::MAX] {
+                    let kind = LocKind::File { file, line, column };
+                    let loc = ctx.loc(kind.clone());
+                    assert_eq!(*loc.kind(&ctx), kind);
+                    assert_eq!(ctx.loc(kind), loc);
+                    assert!(!seen.contains(&loc), "{loc:?} stands for two places");
+                    seen.push(loc);
+                }
+            }
         }
     }
 }

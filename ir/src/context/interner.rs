@@ -42,7 +42,8 @@ impl<T> Interner<T> {
         T: Hash,
     {
         let hash = hash_of(&key);
-        let shard = &self.shards[(hash >> 58) as usize % SHARDS];
+        // The table itself goes by the lowest and the highest bits.
+        let shard = &self.shards[(hash >> 40) as usize % SHARDS];
         // A poisoned lock means another thread panicked while it held it; the table itself is only ever
         // appended to, so it is still whole.
         let read = shard.read().unwrap_or_else(|e| e.into_inner());

@@ -133,7 +133,8 @@ fn fused(ctx: &Context, children: Vec<Loc>, metadata: Option<Attr>) -> Loc {
     let mut seen = hashbrown::HashSet::new();
     let mut places = Vec::new();
     for child in children {
-        let own = match child.kind(ctx) {
+        let kind = child.kind(ctx);
+        let own = match &*kind {
             LocKind::Fused { metadata: inner, children } if *inner == metadata => children,
             _ => std::slice::from_ref(&child),
         };

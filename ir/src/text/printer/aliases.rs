@@ -299,7 +299,7 @@ impl OpPrinter<'_> {
                 }
             }
             AttrKind::Type(ty) => self.collect_type(*ty),
-            AttrKind::Location(loc) => match loc.kind(ctx) {
+            AttrKind::Location(loc) => match &*loc.kind(ctx) {
                 LocKind::Unknown | LocKind::File { .. } | LocKind::FileRange { .. } => {}
                 LocKind::Name { child, .. } => {
                     if *child != Loc::UNKNOWN {

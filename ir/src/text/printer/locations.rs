@@ -37,7 +37,7 @@ impl OpPrinter<'_> {
             return;
         }
         let ctx = self.ctx;
-        match loc.kind(ctx) {
+        match &*loc.kind(ctx) {
             LocKind::Unknown => self.write(if pretty { "[unknown]" } else { "unknown" }),
             LocKind::File { file, line, column } => {
                 self.file_name(ctx.str(*file), pretty);
