@@ -273,12 +273,22 @@ impl Dict {
         self.entries(ctx).iter().find(|(own, _)| ctx.str(*own) == name).map(|(_, attr)| *attr)
     }
 
+    /// The attribute called `name`, where the name is uniqued already.
+    pub(crate) fn get_named(self, ctx: &Context, name: Name) -> Option<Attr> {
+        self.entries(ctx).iter().find(|(own, _)| *own == name).map(|(_, attr)| *attr)
+    }
+
     /// This dictionary with `name` set to `attr`.
     #[must_use]
     pub fn with(self, ctx: &Context, name: &str, attr: Attr) -> Dict {
-        let mut entries: Vec<_> =
-            self.entries(ctx).iter().copied().filter(|(own, _)| ctx.str(*own) != name).collect();
-        entries.push((ctx.name(name), attr));
+        self.with_named(ctx, ctx.name(name), attr)
+    }
+
+    /// This dictionary with `name` set to `attr`, where the name is uniqued already.
+    pub(crate) fn with_named(self, ctx: &Context, name: Name, attr: Attr) -> Dict {
+        let mut entries = Vec::with_capacity(self.entries(ctx).len() + 1);
+        entries.extend(self.entries(ctx).iter().filter(|(own, _)| *own != name));
+        entries.push((name, attr));
         ctx.dict(entries)
     }
 

@@ -292,21 +292,24 @@ impl Body {
     }
 
     fn create_record(&mut self, state: OperationState) -> Op {
-        let index = match self.free_ops.pop() {
-            Some(index) => index,
-            None => {
-                self.ops.push(OpData::vacant());
-                (self.ops.len() - 1) as u32
-            }
-        };
-        let op = self.op(index);
-        self.ops[index as usize] = OpData {
+        let data = OpData {
             name: state.name,
             properties: state.properties,
             attributes: state.attributes,
             loc: state.loc,
             ..OpData::vacant()
         };
+        let index = match self.free_ops.pop() {
+            Some(index) => {
+                self.ops[index as usize] = data;
+                index
+            }
+            None => {
+                self.ops.push(data);
+                (self.ops.len() - 1) as u32
+            }
+        };
+        let op = self.op(index);
         self.init_operands(index, &state.operands);
         self.init_results(index, &state.result_types);
         if state.num_regions > 0 {

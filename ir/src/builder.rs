@@ -111,6 +111,12 @@ impl OperationState {
         *dict = dict.with(ctx, name, attr);
     }
 
+    /// Sets the inherent attribute that is number `index` in the definition.
+    pub(crate) fn set_property(&mut self, ctx: &Context, index: usize, attr: Attr) {
+        let name = ctx.op_info(self.name).attr_name(index);
+        self.properties = self.properties.with_named(ctx, name, attr);
+    }
+
     /// Says how many operands belong to each operand of the definition, for definitions whose traits call for it.
     pub fn set_segments(&mut self, ctx: &Context, sizes: &[i64]) {
         self.set_attr(ctx, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, sizes));
@@ -118,6 +124,10 @@ impl OperationState {
 
     /// Sets every inherent attribute that is absent and has a default to it.
     pub fn set_defaults(&mut self, ctx: &Context) {
+        if self.properties.is_empty() {
+            self.properties = ctx.op_info(self.name).default_properties(ctx);
+            return;
+        }
         let absent = |name| self.properties.entries(ctx).iter().all(|(own, _)| *own != name);
         let defaults = ctx.op_info(self.name).default_attrs(ctx).iter();
         let missing: Vec<_> =

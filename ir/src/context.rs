@@ -64,9 +64,19 @@ pub struct OpInfo {
     dialect: Name,
     def: Option<DefRef>,
     format: Option<Format>,
-    default_attrs: OnceLock<Vec<DefaultAttr>>,
+    /// The names of the definition's attributes, in its order.
+    attr_names: Box<[Name]>,
+    defaults: OnceLock<Defaults>,
     interfaces: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
     owns_arena: bool,
+}
+
+/// What a definition's attributes are if nothing is said.
+#[derive(Debug)]
+struct Defaults {
+    attrs: Vec<DefaultAttr>,
+    /// The inherent attributes of an operation that sets none.
+    properties: Dict,
 }
 
 impl OpName {
@@ -97,8 +107,26 @@ impl OpInfo {
 
     /// The values of its inherent attributes that have defaults.
     pub fn default_attrs(&self, ctx: &Context) -> &[DefaultAttr] {
-        self.default_attrs
-            .get_or_init(|| self.def().map_or_else(Vec::new, |def| crate::text::default_attrs_of(ctx, def)))
+        &self.defaults(ctx).attrs
+    }
+
+    /// The inherent attributes of an operation of which none is given.
+    pub(crate) fn default_properties(&self, ctx: &Context) -> Dict {
+        self.defaults(ctx).properties
+    }
+
+    fn defaults(&self, ctx: &Context) -> &Defaults {
+        self.defaults.get_or_init(|| {
+            let attrs = self.def().map_or_else(Vec::new, |def| crate::text::default_attrs_of(ctx, def));
+            let set = attrs.iter().filter(|default| default.is_set);
+            let properties = ctx.dict(set.map(|default| (default.name, default.value)).collect());
+            Defaults { attrs, properties }
+        })
+    }
+
+    /// The name of attribute `index` of the definition.
+    pub(crate) fn attr_name(&self, index: usize) -> Name {
+        self.attr_names[index]
     }
 
     /// Whether it is the operation of this compiled-in definition.
@@ -314,13 +342,16 @@ impl Context {
                     Err(error) => panic!("assembly format of {full_name}: {error}"),
                 }
             });
+            let attrs = def.as_ref().map_or(&[][..], |def| &def.attrs);
+            let attr_names = attrs.iter().map(|attr| self.name(&attr.name)).collect();
             let owns_arena = def.as_ref().is_some_and(|def| def.owns_arena());
             OpName(self.0.op_infos.push(OpInfo {
                 name,
                 dialect,
                 def,
                 format,
-                default_attrs: OnceLock::new(),
+                attr_names,
+                defaults: OnceLock::new(),
                 interfaces,
                 owns_arena,
             }) as u32)
@@ -519,7 +550,7 @@ impl Context {
             entries.sort_by(|a, b| self.str(a.0).cmp(self.str(b.0)));
             entries.dedup_by_key(|e| e.0);
         }
-        Dict(self.0.dicts.intern(entries.into_boxed_slice(), |k| k))
+        Dict(self.0.dicts.intern(entries.as_slice(), Box::from))
     }
 
     #[inline]

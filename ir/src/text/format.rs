@@ -34,6 +34,7 @@ use crate::body::OpRef;
 use crate::builder::OperationState;
 use crate::entity::{Block, Value};
 use crate::opdef::OpDef;
+use crate::text::lexer::Kind;
 use crate::text::{OpParser, OpPrinter, ParseResult, UnresolvedOperand};
 use crate::types::Type;
 
@@ -41,6 +42,8 @@ mod attributes;
 mod parse;
 mod read;
 mod write;
+
+pub(crate) use read::Scratch;
 
 /// A custom directive of a dialect: `custom<Name>(…)` in a format calls it by its name.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +94,10 @@ struct Spaced {
 
 #[derive(Debug)]
 enum Element {
-    Punctuation(String),
+    Punctuation {
+        text: String,
+        kind: Kind,
+    },
     Keyword(String),
     /// Only of effect on spaces: written if the flag is set.
     Space(bool),

@@ -15,6 +15,7 @@ use crate::entity::{Block, Op, Region, Value};
 use crate::location::Loc;
 use crate::opdef::{EnumDef, OpDef, Trait};
 use crate::text::ParseResult;
+use crate::text::format::Scratch;
 use crate::text::lexer::{Kind, unescape};
 use crate::text::parser::{Parser, ResultGroup};
 use crate::types::Type;
@@ -174,6 +175,29 @@ impl<'p, 's> OpParser<'p, 's> {
     /// Reads a piece of punctuation if it is next: one of `( ) [ ] { } < > , : :: = -> + - * ? | / ...`.
     pub fn accept(&mut self, punctuation: &str) -> bool {
         Kind::of_punctuation(punctuation).is_some_and(|kind| self.parser.accept(kind))
+    }
+
+    /// Reads a token of punctuation if it is next.
+    pub(crate) fn accept_kind(&mut self, kind: Kind) -> bool {
+        self.parser.accept(kind)
+    }
+
+    /// Reads a token of punctuation, which is written `text`.
+    pub(crate) fn expect_kind(&mut self, kind: Kind, text: &str) -> ParseResult<()> {
+        if self.parser.accept(kind) {
+            return Ok(());
+        }
+        Err(self.parser.error_here(format!("expected '{text}'")))
+    }
+
+    /// Vectors for a reader by a format.
+    pub(crate) fn take_scratch(&mut self) -> Scratch {
+        self.parser.scratch.pop().unwrap_or_default()
+    }
+
+    /// Keeps vectors for the next reader.
+    pub(crate) fn give_back_scratch(&mut self, scratch: Scratch) {
+        self.parser.scratch.push(scratch);
     }
 
     /// Whether a piece of punctuation is next.

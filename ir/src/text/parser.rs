@@ -14,11 +14,12 @@ use hashbrown::HashMap;
 use crate::attributes::Attr;
 use crate::body::Body;
 use crate::builder::OperationState;
-use crate::context::{Context, Name};
+use crate::context::{Context, Name, OpName};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::entity::Block;
 use crate::location::{Loc, LocKind};
 use crate::resources::ExternalResources;
+use crate::text::format::Scratch;
 use crate::text::lexer::{Kind, Lexer, Token};
 use crate::text::op_parser::UnresolvedOperand;
 use crate::text::{ParseOptions, ParseResult};
@@ -55,6 +56,8 @@ pub(crate) struct Parser<'s> {
     pub(super) source: &'s str,
     lexer: Lexer<'s>,
     pub(super) token: Token,
+    /// The byte after the token read last.
+    last_end: u32,
     file: Name,
     lines: Lines,
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -74,6 +77,13 @@ pub(crate) struct Parser<'s> {
     allow_unregistered: bool,
     implicit_module: bool,
     resources: ExternalResources,
+    /// Vectors of readers by formats, for the next ones.
+    pub(super) scratch: Vec<Scratch>,
+    /// An empty vector for the names of an operation's results.
+    groups: Vec<ResultGroup>,
+    /// What bare names of operations stand for, by the dialect whose prefix may be missing.
+    op_names: HashMap<(&'s str, &'s str), OpName, foldhash::fast::FixedState>,
+    recent_types: types::RecentTypes<'s>,
 }
 
 impl<'s> Parser<'s> {
@@ -87,6 +97,7 @@ impl<'s> Parser<'s> {
             source,
             lexer: Lexer::new(source),
             token: Token { kind: Kind::Eof, start: 0, end: 0 },
+            last_end: 0,
             file,
             lines: Lines { first: options.first_line, ..Lines::default() },
             allow_unregistered: options.allow_unregistered_dialects,
@@ -102,6 +113,10 @@ impl<'s> Parser<'s> {
             scope: ValueScope::default(),
             blocks: Default::default(),
             default_dialects: vec!["builtin"],
+            scratch: Vec::new(),
+            groups: Vec::new(),
+            op_names: HashMap::default(),
+            recent_types: Default::default(),
         };
         if source.len() >= u32::MAX as usize {
             let message = "file is too large: at most 4 GiB can be read";
@@ -203,6 +218,7 @@ impl<'s> Parser<'s> {
     // Tokens.
 
     pub(super) fn advance(&mut self) {
+        self.last_end = self.token.end;
         self.token = self.lexer.next();
     }
 

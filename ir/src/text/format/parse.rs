@@ -343,7 +343,7 @@ fn literal(text: String) -> Result<Element, String> {
         " " => Element::Space(true),
         "\\n" | "\n" => Element::LineBreak,
         _ => match Kind::of_punctuation(&text) {
-            Some(_) => Element::Punctuation(text),
+            Some(kind) => Element::Punctuation { text, kind },
             None if text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') => Element::Keyword(text),
             None => return Err(format!("'{text}' is neither a keyword nor punctuation")),
         },
@@ -386,7 +386,9 @@ impl Spaces {
     fn decide(&mut self, elements: &mut [Spaced]) {
         for spaced in elements {
             match &mut spaced.element {
-                Element::Punctuation(text) | Element::Keyword(text) => spaced.space = self.literal(text),
+                Element::Punctuation { text, .. } | Element::Keyword(text) => {
+                    spaced.space = self.literal(text)
+                }
                 Element::Space(written) => {
                     self.after_punctuation = !*written;
                     self.emit = false;

@@ -1,6 +1,9 @@
 //! Reading by a format, and inferring the types that the text leaves out.
+//!
+//! What is read goes into [`Scratch`], a few vectors that the parser keeps between operations, so that reading one allocates little.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::{
     Argument, ArgumentElement, Clause, DirectiveArg, Element, Format, Optional, Spaced, Values, attributes,
@@ -16,16 +19,28 @@ use crate::text::op_parser::Delimiter;
 use crate::text::{OpParser, ParseResult, UnresolvedOperand};
 use crate::types::Type;
 
-/// What has been read so far.
+/// Operands and types that have been read so far, one behind the other.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    operands: Vec<UnresolvedOperand>,
+    types: Vec<Type>,
+    slots: Vec<Slot>,
+}
+
+/// What is known of an entry of the definition: ranges of [`Scratch`]. Operand definitions come first, then result definitions, then all operands
+/// together and all results together.
+#[derive(Clone, Default)]
+struct Slot {
+    operands: Range<usize>,
+    types: Option<Range<usize>>,
+}
+
 struct Reader<'f> {
     def: &'f OpDef,
     shown: &'f [Cow<'static, str>],
-    operands: Vec<Vec<UnresolvedOperand>>,
-    operand_types: Vec<Option<Vec<Type>>>,
-    result_types: Vec<Option<Vec<Type>>>,
-    all_operands: Option<Vec<UnresolvedOperand>>,
-    all_operand_types: Option<Vec<Type>>,
-    all_result_types: Option<Vec<Type>>,
+    scratch: Scratch,
+    /// The operands are written as one list.
+    as_one_list: bool,
     successors: Vec<Vec<Block>>,
     regions: usize,
 }
@@ -39,20 +54,24 @@ impl Format {
         state: &mut OperationState,
     ) -> ParseResult<()> {
         let loc = p.loc();
+        let mut scratch = p.take_scratch();
+        scratch.slots.resize(def.operands.len() + def.results.len() + 2, Slot::default());
         let mut reader = Reader {
             def,
             shown: &self.shown,
-            operands: vec![Vec::new(); def.operands.len()],
-            operand_types: vec![None; def.operands.len()],
-            result_types: vec![None; def.results.len()],
-            all_operands: None,
-            all_operand_types: None,
-            all_result_types: None,
+            scratch,
+            as_one_list: false,
             successors: vec![Vec::new(); def.successors.len()],
             regions: 0,
         };
         reader.elements(p, state, &self.elements)?;
-        reader.finish(p, state, loc)
+        reader.finish(p, state, loc)?;
+        let mut scratch = reader.scratch;
+        scratch.operands.clear();
+        scratch.types.clear();
+        scratch.slots.clear();
+        p.give_back_scratch(scratch);
+        Ok(())
     }
 }
 
@@ -73,7 +92,7 @@ impl Reader<'_> {
         element: &Element,
     ) -> ParseResult<()> {
         match element {
-            Element::Punctuation(text) => p.expect(text),
+            Element::Punctuation { text, kind } => p.expect_kind(*kind, text),
             Element::Keyword(text) => p.expect_keyword(text),
             Element::Space(_) | Element::LineBreak => Ok(()),
             Element::Operand(index) => self.operand(p, *index).map(|_| ()),
@@ -81,7 +100,9 @@ impl Reader<'_> {
             Element::Region(index) => self.region(p, state, *index, false).map(|_| ()),
             Element::Successor(index) => self.successor(p, *index, false).map(|_| ()),
             Element::AllOperands => {
-                self.all_operands = Some(p.parse_operand_list(Delimiter::None)?);
+                self.as_one_list = true;
+                let operands = p.parse_operand_list(Delimiter::None)?;
+                self.set_operands(self.slot(Values::AllOperands), &operands);
                 Ok(())
             }
             Element::AllRegions => {
@@ -112,8 +133,8 @@ impl Reader<'_> {
                 let Some((i, r)) = ty.function(p.ctx()) else {
                     return Err(p.error(loc, "expected function type"));
                 };
-                self.set_types(*inputs, i.to_vec());
-                self.set_types(*results, r.to_vec());
+                self.set_types(*inputs, i);
+                self.set_types(*results, r);
                 Ok(())
             }
             Element::Custom { directive, arguments } => {
@@ -133,12 +154,12 @@ impl Reader<'_> {
 
     /// Reads an operand by its arity; whether there was any.
     fn operand(&mut self, p: &mut OpParser<'_, '_>, index: usize) -> ParseResult<bool> {
-        self.operands[index] = match self.def.operands[index].arity {
-            Arity::One => vec![p.parse_operand()?],
-            Arity::Optional => p.parse_optional_operand()?.into_iter().collect(),
-            Arity::Variadic => p.parse_operand_list(Delimiter::None)?,
-        };
-        Ok(!self.operands[index].is_empty())
+        match self.def.operands[index].arity {
+            Arity::One => self.set_operands(index, &[p.parse_operand()?]),
+            Arity::Optional => self.set_operands(index, p.parse_optional_operand()?.as_slice()),
+            Arity::Variadic => self.set_operands(index, &p.parse_operand_list(Delimiter::None)?),
+        }
+        Ok(!self.operands(index).is_empty())
     }
 
     fn attr(
@@ -150,7 +171,7 @@ impl Reader<'_> {
     ) -> ParseResult<bool> {
         let def = &self.def.attrs[index];
         let Some(attr) = attributes::read(p, def, optional)? else { return Ok(false) };
-        state.set_attr(p.ctx(), &def.name, attr);
+        state.set_property(p.ctx(), index, attr);
         Ok(true)
     }
 
@@ -219,52 +240,41 @@ impl Reader<'_> {
             && self.arity(of) == Arity::One
             && let Some(ty) = p.parse_stripped_type(name)?
         {
-            self.set_types(of, vec![ty]);
+            self.set_types(of, &[ty]);
             return Ok(true);
         }
-        let mut types = Vec::new();
-        match self.arity(of) {
-            Arity::One => types.push(p.parse_type()?),
-            Arity::Optional => types.extend(p.parse_optional_type()?),
-            Arity::Variadic => {
-                if let Some(first) = p.parse_optional_type()? {
-                    types.push(first);
-                    while p.accept(",") {
-                        types.push(p.parse_type()?);
-                    }
-                }
-            }
+        let first = match self.arity(of) {
+            Arity::One => Some(p.parse_type()?),
+            Arity::Optional | Arity::Variadic => p.parse_optional_type()?,
+        };
+        self.set_types(of, first.as_slice());
+        if first.is_some() && self.arity(of) == Arity::Variadic {
+            self.more_types(p, of)?;
         }
-        let any = !types.is_empty();
-        self.set_types(of, types);
-        Ok(any)
+        Ok(first.is_some())
     }
 
-    fn set_types(&mut self, of: Values, types: Vec<Type>) {
-        match of {
-            Values::Operand(index) => self.operand_types[index] = Some(types),
-            Values::Result(index) => self.result_types[index] = Some(types),
-            Values::AllOperands => self.all_operand_types = Some(types),
-            Values::AllResults => self.all_result_types = Some(types),
+    /// Reads the types behind the first of a list.
+    fn more_types(&mut self, p: &mut OpParser<'_, '_>, of: Values) -> ParseResult<()> {
+        let start = self.scratch.types.len() - 1;
+        while p.accept(",") {
+            self.scratch.types.push(p.parse_type()?);
         }
+        let slot = self.slot(of);
+        self.scratch.slots[slot].types = Some(start..self.scratch.types.len());
+        Ok(())
     }
 
     /// What a custom directive gets for an argument.
     fn argument(&self, ctx: &Context, state: &OperationState, argument: &Argument) -> DirectiveArg {
         match &argument.element {
-            ArgumentElement::Operand(index) => DirectiveArg::Operands(self.operands[*index].clone()),
+            ArgumentElement::Operand(index) => DirectiveArg::Operands(self.operands(*index).to_vec()),
             ArgumentElement::Attr(index) => {
                 DirectiveArg::Attr(state.properties.get(ctx, &self.def.attrs[*index].name))
             }
-            ArgumentElement::Types(of) => DirectiveArg::Types(
-                match of {
-                    Values::Operand(index) => self.operand_types[*index].clone(),
-                    Values::Result(index) => self.result_types[*index].clone(),
-                    Values::AllOperands => self.all_operand_types.clone(),
-                    Values::AllResults => self.all_result_types.clone(),
-                }
-                .unwrap_or_default(),
-            ),
+            ArgumentElement::Types(of) => {
+                DirectiveArg::Types(self.types_at(self.slot(*of)).unwrap_or_default().to_vec())
+            }
             ArgumentElement::Successor(index) => DirectiveArg::Successors(self.successors[*index].clone()),
             ArgumentElement::Region(index) => DirectiveArg::Region(*index),
             ArgumentElement::AttrDict => DirectiveArg::AttrDict(self.shown.to_vec()),
@@ -282,12 +292,12 @@ impl Reader<'_> {
     ) {
         match (&argument.element, value) {
             (ArgumentElement::Operand(index), DirectiveArg::Operands(operands)) => {
-                self.operands[*index] = operands;
+                self.set_operands(*index, &operands);
             }
             (ArgumentElement::Attr(index), DirectiveArg::Attr(Some(attr))) => {
-                state.set_attr(ctx, &self.def.attrs[*index].name, attr);
+                state.set_property(ctx, *index, attr);
             }
-            (ArgumentElement::Types(of), DirectiveArg::Types(types)) => self.set_types(*of, types),
+            (ArgumentElement::Types(of), DirectiveArg::Types(types)) => self.set_types(*of, &types),
             (ArgumentElement::Successor(index), DirectiveArg::Successors(blocks)) => {
                 self.successors[*index] = blocks;
             }
@@ -314,7 +324,7 @@ impl Reader<'_> {
         if let Some(attr) = optional.unit
             && found != optional.inverted
         {
-            state.set_attr(p.ctx(), &self.def.attrs[attr].name, crate::Attr::UNIT);
+            state.set_property(p.ctx(), attr, crate::Attr::UNIT);
         }
         Ok(())
     }
@@ -327,7 +337,7 @@ impl Reader<'_> {
         element: &Element,
     ) -> ParseResult<bool> {
         match element {
-            Element::Punctuation(text) => Ok(p.accept(text)),
+            Element::Punctuation { kind, .. } => Ok(p.accept_kind(*kind)),
             Element::Keyword(text) => Ok(p.accept_keyword(text)),
             Element::Operand(index) => {
                 if p.is_operand_next() {
@@ -339,20 +349,17 @@ impl Reader<'_> {
             Element::Attr { index, .. } => self.attr(p, state, *index, true),
             Element::Region(index) => self.region(p, state, *index, true),
             Element::Successor(index) => self.successor(p, *index, true),
-            Element::Types { of, .. } => match p.parse_optional_type()? {
-                None => Ok(false),
-                Some(first) => {
-                    let mut types = vec![first];
-                    while self.arity(*of) == Arity::Variadic && p.accept(",") {
-                        types.push(p.parse_type()?);
-                    }
-                    self.set_types(*of, types);
-                    Ok(true)
+            Element::Types { of, .. } => {
+                let Some(first) = p.parse_optional_type()? else { return Ok(false) };
+                self.set_types(*of, &[first]);
+                if self.arity(*of) == Arity::Variadic {
+                    self.more_types(p, *of)?;
                 }
-            },
+                Ok(true)
+            }
             Element::AllOperands => {
                 self.element(p, state, element)?;
-                Ok(self.all_operands.as_ref().is_some_and(|o| !o.is_empty()))
+                Ok(!self.operands(self.slot(Values::AllOperands)).is_empty())
             }
             // What begins otherwise says by itself whether it is there: it reads nothing if not.
             _ => {
@@ -374,7 +381,7 @@ impl Reader<'_> {
             let loc = p.loc();
             let next = clauses.iter().position(|clause| match &clause.keyword.element {
                 Element::Keyword(text) => p.accept_keyword(text),
-                Element::Punctuation(text) => p.accept(text),
+                Element::Punctuation { kind, .. } => p.accept_kind(*kind),
                 _ => false,
             });
             let Some(index) = next else { return Ok(()) };
@@ -388,7 +395,7 @@ impl Reader<'_> {
             if let [Spaced { element: Element::Attr { index, .. }, .. }] = elements.as_slice()
                 && matches!(self.def.attrs[*index].constraint, crate::opdef::AttrConstraint::Unit)
             {
-                state.set_attr(p.ctx(), &self.def.attrs[*index].name, crate::Attr::UNIT);
+                state.set_property(p.ctx(), *index, crate::Attr::UNIT);
                 continue;
             }
             self.elements(p, state, elements)?;
@@ -396,7 +403,7 @@ impl Reader<'_> {
     }
 
     /// Infers what is missing and fills in the state.
-    fn finish(mut self, p: &mut OpParser<'_, '_>, state: &mut OperationState, loc: Loc) -> ParseResult<()> {
+    fn finish(&mut self, p: &mut OpParser<'_, '_>, state: &mut OperationState, loc: Loc) -> ParseResult<()> {
         let def = self.def;
         let required = def.regions.iter().filter(|r| !r.variadic).count();
         while self.regions < required {
@@ -405,16 +412,15 @@ impl Reader<'_> {
         }
         state.successors.extend(self.successors.drain(..).flatten());
         // Operands written as one list belong to the definitions in order.
-        if let Some(all) = self.all_operands.take() {
-            let types = match self.all_operand_types.take() {
-                Some(types) => types,
-                None => self.types_of_all_operands(p, state, &all, loc)?,
+        if self.as_one_list {
+            let all = self.operands(self.slot(Values::AllOperands)).to_vec();
+            let types = match self.types_at(self.slot(Values::AllOperands)) {
+                Some(types) => types.to_vec(),
+                None => self.types_of_all_operands(p, state, loc)?,
             };
             state.operands = p.resolve_all(&all, &types, loc)?;
         } else {
-            if let Some(types) = self.all_operand_types.take() {
-                self.distribute(types);
-            }
+            self.distribute_types();
             self.infer(p.ctx(), state);
             self.resolve_operands(p, state, loc)?;
         }
@@ -426,61 +432,63 @@ impl Reader<'_> {
         &mut self,
         p: &mut OpParser<'_, '_>,
         state: &OperationState,
-        all: &[UnresolvedOperand],
         loc: Loc,
     ) -> ParseResult<Vec<Type>> {
-        let mut at = 0;
+        let all = self.scratch.slots[self.slot(Values::AllOperands)].operands.clone();
+        let fixed = self.def.operands.iter().filter(|d| d.arity == Arity::One).count();
+        let mut at = all.start;
         for (index, def) in self.def.operands.iter().enumerate() {
-            let fixed = self.def.operands.iter().filter(|d| d.arity == Arity::One).count();
             let count = if def.arity == Arity::One { 1 } else { all.len().saturating_sub(fixed) };
-            let end = (at + count).min(all.len());
-            self.operands[index] = all[at..end].to_vec();
+            let end = (at + count).min(all.end);
+            self.scratch.slots[index].operands = at..end;
             at = end;
         }
         self.infer(p.ctx(), state);
         let mut types = Vec::new();
         for index in 0..self.def.operands.len() {
-            types.extend(self.known_operand_types(p, index, loc)?);
+            self.check_operand_types(p, index, loc)?;
+            types.extend((0..self.operands(index).len()).filter_map(|i| self.operand_type(index, i)));
         }
         Ok(types)
     }
 
-    /// Gives types of all operands to the definitions in order.
-    fn distribute(&mut self, types: Vec<Type>) {
-        let mut rest = types.into_iter();
-        for index in 0..self.operands.len() {
-            let count = self.operands[index].len();
-            self.operand_types[index] = Some(rest.by_ref().take(count).collect());
-        }
-        let left: Vec<Type> = rest.collect();
-        if let Some(Some(last)) = self.operand_types.last_mut() {
-            last.extend(left);
+    /// Gives types of all operands, if they are written as one list, to the definitions in order.
+    fn distribute_types(&mut self) {
+        let Some(all) = self.scratch.slots[self.slot(Values::AllOperands)].types.clone() else { return };
+        let mut at = all.start;
+        for index in 0..self.def.operands.len() {
+            // What is too much goes to the last, where it is an error.
+            let is_last = index + 1 == self.def.operands.len();
+            let end = if is_last { all.end } else { (at + self.operands(index).len()).min(all.end) };
+            self.scratch.slots[index].types = Some(at..end);
+            at = end;
         }
     }
 
-    fn known_operand_types(
-        &mut self,
-        p: &mut OpParser<'_, '_>,
-        index: usize,
-        loc: Loc,
-    ) -> ParseResult<Vec<Type>> {
-        let count = self.operands[index].len();
-        match &self.operand_types[index] {
-            Some(types) if types.len() == count => Ok(types.clone()),
+    /// An error unless every operand of a definition has a type.
+    fn check_operand_types(&mut self, p: &mut OpParser<'_, '_>, index: usize, loc: Loc) -> ParseResult<()> {
+        let n = self.operands(index).len();
+        let message = match self.types_at(index) {
+            Some(types) if types.len() == n => return Ok(()),
             // One type for all of a list whose types are all the same.
-            Some(types) if types.len() == 1 && self.is_uniform(index) => Ok(vec![types[0]; count]),
+            Some([_]) if self.is_uniform(index) => return Ok(()),
             Some(types) => {
-                let m = types.len();
-                let message =
-                    format!("number of operands and types do not match: got {count} operands and {m} types");
-                Err(p.error(loc, message))
+                format!(
+                    "number of operands and types do not match: got {n} operands and {} types",
+                    types.len()
+                )
             }
-            None if count == 0 => Ok(Vec::new()),
-            None => {
-                let message =
-                    format!("type of operand '{}' can't be inferred", self.def.operands[index].name);
-                Err(p.error(loc, message))
-            }
+            None if n == 0 => return Ok(()),
+            None => format!("type of operand '{}' can't be inferred", self.def.operands[index].name),
+        };
+        Err(p.error(loc, message))
+    }
+
+    /// The type of operand `i` of a definition, whose types were checked.
+    fn operand_type(&self, index: usize, i: usize) -> Option<Type> {
+        match self.types_at(index)? {
+            [one] => Some(*one),
+            types => types.get(i).copied(),
         }
     }
 
@@ -497,15 +505,19 @@ impl Reader<'_> {
         state: &mut OperationState,
         loc: Loc,
     ) -> ParseResult<()> {
-        for index in 0..self.operands.len() {
-            let types = self.known_operand_types(p, index, loc)?;
-            for (operand, ty) in self.operands[index].iter().zip(types) {
-                let value = p.resolve(*operand, ty)?;
-                state.operands.push(value);
+        state.operands.reserve_exact(self.scratch.operands.len());
+        for index in 0..self.def.operands.len() {
+            self.check_operand_types(p, index, loc)?;
+            for i in 0..self.operands(index).len() {
+                if let Some(ty) = self.operand_type(index, i) {
+                    let value = p.resolve(self.operands(index)[i], ty)?;
+                    state.operands.push(value);
+                }
             }
         }
         if self.def.traits.has(Trait::AttrSizedOperandSegments) {
-            let sizes: Vec<i64> = self.operands.iter().map(|o| o.len() as i64).collect();
+            let sizes: Vec<i64> =
+                (0..self.def.operands.len()).map(|index| self.operands(index).len() as i64).collect();
             let ctx = p.ctx();
             state.set_attr(ctx, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &sizes));
         }
@@ -518,23 +530,27 @@ impl Reader<'_> {
         state: &mut OperationState,
         loc: Loc,
     ) -> ParseResult<()> {
-        if let Some(types) = self.all_result_types.take() {
-            state.result_types = types;
+        if let Some(types) = self.types_at(self.slot(Values::AllResults)) {
+            state.result_types = types.to_vec();
             return Ok(());
         }
+        state.result_types.reserve_exact(self.def.results.len());
         let mut sizes = Vec::new();
+        let segmented = self.def.traits.has(Trait::AttrSizedResultSegments);
         for (index, def) in self.def.results.iter().enumerate() {
-            let before = state.result_types.len();
-            match self.result_types[index].take() {
-                Some(types) => state.result_types.extend(types),
-                None if def.arity != Arity::One => {}
+            let types = match self.types_at(self.slot(Values::Result(index))) {
+                Some(types) => types,
+                None if def.arity != Arity::One => &[],
                 None => {
                     return Err(p.error(loc, format!("type of result '{}' can't be inferred", def.name)));
                 }
+            };
+            state.result_types.extend_from_slice(types);
+            if segmented {
+                sizes.push(types.len() as i64);
             }
-            sizes.push((state.result_types.len() - before) as i64);
         }
-        if self.def.traits.has(Trait::AttrSizedResultSegments) {
+        if segmented {
             let ctx = p.ctx();
             state.set_attr(ctx, RESULT_SEGMENTS, ctx.dense_ints_attr(Type::I32, &sizes));
         }
@@ -543,10 +559,11 @@ impl Reader<'_> {
 
     /// Fills in types that follow from others, until nothing more does. Each round fills at least one, so it ends.
     fn infer(&mut self, ctx: &Context, state: &OperationState) {
-        if let Some(types) = &self.all_result_types
+        if let Some(types) = self.scratch.slots[self.slot(Values::AllResults)].types.clone()
             && self.def.results.len() == 1
         {
-            self.result_types[0] = Some(types.clone());
+            let slot = self.slot(Values::Result(0));
+            self.scratch.slots[slot].types = Some(types);
         }
         while self.infer_from_constraints(ctx, state) || self.infer_from_traits() {}
     }
@@ -555,8 +572,7 @@ impl Reader<'_> {
         let mut changed = false;
         for slot in 0..self.def.operands.len() + self.def.results.len() {
             let def = self.value_def(slot);
-            let name_known = self.first_type(slot).is_some() || !self.types_at(slot).is_none();
-            if !name_known {
+            if self.types_at(slot).is_none() {
                 let inferred = def.ty.infer(ctx, &|name| self.type_of(ctx, state, name));
                 if let Some(ty) = inferred {
                     self.fill(slot, ty);
@@ -581,25 +597,57 @@ impl Reader<'_> {
         let operands = self.def.operands.len();
         let count = if all { operands + self.def.results.len() } else { operands };
         let Some(ty) = (0..count).find_map(|slot| self.first_type(slot)) else { return false };
-        let missing: Vec<usize> = (0..count).filter(|slot| self.types_at(*slot).is_none()).collect();
-        missing.iter().for_each(|slot| self.fill(*slot, ty));
-        !missing.is_empty()
+        let mut changed = false;
+        for slot in 0..count {
+            if self.types_at(slot).is_none() {
+                self.fill(slot, ty);
+                changed = true;
+            }
+        }
+        changed
     }
 
     // A slot is an operand definition, or behind them a result definition.
+
+    /// The slot of an entry.
+    fn slot(&self, of: Values) -> usize {
+        let (operands, results) = (self.def.operands.len(), self.def.results.len());
+        match of {
+            Values::Operand(index) => index,
+            Values::Result(index) => operands + index,
+            Values::AllOperands => operands + results,
+            Values::AllResults => operands + results + 1,
+        }
+    }
+
+    fn operands(&self, slot: usize) -> &[UnresolvedOperand] {
+        &self.scratch.operands[self.scratch.slots[slot].operands.clone()]
+    }
+
+    fn set_operands(&mut self, slot: usize, operands: &[UnresolvedOperand]) {
+        let start = self.scratch.operands.len();
+        self.scratch.operands.extend_from_slice(operands);
+        self.scratch.slots[slot].operands = start..self.scratch.operands.len();
+    }
+
+    fn types_at(&self, slot: usize) -> Option<&[Type]> {
+        self.scratch.slots[slot].types.clone().map(|range| &self.scratch.types[range])
+    }
+
+    fn set_types(&mut self, of: Values, types: &[Type]) {
+        let start = self.scratch.types.len();
+        self.scratch.types.extend_from_slice(types);
+        let slot = self.slot(of);
+        self.scratch.slots[slot].types = Some(start..self.scratch.types.len());
+    }
 
     fn value_def(&self, slot: usize) -> &OperandDef {
         let operands = self.def.operands.len();
         if slot < operands { &self.def.operands[slot] } else { &self.def.results[slot - operands] }
     }
 
-    fn types_at(&self, slot: usize) -> &Option<Vec<Type>> {
-        let operands = self.def.operands.len();
-        if slot < operands { &self.operand_types[slot] } else { &self.result_types[slot - operands] }
-    }
-
     fn first_type(&self, slot: usize) -> Option<Type> {
-        self.types_at(slot).as_ref().and_then(|types| types.first().copied())
+        self.types_at(slot).and_then(|types| types.first().copied())
     }
 
     fn slot_of(&self, name: &str) -> Option<usize> {
@@ -616,18 +664,14 @@ impl Reader<'_> {
     }
 
     fn fill(&mut self, slot: usize, ty: Type) {
-        let operands = self.def.operands.len();
-        if slot < operands {
-            let count = self.operands[slot].len();
-            self.operand_types[slot] = Some(vec![ty; count]);
+        let count = match self.value_def(slot).arity {
             // Others may need the type though no value of this operand is there.
-            if count == 0 && self.def.operands[slot].arity == Arity::One {
-                self.operand_types[slot] = Some(vec![ty]);
-            }
-        } else {
-            let index = slot - operands;
-            let count = usize::from(self.def.results[index].arity == Arity::One);
-            self.result_types[index] = Some(vec![ty; count]);
-        }
+            Arity::One => self.operands(slot).len().max(1),
+            // Of results no number is known.
+            _ => self.operands(slot).len(),
+        };
+        let start = self.scratch.types.len();
+        self.scratch.types.extend(std::iter::repeat_n(ty, count));
+        self.scratch.slots[slot].types = Some(start..self.scratch.types.len());
     }
 }

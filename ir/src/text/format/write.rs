@@ -31,7 +31,7 @@ impl Writer<'_> {
             p.write(" ");
         }
         match &spaced.element {
-            Element::Punctuation(text) | Element::Keyword(text) => p.write(text),
+            Element::Punctuation { text, .. } | Element::Keyword(text) => p.write(text),
             Element::Space(written) => p.write(if *written { " " } else { "" }),
             Element::LineBreak => p.newline(),
             Element::Operand(index) => p.operands(self.values(Values::Operand(*index))),

@@ -19,11 +19,13 @@ pub(crate) struct ResultGroup {
 impl<'s> Parser<'s> {
     /// Reads an operation and puts it at the end of a block.
     pub(super) fn operation(&mut self, block: Block) -> ParseResult<()> {
-        let mut groups = Vec::new();
+        let mut groups = std::mem::take(&mut self.groups);
         let result = self.result_names(&mut groups).and_then(|()| self.operation_proper(block, &groups));
         if result.is_err() {
             groups.iter().for_each(|group| self.lose(group.name));
         }
+        groups.clear();
+        self.groups = groups;
         result
     }
 
@@ -229,14 +231,18 @@ impl<'s> Parser<'s> {
     /// The operation a bare name stands for; the name is not read.
     fn custom_name(&mut self) -> ParseResult<OpName> {
         let text = self.text();
+        let default = self.default_dialects.last().copied().unwrap_or("builtin");
+        if let Some(known) = self.op_names.get(&(default, text)) {
+            return Ok(*known);
+        }
         let found = if text.contains('.') {
             self.ctx.registered_op(text)
         } else {
-            let default = self.default_dialects.last().copied().unwrap_or("builtin");
             let of = |dialect: &str| self.ctx.registered_op(&format!("{dialect}.{text}"));
             of(default).or_else(|| of("builtin"))
         };
         if let Some(name) = found {
+            self.op_names.insert((default, text), name);
             return Ok(name);
         }
         let message = match text.split_once('.') {

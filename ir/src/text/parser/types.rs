@@ -7,6 +7,26 @@ use crate::text::lexer::Kind;
 use crate::text::op_parser::OpParser;
 use crate::types::{DYNAMIC, FloatKind, MAX_INTEGER_WIDTH, Signedness, Type, TypeKind};
 
+/// The types with parameters that were read last, by their text: programs are full of the same few. The text ends with the `>` that closes the type, so
+/// what begins with it is that type.
+#[derive(Default)]
+pub(super) struct RecentTypes<'s> {
+    types: [Option<(&'s str, Type)>; 8],
+    /// The place of the next one.
+    next: usize,
+}
+
+impl<'s> RecentTypes<'s> {
+    fn find(&self, text: &str) -> Option<(&'s str, Type)> {
+        self.types.iter().flatten().find(|(own, _)| text.starts_with(own)).copied()
+    }
+
+    fn add(&mut self, text: &'s str, ty: Type) {
+        self.types[self.next] = Some((text, ty));
+        self.next = (self.next + 1) % self.types.len();
+    }
+}
+
 impl<'s> Parser<'s> {
     /// Reads a type.
     pub(crate) fn ty(&mut self) -> ParseResult<Type> {
@@ -33,12 +53,18 @@ impl<'s> Parser<'s> {
                     "tuple" => Self::tuple_type,
                     _ => return Ok(None),
                 };
-                self.nested(|p| {
+                let start = self.token.start;
+                if let Some((text, ty)) = self.recent_types.find(&self.source[start as usize..]) {
+                    self.set_pos(start + text.len() as u32);
+                    return Ok(Some(ty));
+                }
+                let ty = self.nested(|p| {
                     p.advance();
                     p.expect(Kind::Less, "expected '<' in type")?;
                     read(p)
-                })
-                .map(Some)
+                })?;
+                self.recent_types.add(self.slice(start, self.last_end), ty);
+                Ok(Some(ty))
             }
             Kind::LParen => self.nested(|p| p.function_type()).map(Some),
             Kind::Exclaim => self.nested(|p| p.dialect_type()).map(Some),

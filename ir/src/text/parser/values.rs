@@ -57,9 +57,10 @@ pub(super) struct ValueScope<'s> {
 
 /// The number a name is, written the one way numbers are.
 fn number_of(name: &str) -> Option<usize> {
+    // The lexer lets digits be followed by digits alone.
     let bytes = name.as_bytes();
-    let plain = bytes.len() <= 9 && (bytes.len() == 1 || bytes[0] != b'0');
-    if plain && bytes[0].is_ascii_digit() { name.parse().ok() } else { None }
+    let plain = bytes[0].is_ascii_digit() && bytes.len() <= 9 && (bytes.len() == 1 || bytes[0] != b'0');
+    plain.then(|| bytes.iter().fold(0, |number, digit| 10 * number + usize::from(digit - b'0')))
 }
 
 impl<'s> ValueScope<'s> {
