@@ -14,10 +14,10 @@
 
 use crate::attributes::{Attr, Dict};
 use crate::builder::OperationState;
-use crate::context::{Context, OpInfo, OpName};
+use crate::context::{Context, Name, OpInfo, OpName};
 use crate::entity::{Block, NONE, Op, Region, Value};
 use crate::location::Loc;
-use crate::opdef::{OPERAND_SEGMENTS, OpDef, RESULT_SEGMENTS, Trait};
+use crate::opdef::{OpDef, Trait};
 use crate::resources::ExternalResources;
 use crate::types::Type;
 use pool::Pool;
@@ -480,6 +480,13 @@ impl Body {
         self.properties(op).get(&self.ctx, name).or_else(|| self.attributes(op).get(&self.ctx, name))
     }
 
+    /// The attribute called `name`, where the name is uniqued already.
+    pub(crate) fn attr_named(&self, op: Op, name: Name) -> Option<Attr> {
+        self.properties(op)
+            .get_named(&self.ctx, name)
+            .or_else(|| self.attributes(op).get_named(&self.ctx, name))
+    }
+
     /// Sets the attribute called `name`, as inherent if the definition says so.
     pub fn set_attr(&mut self, op: Op, name: &str, attr: Attr) {
         let ctx = self.ctx.clone();
@@ -594,8 +601,8 @@ impl Body {
 
     /// Sizes of the operand segments (`results` false) or result segments of an operation whose traits call for them.
     pub fn segments(&self, op: Op, results: bool) -> Option<Vec<i64>> {
-        let name = if results { RESULT_SEGMENTS } else { OPERAND_SEGMENTS };
-        self.attr(op, name)?.as_dense_ints(&self.ctx)
+        let name = if results { Name::RESULT_SEGMENTS } else { Name::OPERAND_SEGMENTS };
+        self.attr_named(op, name)?.as_dense_ints(&self.ctx)
     }
 }
 

@@ -22,7 +22,10 @@ use hashbrown::HashMap;
 use crate::affine::{AffineExpr, AffineExprKind, AffineMap, AffineMapData, IntegerSet, IntegerSetData};
 use crate::attributes::{Attr, AttrKind, Dict};
 use crate::location::{Loc, LocKind, Packed};
-use crate::opdef::{DialectDef, EnumDef, OpDef, StructAttrDef, Trait, TypeDef};
+use crate::opdef::{
+    DialectDef, EnumDef, OPERAND_SEGMENTS, OpDef, RESULT_SEGMENTS, StructAttrDef, Trait, TypeDef,
+};
+use crate::symbols::{SYMBOL_NAME, SYMBOL_VISIBILITY};
 use crate::text::{DefaultAttr, Format};
 use crate::types::{FloatKind, Signedness, Type, TypeKind};
 use interner::Interner;
@@ -79,6 +82,14 @@ struct Defaults {
     properties: Dict,
 }
 
+impl Name {
+    // Names that every operation is asked for, in the order in which a context makes them.
+    pub(crate) const SYMBOL_NAME: Name = Name(0);
+    pub(crate) const SYMBOL_VISIBILITY: Name = Name(1);
+    pub(crate) const OPERAND_SEGMENTS: Name = Name(2);
+    pub(crate) const RESULT_SEGMENTS: Name = Name(3);
+}
+
 impl OpName {
     /// A name to fill vacant records with.
     pub(crate) const FIRST: OpName = OpName(0);
@@ -108,6 +119,11 @@ impl OpInfo {
     /// The values of its inherent attributes that have defaults.
     pub fn default_attrs(&self, ctx: &Context) -> &[DefaultAttr] {
         &self.defaults(ctx).attrs
+    }
+
+    /// Whether an inherent attribute has the value that nothing written stands for.
+    pub(crate) fn is_default(&self, ctx: &Context, name: Name, attr: Attr) -> bool {
+        self.default_attrs(ctx).iter().any(|default| default.name == name && default.value == attr)
     }
 
     /// The inherent attributes of an operation of which none is given.
@@ -273,6 +289,9 @@ impl Context {
             arenas: AtomicU32::new(0),
         };
         // The fixed handles, in the order of their constants.
+        for name in [SYMBOL_NAME, SYMBOL_VISIBILITY, OPERAND_SEGMENTS, RESULT_SEGMENTS] {
+            shared.strings.intern(name, Box::from);
+        }
         for kind in crate::types::well_known() {
             shared.types.intern(kind, |k| k);
         }

@@ -115,7 +115,7 @@ impl Packed {
     /// What a handle holds, if it is the place itself.
     pub(crate) fn unpack(loc: Loc) -> Option<Packed> {
         let place = loc.0 & !Self::IS_PACKED;
-        (loc.0 != place).then(|| Packed {
+        (loc.0 != place).then_some(Packed {
             file: (place >> (Self::LINE_BITS + Self::COLUMN_BITS)) as usize,
             line: place >> Self::COLUMN_BITS & ((1 << Self::LINE_BITS) - 1),
             column: place & ((1 << Self::COLUMN_BITS) - 1),

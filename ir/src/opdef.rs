@@ -293,6 +293,13 @@ impl EnumDef {
         (rest == 0).then(|| names.join(self.separator))
     }
 
+    /// Whether it is the number of a case, or of a set of flags.
+    fn is_valid(&self, value: u64) -> bool {
+        let flags = self.cases.iter().filter(|(_, bits)| bits.is_power_of_two());
+        self.cases.iter().any(|(_, own)| *own == value)
+            || (self.flags && value & !flags.fold(0, |all, (_, bits)| all | bits) == 0)
+    }
+
     /// The attribute of a value.
     pub fn attr(&self, ctx: &Context, value: u64) -> Attr {
         match self.storage {
@@ -314,7 +321,7 @@ impl EnumDef {
             }
             _ => return None,
         };
-        self.text_of(value).map(|_| value)
+        self.is_valid(value).then_some(value)
     }
 }
 

@@ -94,7 +94,7 @@ pub fn symbol_name(body: &Body, op: Op) -> Option<Name> {
         return None;
     }
     let ctx = body.ctx();
-    match body.attr(op, SYMBOL_NAME)?.kind(ctx) {
+    match body.attr_named(op, Name::SYMBOL_NAME)?.kind(ctx) {
         AttrKind::String(bytes) => Some(ctx.name(std::str::from_utf8(bytes).ok()?)),
         _ => None,
     }

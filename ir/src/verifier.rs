@@ -16,11 +16,11 @@
 //! nesting for 7).
 
 use std::fmt::Write;
-use std::rc::Rc;
 
 use hashbrown::HashMap;
 
 use crate::body::{Body, OpRef};
+use crate::context::Name;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::entity::{Block, Op, Region, Value};
 use crate::graph::Dominance;
@@ -33,61 +33,51 @@ use crate::types::Type;
 
 /// Checks a body and the bodies inside it. Nothing is returned for IR that is well formed.
 pub fn verify(body: &Body) -> Diagnostics {
-    let mut diagnostics = Diagnostics::new();
-    let mut stack = vec![body];
-    while let Some(body) = stack.pop() {
-        verify_body(body, &mut diagnostics);
-        let mark = stack.len();
-        stack.extend(body.all_ops().filter_map(|op| body.nested(op)));
-        stack[mark..].reverse();
-    }
-    verify_symbols(body, &mut diagnostics);
-    diagnostics
-}
-
-/// Has every operation that refers to symbols check them in the nearest table around it, if that is inside `body`. An operation that
-/// nobody registered may be a table: what is inside it is not checked.
-fn verify_symbols(body: &Body, out: &mut Diagnostics) {
-    let mut stack: Vec<(&Body, Option<Rc<SymbolTable>>)> = vec![(body, None)];
+    let mut out = Diagnostics::new();
+    let mut users = Vec::new();
+    // Each body with the nearest one around it, or itself, that is a table of symbols.
+    let mut stack: Vec<(&Body, Option<&Body>)> = vec![(body, None)];
     while let Some((body, around)) = stack.pop() {
-        let table = match body.has_trait(body.root(), Trait::SymbolTable) {
-            true => Some(Rc::new(SymbolTable::of(body))),
-            false => around,
-        };
+        let table = if body.has_trait(body.root(), Trait::SymbolTable) { Some(body) } else { around };
+        let mut dominance = Dominance::new();
         let mark = stack.len();
-        let mut inside_unknown = hashbrown::HashSet::new();
-        for op in body.all_ops() {
-            let unknown = body
-                .parent_op(op)
-                .is_some_and(|parent| body.info(parent).def().is_none() || inside_unknown.contains(&parent));
-            if unknown {
-                inside_unknown.insert(op);
-            }
+        for op in body.preorder(body.root()) {
+            verify_symbol(body, op, &mut out);
             if let Some(nested) = body.nested(op) {
-                stack.push((nested, table.clone().filter(|_| !unknown)));
-            } else if let (Some(table), Some(user)) =
-                (table.as_ref().filter(|_| !unknown), body.info(op).interface::<dyn SymbolUser>())
+                // Verified as the root of its own body; here only its place counts.
+                stack.push((nested, table.filter(|_| !is_inside_unregistered(body, op))));
+                continue;
+            }
+            let before = out.len();
+            verify_op(body, op, &mut out);
+            if out.len() == before {
+                verify_uses(body, op, &mut dominance, &mut out);
+            }
+            if op != body.root()
+                && let (Some(table), Some(user)) = (table, body.info(op).interface::<dyn SymbolUser>())
+                && !is_inside_unregistered(body, op)
             {
-                user.verify_symbols(body.op_ref(op), table, out);
+                users.push((body.op_ref(op), user, table));
             }
         }
         stack[mark..].reverse();
     }
+    verify_references(&users, &mut out);
+    out
 }
 
-fn verify_body(body: &Body, out: &mut Diagnostics) {
-    let mut dominance = Dominance::new();
-    for op in body.preorder(body.root()) {
-        verify_symbol(body, op, out);
-        if body.nested(op).is_some() {
-            // Verified as the root of its own body; here only its place counts.
-            continue;
-        }
-        let before = out.len();
-        verify_op(body, op, out);
-        if out.len() == before {
-            verify_uses(body, op, &mut dominance, out);
-        }
+/// Whether an operation that nobody registered stands around another: it may be a table of symbols, so what is inside it refers to nobody knows what.
+fn is_inside_unregistered(body: &Body, op: Op) -> bool {
+    std::iter::successors(body.parent_op(op), |op| body.parent_op(*op))
+        .any(|op| body.info(op).def().is_none())
+}
+
+/// Has every operation that refers to symbols check them in the nearest table around it.
+fn verify_references(users: &[(OpRef<'_>, &dyn SymbolUser, &Body)], out: &mut Diagnostics) {
+    let mut tables: HashMap<u32, SymbolTable> = HashMap::new();
+    for (op, user, body) in users {
+        let table = tables.entry(body.arena_number()).or_insert_with(|| SymbolTable::of(body));
+        user.verify_symbols(*op, table, out);
     }
 }
 
@@ -100,7 +90,7 @@ fn verify_symbol(body: &Body, op: Op, out: &mut Diagnostics) {
     if let Some(parent) = parent
         && body.info(parent).def().is_some()
         && !body.has_trait(parent, Trait::SymbolTable)
-        && body.attr(op, symbols::SYMBOL_NAME).is_some()
+        && body.attr_named(op, Name::SYMBOL_NAME).is_some()
     {
         out.push(op_error(body.op_ref(op), "symbol's parent must have the SymbolTable trait"));
     }
@@ -108,7 +98,7 @@ fn verify_symbol(body: &Body, op: Op, out: &mut Diagnostics) {
         // Its attributes are those of its own body's root.
         return;
     }
-    let visibility = body.attr(op, symbols::SYMBOL_VISIBILITY).and_then(|attr| attr.as_str(body.ctx()));
+    let visibility = body.attr_named(op, Name::SYMBOL_VISIBILITY).and_then(|attr| attr.as_str(body.ctx()));
     if let Some(other) = visibility.filter(|v| !["public", "private", "nested"].contains(v)) {
         let message = format!(
             "visibility expected to be one of [\"public\", \"private\", \"nested\"], but got {other:?}"
@@ -305,8 +295,8 @@ fn count_values(
 }
 
 fn verify_attributes(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
-    for attr in def.attrs.iter() {
-        match op.properties().get(op.ctx(), &attr.name) {
+    for (index, attr) in def.attrs.iter().enumerate() {
+        match op.properties().get_named(op.ctx(), op.info().attr_name(index)) {
             None if matches!(attr.presence, Presence::Required) => {
                 out.push(op_error(op, format!("requires attribute '{}'", attr.name)));
             }
@@ -325,8 +315,9 @@ fn verify_attributes(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
 
 fn verify_types(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
     let body = op.body();
-    let operand_segments = body.segments(op.op(), false);
-    let result_segments = body.segments(op.op(), true);
+    let segments = |of, results| if def.traits.has(of) { body.segments(op.op(), results) } else { None };
+    let operand_segments = segments(Trait::AttrSizedOperandSegments, false);
+    let result_segments = segments(Trait::AttrSizedResultSegments, true);
     let range = |defs: &[OperandDef], index, count, segments: &Option<Vec<i64>>| {
         segment(defs, index, count, segments.as_deref()).unwrap_or(0..0)
     };
@@ -381,7 +372,7 @@ fn verify_types(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
     {
         out.push(op_error(op, "requires all operands to have the same type"));
     }
-    if out.len() > before {
+    if out.len() > before || !def.operands.iter().chain(def.results.iter()).any(ties) {
         return;
     }
     for (_, _, entry, ty) in entries() {

@@ -2,7 +2,7 @@
 
 use super::{Body, NONE, SuccessorData, UseData};
 use crate::entity::{Block, Op, Value};
-use crate::opdef::{OPERAND_SEGMENTS, OpDef, RESULT_SEGMENTS, Trait, segment};
+use crate::opdef::{OpDef, Trait, segment};
 
 /// One use of a value: operand `index` of `op`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -163,20 +163,15 @@ impl Body {
 
     /// Operands of entry `index` of the definition's operands.
     pub fn operand_group(&self, op: Op, def: &OpDef, index: usize) -> std::ops::Range<usize> {
-        let sizes = def
-            .traits
-            .has(Trait::AttrSizedOperandSegments)
-            .then(|| self.attr(op, OPERAND_SEGMENTS))
-            .flatten();
-        let sizes = sizes.and_then(|attr| attr.as_dense_ints(&self.ctx));
+        let segmented = def.traits.has(Trait::AttrSizedOperandSegments);
+        let sizes = if segmented { self.segments(op, false) } else { None };
         segment(&def.operands, index, self.num_operands(op), sizes.as_deref()).unwrap_or(0..0)
     }
 
     /// Results of entry `index` of the definition's results.
     pub fn result_group(&self, op: Op, def: &OpDef, index: usize) -> std::ops::Range<usize> {
-        let sizes =
-            def.traits.has(Trait::AttrSizedResultSegments).then(|| self.attr(op, RESULT_SEGMENTS)).flatten();
-        let sizes = sizes.and_then(|attr| attr.as_dense_ints(&self.ctx));
+        let segmented = def.traits.has(Trait::AttrSizedResultSegments);
+        let sizes = if segmented { self.segments(op, true) } else { None };
         segment(&def.results, index, self.num_results(op), sizes.as_deref()).unwrap_or(0..0)
     }
 

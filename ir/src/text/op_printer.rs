@@ -10,7 +10,6 @@ use crate::body::OpRef;
 use crate::context::{Context, Name};
 use crate::entity::{Block, Region, Value};
 use crate::location::Loc;
-use crate::opdef::{OpDef, Presence};
 use crate::text::PrintOptions;
 use crate::text::printer::aliases::Aliases;
 use crate::text::printer::attributes::TypeElision;
@@ -69,6 +68,19 @@ impl<'p> OpPrinter<'p> {
     /// Writes text as it is.
     pub fn write(&mut self, text: &str) {
         self.out.push_str(text);
+    }
+
+    /// Writes a number.
+    pub(crate) fn number(&mut self, mut number: u32) {
+        let mut digits = [b'0'; 10];
+        let mut start = digits.len() - 1;
+        while number > 9 {
+            digits[start] = b'0' + (number % 10) as u8;
+            number /= 10;
+            start -= 1;
+        }
+        digits[start] = b'0' + number as u8;
+        self.out.push_str(std::str::from_utf8(&digits[start..]).unwrap_or_default());
     }
 
     /// Writes `%x`.
@@ -266,35 +278,28 @@ impl<'p> OpPrinter<'p> {
     /// Writes ` {…}`: discardable attributes, and inherent ones that don't have their default value, except those in
     /// `elided`; nothing if none is left.
     pub fn attr_dict(&mut self, op: OpRef<'_>, elided: &[&str]) {
-        let attrs = self.attrs_to_print(op, elided);
-        self.attr_list(&attrs, "");
+        self.attr_dict_behind("", op, elided);
     }
 
     /// Writes ` attributes {…}`, as [`OpPrinter::attr_dict`].
     pub fn attr_dict_with_keyword(&mut self, op: OpRef<'_>, elided: &[&str]) {
-        let attrs = self.attrs_to_print(op, elided);
-        self.attr_list(&attrs, " attributes");
+        self.attr_dict_behind(" attributes", op, elided);
     }
 
-    fn attrs_to_print(&self, op: OpRef<'_>, elided: &[&str]) -> Vec<(Name, Attr)> {
+    pub(crate) fn attr_dict_behind<S: AsRef<str>>(&mut self, keyword: &str, op: OpRef<'_>, elided: &[S]) {
         let ctx = self.ctx;
-        let def = op.def();
-        let all = all_attributes(op);
-        let printed = |(name, attr): &(Name, Attr)| {
+        let info = op.info();
+        let is_left_out = |(name, attr): &(Name, Attr)| {
             let text = ctx.str(*name);
-            !elided.contains(&text) && !def.is_some_and(|def| self.is_default(op, def, text, *attr))
+            // Sizes of segments are never written.
+            let is_segments = || matches!(*name, Name::OPERAND_SEGMENTS | Name::RESULT_SEGMENTS);
+            elided.iter().any(|name| name.as_ref() == text)
+                || info.is_default(ctx, *name, *attr)
+                || (is_segments() && info.def().is_some_and(|def| def.is_inherent(text)))
         };
-        all.entries(ctx).iter().copied().filter(printed).collect()
-    }
-
-    /// Whether an inherent attribute has the value it has when nothing is written, or is one that is never written.
-    pub(super) fn is_default(&self, op: OpRef<'_>, def: &OpDef, name: &str, attr: Attr) -> bool {
-        let Some(attr_def) = def.attr(name) else { return def.is_inherent(name) };
-        if !matches!(attr_def.presence, Presence::Default(_) | Presence::Implied(_)) {
-            return false;
-        }
-        let defaults = op.info().default_attrs(self.ctx);
-        defaults.iter().any(|d| self.ctx.str(d.name) == name && d.value == attr)
+        let all = all_attributes(op).entries(ctx).iter().copied();
+        let attrs: Vec<_> = all.filter(|entry| !is_left_out(entry)).collect();
+        self.attr_list(&attrs, keyword);
     }
 
     /// Writes the results of a map over values: `%i + 1, %j * symbol(%n)`.

@@ -3,7 +3,7 @@
 use super::{Anchor, Argument, ArgumentElement, DirectiveArg, Element, Format, Spaced, Values, attributes};
 use crate::body::OpRef;
 use crate::entity::Value;
-use crate::opdef::{Arity, AttrConstraint, OpDef, Presence, TypeConstraint};
+use crate::opdef::{Arity, AttrConstraint, OpDef, TypeConstraint};
 use crate::text::OpPrinter;
 use crate::types::{Type, TypeKind};
 
@@ -55,12 +55,7 @@ impl Writer<'_> {
             }
             Element::AllSuccessors => p.comma_separated(op.successors(), |p, block| p.successor(block, &[])),
             Element::AttrDict { keyword } => {
-                let shown: Vec<&str> = self.format.shown.iter().map(|s| &**s).collect();
-                if *keyword {
-                    p.attr_dict_with_keyword(op, &shown);
-                } else {
-                    p.attr_dict(op, &shown);
-                }
+                p.attr_dict_behind(if *keyword { " attributes" } else { "" }, op, &self.format.shown);
             }
             Element::Types { of, qualified } => self.types(p, *of, *qualified),
             Element::FunctionalType(inputs, results) => {
@@ -94,22 +89,21 @@ impl Writer<'_> {
         }
     }
 
-    fn values(&self, of: Values) -> Vec<Value> {
+    fn values(&self, of: Values) -> impl ExactSizeIterator<Item = Value> + Clone + use<'_> {
         let (op, body) = (self.op, self.op.body());
-        match of {
-            Values::Operand(index) => {
-                body.operand_group(op.op(), self.def, index).map(|i| op.operand(i)).collect()
-            }
-            Values::Result(index) => {
-                body.result_group(op.op(), self.def, index).map(|i| op.result(i)).collect()
-            }
-            Values::AllOperands => op.operands().collect(),
-            Values::AllResults => op.results().collect(),
-        }
+        let range = match of {
+            Values::Operand(index) => body.operand_group(op.op(), self.def, index),
+            Values::Result(index) => body.result_group(op.op(), self.def, index),
+            Values::AllOperands => 0..op.num_operands(),
+            Values::AllResults => 0..op.num_results(),
+        };
+        let are_operands = matches!(of, Values::Operand(_) | Values::AllOperands);
+        range.map(move |i| if are_operands { op.operand(i) } else { op.result(i) })
     }
 
-    fn types_of(&self, of: Values) -> Vec<Type> {
-        self.values(of).into_iter().map(|v| self.op.type_of(v)).collect()
+    fn types_of(&self, of: Values) -> impl ExactSizeIterator<Item = Type> + Clone + use<'_> {
+        let op = self.op;
+        self.values(of).map(move |v| op.type_of(v))
     }
 
     fn types(&self, p: &mut OpPrinter<'_>, of: Values, qualified: bool) {
@@ -119,13 +113,13 @@ impl Writer<'_> {
             _ => None,
         };
         let types = self.types_of(of);
-        if let (Some(def), [one]) = (def, types.as_slice())
+        if let (Some(def), Some(one)) = (def, types.clone().next())
             && !qualified
             && def.arity == Arity::One
             && matches!(def.ty, TypeConstraint::Dialect(_))
             && let TypeKind::Dialect { name, params } = one.kind(p.ctx())
             && let Some(type_def) = p.ctx().type_def(*name)
-            && !p.has_type_alias(*one)
+            && !p.has_type_alias(one)
         {
             return (type_def.print)(p, params);
         }
@@ -139,18 +133,25 @@ impl Writer<'_> {
     }
 
     fn attr_or_default(&self, p: &OpPrinter<'_>, index: usize) -> Option<crate::Attr> {
-        let name = &self.def.attrs[index].name;
-        self.op.attr(name).or_else(|| {
+        let name = self.op.info().attr_name(index);
+        self.attr(index).or_else(|| {
             let defaults = self.op.info().default_attrs(p.ctx());
-            defaults.iter().find(|d| p.ctx().str(d.name) == name).map(|d| d.value)
+            defaults.iter().find(|default| default.name == name).map(|default| default.value)
         })
+    }
+
+    /// Attribute `index` of the definition.
+    fn attr(&self, index: usize) -> Option<crate::Attr> {
+        self.op.body().attr_named(self.op.op(), self.op.info().attr_name(index))
     }
 
     fn argument(&self, argument: &Argument) -> DirectiveArg {
         match &argument.element {
-            ArgumentElement::Operand(index) => DirectiveArg::Values(self.values(Values::Operand(*index))),
-            ArgumentElement::Attr(index) => DirectiveArg::Attr(self.op.attr(&self.def.attrs[*index].name)),
-            ArgumentElement::Types(of) => DirectiveArg::Types(self.types_of(*of)),
+            ArgumentElement::Operand(index) => {
+                DirectiveArg::Values(self.values(Values::Operand(*index)).collect())
+            }
+            ArgumentElement::Attr(index) => DirectiveArg::Attr(self.attr(*index)),
+            ArgumentElement::Types(of) => DirectiveArg::Types(self.types_of(*of).collect()),
             ArgumentElement::Successor(index) => DirectiveArg::Successors(self.successors(*index)),
             ArgumentElement::Region(index) => DirectiveArg::Region(*index),
             ArgumentElement::AttrDict => DirectiveArg::AttrDict(self.format.shown.clone()),
@@ -161,13 +162,10 @@ impl Writer<'_> {
     fn is_present(&self, p: &OpPrinter<'_>, anchor: &Anchor) -> bool {
         let op = self.op;
         match anchor {
-            Anchor::Values(of) => !self.values(*of).is_empty(),
-            Anchor::Attr(index) => {
-                let def = &self.def.attrs[*index];
-                let Some(attr) = op.attr(&def.name) else { return false };
-                let may_be_default = matches!(def.presence, Presence::Default(_) | Presence::Implied(_));
-                !(may_be_default && p.is_default(op, self.def, &def.name, attr))
-            }
+            Anchor::Values(of) => self.values(*of).len() > 0,
+            Anchor::Attr(index) => self
+                .attr(*index)
+                .is_some_and(|attr| !op.info().is_default(p.ctx(), op.info().attr_name(*index), attr)),
             Anchor::Region(index) => {
                 op.regions().skip(*index).any(|region| op.body().entry_block(region).is_some())
             }

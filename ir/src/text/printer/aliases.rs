@@ -115,32 +115,48 @@ pub(crate) fn may_occur(root: OpRef<'_>) -> bool {
     let ctx = root.ctx();
     let options = crate::text::PrintOptions::default();
     let mut probe = OpPrinter::new(ctx, &options);
-    let mut seen = hashbrown::HashSet::new();
-    let mut pending = vec![root];
-    while let Some(op) = pending.pop() {
-        for dict in [op.properties(), op.attributes()] {
-            if !dict.is_empty() && seen.insert(dict) {
-                for (_, attr) in dict.entries(ctx) {
-                    probe.collect_attr(*attr, false, false);
+    let (mut dicts, mut types) = (Met::default(), Met::default());
+    let mut bodies = vec![(root.body(), root.op())];
+    while let Some((body, root)) = bodies.pop() {
+        for op in body.preorder(root) {
+            if let Some(nested) = body.nested(op) {
+                bodies.push((nested, nested.root()));
+                continue;
+            }
+            for dict in [body.properties(op), body.attributes(op)] {
+                if dicts.is_new(dict.0) {
+                    for (_, attr) in dict.entries(ctx) {
+                        probe.collect_attr(*attr, false, false);
+                    }
                 }
             }
-        }
-        for value in op.results() {
-            probe.collect_type(op.type_of(value));
-        }
-        for region in op.regions() {
-            for block in op.body().blocks(region) {
-                for argument in op.body().arguments(block) {
-                    probe.collect_type(op.body().value_type(argument));
+            let blocks = body.own_regions(op).flat_map(|region| body.blocks(region));
+            for value in body.results(op).chain(blocks.flat_map(|block| body.arguments(block))) {
+                let ty = body.value_type(value);
+                if types.is_new(ty.0) {
+                    probe.collect_type(ty);
                 }
-                pending.extend(op.body().ops(block).map(|o| op.body().op_ref(o)));
             }
-        }
-        if probe.aliases.found {
-            return true;
+            if probe.aliases.found {
+                return true;
+            }
         }
     }
     false
+}
+
+/// Handles that were met: a flag for each, for they are small numbers.
+#[derive(Default)]
+struct Met(Vec<bool>);
+
+impl Met {
+    fn is_new(&mut self, handle: u32) -> bool {
+        let index = handle as usize;
+        if index >= self.0.len() {
+            self.0.resize(index + 1, false);
+        }
+        !std::mem::replace(&mut self.0[index], true)
+    }
 }
 
 impl Aliases {

@@ -23,13 +23,17 @@ pub(crate) struct Names<'p> {
     /// By the number of the body's arena.
     index: HashMap<u32, usize, foldhash::fast::FixedState>,
     texts: Vec<Box<str>>,
+    /// Codes of the values of all bodies, one body behind the other.
+    values: Vec<u32>,
+    /// Positions of the blocks of all bodies in their regions, as above.
+    blocks: Vec<u32>,
 }
 
 struct BodyNames<'p> {
     body: &'p Body,
-    values: Vec<u32>,
-    /// Position of a block in its region.
-    blocks: Vec<u32>,
+    /// Where its values and blocks begin.
+    first_value: usize,
+    first_block: usize,
     /// First results of the groups of operations that have more than one.
     groups: HashMap<usize, Vec<usize>>,
 }
@@ -114,7 +118,7 @@ impl<'p> Names<'p> {
                 lookup = body.result(op, groups[at]);
             }
         }
-        (self.text(names.values.get(lookup.index()).copied().unwrap_or(UNNAMED)), number)
+        (self.text(self.values[names.first_value + lookup.index()]), number)
     }
 
     /// The body of an index.
@@ -129,7 +133,7 @@ impl<'p> Names<'p> {
 
     /// The position of a block in its region.
     pub(crate) fn block(&self, index: usize, block: Block) -> u32 {
-        self.bodies.get(index).and_then(|b| b.blocks.get(block.index())).copied().unwrap_or(UNNAMED)
+        self.bodies.get(index).map_or(UNNAMED, |names| self.blocks[names.first_block + block.index()])
     }
 
     fn text(&self, code: u32) -> NameText<'_> {
@@ -144,16 +148,19 @@ impl<'p> Names<'p> {
 
 impl<'p> Numbering<'_, 'p> {
     fn body(&mut self, body: &'p Body) -> usize {
-        let bodies = &mut self.names.bodies;
-        *self.names.index.entry(body.arena_number()).or_insert_with(|| {
-            bodies.push(BodyNames {
-                body,
-                values: vec![UNNAMED; body.num_value_slots()],
-                blocks: vec![UNNAMED; body.num_block_slots()],
-                groups: HashMap::new(),
-            });
+        let Names { bodies, index, values, blocks, .. } = &mut *self.names;
+        *index.entry(body.arena_number()).or_insert_with(|| {
+            let (first_value, first_block) = (values.len(), blocks.len());
+            values.resize(first_value + body.num_value_slots(), UNNAMED);
+            blocks.resize(first_block + body.num_block_slots(), UNNAMED);
+            bodies.push(BodyNames { body, first_value, first_block, groups: HashMap::new() });
             bodies.len() - 1
         })
+    }
+
+    /// The code of a value's name, to change.
+    fn code(&mut self, body: usize, value: Value) -> &mut u32 {
+        &mut self.names.values[self.names.bodies[body].first_value + value.index()]
     }
 
     /// Names everything in a region; yields the operations in it that have regions.
@@ -168,9 +175,10 @@ impl<'p> Numbering<'_, 'p> {
         }
         let mut inner = Vec::new();
         for (position, block) in op.body().blocks(region).enumerate() {
-            self.names.bodies[body].blocks[block.index()] = position as u32;
+            let first = self.names.bodies[body].first_block;
+            self.names.blocks[first + block.index()] = position as u32;
             for argument in op.body().arguments(block) {
-                if self.names.bodies[body].values[argument.index()] != UNNAMED {
+                if *self.code(body, argument) != UNNAMED {
                     continue;
                 }
                 if position == 0 {
@@ -217,13 +225,13 @@ impl<'p> Numbering<'_, 'p> {
             }
         }
         let first = op.result(0);
-        if self.names.bodies[body].values[first.index()] == UNNAMED {
+        if *self.code(body, first) == UNNAMED {
             self.number(body, first);
         }
     }
 
     fn number(&mut self, body: usize, value: Value) {
-        self.names.bodies[body].values[value.index()] = self.counters.value;
+        *self.code(body, value) = self.counters.value;
         self.counters.value += 1;
     }
 
@@ -236,7 +244,7 @@ impl<'p> Numbering<'_, 'p> {
                 return self.suggest(body, value, &name);
             }
         }
-        self.names.bodies[body].values[value.index()] = number | ARGUMENT;
+        *self.code(body, value) = number | ARGUMENT;
     }
 
     /// Gives a value a suggested name, changed so that it is a name and nobody else's.
@@ -256,7 +264,7 @@ impl<'p> Numbering<'_, 'p> {
         if self.used.contains(name.as_str()) {
             name = self.probe(&name);
         }
-        self.names.bodies[body].values[value.index()] = self.names.texts.len() as u32 | TEXT;
+        *self.code(body, value) = self.names.texts.len() as u32 | TEXT;
         self.log.push(self.names.texts.len() as u32);
         self.names.texts.push(name.as_str().into());
         self.used.insert(name.into());

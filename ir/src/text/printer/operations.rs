@@ -21,10 +21,11 @@ impl OpPrinter<'_> {
     pub(crate) fn full_operation(&mut self, op: OpRef<'_>) {
         let count = op.num_results();
         if count > 0 {
-            let groups = self.names.groups(self.current, op.op()).to_vec();
-            self.comma_separated(groups.iter().enumerate(), |p, (i, first)| {
-                let end = groups.get(i + 1).copied().unwrap_or(count);
-                p.value_name(op.result(*first), false);
+            let groups = self.names.groups(self.current, op.op()).len();
+            self.comma_separated(0..groups, |p, i| {
+                let groups = p.names.groups(p.current, op.op());
+                let (first, end) = (groups[i], groups.get(i + 1).copied().unwrap_or(count));
+                p.value_name(op.result(first), false);
                 if end - first > 1 {
                     let _ = write!(p.out, ":{}", end - first);
                 }
@@ -127,12 +128,21 @@ impl OpPrinter<'_> {
     /// Writes the name of a value; with its number among the values of the name.
     pub(crate) fn value_name(&mut self, value: Value, with_number: bool) {
         let (name, number) = self.names.value(self.current, value);
-        let _ = match name {
-            NameText::Number(n) => write!(self.out, "%{n}"),
-            NameText::Argument(n) => write!(self.out, "%arg{n}"),
-            NameText::Text(text) => write!(self.out, "%{text}"),
-            NameText::None => write!(self.out, "<<UNKNOWN SSA VALUE>>"),
-        };
+        match name {
+            NameText::Number(n) => {
+                self.out.push('%');
+                self.number(n);
+            }
+            NameText::Argument(n) => {
+                self.out.push_str("%arg");
+                self.number(n);
+            }
+            NameText::Text(text) => {
+                self.out.push('%');
+                self.out.push_str(text);
+            }
+            NameText::None => self.out.push_str("<<UNKNOWN SSA VALUE>>"),
+        }
         if let Some(number) = number.filter(|_| with_number) {
             let _ = write!(self.out, "#{number}");
         }
@@ -145,8 +155,14 @@ impl OpPrinter<'_> {
     }
 
     pub(crate) fn new_line(&mut self) {
+        const BLANKS: &str = "                                ";
         self.out.push('\n');
-        self.out.extend(std::iter::repeat_n(' ', self.indent));
+        let mut rest = self.indent;
+        while rest > 0 {
+            let some = rest.min(BLANKS.len());
+            self.out.push_str(&BLANKS[..some]);
+            rest -= some;
+        }
     }
 
     /// Writes `{…}`.

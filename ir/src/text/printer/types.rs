@@ -18,7 +18,7 @@ impl OpPrinter<'_> {
                     Signedness::Signed => "si",
                     Signedness::Unsigned => "ui",
                 });
-                let _ = write!(self.out, "{width}");
+                self.number(*width);
             }
             TypeKind::Float(kind) => self.write(kind.name()),
             TypeKind::Complex(element) => {
