@@ -10,6 +10,7 @@
 use loomir_ir::{Attr, Registry, Type, dialect};
 
 mod access;
+mod dma;
 mod evaluate;
 mod fold;
 mod interfaces;
@@ -150,6 +151,20 @@ dialect! {
         attrs { map: Required AffineMap }
         syntax (access::parse_vector_store, access::print_vector_store);
         verify verify::verify_vector_store;
+    }
+
+    /// As `memref.dma_start`, with affine subscripts, in the attributes `src_map`, `dst_map` and `tag_map`.
+    DmaStartOp = "dma_start" {
+        operands { operands: Variadic Any }
+        syntax (dma::parse_start, dma::print);
+        verify dma::verify;
+    }
+
+    /// As `memref.dma_wait`, with affine subscripts, in the attribute `tag_map`.
+    DmaWaitOp = "dma_wait" {
+        operands { operands: Variadic Any }
+        syntax (dma::parse_wait, dma::print);
+        verify dma::verify;
     }
 
     /// Splits an index into its digits in a mixed-radix basis, most significant first. A basis shorter by one than the results

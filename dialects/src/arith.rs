@@ -503,6 +503,16 @@ dialect! {
         fold cast::extf;
     }
 
+    /// A float in a wider type, times a scale that is rounded to a power of two (`f8E8M0FNU`): a block of a scaled format unpacked.
+    ScalingExtFOp = "scaling_extf" {
+        operands { r#in: One FloatLike, scale: One FloatLike }
+        results { out: One FloatLike }
+        attrs { fastmath: Optional Enum(&FASTMATH) }
+        traits [Pure, Elementwise]
+        format "$in `,` $scale (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `,` type($scale) `to` type($out)"
+        verify verify::scaling_extf;
+    }
+
     /// The low bits of an integer. With `nsw` (`nuw`) the result is poison unless extending it by its sign (by zeros) gives the integer
     /// back.
     TruncIOp = "trunci" {
@@ -524,6 +534,17 @@ dialect! {
         format "$in ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `to` type($out)"
         verify verify::truncate_float;
         fold cast::truncf;
+    }
+
+    /// A float divided by a scale that is rounded to a power of two (`f8E8M0FNU`), in a narrower type: a block of a scaled
+    /// format packed.
+    ScalingTruncFOp = "scaling_truncf" {
+        operands { r#in: One FloatLike, scale: One FloatLike }
+        results { out: One FloatLike }
+        attrs { roundingmode: Optional Enum(&ROUNDING_MODE), fastmath: Optional Enum(&FASTMATH) }
+        traits [Pure, Elementwise]
+        format "$in `,` $scale ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `,` type($scale) `to` type($out)"
+        verify verify::scaling_truncf;
     }
 
     /// An unsigned integer as the nearest float.

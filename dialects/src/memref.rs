@@ -8,6 +8,7 @@ use loomir_ir::{Registry, Type, dialect};
 
 use crate::arith::ATOMIC_RMW_KIND;
 
+mod dma;
 pub(crate) mod evaluate;
 mod fold;
 mod layout;
@@ -272,6 +273,22 @@ dialect! {
         traits [Pure]
         syntax (syntax::parse_distinct_objects, syntax::print_distinct_objects);
         verify verify::distinct_objects;
+    }
+
+    /// Begins to copy elements from one memory to another and goes on at once: a number of elements from a place on, in
+    /// the slower memory perhaps so many in each stride. `dma_wait` on the same element of the tag waits for the end. Not executed:
+    /// what the devices that do it make of ranks and strides is theirs.
+    DmaStartOp = "dma_start" {
+        operands { operands: Variadic Any }
+        syntax (dma::parse_start, dma::print_start);
+        verify dma::verify_start;
+    }
+
+    /// Waits until the transfer with this tag has ended.
+    DmaWaitOp = "dma_wait" {
+        operands { tagMemRef: One RankedMemRef, tagIndices: Variadic Index, numElements: One Index }
+        format "$tagMemRef `[` $tagIndices `]` `,` $numElements attr-dict `:` type($tagMemRef)"
+        verify dma::verify_wait;
     }
 
     /// Reads an element, combines it with a value and writes it back, all at once. The result is the element read.

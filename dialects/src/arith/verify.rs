@@ -95,6 +95,32 @@ fn element(ctx: &Context, ty: Type) -> Type {
     ty.element(ctx).unwrap_or(ty)
 }
 
+/// To a wider float; the scale is one, or one for each element.
+pub(super) fn scaling_extf(op: OpRef<'_>, out: &mut Diagnostics) {
+    scaling(op, out, |from, to| from < to);
+}
+
+/// To a narrower float; the scale is one, or one for each element.
+pub(super) fn scaling_truncf(op: OpRef<'_>, out: &mut Diagnostics) {
+    scaling(op, out, |from, to| from > to);
+}
+
+fn scaling(op: OpRef<'_>, out: &mut Diagnostics, compatible: fn(u32, u32) -> bool) {
+    let ctx = op.ctx();
+    let [from, scale, to] = [op.operand_type(0), op.operand_type(1), op.result_type(0)];
+    if scale.scalar(ctx) != scale && !matches!(container(ctx, from, scale), Containers::Same) {
+        out.push(op_error(op, "all non-scalar operands/results must have the same shape and base type"));
+    } else if same_shape(op, out) {
+        let width = |ty| bit_width(ctx, element(ctx, ty)).unwrap_or(0);
+        if !compatible(width(from), width(to)) {
+            let [from, scale, to] = [from, scale, to].map(|ty| type_to_string(ctx, ty));
+            let message =
+                format!("operand types '{from}', '{scale}' and result type '{to}' are cast incompatible");
+            out.push(op_error(op, message));
+        }
+    }
+}
+
 fn check_compatible(op: OpRef<'_>, out: &mut Diagnostics, compatible: fn(&Context, Type, Type) -> bool) {
     if !same_shape(op, out) {
         return;
