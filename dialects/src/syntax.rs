@@ -17,7 +17,7 @@ pub(crate) fn parse_assignments(
     Ok(pairs.into_iter().unzip())
 }
 
-/// Writes `(%a = %x, %b = %y)` behind `prefix`, or nothing if there are none.
+/// Writes `(%a = %x, %b = %y)` behind `prefix`, or nothing if there are none. As in MLIR, locations of the arguments are not written.
 pub(crate) fn print_assignments(
     p: &mut OpPrinter<'_>,
     prefix: &str,
@@ -33,7 +33,7 @@ pub(crate) fn print_assignments(
         if i > 0 {
             p.write(", ");
         }
-        p.argument_without_type(argument);
+        p.operand(argument);
         p.write(" = ");
         p.operand(*init);
     }

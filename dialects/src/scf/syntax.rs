@@ -82,7 +82,7 @@ pub(super) fn print_for(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     }
     p.write(" ");
     if let Some(variable) = arguments.first() {
-        p.argument_without_type(*variable);
+        p.operand(*variable);
     }
     for (word, operand) in [" = ", " to ", " step "].iter().zip(bounds) {
         p.write(word);

@@ -64,7 +64,27 @@ pub fn both_forms(source: &str) -> (String, String) {
             peer.expect("mlir-opt accepts the fixture").trim(),
         );
     }
+    check_locations(source);
     (custom, generic)
+}
+
+/// Checks that a module printed with its locations reads back as itself, and that `mlir-opt` prints the same.
+fn check_locations(source: &str) {
+    let ctx = loomir_dialects::context();
+    let with_locations = |source: &str| {
+        let body = text::parse(&ctx, source, "<stdin>").unwrap_or_else(|d| panic!("{}", d.to_text(&ctx)));
+        text::print(&body, &PrintOptions { debug_info: true, ..PrintOptions::default() })
+    };
+    let custom = with_locations(source);
+    pretty_eq("custom form with locations read back", &with_locations(&custom), &custom);
+    if let Some(peer) = mlir_opt(source, &["--mlir-print-debuginfo"]) {
+        let peer = peer.expect("mlir-opt accepts the fixture");
+        pretty_eq("custom form with locations of mlir-opt", custom.trim(), peer.trim());
+    }
+    if let Some(peer) = mlir_opt(&custom, &["--mlir-print-debuginfo"]) {
+        let peer = peer.expect("mlir-opt accepts what is printed");
+        pretty_eq("custom form with locations through mlir-opt", peer.trim(), custom.trim());
+    }
 }
 
 /// Compares texts line by line, so that a failure shows the first line that differs.
