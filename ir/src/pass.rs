@@ -62,7 +62,8 @@ impl PassContext<'_> {
     }
 }
 
-/// Passes to run on bodies of one kind of operation. Its text is the pipeline it was read from.
+/// Passes to run on bodies of one kind of operation. Its text is the pipeline it was read from; in the alternate form (`{:#}`) with a line for
+/// each pass.
 pub struct PassManager {
     anchor: String,
     elements: Vec<Element>,
@@ -163,15 +164,25 @@ impl PassManager {
 
 impl fmt::Display for PassManager {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, 0)
+    }
+}
+
+impl PassManager {
+    /// Writes the pipeline, each pass on a line of its own if `f` asks for the alternate form.
+    fn write(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
+        let line =
+            |depth: usize| if f.alternate() { format!("\n{:1$}", "", 2 * depth) } else { String::new() };
+        let (inner, last) = (line(depth + 1), line(depth));
         write!(f, "{}(", self.anchor)?;
         for (i, element) in self.elements.iter().enumerate() {
-            f.write_str(if i > 0 { "," } else { "" })?;
+            write!(f, "{}{inner}", if i > 0 { "," } else { "" })?;
             match element {
                 Element::Pass(pass, options) => write!(f, "{}{options}", pass.name())?,
-                Element::Nested(manager) => write!(f, "{manager}")?,
+                Element::Nested(manager) => manager.write(f, depth + 1)?,
             }
         }
-        f.write_str(")")
+        write!(f, "{last})")
     }
 }
 

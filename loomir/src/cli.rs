@@ -2,6 +2,7 @@
 
 use clap::{ArgMatches, Command};
 
+mod flags;
 mod fuse;
 mod input;
 mod opt;
@@ -39,7 +40,8 @@ pub(crate) fn main() -> Result<(), Failure> {
         .arg_required_else_help(true)
         .subcommands([opt::command(), fuse::command(), run::command()]);
     // Help and mistakes are printed by the parser itself, which exits with 0 or 2.
-    let matches: ArgMatches = command.get_matches();
+    let args = flags::with_two_dashes(&command, std::env::args_os());
+    let matches: ArgMatches = command.get_matches_from(args);
     match matches.subcommand() {
         Some(("opt", matches)) => opt::main(matches),
         Some(("fuse", matches)) => fuse::main(matches),

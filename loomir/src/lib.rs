@@ -42,9 +42,11 @@ pub use loomir_transforms::dependence::base::AliasMode;
 pub use loomir_transforms::fusion::{Options as FuseOptions, Report as FuseReport};
 
 mod execute;
+mod expected;
 mod passes;
 
 pub use execute::{Engine, execute};
+pub use expected::{ExpectedLevel, verify_diagnostics};
 pub use passes::passes;
 
 /// A context that knows every dialect of Loomir, what its operations mean, and how they are lowered.

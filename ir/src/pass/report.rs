@@ -43,14 +43,13 @@ impl Record {
         Record { statistics, ..Record::new(name, time) }
     }
 
-    /// Adds what the same element did elsewhere.
-    fn add(&mut self, other: Record) {
+    /// Adds what the same element did elsewhere, without its elements.
+    pub fn add(&mut self, other: &Record) {
         self.user += other.user;
         self.wall += other.wall;
-        for (name, count) in other.statistics {
-            add_count(&mut self.statistics, name, count);
+        for (name, count) in &other.statistics {
+            add_count(&mut self.statistics, name, *count);
         }
-        add_records(&mut self.children, other.children);
     }
 
     /// Makes the share of time smaller that it and its elements have.
@@ -60,10 +59,15 @@ impl Record {
     }
 }
 
-/// Adds the records of another run of the same pipeline, which may have ended earlier or later.
+/// Adds the records of another run of the same pipeline, which may have ended earlier or later. From where it was another pipeline its
+/// records stand behind.
 pub fn add_records(records: &mut Vec<Record>, others: Vec<Record>) {
+    let same = records.iter().zip(&others).take_while(|(record, other)| record.name == other.name).count();
     let mut others = others.into_iter();
-    records.iter_mut().zip(&mut others).for_each(|(record, other)| record.add(other));
+    for (record, other) in records[..same].iter_mut().zip(&mut others) {
+        record.add(&other);
+        add_records(&mut record.children, other.children);
+    }
     records.extend(others);
 }
 

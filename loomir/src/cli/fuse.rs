@@ -8,7 +8,7 @@ use super::{Failure, input, output, render};
 pub(super) fn command() -> Command {
     Command::new("fuse")
         .about("Fuses every loop that may be fused; prints the program, remarks on standard error")
-        .arg(input::arg())
+        .args(input::args())
         .arg(output::arg())
         .arg(alias_arg())
         .arg(Arg::new("quiet").short('q').long("quiet").action(clap::ArgAction::SetTrue).help("No remarks"))
@@ -27,7 +27,7 @@ pub(super) fn alias_arg() -> Arg {
 pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let source = input::read(matches)?;
     let ctx = loomir::context();
-    let mut module = source.parse(&ctx)?;
+    let mut module = source.parse(&ctx, matches)?;
     let alias = matches.get_one::<String>("alias").map_or("may", String::as_str);
     let alias: AliasMode = alias.parse().map_err(Failure::usage)?;
     let report = loomir::fuse(&mut module, &FuseOptions { alias, ..FuseOptions::default() });

@@ -3,8 +3,10 @@
 use std::io::Read;
 
 use clap::{Arg, ArgMatches};
-use loomir::ir::{Body, Context, Diagnostics};
+use loomir::ir::text::{Chunk, ParseOptions};
+use loomir::ir::{Body, Context, Diagnostic, Diagnostics, LocKind, verifier};
 
+use super::flags::{flag, is_on};
 use super::{Failure, render};
 
 /// A source text with its name.
@@ -13,9 +15,15 @@ pub(super) struct Input {
     pub(super) text: String,
 }
 
-/// The argument that names the input.
-pub(super) fn arg() -> Arg {
-    Arg::new("input").value_name("IN").required(true).help("The file to read, or - for standard input")
+/// The arguments that say what to read, and how.
+pub(super) fn args() -> [Arg; 2] {
+    [
+        Arg::new("input").value_name("IN").required(true).help("The file to read, or - for standard input"),
+        flag(
+            "allow-unregistered-dialect",
+            "Read operations, types and attributes that nobody registered, as opaque",
+        ),
+    ]
 }
 
 /// Reads what the argument names.
@@ -28,24 +36,53 @@ pub(super) fn read(matches: &ArgMatches) -> Result<Input, Failure> {
         (name, std::fs::read(name))
     };
     let bytes = bytes.map_err(|error| Failure::input(format!("cannot read '{shown}': {error}")))?;
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(Input { name: shown.into(), text }),
-        Err(error) => {
-            let at = error.utf8_error().valid_up_to();
-            let line = error.as_bytes()[..at].iter().filter(|b| **b == b'\n').count() + 1;
-            Err(Failure::input(format!("'{shown}' is not UTF-8: line {line}, byte {at}")))
-        }
-    }
+    String::from_utf8(bytes).map(|text| Input { name: shown.into(), text }).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+        Input { name: shown.into(), text }.not_utf8(valid)
+    })
+}
+
+/// How the arguments say to read.
+pub(super) fn options(matches: &ArgMatches) -> ParseOptions {
+    let allow_unregistered_dialects = is_on(matches, "allow-unregistered-dialect");
+    ParseOptions { allow_unregistered_dialects, ..ParseOptions::default() }
 }
 
 impl Input {
     /// Reads and verifies the module.
-    pub(super) fn parse(&self, ctx: &Context) -> Result<Body, Failure> {
-        loomir::parse(ctx, &self.text, &self.name).map_err(|diagnostics| self.failure(ctx, &diagnostics))
+    pub(super) fn parse(&self, ctx: &Context, matches: &ArgMatches) -> Result<Body, Failure> {
+        let whole = Chunk { text: &self.text, first_line: 1 };
+        self.parse_chunk(ctx, whole, options(matches)).map_err(|diagnostics| self.failure(ctx, &diagnostics))
+    }
+
+    /// Reads and verifies a piece.
+    pub(super) fn parse_chunk(
+        &self,
+        ctx: &Context,
+        chunk: Chunk<'_>,
+        options: ParseOptions,
+    ) -> Result<Body, Diagnostics> {
+        let options = ParseOptions { first_line: chunk.first_line, ..options };
+        let body = loomir::ir::text::parse_with(ctx, chunk.text, &self.name, &options)?;
+        let diagnostics = verifier::verify(&body);
+        if diagnostics.has_errors() { Err(diagnostics) } else { Ok(body) }
     }
 
     /// Diagnostics about this input, rendered.
     pub(super) fn failure(&self, ctx: &Context, diagnostics: &Diagnostics) -> Failure {
         Failure::Input(render::render(ctx, diagnostics, self))
+    }
+
+    /// This text has been made from bytes that are no text from byte `valid` on.
+    fn not_utf8(&self, valid: usize) -> Failure {
+        let ctx = loomir::context();
+        let before = &self.text[..valid];
+        let line = before.matches('\n').count() as u32 + 1;
+        let column = (valid - before.rfind('\n').map_or(0, |at| at + 1)) as u32 + 1;
+        let loc = ctx.loc(LocKind::File { file: ctx.name(&self.name), line, column });
+        let error =
+            Diagnostic::error(loc, "this byte is not UTF-8").help("MLIR's text is ASCII, UTF-8 in strings");
+        self.failure(&ctx, &error.into())
     }
 }

@@ -1,24 +1,30 @@
-//! `loomir opt`: runs passes, as `mlir-opt` and `opt` do.
+//! `loomir opt`: runs passes, as `mlir-opt` does, under its flags' names.
 
-use std::fmt::Write;
+use std::time::Instant;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
-use loomir::ir::Body;
-use loomir::ir::pass::{
-    PassInstrumentor, PassManager, PassRegistry, PassSelection, PrintIr, Record, Report, VerifyEach,
-};
-use loomir::ir::text::PrintOptions;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgMatches, Command, value_parser};
+use loomir::ir::pass::report::add_records;
+use loomir::ir::pass::{PassInstrumentor, PassManager, PassSelection, PrintIr, Record, VerifyEach};
+use loomir::ir::text::{Chunk, ParseOptions, PrintOptions, SPLIT_MARKER, split_source};
+use loomir::ir::{Body, Context, Diagnostics, Severity, verifier};
+use loomir::{ExpectedLevel, verify_diagnostics};
 
-use super::{Failure, input, output, render};
+use super::flags::{flag, flag_on, is_on};
+use super::input::{self, Input};
+use super::{Failure, output, render};
+use reproducer::Reproducers;
+
+mod logs;
+mod pipeline;
+mod reproducer;
 
 pub(super) fn command() -> Command {
-    let mut command = Command::new("opt")
+    let [input, allow] = input::args();
+    Command::new("opt")
         .about("Runs passes and prints the program")
-        .arg(input::arg())
+        .arg(input.required(false).default_value("-"))
         .arg(output::arg())
-        .arg(Arg::new("pass-pipeline").long("pass-pipeline").value_name("PIPELINE").help(
-            "What to run, as text: builtin.module(func.func(canonicalize,loop-fusion{alias=distinct}))",
-        ))
         .arg(
             Arg::new("emit")
                 .long("emit")
@@ -27,147 +33,284 @@ pub(super) fn command() -> Command {
                 .default_value("mlir")
                 .help("What to print: MLIR, its generic form, or LLVM IR (lowering what is left)"),
         )
-        .arg(flag("print-ir-after-all", "Print the program after each pass, on standard error"))
-        .arg(flag("verify-each", "Verify after each pass"))
-        .arg(flag("timing", "Print how long each pass took, on standard error"))
-        .arg(flag("stats", "Print the counts of each pass, on standard error"))
+        .arg(choice("remarks", &["text", "none"], "text", "How to print remarks, on standard error"))
+        .next_help_heading("Reading")
+        .arg(allow)
+        .arg(flag("no-implicit-module", "Make no module around the one operation the file holds"))
+        .arg(
+            Arg::new("split-input-file")
+                .long("split-input-file")
+                .value_name("MARKER")
+                .num_args(0..=1)
+                .require_equals(true)
+                .default_missing_value(SPLIT_MARKER)
+                .help(
+                    "Treat what stands between lines of the marker as files of their own [marker: // -----]",
+                ),
+        )
+        .arg(
+            Arg::new("output-split-marker")
+                .long("output-split-marker")
+                .value_name("MARKER")
+                .default_value(SPLIT_MARKER)
+                .help("What to print between the results of split input"),
+        )
+        .arg(
+            choice(
+                "verify-diagnostics",
+                &["all", "only-expected"],
+                "all",
+                "Compare diagnostics with expected-… comments",
+            )
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("all")
+            .default_value(None),
+        )
+        .next_help_heading("Printing")
         .arg(flag("mlir-print-op-generic", "The same as --emit=generic"))
         .arg(flag("mlir-print-debuginfo", "Print locations"))
+        .arg(flag("mlir-pretty-debuginfo", "Print locations in a form for readers"))
+        .arg(flag("mlir-print-local-scope", "Print without aliases"))
+        .arg(number(
+            "mlir-elide-elementsattrs-if-larger",
+            "Leave out the elements of attributes that have more",
+        ))
+        .arg(number("mlir-elide-resource-strings-if-larger", "Leave out resources whose text is longer"))
+        .next_help_heading("Running")
+        .args(pipeline::args())
+        .arg(flag_on("verify-each", "Verify after each pass"))
+        .arg(flag("mlir-disable-threading", "Run everything in one thread"))
+        .args(reproducer::args())
+        .next_help_heading("Looking at passes")
+        .arg(names("mlir-print-ir-before", "Print the program before these passes, on standard error"))
+        .arg(names("mlir-print-ir-after", "Print the program after these passes, on standard error"))
         .arg(
-            Arg::new("remarks")
-                .long("remarks")
-                .value_name("FORM")
-                .value_parser(["text", "none"])
-                .default_value("text")
-                .help("How to print remarks, on standard error"),
-        );
-    let mut seen: Vec<&str> = Vec::new();
-    for info in loomir::passes().infos() {
-        if !seen.contains(&info.name) {
-            seen.push(info.name);
-            command = command.arg(
-                Arg::new(info.name)
-                    .long(info.name)
-                    .value_name("OPTIONS")
-                    .num_args(0..=1)
-                    .require_equals(true)
-                    .default_missing_value("")
-                    .action(ArgAction::Append)
-                    .help(info.summary)
-                    .help_heading("Passes, in the order given"),
-            );
-        }
-    }
-    command
+            flag("mlir-print-ir-before-all", "Print the program before each pass")
+                .alias("print-ir-before-all"),
+        )
+        .arg(flag("mlir-print-ir-after-all", "Print the program after each pass").alias("print-ir-after-all"))
+        .arg(flag("mlir-print-ir-after-change", "Print the program after a pass only if it changed"))
+        .arg(flag("mlir-print-ir-after-failure", "Print the program after a pass only if that failed"))
+        .arg(flag(
+            "mlir-print-ir-module-scope",
+            "Print the whole module, not what the pass ran on; no threads",
+        ))
+        .args(logs::args())
+        .args(pipeline::pass_args())
 }
 
-fn flag(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+fn choice(
+    name: &'static str,
+    values: &'static [&'static str],
+    default: &'static str,
+    help: &'static str,
+) -> Arg {
+    Arg::new(name)
+        .long(name)
+        .value_name("HOW")
+        .value_parser(PossibleValuesParser::new(values))
+        .default_value(default)
+        .help(help)
+}
+
+fn number(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name("N").value_parser(value_parser!(usize)).help(help)
+}
+
+fn names(name: &'static str, help: &'static str) -> Arg {
+    let known: Vec<&str> = loomir::passes().infos().iter().map(|info| info.name).collect();
+    Arg::new(name)
+        .long(name)
+        .value_name("PASSES")
+        .value_delimiter(',')
+        .action(clap::ArgAction::Append)
+        .value_parser(PossibleValuesParser::new(known))
+        .hide_possible_values(true)
+        .help(help)
+}
+
+fn string<'m>(matches: &'m ArgMatches, name: &str) -> Option<&'m str> {
+    matches.get_one::<String>(name).map(String::as_str)
 }
 
 pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
-    let registry = loomir::passes();
-    let manager = pipeline(matches, &registry)?;
-    let source = input::read(matches)?;
-    let ctx = loomir::context();
-    let mut module = source.parse(&ctx)?;
-    let mut how = PassInstrumentor::new();
-    if matches.get_flag("print-ir-after-all") {
-        how = how.with(PrintIr { after: PassSelection::All, ..PrintIr::default() });
+    if let Some(list) = logs::lists(matches) {
+        return output::to_stdout(&list);
     }
-    let verify_each = matches.get_flag("verify-each");
-    if verify_each {
-        how = how.with(VerifyEach);
-    }
-    let report = manager.run(&mut module, &how);
-    output::to_stderr(&logs(matches, &report));
-    if !report.succeeded() {
-        return Err(source.failure(&ctx, &report.diagnostics));
-    }
-    if matches.get_one::<String>("remarks").is_none_or(|form| form == "text") {
-        output::to_stderr(&render::render(&ctx, &report.diagnostics, &source));
-    }
-    if !verify_each {
-        let errors = loomir::ir::verifier::verify(&module);
-        if errors.has_errors() {
-            return Err(source.failure(&ctx, &errors));
-        }
-    }
-    let text = emit(matches, &mut module).map_err(|errors| source.failure(&ctx, &errors))?;
-    output::write(matches, &text)
-}
-
-/// The pipeline as text, or the passes that are given as flags, in their order.
-fn pipeline(matches: &ArgMatches, registry: &PassRegistry) -> Result<PassManager, Failure> {
-    let mut flags: Vec<(usize, &str, &str)> = Vec::new();
-    for info in registry.infos() {
-        if flags.iter().any(|(_, name, _)| *name == info.name) {
-            continue;
-        }
-        if let (Some(indices), Some(values)) =
-            (matches.indices_of(info.name), matches.get_many::<String>(info.name))
-        {
-            flags.extend(indices.zip(values).map(|(at, value)| (at, info.name, value.as_str())));
-        }
-    }
-    flags.sort_by_key(|(at, ..)| *at);
-    let text = match matches.get_one::<String>("pass-pipeline") {
-        Some(_) if !flags.is_empty() => {
-            return Err(Failure::usage("--pass-pipeline and passes as flags exclude each other"));
-        }
-        Some(text) => text.clone(),
-        None => {
-            let passes: Vec<String> =
-                flags.iter().map(|(_, name, options)| element(registry, name, options)).collect();
-            format!("builtin.module({})", passes.join(","))
-        }
+    let start = Instant::now();
+    let run = Run {
+        matches,
+        ctx: &loomir::context(),
+        input: &input::read(matches)?,
+        pipeline: &pipeline::read(matches)?,
     };
-    registry.parse(&text).map_err(|error| Failure::usage(error.to_text(&text)))
+    let chunks = match string(matches, "split-input-file") {
+        Some(marker) => split_source(&run.input.text, marker),
+        None => vec![Chunk { text: &run.input.text, first_line: 1 }],
+    };
+    if is_on(matches, "dump-pass-pipeline") {
+        output::to_stderr(&logs::pipeline(run.pipeline));
+    }
+    let mut done = Done::default();
+    for chunk in chunks {
+        run.chunk(chunk, &mut done);
+    }
+    let marker = string(matches, "output-split-marker").unwrap_or(SPLIT_MARKER);
+    done.reproducers.write(matches)?;
+    output::write(matches, &done.texts.join(&format!("{marker}\n")))?;
+    output::to_stderr(&logs::statistics(matches, &done.records));
+    output::to_stderr(&logs::timing(matches, &done.records, start.elapsed()));
+    if done.failed { Err(Failure::Input(String::new())) } else { Ok(()) }
 }
 
-/// A pass given as a flag, nested where it is anchored.
-fn element(registry: &PassRegistry, name: &str, options: &str) -> String {
-    let pass = if options.is_empty() { name.to_owned() } else { format!("{name}{{{options}}}") };
-    match registry.get(name, "builtin.module") {
-        Some(_) => pass,
-        None => match registry.infos().iter().find(|info| info.name == name).and_then(|info| info.anchor) {
-            Some(anchor) => format!("{anchor}({pass})"),
-            None => pass,
-        },
-    }
+/// What came of all pieces of the input.
+#[derive(Default)]
+struct Done {
+    /// Empty where a piece failed.
+    texts: Vec<String>,
+    reproducers: Reproducers,
+    records: Vec<Record>,
+    failed: bool,
 }
 
-fn logs(matches: &ArgMatches, report: &Report) -> String {
-    let mut text = String::new();
-    for (title, dump) in &report.dumps {
-        let _ = writeln!(text, "// -----// {title} //----- //\n{dump}");
+/// What is the same for all pieces of the input.
+struct Run<'r> {
+    matches: &'r ArgMatches,
+    ctx: &'r Context,
+    input: &'r Input,
+    pipeline: &'r PassManager,
+}
+
+/// A piece on its way: what is known of it so far.
+#[derive(Default)]
+struct Piece {
+    text: String,
+    diagnostics: Diagnostics,
+    records: Vec<Record>,
+}
+
+impl Run<'_> {
+    /// Reads, transforms and prints a piece; says what there is to say about it.
+    fn chunk(&self, chunk: Chunk<'_>, done: &mut Done) {
+        let mut piece = Piece::default();
+        if let Err(errors) = self.transform(chunk, &mut piece, &mut done.reproducers) {
+            piece.diagnostics.append(errors);
+        }
+        add_records(&mut done.records, piece.records);
+        done.texts.push(piece.text);
+        let diagnostics = match string(self.matches, "verify-diagnostics") {
+            None => self.wanted(piece.diagnostics),
+            Some(level) => {
+                let level = match level {
+                    "only-expected" => ExpectedLevel::OnlyExpected,
+                    _ => ExpectedLevel::All,
+                };
+                let (name, line) = (&self.input.name, chunk.first_line);
+                verify_diagnostics(self.ctx, chunk.text, name, line, &piece.diagnostics, level)
+            }
+        };
+        done.failed |= diagnostics.has_errors();
+        output::to_stderr(&render::render(self.ctx, &diagnostics, self.input));
     }
-    let mut pending: Vec<&Record> = report.records.iter().rev().collect();
-    while let Some(record) = pending.pop() {
-        if matches.get_flag("stats") {
-            for (name, count) in &record.statistics {
-                let _ = writeln!(text, "{count:>8}  {}  {name}", record.name);
+
+    /// The diagnostics without remarks if those are not wanted.
+    fn wanted(&self, diagnostics: Diagnostics) -> Diagnostics {
+        let remarks = string(self.matches, "remarks") != Some("none");
+        let mut wanted = Diagnostics::new();
+        let kept = diagnostics.into_iter().filter(|d| remarks || d.severity != Severity::Remark);
+        kept.for_each(|diagnostic| wanted.push(diagnostic));
+        wanted
+    }
+
+    fn transform(
+        &self,
+        chunk: Chunk<'_>,
+        piece: &mut Piece,
+        reproducers: &mut Reproducers,
+    ) -> Result<(), Diagnostics> {
+        let matches = self.matches;
+        let options = ParseOptions {
+            implicit_module: !is_on(matches, "no-implicit-module"),
+            ..input::options(matches)
+        };
+        let start = Instant::now();
+        let parsed = self.input.parse_chunk(self.ctx, chunk, options);
+        piece.records.push(Record::new("Parser", start.elapsed()));
+        let mut body = parsed?;
+
+        let own = reproducer::Setup::of(matches, &mut body)?;
+        let pipeline = own.pipeline.as_ref().unwrap_or(self.pipeline);
+        let reproducer = reproducer::text(matches, &mut body, pipeline, &own);
+        let report = pipeline.run(&mut body, &self.instrumentor(&own));
+        let failed = !report.succeeded();
+        piece.diagnostics.append(report.diagnostics);
+        piece.records.extend(report.records);
+        output::to_stderr(&logs::dumps(&report.dumps));
+        if let Some(text) = reproducer {
+            reproducers.push(text, failed);
+        }
+        if failed {
+            return Ok(());
+        }
+        if !own.verify_each {
+            let errors = verifier::verify(&body);
+            if errors.has_errors() {
+                return Err(errors);
             }
         }
-        if matches.get_flag("timing") {
-            let _ = writeln!(text, "{:>10.6} s  {}", record.wall.as_secs_f64(), record.name);
-        }
-        pending.extend(record.children.iter().rev());
+        let start = Instant::now();
+        piece.text = self.emit(&mut body)?;
+        piece.records.push(Record::new("Output", start.elapsed()));
+        Ok(())
     }
-    text
-}
 
-fn emit(matches: &ArgMatches, module: &mut Body) -> Result<String, loomir::ir::Diagnostics> {
-    let form = matches.get_one::<String>("emit").map_or("mlir", String::as_str);
-    if form == "ll" {
-        loomir::lowering::lower_to_llvm(module)?;
-        return loomir::lowering::to_ll(module);
+    fn instrumentor(&self, setup: &reproducer::Setup) -> PassInstrumentor {
+        let matches = self.matches;
+        let selection = |all: bool, names: &str| match matches.get_many::<String>(names) {
+            _ if all => PassSelection::All,
+            Some(names) => PassSelection::Named(names.cloned().collect()),
+            None => PassSelection::None,
+        };
+        let only_on_change = is_on(matches, "mlir-print-ir-after-change");
+        let only_on_failure = is_on(matches, "mlir-print-ir-after-failure");
+        let named = matches.contains_id("mlir-print-ir-after");
+        let all_after =
+            is_on(matches, "mlir-print-ir-after-all") || ((only_on_change || only_on_failure) && !named);
+        let print = PrintIr {
+            before: selection(is_on(matches, "mlir-print-ir-before-all"), "mlir-print-ir-before"),
+            after: selection(all_after, "mlir-print-ir-after"),
+            only_on_change,
+            only_on_failure,
+            module_scope: is_on(matches, "mlir-print-ir-module-scope"),
+            options: self.print_options(),
+        };
+        let mut how = PassInstrumentor::new();
+        if setup.disable_threading || print.module_scope {
+            how = how.without_threads();
+        }
+        how = how.with(print);
+        if setup.verify_each { how.with(VerifyEach) } else { how }
     }
-    let generic = form == "generic" || matches.get_flag("mlir-print-op-generic");
-    let options = PrintOptions {
-        generic,
-        debug_info: matches.get_flag("mlir-print-debuginfo"),
-        ..PrintOptions::default()
-    };
-    Ok(loomir::ir::text::print(module, &options))
+
+    fn print_options(&self) -> PrintOptions {
+        let matches = self.matches;
+        let pretty_debug_info = is_on(matches, "mlir-pretty-debuginfo");
+        PrintOptions {
+            generic: is_on(matches, "mlir-print-op-generic") || string(matches, "emit") == Some("generic"),
+            debug_info: is_on(matches, "mlir-print-debuginfo") || pretty_debug_info,
+            pretty_debug_info,
+            local_scope: is_on(matches, "mlir-print-local-scope"),
+            elide_elements_larger_than: matches.get_one("mlir-elide-elementsattrs-if-larger").copied(),
+            elide_resources_longer_than: matches.get_one("mlir-elide-resource-strings-if-larger").copied(),
+        }
+    }
+
+    fn emit(&self, module: &mut Body) -> Result<String, Diagnostics> {
+        if string(self.matches, "emit") == Some("ll") {
+            loomir::lowering::lower_to_llvm(module)?;
+            return loomir::lowering::to_ll(module);
+        }
+        Ok(loomir::ir::text::print(module, &self.print_options()))
+    }
 }

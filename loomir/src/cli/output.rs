@@ -15,9 +15,13 @@ pub(super) fn arg() -> Arg {
 pub(super) fn write(matches: &ArgMatches, text: &str) -> Result<(), Failure> {
     match matches.get_one::<String>("output").map(String::as_str) {
         None | Some("-") => to_stdout(text),
-        Some(path) => std::fs::write(path, text)
-            .map_err(|error| Failure::input(format!("cannot write '{path}': {error}"))),
+        Some(path) => to_file(path, text),
     }
+}
+
+/// Writes `text` to a file.
+pub(super) fn to_file(path: &str, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| Failure::input(format!("cannot write '{path}': {error}")))
 }
 
 /// Writes `text` to standard output. A reader that went away is no error.

@@ -9,7 +9,7 @@ use super::{Failure, input, output};
 pub(super) fn command() -> Command {
     Command::new("run")
         .about("Executes a function; prints its results and what its buffers hold, with a digest of each")
-        .arg(input::arg())
+        .args(input::args())
         .arg(Arg::new("entry").long("entry").value_name("F").required(true).help("The function to execute"))
         .arg(
             Arg::new("arg")
@@ -52,7 +52,7 @@ pub(super) fn command() -> Command {
 pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let source = input::read(matches)?;
     let ctx = loomir::context();
-    let mut module = source.parse(&ctx)?;
+    let mut module = source.parse(&ctx, matches)?;
     let entry = matches.get_one::<String>("entry").map_or("", String::as_str);
     let arguments: Vec<&str> =
         matches.get_many::<String>("arg").unwrap_or_default().map(String::as_str).collect();
