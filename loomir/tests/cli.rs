@@ -1,22 +1,8 @@
 //! The command as a shell sees it: exit status, standard output, standard error.
 
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use support::loomir;
 
-/// Runs `loomir ARGS` with `input` on standard input.
-fn loomir(args: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_loomir"))
-        .args(args)
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
-    // A command that does not read its input closes the pipe early; that is its right.
-    let _ = child.stdin.take().expect("a pipe").write_all(input);
-    child.wait_with_output().expect("the command ends")
-}
+mod support;
 
 /// Exit status and standard error of a run that prints nothing on standard output.
 fn refused(args: &[&str], input: &str) -> String {

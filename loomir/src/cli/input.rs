@@ -9,6 +9,9 @@ use loomir::ir::{Body, Context, Diagnostic, Diagnostics, LocKind, verifier};
 use super::flags::{flag, is_on};
 use super::{Failure, render};
 
+/// The flag that lets what nobody registered be read.
+pub(super) const ALLOW_UNREGISTERED: &str = "allow-unregistered-dialect";
+
 /// A source text with its name.
 pub(super) struct Input {
     pub(super) name: String,
@@ -19,10 +22,7 @@ pub(super) struct Input {
 pub(super) fn args() -> [Arg; 2] {
     [
         Arg::new("input").value_name("IN").required(true).help("The file to read, or - for standard input"),
-        flag(
-            "allow-unregistered-dialect",
-            "Read operations, types and attributes that nobody registered, as opaque",
-        ),
+        flag(ALLOW_UNREGISTERED, "Read operations, types and attributes that nobody registered, as opaque"),
     ]
 }
 
@@ -45,7 +45,7 @@ pub(super) fn read(matches: &ArgMatches) -> Result<Input, Failure> {
 
 /// How the arguments say to read.
 pub(super) fn options(matches: &ArgMatches) -> ParseOptions {
-    let allow_unregistered_dialects = is_on(matches, "allow-unregistered-dialect");
+    let allow_unregistered_dialects = is_on(matches, ALLOW_UNREGISTERED);
     ParseOptions { allow_unregistered_dialects, ..ParseOptions::default() }
 }
 

@@ -19,6 +19,9 @@ mod logs;
 mod pipeline;
 mod reproducer;
 
+/// The root of a file, unless it is told to be another.
+const MODULE: &str = "builtin.module";
+
 pub(super) fn command() -> Command {
     let [input, allow] = input::args();
     Command::new("opt")
@@ -143,7 +146,7 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
         matches,
         ctx: &loomir::context(),
         input: &input::read(matches)?,
-        pipeline: &pipeline::read(matches)?,
+        pipeline: &pipeline::read(matches, MODULE)?,
     };
     let chunks = match string(matches, "split-input-file") {
         Some(marker) => split_source(&run.input.text, marker),
@@ -240,7 +243,12 @@ impl Run<'_> {
         let mut body = parsed?;
 
         let own = reproducer::Setup::of(matches, &mut body)?;
-        let pipeline = own.pipeline.as_ref().unwrap_or(self.pipeline);
+        // The arguments are right, whatever the root.
+        let of_root = match body.root_ref().name() {
+            MODULE => None,
+            root => pipeline::read(matches, root).ok(),
+        };
+        let pipeline = own.pipeline.as_ref().or(of_root.as_ref()).unwrap_or(self.pipeline);
         let reproducer = reproducer::text(matches, &mut body, pipeline, &own);
         let report = pipeline.run(&mut body, &self.instrumentor(&own));
         let failed = !report.succeeded();

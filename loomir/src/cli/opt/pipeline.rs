@@ -35,8 +35,8 @@ pub(super) fn pass_args() -> Vec<Arg> {
     args
 }
 
-/// The pipeline that the arguments say.
-pub(super) fn read(matches: &ArgMatches) -> Result<PassManager, Failure> {
+/// The pipeline that the arguments say; passes given as flags are made to run on a root of this name.
+pub(super) fn read(matches: &ArgMatches, root: &str) -> Result<PassManager, Failure> {
     let registry = loomir::passes();
     let mut flags: Vec<(usize, &str, &str)> = Vec::new();
     for arg in pass_args() {
@@ -56,17 +56,17 @@ pub(super) fn read(matches: &ArgMatches) -> Result<PassManager, Failure> {
         Some(text) => text.to_owned(),
         None => {
             let passes: Vec<String> =
-                flags.iter().map(|(_, name, options)| element(&registry, name, options)).collect();
-            format!("builtin.module({})", passes.join(","))
+                flags.iter().map(|(_, name, options)| element(&registry, root, name, options)).collect();
+            format!("{root}({})", passes.join(","))
         }
     };
     registry.parse(&text).map_err(|error| Failure::usage(error.to_text(&text)))
 }
 
 /// A pass given as a flag, nested where it is anchored.
-fn element(registry: &PassRegistry, name: &str, options: &str) -> String {
+fn element(registry: &PassRegistry, root: &str, name: &str, options: &str) -> String {
     let pass = if options.is_empty() { name.to_owned() } else { format!("{name}{{{options}}}") };
-    match registry.get(name, "builtin.module") {
+    match registry.get(name, root) {
         Some(_) => pass,
         None => match registry.infos().iter().find(|info| info.name == name).and_then(|info| info.anchor) {
             Some(anchor) => format!("{anchor}({pass})"),

@@ -9,6 +9,7 @@ use loomir::ir::resources::ResourceValue;
 use loomir::ir::text::{PrintOptions, SPLIT_MARKER};
 use loomir::ir::{Body, Diagnostic, Diagnostics};
 
+use super::input::ALLOW_UNREGISTERED;
 use super::{Failure, flag, is_on, output, string};
 
 const GROUP: &str = "mlir_reproducer";
@@ -93,8 +94,13 @@ impl Reproducers {
             let Some(path) = string(matches, flag).filter(|_| !texts.is_empty()) else { continue };
             output::to_file(path, &texts.join(&format!("{SPLIT_MARKER}\n")))?;
             if flag == ON_FAILURE {
-                let split = if texts.len() > 1 { " --split-input-file" } else { "" };
-                let command = format!("loomir opt {path} --run-reproducer{split}");
+                let mut command = format!("loomir opt {path} --run-reproducer");
+                if texts.len() > 1 {
+                    command += " --split-input-file";
+                }
+                if is_on(matches, ALLOW_UNREGISTERED) {
+                    command += &format!(" --{ALLOW_UNREGISTERED}");
+                }
                 output::to_stderr(&format!("note: a reproducer has been written: {command}\n"));
             }
         }
