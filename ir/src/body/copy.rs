@@ -114,6 +114,7 @@ impl Body {
             blocks: self.blocks.clone(),
             free_blocks: self.free_blocks.clone(),
             regions: self.regions.clone(),
+            resources: self.resources.clone(),
         }
     }
 }

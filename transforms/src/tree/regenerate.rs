@@ -12,7 +12,7 @@ use hashbrown::{HashMap, HashSet};
 use loomir_dialects::affine;
 use loomir_dialects::interfaces::LoopLike;
 use loomir_ir::opdef::OPERAND_SEGMENTS;
-use loomir_ir::{Block, Body, Builder, Dict, InsertPoint, Mapping, Op, OperationState, Type, Value};
+use loomir_ir::{Block, Body, Builder, Dict, InsertPoint, Loc, Mapping, Op, OperationState, Type, Value};
 
 use super::green::{Forest, Green, Header, Node, Origin, Span};
 use super::program::{LoopId, Program, StatementId};
@@ -38,8 +38,16 @@ pub fn regenerate(body: &mut Body, program: &Program, forest: &Forest, root: Gre
     let replaced: Vec<Op> =
         body.ops(program.block).filter(|op| Some(*op) != body.terminator(program.block)).collect();
     let mut kept: HashSet<Op> = HashSet::new();
-    let mut emit =
-        Emit { body, program, forest, mapping: Mapping::default(), scopes: Vec::new(), top: HashMap::new() };
+    let mut emit = Emit {
+        body,
+        program,
+        forest,
+        mapping: Mapping::default(),
+        scopes: Vec::new(),
+        top: HashMap::new(),
+        outermost: None,
+        loc: Loc::UNKNOWN,
+    };
     for item in forest.items(root) {
         let own = match forest.get(item) {
             Node::Leaf { statement, .. } => Some(program.statement(statement).op),
@@ -86,6 +94,10 @@ struct Emit<'a> {
     scopes: Vec<Scope>,
     /// Values computed outside of all new loops.
     top: HashMap<(Form, Type), Value>,
+    /// The new loop that is being written and stands in no other.
+    outermost: Option<Op>,
+    /// Where what is computed for a loop is said to come from: the loop.
+    loc: Loc,
 }
 
 impl Emit<'_> {
@@ -182,35 +194,36 @@ impl Emit<'_> {
             && form.constant_part() == 0
             && self.body.value_type(*value) == ty
         {
-            return *value;
+            return self.mapping.value(*value);
         }
+        // A number is written once, before the outermost new loop.
+        let (at, outside) = match self.outermost {
+            Some(op) if form.as_constant().is_some() => (InsertPoint::Before(op), true),
+            _ => (at, self.scopes.is_empty()),
+        };
         let key = (form.clone(), ty);
-        if let Some(known) = self.values().get(&key) {
+        let known =
+            if outside { self.top.get(&key) } else { self.scopes.last().and_then(|s| s.values.get(&key)) };
+        if let Some(known) = known {
             return *known;
         }
         let affine = self.scopes.last().is_some_and(|scope| scope.affine);
-        let loc =
-            self.scopes.last().map(|scope| self.body.value_block(scope.variable)).and_then(|block| {
-                Some(self.body.loc(self.body.region_parent(self.body.block_region(block?))))
-            });
         let mut builder = Builder::new(self.body, at);
-        if let Some(loc) = loc {
-            builder.set_loc(loc);
-        }
+        builder.set_loc(self.loc);
         let value = Expression { builder, mapping: &self.mapping, affine }.value(form, ty);
-        self.values().insert(key, value);
+        let values = match self.scopes.last_mut() {
+            Some(scope) if !outside => &mut scope.values,
+            _ => &mut self.top,
+        };
+        values.insert(key, value);
         value
-    }
-
-    /// Values computed where we are.
-    fn values(&mut self) -> &mut HashMap<(Form, Type), Value> {
-        self.scopes.last_mut().map_or(&mut self.top, |scope| &mut scope.values)
     }
 
     fn new_loop(&mut self, header: &Header, inside: Green, at: InsertPoint) {
         let program = self.program;
         let Some(lead) = header.origins.first() else { return };
         let info = program.loop_info(lead.of);
+        let around = std::mem::replace(&mut self.loc, self.body.loc(info.op));
         let depth = self.scopes.len() as u32;
         let meaning = info.space.variable.as_ref().and_then(|form| {
             let form = form.substitute(&mut |level| absolute(lead.map.get(level as usize)?, depth + 1))?;
@@ -233,6 +246,7 @@ impl Emit<'_> {
             self.scopes.push(Scope { variable, meaning, affine, values: HashMap::new() });
             self.item(inside, at);
             self.scopes.pop();
+            self.loc = around;
             return;
         }
         let state = match &range {
@@ -240,6 +254,8 @@ impl Emit<'_> {
             None => self.shell(header, lead, at),
         };
         let op = Builder::new(self.body, at).insert(state);
+        let is_outermost = self.outermost.is_none();
+        self.outermost.get_or_insert(op);
         let block = self.new_block(header, op);
         let variable = self.body.argument(block, 0);
         self.scopes.push(Scope { variable, meaning, affine, values: HashMap::new() });
@@ -265,6 +281,10 @@ impl Emit<'_> {
                 self.mapping.map(result, self.body.result(op, next));
                 next += 1;
             }
+        }
+        self.loc = around;
+        if is_outermost {
+            self.outermost = None;
         }
     }
 

@@ -208,7 +208,8 @@ impl Emit<'_> {
         if offset == 0 {
             return value;
         }
-        let builder = Builder::new(self.body, at);
+        let mut builder = Builder::new(self.body, at);
+        builder.set_loc(self.loc);
         Expression { builder, mapping: &self.mapping, affine: false }.value(&form, ty)
     }
 
@@ -219,6 +220,7 @@ impl Emit<'_> {
             End::Upper => arith::MinSIOp::DEF,
         };
         let mut builder = Builder::new(self.body, at);
+        builder.set_loc(self.loc);
         let state = builder.state(def).operands(&[a, b]);
         builder.value(state)
     }
