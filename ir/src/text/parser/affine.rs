@@ -39,6 +39,9 @@ impl<'s> Parser<'s> {
             constraints.push(p.constraint(&mut names)?);
             Ok(())
         })?;
+        if constraints.is_empty() {
+            constraints.push((AffineExpr::constant(self.ctx, 0), true));
+        }
         let (dims, symbols) = names.counts();
         Ok(IntegerSet::new(self.ctx, dims, symbols, constraints))
     }
