@@ -51,6 +51,8 @@ pub static LLVM: DialectDef = DialectDef {
     enums: Cow::Borrowed(attributes::ENUMS),
     types: Cow::Borrowed(type_syntax::TYPES),
     attrs: Cow::Borrowed(attributes::STRUCTS),
+    // MLIR's has many more intrinsics.
+    allows_unknown_ops: true,
     directives: Cow::Borrowed(&[]),
     materialize_constant: Some(globals::materialize),
 };

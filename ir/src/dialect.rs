@@ -175,6 +175,7 @@ macro_rules! dialect {
             enums: ::std::borrow::Cow::Borrowed(&[$($(&$enum),*)?]),
             types: ::std::borrow::Cow::Borrowed(&[$($($typedef),*)?]),
             attrs: ::std::borrow::Cow::Borrowed(&[$($($attrdef),*)?]),
+            allows_unknown_ops: false,
             directives: ::std::borrow::Cow::Borrowed(&[$($($directive),*)?]),
             materialize_constant: $crate::dialect_option!($($constant)?),
         };

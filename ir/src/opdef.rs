@@ -692,6 +692,8 @@ pub struct DialectDef {
     pub types: List<TypeDef>,
     /// Its structured attributes.
     pub attrs: List<StructAttrDef>,
+    /// Whether it may have operations that are not in its table, of which nothing is known.
+    pub allows_unknown_ops: bool,
     /// Its custom directives of assembly formats.
     pub directives: List<DirectiveDef>,
     /// Makes an operation that yields a constant of a type, for folding.

@@ -12,7 +12,8 @@
 //!    value from outside;
 //! 8. symbols are in a table; references to them are right ([`SymbolUser`]).
 //!
-//! All violations are reported. Of operations nobody registered only 1 and 7 are checked. Linear in the program (times the depth of
+//! All violations are reported. Of operations nobody registered only 1 and 7 are checked, and that their dialect is not one that would know
+//! them. Linear in the program (times the depth of
 //! nesting for 7).
 
 use std::fmt::Write;
@@ -25,7 +26,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::entity::{Block, Op, Region, Value};
 use crate::graph::Dominance;
 use crate::opdef::{
-    Arity, OPERAND_SEGMENTS, OpDef, OperandDef, Presence, RESULT_SEGMENTS, RegionKind, Trait,
+    Arity, AttrConstraint, OPERAND_SEGMENTS, OpDef, OperandDef, Presence, RESULT_SEGMENTS, RegionKind, Trait,
     TypeConstraint as C, segment,
 };
 use crate::symbols::{self, SymbolTable, SymbolUser};
@@ -116,7 +117,7 @@ fn verify_op(body: &Body, op: Op, out: &mut Diagnostics) {
     let view = body.op_ref(op);
     let before = out.len();
     verify_blocks(view, out);
-    let Some(def) = view.def() else { return };
+    let Some(def) = view.def() else { return verify_unknown(view, out) };
     let groups: [fn(OpRef<'_>, &OpDef, &mut Diagnostics); 5] =
         [verify_counts, verify_attributes, verify_types, verify_regions, |view, def, out| {
             if let Some(verify) = def.verify {
@@ -128,6 +129,18 @@ fn verify_op(body: &Body, op: Op, out: &mut Diagnostics) {
             return;
         }
         check(view, def, out);
+    }
+}
+
+/// Reports an operation that its dialect would know if there were one.
+fn verify_unknown(op: OpRef<'_>, out: &mut Diagnostics) {
+    let dialect = op.ctx().str(op.info().dialect());
+    if op.ctx().dialect(dialect).is_some_and(|dialect| !dialect.allows_unknown_ops) {
+        let name = op.name();
+        let message = format!(
+            "unregistered operation '{name}' found in dialect ('{dialect}') that does not allow unknown operations"
+        );
+        out.push(Diagnostic::error(op.loc(), message));
     }
 }
 
@@ -143,6 +156,9 @@ fn verify_blocks(op: OpRef<'_>, out: &mut Diagnostics) {
     }
     if op.successors().len() > 0 && body.next_op(op.op()).is_some() {
         out.push(op_error(op, "with block successors must terminate its parent block"));
+    }
+    if op.successors().len() > 0 && op.def().is_some() && !op.info().has_trait(Trait::Terminator) {
+        out.push(op_error(op, "has successors and is no terminator"));
     }
     let own_region = body.region_of(op.op());
     for successor in op.successors() {
@@ -243,9 +259,15 @@ fn count_values(
 ) {
     if segmented {
         let name = if what == "operand" { OPERAND_SEGMENTS } else { RESULT_SEGMENTS };
-        let Some(sizes) = op.body().segments(op.op(), what == "result") else {
-            out.push(op_error(op, format!("requires attribute '{name}'")));
-            return;
+        let Some(attr) = op.attr(name) else {
+            return out.push(op_error(op, format!("requires attribute '{name}'")));
+        };
+        let sizes = op.body().segments(op.op(), what == "result");
+        let Some(sizes) = sizes.filter(|_| AttrConstraint::DenseArray(Type::I32).accepts(op.ctx(), attr))
+        else {
+            let message =
+                format!("attribute '{name}' failed to satisfy constraint: i32 dense array attribute");
+            return out.push(op_error(op, message));
         };
         if sizes.len() != defs.len() {
             let message = format!(

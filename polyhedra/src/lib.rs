@@ -90,7 +90,6 @@ mod int;
 mod lexmin;
 mod limits;
 mod optimum;
-mod parametric;
 mod relation;
 mod rows;
 mod scalar;

@@ -45,8 +45,20 @@ pub(super) fn parse_func(p: &mut OpParser<'_, '_>, state: &mut OperationState) -
     }
     set_dicts(ctx, state, "arg_attrs", &arguments.attrs);
     set_dicts(ctx, state, "res_attrs", &result_attrs);
-    if !p.parse_optional_region(state, &arguments.named)? {
+    parse_body(p, state, &arguments.named)
+}
+
+/// Reads the body of a function; without one it is declared.
+pub(crate) fn parse_body(
+    p: &mut OpParser<'_, '_>,
+    state: &mut OperationState,
+    arguments: &[Argument],
+) -> ParseResult<()> {
+    let loc = p.loc();
+    if !p.parse_optional_region(state, arguments)? {
         p.add_empty_region(state);
+    } else if p.is_region_empty(0) {
+        return Err(p.error(loc, "expected non-empty function body"));
     }
     Ok(())
 }

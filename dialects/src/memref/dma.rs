@@ -63,15 +63,15 @@ pub(super) fn verify_start(op: OpRef<'_>, out: &mut Diagnostics) {
         Err(message) => return out.push(op_error(op, message)),
     };
     let numbers = [
-        ("source indices", &transfer.source.indices),
-        ("destination indices", &transfer.target.indices),
-        ("num elements", &vec![transfer.count]),
-        ("tag indices", &transfer.tag.indices),
-        ("stride and num elements per stride", &transfer.strides),
+        ("source indices to be of index type", &transfer.source.indices),
+        ("destination indices to be of index type", &transfer.target.indices),
+        ("num elements to be of index type", &vec![transfer.count]),
+        ("tag indices to be of index type", &transfer.tag.indices),
+        ("stride and num elements per stride to be of type index", &transfer.strides),
     ];
     for (what, values) in numbers {
         if values.iter().any(|value| !op.type_of(*value).is_index()) {
-            out.push(op_error(op, format!("expected {what} to be of index type")));
+            out.push(op_error(op, format!("expected {what}")));
         }
     }
 }

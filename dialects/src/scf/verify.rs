@@ -116,8 +116,8 @@ pub(super) fn verify_while(op: OpRef<'_>, out: &mut Diagnostics) {
     let passed_on = types_of(op, condition.operands().skip(1));
     let edges = [
         (op, "Region #0", types_of(op, op.operands()), before.clone()),
-        (condition, "Region #1", passed_on.clone(), after),
-        (condition, "parent", passed_on, types_of(op, op.results())),
+        (condition, "parent", passed_on.clone(), types_of(op, op.results())),
+        (condition, "Region #1", passed_on, after),
         (yielded, "Region #0", types_of(op, yielded.operands()), before),
     ];
     for (point, target, passed, expected) in edges {

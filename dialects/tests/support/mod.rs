@@ -146,6 +146,7 @@ pub fn folded(source: &str) -> String {
 pub fn mlir_opt(source: &str, options: &[&str]) -> Option<Result<String, String>> {
     let program = PathBuf::from(std::env::var_os("LOOMIR_LLVM")?).join("bin").join("mlir-opt");
     let mut child = Command::new(program)
+        .arg("--allow-unregistered-dialect")
         .args(options)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -187,7 +187,7 @@ impl<'p, 's> OpParser<'p, 's> {
         if self.parser.accept(kind) {
             return Ok(());
         }
-        Err(self.parser.error_here(format!("expected '{text}'")))
+        Err(self.parser.missing(format!("expected '{text}'")))
     }
 
     /// Vectors for a reader by a format.
@@ -235,7 +235,7 @@ impl<'p, 's> OpParser<'p, 's> {
         if self.accept(punctuation) {
             return Ok(());
         }
-        Err(self.parser.error_here(format!("expected '{punctuation}'")))
+        Err(self.parser.missing(format!("expected '{punctuation}'")))
     }
 
     /// Whether a given keyword is next.
@@ -253,14 +253,14 @@ impl<'p, 's> OpParser<'p, 's> {
         if self.parser.accept_keyword(keyword) {
             return Ok(());
         }
-        Err(self.parser.error_here(format!("expected '{keyword}'")))
+        Err(self.parser.missing(format!("expected '{keyword}'")))
     }
 
     /// Reads any keyword.
     pub fn parse_keyword(&mut self) -> ParseResult<&'s str> {
         match self.parse_optional_keyword() {
             Some(keyword) => Ok(keyword),
-            None => Err(self.parser.error_here("expected valid keyword")),
+            None => Err(self.parser.missing("expected valid keyword")),
         }
     }
 
@@ -434,7 +434,7 @@ impl<'p, 's> OpParser<'p, 's> {
     pub fn parse_integer(&mut self) -> ParseResult<i64> {
         match self.parser.optional_integer()? {
             Some(value) => Ok(value),
-            None => Err(self.parser.error_here("expected integer value")),
+            None => Err(self.parser.missing("expected integer value")),
         }
     }
 
@@ -447,7 +447,7 @@ impl<'p, 's> OpParser<'p, 's> {
     pub fn parse_string(&mut self) -> ParseResult<String> {
         match self.parse_optional_string()? {
             Some(text) => Ok(text),
-            None => Err(self.parser.error_here("expected string")),
+            None => Err(self.parser.missing("expected string")),
         }
     }
 
@@ -467,7 +467,7 @@ impl<'p, 's> OpParser<'p, 's> {
     pub fn parse_symbol_name(&mut self) -> ParseResult<Attr> {
         match self.parse_optional_symbol_name()? {
             Some(name) => Ok(name),
-            None => Err(self.parser.error_here("expected valid '@'-identifier for symbol name")),
+            None => Err(self.parser.missing("expected valid '@'-identifier for symbol name")),
         }
     }
 
@@ -573,7 +573,7 @@ impl<'p, 's> OpParser<'p, 's> {
             return Ok(());
         }
         if !self.parser.is(Kind::LBrace) {
-            return Err(self.parser.error_here("expected '{' in attribute dictionary"));
+            return Err(self.parser.missing("expected '{' in attribute dictionary"));
         }
         self.parse_optional_attr_dict(state)
     }
@@ -731,32 +731,43 @@ impl<'p, 's> OpParser<'p, 's> {
     /// Sees to it that region `index` of those read so far ends in a terminator: adds a block if there is none, and an operation of `def` without operands to
     /// the last block if that doesn't end in a terminator. Regions of the new operation get an empty block.
     pub fn ensure_terminator(&mut self, state: &mut OperationState, index: usize, def: &'static OpDef) {
-        let (body, holder) = match &mut self.pending {
-            Pending::None => return,
-            Pending::Op { first, more } => {
-                let holder = if index == 0 { Some(*first) } else { more.get(index - 1).copied() };
-                (&mut self.parser.body, holder)
-            }
-            Pending::Body { body, more } => {
-                let holder = if index == 0 { Some(body.root()) } else { more.get(index - 1).copied() };
-                (&mut **body, holder)
-            }
-        };
-        let Some(holder) = holder else { return };
-        let region = body.region(holder, 0);
+        let ctx = self.parser.ctx;
+        let Some((body, region)) = self.region_read(index) else { return };
         let last = body.blocks(region).last();
         let block = last.unwrap_or_else(|| body.append_block(region, &[]));
         // Of an operation nobody registered it isn't known that it ends a block, so it doesn't.
         if body.last_op(block).is_some_and(|last| body.has_trait(last, Trait::Terminator)) {
             return;
         }
-        let mut terminator = OperationState::of(self.parser.ctx, def, state.loc);
-        terminator.set_defaults(self.parser.ctx);
+        let mut terminator = OperationState::of(ctx, def, state.loc);
+        terminator.set_defaults(ctx);
         let op = body.create(terminator);
         for region in body.own_regions(op) {
             body.append_block(region, &[]);
         }
         body.append_op(block, op);
+    }
+
+    /// Whether region `index` of those read so far has no operations, and no blocks besides its entry.
+    pub fn is_region_empty(&mut self, index: usize) -> bool {
+        let Some((body, region)) = self.region_read(index) else { return true };
+        body.blocks(region).nth(1).is_none()
+            && body.entry_block(region).is_none_or(|b| body.last_op(b).is_none())
+    }
+
+    /// Region `index` of those read so far, and the body it is in.
+    fn region_read(&mut self, index: usize) -> Option<(&mut Body, Region)> {
+        let (body, first, more) = match &mut self.pending {
+            Pending::None => return None,
+            Pending::Op { first, more } => (&mut self.parser.body, *first, more),
+            Pending::Body { body, more } => {
+                let root = body.root();
+                (&mut **body, root, more)
+            }
+        };
+        let holder = if index == 0 { first } else { *more.get(index - 1)? };
+        let region = body.region(holder, 0);
+        Some((body, region))
     }
 
     /// Reads `^block`.

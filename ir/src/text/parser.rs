@@ -66,12 +66,8 @@ pub(crate) struct Parser<'s> {
     depth: u32,
     attr_aliases: HashMap<&'s str, Attr>,
     type_aliases: HashMap<&'s str, Type>,
-    /// What each number of `distinct[0]<…>` stands for.
-    distinct: HashMap<u64, Attr>,
-    /// Those of definitions further down, once a location has used one.
-    later_aliases: HashMap<&'s str, Attr>,
-    has_read_ahead: bool,
-    reading_ahead: bool,
+    /// Where aliases of locations are defined, once one is used that has not been read.
+    later_aliases: Option<HashMap<&'s str, u32>>,
     /// The body under construction.
     pub(super) body: Body,
     scope: ValueScope<'s>,
@@ -112,10 +108,7 @@ impl<'s> Parser<'s> {
             depth: 0,
             attr_aliases: HashMap::new(),
             type_aliases: HashMap::new(),
-            distinct: HashMap::new(),
-            later_aliases: HashMap::new(),
-            has_read_ahead: false,
-            reading_ahead: false,
+            later_aliases: None,
             body: Body::new(ctx, module),
             scope: ValueScope::default(),
             blocks: Default::default(),
@@ -233,6 +226,7 @@ impl<'s> Parser<'s> {
     pub(super) fn set_pos(&mut self, pos: u32) {
         self.lexer.set_pos(pos);
         self.advance();
+        self.last_end = pos;
     }
 
     pub(super) fn slice(&self, start: u32, end: u32) -> &'s str {
@@ -256,7 +250,7 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn expect(&mut self, kind: Kind, message: &str) -> ParseResult<()> {
-        if self.accept(kind) { Ok(()) } else { Err(self.error_here(message)) }
+        if self.accept(kind) { Ok(()) } else { Err(self.missing(message)) }
     }
 
     pub(super) fn is_keyword(&self, keyword: &str) -> bool {
@@ -311,10 +305,23 @@ impl<'s> Parser<'s> {
         Box::new(Diagnostic::error(self.loc_at(offset), message))
     }
 
+    /// An error where something is missing: before the next token, and at the end of a line rather than where the next line begins.
+    pub(super) fn missing(&mut self, message: impl Into<String>) -> Box<Diagnostic> {
+        let (end, next) = (self.last_end, self.token.start);
+        let is_error = matches!(self.token.kind, Kind::Unknown | Kind::OpenString);
+        if !is_error && end < next && self.slice(end, next).contains('\n') {
+            return self.error_at(end, message);
+        }
+        self.error_here(message)
+    }
+
     /// An error at the next token, unless that token is itself one.
     pub(super) fn error_here(&mut self, message: impl Into<String>) -> Box<Diagnostic> {
         let at = self.token.start;
         match self.token.kind {
+            Kind::Unknown if self.source.as_bytes().get(at as usize) == Some(&b'%') => {
+                self.error_at(at, "invalid SSA name")
+            }
             Kind::Unknown => self.error_at(at, "unexpected character"),
             Kind::OpenString => self.error_at(at, "expected '\"' in string literal"),
             _ => self.error_at(at, message),

@@ -6,7 +6,9 @@ use loomir_ir::verifier::op_error;
 use loomir_ir::{Attr, AttrKind, Context, Diagnostic, Diagnostics, OpRef, OperationState, Region, Type};
 
 use crate::checks::types_of;
-use crate::func::syntax::{dict_at, parse_arguments, parse_results, print_dict, print_results, set_dicts};
+use crate::func::syntax::{
+    dict_at, parse_arguments, parse_body, parse_results, print_dict, print_results, set_dicts,
+};
 use crate::interfaces::FunctionLike;
 use crate::llvm::attributes::{CCONV, LINKAGE, UNNAMED_ADDR, VISIBILITY};
 use crate::llvm::control::calls::parse_optional_case;
@@ -96,10 +98,7 @@ pub(super) fn parse(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> Par
     p.parse_optional_attr_dict_with_keyword(state)?;
     set_dicts(ctx, state, "arg_attrs", &arguments.attrs);
     set_dicts(ctx, state, "res_attrs", &result_attrs);
-    if !p.parse_optional_region(state, &arguments.named)? {
-        p.add_empty_region(state);
-    }
-    Ok(())
+    parse_body(p, state, &arguments.named)
 }
 
 /// The function type of arguments and at most one result.

@@ -40,6 +40,7 @@ impl<'s> Parser<'s> {
             Ok(())
         })?;
         if constraints.is_empty() {
+            // Everything; written with a constraint that says nothing, as MLIR has it.
             constraints.push((AffineExpr::constant(self.ctx, 0), true));
         }
         let (dims, symbols) = names.counts();
@@ -107,7 +108,7 @@ impl<'s> Parser<'s> {
     fn identifiers(&mut self, close: Kind, message: &str, into: &mut Vec<&'s str>) -> ParseResult<()> {
         self.list_until(close, message, |p| {
             if !p.is(Kind::Bare) {
-                return Err(p.error_here("expected bare identifier"));
+                return Err(p.missing("expected bare identifier"));
             }
             into.push(p.text());
             p.advance();
@@ -185,7 +186,7 @@ impl<'s> Parser<'s> {
         match self.token.kind {
             Kind::Integer => match self.optional_integer()? {
                 Some(value) => Ok(AffineExpr::constant(self.ctx, value)),
-                None => Err(self.error_here("expected affine expression")),
+                None => Err(self.missing("expected affine expression")),
             },
             Kind::LParen => self.nested_expression(names, |p, names| {
                 p.advance();
@@ -202,7 +203,7 @@ impl<'s> Parser<'s> {
             }),
             Kind::Bare | Kind::Percent => self.name_in_expression(names),
             Kind::Plus | Kind::Star => Err(self.error_here("missing left operand of binary operator")),
-            _ => Err(self.error_here("expected affine expression")),
+            _ => Err(self.missing("expected affine expression")),
         }
     }
 

@@ -14,7 +14,7 @@ impl<'s> Parser<'s> {
     pub(crate) fn attr(&mut self, ty: Option<Type>) -> ParseResult<Attr> {
         match self.optional_attr(ty)? {
             Some(attr) => Ok(attr),
-            None => Err(self.error_here("expected attribute value")),
+            None => Err(self.missing("expected attribute value")),
         }
     }
 
@@ -26,7 +26,7 @@ impl<'s> Parser<'s> {
             Kind::Minus => {
                 self.advance();
                 if !matches!(self.token.kind, Kind::Integer | Kind::Float) {
-                    return Err(self.error_here("expected constant integer or floating point value"));
+                    return Err(self.missing("expected constant integer or floating point value"));
                 }
                 self.number(true, ty)?
             }
@@ -54,7 +54,7 @@ impl<'s> Parser<'s> {
                 if let Some(ty) = ty
                     && ty != Type::I1
                 {
-                    return Err(self.error_here("expected integer value"));
+                    return Err(self.missing("expected integer value"));
                 }
                 self.advance();
                 self.ctx.bool_attr(value)
@@ -98,7 +98,7 @@ impl<'s> Parser<'s> {
         let mut nested = Vec::new();
         while self.accept(Kind::ColonColon) {
             if !self.is(Kind::At) {
-                return Err(self.error_here("expected nested symbol reference identifier"));
+                return Err(self.missing("expected nested symbol reference identifier"));
             }
             nested.push(self.symbol()?);
         }
@@ -112,7 +112,7 @@ impl<'s> Parser<'s> {
             return Err(self.error_here("symbol name is not UTF-8"));
         };
         if text.is_empty() {
-            return Err(self.error_here("expected valid symbol name"));
+            return Err(self.missing("expected valid symbol name"));
         }
         let name = self.ctx.name(text);
         self.advance();
@@ -163,10 +163,10 @@ impl<'s> Parser<'s> {
                     let bytes = unescape(p.text());
                     match std::str::from_utf8(&bytes) {
                         Ok(text) if !text.is_empty() => p.ctx.name(text),
-                        _ => return Err(p.error_here("expected valid attribute name")),
+                        _ => return Err(p.missing("expected valid attribute name")),
                     }
                 }
-                _ => return Err(p.error_here("expected attribute name")),
+                _ => return Err(p.missing("expected attribute name")),
             };
             // Dictionaries are short; only long ones are worth a table.
             if entries.len() == 8 {
@@ -198,7 +198,7 @@ impl<'s> Parser<'s> {
         let mut offset = 0;
         if self.accept(Kind::Comma) {
             if !self.accept_keyword("offset") {
-                return Err(self.error_here("expected 'offset' after comma"));
+                return Err(self.missing("expected 'offset' after comma"));
             }
             self.expect(Kind::Colon, "expected ':' after 'offset'")?;
             offset = self.integer_or_question()?;
@@ -213,25 +213,20 @@ impl<'s> Parser<'s> {
         }
         match self.optional_integer()? {
             Some(value) => Ok(value),
-            None => Err(self.error_here("expected a 64-bit signed integer or '?'")),
+            None => Err(self.missing("expected a 64-bit signed integer or '?'")),
         }
     }
 
     fn distinct(&mut self) -> ParseResult<Attr> {
-        let at = self.token.start;
         self.advance();
         self.expect(Kind::LSquare, "expected '[' after 'distinct'")?;
         let id = if self.is(Kind::Integer) { self.text().parse().ok() } else { None };
-        let Some(id) = id else { return Err(self.error_here("expected distinct ID")) };
+        let Some(id) = id else { return Err(self.missing("expected distinct ID")) };
         self.advance();
         self.expect(Kind::RSquare, "expected ']' to close distinct ID")?;
         self.expect(Kind::Less, "expected '<' after distinct ID")?;
         let inner = if self.is(Kind::Greater) { Attr::UNIT } else { self.attr(None)? };
         self.expect(Kind::Greater, "expected '>' to close distinct attribute")?;
-        if *self.distinct.entry(id).or_insert(inner) != inner {
-            let message = format!("distinct[{id}] was written with another attribute before");
-            return Err(self.error_at(at, message));
-        }
         Ok(self.ctx.attr(AttrKind::Distinct { id, inner }))
     }
 
@@ -241,16 +236,16 @@ impl<'s> Parser<'s> {
         let key = match self.token.kind {
             Kind::Bare => self.ctx.name(self.text()),
             Kind::String => self.ctx.name(&String::from_utf8_lossy(&unescape(self.text()))),
-            _ => return Err(self.error_here("expected identifier key for 'resource' entry")),
+            _ => return Err(self.missing("expected identifier key for 'resource' entry")),
         };
         self.advance();
         self.expect(Kind::Greater, "expected '>'")?;
-        let ty = self.shaped_type(ty)?;
+        let ty = self.elements_type(ty)?;
         Ok(self.ctx.attr(AttrKind::DenseResource { key, ty }))
     }
 
-    /// A vector, tensor or memref type, given or read behind a colon.
-    fn shaped_type(&mut self, ty: Option<Type>) -> ParseResult<Type> {
+    /// The type of elements, given or read behind a colon.
+    pub(super) fn elements_type(&mut self, ty: Option<Type>) -> ParseResult<Type> {
         let at = self.token.start;
         let ty = match ty {
             Some(ty) => ty,
@@ -259,21 +254,11 @@ impl<'s> Parser<'s> {
                 self.ty()?
             }
         };
-        let is_shaped = |kind: &TypeKind| {
-            matches!(kind, TypeKind::Vector { .. } | TypeKind::Tensor { .. } | TypeKind::MemRef { .. })
-        };
-        if is_shaped(ty.kind(self.ctx)) {
-            Ok(ty)
-        } else {
-            Err(self.error_at(at, "elements literal must be a shaped type"))
+        let shape = ty.shape(self.ctx);
+        if shape.is_none() {
+            return Err(self.error_at(at, "elements literal must be a shaped type"));
         }
-    }
-
-    /// The type of elements that are written down: shaped, with all sizes known.
-    pub(super) fn elements_type(&mut self, ty: Option<Type>) -> ParseResult<Type> {
-        let at = self.token.start;
-        let ty = self.shaped_type(ty)?;
-        if ty.shape(self.ctx).is_none_or(|sizes| sizes.contains(&DYNAMIC)) {
+        if shape.is_some_and(|s| s.contains(&DYNAMIC)) {
             return Err(self.error_at(at, "elements literal type must have static shape"));
         }
         Ok(ty)

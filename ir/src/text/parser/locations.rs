@@ -39,9 +39,14 @@ impl<'s> Parser<'s> {
                 }
                 "callsite" => self.nested(|p| p.call_site_location()),
                 "fused" => self.nested(|p| p.fused_location()),
-                _ => Err(self.error_here("expected location instance")),
+                // As an attribute inside another: `fused[loc(…)]`.
+                "loc" => self.nested(|p| {
+                    p.advance();
+                    p.parenthesised_loc()
+                }),
+                _ => Err(self.missing("expected location instance")),
             },
-            _ => Err(self.error_here("expected location instance")),
+            _ => Err(self.missing("expected location instance")),
         }
     }
 
@@ -59,8 +64,6 @@ impl<'s> Parser<'s> {
         let name = self.ctx.name(&text);
         self.advance();
         if self.accept(Kind::Colon) {
-            // A file without a name is the standard input.
-            let name = if text.is_empty() { self.ctx.name("-") } else { name };
             let line = self.location_number("expected integer line number in FileLineColRange")?;
             let mut column = 0;
             if self.accept(Kind::Colon) {
@@ -100,7 +103,7 @@ impl<'s> Parser<'s> {
         self.expect(Kind::LParen, "expected '(' in callsite location")?;
         let callee = self.location()?;
         if !self.accept_keyword("at") {
-            return Err(self.error_here("expected 'at' in callsite location"));
+            return Err(self.missing("expected 'at' in callsite location"));
         }
         let caller = self.location()?;
         self.expect(Kind::RParen, "expected ')' in callsite location")?;

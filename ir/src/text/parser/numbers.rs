@@ -71,7 +71,7 @@ impl Parser<'_> {
         if negative {
             self.advance();
             if !self.is(Kind::Integer) {
-                return Err(self.error_here("expected integer value"));
+                return Err(self.missing("expected integer value"));
             }
         } else if !self.is(Kind::Integer) {
             return Ok(None);
@@ -100,9 +100,6 @@ pub(super) fn integer(ctx: &Context, ty: Type, negative: bool, text: &str) -> Op
         TypeKind::Integer { width, signedness } => (*width, *signedness),
         _ => (64, Signedness::Signed),
     };
-    if negative && text.trim_start_matches("0x").bytes().all(|b| b == b'0') {
-        return None;
-    }
     if width <= 64
         && let Some(m) = magnitude(text)
     {

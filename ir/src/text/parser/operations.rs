@@ -36,7 +36,7 @@ impl<'s> Parser<'s> {
         }
         self.list(|p| {
             if !p.is(Kind::Percent) {
-                return Err(p.error_here("expected valid ssa identifier"));
+                return Err(p.missing("expected valid ssa identifier"));
             }
             let name = UnresolvedOperand { start: p.token.start + 1, end: p.token.end, number: 0 };
             p.advance();
@@ -45,7 +45,7 @@ impl<'s> Parser<'s> {
                 let number = if p.is(Kind::Integer) { p.text().parse().ok() } else { None };
                 count = match number {
                     Some(n) if n > 0 => n,
-                    _ => return Err(p.error_here("expected named operation to have at least 1 result")),
+                    _ => return Err(p.missing("expected named operation to have at least 1 result")),
                 };
                 p.advance();
             }
@@ -145,7 +145,7 @@ impl<'s> Parser<'s> {
         })?;
         if self.accept(Kind::LSquare) {
             if self.is(Kind::RSquare) {
-                return Err(self.error_here("expected block name"));
+                return Err(self.missing("expected block name"));
             }
             self.list_until(Kind::RSquare, "expected ']' to end successor list", |p| {
                 let successor = p.successor()?;
@@ -155,7 +155,7 @@ impl<'s> Parser<'s> {
         }
         if self.accept(Kind::Less) {
             if !self.is(Kind::LBrace) {
-                return Err(self.error_here("expected '{' to begin the properties"));
+                return Err(self.missing("expected '{' to begin the properties"));
             }
             state.properties = self.dictionary()?;
             self.expect(Kind::Greater, "expected '>' to close properties")?;
@@ -250,7 +250,10 @@ impl<'s> Parser<'s> {
                 format!("Dialect `{dialect}' not found for custom op '{text}'")
             }
             Some(_) => format!("custom op '{text}' is unknown"),
-            None => format!("custom op '{text}' is unknown (tried 'builtin.{text}' as well)"),
+            None => {
+                let tried = if default.is_empty() { "builtin" } else { default };
+                format!("custom op '{text}' is unknown (tried '{tried}.{text}' as well)")
+            }
         };
         Err(self.error_here(message))
     }

@@ -108,7 +108,7 @@ impl<'s> Parser<'s> {
                 }
                 self.recover(start, *error);
                 if self.fatal {
-                    return Err(self.error_here("expected '}' to end a region"));
+                    return Err(self.missing("expected '}' to end a region"));
                 }
             }
         }
@@ -160,7 +160,7 @@ impl<'s> Parser<'s> {
     /// Reads `^name`, a block of the region that is being read, there already or not.
     pub(crate) fn successor(&mut self) -> ParseResult<Block> {
         if !self.is(Kind::Caret) {
-            return Err(self.error_here("expected block name"));
+            return Err(self.missing("expected block name"));
         }
         let (name, offset) = (self.text(), self.token.start);
         let Some(&(number, _, region)) = self.blocks.open.last() else {

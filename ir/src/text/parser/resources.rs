@@ -58,7 +58,7 @@ impl Parser<'_> {
         let value = match self.token.kind {
             Kind::String => ResourceValue::String(unescape(text).into()),
             Kind::Bare if matches!(text, "true" | "false") => ResourceValue::Bool(text == "true"),
-            _ => return Err(self.error_here("expected string or bool value in resource")),
+            _ => return Err(self.missing("expected string or bool value in resource")),
         };
         match (section, value) {
             (Section::External, value) => self.resources.push(owner, key, value),

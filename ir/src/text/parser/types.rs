@@ -32,7 +32,7 @@ impl<'s> Parser<'s> {
     pub(crate) fn ty(&mut self) -> ParseResult<Type> {
         match self.optional_type()? {
             Some(ty) => Ok(ty),
-            None => Err(self.error_here("expected type")),
+            None => Err(self.missing("expected type")),
         }
     }
 
@@ -136,7 +136,7 @@ impl<'s> Parser<'s> {
                 Kind::LSquare => {
                     self.advance();
                     if !self.is(Kind::Integer) {
-                        return Err(self.error_here("expected integer in vector dimension"));
+                        return Err(self.missing("expected integer in vector dimension"));
                     }
                     shape.push(self.dimension()?);
                     scalable.push(true);
@@ -207,10 +207,8 @@ impl<'s> Parser<'s> {
                 layout = Some((attr, at));
             } else if memory_space.is_some() {
                 return Err(self.error_at(at, "multiple memory spaces specified in memref type"));
-            } else if is_memory_space(attr.kind(self.ctx)) {
-                memory_space = Some(attr);
             } else {
-                return Err(self.error_at(at, "unsupported memory space Attribute"));
+                memory_space = Some(attr);
             }
         }
         self.expect(Kind::Greater, "expected '>' in memref type")?;
@@ -219,7 +217,8 @@ impl<'s> Parser<'s> {
             None => None,
         };
         // Space 0 is the default.
-        let is_default = |attr: Attr| matches!(attr.kind(self.ctx), AttrKind::Integer { value: 0, .. });
+        let is_default =
+            |attr: Attr| matches!(attr.kind(self.ctx), AttrKind::Integer { value: 0, ty: Type::I64 });
         let memory_space = memory_space.filter(|space| !is_default(*space));
         Ok(self.ctx.ty(TypeKind::MemRef { shape: shape.map(Into::into), element, layout, memory_space }))
     }
@@ -262,7 +261,7 @@ impl<'s> Parser<'s> {
         while matches!(self.token.kind, Kind::Integer | Kind::Question) {
             if self.is(Kind::Question) {
                 if !dynamic {
-                    return Err(self.error_here("expected static shape"));
+                    return Err(self.missing("expected static shape"));
                 }
                 self.advance();
                 shape.push(DYNAMIC);
@@ -294,7 +293,7 @@ impl<'s> Parser<'s> {
     /// Reads the `x` between sizes, which the lexer takes for the start of a name.
     fn dimension_separator(&mut self) -> ParseResult<()> {
         if !self.is(Kind::Bare) || !self.text().starts_with('x') {
-            return Err(self.error_here("expected 'x' in dimension list"));
+            return Err(self.missing("expected 'x' in dimension list"));
         }
         let behind = self.token.start + 1;
         self.set_pos(behind);
@@ -365,19 +364,4 @@ fn simple_type(parser: &mut Parser<'_>, text: &str) -> ParseResult<Option<Type>>
             }
         }
     }))
-}
-
-/// Whether an attribute may name a memory space: a number, a string, a dictionary, or what a dialect says.
-fn is_memory_space(kind: &AttrKind) -> bool {
-    matches!(
-        kind,
-        AttrKind::Integer { .. }
-            | AttrKind::WideInteger { .. }
-            | AttrKind::String(_)
-            | AttrKind::TypedString { .. }
-            | AttrKind::Dictionary(_)
-            | AttrKind::Enum { .. }
-            | AttrKind::Dialect { .. }
-            | AttrKind::Opaque { .. }
-    )
 }

@@ -108,7 +108,7 @@ impl<'s> Parser<'s> {
     /// Reads `%name` or `%name#number`.
     pub(crate) fn operand(&mut self) -> ParseResult<UnresolvedOperand> {
         if !self.is(Kind::Percent) {
-            return Err(self.error_here("expected SSA operand"));
+            return Err(self.missing("expected SSA operand"));
         }
         let (start, end) = (self.token.start + 1, self.token.end);
         self.advance();

@@ -30,7 +30,7 @@ impl OpPrinter<'_> {
     /// Writes an attribute, or its alias.
     pub(crate) fn attr_with(&mut self, attr: Attr, elision: TypeElision) {
         if self.mode == Mode::Collect {
-            self.collect_attr(attr, elision == TypeElision::Must, self.deferrable);
+            self.collect_attr(attr, elision == TypeElision::Must, false);
             return;
         }
         if !self.attr_alias(attr) {
@@ -165,14 +165,7 @@ impl OpPrinter<'_> {
                 *ty
             }
             AttrKind::Distinct { id, inner } => {
-                let number = match &mut self.distinct {
-                    None => *id,
-                    Some(numbers) => {
-                        let next = numbers.len();
-                        *numbers.entry(attr).or_insert(next) as u64
-                    }
-                };
-                let _ = write!(self.out, "distinct[{number}]<");
+                let _ = write!(self.out, "distinct[{id}]<");
                 if *inner != Attr::UNIT {
                     self.nested(|p| p.attr_with(*inner, TypeElision::Never));
                 }
@@ -284,7 +277,7 @@ impl OpPrinter<'_> {
         let ctx = self.ctx;
         self.write("sparse<");
         if let AttrKind::DenseElements { ty, splat, bytes } = indices.kind(ctx)
-            && !ty.shape(ctx).unwrap_or_default().contains(&0)
+            && !bytes.is_empty()
         {
             let shape = ty.shape(ctx).unwrap_or_default();
             let count = bytes.len() / 8;

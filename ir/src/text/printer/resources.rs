@@ -103,7 +103,7 @@ impl OpPrinter<'_> {
 
     /// Writes text of a dialect nobody registered, with aliases for the attributes and types in it that have them.
     pub(crate) fn opaque_body(&mut self, body: &str) {
-        if !body.contains(['#', '!']) && !["affine_", "distinct"].iter().any(|word| body.contains(word)) {
+        if !body.contains(['#', '!']) && !body.contains("affine_") {
             return self.write(body);
         }
         let mut lexer = Lexer::new(body);
@@ -115,15 +115,10 @@ impl OpPrinter<'_> {
             match token.kind {
                 Kind::Eof => break,
                 Kind::Hash | Kind::Exclaim => {}
-                Kind::Bare if matches!(text, "affine_map" | "affine_set" | "distinct") => {}
+                Kind::Bare if matches!(text, "affine_map" | "affine_set") => {}
                 _ => continue,
             }
-            let mut ends = behind_brackets(body, end, b'<');
-            if text == "distinct" {
-                // The number, then the attribute.
-                ends = behind_brackets(body, end, b'[').and_then(|end| behind_brackets(body, end, b'<'));
-            }
-            let Some(end) = ends else { continue };
+            let Some(end) = behind_brackets(body, end) else { continue };
             self.write(&body[copied..start]);
             copied = end;
             lexer.set_pos(end as u32);
@@ -145,8 +140,8 @@ impl OpPrinter<'_> {
 }
 
 /// The byte behind the brackets that open at `at`, or `at` if none do; `None` if they don't close.
-fn behind_brackets(text: &str, at: usize, bracket: u8) -> Option<usize> {
-    if text.as_bytes().get(at) != Some(&bracket) {
+fn behind_brackets(text: &str, at: usize) -> Option<usize> {
+    if text.as_bytes().get(at) != Some(&b'<') {
         return Some(at);
     }
     let mut lexer = Lexer::new(text);

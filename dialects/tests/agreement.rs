@@ -1,0 +1,27 @@
+//! Loomir and `mlir-opt` agree on what is a program: on wrong ones, with what is said of each in a snapshot, and on right ones that
+//! look wrong. What single operations ask for is checked with their dialects.
+
+mod support;
+
+use insta::assert_snapshot;
+use support::{both_forms, fixture, rejections};
+
+/// Values, blocks, terminators, symbols, counts, attributes, types and literals.
+#[test]
+fn wrong_structure() {
+    assert_snapshot!(rejections(&fixture("structure.errors.mlir")));
+}
+
+/// Custom forms with a word too few, too many or another.
+#[test]
+fn wrong_syntax() {
+    assert_snapshot!(rejections(&fixture("syntax.errors.mlir")));
+}
+
+/// They print as `mlir-opt` prints them, in every form.
+#[test]
+fn near_misses() {
+    for program in fixture("near.accepted.mlir").split("// -----\n") {
+        both_forms(program);
+    }
+}
