@@ -23,12 +23,14 @@ use crate::types::Type;
 use pool::Pool;
 
 mod blocks;
+mod copy;
 mod nested;
 mod op_ref;
 mod pending;
 mod pool;
 mod uses;
 
+pub use copy::Mapping;
 pub use op_ref::OpRef;
 pub use uses::Use;
 

@@ -4,12 +4,14 @@
 //! is negated constraint by constraint with the definitions kept. Any conjunction becomes a union of such: the
 //! variables that are not determined are minimised away, parametrically in the visible ones.
 
+use std::ops::RangeInclusive;
+
 use crate::conjunction::Conjunction;
 use crate::int::Int;
-use crate::lexmin::{Parametric, lexmin};
 use crate::limits::{Budget, Exact, Stop};
-use crate::rows::Rows;
-use crate::scalar::{Scalar, ladder};
+use crate::parametric::{End, parametric_optimum};
+use crate::rows::{Rows, negate};
+use crate::scalar::Scalar;
 use crate::solve::{Parallel, parallel};
 
 /// `variable = ⌊row / divisor⌋`, the row over visible variables and ones defined before.
@@ -50,17 +52,25 @@ impl Resolved {
         Resolved { visible: set.visible(), eqs, ins }
     }
 
+    /// Replaces the variables of `columns` by their negations.
+    pub(crate) fn mirror(&mut self, columns: RangeInclusive<usize>) -> Exact<()> {
+        for row in self.eqs.iter_mut().chain(self.ins.iter_mut()) {
+            negate(&mut row[columns.clone()])?;
+        }
+        Ok(())
+    }
+
     /// Columns of the existential variables that occur.
-    fn occurring(&self) -> Vec<usize> {
+    pub(crate) fn occurring(&self) -> Vec<usize> {
         let used = |column: &usize| self.eqs.iter().chain(self.ins.iter()).any(|row| !row[*column].is_zero());
         (self.visible + 1..self.ins.width()).filter(used).collect()
     }
 
-    /// Definitions of existential variables that the constraints determine, in an order in which each uses earlier
-    /// ones only.
-    pub(crate) fn definitions(&self) -> Vec<Definition> {
+    /// Definitions of existential variables that the constraints determine by the first `fixed` variables, in an order
+    /// in which each uses earlier ones only.
+    pub(crate) fn definitions(&self, fixed: usize) -> Vec<Definition> {
         let occurring = self.occurring();
-        let mut known: Vec<bool> = (0..self.ins.width()).map(|column| !occurring.contains(&column)).collect();
+        let mut known: Vec<bool> = (0..self.ins.width()).map(|column| column <= fixed).collect();
         let mut found = Vec::new();
         loop {
             let definition = occurring
@@ -110,7 +120,7 @@ impl Resolved {
     /// Whether every existential variable that occurs is determined.
     pub(crate) fn is_explicit(&self) -> bool {
         let occurring = self.occurring();
-        occurring.is_empty() || self.definitions().len() == occurring.len()
+        occurring.is_empty() || self.definitions(self.visible).len() == occurring.len()
     }
 }
 
@@ -141,12 +151,8 @@ impl Conjunction {
         if stated.is_explicit() {
             return Ok(vec![stated]);
         }
-        let resolved = Resolved::new(&stated);
-        let occurring = resolved.occurring();
-        let known: Vec<usize> = resolved.definitions().iter().map(|definition| definition.column).collect();
-        let columns: Vec<usize> = (0..=resolved.visible).chain(known.iter().copied()).collect();
-        let unknown: Vec<usize> = occurring.into_iter().filter(|column| !known.contains(column)).collect();
-        let pieces = ladder!(T => resolved.minimized_away::<T>(&columns, &unknown, budget))?;
+        // With every visible variable fixed nothing visible can be unbounded.
+        let pieces = parametric_optimum(&stated, stated.visible(), End::Least, budget)?.unwrap_or_default();
         let mut out = Vec::with_capacity(pieces.len());
         for piece in pieces {
             let Some(simple) = piece.simplified() else { continue };
@@ -158,38 +164,6 @@ impl Conjunction {
                 // Never seen: an answer is refused rather than guessed.
                 return Err(Stop::Limit);
             }
-        }
-        Ok(out)
-    }
-}
-
-impl Resolved {
-    /// The domains of the lexicographic minimum of the `unknown` columns over the `columns` kept.
-    fn minimized_away<T: Scalar>(
-        &self,
-        columns: &[usize],
-        unknown: &[usize],
-        budget: &mut Budget,
-    ) -> Exact<Vec<Conjunction>> {
-        let order: Vec<usize> = columns.iter().chain(unknown).copied().collect();
-        let problem = Parametric {
-            params: columns.len() - 1,
-            eqs: self.eqs.gathered(&order).converted::<T>()?,
-            ins: self.ins.gathered(&order).converted::<T>()?,
-        };
-        let mut out = Vec::new();
-        for piece in lexmin(problem, budget)? {
-            let mut set = Conjunction::new(self.visible);
-            let width = piece.context.ins.width();
-            set.eqs = Rows::new(width);
-            set.ins = Rows::new(width);
-            for row in piece.context.eqs.iter() {
-                set.add_scalar_row(row, true);
-            }
-            for row in piece.context.ins.iter() {
-                set.add_scalar_row(row, false);
-            }
-            out.push(set);
         }
         Ok(out)
     }

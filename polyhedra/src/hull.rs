@@ -10,7 +10,7 @@ use crate::limits::{Budget, Exact};
 use crate::rows::{Rows, System};
 use crate::scalar::{Scalar, ladder};
 use crate::solve::lattice::echelon;
-use crate::solve::solve;
+use crate::solve::solve_apart;
 
 impl Conjunction {
     /// The same set in normal form with every implied equality stated; `None` if it is empty.
@@ -45,7 +45,7 @@ type Equality = (Vec<crate::int::Int>, crate::int::Int);
 fn implied_equalities<T: Scalar>(set: &Conjunction, budget: &mut Budget) -> Exact<Option<Vec<Equality>>> {
     let system = set.system::<T>();
     let vars = system.vars();
-    let Some(origin) = solve(system.clone(), budget)? else { return Ok(None) };
+    let Some(origin) = solve_apart(&system, budget)? else { return Ok(None) };
     let mut differences: Rows<T> = Rows::new(vars + 1);
     let mut proven: Rows<T> = Rows::new(vars + 1);
     for row in system.eqs.iter() {
@@ -94,12 +94,12 @@ fn beside<T: Scalar>(system: &System<T>, row: &[T], budget: &mut Budget) -> Exac
     let target = above.ins.push_zeros();
     target.clone_from_slice(row);
     target[0] = target[0].sub(&T::one())?;
-    if let Some(point) = solve(above, budget)? {
+    if let Some(point) = solve_apart(&above, budget)? {
         return Ok(Some(point));
     }
     let mut below = system.clone();
     let target = below.ins.push_zeros();
     target.clone_from_slice(row);
     crate::rows::complement(target)?;
-    solve(below, budget)
+    solve_apart(&below, budget)
 }

@@ -12,18 +12,21 @@
 //! Every question about a sign is an integer emptiness test of a context, so pieces are never empty. A few known
 //! points of each context answer most of these questions without a solver.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::limits::{Budget, Exact, Stop};
 use crate::rows::{Rows, System, evaluate};
 use crate::scalar::Scalar;
 use crate::solve::tableau::Tableau;
-use crate::solve::{is_empty, solve};
+use crate::solve::{is_empty_apart, solve_apart};
 
 /// Constraints over parameters and then unknowns.
 #[derive(Clone, Debug)]
 pub(crate) struct Parametric<T> {
     pub(crate) params: usize,
+    /// The first unknowns whose minimum is asked for; of the others only that they exist.
+    pub(crate) wanted: usize,
     pub(crate) eqs: Rows<T>,
     pub(crate) ins: Rows<T>,
 }
@@ -33,8 +36,10 @@ pub(crate) struct Parametric<T> {
 pub(crate) struct Piece<T> {
     /// Constraints over the parameters and the new ones, in which each new one is determined.
     pub(crate) context: System<T>,
-    /// For each unknown the row `r` and `d` with `d · unknown = r(parameters)`; `None` if it is unbounded below.
+    /// For each wanted unknown the row `r` and `d` with `d · unknown = r(parameters)`; `None` if it is unbounded below.
     pub(crate) minimum: Vec<Option<(Vec<T>, T)>>,
+    /// Whether the context is all of the part of parameter space that the last split left to it.
+    whole: bool,
 }
 
 /// Right-hand columns: the constant, the large number, then the parameters.
@@ -46,20 +51,72 @@ const MAX_POINTS: usize = 8;
 
 /// The lexicographic minimum of the unknowns of `problem`, by disjoint pieces of parameter space.
 pub(crate) fn lexmin<T: Scalar>(problem: Parametric<T>, budget: &mut Budget) -> Exact<Vec<Piece<T>>> {
-    let mut pieces = Vec::new();
-    let mut work = Vec::new();
-    work.extend(Node::root(problem, budget)?);
-    while let Some(mut node) = work.pop() {
-        match node.run(budget)? {
-            Outcome::Split(other) => {
-                work.push(*other);
-                work.push(node);
-            }
-            Outcome::Infeasible => {}
-            Outcome::Optimum => pieces.push(node.piece()),
+    let mut pieces: Vec<Piece<T>> = Vec::new();
+    let mut work: Vec<Work<T>> = Vec::new();
+    work.extend(Node::root(problem, budget)?.map(Work::Node));
+    while let Some(next) = work.pop() {
+        match next {
+            Work::Node(mut node) => match node.run(budget)? {
+                Outcome::Split(row) => {
+                    work.push(Work::Join {
+                        context: node.context.clone(),
+                        whole: node.whole,
+                        first: pieces.len(),
+                    });
+                    let [node, other] = node.split(&row, budget)?;
+                    work.push(Work::Node(other));
+                    work.push(Work::Node(node));
+                }
+                Outcome::Infeasible => {}
+                Outcome::Optimum => pieces.push(node.piece()),
+            },
+            Work::Join { context, whole, first } => join(&mut pieces, first, context, whole),
         }
     }
     Ok(pieces)
+}
+
+/// What is left to do, a stack that walks the tree of splits in depth.
+enum Work<T> {
+    Node(Box<Node<T>>),
+    /// The pieces from `first` on are those of a part that was split.
+    Join {
+        context: System<T>,
+        whole: bool,
+        first: usize,
+    },
+}
+
+/// Makes the two halves of a split one piece again if both have the same minimum throughout: the split was needed on
+/// the way or for unwanted unknowns only.
+fn join<T: Scalar>(pieces: &mut Vec<Piece<T>>, first: usize, context: System<T>, whole: bool) {
+    if let [left, right] = &pieces[first..]
+        && left.whole
+        && right.whole
+        && same_minimum(left, right, context.vars())
+    {
+        pieces.truncate(first + 1);
+        let params = context.ins.width();
+        for (row, _) in pieces[first].minimum.iter_mut().flatten() {
+            row.truncate(params);
+        }
+        pieces[first] = Piece { context, minimum: std::mem::take(&mut pieces[first].minimum), whole };
+    } else {
+        for piece in &mut pieces[first..] {
+            piece.whole = false;
+        }
+    }
+}
+
+/// Whether two minima are one function of the first `params` parameters.
+fn same_minimum<T: Scalar>(left: &Piece<T>, right: &Piece<T>, params: usize) -> bool {
+    let over = |row: &[T]| row[1 + params..].iter().all(T::is_zero);
+    left.minimum.iter().zip(&right.minimum).all(|(left, right)| match (left, right) {
+        (Some((left, d)), Some((right, e))) => {
+            d == e && over(left) && over(right) && left[..=params] == right[..=params]
+        }
+        (left, right) => left.is_none() && right.is_none(),
+    })
 }
 
 /// One part of the search: a context and the tableau under it.
@@ -68,6 +125,8 @@ struct Node<T> {
     context: System<T>,
     /// Some points of the context; never empty.
     points: Vec<Vec<T>>,
+    /// Rows known to be negative throughout the context. It only ever shrinks, so they stay so.
+    impossible: BTreeSet<Vec<T>>,
     /// A row for each variable, the unknowns first; a nonbasic variable's row is a unit row.
     tableau: Tableau<T>,
     unknowns: usize,
@@ -76,15 +135,19 @@ struct Node<T> {
     /// Definitions of the new parameters: numerator row, divisor, and parameter.
     quotients: Vec<(Vec<T>, T, usize)>,
     /// The constraints as they were given, to see whether the context leaves any point.
-    whole: Rc<System<T>>,
+    stated: Rc<System<T>>,
     /// Cuts since the context last changed.
     cuts: usize,
+    wanted: usize,
+    /// Whether nothing was taken from the context since the last split.
+    whole: bool,
 }
 
 enum Outcome<T> {
     Optimum,
     Infeasible,
-    Split(Box<Node<T>>),
+    /// The row whose sign the context leaves open.
+    Split(Vec<T>),
 }
 
 enum Sign {
@@ -95,11 +158,11 @@ enum Sign {
 
 impl<T: Scalar> Node<T> {
     /// The whole problem, or `None` if it has no point at all.
-    fn root(mut problem: Parametric<T>, budget: &mut Budget) -> Exact<Option<Node<T>>> {
+    fn root(mut problem: Parametric<T>, budget: &mut Budget) -> Exact<Option<Box<Node<T>>>> {
         let params = problem.params;
         let unknowns = problem.ins.width() - 1 - params;
-        let whole = System { eqs: problem.eqs.clone(), ins: problem.ins.clone() };
-        let Some(point) = solve(whole.clone(), budget)? else { return Ok(None) };
+        let stated = System { eqs: problem.eqs.clone(), ins: problem.ins.clone() };
+        let Some(point) = solve_apart(&stated, budget)? else { return Ok(None) };
         let substituted = substitute_last_unknowns(&mut problem, budget)?;
         let mut context = System::new(params);
         let mut restrictions = Rows::new(problem.ins.width());
@@ -149,23 +212,26 @@ impl<T: Scalar> Node<T> {
             rows,
             right,
         };
-        Ok(Some(Node {
+        Ok(Some(Box::new(Node {
             context,
             points: vec![point[..params].to_vec()],
+            impossible: BTreeSet::new(),
             tableau,
             unknowns,
             solved: substituted.iter().map(Option::is_some).collect(),
             quotients: Vec::new(),
-            whole: Rc::new(whole),
+            stated: Rc::new(stated),
             cuts: 0,
-        }))
+            wanted: problem.wanted,
+            whole: true,
+        })))
     }
 
     /// Pivots and cuts until the minimum is found, nothing is feasible, or the context must be split.
     fn run(&mut self, budget: &mut Budget) -> Exact<Outcome<T>> {
         'again: loop {
             budget.tick(self.tableau.rows.len())?;
-            let mut split = None;
+            let mut open: Vec<usize> = Vec::new();
             for row in 0..self.tableau.rows.len() {
                 if row < self.unknowns && self.solved[row] {
                     continue;
@@ -183,18 +249,13 @@ impl<T: Scalar> Node<T> {
                         // Infeasible wherever the right-hand side is negative.
                         let side = self.right_side(row);
                         self.restrict(&side, budget)?;
+                        self.whole = false;
                     }
-                    Sign::Both => split = split.or(Some(row)),
+                    Sign::Both => open.push(row),
                 }
             }
-            if let Some(row) = split {
-                let side = self.right_side(row);
-                let mut negative = side.clone();
-                crate::rows::complement(&mut negative)?;
-                let mut other = self.clone();
-                other.restrict(&negative, budget)?;
-                self.restrict(&side, budget)?;
-                return Ok(Outcome::Split(Box::new(other)));
+            if !open.is_empty() {
+                return Ok(Outcome::Split(self.best_split(&open, budget)?));
             }
             if !self.cut(budget)? {
                 return Ok(Outcome::Optimum);
@@ -205,6 +266,36 @@ impl<T: Scalar> Node<T> {
                 return Ok(Outcome::Infeasible);
             }
         }
+    }
+
+    /// Of the rows whose sign is open the side to split on: one that, where it is not negative, makes most of the
+    /// others so too.
+    fn best_split(&mut self, open: &[usize], budget: &mut Budget) -> Exact<Vec<T>> {
+        let mut best = self.right_side(open[0]);
+        for row in &open[1..] {
+            let side = self.right_side(*row);
+            // Where the side is not negative, is the best one so too?
+            let mut system = self.context.clone();
+            system.ins.push(&side);
+            let mut below = best.clone();
+            crate::rows::complement(&mut below)?;
+            system.ins.push(&below);
+            if is_empty_apart(&system, budget)? {
+                best = side;
+            }
+        }
+        Ok(best)
+    }
+
+    /// The parts where `row` is not negative and where it is.
+    fn split(mut self: Box<Self>, row: &[T], budget: &mut Budget) -> Exact<[Box<Node<T>>; 2]> {
+        self.whole = true;
+        let mut negative = row.to_vec();
+        crate::rows::complement(&mut negative)?;
+        let mut other = self.clone();
+        other.restrict(&negative, budget)?;
+        self.restrict(row, budget)?;
+        Ok([self, other])
     }
 
     /// The right-hand side of a row over the parameters, without the large number.
@@ -248,9 +339,16 @@ impl<T: Scalar> Node<T> {
 
     /// Whether `row ≥ 0` holds somewhere in the context; the point found is kept.
     fn possible(&mut self, row: &[T], budget: &mut Budget) -> Exact<bool> {
+        let row = primitive(row)?;
+        if self.impossible.contains(&row) {
+            return Ok(false);
+        }
         let mut system = self.context.clone();
-        system.ins.push(row);
-        let Some(point) = solve(system, budget)? else { return Ok(false) };
+        system.ins.push_zeros()[..row.len()].clone_from_slice(&row);
+        let Some(point) = solve_apart(&system, budget)? else {
+            self.impossible.insert(row);
+            return Ok(false);
+        };
         if self.points.len() >= MAX_POINTS {
             self.points.remove(0);
         }
@@ -260,30 +358,24 @@ impl<T: Scalar> Node<T> {
 
     /// Whether any unknowns satisfy all constraints somewhere in the context.
     fn has_point(&self, budget: &mut Budget) -> Exact<bool> {
-        let (params, vars) = (self.whole.vars() - self.unknowns, self.context.vars());
+        let (params, vars) = (self.stated.vars() - self.unknowns, self.context.vars());
         let width = 1 + vars + self.unknowns;
-        let columns: Vec<usize> = (0..self.whole.ins.width())
+        let columns: Vec<usize> = (0..self.stated.ins.width())
             .map(|column| if column <= params { column } else { column + vars - params })
             .collect();
         let mut system = System {
             eqs: self.context.eqs.widened(self.unknowns),
             ins: self.context.ins.widened(self.unknowns),
         };
-        system.eqs.extend(&self.whole.eqs.scattered(width, &columns));
-        system.ins.extend(&self.whole.ins.scattered(width, &columns));
-        Ok(!is_empty(system, budget)?)
+        system.eqs.extend(&self.stated.eqs.scattered(width, &columns));
+        system.ins.extend(&self.stated.ins.scattered(width, &columns));
+        Ok(!is_empty_apart(&system, budget)?)
     }
 
     /// Adds `row ≥ 0` to the context.
     fn restrict(&mut self, row: &[T], budget: &mut Budget) -> Exact<()> {
-        let mut normal = row.to_vec();
-        let gcd = crate::rows::content(&normal)?;
-        if gcd.signum() > 0 && !gcd.is_one() {
-            for value in &mut normal {
-                *value = value.div_floor(&gcd)?;
-            }
-        }
-        self.context.ins.push(&normal);
+        let normal = primitive(row)?;
+        self.context.ins.push_zeros()[..normal.len()].clone_from_slice(&normal);
         self.cuts = 0;
         let mut kept = Vec::with_capacity(self.points.len());
         for point in std::mem::take(&mut self.points) {
@@ -293,7 +385,7 @@ impl<T: Scalar> Node<T> {
         }
         if kept.is_empty() {
             // Callers know the context stays non-empty.
-            kept.extend(solve(self.context.clone(), budget)?);
+            kept.extend(solve_apart(&self.context, budget)?);
         }
         self.points = kept;
         Ok(())
@@ -427,16 +519,26 @@ impl<T: Scalar> Node<T> {
     }
 
     /// The finished piece.
-    fn piece(self) -> Piece<T> {
-        let minimum = (0..self.unknowns)
+    fn piece(self: Box<Self>) -> Piece<T> {
+        let minimum = (0..self.wanted)
             .map(|unknown| {
                 let den = &self.tableau.den[unknown];
                 (self.tableau.rows.row(unknown)[LARGE] == *den)
                     .then(|| (self.right_side(unknown), den.clone()))
             })
             .collect();
-        Piece { context: self.context, minimum }
+        Piece { context: self.context, minimum, whole: self.whole }
     }
+}
+
+/// The same inequality with coprime coefficients and without zeros at its end.
+fn primitive<T: Scalar>(row: &[T]) -> Exact<Vec<T>> {
+    let length = 1 + row.iter().rposition(|value| !value.is_zero()).unwrap_or(0);
+    let gcd = crate::rows::content(&row[..length])?;
+    if gcd.is_zero() || gcd.is_one() {
+        return Ok(row[..length].to_vec());
+    }
+    row[..length].iter().map(|value| value.div_floor(&gcd)).collect()
 }
 
 /// Writes a row over parameters and unknowns into a tableau row, with `u = u′ − M` for the unknowns in `free`.

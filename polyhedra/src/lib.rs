@@ -90,6 +90,7 @@ mod int;
 mod lexmin;
 mod limits;
 mod optimum;
+mod parametric;
 mod relation;
 mod rows;
 mod scalar;

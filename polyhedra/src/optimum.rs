@@ -3,19 +3,11 @@
 use crate::affine::{Affine, Var};
 use crate::conjunction::{Conjunction, Point};
 use crate::int::Int;
-use crate::lexmin::{Parametric, lexmin};
 use crate::limits::{Budget, Exact, Stop};
-use crate::rows::Rows;
+use crate::parametric::{End, parametric_optimum};
 use crate::scalar::{Scalar, ladder};
 use crate::solve::{Least, minimize};
 use crate::union::subtract;
-
-/// Which end of an order is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    Least,
-    Greatest,
-}
 
 /// The result of a lexicographic optimisation.
 pub(crate) enum Optimum {
@@ -26,18 +18,127 @@ pub(crate) enum Optimum {
 /// For each value of the first `fixed` variables the lexicographic optimum of the others.
 pub(crate) fn optimum(pieces: &[Conjunction], fixed: usize, end: End, budget: &mut Budget) -> Exact<Optimum> {
     let mut best: Vec<Conjunction> = Vec::new();
+    let mut domains: Vec<Conjunction> = Vec::new();
     for piece in pieces {
         let Some(new) = optimum_of_one(piece, fixed, end, budget)? else { return Ok(Optimum::Unbounded) };
-        if best.is_empty() {
-            best = new;
+        if new.is_empty() {
             continue;
         }
-        let kept = subtract(&best, &beaten_by(&new, fixed, end, false), budget)?;
-        let added = subtract(&new, &beaten_by(&best, fixed, end, true), budget)?;
-        best = kept;
-        best.extend(added);
+        let domain = domain(piece, &new, fixed);
+        best = better(&best, &domains, &new, &domain, fixed, end, budget)?;
+        domains.extend(domain);
     }
     Ok(Optimum::Pieces(best))
+}
+
+/// Where a member has an optimum, as members over all variables of which the fixed ones alone are constrained: its
+/// shadow, or those of the pieces of its optimum, whose existential variables are determined.
+fn domain(member: &Conjunction, optimum: &[Conjunction], fixed: usize) -> Vec<Conjunction> {
+    let shadow = |set: &Conjunction| {
+        set.hidden(|var| var >= fixed).renamed(set.visible(), &identity(fixed)).simplified()
+    };
+    match shadow(member) {
+        Some(whole) if whole.is_explicit() => vec![whole],
+        _ => optimum.iter().filter_map(shadow).collect(),
+    }
+}
+
+/// Where two optima, given by disjoint members, are both defined the better one, elsewhere the only one.
+fn better(
+    old: &[Conjunction],
+    old_domains: &[Conjunction],
+    new: &[Conjunction],
+    new_domain: &[Conjunction],
+    fixed: usize,
+    end: End,
+    budget: &mut Budget,
+) -> Exact<Vec<Conjunction>> {
+    let mut old_sides: Vec<Side> = old.iter().map(|_| Side::default()).collect();
+    let mut new_sides: Vec<Side> = new.iter().map(|_| Side::default()).collect();
+    for (a, a_side) in old.iter().zip(&mut old_sides) {
+        for (b, b_side) in new.iter().zip(&mut new_sides) {
+            let (a_wins, b_wins) = contest(a, b, fixed, end, budget)?;
+            a_side.beaten |= !b_wins.is_empty();
+            b_side.beaten |= !a_wins.is_empty();
+            a_side.wins.extend(a_wins);
+            b_side.wins.extend(b_wins);
+        }
+    }
+    let mut out = Vec::new();
+    for (members, sides, others) in [(old, old_sides, new_domain), (new, new_sides, old_domains)] {
+        for (member, side) in members.iter().zip(sides) {
+            if side.beaten {
+                out.extend(subtract(std::slice::from_ref(member), others, budget)?);
+                out.extend(side.wins);
+            } else {
+                out.push(member.clone());
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// What becomes of one member of an optimum that meets another.
+#[derive(Default)]
+struct Side {
+    /// Parts on which it is better than the other.
+    wins: Vec<Conjunction>,
+    /// Whether the other is better anywhere.
+    beaten: bool,
+}
+
+/// The parts of `a` and of `b` where both are defined and it is the better one; of equals `a`.
+fn contest(
+    a: &Conjunction,
+    b: &Conjunction,
+    fixed: usize,
+    end: End,
+    budget: &mut Budget,
+) -> Exact<(Vec<Conjunction>, Vec<Conjunction>)> {
+    // Visible: the fixed variables, those of `a`, those of `b`.
+    let dims = a.visible() - fixed;
+    let all = fixed + 2 * dims;
+    let beside: Vec<usize> = (0..fixed).chain(fixed + dims..all).collect();
+    let both = a.renamed(all, &identity(a.visible())).intersect(&b.renamed(all, &beside));
+    let Some(mut tied) = both.simplified() else { return Ok((Vec::new(), Vec::new())) };
+    let part_of_a = |part: &Conjunction| part.hidden(|var| var >= fixed + dims).simplified();
+    let part_of_b = |part: &Conjunction| part.hidden(|var| (fixed..fixed + dims).contains(&var)).simplified();
+    if tied.decide_empty(budget)? {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let (mut a_wins, mut b_wins) = (Vec::new(), Vec::new());
+    for dim in 0..dims {
+        let (mut low, mut high) = (Var((fixed + dim) as u32), Var((fixed + dims + dim) as u32));
+        if end == End::Greatest {
+            std::mem::swap(&mut low, &mut high);
+        }
+        let (mut less, mut greater) = (tied.clone(), tied.clone());
+        less.add_lt(low, high);
+        greater.add_gt(low, high);
+        tied.add_eq(low, high);
+        for (part, wins) in [(less, &mut a_wins), (greater, &mut b_wins)] {
+            if !part.decide_empty(budget)? {
+                wins.push(part);
+            }
+        }
+        if tied.decide_empty(budget)? {
+            break;
+        }
+        if dim + 1 == dims {
+            a_wins.push(tied.clone());
+        }
+    }
+    // Who is never beaten keeps the whole.
+    if b_wins.is_empty() {
+        a_wins = vec![both];
+    } else if a_wins.is_empty() {
+        b_wins = vec![both];
+    }
+    Ok((a_wins.iter().filter_map(part_of_a).collect(), b_wins.iter().filter_map(part_of_b).collect()))
+}
+
+fn identity(vars: usize) -> Vec<usize> {
+    (0..vars).collect()
 }
 
 /// `None`: unbounded somewhere.
@@ -51,55 +152,8 @@ fn optimum_of_one(
         return constant_optimum(piece, end, budget);
     }
     let Some(piece) = piece.with_hull(budget)? else { return Ok(Some(Vec::new())) };
-    ladder!(T => parametric_optimum::<T>(&piece, fixed, end, budget))
-}
-
-fn parametric_optimum<T: Scalar>(
-    piece: &Conjunction,
-    fixed: usize,
-    end: End,
-    budget: &mut Budget,
-) -> Exact<Option<Vec<Conjunction>>> {
-    let dims = piece.visible() - fixed;
-    let mirrored = |rows: &Rows<i64>| -> Exact<Rows<T>> {
-        let mut rows = rows.lifted::<T>();
-        if end == End::Greatest {
-            for row in rows.iter_mut() {
-                for value in &mut row[fixed + 1..=fixed + dims] {
-                    *value = value.neg()?;
-                }
-            }
-        }
-        Ok(rows)
-    };
-    let problem = Parametric { params: fixed, eqs: mirrored(&piece.eqs)?, ins: mirrored(&piece.ins)? };
-    let mut out = Vec::new();
-    for found in lexmin(problem, budget)? {
-        let extra = found.context.vars() - fixed;
-        let width = 1 + piece.visible() + extra;
-        let columns: Vec<usize> =
-            (0..=fixed + extra).map(|column| if column <= fixed { column } else { column + dims }).collect();
-        let mut set = Conjunction::new(piece.visible());
-        set.eqs = Rows::new(width);
-        set.ins = Rows::new(width);
-        for row in found.context.eqs.scattered(width, &columns).iter() {
-            set.add_scalar_row(row, true);
-        }
-        for row in found.context.ins.scattered(width, &columns).iter() {
-            set.add_scalar_row(row, false);
-        }
-        for (dim, minimum) in found.minimum.iter().take(dims).enumerate() {
-            let Some((row, den)) = minimum else { return Ok(None) };
-            let mut equality = vec![T::zero(); width];
-            for (value, column) in row.iter().zip(&columns) {
-                equality[*column] = value.clone();
-            }
-            equality[1 + fixed + dim] = if end == End::Least { den.neg()? } else { den.clone() };
-            set.add_scalar_row(&equality, true);
-        }
-        out.extend(set.simplified());
-    }
-    Ok(Some(out))
+    let pieces = parametric_optimum(&piece, fixed, end, budget)?;
+    Ok(pieces.map(|pieces| pieces.iter().filter_map(Conjunction::simplified).collect()))
 }
 
 /// The optimum of a set without parameters: one coordinate after the other.
@@ -124,34 +178,6 @@ fn constant_optimum(piece: &Conjunction, end: End, budget: &mut Budget) -> Exact
             Ok(Some(vec![single]))
         }
     }
-}
-
-/// The points that a point of `others`, with the same fixed variables, beats in the order; `ties` count as beaten if
-/// asked for.
-fn beaten_by(others: &[Conjunction], fixed: usize, end: End, ties: bool) -> Vec<Conjunction> {
-    let mut out = Vec::new();
-    for other in others {
-        let dims = other.visible() - fixed;
-        let levels = if ties { dims + 1 } else { dims };
-        for level in 0..levels {
-            // Visible: fixed, dims; then the other point, hidden below.
-            let map: Vec<usize> = (0..fixed).chain(fixed + dims..fixed + 2 * dims).collect();
-            let mut both = other.renamed(fixed + 2 * dims, &map);
-            let ours = |dim: usize| Var((fixed + dim) as u32);
-            let theirs = |dim: usize| Var((fixed + dims + dim) as u32);
-            for dim in 0..level.min(dims) {
-                both.add_eq(ours(dim), theirs(dim));
-            }
-            if level < dims {
-                match end {
-                    End::Least => both.add_lt(theirs(level), ours(level)),
-                    End::Greatest => both.add_gt(theirs(level), ours(level)),
-                }
-            }
-            out.extend(both.hidden(|var| var >= fixed + dims).simplified());
-        }
-    }
-    out
 }
 
 /// The least value of an expression over a union.

@@ -149,7 +149,11 @@ impl<T: Scalar> Rows<T> {
 
     /// The same rows over another rung of the ladder.
     pub(crate) fn converted<U: Scalar>(&self) -> Exact<Rows<U>> {
-        let data = self.data.iter().map(|value| U::from_int(&value.to_int())).collect::<Exact<_>>()?;
+        let convert = |value: &T| match value.to_i64() {
+            Some(small) => Ok(U::from_i64(small)),
+            None => U::from_int(&value.to_int()),
+        };
+        let data = self.data.iter().map(convert).collect::<Exact<_>>()?;
         Ok(Rows { width: self.width, data })
     }
 
@@ -193,6 +197,11 @@ impl<T: Scalar> System<T> {
     /// No constraint over `vars` variables.
     pub(crate) fn new(vars: usize) -> System<T> {
         System { eqs: Rows::new(vars + 1), ins: Rows::new(vars + 1) }
+    }
+
+    /// The same system over another rung of the ladder.
+    pub(crate) fn converted<U: Scalar>(&self) -> Exact<System<U>> {
+        Ok(System { eqs: self.eqs.converted()?, ins: self.ins.converted()? })
     }
 
     #[inline]

@@ -8,9 +8,10 @@ pub(crate) mod lattice;
 mod presolve;
 pub(crate) mod tableau;
 
+use crate::int::Int;
 use crate::limits::{Budget, Exact, Stop};
 use crate::rows::{Rows, System};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, ladder};
 use complete::complete;
 pub(crate) use presolve::{Parallel, parallel, without_equalities};
 use presolve::{Presolved, Trail, presolve};
@@ -24,11 +25,7 @@ pub(crate) fn solve<T: Scalar>(system: System<T>, budget: &mut Budget) -> Exact<
     solve_at(system, 0, budget)
 }
 
-pub(crate) fn solve_at<T: Scalar>(
-    mut system: System<T>,
-    depth: usize,
-    budget: &mut Budget,
-) -> Exact<Option<Vec<T>>> {
+fn solve_at<T: Scalar>(mut system: System<T>, depth: usize, budget: &mut Budget) -> Exact<Option<Vec<T>>> {
     if depth > MAX_DEPTH {
         return Err(Stop::Limit);
     }
@@ -52,6 +49,26 @@ pub(crate) fn is_empty<T: Scalar>(mut system: System<T>, budget: &mut Budget) ->
         Presolved::Free => Ok(false),
         Presolved::Residual => Ok(complete(&system.ins, 0, budget)?.is_none()),
     }
+}
+
+/// [`solve`] on a ladder of its own, from the lowest rung: a search in the middle of a long computation may need wider
+/// numbers than that, or be content with narrower ones.
+pub(crate) fn solve_apart<T: Scalar>(system: &System<T>, budget: &mut Budget) -> Exact<Option<Vec<T>>> {
+    solve_part(system, 0, budget)
+}
+
+fn solve_part<T: Scalar>(system: &System<T>, depth: usize, budget: &mut Budget) -> Exact<Option<Vec<T>>> {
+    let point = ladder!(U => {
+        system.converted::<U>().and_then(|system| solve_at(system, depth, budget)).map(|point| {
+            point.map(|point| point.iter().map(U::to_int).collect::<Vec<Int>>())
+        })
+    })?;
+    point.map(|point| point.iter().map(T::from_int).collect()).transpose()
+}
+
+/// [`is_empty`] on a ladder of its own.
+pub(crate) fn is_empty_apart<T: Scalar>(system: &System<T>, budget: &mut Budget) -> Exact<bool> {
+    ladder!(U => system.converted::<U>().and_then(|system| is_empty(system, budget)))
 }
 
 /// The least integer value of an affine row over the integer points of a system.

@@ -94,7 +94,7 @@ fn subtract_explicit(
     let width = base.ins.width() + b.ins.width() - visible - 1;
     base.eqs = base.eqs.widened(width - base.eqs.width());
     base.ins = base.ins.widened(width - base.ins.width());
-    for definition in b.definitions() {
+    for definition in b.definitions(visible) {
         base.add_definition(&definition, visible, shift);
     }
     for (row, equality) in b.eqs.iter().map(|row| (row, true)).chain(b.ins.iter().map(|row| (row, false))) {

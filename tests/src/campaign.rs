@@ -36,6 +36,10 @@ pub struct Tally {
     pub undefined: u64,
     /// Pairs fused, under all assumptions together.
     pub pairs_fused: u64,
+    /// Those of them where the second runs later.
+    pub pairs_delayed: u64,
+    /// Those of them where the loops run different iterations.
+    pub pairs_cut: u64,
     /// Pairs refused, by reason.
     pub reasons: BTreeMap<String, u64>,
     /// Runs compared.
@@ -58,6 +62,8 @@ impl Tally {
             format!("mixed={}", self.mixed),
             format!("faults_before={}", self.undefined),
             format!("pairs_fused={}", self.pairs_fused),
+            format!("pairs_delayed={}", self.pairs_delayed),
+            format!("pairs_cut={}", self.pairs_cut),
         ];
         lines.extend(self.reasons.iter().map(|(reason, count)| format!("pairs_refused_{reason}={count}")));
         lines.extend([
@@ -272,6 +278,10 @@ struct Said {
     second: LoopId,
     /// `None`: they were fused.
     reason: Option<String>,
+    /// How much later the second runs.
+    delay: u64,
+    /// Whether all iterations of both are merged.
+    whole: bool,
     /// A dependence through elements of one object is the reason.
     by_dependence: bool,
     /// It is certain.
@@ -288,9 +298,21 @@ impl Said {
         let first = loop_at(remark.notes.first()?.0)?;
         let reason = remark.message.split_once("not fused [").and_then(|(_, rest)| rest.split_once(']'));
         let reason = reason.map(|(reason, _)| reason.to_owned());
+        let delay = delay(&remark.message)?;
+        let whole = remark.message.ends_with("Loops fused");
         let says = |what: &str| remark.notes.iter().any(|(_, note)| note.contains(what));
         let by_dependence = says("touch one element");
-        Some(Said { first, second, reason, by_dependence, certain: by_dependence && says("would run first") })
+        let certain = by_dependence && says("would run first");
+        Some(Said { first, second, reason, delay, whole, by_dependence, certain })
+    }
+}
+
+/// The delay that a remark on fused loops names.
+fn delay(message: &str) -> Option<u64> {
+    match message.split_once("Loops fused, the second ") {
+        None => Some(0),
+        Some((_, "one iteration later")) => Some(1),
+        Some((_, rest)) => rest.strip_suffix(" iterations later")?.parse().ok(),
     }
 }
 
@@ -303,20 +325,24 @@ fn judge(
     words: &str,
     tally: &mut Tally,
 ) -> Result<(), Wrong> {
-    let witness = runs.iter().find_map(|r| groups.turned_around(&r.trace.trace, said.first, said.second));
+    let turned = |run: &&Run| groups.turned_around(&run.trace.trace, said.first, said.second, said.delay);
+    let witness = runs.iter().find_map(turned);
     match (&said.reason, witness) {
         (None, Some((p, q))) => {
             let detail =
-                format!("fused, though iteration {p} of the first comes before {q} of the second\n{words}");
+                format!("fused, though time {p} of the first comes before {q} of the second\n{words}");
             return Err(("dependence turned around", detail));
         }
         (None, None) => {
             tally.pairs_fused += 1;
-            groups.join(said.first, said.second);
+            tally.pairs_delayed += u64::from(said.delay > 0);
+            tally.pairs_cut += u64::from(said.delay == 0 && !said.whole);
+            groups.join(said.first, said.second, said.delay, said.whole);
         }
         (Some(reason), witness) => {
             *tally.reasons.entry(reason.clone()).or_default() += 1;
-            if said.by_dependence && exact && !runs.is_empty() {
+            let judged = !runs.iter().any(|run| groups.is_inside_cut(&run.trace.trace, said.first));
+            if said.by_dependence && exact && judged && !runs.is_empty() {
                 tally.affine_refusals += 1;
                 if witness.is_none() {
                     tally.affine_unnecessary += 1;

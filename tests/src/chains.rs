@@ -11,7 +11,7 @@ pub enum Chain {
     ScfProducers,
     /// All update one buffer in place: all fuse, and everything depends on everything.
     InPlace,
-    /// All read one element ahead in the one buffer they write: no two neighbours fuse.
+    /// All read one element ahead in the one buffer they write: two neighbours fuse if the second runs one iteration later.
     ReadAhead,
 }
 

@@ -1,21 +1,30 @@
 //! Which dependences a run has: the definition of legality, read off a trace.
 //!
-//! Two loops that stand in one block may become one if no instance of the first that touches an element, in iteration *p*, has
-//! an instance of the second that touches it too in an iteration before *p*, one of the two writing. A trace knows every
-//! element touched, so for one run this is decided by looking, without any theory: what an analysis says must agree.
+//! Two loops that stand in one block may become one, the second delayed by *d*, if no instance of the first that touches an element, in
+//! iteration *p*, has an instance of the second that touches it too in an iteration before *p - d*, one of the two writing. A
+//! trace knows every element touched, so for one run this is decided by looking, without any theory: what an analysis says
+//! must agree.
 //!
 //! Cost: linear in the trace a pair of loops.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::program::{Access, LoopId, Step};
 
 /// An element in one iteration of the loops around: these, the object, the element.
 type Place = (Vec<(LoopId, u64)>, usize, i64);
 
-/// Loops that have become one, as seen from a trace of the original program.
+/// Loops that have become one, as seen from a trace of the original program: for each the loop that stands for all of them, and
+/// how much later than in the original its iterations run.
+///
+/// Of loops that run different iterations, or at different times, only some are merged. Which these are a trace does not say, so what happens inside such
+/// loops is not judged.
 #[derive(Clone, Debug, Default)]
-pub struct Groups(BTreeMap<LoopId, LoopId>);
+pub struct Groups {
+    members: BTreeMap<LoopId, (LoopId, u64)>,
+    /// Loops that stand for others with which they do not have all iterations in common.
+    cut: BTreeSet<LoopId>,
+}
 
 impl Groups {
     /// Every loop for itself.
@@ -25,35 +34,61 @@ impl Groups {
 
     /// The loop that stands for those `id` has become one with.
     pub fn of(&self, id: LoopId) -> LoopId {
-        self.0.get(&id).copied().unwrap_or(id)
+        self.members.get(&id).map_or(id, |(group, _)| *group)
     }
 
-    /// Makes two groups one.
-    pub fn join(&mut self, a: LoopId, b: LoopId) {
+    /// When an iteration of a loop runs.
+    fn time(&self, step: &Step) -> u64 {
+        step.iteration + self.members.get(&step.id).map_or(0, |(_, delay)| *delay)
+    }
+
+    /// Makes two groups one, the second `delay` later. `whole`: they have all iterations in common.
+    pub fn join(&mut self, a: LoopId, b: LoopId, delay: u64, whole: bool) {
         let (a, b) = (self.of(a), self.of(b));
-        for own in self.0.values_mut() {
-            if *own == b {
-                *own = a;
+        if !whole || self.cut.contains(&b) {
+            self.cut.insert(a);
+        }
+        self.members.entry(b).or_insert((b, 0));
+        for (group, own) in self.members.values_mut() {
+            if *group == b {
+                (*group, *own) = (a, *own + delay);
             }
         }
-        self.0.insert(b, a);
+    }
+
+    /// Whether a trace has accesses in a loop of which nothing is judged.
+    pub fn is_inside_cut(&self, trace: &[Access], id: LoopId) -> bool {
+        trace.iter().any(|access| {
+            let around = access.path.iter().position(|step| step.id == id).map(|depth| &access.path[..depth]);
+            around.into_iter().flatten().any(|step| self.cut.contains(&self.of(step.id)))
+        })
     }
 
     /// Whether two accesses stand in the same iteration of equal loops down to `depth`.
     fn prefix(&self, path: &[Step], depth: usize) -> Vec<(LoopId, u64)> {
-        path[..depth].iter().map(|step| (self.of(step.id), step.iteration)).collect()
+        path[..depth].iter().map(|step| (self.of(step.id), self.time(step))).collect()
     }
 
-    /// Two iterations, the first of `first` and a smaller one of `second`, that touch one element, one of them writing: making the loops one would turn their order
-    /// around. `None` if there are none in this trace.
-    pub fn turned_around(&self, trace: &[Access], first: LoopId, second: LoopId) -> Option<(u64, u64)> {
+    /// Two times, the first of `first` and a smaller one of `second`, when they touch one element, one of them writing: making the loops one, the second
+    /// `delay` later, would turn their order around. `None` if there are none in this trace.
+    pub fn turned_around(
+        &self,
+        trace: &[Access],
+        first: LoopId,
+        second: LoopId,
+        delay: u64,
+    ) -> Option<(u64, u64)> {
         let (a, b) = (self.of(first), self.of(second));
         // For each element, in each surrounding iteration: the last iteration of the first loop that reads or writes it.
         let mut last: BTreeMap<Place, [Option<u64>; 2]> = BTreeMap::new();
         let place = |access: &Access, group: LoopId| {
             let depth = access.path.iter().position(|step| self.of(step.id) == group)?;
+            let around = &access.path[..depth];
+            if around.iter().any(|step| self.cut.contains(&self.of(step.id))) {
+                return None;
+            }
             let key = (self.prefix(&access.path, depth), access.object, access.element);
-            Some((key, access.path[depth].iteration))
+            Some((key, self.time(&access.path[depth])))
         };
         for access in trace {
             if let Some((key, iteration)) = place(access, a) {
@@ -62,10 +97,11 @@ impl Groups {
             }
         }
         trace.iter().find_map(|access| {
-            let (key, iteration) = place(access, b)?;
+            let (key, time) = place(access, b)?;
+            let time = time + delay;
             let [read, written] = last.get(&key).copied().unwrap_or_default();
             let latest = if access.writes { read.max(written) } else { written }?;
-            (latest > iteration).then_some((latest, iteration))
+            (latest > time).then_some((latest, time))
         })
     }
 }
@@ -83,21 +119,33 @@ mod tests {
         // for i { A[i] = }  for i { = A[i + 1] }
         let mut trace: Vec<Access> = (0..4).map(|i| access(0, i, i as i64, true)).collect();
         trace.extend((0..3).map(|i| access(1, i, i as i64 + 1, false)));
-        assert_eq!(Groups::new().turned_around(&trace, 0, 1), Some((1, 0)));
+        assert_eq!(Groups::new().turned_around(&trace, 0, 1, 0), Some((1, 0)));
+        assert_eq!(Groups::new().turned_around(&trace, 0, 1, 1), None);
     }
 
     #[test]
     fn a_read_behind_its_write_is_not() {
         let mut trace: Vec<Access> = (0..4).map(|i| access(0, i, i as i64, true)).collect();
         trace.extend((1..4).map(|i| access(1, i, i as i64 - 1, false)));
-        assert_eq!(Groups::new().turned_around(&trace, 0, 1), None);
+        assert_eq!(Groups::new().turned_around(&trace, 0, 1, 0), None);
+    }
+
+    #[test]
+    fn a_loop_that_was_delayed_stays_so() {
+        // for i { A[i] = }  for i { = A[i + 1]; B[i] = }  for i { = B[i] }, the second one iteration later than the first.
+        let mut groups = Groups::new();
+        groups.join(0, 1, 1, false);
+        let mut trace: Vec<Access> = (0..3).map(|i| access(1, i, i as i64, true)).collect();
+        trace.extend((0..3).map(|i| access(2, i, i as i64, false)));
+        assert_eq!(groups.turned_around(&trace, 0, 2, 0), Some((1, 0)));
+        assert_eq!(groups.turned_around(&trace, 0, 2, 1), None);
     }
 
     #[test]
     fn two_reads_have_no_order() {
         let mut trace: Vec<Access> = (0..4).map(|i| access(0, i, 0, false)).collect();
         trace.extend((0..4).map(|i| access(1, i, 0, false)));
-        assert_eq!(Groups::new().turned_around(&trace, 0, 1), None);
+        assert_eq!(Groups::new().turned_around(&trace, 0, 1, 0), None);
     }
 
     #[test]
@@ -110,6 +158,6 @@ mod tests {
         };
         // The element is touched by both inner loops, in different iterations of the outer one only.
         let trace = [at(0, 0, 3, 7, true), at(1, 1, 0, 7, true)];
-        assert_eq!(Groups::new().turned_around(&trace, 0, 1), None);
+        assert_eq!(Groups::new().turned_around(&trace, 0, 1, 0), None);
     }
 }

@@ -5,7 +5,7 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// LLVM's `mlir-opt`, if the variable `LOOMIR_LLVM` says where it is.
 #[derive(Clone, Debug)]
@@ -26,6 +26,23 @@ impl MlirOpt {
     /// # Errors
     /// What it says against the program, or why it can't be asked.
     pub fn run(&self, text: &str, options: &[&str]) -> Result<String, String> {
+        let output = self.output(text, options)?;
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
+    }
+
+    /// As [`MlirOpt::run`], for many programs of which it may refuse some: what it prints of the others.
+    ///
+    /// # Errors
+    /// Why it can't be asked.
+    pub fn run_all(&self, text: &str, options: &[&str]) -> Result<String, String> {
+        let output = self.output(text, options)?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    fn output(&self, text: &str, options: &[&str]) -> Result<Output, String> {
         let mut command = Command::new(&self.program);
         command.args(options).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|e| e.to_string())?;
@@ -36,10 +53,7 @@ impl MlirOpt {
         let output = child.wait_with_output().map_err(|e| e.to_string())?;
         // A broken pipe means that it stopped reading, which its own message explains.
         drop(writer.join());
-        match output.status.success() {
-            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-        }
+        Ok(output)
     }
 
     /// Asks about many programs at once, separated so that each is judged alone.

@@ -109,7 +109,9 @@ fn time(chain: Chain, loops: usize) -> Duration {
         let mut module =
             loomir::parse(&ctx, &source, "chain.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
         let report = loomir::fuse(&mut module, &FuseOptions::default());
-        let expected = if chain == Chain::ReadAhead { 0 } else { loops - 1 };
+        // Each loop that reads ahead runs one iteration later than the one before, and none more than eight later.
+        let groups = if chain == Chain::ReadAhead { loops.div_ceil(9) } else { 1 };
+        let expected = loops - groups;
         assert_eq!(report.fused, expected, "{chain:?}");
         assert!(loomir::print(&module).len() > loops);
         start.elapsed()

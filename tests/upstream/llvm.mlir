@@ -31,3 +31,13 @@ llvm.func @f(%x: i32) {
 } loc(#f)
 #l = loc(fused<#sp>["f.c":4:5])
 #f = loc(fused<#sp>["f.c":3:1])
+// -----
+#file = #llvm.di_file<"g.c" in "/src">
+#unit = #llvm.di_compile_unit<id = distinct[0]<>, sourceLanguage = DW_LANG_C11, file = #file, isOptimized = false, emissionKind = LineTablesOnly>
+#sp = #llvm.di_subprogram<compileUnit = #unit, scope = #file, name = "g", file = #file>
+#inner = #llvm.di_lexical_block_file<scope = #sp, file = #file, discriminator = 2>
+func.func @only_in_locations() {
+  "func.return"() : () -> () loc(#in)
+} loc(#out)
+#in = loc(callsite(fused<#inner>["g.c":4:5] at fused<loc("tag")>["g.c":6:7]))
+#out = loc(fused<#sp>["g.c":3:1])

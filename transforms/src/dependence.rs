@@ -1,10 +1,12 @@
 //! What loops touch, in which order, as exact integer relations.
 //!
-//! The way of the data: values of index type become affine [`Form`](form::Form)s over loop variables and parameters; the
-//! operations of a loop nest become a [`Nest`](nest::Nest), a list of access *classes* (same object, same relation, same kind); memory objects are
-//! found by [`base`]; pairs of classes become conjunctions of [`loomir_polyhedra`], which [`legality`](crate::legality) asks
+//! The way of the data: values of index type become affine [`Form`](form::Form)s over loop variables and parameters; what an operation touches
+//! becomes access *classes* ([`access`]) of memory objects ([`base`]); those of a subtree of the loop tree, in its own iteration order, are a
+//! [`Nest`](nest::Nest); pairs of classes become conjunctions of [`loomir_polyhedra`], which [`legality`](crate::legality) asks
 //! whether an order that was there is lost.
 
+pub mod access;
 pub mod base;
 pub mod form;
 pub mod nest;
+pub mod surroundings;

@@ -1,18 +1,22 @@
 //! Legality: whether an edit of the loop tree keeps every dependence of the original program.
 //!
 //! A dependence goes from one instance of a statement to a later one when both touch one location and at least one writes. An edit is legal
-//! iff every instance still runs once and no dependence is turned around. This module asks that for the edit at
-//! hand, two neighbouring loops made one: of the pairs (first loop at s, second loop at t) that touch one
-//! location, those with s > t at the fused level would run in the wrong order; the set of them must be empty. It is
+//! iff every instance still runs once and no dependence is turned around. This module asks that of the order in time: two neighbouring
+//! loops whose iterations are to be merged, those of the second delayed. Of the pairs (first loop at s, second loop at t)
+//! that touch one location, those with s > t + delay would run in the wrong order; the set of them must be empty. It is
 //! a union of integer conjunctions, one a pair of access classes, decided exactly.
+//!
+//! That every instance still runs once is for the edit to ensure: it merges whole iterations, or splits a loop's into parts that
+//! make up the whole.
 
 use hashbrown::HashMap;
 use loomir_ir::{Op, Value};
 use loomir_polyhedra::{Affine, Conjunction, Emptiness, Limits, Var};
 
+use crate::dependence::access::Class;
 use crate::dependence::base::{Base, Bases, Overlap};
 use crate::dependence::form::{Atom, Form};
-use crate::dependence::nest::{Class, Nest, Representative, Surroundings};
+use crate::dependence::nest::{Frame, Nest, Representative};
 
 /// The answer to whether an edit is legal.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -57,61 +61,61 @@ pub enum Cause {
     World,
 }
 
-/// Whether making `first` and `second`, neighbours with equal iteration spaces, one loop is legal, given what is known where they
-/// stand. Linear in the pairs of access classes on overlapping objects.
-pub fn fusion(
+/// Whether the iterations of `first` and `second`, neighbours that stand in `frame`, may run merged: those of the second `delay` later than those
+/// of equal number of the first, and behind them. Linear in the pairs of access classes on overlapping objects.
+pub fn merged(
     first: &Nest,
     second: &Nest,
-    context: &Surroundings,
+    delay: i64,
+    frame: &Frame,
     bases: &Bases<'_>,
     limits: &Limits,
 ) -> Verdict {
     let mut assumed: Vec<(Value, Value)> = Vec::new();
     let mut doubt: Option<Verdict> = None;
-    for a in &first.classes {
-        for b in &second.classes {
-            if !a.class.writes && !b.class.writes {
+    for base in second.bases() {
+        for other in first.bases_near(base) {
+            let overlap = bases.overlap(other, base);
+            if overlap == Overlap::Apart {
                 continue;
             }
-            let overlap = bases.overlap(a.class.base, b.class.base);
-            match overlap {
-                Overlap::Apart => continue,
-                Overlap::AssumedApart => {
-                    assume_apart(&mut assumed, a.class.base, b.class.base);
-                    continue;
+            for a in first.of_base(other) {
+                for b in second.of_base(base) {
+                    if !a.class.writes && !b.class.writes {
+                        continue;
+                    }
+                    if overlap == Overlap::AssumedApart {
+                        assume_apart(&mut assumed, other, base);
+                        continue;
+                    }
+                    match order_lost(a, b, delay, overlap, frame, limits) {
+                        None => {}
+                        // Certain beats possible, the first of each kind is kept.
+                        Some(verdict @ Verdict::Illegal(_)) => return verdict,
+                        Some(verdict) => doubt = doubt.or(Some(verdict)),
+                    }
                 }
-                Overlap::Same | Overlap::May => {}
-            }
-            match order_lost(a, b, overlap, context, limits) {
-                None => {}
-                // Certain beats possible, the first of each kind is kept.
-                Some(verdict @ Verdict::Illegal(_)) => return verdict,
-                Some(verdict) => doubt = doubt.or(Some(verdict)),
             }
         }
     }
     doubt.unwrap_or(Verdict::Legal { assumed_apart: assumed })
 }
 
-/// Whether an operation that stands between two nests and has the effects `classes` may run before `first`. Pairs of arguments
+/// Whether two trees touch nothing in common that one of them writes, so that they may change places. Pairs of arguments
 /// that are taken not to overlap for that are added to `assumed`.
-pub fn may_precede(
-    classes: &[Class],
-    first: &Nest,
-    bases: &Bases<'_>,
-    assumed: &mut Vec<(Value, Value)>,
-) -> bool {
-    classes.iter().all(|b| {
-        first.classes.iter().all(|a| {
-            let mut apart = || match bases.overlap(a.class.base, b.base) {
+pub fn independent(a: &Nest, b: &Nest, bases: &Bases<'_>, assumed: &mut Vec<(Value, Value)>) -> bool {
+    b.bases().all(|base| {
+        a.bases_near(base).all(|other| {
+            let conflict =
+                a.of_base(other).any(|x| b.of_base(base).any(|y| x.class.writes || y.class.writes));
+            match bases.overlap(other, base) {
                 Overlap::Apart => true,
-                Overlap::AssumedApart => {
-                    assume_apart(assumed, a.class.base, b.base);
+                Overlap::AssumedApart if conflict => {
+                    assume_apart(assumed, other, base);
                     true
                 }
-                _ => false,
-            };
-            (!a.class.writes && !b.writes) || apart()
+                _ => !conflict,
+            }
         })
     })
 }
@@ -128,8 +132,9 @@ fn assume_apart(assumed: &mut Vec<(Value, Value)>, a: Base, b: Base) {
 fn order_lost(
     a: &Representative,
     b: &Representative,
+    delay: i64,
     overlap: Overlap,
-    context: &Surroundings,
+    frame: &Frame,
     limits: &Limits,
 ) -> Option<Verdict> {
     let (s, t) = (&a.class, &b.class);
@@ -142,17 +147,21 @@ fn order_lost(
         .map(|(x, y)| x.iter().zip(y).filter_map(|(x, y)| x.as_ref().zip(y.as_ref())).collect())
         .unwrap_or_default();
     let exact_element = subscripts.is_some_and(|(x, _)| x.len() == pairs.len());
-    let mut system = System::new(s, t, &context.constraints, &pairs);
-    system.constrain(&context.constraints, s, t, &pairs);
-    let first_later = (Var(0), Var(s.domain.levels));
-    system.set.add_gt(first_later.0, first_later.1);
+    let mut system = System::new(s, t, frame, &pairs);
+    let (first, second) = (system.first(frame.depth), system.second(frame.depth));
+    let mut late = Affine::constant(delay);
+    late = late.add_scaled(&second.into(), &1.into());
+    system.set.add_gt(first, late);
     let point = match system.set.is_empty(limits) {
         Emptiness::Empty => return None,
         Emptiness::Unknown(_) => return Some(Verdict::Unknown { accesses: (a.op, b.op) }),
         Emptiness::NonEmpty(point) => point.to_i64s().unwrap_or_default(),
     };
-    let (levels_s, levels_t) = (s.domain.levels as usize, t.domain.levels as usize);
-    let at = |range: std::ops::Range<usize>| point.get(range).unwrap_or_default().to_vec();
+    let iteration = |class: &Class, var: &dyn Fn(u32) -> Var, delay: i64| {
+        let at = |level| point.get(var(level).index()).copied().unwrap_or_default();
+        let own = |level| if level == frame.depth { at(level) - delay } else { at(level) };
+        (frame.depth..class.domain.levels).map(own).collect::<Vec<i64>>()
+    };
     let cause = match (overlap, s.base, t.base) {
         (_, Base::World, _) | (_, _, Base::World) => Cause::World,
         (Overlap::Same, ..) if exact_element => Cause::Element,
@@ -160,60 +169,74 @@ fn order_lost(
         (_, Base::Argument(x), Base::Argument(y)) => Cause::MayOverlap(Some((x, y))),
         _ => Cause::MayOverlap(None),
     };
-    let certain = cause == Cause::Element && s.domain.exact && t.domain.exact && context.exact;
-    let witness =
-        Witness { first: (a.op, at(0..levels_s)), second: (b.op, at(levels_s..levels_s + levels_t)), cause };
+    let certain = cause == Cause::Element && s.domain.exact && t.domain.exact && frame.exact;
+    let witness = Witness {
+        first: (a.op, iteration(s, &|level| system.first(level), a.delay)),
+        second: (b.op, iteration(t, &|level| system.second(level), b.delay)),
+        cause,
+    };
     Some(if certain { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) })
 }
 
-/// One conjunction: variables are the levels of the first nest, those of the second, and the parameters of both.
+/// One conjunction: variables are the levels around both nests, those of the first nest, those of the second, and the parameters of both.
 struct System {
     set: Conjunction,
+    shared: u32,
+    of_first: u32,
     parameters: HashMap<Value, Var>,
 }
 
 impl System {
-    fn new(s: &Class, t: &Class, context: &[Form], pairs: &[(&Form, &Form)]) -> System {
-        let levels = s.domain.levels + t.domain.levels;
+    /// The pairs of iterations of `s` and `t` in `frame` for which each of `pairs` has equal forms.
+    fn new(s: &Class, t: &Class, frame: &Frame, pairs: &[(&Form, &Form)]) -> System {
+        let shared = frame.depth;
+        let of_first = s.domain.levels - shared;
+        let levels = shared + of_first + (t.domain.levels - shared);
         let mut parameters = HashMap::new();
-        let domains = s.domain.constraints.iter().chain(&t.domain.constraints).chain(context);
+        let domains = s.domain.constraints.iter().chain(&t.domain.constraints).chain(&frame.constraints);
         for form in domains.chain(pairs.iter().flat_map(|(x, y)| [*x, *y])) {
             collect_parameters(form, &mut |value| {
                 let next = Var(levels + parameters.len() as u32);
                 parameters.entry(value).or_insert(next);
             });
         }
-        System { set: Conjunction::new(levels as usize + parameters.len()), parameters }
-    }
-
-    fn constrain(&mut self, context: &[Form], s: &Class, t: &Class, pairs: &[(&Form, &Form)]) {
-        let t_offset = s.domain.levels;
-        for form in context {
-            let form = self.affine(form, 0);
-            self.set.add_ge(form, 0);
+        let set = Conjunction::new(levels as usize + parameters.len());
+        let mut system = System { set, shared, of_first, parameters };
+        for form in frame.constraints.iter().chain(&s.domain.constraints) {
+            let form = system.affine(form, &System::first);
+            system.set.add_ge(form, 0);
         }
-        for (domain, offset) in [(&s.domain, 0), (&t.domain, t_offset)] {
-            for form in &domain.constraints {
-                let form = self.affine(form, offset);
-                self.set.add_ge(form, 0);
-            }
+        for form in &t.domain.constraints {
+            let form = system.affine(form, &System::second);
+            system.set.add_ge(form, 0);
         }
         for (x, y) in pairs {
-            let (x, y) = (self.affine(x, 0), self.affine(y, t_offset));
-            self.set.add_eq(x, y);
+            let (x, y) = (system.affine(x, &System::first), system.affine(y, &System::second));
+            system.set.add_eq(x, y);
         }
+        system
     }
 
-    /// A form over the system's variables, the levels counted from `offset`. Quotients become existential variables; they nest at most
+    /// The variable of a level in the first nest.
+    fn first(&self, level: u32) -> Var {
+        Var(level)
+    }
+
+    /// The variable of a level in the second nest.
+    fn second(&self, level: u32) -> Var {
+        Var(if level < self.shared { level } else { level + self.of_first })
+    }
+
+    /// A form over the system's variables. Quotients become existential variables; they nest at most
     /// [`MAX_NESTING`](crate::dependence::form::MAX_NESTING) deep.
-    fn affine(&mut self, form: &Form, offset: u32) -> Affine {
+    fn affine(&mut self, form: &Form, level: &dyn Fn(&System, u32) -> Var) -> Affine {
         let mut sum = Affine::constant(form.constant_part());
         for (atom, coefficient) in form.terms() {
             let term: Affine = match atom {
-                Atom::Level(level) => Var(offset + level).into(),
+                Atom::Level(at) => level(self, *at).into(),
                 Atom::Param(value) => self.parameters[value].into(),
                 Atom::FloorDiv(inner, divisor) => {
-                    let inner = self.affine(inner, offset);
+                    let inner = self.affine(inner, level);
                     self.set.floor_div(inner, *divisor).into()
                 }
             };

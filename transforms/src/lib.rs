@@ -3,6 +3,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`dependence`] | what loops touch: affine forms, base objects, access classes |
+//! | [`tree`] | the loop tree: immutable, shared, many variants at once |
 //! | [`legality`] | the one question: does an edit keep every dependence |
 //! | [`fusion`] | neighbouring loops become one |
 //! | [`canonicalize`] | folding and dead code |
@@ -14,6 +15,7 @@ pub mod canonicalize;
 pub mod dependence;
 pub mod fusion;
 pub mod legality;
+pub mod tree;
 
 /// The passes of this crate.
 pub const PASSES: &[PassInfo] = &[canonicalize::PASS, fusion::PASS];

@@ -6,6 +6,7 @@
 use std::ops::{Index, IndexMut};
 
 /// A pool of runs of `T`.
+#[derive(Clone)]
 pub(crate) struct Pool<T> {
     items: Vec<T>,
     /// Free runs by length class.

@@ -4,6 +4,8 @@
 //! An [`OpPrinter`] stands behind the operation's name. Spaces are the hook's business: nothing here writes one in front
 //! unless it says so.
 
+use hashbrown::HashMap;
+
 use crate::affine::AffineMap;
 use crate::attributes::{Attr, Dict};
 use crate::body::OpRef;
@@ -44,6 +46,10 @@ pub struct OpPrinter<'p> {
     pub(super) mode: Mode,
     pub(super) names: Names<'p>,
     pub(super) aliases: Aliases,
+    /// While attributes are noted: whether their aliases may be defined at the end.
+    pub(super) deferrable: bool,
+    /// Numbers of distinct attributes, in the order in which they are printed; those they have if there is no whole text.
+    pub(super) distinct: Option<HashMap<Attr, usize>>,
     /// Which body is being printed, as an index into `names`.
     pub(super) current: usize,
     pub(super) indent: usize,
@@ -96,7 +102,7 @@ impl<'p> OpPrinter<'p> {
     /// Writes a type.
     pub fn ty(&mut self, ty: Type) {
         if self.mode == Mode::Collect {
-            return self.collect_type(ty);
+            return self.collect_type(ty, self.deferrable);
         }
         if !self.type_alias(ty) {
             self.type_itself(ty);

@@ -66,8 +66,12 @@ pub(crate) struct Parser<'s> {
     depth: u32,
     attr_aliases: HashMap<&'s str, Attr>,
     type_aliases: HashMap<&'s str, Type>,
-    /// Where aliases of locations are defined, once one is used that has not been read.
-    later_aliases: Option<HashMap<&'s str, u32>>,
+    /// What each number of `distinct[0]<…>` stands for.
+    distinct: HashMap<u64, Attr>,
+    /// Those of definitions further down, once a location has used one.
+    later_aliases: HashMap<&'s str, Attr>,
+    has_read_ahead: bool,
+    reading_ahead: bool,
     /// The body under construction.
     pub(super) body: Body,
     scope: ValueScope<'s>,
@@ -108,7 +112,10 @@ impl<'s> Parser<'s> {
             depth: 0,
             attr_aliases: HashMap::new(),
             type_aliases: HashMap::new(),
-            later_aliases: None,
+            distinct: HashMap::new(),
+            later_aliases: HashMap::new(),
+            has_read_ahead: false,
+            reading_ahead: false,
             body: Body::new(ctx, module),
             scope: ValueScope::default(),
             blocks: Default::default(),

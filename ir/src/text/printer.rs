@@ -5,6 +5,8 @@
 //! Then the text is written. [`OpPrinter`] is the state of all three and what the hooks of operations write to. Cost: linear in the
 //! text, once or twice.
 
+use hashbrown::HashMap;
+
 use crate::attributes::{Attr, Dict};
 use crate::body::{Body, OpRef};
 use crate::context::Context;
@@ -44,6 +46,8 @@ impl<'p> OpPrinter<'p> {
             mode: Mode::Print,
             names: Names::default(),
             aliases: Aliases::default(),
+            deferrable: false,
+            distinct: None,
             current: 0,
             indent: 0,
             depth: 0,
@@ -62,6 +66,7 @@ impl<'p> OpPrinter<'p> {
             self.aliases.number();
             self.mode = Mode::Print;
         }
+        self.distinct = Some(HashMap::new());
         self.alias_definitions(false);
         self.full_operation(op);
         self.out.push('\n');

@@ -13,8 +13,8 @@
 use crate::limits::{Budget, Exact, Stop};
 use crate::rows::{Rows, System, evaluate};
 use crate::scalar::Scalar;
-use crate::solve::lattice::{echelon, reduced};
-use crate::solve::solve_at;
+use crate::solve::lattice::{echelon, reduced_apart};
+use crate::solve::solve_part;
 use crate::solve::tableau::{Optimum, Tableau};
 
 /// An integer point of `ins ≥ 0`, if there is one.
@@ -140,7 +140,7 @@ fn unbounded<T: Scalar>(
     let columns: Vec<usize> = (0..=rank).collect();
     let low = basis.transform(&kept)?.gathered(&columns);
     let system = System { eqs: Rows::new(low.width()), ins: low };
-    let Some(mut inner) = solve_at(system, depth + 1, budget)? else { return Ok(None) };
+    let Some(mut inner) = solve_part(&system, depth + 1, budget)? else { return Ok(None) };
     inner.resize(basis.columns.len(), T::zero());
     let mut point = basis.apply(&inner)?;
     let mut steps = T::zero();
@@ -172,7 +172,7 @@ fn bounded<T: Scalar>(
             rest.swap_remove(index);
             let mut eqs = Rows::new(ins.width());
             eqs.push(row);
-            return solve_at(System { eqs, ins: rest }, depth + 1, budget);
+            return solve_part(&System { eqs, ins: rest }, depth + 1, budget);
         }
         widths.push(width);
     }
@@ -182,7 +182,7 @@ fn bounded<T: Scalar>(
     for width in &widths {
         weights.push(largest.div_floor(width)?.max(T::one()));
     }
-    let basis = reduced(ins, &weights, budget)?;
+    let basis = reduced_apart(ins, &weights, budget)?;
     let rows = basis.transform(ins)?;
     let mut tableau = Tableau::new(&rows, budget)?;
     tableau.make_feasible(budget)?;
@@ -247,7 +247,7 @@ fn solve_slice<T: Scalar>(
         target[0] = target[0].add(&row[var + 1].mul(value)?)?;
     }
     let system = System { eqs: Rows::new(slice.width()), ins: slice };
-    Ok(solve_at(system, depth + 1, budget)?.map(|mut point| {
+    Ok(solve_part(&system, depth + 1, budget)?.map(|mut point| {
         point.insert(var, value.clone());
         point
     }))

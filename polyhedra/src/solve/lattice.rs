@@ -3,9 +3,10 @@
 //! A [`Basis`] is a unimodular matrix `U`; new variables `y` stand for `x = U y`. Both functions only choose `U`, so
 //! whatever they do, integer points correspond one to one and no answer depends on how good the choice is.
 
+use crate::int::Int;
 use crate::limits::{Budget, Exact};
 use crate::rows::Rows;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, ladder};
 
 /// A unimodular matrix, by columns: `columns[j]` is the vector in `x` that variable `yⱼ` moves along.
 #[derive(Clone, Debug)]
@@ -109,7 +110,7 @@ pub(crate) fn echelon<T: Scalar>(rows: &Rows<T>, budget: &mut Budget) -> Exact<(
 
 /// A basis that is short in the metric `Σ (wᵢ aᵢ·x)²` of the weighted rows (integral Lenstra–Lenstra–Lovász on the
 /// Gram matrix). The rows must have full rank.
-pub(crate) fn reduced<T: Scalar>(rows: &Rows<T>, weights: &[T], budget: &mut Budget) -> Exact<Basis<T>> {
+fn reduced<T: Scalar>(rows: &Rows<T>, weights: &[T], budget: &mut Budget) -> Exact<Basis<T>> {
     let size = rows.width() - 1;
     let mut basis = Basis::identity(size);
     let mut gram = vec![vec![T::zero(); size]; size];
@@ -147,6 +148,23 @@ pub(crate) fn reduced<T: Scalar>(rows: &Rows<T>, weights: &[T], budget: &mut Bud
         }
     }
     Ok(basis)
+}
+
+/// [`reduced`] on a ladder of its own: its determinants are far larger than the basis it finds.
+pub(crate) fn reduced_apart<T: Scalar>(
+    rows: &Rows<T>,
+    weights: &[T],
+    budget: &mut Budget,
+) -> Exact<Basis<T>> {
+    let columns = ladder!(U => {
+        let weights: Exact<Vec<U>> = weights.iter().map(|weight| U::from_int(&weight.to_int())).collect();
+        weights.and_then(|weights| reduced::<U>(&rows.converted()?, &weights, budget)).map(|basis| {
+            basis.columns.iter().map(|column| column.iter().map(U::to_int).collect()).collect::<Vec<Vec<Int>>>()
+        })
+    })?;
+    let columns =
+        columns.iter().map(|column| column.iter().map(T::from_int).collect()).collect::<Exact<_>>()?;
+    Ok(Basis { columns })
 }
 
 /// The state of the integral reduction: Gram matrix (lower half), scaled projections, and determinants `d[i+1]`.

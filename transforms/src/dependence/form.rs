@@ -175,6 +175,34 @@ impl Form {
         self.plus(&self.floor_div(divisor)?, divisor.checked_neg()?)
     }
 
+    /// The form with another form in the place of each level. `None` if `replacement` has none, or a number leaves 64 bits.
+    pub fn substitute(&self, replacement: &mut dyn FnMut(u32) -> Option<Form>) -> Option<Form> {
+        let mut sum = Form::constant(self.constant);
+        for (atom, coefficient) in &self.terms {
+            let term = match atom {
+                Atom::Level(level) => replacement(*level)?,
+                Atom::Param(_) => Form::atom(atom.clone()),
+                Atom::FloorDiv(inner, divisor) => inner.substitute(replacement)?.floor_div(*divisor)?,
+            };
+            sum = sum.plus(&term, *coefficient)?;
+        }
+        Some(sum)
+    }
+
+    /// The form with a level replaced by itself minus `delay`.
+    pub fn delayed(&self, level: u32, delay: i64) -> Option<Form> {
+        let earlier = Form::atom(Atom::Level(level)).plus(&Form::constant(1), delay.checked_neg()?)?;
+        self.substitute(&mut |own| {
+            Some(if own == level { earlier.clone() } else { Form::atom(Atom::Level(own)) })
+        })
+    }
+
+    /// The coefficient of a level outside of quotients.
+    pub fn coefficient_of_level(&self, level: u32) -> i64 {
+        let of = |(atom, c): &(Atom, i64)| if *atom == Atom::Level(level) { Some(*c) } else { None };
+        self.terms.iter().find_map(of).unwrap_or(0)
+    }
+
     /// Whether every atom satisfies `accept`, those inside quotients included.
     pub fn all_atoms(&self, accept: &dyn Fn(&Atom) -> bool) -> bool {
         self.terms.iter().all(|(atom, _)| match atom {
@@ -189,13 +217,13 @@ type Range = (i128, i128);
 
 const ALL: Range = (i64::MIN as i128, i64::MAX as i128);
 
-/// The forms of the values of a body, as seen from a nest.
+/// The forms of the values of a body, as seen from a block and from the loops in it that are entered.
 ///
-/// The nest is described by `levels`: the forms of induction variables that have been entered. Values defined inside the nest
-/// that are not affine in those have no form; values defined outside are parameters.
+/// Loop variables that are [set](Forms::set) have the forms they are set to. Other values that are not affine in those are parameters if they
+/// are defined directly in the block, around it, or in the body of a loop that was [entered](Forms::enter); they have no form otherwise.
 pub struct Forms<'b> {
     body: &'b Body,
-    /// The block the nest stands in and those around it: what is defined directly in one of these is a parameter.
+    /// The blocks whose values are parameters.
     around: HashSet<Block>,
     memo: HashMap<Value, Option<Form>>,
     ranges: HashMap<Value, Range>,
@@ -211,6 +239,11 @@ impl<'b> Forms<'b> {
             current = body.block_of(body.region_parent(body.block_region(block)));
         }
         Forms { body, around, memo: HashMap::new(), ranges: HashMap::new() }
+    }
+
+    /// Makes the values defined directly in `block` parameters: they are the same throughout one execution of it.
+    pub fn enter(&mut self, block: Block) {
+        self.around.insert(block);
     }
 
     /// Fixes the form of a value: an induction variable that is entered.

@@ -22,6 +22,8 @@ pub(super) enum Missed {
     TripCounts(Option<i64>, Option<i64>),
     /// The numbers of iterations agree, but by how much the variables differ is known at run time only.
     UnknownOffset,
+    /// The loops run different numbers of iterations and have nothing in common.
+    NothingShared,
     /// This operation of the second loop uses a result of the first.
     UsesResult(Op),
     /// This operation stands between the loops and cannot move before the first.
@@ -30,9 +32,15 @@ pub(super) enum Missed {
     Dependences(Verdict),
 }
 
-/// The remark for a pair that was fused. Called before the bodies are moved.
-pub(super) fn fused(body: &Body, first: Op, second: Op) -> Diagnostic {
-    Diagnostic::remark(body.loc(second), format!("{}Loops fused", function(body)))
+/// The remark for a pair that was fused: `whole` if they run the same iterations. Called before the bodies are moved.
+pub(super) fn fused(body: &Body, first: Op, second: Op, delay: i64, whole: bool) -> Diagnostic {
+    let later = match delay {
+        0 if whole => String::new(),
+        0 => " in the iterations both have".to_owned(),
+        1 => ", the second one iteration later".to_owned(),
+        _ => format!(", the second {delay} iterations later"),
+    };
+    Diagnostic::remark(body.loc(second), format!("{}Loops fused{later}", function(body)))
         .note(body.loc(first), "with this loop")
 }
 
@@ -65,6 +73,10 @@ pub(super) fn missed(body: &Body, first: Op, second: Op, why: &Missed) -> Diagno
         Missed::UnknownOffset => {
             ("UnknownOffset", "The lower bounds differ by what is known at run time only".to_owned())
         }
+        Missed::NothingShared => (
+            "NonEqualTripCount",
+            "Loop trip counts are not the same, and the loops have no memory in common".to_owned(),
+        ),
         Missed::UsesResult(_) => {
             ("InvalidDependencies", "The second loop uses a result of the first".to_owned())
         }

@@ -206,7 +206,7 @@ impl<'s> Parser<'s> {
             let expansion = match token.kind {
                 Kind::Eof => break,
                 Kind::Hash => {
-                    self.attr_aliases.get(&body[start + 1..end]).map(|a| attr_to_string(self.ctx, *a))
+                    self.known_attr_alias(&body[start + 1..end]).map(|a| attr_to_string(self.ctx, a))
                 }
                 Kind::Exclaim => {
                     self.type_aliases.get(&body[start + 1..end]).map(|t| type_to_string(self.ctx, *t))
@@ -228,12 +228,11 @@ impl<'s> Parser<'s> {
 
     /// Reads `#alias = attribute`.
     pub(super) fn attr_alias_definition(&mut self) -> ParseResult<()> {
-        let (name, start) = (&self.text()[1..], self.token.start);
+        let name = &self.text()[1..];
         if name.contains('.') {
             return Err(self.error_here("attribute names with a '.' are reserved for dialect-defined names"));
         }
-        let read_ahead = self.later_aliases.as_ref().and_then(|a| a.get(name)) == Some(&start);
-        if self.attr_aliases.contains_key(name) && !read_ahead {
+        if self.attr_aliases.contains_key(name) {
             return Err(self.error_here(format!("redefinition of attribute alias id '{name}'")));
         }
         self.advance();
@@ -261,8 +260,8 @@ impl<'s> Parser<'s> {
 
     /// The attribute an alias stands for.
     pub(super) fn attr_alias(&mut self, symbol: &Symbol<'s>) -> ParseResult<Attr> {
-        match self.attr_aliases.get(symbol.dialect) {
-            Some(attr) => Ok(*attr),
+        match self.known_attr_alias(symbol.dialect) {
+            Some(attr) => Ok(attr),
             None => {
                 let message = format!("undefined symbol alias id '{}'", symbol.dialect);
                 Err(self.error_at(symbol.start, message))
@@ -270,58 +269,66 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Reads an alias where a location must stand. That of an operation may be defined further down (`ahead`); then that definition is
-    /// read now, and those in front of it that it needs.
+    fn known_attr_alias(&self, name: &str) -> Option<Attr> {
+        let known = self.attr_aliases.get(name);
+        known.or_else(|| self.later_aliases.get(name).filter(|_| self.reading_ahead)).copied()
+    }
+
+    /// Reads an alias where a location must stand. That of an operation may be defined further down (`ahead`).
     pub(super) fn location_alias(&mut self, ahead: bool) -> ParseResult<Attr> {
         let name = &self.text()[1..];
         if name.contains('.') || self.source.as_bytes().get(self.token.end as usize) == Some(&b'<') {
             return self.attr(None);
         }
-        if let Some(attr) = self.attr_aliases.get(name) {
-            let attr = *attr;
-            self.advance();
-            return Ok(attr);
+        let mut attr = self.known_attr_alias(name);
+        if attr.is_none() && ahead {
+            if !self.has_read_ahead {
+                self.read_ahead();
+            }
+            attr = self.later_aliases.get(name).copied();
         }
-        let here = self.token.start;
-        if self.later_aliases.is_none() {
-            self.later_aliases = Some(alias_definitions(self.source));
-        }
-        // Taken out while it is read, so that it can't be part of itself.
-        let found = self.later_aliases.as_mut().and_then(|a| a.remove(name));
-        let Some(at) = found.filter(|at| ahead || *at < here) else {
+        let Some(attr) = attr else {
             let message = format!("operation location alias '{name}' was never defined");
             return Err(self.error_here(message));
         };
-        let behind = self.token.end;
-        self.set_pos(at);
-        let result = self.nested(|p| p.attr_alias_definition());
-        if let Some(later) = &mut self.later_aliases {
-            later.insert(name, at);
+        self.advance();
+        Ok(attr)
+    }
+
+    /// Reads the definitions of aliases that follow, in their order. Until their place is reached they stand for locations of operations and in
+    /// each other, nowhere else; what is wrong with one is said at its place.
+    fn read_ahead(&mut self) {
+        (self.has_read_ahead, self.reading_ahead) = (true, true);
+        let here = self.token.start;
+        for (name, at) in alias_definitions(self.source, here) {
+            self.set_pos(at);
+            // The name and the sign behind it.
+            self.advance();
+            self.advance();
+            if let Ok(attr) = self.attr(None) {
+                self.later_aliases.entry(name).or_insert(attr);
+            }
         }
-        result?;
-        self.set_pos(behind);
-        match self.attr_aliases.get(name) {
-            Some(attr) => Ok(*attr),
-            None => Err(self.error_at(at, "expected attribute alias definition")),
-        }
+        self.set_pos(here);
+        self.reading_ahead = false;
     }
 }
 
-/// Where in a source each alias of an attribute is defined: every line that begins with `#name =`.
-fn alias_definitions(source: &str) -> hashbrown::HashMap<&str, u32> {
-    let mut found = hashbrown::HashMap::new();
-    let mut start = 0;
-    for line in source.split_inclusive('\n') {
-        let indent = line.len() - line.trim_start().len();
-        if line[indent..].starts_with('#') {
-            let mut lexer = Lexer::new(&line[indent..]);
+/// Where in a source aliases of attributes are defined behind `from`: every line that begins with `#name =`.
+fn alias_definitions(source: &str, from: u32) -> Vec<(&str, u32)> {
+    let mut found = Vec::new();
+    let mut end = from as usize;
+    for (i, line) in source[end..].split_inclusive('\n').enumerate() {
+        end += line.len();
+        let line = line.trim_start();
+        // The first is the rest of a line.
+        if i > 0 && line.starts_with('#') {
+            let mut lexer = Lexer::new(line);
             let (name, equal) = (lexer.next(), lexer.next());
             if name.kind == Kind::Hash && equal.kind == Kind::Equal {
-                let name = &line[indent + 1..indent + name.end as usize];
-                found.entry(name).or_insert((start + indent) as u32);
+                found.push((&line[1..name.end as usize], (end - line.len()) as u32));
             }
         }
-        start += line.len();
     }
     found
 }

@@ -218,6 +218,7 @@ impl<'s> Parser<'s> {
     }
 
     fn distinct(&mut self) -> ParseResult<Attr> {
+        let at = self.token.start;
         self.advance();
         self.expect(Kind::LSquare, "expected '[' after 'distinct'")?;
         let id = if self.is(Kind::Integer) { self.text().parse().ok() } else { None };
@@ -227,6 +228,10 @@ impl<'s> Parser<'s> {
         self.expect(Kind::Less, "expected '<' after distinct ID")?;
         let inner = if self.is(Kind::Greater) { Attr::UNIT } else { self.attr(None)? };
         self.expect(Kind::Greater, "expected '>' to close distinct attribute")?;
+        if *self.distinct.entry(id).or_insert(inner) != inner {
+            let message = format!("distinct[{id}] was written with another attribute before");
+            return Err(self.error_at(at, message));
+        }
         Ok(self.ctx.attr(AttrKind::Distinct { id, inner }))
     }
 
@@ -240,12 +245,12 @@ impl<'s> Parser<'s> {
         };
         self.advance();
         self.expect(Kind::Greater, "expected '>'")?;
-        let ty = self.elements_type(ty)?;
+        let ty = self.shaped_type(ty)?;
         Ok(self.ctx.attr(AttrKind::DenseResource { key, ty }))
     }
 
-    /// The type of elements, given or read behind a colon.
-    pub(super) fn elements_type(&mut self, ty: Option<Type>) -> ParseResult<Type> {
+    /// A vector, tensor or memref type, given or read behind a colon.
+    fn shaped_type(&mut self, ty: Option<Type>) -> ParseResult<Type> {
         let at = self.token.start;
         let ty = match ty {
             Some(ty) => ty,
@@ -254,11 +259,21 @@ impl<'s> Parser<'s> {
                 self.ty()?
             }
         };
-        let shape = ty.shape(self.ctx);
-        if shape.is_none() {
-            return Err(self.error_at(at, "elements literal must be a shaped type"));
+        let is_shaped = |kind: &TypeKind| {
+            matches!(kind, TypeKind::Vector { .. } | TypeKind::Tensor { .. } | TypeKind::MemRef { .. })
+        };
+        if is_shaped(ty.kind(self.ctx)) {
+            Ok(ty)
+        } else {
+            Err(self.error_at(at, "elements literal must be a shaped type"))
         }
-        if shape.is_some_and(|s| s.contains(&DYNAMIC)) {
+    }
+
+    /// The type of elements that are written down: shaped, with all sizes known.
+    pub(super) fn elements_type(&mut self, ty: Option<Type>) -> ParseResult<Type> {
+        let at = self.token.start;
+        let ty = self.shaped_type(ty)?;
+        if ty.shape(self.ctx).is_none_or(|sizes| sizes.contains(&DYNAMIC)) {
             return Err(self.error_at(at, "elements literal type must have static shape"));
         }
         Ok(ty)

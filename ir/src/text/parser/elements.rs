@@ -10,7 +10,7 @@ use crate::diagnostics::Diagnostic;
 use crate::text::ParseResult;
 use crate::text::float;
 use crate::text::lexer::{Kind, unescape};
-use crate::types::{Type, TypeKind};
+use crate::types::{Signedness, Type, TypeKind};
 
 /// Where elements go.
 enum Sink {
@@ -35,7 +35,12 @@ impl Parser<'_> {
         }
         let mut bytes = Vec::new();
         if self.accept(Kind::Colon) {
-            self.list(|p| p.element(element, &mut bytes))?;
+            self.list(|p| {
+                if element == Type::I1 && !p.is(Kind::Bare) {
+                    return Err(p.error_here("expected 'true' or 'false' in an array of i1"));
+                }
+                p.element(element, &mut bytes)
+            })?;
         }
         self.expect(Kind::Greater, "expected '>' to close an array attribute")?;
         Ok(self.ctx.attr(AttrKind::DenseArray { element, bytes: bytes.into() }))
@@ -65,8 +70,8 @@ impl Parser<'_> {
         let ty = self.elements_type(ty)?;
         let behind = self.token.start;
         self.set_pos(literal);
-        let (element, shape) = self.element_and_shape(ty);
-        let rank = shape.len() as i64;
+        let (element, sizes) = self.element_and_shape(ty);
+        let rank = sizes.len() as i64;
         if self.is(Kind::Greater) {
             let none = self.ctx.ty(TypeKind::Tensor {
                 shape: Some([0, rank].into()),
@@ -90,14 +95,10 @@ impl Parser<'_> {
         let value_shape = self.literal(element, &mut value_sink)?;
         self.expect(Kind::Greater, "expected '>'")?;
         self.set_pos(behind);
-        // One index alone stands for a list of one.
-        let index_shape = match index_shape.as_slice() {
-            [] => vec![1, rank],
-            [n] if rank == 1 => vec![*n, 1],
-            [n] => vec![1, *n],
-            _ => index_shape,
-        };
-        if index_shape.len() != 2 || index_shape[1] != rank {
+        let splat = index_shape.is_empty();
+        // One number alone stands for all of one index.
+        let index_shape = if splat { vec![1, rank] } else { index_shape };
+        if !matches!(index_shape.as_slice(), [_, n] if *n == rank) && (index_shape.len() != 1 || rank != 1) {
             return Err(self.error_at(at, "expected as many indices as the type has dimensions"));
         }
         if !value_shape.is_empty() && value_shape != [index_shape[0]] {
@@ -106,8 +107,14 @@ impl Parser<'_> {
         let tensor = |p: &Self, shape: &[i64], element| {
             p.ctx.ty(TypeKind::Tensor { shape: Some(shape.into()), element, encoding: None })
         };
+        if let Sink::Bytes(bytes) = &index_bytes
+            && let Some(index) = outside(bytes, &sizes, splat)
+        {
+            let message = format!("sparse index {index:?} is not within the shape of the type, {sizes:?}");
+            return Err(self.error_at(at, message));
+        }
         let indices_ty = tensor(self, &index_shape, Type::I64);
-        let indices = self.finish_elements(indices_ty, index_bytes, false);
+        let indices = self.finish_elements(indices_ty, index_bytes, splat);
         let values_ty = tensor(self, &index_shape[..1], element);
         let values = self.finish_elements(values_ty, value_sink, value_shape.is_empty());
         Ok(self.ctx.attr(AttrKind::Sparse { ty, indices, values }))
@@ -309,7 +316,7 @@ impl Parser<'_> {
     fn hex_literal(&mut self, ty: Type, element: Type, shape: &[i64]) -> ParseResult<Attr> {
         let text = unescape(self.text());
         let digits = std::str::from_utf8(&text).ok().and_then(|t| t.strip_prefix("0x"));
-        let Some(bytes) = digits.and_then(hex_bytes) else {
+        let Some(mut bytes) = digits.and_then(hex_bytes) else {
             return Err(
                 self.error_here("elements hex string should start with '0x' and have two digits a byte")
             );
@@ -338,8 +345,45 @@ impl Parser<'_> {
             return Err(self.error_here(wrong_size()));
         }
         self.advance();
+        for bytes in bytes.chunks_exact_mut(width as usize) {
+            extend(self.ctx, element, bytes);
+        }
         let splat = length == width && count != Some(1);
         Ok(self.finish_elements(ty, Sink::Bytes(bytes), splat))
+    }
+}
+
+/// The first of some 64-bit indices that is not within `sizes`. A splat is one number that is every index.
+fn outside(bytes: &[u8], sizes: &[i64], splat: bool) -> Option<Vec<i64>> {
+    let number = |bytes: &[u8]| bytes.try_into().map_or(0, i64::from_le_bytes);
+    let is_outside = |index: &Vec<i64>| index.iter().zip(sizes).any(|(i, size)| !(0..*size).contains(i));
+    if splat {
+        return Some(vec![number(bytes); sizes.len()]).filter(is_outside);
+    }
+    let indices = bytes.chunks_exact(8 * sizes.len().max(1));
+    indices.map(|index| index.chunks_exact(8).map(number).collect()).find(is_outside)
+}
+
+/// Fills the bits of an element's last byte that its type does not have: with the sign of an integer, with zeros behind a float.
+fn extend(ctx: &crate::Context, element: Type, bytes: &mut [u8]) {
+    let (width, signed) = match element.kind(ctx) {
+        TypeKind::Complex(part) => {
+            let (real, imaginary) = bytes.split_at_mut(bytes.len() / 2);
+            extend(ctx, *part, real);
+            return extend(ctx, *part, imaginary);
+        }
+        TypeKind::Integer { width, signedness } => {
+            (*width, *width > 1 && *signedness != Signedness::Unsigned)
+        }
+        TypeKind::Float(kind) => (kind.width(), false),
+        _ => return,
+    };
+    if let Some(last) = bytes.last_mut()
+        && !width.is_multiple_of(8)
+    {
+        let spare = 8 - width % 8;
+        *last <<= spare;
+        *last = if signed { (*last as i8 >> spare) as u8 } else { *last >> spare };
     }
 }
 

@@ -39,11 +39,6 @@ impl<'s> Parser<'s> {
                 }
                 "callsite" => self.nested(|p| p.call_site_location()),
                 "fused" => self.nested(|p| p.fused_location()),
-                // As an attribute inside another: `fused[loc(…)]`.
-                "loc" => self.nested(|p| {
-                    p.advance();
-                    p.parenthesised_loc()
-                }),
                 _ => Err(self.missing("expected location instance")),
             },
             _ => Err(self.missing("expected location instance")),
@@ -64,6 +59,8 @@ impl<'s> Parser<'s> {
         let name = self.ctx.name(&text);
         self.advance();
         if self.accept(Kind::Colon) {
+            // A file without a name is the standard input.
+            let name = if text.is_empty() { self.ctx.name("-") } else { name };
             let line = self.location_number("expected integer line number in FileLineColRange")?;
             let mut column = 0;
             if self.accept(Kind::Colon) {

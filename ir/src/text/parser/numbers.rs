@@ -100,6 +100,9 @@ pub(super) fn integer(ctx: &Context, ty: Type, negative: bool, text: &str) -> Op
         TypeKind::Integer { width, signedness } => (*width, *signedness),
         _ => (64, Signedness::Signed),
     };
+    if negative && text.trim_start_matches("0x").bytes().all(|b| b == b'0') {
+        return None;
+    }
     if width <= 64
         && let Some(m) = magnitude(text)
     {

@@ -207,8 +207,10 @@ impl<'s> Parser<'s> {
                 layout = Some((attr, at));
             } else if memory_space.is_some() {
                 return Err(self.error_at(at, "multiple memory spaces specified in memref type"));
-            } else {
+            } else if is_memory_space(attr.kind(self.ctx)) {
                 memory_space = Some(attr);
+            } else {
+                return Err(self.error_at(at, "unsupported memory space Attribute"));
             }
         }
         self.expect(Kind::Greater, "expected '>' in memref type")?;
@@ -217,8 +219,7 @@ impl<'s> Parser<'s> {
             None => None,
         };
         // Space 0 is the default.
-        let is_default =
-            |attr: Attr| matches!(attr.kind(self.ctx), AttrKind::Integer { value: 0, ty: Type::I64 });
+        let is_default = |attr: Attr| matches!(attr.kind(self.ctx), AttrKind::Integer { value: 0, .. });
         let memory_space = memory_space.filter(|space| !is_default(*space));
         Ok(self.ctx.ty(TypeKind::MemRef { shape: shape.map(Into::into), element, layout, memory_space }))
     }
@@ -364,4 +365,19 @@ fn simple_type(parser: &mut Parser<'_>, text: &str) -> ParseResult<Option<Type>>
             }
         }
     }))
+}
+
+/// Whether an attribute may name a memory space: a number, a string, a dictionary, or what a dialect says.
+fn is_memory_space(kind: &AttrKind) -> bool {
+    matches!(
+        kind,
+        AttrKind::Integer { .. }
+            | AttrKind::WideInteger { .. }
+            | AttrKind::String(_)
+            | AttrKind::TypedString { .. }
+            | AttrKind::Dictionary(_)
+            | AttrKind::Enum { .. }
+            | AttrKind::Dialect { .. }
+            | AttrKind::Opaque { .. }
+    )
 }

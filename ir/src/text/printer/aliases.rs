@@ -134,7 +134,7 @@ pub(crate) fn may_occur(root: OpRef<'_>) -> bool {
             for value in body.results(op).chain(blocks.flat_map(|block| body.arguments(block))) {
                 let ty = body.value_type(value);
                 if types.is_new(ty.0) {
-                    probe.collect_type(ty);
+                    probe.collect_type(ty, false);
                 }
             }
             if probe.aliases.found {
@@ -251,12 +251,12 @@ impl OpPrinter<'_> {
     }
 
     /// Notes a type and what is inside.
-    pub(crate) fn collect_type(&mut self, ty: Type) {
+    pub(crate) fn collect_type(&mut self, ty: Type, deferrable: bool) {
         let name = match ty.kind(self.ctx) {
             TypeKind::Tuple(types) if types.len() > 16 => Some("tuple"),
             _ => None,
         };
-        self.visit(Symbol::Type(ty), name, false, |p| p.inside_type(ty));
+        self.visit(Symbol::Type(ty), name, deferrable, |p| p.inside_type(ty, deferrable));
     }
 
     fn visit(
@@ -314,7 +314,7 @@ impl OpPrinter<'_> {
                     self.collect_attr(*element, false, deferrable);
                 }
             }
-            AttrKind::Type(ty) => self.collect_type(*ty),
+            AttrKind::Type(ty) => self.collect_type(*ty, deferrable),
             AttrKind::Location(loc) => match &*loc.kind(ctx) {
                 LocKind::Unknown | LocKind::File { .. } | LocKind::FileRange { .. } => {}
                 LocKind::Name { child, .. } => {
@@ -337,10 +337,10 @@ impl OpPrinter<'_> {
             },
             AttrKind::Dialect { name, params } => {
                 if let Some(def) = ctx.struct_attr_def(*name) {
-                    self.collecting(|p| (def.print)(p, params.entries(ctx)));
+                    self.collecting(deferrable, |p| (def.print)(p, params.entries(ctx)));
                 }
             }
-            AttrKind::Opaque { body, .. } => self.collecting(|p| p.opaque_body(body)),
+            AttrKind::Opaque { body, .. } => self.collecting(deferrable, |p| p.opaque_body(body)),
             _ => {}
         }
         let typed = matches!(
@@ -353,46 +353,49 @@ impl OpPrinter<'_> {
                 | AttrKind::Opaque { .. }
         );
         if let Some(ty) = attr.ty(ctx).filter(|ty| typed && !without_type && *ty != Type::NONE) {
-            self.collect_type(ty);
+            self.collect_type(ty, deferrable);
         }
     }
 
-    fn inside_type(&mut self, ty: Type) {
+    fn inside_type(&mut self, ty: Type, deferrable: bool) {
         let ctx = self.ctx;
         match ty.kind(ctx) {
             TypeKind::Dialect { name, params } => {
                 if let Some(def) = ctx.type_def(*name) {
-                    self.collecting(|p| (def.print)(p, params));
+                    self.collecting(deferrable, |p| (def.print)(p, params));
                 }
             }
-            TypeKind::Opaque { body, .. } => self.collecting(|p| p.opaque_body(body)),
+            TypeKind::Opaque { body, .. } => self.collecting(deferrable, |p| p.opaque_body(body)),
             TypeKind::MemRef { element, layout, memory_space, .. } => {
-                self.collect_type(*element);
+                self.collect_type(*element, deferrable);
                 for attr in [layout, memory_space].into_iter().flatten() {
-                    self.collect_attr(*attr, false, false);
+                    self.collect_attr(*attr, false, deferrable);
                 }
             }
             TypeKind::Tensor { element, encoding, .. } => {
-                self.collect_type(*element);
+                self.collect_type(*element, deferrable);
                 if let Some(encoding) = encoding {
-                    self.collect_attr(*encoding, false, false);
+                    self.collect_attr(*encoding, false, deferrable);
                 }
             }
-            TypeKind::Vector { element, .. } | TypeKind::Complex(element) => self.collect_type(*element),
-            TypeKind::Tuple(types) => types.iter().for_each(|ty| self.collect_type(*ty)),
+            TypeKind::Vector { element, .. } | TypeKind::Complex(element) => {
+                self.collect_type(*element, deferrable)
+            }
+            TypeKind::Tuple(types) => types.iter().for_each(|ty| self.collect_type(*ty, deferrable)),
             TypeKind::Function { inputs, results } => {
-                inputs.iter().chain(results).for_each(|ty| self.collect_type(*ty));
+                inputs.iter().chain(results).for_each(|ty| self.collect_type(*ty, deferrable));
             }
             _ => {}
         }
     }
 
     /// Runs a hook for the attributes and types it prints, and drops its text.
-    fn collecting(&mut self, f: impl FnOnce(&mut Self)) {
+    fn collecting(&mut self, deferrable: bool, f: impl FnOnce(&mut Self)) {
         let start = self.out.len();
         let mode = std::mem::replace(&mut self.mode, super::Mode::Collect);
+        let deferrable = std::mem::replace(&mut self.deferrable, deferrable);
         f(self);
-        self.mode = mode;
+        (self.mode, self.deferrable) = (mode, deferrable);
         self.out.truncate(start);
     }
 }

@@ -30,7 +30,7 @@ impl OpPrinter<'_> {
     /// Writes an attribute, or its alias.
     pub(crate) fn attr_with(&mut self, attr: Attr, elision: TypeElision) {
         if self.mode == Mode::Collect {
-            self.collect_attr(attr, elision == TypeElision::Must, false);
+            self.collect_attr(attr, elision == TypeElision::Must, self.deferrable);
             return;
         }
         if !self.attr_alias(attr) {
@@ -165,7 +165,14 @@ impl OpPrinter<'_> {
                 *ty
             }
             AttrKind::Distinct { id, inner } => {
-                let _ = write!(self.out, "distinct[{id}]<");
+                let number = match &mut self.distinct {
+                    None => *id,
+                    Some(numbers) => {
+                        let next = numbers.len();
+                        *numbers.entry(attr).or_insert(next) as u64
+                    }
+                };
+                let _ = write!(self.out, "distinct[{number}]<");
                 if *inner != Attr::UNIT {
                     self.nested(|p| p.attr_with(*inner, TypeElision::Never));
                 }
@@ -277,7 +284,7 @@ impl OpPrinter<'_> {
         let ctx = self.ctx;
         self.write("sparse<");
         if let AttrKind::DenseElements { ty, splat, bytes } = indices.kind(ctx)
-            && !bytes.is_empty()
+            && !ty.shape(ctx).unwrap_or_default().contains(&0)
         {
             let shape = ty.shape(ctx).unwrap_or_default();
             let count = bytes.len() / 8;

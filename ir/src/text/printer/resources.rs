@@ -103,7 +103,7 @@ impl OpPrinter<'_> {
 
     /// Writes text of a dialect nobody registered, with aliases for the attributes and types in it that have them.
     pub(crate) fn opaque_body(&mut self, body: &str) {
-        if !body.contains(['#', '!']) && !body.contains("affine_") {
+        if !body.contains(['#', '!']) && !["affine_", "distinct"].iter().any(|word| body.contains(word)) {
             return self.write(body);
         }
         let mut lexer = Lexer::new(body);
@@ -115,10 +115,15 @@ impl OpPrinter<'_> {
             match token.kind {
                 Kind::Eof => break,
                 Kind::Hash | Kind::Exclaim => {}
-                Kind::Bare if matches!(text, "affine_map" | "affine_set") => {}
+                Kind::Bare if matches!(text, "affine_map" | "affine_set" | "distinct") => {}
                 _ => continue,
             }
-            let Some(end) = behind_brackets(body, end) else { continue };
+            let mut ends = behind_brackets(body, end, b'<');
+            if text == "distinct" {
+                // The number, then the attribute.
+                ends = behind_brackets(body, end, b'[').and_then(|end| behind_brackets(body, end, b'<'));
+            }
+            let Some(end) = ends else { continue };
             self.write(&body[copied..start]);
             copied = end;
             lexer.set_pos(end as u32);
@@ -140,8 +145,8 @@ impl OpPrinter<'_> {
 }
 
 /// The byte behind the brackets that open at `at`, or `at` if none do; `None` if they don't close.
-fn behind_brackets(text: &str, at: usize) -> Option<usize> {
-    if text.as_bytes().get(at) != Some(&b'<') {
+fn behind_brackets(text: &str, at: usize, bracket: u8) -> Option<usize> {
+    if text.as_bytes().get(at) != Some(&bracket) {
         return Some(at);
     }
     let mut lexer = Lexer::new(text);

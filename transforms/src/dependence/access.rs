@@ -1,0 +1,283 @@
+//! What operations touch: access classes, and the iteration spaces of loops.
+//!
+//! An access is an object, subscripts as affine forms over the loops around it, and whether it writes. What an operation with regions
+//! does inside is summarised with it, loops in it as further levels. Nothing is left out: what is not affine touches the whole
+//! object, a condition does not shrink an iteration space, an operation nobody knows touches the world. `exact` says where
+//! nothing was approximated.
+
+use std::sync::Arc;
+
+use loomir_dialects::interfaces::{
+    Effect, EffectKind, LoopBounds, LoopLike, MemoryAccess, MemoryEffects, Resource,
+};
+use loomir_dialects::memref;
+use loomir_ir::{Attr, AttrKind, Block, Body, Context, DYNAMIC, Op, Trait, TypeKind, Value};
+
+use super::base::{AliasMode, Base, Bases};
+use super::form::{Atom, Form, Forms};
+
+/// Iteration vectors: all integer values of the levels for which every constraint is `>= 0`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Domain {
+    /// How many levels there are.
+    pub levels: u32,
+    /// Forms that are not negative.
+    pub constraints: Vec<Form>,
+    /// Whether these are all there are.
+    pub exact: bool,
+}
+
+/// Accesses of one relation.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Class {
+    /// The object.
+    pub base: Base,
+    /// The memref whose elements the subscripts name; `None` for those of the base itself, a global.
+    pub origin: Option<Value>,
+    /// One form for each dimension, `None` where it is not affine. `None` altogether: the whole object.
+    pub subscripts: Option<Vec<Option<Form>>>,
+    /// Whether it writes.
+    pub writes: bool,
+    /// For which iterations.
+    pub domain: Arc<Domain>,
+}
+
+/// The iteration space of a loop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Space {
+    /// The bounds as they are.
+    pub bounds: LoopBounds,
+    /// The one lower bound, if it is affine.
+    pub lower: Option<Form>,
+    /// The upper bounds; `None` where one is not affine.
+    pub uppers: Vec<Option<Form>>,
+    /// The step, if it is a positive constant.
+    pub step: Option<i64>,
+    /// Whether its variable is compared as unsigned.
+    pub unsigned: bool,
+    /// Its variable. The loop's own level counts iterations if there is one affine lower bound and a constant step; else it is
+    /// the variable itself, which has no form if it is unsigned.
+    pub variable: Option<Form>,
+    /// Forms that are not negative, and whether they are all there is to say.
+    pub domain: Domain,
+}
+
+impl Space {
+    /// Whether the loop's level counts its iterations.
+    pub fn is_counted(&self) -> bool {
+        self.lower.is_some() && self.step.is_some() && !self.unsigned
+    }
+
+    /// `upper - lower` for each upper bound, if all are affine.
+    pub fn extents(&self) -> Option<Vec<Form>> {
+        let lower = self.lower.as_ref()?;
+        self.uppers.iter().map(|upper| upper.as_ref()?.minus(lower)).collect()
+    }
+}
+
+/// What an operation touches, with all that is inside it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Effects {
+    /// The classes, each with an operation of it.
+    pub classes: Vec<(Class, Op)>,
+    /// An operation that touches the world or may not return.
+    pub world: Option<Op>,
+}
+
+/// Reads what operations touch, off their interfaces.
+pub struct Reader<'b> {
+    body: &'b Body,
+    forms: Forms<'b>,
+    bases: Bases<'b>,
+}
+
+impl<'b> Reader<'b> {
+    /// Nothing read yet, as seen from `block`.
+    pub fn new(body: &'b Body, block: Block, mode: AliasMode) -> Self {
+        Reader { body, forms: Forms::new(body, block), bases: Bases::new(body, mode) }
+    }
+
+    /// Makes what is defined directly in the body of an entered loop known by name.
+    pub fn enter(&mut self, block: Block) {
+        self.forms.enter(block);
+    }
+
+    /// The iteration space of a loop that stands inside `depth` others, whose variable from now on has the form it has there. `op` must implement
+    /// [`LoopLike`].
+    pub fn space(&mut self, op: Op, model: &dyn LoopLike, depth: u32) -> Space {
+        let view = self.body.op_ref(op);
+        let bounds = model.bounds(view);
+        let unsigned = model.is_unsigned(view);
+        let mut lowers = self.forms.of_bound(&bounds.lower);
+        let uppers = self.forms.of_bound(&bounds.upper);
+        let step = self.forms.of_step(bounds.step);
+        let level = Form::atom(Atom::Level(depth));
+        let mut domain = Domain { levels: depth + 1, constraints: Vec::new(), exact: !unsigned };
+        let single = if lowers.len() == 1 { lowers[0].clone() } else { None };
+        let counted = match (&single, step) {
+            (Some(lower), Some(step)) if !unsigned => lower.plus(&level, step),
+            _ => None,
+        };
+        let lower = if counted.is_some() { single } else { None };
+        let variable = match counted {
+            Some(form) => {
+                domain.constraints.push(level);
+                Some(form)
+            }
+            None if unsigned => None,
+            None => {
+                domain.exact = domain.exact && step == Some(1);
+                for lower in lowers.drain(..) {
+                    push(&mut domain, lower.and_then(|lower| level.minus(&lower)));
+                }
+                Some(level)
+            }
+        };
+        if let Some(variable) = &variable {
+            for upper in &uppers {
+                let last = upper.as_ref().and_then(|upper| upper.minus(variable));
+                push(&mut domain, last.and_then(|f| f.plus(&Form::constant(1), -1)));
+            }
+        }
+        if let Some(inner) = self.body.entry_block(model.body(view)) {
+            self.forms.set(self.body.argument(inner, 0), variable.clone());
+        }
+        Space { bounds, lower, uppers, step, unsigned, variable, domain }
+    }
+
+    /// What `op`, which stands inside `depth` loops, touches, with all that is inside it. Linear.
+    pub fn effects(&mut self, op: Op, depth: u32) -> Effects {
+        enum Visit {
+            Op(Op, Arc<Domain>),
+            Inside(Op, Arc<Domain>),
+        }
+        let mut effects = Effects::default();
+        let domain = Arc::new(Domain { levels: depth, constraints: Vec::new(), exact: true });
+        let mut stack = vec![Visit::Op(op, domain)];
+        while let Some(visit) = stack.pop() {
+            match visit {
+                Visit::Op(op, domain) => {
+                    self.own_effects(op, &domain, &mut effects);
+                    if self.body.own_regions(op).len() > 0 {
+                        stack.push(Visit::Inside(op, self.inside(op, &domain)));
+                    }
+                }
+                Visit::Inside(op, domain) => {
+                    let mark = stack.len();
+                    for region in self.body.own_regions(op) {
+                        for block in self.body.blocks(region) {
+                            stack.extend(self.body.ops(block).map(|op| Visit::Op(op, domain.clone())));
+                        }
+                    }
+                    stack[mark..].reverse();
+                }
+            }
+        }
+        effects
+    }
+
+    /// The iteration space of what is inside an operation.
+    fn inside(&mut self, op: Op, domain: &Arc<Domain>) -> Arc<Domain> {
+        let body = self.body;
+        if let Some(model) = body.op_ref(op).info().interface::<dyn LoopLike>() {
+            let space = self.space(op, model, domain.levels);
+            let mut inner = space.domain;
+            inner.constraints.splice(0..0, domain.constraints.iter().cloned());
+            inner.exact &= domain.exact;
+            return Arc::new(inner);
+        }
+        // Something decides whether, or how often, what is inside runs.
+        if domain.exact { Arc::new(Domain { exact: false, ..(**domain).clone() }) } else { domain.clone() }
+    }
+
+    fn own_effects(&mut self, op: Op, domain: &Arc<Domain>, effects: &mut Effects) {
+        let view = self.body.op_ref(op);
+        let info = view.info();
+        if self.body.nested(op).is_some() || self.may_run_forever(op) {
+            return effects.touch_world(op, domain);
+        }
+        if let Some(model) = info.interface::<dyn MemoryAccess>() {
+            let access = model.access(view);
+            let (base, origin) = self.bases.of(access.memref);
+            let subscripts = has_separate_elements(self.body.ctx(), self.body.value_type(access.memref))
+                .then(|| self.forms.of_subscripts(&access.subscripts));
+            let names_global =
+                self.body.defining_op(origin).is_some_and(|op| self.body.is(op, memref::GetGlobalOp::DEF));
+            let class = Class {
+                base,
+                origin: (!names_global).then_some(origin),
+                subscripts,
+                writes: access.stored.is_some(),
+                domain: domain.clone(),
+            };
+            return effects.classes.push((class, op));
+        }
+        let harmless = [Trait::Pure, Trait::RecursiveMemoryEffects, Trait::ReturnLike];
+        if let Some(model) = info.interface::<dyn MemoryEffects>() {
+            if model.may_not_return(view) {
+                effects.touch_world(op, domain);
+            }
+            for effect in model.effects(view) {
+                self.effect(op, effect, domain, effects);
+            }
+        } else if !harmless.into_iter().any(|t| info.has_trait(t)) {
+            effects.touch_world(op, domain);
+        }
+    }
+
+    /// Whether blocks inside an operation branch, so that it may repeat them without end.
+    fn may_run_forever(&self, op: Op) -> bool {
+        self.body.own_regions(op).any(|region| self.body.blocks(region).nth(1).is_some())
+    }
+
+    fn effect(&mut self, op: Op, effect: Effect, domain: &Arc<Domain>, effects: &mut Effects) {
+        let base = match effect.on {
+            Resource::Value(value) => self.bases.of(value).0,
+            Resource::Global(name) => Base::Global(name),
+            Resource::World => return effects.touch_world(op, domain),
+        };
+        if effect.kind == EffectKind::Allocate {
+            // A new object; nobody else can know it yet.
+            return;
+        }
+        let writes = effect.kind != EffectKind::Read;
+        let class = Class { base, origin: None, subscripts: None, writes, domain: domain.clone() };
+        effects.classes.push((class, op));
+    }
+}
+
+impl Effects {
+    fn touch_world(&mut self, op: Op, domain: &Arc<Domain>) {
+        self.world = self.world.or(Some(op));
+        let class =
+            Class { base: Base::World, origin: None, subscripts: None, writes: true, domain: domain.clone() };
+        self.classes.push((class, op));
+    }
+}
+
+fn push(domain: &mut Domain, constraint: Option<Form>) {
+    match constraint {
+        Some(constraint) => domain.constraints.push(constraint),
+        None => domain.exact = false,
+    }
+}
+
+/// Whether different subscripts in bounds are different memory: the identity layout, or static strides that leave no
+/// overlap.
+fn has_separate_elements(ctx: &Context, ty: loomir_ir::Type) -> bool {
+    let TypeKind::MemRef { shape: Some(shape), layout, .. } = ty.kind(ctx) else { return false };
+    match layout {
+        None => true,
+        Some(layout) => has_separate_strides(ctx, *layout, shape),
+    }
+}
+
+fn has_separate_strides(ctx: &Context, layout: Attr, shape: &[i64]) -> bool {
+    let AttrKind::Strided { strides, .. } = layout.kind(ctx) else { return false };
+    let mut dims: Vec<(i64, i64)> = strides.iter().copied().zip(shape.iter().copied()).collect();
+    if dims.iter().any(|(stride, size)| *stride == DYNAMIC || *stride <= 0 || *size < 0) {
+        return false;
+    }
+    dims.sort_unstable();
+    dims.windows(2).all(|pair| pair[0].0.checked_mul(pair[0].1).is_some_and(|extent| extent <= pair[1].0))
+}

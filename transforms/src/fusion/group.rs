@@ -1,0 +1,334 @@
+//! Loops that are fused, laid along one time.
+//!
+//! Each member of a group runs its iteration `x - start` at time `x`, for `start ≤ x` and `scale · x < end`. The fused loop runs the times
+//! that all members have. What a member has before runs in a loop of its own before the fused one, what it has after, after
+//! it; both in the order of the members. So each iteration runs once, whatever the ends are at run time; and two iterations of two
+//! members run in the order of their times or, at equal times and outside of the fused loop, in the order of the members,
+//! which is what [`legality::merged`](crate::legality::merged) judges.
+//!
+//! ```text
+//!     first    [0, n)       0 | 1 2 … n-1 |
+//!     second   [1, n + 1)       1 2 … n-1 | n          one iteration later
+//!              before ──────┘    fused      └── after
+//! ```
+
+use hashbrown::HashSet;
+use loomir_ir::Op;
+
+use super::remarks::Missed;
+use crate::dependence::form::{Atom, Form};
+use crate::dependence::nest::{Frame, Nest, absolute, relative};
+use crate::tree::{Forest, Green, Header, Node, Origin, Program, Span};
+
+/// One of the loops.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    /// Which loop of the program, at which times.
+    origin: Origin,
+    /// Its body, delayed.
+    body: Green,
+    /// What its variable is in the first iteration, a form over the levels around. `None` if that is not known.
+    lower: Option<Form>,
+    /// The first time.
+    start: i64,
+    /// Its times are below this over `scale`, a form over the levels around. `None` if there is no one such form.
+    end: Option<Form>,
+}
+
+/// Loops that are fused, or one that may be.
+pub(super) struct Group {
+    members: Vec<Member>,
+    /// The bodies of all.
+    body: Green,
+    /// What they touch, in their time.
+    pub(super) nest: Nest,
+    /// Their operations.
+    pub(super) loops: HashSet<Op>,
+    /// The step of all of them.
+    scale: i64,
+    /// The times all members have: from here on,
+    start: i64,
+    /// and below each of these over `scale`. One, or two of which it is not known which is less.
+    ends: Vec<Form>,
+    /// Whether all members have the same times, which are those of the first.
+    whole: bool,
+    /// Whether a member carries values from one iteration to the next, and is run whole for that.
+    carries: bool,
+    /// How many loops are around.
+    depth: u32,
+}
+
+/// How two loops' iteration spaces lie to each other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fit {
+    /// They have the same iterations.
+    pub(super) same: bool,
+    /// Either may be cut into parts.
+    pub(super) may_be_delayed: bool,
+}
+
+/// A member as it joins a group.
+pub(super) struct Joined {
+    member: Member,
+    nest: Nest,
+    loops: HashSet<Op>,
+    start: i64,
+    ends: Vec<Form>,
+    pub(super) whole: bool,
+    carries: bool,
+}
+
+/// What becomes of a group.
+pub(super) struct Parts {
+    pub(super) before: Vec<Green>,
+    pub(super) fused: Green,
+    pub(super) after: Vec<Green>,
+}
+
+impl Group {
+    /// The group of one loop. `None` if `item` is none.
+    pub(super) fn of(program: &Program, forest: &Forest, item: Green, frame: &Frame) -> Option<Group> {
+        let Node::Loop { header, body } = forest.get(item) else { return None };
+        let Header { span: Span::Whole, origins } = forest.header(header) else { return None };
+        let [origin] = &origins[..] else { return None };
+        let space = &program.loop_info(origin.of).space;
+        let extents = if space.is_counted() { space.extents() } else { None };
+        let end = match extents.as_deref() {
+            Some([extent]) => here(origin, extent, frame.depth),
+            _ => None,
+        };
+        let lower = space.lower.as_ref().and_then(|form| here(origin, form, frame.depth));
+        let member = Member { origin: origin.clone(), body, lower, start: 0, end: end.clone() };
+        Some(Group {
+            members: vec![member],
+            body,
+            nest: Nest::of(program, forest, item, frame),
+            loops: HashSet::from_iter([program.loop_info(origin.of).op]),
+            scale: space.step.unwrap_or(1),
+            start: 0,
+            ends: end.into_iter().collect(),
+            whole: true,
+            carries: program.loop_info(origin.of).carried > 0,
+            depth: frame.depth,
+        })
+    }
+
+    /// The loop that gives the group its form, to show.
+    pub(super) fn op(&self, program: &Program) -> Op {
+        program.loop_info(self.lead().of).op
+    }
+
+    pub(super) fn is_unsigned(&self, program: &Program) -> bool {
+        program.loop_info(self.lead().of).space.unsigned
+    }
+
+    fn lead(&self) -> &Origin {
+        &self.members[0].origin
+    }
+
+    /// How `second`, a group of one, lies to this one.
+    pub(super) fn fit(&self, second: &Group, program: &Program, frame: &Frame) -> Result<Fit, Missed> {
+        let (a, b) = (self.lead(), second.lead());
+        let (x, y) = (program.loop_info(a.of), program.loop_info(b.of));
+        let may_be_delayed = !self.ends.is_empty()
+            && !second.ends.is_empty()
+            && x.space.step == y.space.step
+            && !self.carries
+            && !second.carries;
+        if self.whole && x.space.bounds == y.space.bounds && x.parent == y.parent && a.map == b.map {
+            return Ok(Fit { same: true, may_be_delayed });
+        }
+        let (Some(step), Some(other)) = (x.space.step, y.space.step) else { return Err(Missed::UnknownStep) };
+        if step != other {
+            return Err(Missed::Steps(step, other));
+        }
+        let extents = |origin: &Origin| -> Option<Vec<Form>> {
+            let space = &program.loop_info(origin.of).space;
+            let all = if space.is_counted() { space.extents()? } else { return None };
+            all.iter().map(|form| here(origin, form, frame.depth)).collect()
+        };
+        let (Some(own), Some(others)) = (extents(a), extents(b)) else {
+            return Err(Missed::TripCounts(None, None));
+        };
+        let same = self.whole && own == others;
+        if !same && !may_be_delayed {
+            return Err(Missed::TripCounts(constant_trips(&own, step), constant_trips(&others, step)));
+        }
+        if !same && !self.nest.bases().any(|base| second.nest.of_base(base).next().is_some()) {
+            return Err(Missed::NothingShared);
+        }
+        let lowers = second.members[0].lower.as_ref().zip(self.members[0].lower.as_ref());
+        let offset = lowers.and_then(|(b, a)| b.minus(a)?.as_constant());
+        offset.map(|_| Fit { same, may_be_delayed }).ok_or(Missed::UnknownOffset)
+    }
+
+    /// The greatest delay of `second` that leaves most of its iterations in the fused loop.
+    pub(super) fn max_delay(&self, second: &Group) -> i64 {
+        let ends = self.ends.iter().chain(&second.ends);
+        let least = ends.filter_map(|end| loomir_ir::affine::ceil_div(end.as_constant()?, self.scale)).min();
+        least.map_or(i64::MAX, |least| least / 2)
+    }
+
+    /// What `second`, a group of one, is in this group if it runs `delay` later. `None` if the times they have in common cannot be
+    /// written down.
+    pub(super) fn align(
+        &self,
+        second: &Group,
+        fit: Fit,
+        delay: i64,
+        forest: &mut Forest,
+        frame: &Frame,
+    ) -> Option<Joined> {
+        let [own] = &second.members[..] else { return None };
+        let body = forest.delayed(own.body, delay)?;
+        let later = delay.checked_mul(self.scale)?;
+        let end = match &own.end {
+            Some(end) => Some(end.plus(&Form::constant(1), later)?),
+            None => None,
+        };
+        let origin = own.origin.delayed(delay)?;
+        let nest = second.nest.clone().delayed(frame.depth, delay)?;
+        let member = Member { origin, body, lower: own.lower.clone(), start: delay, end };
+        let whole = fit.same && delay == 0 && self.whole;
+        let (start, ends) = if whole {
+            (self.start, self.ends.clone())
+        } else {
+            (self.start.max(delay), earliest(&self.ends, member.end.as_ref()?)?)
+        };
+        let mut members = self.members.iter().chain([&member]);
+        if !whole && !members.all(|member| self.can_be_cut(member, &ends)) {
+            return None;
+        }
+        drop(members);
+        // Nothing to fuse.
+        let first = start.checked_mul(self.scale)?;
+        if !whole && ends.iter().filter_map(Form::as_constant).any(|end| end <= first) {
+            return None;
+        }
+        let carries = self.carries || second.carries;
+        Some(Joined { member, nest, loops: second.loops.clone(), start, ends, whole, carries })
+    }
+
+    /// Whether what a member has before and after the times that end with `ends` can be written down: each bound of its variable as a number, or as one
+    /// value and a number.
+    fn can_be_cut(&self, member: &Member, ends: &[Form]) -> bool {
+        let (Some(lower), Some(end)) = (&member.lower, &member.end) else { return false };
+        let simple = |form: &Form| match form.terms() {
+            [] => true,
+            [(Atom::Param(_) | Atom::Level(_), 1)] => self.scale == 1,
+            _ => false,
+        };
+        let first =
+            member.start.checked_mul(self.scale).and_then(|start| lower.plus(&Form::constant(start), -1));
+        let Some(first) = first else { return false };
+        // Of two ends that cannot be compared, what is after the lesser is after the other one, unless it is a third.
+        (ends.len() == 1 || ends.contains(end))
+            && [lower, end]
+                .into_iter()
+                .chain(ends)
+                .all(|form| first.plus(form, 1).is_some_and(|f| simple(&f)))
+    }
+
+    /// Adds a member.
+    pub(super) fn join(&mut self, forest: &mut Forest, joined: Joined) {
+        self.body = forest.join(self.body, joined.member.body);
+        self.members.push(joined.member);
+        self.nest.merge(joined.nest);
+        self.loops.extend(joined.loops);
+        (self.start, self.ends) = (joined.start, joined.ends);
+        (self.whole, self.carries) = (joined.whole, joined.carries);
+    }
+
+    /// The loops the group is.
+    pub(super) fn into_parts(self, forest: &mut Forest) -> Parts {
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        let span = if self.whole {
+            Span::Whole
+        } else {
+            for member in &self.members {
+                before.extend(self.before(member, forest));
+                after.extend(self.after(member, forest));
+            }
+            self.range(vec![self.first()], self.ends.clone())
+        };
+        let origins = self.members.into_iter().map(|member| member.origin).collect();
+        let fused = forest.make_loop(Header { span, origins }, self.body);
+        Parts { before, fused, after }
+    }
+
+    /// The first time all members have, times the scale.
+    fn first(&self) -> Form {
+        Form::constant(self.start.saturating_mul(self.scale))
+    }
+
+    /// What a member has before the first time of all.
+    fn before(&self, member: &Member, forest: &mut Forest) -> Option<Green> {
+        let end = member.end.clone().filter(|_| member.start < self.start)?;
+        let lower = Form::constant(member.start.saturating_mul(self.scale));
+        self.part(member, vec![lower], vec![end, self.first()], forest)
+    }
+
+    /// What a member has from the last time of all on.
+    fn after(&self, member: &Member, forest: &mut Forest) -> Option<Green> {
+        let end = member.end.clone()?;
+        let mut lower = vec![self.first()];
+        lower.extend(self.ends.iter().filter(|other| **other != end).cloned());
+        if lower.len() == 1 { None } else { self.part(member, lower, vec![end], forest) }
+    }
+
+    fn part(
+        &self,
+        member: &Member,
+        lower: Vec<Form>,
+        upper: Vec<Form>,
+        forest: &mut Forest,
+    ) -> Option<Green> {
+        let span = self.range(lower, upper);
+        if let Span::Range { lower, upper, .. } = &span
+            && let ([lower], [upper]) = (&lower[..], &upper[..])
+            && let Some(gap) = upper.minus(lower).and_then(|gap| gap.as_constant())
+            && gap <= 0
+        {
+            return None;
+        }
+        let header = Header { span, origins: Box::new([member.origin.clone()]) };
+        Some(forest.make_loop(header, member.body))
+    }
+
+    /// The times between the greatest of `lower` and the least of `upper`; of numbers only that one is kept.
+    fn range(&self, lower: Vec<Form>, upper: Vec<Form>) -> Span {
+        let reduce = |forms: Vec<Form>, pick: fn(i64, i64) -> i64| -> Box<[Form]> {
+            let number = forms.iter().filter_map(Form::as_constant).reduce(pick);
+            let others = forms.into_iter().filter(|form| form.as_constant().is_none());
+            let all = number.map(Form::constant).into_iter().chain(others);
+            all.filter_map(|form| relative(&form, self.depth)).collect()
+        };
+        Span::Range { scale: self.scale, lower: reduce(lower, i64::max), upper: reduce(upper, i64::min) }
+    }
+}
+
+/// A form over the levels of a loop of the program as one over the levels of the tree.
+fn here(origin: &Origin, form: &Form, depth: u32) -> Option<Form> {
+    form.substitute(&mut |level| absolute(origin.map.get(level as usize)?, depth + 1))
+}
+
+/// The least of `ends` and `end`: where the difference is a number, one form; else both. `None` if there would be three.
+fn earliest(ends: &[Form], end: &Form) -> Option<Vec<Form>> {
+    let mut least = ends.to_vec();
+    for known in &mut least {
+        if let Some(gap) = end.minus(known).and_then(|gap| gap.as_constant()) {
+            if gap < 0 {
+                *known = end.clone();
+            }
+            return Some(least);
+        }
+    }
+    least.push(end.clone());
+    (least.len() <= 2).then_some(least)
+}
+
+/// The number of iterations, where it is a number.
+fn constant_trips(extents: &[Form], step: i64) -> Option<i64> {
+    let extent = extents.iter().map(Form::as_constant).collect::<Option<Vec<_>>>()?.into_iter().min()?;
+    loomir_ir::affine::ceil_div(extent.max(0), step)
+}

@@ -1,0 +1,348 @@
+//! Green nodes: immutable, each made once.
+//!
+//! A [`Forest`] holds every node of every tree; equal nodes are one [`Green`], a number. A node knows no parent, no place and
+//! no depth, so it can stand in any number of trees. What is asked of nodes often (how many items, how many leaves, which
+//! loops around them they refer to) is kept beside them.
+//!
+//! **Cost.** A node takes about 40 bytes with its entry in the table. Making one is a probe of that table.
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use std::hash::{BuildHasher, Hash};
+
+use super::program::{LoopId, StatementId};
+use crate::dependence::form::{Atom, Form};
+
+/// A tree. Copying it is copying a number; equal numbers of one forest are equal trees.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Green(u32);
+
+/// An affine map: for each iteration variable of a statement, a form over the loops around the leaf ([`Atom::Level`] counts outwards).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Map(u32);
+
+/// A loop's iteration space and what it stands for, uniqued.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct HeaderId(u32);
+
+/// What a tree is made of. Bodies are sequences; items of sequences are loops and leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Node {
+    /// The sequence of nothing.
+    Empty,
+    /// What is on the left, one item, what is on the right. See [`Forest::sequence`].
+    Sequence {
+        /// The items before.
+        left: Green,
+        /// One item.
+        item: Green,
+        /// The items after.
+        right: Green,
+    },
+    /// Runs its body, a sequence, for each value of its variable, in increasing order.
+    Loop {
+        /// Which values.
+        header: HeaderId,
+        /// What is run.
+        body: Green,
+    },
+    /// An instance of a statement.
+    Leaf {
+        /// The statement.
+        statement: StatementId,
+        /// Which instance.
+        map: Map,
+    },
+}
+
+/// Which values a loop's variable takes.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Span {
+    /// Those for which its first origin has an iteration.
+    Whole,
+    /// All `x` with `scale · x ≥` each lower and `scale · x <` each upper form, over the loops around.
+    Range {
+        /// Positive.
+        scale: i64,
+        /// At least one.
+        lower: Box<[Form]>,
+        /// At least one.
+        upper: Box<[Form]>,
+    },
+}
+
+/// A loop of the program that a loop of the tree runs, or a part of it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Origin {
+    /// The loop of the program.
+    pub of: LoopId,
+    /// Which iteration of it, and of the loops around it in the program, is run: forms over the loop itself, level 0, and those around.
+    pub map: Box<[Form]>,
+}
+
+/// The iteration space of a loop, and which loops of the program it runs.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Header {
+    /// The values of its variable.
+    pub span: Span,
+    /// The loops of the program in it, in order. The first gives the form in which it is written.
+    pub origins: Box<[Origin]>,
+}
+
+/// What is known of a node.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    /// Items, if it is a sequence.
+    len: u32,
+    /// Leaves, at most `u32::MAX`.
+    leaves: u32,
+    /// How many loops around it it may refer to.
+    free: u32,
+}
+
+/// Values that are stored once and known by number.
+#[derive(Debug)]
+struct Uniqued<T> {
+    values: Vec<T>,
+    index: HashTable<u32>,
+}
+
+impl<T: Hash + Eq> Uniqued<T> {
+    fn new() -> Self {
+        Uniqued { values: Vec::new(), index: HashTable::new() }
+    }
+
+    fn intern(&mut self, value: T) -> u32 {
+        let hasher = FixedState::default();
+        let hash = hasher.hash_one(&value);
+        let values = &self.values;
+        if let Some(id) = self.index.find(hash, |id| values[*id as usize] == value) {
+            return *id;
+        }
+        let id = self.values.len() as u32;
+        self.values.push(value);
+        let values = &self.values;
+        self.index.insert_unique(hash, id, |id| hasher.hash_one(&values[*id as usize]));
+        id
+    }
+}
+
+/// The arena of green nodes. See the [module](self).
+#[derive(Debug)]
+pub struct Forest {
+    nodes: Uniqued<Node>,
+    facts: Vec<Facts>,
+    headers: Uniqued<Header>,
+    maps: Uniqued<Box<[Form]>>,
+}
+
+impl Default for Forest {
+    fn default() -> Self {
+        let mut forest = Forest {
+            nodes: Uniqued::new(),
+            facts: Vec::new(),
+            headers: Uniqued::new(),
+            maps: Uniqued::new(),
+        };
+        forest.node(Node::Empty);
+        forest
+    }
+}
+
+impl Forest {
+    /// The sequence of nothing.
+    pub const EMPTY: Green = Green(0);
+
+    /// How many different nodes there are.
+    pub fn len(&self) -> usize {
+        self.facts.len()
+    }
+
+    /// Whether no node but the empty sequence was made.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 1
+    }
+
+    /// What a tree is made of.
+    pub fn get(&self, green: Green) -> Node {
+        self.nodes.values[green.0 as usize]
+    }
+
+    /// A loop's header.
+    pub fn header(&self, id: HeaderId) -> &Header {
+        &self.headers.values[id.0 as usize]
+    }
+
+    /// The forms of a map.
+    pub fn map(&self, map: Map) -> &[Form] {
+        &self.maps.values[map.0 as usize]
+    }
+
+    /// A map made of its forms.
+    pub fn make_map(&mut self, forms: Box<[Form]>) -> Map {
+        Map(self.maps.intern(forms))
+    }
+
+    /// A leaf.
+    pub fn leaf(&mut self, statement: StatementId, map: Map) -> Green {
+        self.node(Node::Leaf { statement, map })
+    }
+
+    /// A loop around a sequence.
+    pub fn make_loop(&mut self, header: Header, body: Green) -> Green {
+        let header = HeaderId(self.headers.intern(header));
+        self.with_header(header, body)
+    }
+
+    /// A loop with a header that is known already.
+    pub fn with_header(&mut self, header: HeaderId, body: Green) -> Green {
+        self.node(Node::Loop { header, body })
+    }
+
+    /// How many items a sequence has; 0 for loops and leaves.
+    pub fn items_in(&self, sequence: Green) -> usize {
+        self.fact(sequence).len as usize
+    }
+
+    /// How many leaves a tree has.
+    pub fn leaves(&self, tree: Green) -> u32 {
+        self.fact(tree).leaves
+    }
+
+    /// How many of the loops around a tree it may refer to: 0 if it can stand anywhere.
+    pub fn free(&self, tree: Green) -> u32 {
+        self.fact(tree).free
+    }
+
+    /// A number that orders items at random, always the same way: the greater one stands higher in the tree of a sequence.
+    pub(super) fn priority(item: Green) -> u64 {
+        u64::from(item.0 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+
+    pub(super) fn node(&mut self, node: Node) -> Green {
+        let id = self.nodes.intern(node);
+        if id as usize == self.facts.len() {
+            let facts = self.facts_of(node);
+            self.facts.push(facts);
+        }
+        Green(id)
+    }
+
+    fn fact(&self, green: Green) -> &Facts {
+        &self.facts[green.0 as usize]
+    }
+
+    fn facts_of(&self, node: Node) -> Facts {
+        match node {
+            Node::Empty => Facts { len: 0, leaves: 0, free: 0 },
+            Node::Sequence { left, item, right } => {
+                let (a, b, c) = (self.fact(left), self.fact(item), self.fact(right));
+                Facts {
+                    len: a.len + 1 + c.len,
+                    leaves: a.leaves.saturating_add(b.leaves).saturating_add(c.leaves),
+                    free: a.free.max(b.free).max(c.free),
+                }
+            }
+            Node::Loop { header, body } => {
+                let inside = self.fact(body);
+                let header = self.header(header);
+                let bounds = header.span.forms().map(free_of).max().unwrap_or(0);
+                let maps =
+                    header.origins.iter().flat_map(|origin| &origin.map).map(free_of).max().unwrap_or(0);
+                let free = bounds.max(maps.max(inside.free).saturating_sub(1));
+                Facts { len: 0, leaves: inside.leaves, free }
+            }
+            Node::Leaf { map, .. } => {
+                Facts { len: 0, leaves: 1, free: self.map(map).iter().map(free_of).max().unwrap_or(0) }
+            }
+        }
+    }
+
+    /// A body of a loop whose variable is replaced by itself minus `delay`: what ran at `x` now runs at `x + delay`. Linear in the nodes that
+    /// refer to it. Nothing if a number leaves 64 bits.
+    pub fn delayed(&mut self, body: Green, delay: i64) -> Option<Green> {
+        if delay == 0 { Some(body) } else { self.delay_at(body, 0, delay) }
+    }
+
+    /// Recurses once a loop, and loops nest at most as deep as they are raised.
+    fn delay_at(&mut self, tree: Green, depth: u32, delay: i64) -> Option<Green> {
+        if self.free(tree) <= depth {
+            return Some(tree);
+        }
+        match self.get(tree) {
+            Node::Empty => Some(tree),
+            Node::Sequence { .. } => {
+                let items: Vec<Green> = self.items(tree).collect();
+                let items: Option<Vec<Green>> =
+                    items.into_iter().map(|item| self.delay_at(item, depth, delay)).collect();
+                Some(self.sequence(&items?))
+            }
+            Node::Loop { header, body } => {
+                let header = self.header(header);
+                let span = header.span.mapped(&|form| form.delayed(depth, delay))?;
+                let later = |origin: &Origin| {
+                    let map = origin
+                        .map
+                        .iter()
+                        .map(|form| form.delayed(depth + 1, delay))
+                        .collect::<Option<_>>()?;
+                    Some(Origin { of: origin.of, map })
+                };
+                let origins = header.origins.iter().map(later).collect::<Option<_>>()?;
+                let body = self.delay_at(body, depth + 1, delay)?;
+                Some(self.make_loop(Header { span, origins }, body))
+            }
+            Node::Leaf { statement, map } => {
+                let forms =
+                    self.map(map).iter().map(|form| form.delayed(depth, delay)).collect::<Option<_>>()?;
+                let map = self.make_map(forms);
+                Some(self.leaf(statement, map))
+            }
+        }
+    }
+}
+
+impl Origin {
+    /// The loop run later: at `x + delay` what was run at `x`.
+    pub fn delayed(&self, delay: i64) -> Option<Origin> {
+        let map = self.map.iter().map(|form| form.delayed(0, delay)).collect::<Option<_>>()?;
+        Some(Origin { of: self.of, map })
+    }
+
+    /// The loop's own iteration.
+    pub fn iteration(&self) -> Option<&Form> {
+        self.map.last()
+    }
+}
+
+impl Span {
+    /// All forms in it.
+    pub fn forms(&self) -> impl Iterator<Item = &Form> {
+        let (lower, upper): (&[Form], &[Form]) = match self {
+            Span::Whole => (&[], &[]),
+            Span::Range { lower, upper, .. } => (lower, upper),
+        };
+        lower.iter().chain(upper)
+    }
+
+    /// The span with `f` of each form.
+    fn mapped(&self, f: &dyn Fn(&Form) -> Option<Form>) -> Option<Span> {
+        let all = |forms: &[Form]| forms.iter().map(f).collect::<Option<Box<[Form]>>>();
+        Some(match self {
+            Span::Whole => Span::Whole,
+            Span::Range { scale, lower, upper } => {
+                Span::Range { scale: *scale, lower: all(lower)?, upper: all(upper)? }
+            }
+        })
+    }
+}
+
+/// One more than the greatest level a form refers to.
+fn free_of(form: &Form) -> u32 {
+    let of_atom = |atom: &Atom| match atom {
+        Atom::Level(level) => level + 1,
+        Atom::Param(_) => 0,
+        Atom::FloorDiv(inner, _) => free_of(inner),
+    };
+    form.terms().iter().map(|(atom, _)| of_atom(atom)).max().unwrap_or(0)
+}

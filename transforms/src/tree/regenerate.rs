@@ -1,0 +1,358 @@
+//! From the tree back to IR.
+//!
+//! What the tree leaves alone is moved, not made again: if the tree is the one that was raised, nothing happens. A loop that is new is
+//! written in the form of its first origin (`affine.for`, `scf.for`), with that loop's variable as its own; variables of the others
+//! are computed from it where they are used. Statements are copied into it, once for each leaf.
+//!
+//! The tree must keep the order in which values are computed and used, and run a loop that carries values whole.
+//!
+//! **Cost.** Linear in the operations of the block and in what is copied.
+
+use hashbrown::{HashMap, HashSet};
+use loomir_dialects::affine;
+use loomir_dialects::interfaces::LoopLike;
+use loomir_ir::opdef::OPERAND_SEGMENTS;
+use loomir_ir::{Block, Body, Builder, Dict, InsertPoint, Loc, Mapping, Op, OperationState, Type, Value};
+
+use super::green::{Forest, Green, Header, Node, Origin, Span};
+use super::program::{LoopId, Program, StatementId};
+use crate::dependence::form::{Atom, Form};
+use crate::dependence::nest::absolute;
+use bounds::Range;
+use expression::Expression;
+
+mod bounds;
+mod expression;
+
+/// Makes the operations of the program's block run in the order of `root`.
+pub fn regenerate(body: &mut Body, program: &Program, forest: &Forest, root: Green) {
+    if root == program.root {
+        return;
+    }
+    let end = match body.terminator(program.block) {
+        Some(terminator) => InsertPoint::Before(terminator),
+        None => InsertPoint::End(program.block),
+    };
+    let unchanged: HashMap<Green, Op> =
+        program.loops.iter().filter(|info| info.parent.is_none()).map(|info| (info.green, info.op)).collect();
+    let replaced: Vec<Op> =
+        body.ops(program.block).filter(|op| Some(*op) != body.terminator(program.block)).collect();
+    let mut kept: HashSet<Op> = HashSet::new();
+    let mut emit = Emit {
+        body,
+        program,
+        forest,
+        mapping: Mapping::default(),
+        scopes: Vec::new(),
+        top: HashMap::new(),
+        outermost: None,
+        loc: Loc::UNKNOWN,
+    };
+    for item in forest.items(root) {
+        let own = match forest.get(item) {
+            Node::Leaf { statement, .. } => Some(program.statement(statement).op),
+            _ => unchanged.get(&item).copied(),
+        };
+        match own.filter(|op| kept.insert(*op)) {
+            Some(op) => {
+                emit.body.detach(op);
+                Builder::new(emit.body, end).place(op);
+            }
+            None => emit.item(item, end),
+        }
+    }
+    let mapping = emit.mapping;
+    for op in replaced.into_iter().rev().filter(|op| !kept.contains(op)) {
+        for result in body.results(op).collect::<Vec<_>>() {
+            if let Some(new) = mapping.get(result) {
+                body.replace_all_uses(result, new);
+            }
+        }
+        body.erase(op);
+    }
+}
+
+/// A new loop that is being written.
+struct Scope {
+    /// Its variable.
+    variable: Value,
+    /// What the variable is, as a form over the levels down to this one; the own level's coefficient is `scale`. None: the level is the
+    /// variable, and nothing is computed from it.
+    meaning: Option<(Form, i64)>,
+    /// Whether values in it are computed by `affine.apply`.
+    affine: bool,
+    /// Values computed in its body.
+    values: HashMap<(Form, Type), Value>,
+}
+
+struct Emit<'a> {
+    body: &'a mut Body,
+    program: &'a Program,
+    forest: &'a Forest,
+    /// What values of the program are where we are.
+    mapping: Mapping,
+    scopes: Vec<Scope>,
+    /// Values computed outside of all new loops.
+    top: HashMap<(Form, Type), Value>,
+    /// The new loop that is being written and stands in no other.
+    outermost: Option<Op>,
+    /// Where what is computed for a loop is said to come from: the loop.
+    loc: Loc,
+}
+
+impl Emit<'_> {
+    /// Recurses once a loop, and loops nest at most as deep as they are raised.
+    fn item(&mut self, item: Green, at: InsertPoint) {
+        match self.forest.get(item) {
+            Node::Empty => {}
+            Node::Sequence { .. } => {
+                let forest = self.forest;
+                for item in forest.items(item) {
+                    self.item(item, at);
+                }
+            }
+            Node::Loop { header, body } => {
+                let forest = self.forest;
+                self.new_loop(forest.header(header), body, at);
+            }
+            Node::Leaf { statement, map } => {
+                let forest = self.forest;
+                self.statement(statement, forest.map(map), at);
+            }
+        }
+    }
+
+    fn statement(&mut self, id: StatementId, map: &[Form], at: InsertPoint) {
+        let op = self.program.statement(id).op;
+        let used: Vec<Value> = self
+            .body
+            .preorder(op)
+            .flat_map(|inside| self.body.operands(inside).collect::<Vec<_>>())
+            .collect();
+        for value in used {
+            self.resolve(value, map, at);
+        }
+        let copy = self.body.copy_op(op, &mut self.mapping);
+        Builder::new(self.body, at).place(copy);
+    }
+
+    /// What a value of the program is here, in the iteration `map` of the loops around. It is in the mapping from then on.
+    fn resolve(&mut self, value: Value, map: &[Form], at: InsertPoint) -> Value {
+        let Some((of, 0)) = self.program.loop_of_argument(self.body, value) else {
+            return self.mapping.value(value);
+        };
+        let new = self.variable(of, value, map, at);
+        self.mapping.map(value, new);
+        new
+    }
+
+    /// The variable of a loop of the program.
+    fn variable(&mut self, of: LoopId, old: Value, map: &[Form], at: InsertPoint) -> Value {
+        let depth = self.scopes.len() as u32;
+        let info = self.program.loop_info(of);
+        let form = info
+            .space
+            .variable
+            .as_ref()
+            .and_then(|form| form.substitute(&mut |level| absolute(map.get(level as usize)?, depth)));
+        let own = map.get(info.depth as usize).and_then(|form| absolute(form, depth));
+        match form.and_then(|form| self.in_values(&form, depth)) {
+            Some(form) => self.value_of(&form, self.body.value_type(old), at),
+            // Nothing is known of the variable but that the loop is whole: it is the new loop's.
+            None => match own.as_ref().map(Form::terms) {
+                Some([(Atom::Level(level), 1)]) => self.scopes[*level as usize].variable,
+                _ => unreachable!("a loop whose variable is not affine is run whole"),
+            },
+        }
+    }
+
+    /// A form over levels as one over values: a level is what the variable of its loop says.
+    fn in_values(&self, form: &Form, depth: u32) -> Option<Form> {
+        let mut form = form.clone();
+        for level in (0..depth).rev() {
+            let scope = &self.scopes[level as usize];
+            let coefficient = form.coefficient_of_level(level);
+            let Some((meaning, scale)) = &scope.meaning else { continue };
+            if coefficient != 0 && coefficient % scale == 0 {
+                let times = coefficient / scale;
+                let variable = Form::atom(Atom::Param(scope.variable));
+                form = form.plus(meaning, times.checked_neg()?)?.plus(&variable, times)?;
+            }
+        }
+        form.substitute(&mut |level| {
+            let scope = &self.scopes[level as usize];
+            let (meaning, scale) = scope.meaning.as_ref()?;
+            let rest = meaning.plus(&Form::atom(Atom::Level(level)), scale.checked_neg()?)?;
+            let rest = self.in_values(&rest, level)?;
+            Form::atom(Atom::Param(scope.variable)).minus(&rest)?.floor_div(*scale)
+        })
+    }
+
+    /// The value of a form over values, computed where we are unless it is there already.
+    fn value_of(&mut self, form: &Form, ty: Type, at: InsertPoint) -> Value {
+        if let [(Atom::Param(value), 1)] = form.terms()
+            && form.constant_part() == 0
+            && self.body.value_type(*value) == ty
+        {
+            return self.mapping.value(*value);
+        }
+        // A number is written once, before the outermost new loop.
+        let (at, outside) = match self.outermost {
+            Some(op) if form.as_constant().is_some() => (InsertPoint::Before(op), true),
+            _ => (at, self.scopes.is_empty()),
+        };
+        let key = (form.clone(), ty);
+        let known =
+            if outside { self.top.get(&key) } else { self.scopes.last().and_then(|s| s.values.get(&key)) };
+        if let Some(known) = known {
+            return *known;
+        }
+        let affine = self.scopes.last().is_some_and(|scope| scope.affine);
+        let mut builder = Builder::new(self.body, at);
+        builder.set_loc(self.loc);
+        let value = Expression { builder, mapping: &self.mapping, affine }.value(form, ty);
+        let values = match self.scopes.last_mut() {
+            Some(scope) if !outside => &mut scope.values,
+            _ => &mut self.top,
+        };
+        values.insert(key, value);
+        value
+    }
+
+    fn new_loop(&mut self, header: &Header, inside: Green, at: InsertPoint) {
+        let program = self.program;
+        let Some(lead) = header.origins.first() else { return };
+        let info = program.loop_info(lead.of);
+        let around = std::mem::replace(&mut self.loc, self.body.loc(info.op));
+        let depth = self.scopes.len() as u32;
+        let meaning = info.space.variable.as_ref().and_then(|form| {
+            let form = form.substitute(&mut |level| absolute(lead.map.get(level as usize)?, depth + 1))?;
+            let scale = form.coefficient_of_level(depth);
+            (scale > 0).then_some((form, scale))
+        });
+        let affine = self.body.is(info.op, affine::ForOp::DEF);
+        let range = match (&header.span, &meaning) {
+            (Span::Range { lower, upper, .. }, Some((meaning, scale))) => {
+                Range::of(lower, upper, meaning, *scale, depth)
+            }
+            _ => None,
+        };
+        if let Some(value) = range.as_ref().and_then(Range::only_value)
+            && info.carried == 0
+        {
+            // One iteration needs no loop.
+            let ty = self.body.value_type(self.body.argument(info.block, 0));
+            let variable = self.value_of(&Form::constant(value), ty, at);
+            self.scopes.push(Scope { variable, meaning, affine, values: HashMap::new() });
+            self.item(inside, at);
+            self.scopes.pop();
+            self.loc = around;
+            return;
+        }
+        let state = match &range {
+            Some(range) => self.bounded_shell(header, lead, range, at),
+            None => self.shell(header, lead, at),
+        };
+        let op = Builder::new(self.body, at).insert(state);
+        let is_outermost = self.outermost.is_none();
+        self.outermost.get_or_insert(op);
+        let block = self.new_block(header, op);
+        let variable = self.body.argument(block, 0);
+        self.scopes.push(Scope { variable, meaning, affine, values: HashMap::new() });
+        self.item(inside, InsertPoint::End(block));
+        let mut yielded = Vec::new();
+        for origin in &header.origins {
+            let terminator = self.body.terminator(program.loop_info(origin.of).block);
+            for value in terminator.map(|t| self.body.operands(t).collect::<Vec<_>>()).into_iter().flatten() {
+                yielded.push(self.resolve(value, &origin.map, InsertPoint::End(block)));
+            }
+        }
+        self.scopes.pop();
+        if let Some(terminator) = self.body.terminator(info.block) {
+            let mut state = OperationState::named(self.body.op_name(terminator), self.body.loc(terminator));
+            state.operands = yielded;
+            state.properties = self.body.properties(terminator);
+            state.attributes = self.body.attributes(terminator);
+            Builder::new(self.body, InsertPoint::End(block)).insert(state);
+        }
+        let mut next = 0;
+        for origin in &header.origins {
+            for result in self.body.results(program.loop_info(origin.of).op).collect::<Vec<_>>() {
+                self.mapping.map(result, self.body.result(op, next));
+                next += 1;
+            }
+        }
+        self.loc = around;
+        if is_outermost {
+            self.outermost = None;
+        }
+    }
+
+    /// The loop's operation without its block, with the bounds of its first origin.
+    fn shell(&mut self, header: &Header, lead: &Origin, at: InsertPoint) -> OperationState {
+        let program = self.program;
+        let info = program.loop_info(lead.of);
+        let ctx = self.body.ctx().clone();
+        let mut state = OperationState::named(self.body.op_name(info.op), self.body.loc(info.op)).regions(1);
+        state.properties = self.body.properties(info.op);
+        // What was stated of one loop (that it is parallel, how to unroll it) need not hold for another.
+        let same = header.origins.len() == 1 && header.span == Span::Whole;
+        state.attributes = if same { self.body.attributes(info.op) } else { Dict::EMPTY };
+        let mut inits = Vec::new();
+        for origin in &header.origins {
+            let op = self.body.op_ref(program.loop_info(origin.of).op);
+            let own = op.info().interface::<dyn LoopLike>().map(|model| model.inits(op)).unwrap_or_default();
+            let around = outside(&origin.map);
+            inits.extend(own.into_iter().map(|value| self.resolve(value, &around, at)));
+            state.result_types.extend(op_result_types(self.body, program.loop_info(origin.of).op));
+        }
+        let around = outside(&lead.map);
+        let own_inits = self.body.num_results(info.op);
+        let bounds: Vec<Value> = self.body.operands(info.op).collect();
+        let bounds = &bounds[..bounds.len() - own_inits];
+        state.operands = bounds.iter().map(|value| self.resolve(*value, &around, at)).collect();
+        state.operands.extend_from_slice(&inits);
+        // The carried values are the last operands of a loop.
+        if let Some(mut segments) = self.body.segments(info.op, false) {
+            if let Some(last) = segments.last_mut() {
+                *last = inits.len() as i64;
+            }
+            state.set_attr(&ctx, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &segments));
+        }
+        state
+    }
+
+    /// The block of a new loop: the variable, then what each origin carries.
+    fn new_block(&mut self, header: &Header, op: Op) -> Block {
+        let program = self.program;
+        let region = self.body.region(op, 0);
+        let block = self.body.append_block(region, &[]);
+        for (i, origin) in header.origins.iter().enumerate() {
+            let arguments: Vec<Value> = self.body.arguments(program.loop_info(origin.of).block).collect();
+            for (j, old) in arguments.into_iter().enumerate() {
+                if i > 0 && j == 0 {
+                    continue;
+                }
+                let (ty, loc) = (self.body.value_type(old), self.body.argument_loc(old));
+                let new = self.body.add_argument(block, ty);
+                self.body.set_argument_loc(new, loc);
+                if j > 0 {
+                    self.mapping.map(old, new);
+                }
+            }
+        }
+        block
+    }
+}
+
+/// An origin's map as seen from outside of its loop: without the loop's own iteration, which nothing there refers to.
+fn outside(map: &[Form]) -> Vec<Form> {
+    let around = &map[..map.len().saturating_sub(1)];
+    let seen =
+        |form: &Form| form.substitute(&mut |level| Some(Form::atom(Atom::Level(level.checked_sub(1)?))));
+    around.iter().filter_map(seen).collect()
+}
+
+fn op_result_types(body: &Body, op: Op) -> Vec<Type> {
+    body.results(op).map(|v| body.value_type(v)).collect()
+}

@@ -1,0 +1,227 @@
+//! The bounds of a loop that runs part of a loop of the program.
+//!
+//! A bound is a number, or one value and a number. The sum is cut off at the ends of its type where it would wrap: below the first
+//! and above the last value there is no iteration to lose.
+
+use loomir_dialects::{affine, arith};
+use loomir_ir::opdef::{OPERAND_SEGMENTS, OpDef};
+use loomir_ir::{AffineExpr, AffineMap, AttrKind, Builder, InsertPoint, OperationState, Type, Value};
+
+use super::super::green::{Header, Origin};
+use super::Emit;
+use super::expression::Expression;
+use crate::dependence::form::{Atom, Form};
+use crate::dependence::nest::absolute;
+
+/// The values of a loop's variable: from the greatest of `lower` on, below the least of `upper`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Range {
+    lower: Vec<Form>,
+    upper: Vec<Form>,
+    step: i64,
+}
+
+/// Which end of a range a bound is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Lower,
+    Upper,
+}
+
+impl Range {
+    /// The values of the variable where `scale` times the loop's level is within these bounds, and the variable is `meaning`, in which the level
+    /// has the coefficient `scale`.
+    pub(super) fn of(
+        lower: &[Form],
+        upper: &[Form],
+        meaning: &Form,
+        scale: i64,
+        depth: u32,
+    ) -> Option<Range> {
+        let rest = meaning.plus(&Form::atom(Atom::Level(depth)), scale.checked_neg()?)?;
+        let first = |form: &Form| rest.plus(&absolute(form, depth)?.ceil_div(scale)?, scale);
+        let last = |form: &Form| rest.plus(&absolute(form, depth)?, 1);
+        Some(Range {
+            lower: lower.iter().map(first).collect::<Option<_>>()?,
+            upper: upper.iter().map(last).collect::<Option<_>>()?,
+            step: scale,
+        })
+    }
+
+    /// The variable's value, if it is known to have just one.
+    pub(super) fn only_value(&self) -> Option<i64> {
+        let ([lower], [upper]) = (&self.lower[..], &self.upper[..]) else { return None };
+        let (lower, upper) = (lower.as_constant()?, upper.as_constant()?);
+        (lower < upper && upper.checked_sub(lower)? <= self.step).then_some(lower)
+    }
+}
+
+impl Emit<'_> {
+    /// The operation of a loop over `range`, without its block.
+    pub(super) fn bounded_shell(
+        &mut self,
+        header: &Header,
+        lead: &Origin,
+        range: &Range,
+        at: InsertPoint,
+    ) -> OperationState {
+        let mut state = self.shell(header, lead, at);
+        let info = self.program.loop_info(lead.of);
+        let ty = self.body.value_type(self.body.argument(info.block, 0));
+        let ctx = self.body.ctx().clone();
+        if self.body.is(info.op, affine::ForOp::DEF) {
+            let (lower_map, mut operands) = self.affine_bound(&range.lower, End::Lower, at);
+            let (upper_map, more) = self.affine_bound(&range.upper, End::Upper, at);
+            let segments = [operands.len() as i64, more.len() as i64, 0];
+            operands.extend(more);
+            state.operands = operands;
+            state.set_attr(&ctx, "lowerBoundMap", ctx.attr(AttrKind::AffineMap(lower_map)));
+            state.set_attr(&ctx, "upperBoundMap", ctx.attr(AttrKind::AffineMap(upper_map)));
+            state.set_attr(&ctx, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &segments));
+        } else {
+            let lower = self.bound(&range.lower, End::Lower, ty, at);
+            let upper = self.bound(&range.upper, End::Upper, ty, at);
+            let step = state.operands[2];
+            state.operands = vec![lower, upper, step];
+        }
+        state
+    }
+
+    /// One value: the greatest of the lower, the least of the upper bounds.
+    fn bound(&mut self, forms: &[Form], end: End, ty: Type, at: InsertPoint) -> Value {
+        let parts = self.parts(forms);
+        let number = parts.iter().find_map(|(value, number)| value.is_none().then_some(*number));
+        let mut result: Option<Value> = None;
+        for (value, offset) in parts {
+            let Some(value) = value else { continue };
+            let merged = number.and_then(|n| n.checked_sub(offset)).filter(|_| match end {
+                End::Lower => offset <= 0,
+                End::Upper => offset >= 0,
+            });
+            let bound = match merged {
+                // max(n, v + k) = max(n - k, v) + k, which does not wrap.
+                Some(limit) => {
+                    let limit = self.number(limit, ty, at);
+                    let value = self.pick(end, value, limit, at);
+                    self.plus(value, offset, ty, at)
+                }
+                None => {
+                    let value = self.within(value, offset, ty, at);
+                    let sum = self.plus(value, offset, ty, at);
+                    match number {
+                        Some(number) => {
+                            let number = self.number(number, ty, at);
+                            self.pick(end, sum, number, at)
+                        }
+                        None => sum,
+                    }
+                }
+            };
+            result = Some(match result {
+                Some(other) => self.pick(end, other, bound, at),
+                None => bound,
+            });
+        }
+        match (result, number) {
+            (Some(result), _) => result,
+            (None, number) => self.number(number.unwrap_or_default(), ty, at),
+        }
+    }
+
+    /// The bounds as the results of a map, and its operands.
+    fn affine_bound(&mut self, forms: &[Form], end: End, at: InsertPoint) -> (AffineMap, Vec<Value>) {
+        let ctx = self.body.ctx().clone();
+        let numbers: Vec<i64> = forms.iter().filter_map(Form::as_constant).collect();
+        let mut operands: Vec<Value> = Vec::new();
+        let mut results = Vec::new();
+        for (value, offset) in self.parts(forms) {
+            let constant = AffineExpr::constant(&ctx, offset);
+            let Some(value) = value else {
+                results.push(constant);
+                continue;
+            };
+            // The variable of a loop is no symbol, and stays so.
+            let is_variable = self.scopes.iter().any(|scope| scope.variable == value);
+            let value = if is_variable { value } else { self.limited(value, offset, &numbers, end, at) };
+            let position = operands.iter().position(|known| *known == value).unwrap_or(operands.len());
+            if position == operands.len() {
+                operands.push(value);
+            }
+            results.push(AffineExpr::dim(&ctx, position as u32).add(&ctx, constant));
+        }
+        (AffineMap::new(&ctx, operands.len() as u32, 0, results), operands)
+    }
+
+    /// `value`, or where that plus `offset` would wrap what it may be instead.
+    fn limited(&mut self, value: Value, offset: i64, numbers: &[i64], end: End, at: InsertPoint) -> Value {
+        let limit = numbers.first().and_then(|n| n.checked_sub(offset)).filter(|_| match end {
+            End::Lower => offset < 0,
+            End::Upper => offset > 0,
+        });
+        match limit {
+            Some(limit) => {
+                let limit = self.number(limit, Type::INDEX, at);
+                self.pick(end, value, limit, at)
+            }
+            None => self.within(value, offset, Type::INDEX, at),
+        }
+    }
+
+    /// Each bound as a value, if it has one, and a number.
+    fn parts(&mut self, forms: &[Form]) -> Vec<(Option<Value>, i64)> {
+        let depth = self.scopes.len() as u32;
+        let part = |form: &Form| {
+            let form = self.in_values(form, depth)?;
+            match form.terms() {
+                [] => Some((None, form.constant_part())),
+                [(Atom::Param(value), 1)] => Some((Some(self.mapping.value(*value)), form.constant_part())),
+                _ => None,
+            }
+        };
+        forms
+            .iter()
+            .map(|form| part(form).unwrap_or_else(|| unreachable!("a bound is a value and a number")))
+            .collect()
+    }
+
+    /// `value` kept where adding `offset` does not wrap.
+    fn within(&mut self, value: Value, offset: i64, ty: Type, at: InsertPoint) -> Value {
+        let width = ty.integer_width(self.body.ctx()).unwrap_or(64).clamp(1, 64);
+        let (least, greatest) = (i64::MIN >> (64 - width), i64::MAX >> (64 - width));
+        let (end, limit) = match offset {
+            0 => return value,
+            ..0 => (End::Lower, least.checked_sub(offset)),
+            _ => (End::Upper, greatest.checked_sub(offset)),
+        };
+        let limit = self.number(limit.unwrap_or_default(), ty, at);
+        self.pick(end, value, limit, at)
+    }
+
+    fn number(&mut self, number: i64, ty: Type, at: InsertPoint) -> Value {
+        self.value_of(&Form::constant(number), ty, at)
+    }
+
+    fn plus(&mut self, value: Value, offset: i64, ty: Type, at: InsertPoint) -> Value {
+        let Some(form) = Form::atom(Atom::Param(value)).plus(&Form::constant(offset), 1) else {
+            return value;
+        };
+        if offset == 0 {
+            return value;
+        }
+        let mut builder = Builder::new(self.body, at);
+        builder.set_loc(self.loc);
+        Expression { builder, mapping: &self.mapping, affine: false }.value(&form, ty)
+    }
+
+    /// The greater of two lower bounds, the lesser of two upper bounds.
+    fn pick(&mut self, end: End, a: Value, b: Value, at: InsertPoint) -> Value {
+        let def: &'static OpDef = match end {
+            End::Lower => arith::MaxSIOp::DEF,
+            End::Upper => arith::MinSIOp::DEF,
+        };
+        let mut builder = Builder::new(self.body, at);
+        builder.set_loc(self.loc);
+        let state = builder.state(def).operands(&[a, b]);
+        builder.value(state)
+    }
+}
