@@ -148,6 +148,8 @@ const IS_ARGUMENT: u32 = 1 << 31;
 /// Distance of the order numbers of neighbours appended to a block.
 const STRIDE: u32 = 8;
 const ERASED: u32 = NONE - 1;
+/// Room for operations and their values that a body takes at once.
+const SMALL_BODY: usize = 16;
 
 const _: () =
     assert!(size_of::<OpData>() <= 56 && size_of::<UseData>() == 16 && size_of::<ValueData>() == 16);
@@ -185,12 +187,12 @@ impl Body {
             free_ops: Vec::new(),
             extras: Vec::new(),
             free_extras: Vec::new(),
-            uses: Pool::new(),
-            values: Pool::new(),
-            successors: Pool::new(),
+            uses: Pool::new(SMALL_BODY),
+            values: Pool::new(SMALL_BODY),
+            successors: Pool::new(1),
             blocks: Vec::new(),
             free_blocks: Vec::new(),
-            regions: Pool::new(),
+            regions: Pool::new(1),
             resources: None,
         };
         body.create_record(state);
@@ -307,6 +309,10 @@ impl Body {
                 index
             }
             None => {
+                // Many bodies hold one operation, the root; of the others few hold less than these.
+                if self.ops.len() == 1 {
+                    self.ops.reserve_exact(SMALL_BODY - 1);
+                }
                 self.ops.push(data);
                 (self.ops.len() - 1) as u32
             }

@@ -116,6 +116,9 @@ impl Body {
                 index
             }
             None => {
+                if self.blocks.is_empty() {
+                    self.blocks.reserve_exact(1);
+                }
                 self.blocks.push(data);
                 (self.blocks.len() - 1) as u32
             }

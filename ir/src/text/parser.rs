@@ -75,6 +75,8 @@ pub(crate) struct Parser<'s> {
     /// The body under construction.
     pub(super) body: Body,
     scope: ValueScope<'s>,
+    /// Empty scopes whose vectors the next ones use.
+    spare_scopes: Vec<ValueScope<'s>>,
     blocks: regions::BlockScopes<'s>,
     /// The dialect whose prefix may be missing, innermost region last.
     default_dialects: Vec<&'s str>,
@@ -118,6 +120,7 @@ impl<'s> Parser<'s> {
             reading_ahead: false,
             body: Body::new(ctx, module),
             scope: ValueScope::default(),
+            spare_scopes: Vec::new(),
             blocks: Default::default(),
             default_dialects: vec!["builtin"],
             scratch: Vec::new(),

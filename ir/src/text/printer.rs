@@ -1,6 +1,6 @@
 //! The printer: a [`Body`] to text, byte for byte what MLIR prints.
 //!
-//! Three steps. Every value and block gets its name ([`names`]). If any attribute or type has an alias, or locations
+//! Three steps. Every value and block gets its name ([`names`]). If any attribute or type that occurs ([`survey`]) has an alias, or locations
 //! are printed, the operations are gone through once as if they were printed, to see what is printed in which order ([`aliases`]).
 //! Then the text is written. [`OpPrinter`] is the state of all three and what the hooks of operations write to. Cost: linear in the
 //! text, once or twice.
@@ -14,6 +14,7 @@ use crate::text::{OpPrinter, PrintOptions};
 use crate::types::Type;
 use aliases::Aliases;
 use names::Names;
+use survey::Survey;
 
 mod affine;
 pub(crate) mod aliases;
@@ -22,6 +23,7 @@ mod locations;
 pub(crate) mod names;
 mod operations;
 mod resources;
+mod survey;
 mod types;
 
 /// Levels of nesting on one stack.
@@ -59,7 +61,9 @@ impl<'p> OpPrinter<'p> {
     pub(crate) fn run(mut self, op: OpRef<'p>) -> String {
         self.names = Names::of(op, self.options.generic);
         self.current = self.names.index_of(op.body());
-        if !self.options.local_scope && (self.options.debug_info || aliases::may_occur(op)) {
+        let survey = if self.options.local_scope { Survey::default() } else { Survey::of(op) };
+        let has_locations = self.options.debug_info && !self.options.local_scope;
+        if has_locations || aliases::may_occur(self.ctx, &survey) {
             self.mode = Mode::Collect;
             self.operation(op);
             self.out.clear();
@@ -72,7 +76,7 @@ impl<'p> OpPrinter<'p> {
         self.out.push('\n');
         self.alias_definitions(true);
         if !self.options.local_scope {
-            self.file_metadata(op);
+            self.file_metadata(op, &survey);
         }
         self.out
     }

@@ -88,6 +88,14 @@ impl<'s> ValueScope<'s> {
         }
     }
 
+    /// Forgets everything but where it was kept.
+    fn clear(&mut self) {
+        self.numbers.clear();
+        self.names.clear();
+        self.log.clear();
+        self.placeholders.clear();
+    }
+
     /// A mark to return to with [`ValueScope::leave`].
     pub(super) fn enter(&self) -> usize {
         self.log.len()
@@ -256,7 +264,8 @@ impl<'s> Parser<'s> {
 
     /// Opens the scope of an isolated operation; returns the one around it.
     pub(super) fn begin_scope(&mut self) -> ValueScope<'s> {
-        std::mem::take(&mut self.scope)
+        let inner = self.spare_scopes.pop().unwrap_or_default();
+        std::mem::replace(&mut self.scope, inner)
     }
 
     /// Says which names used in the scope have no definition.
@@ -276,6 +285,8 @@ impl<'s> Parser<'s> {
     /// Ends the scope of an isolated operation and returns to the one around it.
     pub(super) fn end_scope(&mut self, outer: ValueScope<'s>) {
         self.finish_scope();
-        self.scope = outer;
+        let mut inner = std::mem::replace(&mut self.scope, outer);
+        inner.clear();
+        self.spare_scopes.push(inner);
     }
 }

@@ -7,8 +7,8 @@
 use hashbrown::HashMap;
 
 use super::attributes::TypeElision;
+use super::survey::Survey;
 use crate::attributes::{Attr, AttrKind};
-use crate::body::OpRef;
 use crate::location::{Loc, LocKind};
 use crate::text::OpPrinter;
 use crate::types::{Type, TypeKind};
@@ -110,53 +110,15 @@ fn foreign_name(dialect: &str, mnemonic: &str) -> Option<&'static str> {
     FOREIGN.iter().find(|(full, _)| is_it(full)).map(|(_, alias)| *alias)
 }
 
-/// Whether an attribute or type with an alias occurs anywhere in an operation. Each attribute and type is looked into once.
-pub(crate) fn may_occur(root: OpRef<'_>) -> bool {
-    let ctx = root.ctx();
+/// Whether an attribute or type with an alias occurs in what was surveyed.
+pub(crate) fn may_occur(ctx: &crate::Context, survey: &Survey) -> bool {
     let options = crate::text::PrintOptions::default();
     let mut probe = OpPrinter::new(ctx, &options);
-    let (mut dicts, mut types) = (Met::default(), Met::default());
-    let mut bodies = vec![(root.body(), root.op())];
-    while let Some((body, root)) = bodies.pop() {
-        for op in body.preorder(root) {
-            if let Some(nested) = body.nested(op) {
-                bodies.push((nested, nested.root()));
-                continue;
-            }
-            for dict in [body.properties(op), body.attributes(op)] {
-                if dicts.is_new(dict.0) {
-                    for (_, attr) in dict.entries(ctx) {
-                        probe.collect_attr(*attr, false, false);
-                    }
-                }
-            }
-            let blocks = body.own_regions(op).flat_map(|region| body.blocks(region));
-            for value in body.results(op).chain(blocks.flat_map(|block| body.arguments(block))) {
-                let ty = body.value_type(value);
-                if types.is_new(ty.0) {
-                    probe.collect_type(ty, false);
-                }
-            }
-            if probe.aliases.found {
-                return true;
-            }
-        }
+    for (_, attr) in survey.dicts.iter().flat_map(|dict| dict.entries(ctx)) {
+        probe.collect_attr(*attr, false, false);
     }
-    false
-}
-
-/// Handles that were met: a flag for each, for they are small numbers.
-#[derive(Default)]
-struct Met(Vec<bool>);
-
-impl Met {
-    fn is_new(&mut self, handle: u32) -> bool {
-        let index = handle as usize;
-        if index >= self.0.len() {
-            self.0.resize(index + 1, false);
-        }
-        !std::mem::replace(&mut self.0[index], true)
-    }
+    survey.types.iter().for_each(|ty| probe.collect_type(*ty, false));
+    probe.aliases.found
 }
 
 impl Aliases {

@@ -1,5 +1,6 @@
 //! The resource section at the end, and text of dialects nobody registered.
 
+use super::survey::Survey;
 use super::with_printer;
 use crate::attributes::AttrKind;
 use crate::body::OpRef;
@@ -15,27 +16,17 @@ struct Section<'a> {
 
 impl OpPrinter<'_> {
     /// Writes the blobs that the operation's attributes refer to, and the external resources of its file.
-    pub(crate) fn file_metadata(&mut self, op: OpRef<'_>) {
+    pub(crate) fn file_metadata(&mut self, op: OpRef<'_>, survey: &Survey) {
         let ctx = self.ctx;
         let mut keys = Vec::new();
         let mut seen = hashbrown::HashSet::new();
-        let mut pending = vec![op];
-        while let Some(op) = pending.pop() {
-            for dict in [op.properties(), op.attributes()] {
-                let mut attrs: Vec<_> = dict.entries(ctx).iter().map(|(_, attr)| *attr).collect();
-                while let Some(attr) = attrs.pop() {
-                    match attr.kind(ctx) {
-                        AttrKind::DenseResource { key, .. } if seen.insert(*key) => keys.push(*key),
-                        AttrKind::Array(elements) => attrs.extend(elements),
-                        AttrKind::Dictionary(dict) => attrs.extend(dict.entries(ctx).iter().map(|e| e.1)),
-                        _ => {}
-                    }
-                }
-            }
-            for region in op.regions() {
-                for block in op.body().blocks(region) {
-                    pending.extend(op.body().ops(block).map(|o| op.body().op_ref(o)));
-                }
+        let mut attrs: Vec<_> = survey.dicts.iter().flat_map(|dict| dict.entries(ctx)).map(|e| e.1).collect();
+        while let Some(attr) = attrs.pop() {
+            match attr.kind(ctx) {
+                AttrKind::DenseResource { key, .. } if seen.insert(*key) => keys.push(*key),
+                AttrKind::Array(elements) => attrs.extend(elements),
+                AttrKind::Dictionary(dict) => attrs.extend(dict.entries(ctx).iter().map(|e| e.1)),
+                _ => {}
             }
         }
         let mut blobs: Vec<_> =
