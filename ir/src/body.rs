@@ -132,9 +132,14 @@ struct BlockData {
     last_op: u32,
     /// The first use as a successor.
     first_use: u32,
-    arguments: Vec<u32>,
-    /// Locations of the arguments, as many as are known.
-    argument_locs: Vec<Loc>,
+    arguments: Vec<ArgumentData>,
+}
+
+#[derive(Clone, Copy)]
+struct ArgumentData {
+    value: u32,
+    /// Where it is written.
+    loc: Loc,
 }
 
 #[derive(Clone, Copy)]

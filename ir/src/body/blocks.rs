@@ -1,6 +1,6 @@
 //! Blocks and regions: their arguments, and the order of operations in them.
 
-use super::{BlockData, Body, ERASED, IS_ARGUMENT, NONE, STRIDE, ValueData, ValueDef};
+use super::{ArgumentData, BlockData, Body, ERASED, IS_ARGUMENT, NONE, STRIDE, ValueData, ValueDef};
 use crate::entity::{Block, Op, Region, Value};
 use crate::location::Loc;
 use crate::opdef::Trait;
@@ -108,7 +108,6 @@ impl Body {
             last_op: NONE,
             first_use: NONE,
             arguments: Vec::new(),
-            argument_locs: Vec::new(),
         };
         let index = match self.free_blocks.pop() {
             Some(index) => {
@@ -189,12 +188,12 @@ impl Body {
     pub(super) fn free_block(&mut self, block: Block) {
         let index = block.raw(self.arena);
         let arguments = std::mem::take(&mut self.blocks[index as usize].arguments);
-        for argument in arguments {
+        for ArgumentData { value, .. } in arguments {
             debug_assert_eq!(
-                self.values[argument].first_use, NONE,
+                self.values[value].first_use, NONE,
                 "erased {block:?} while an argument is in use"
             );
-            self.values.free(argument, 1);
+            self.values.free(value, 1);
         }
         debug_assert_eq!(
             self.blocks[index as usize].first_use, NONE,
@@ -240,29 +239,21 @@ impl Body {
         let value = self.values.allocate(1);
         let index = self.block_data(block).arguments.len() as u32 | IS_ARGUMENT;
         self.values[value] = ValueData { ty, def: block.raw(self.arena), index, first_use: NONE };
-        self.block_data_mut(block).arguments.push(value);
+        self.block_data_mut(block).arguments.push(ArgumentData { value, loc: Loc::UNKNOWN });
         self.value(value)
     }
 
     /// Inserts an argument at `index`. Linear in the number of arguments.
     pub fn insert_argument(&mut self, block: Block, index: usize, ty: Type) -> Value {
         let value = self.add_argument(block, ty);
-        let data = self.block_data_mut(block);
-        data.arguments[index..].rotate_right(1);
-        if index < data.argument_locs.len() {
-            data.argument_locs.insert(index, Loc::UNKNOWN);
-        }
+        self.block_data_mut(block).arguments[index..].rotate_right(1);
         self.renumber_arguments(block);
         value
     }
 
     /// Erases argument `index`, which may have no uses. Linear in the number of arguments.
     pub fn erase_argument(&mut self, block: Block, index: usize) {
-        let data = self.block_data_mut(block);
-        let value = data.arguments.remove(index);
-        if index < data.argument_locs.len() {
-            data.argument_locs.remove(index);
-        }
+        let ArgumentData { value, .. } = self.block_data_mut(block).arguments.remove(index);
         debug_assert_eq!(self.values[value].first_use, NONE, "erased an argument in use");
         self.values.free(value, 1);
         self.renumber_arguments(block);
@@ -270,7 +261,7 @@ impl Body {
 
     fn renumber_arguments(&mut self, block: Block) {
         for i in 0..self.block_data(block).arguments.len() {
-            let value = self.block_data(block).arguments[i];
+            let ArgumentData { value, .. } = self.block_data(block).arguments[i];
             self.values[value].index = i as u32 | IS_ARGUMENT;
         }
     }
@@ -280,7 +271,7 @@ impl Body {
         &self,
         block: Block,
     ) -> impl ExactSizeIterator<Item = Value> + DoubleEndedIterator + Clone + '_ {
-        self.block_data(block).arguments.iter().map(|v| self.value(*v))
+        self.block_data(block).arguments.iter().map(|argument| self.value(argument.value))
     }
 
     /// Argument `index`.
@@ -288,15 +279,13 @@ impl Body {
     /// # Panics
     /// If there is no such argument.
     pub fn argument(&self, block: Block, index: usize) -> Value {
-        self.value(self.block_data(block).arguments[index])
+        self.value(self.block_data(block).arguments[index].value)
     }
 
     /// Where a block argument is written; unknown unless it was set, and for results of operations.
     pub fn argument_loc(&self, value: Value) -> Loc {
         match self.def(value) {
-            ValueDef::BlockArgument { block, index } => {
-                self.block_data(block).argument_locs.get(index).copied().unwrap_or(Loc::UNKNOWN)
-            }
+            ValueDef::BlockArgument { block, index } => self.block_data(block).arguments[index].loc,
             ValueDef::OpResult { .. } => Loc::UNKNOWN,
         }
     }
@@ -304,11 +293,7 @@ impl Body {
     /// Says where a block argument is written.
     pub fn set_argument_loc(&mut self, value: Value, loc: Loc) {
         let ValueDef::BlockArgument { block, index } = self.def(value) else { return };
-        let locs = &mut self.block_data_mut(block).argument_locs;
-        if index >= locs.len() {
-            locs.resize(index + 1, Loc::UNKNOWN);
-        }
-        locs[index] = loc;
+        self.block_data_mut(block).arguments[index].loc = loc;
     }
 
     /// How many arguments a block has.

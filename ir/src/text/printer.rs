@@ -14,7 +14,6 @@ use crate::text::{OpPrinter, PrintOptions};
 use crate::types::Type;
 use aliases::Aliases;
 use names::Names;
-use survey::Survey;
 
 mod affine;
 pub(crate) mod aliases;
@@ -59,11 +58,11 @@ impl<'p> OpPrinter<'p> {
 
     /// Prints an operation with all it holds.
     pub(crate) fn run(mut self, op: OpRef<'p>) -> String {
-        self.names = Names::of(op, self.options.generic);
+        let survey;
+        (self.names, survey) = Names::of(op, self.options.generic);
         self.current = self.names.index_of(op.body());
-        let survey = if self.options.local_scope { Survey::default() } else { Survey::of(op) };
-        let has_locations = self.options.debug_info && !self.options.local_scope;
-        if has_locations || aliases::may_occur(self.ctx, &survey) {
+        let collect = || self.options.debug_info || aliases::may_occur(self.ctx, &survey);
+        if !self.options.local_scope && collect() {
             self.mode = Mode::Collect;
             self.operation(op);
             self.out.clear();

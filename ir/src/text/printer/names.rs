@@ -6,6 +6,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
+use super::survey::Survey;
 use crate::body::{Body, OpRef, ValueDef};
 use crate::entity::{Block, Op, Value};
 use crate::text::op_printer::AsmNames;
@@ -46,8 +47,9 @@ struct Counters {
     conflict: u32,
 }
 
-struct Numbering<'n, 'p> {
-    names: &'n mut Names<'p>,
+struct Numbering<'p> {
+    names: Names<'p>,
+    survey: Survey,
     counters: Counters,
     /// Suggested names in use, and as a list to remove them from.
     used: HashSet<Box<str>>,
@@ -66,11 +68,11 @@ pub(crate) enum NameText<'n> {
 }
 
 impl<'p> Names<'p> {
-    /// Names of all values inside an operation.
-    pub(crate) fn of(root: OpRef<'p>, generic: bool) -> Names<'p> {
-        let mut names = Names::default();
+    /// Names of all values inside an operation, and what occurs there.
+    pub(crate) fn of(root: OpRef<'p>, generic: bool) -> (Names<'p>, Survey) {
         let mut n = Numbering {
-            names: &mut names,
+            names: Names::default(),
+            survey: Survey::default(),
             counters: Counters::default(),
             used: HashSet::new(),
             log: Vec::new(),
@@ -78,6 +80,7 @@ impl<'p> Names<'p> {
             generic,
         };
         let body = n.body(root.body());
+        n.survey.operation(root);
         n.operation(body, root);
         // Regions still to be numbered, the next one last, each with the state to begin with.
         let mark = n.log.len();
@@ -95,7 +98,7 @@ impl<'p> Names<'p> {
                 regions.extend((0..op.regions().len()).map(|i| (op, i, n.counters, mark)));
             }
         }
-        names
+        (n.names, n.survey)
     }
 
     /// The number by which the other methods know a body.
@@ -146,9 +149,9 @@ impl<'p> Names<'p> {
     }
 }
 
-impl<'p> Numbering<'_, 'p> {
+impl<'p> Numbering<'p> {
     fn body(&mut self, body: &'p Body) -> usize {
-        let Names { bodies, index, values, blocks, .. } = &mut *self.names;
+        let Names { bodies, index, values, blocks, .. } = &mut self.names;
         *index.entry(body.arena_number()).or_insert_with(|| {
             let (first_value, first_block) = (values.len(), blocks.len());
             values.resize(first_value + body.num_value_slots(), UNNAMED);
@@ -178,6 +181,7 @@ impl<'p> Numbering<'_, 'p> {
             let first = self.names.bodies[body].first_block;
             self.names.blocks[first + block.index()] = position as u32;
             for argument in op.body().arguments(block) {
+                self.survey.ty(op.body().value_type(argument));
                 if *self.code(body, argument) != UNNAMED {
                     continue;
                 }
@@ -189,6 +193,7 @@ impl<'p> Numbering<'_, 'p> {
             }
             for o in op.body().ops(block) {
                 let o = op.body().op_ref(o);
+                self.survey.operation(o);
                 // An operation with a body of its own has no results.
                 if std::ptr::eq(o.body(), op.body()) {
                     self.operation(body, o);

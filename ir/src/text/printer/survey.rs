@@ -1,40 +1,39 @@
 //! What occurs in an operation: which dictionaries of attributes and which types, each once.
 //!
-//! Programs repeat a few of both. Whoever asks whether something occurs anywhere looks at these instead of going through all operations. One walk, linear.
+//! Programs repeat a few of both. Whoever asks whether something occurs anywhere looks at these instead of going through all operations. A survey is made
+//! by the walk that names values ([`Names::of`](super::names::Names::of)): on large programs, walking is what costs.
 
 use crate::attributes::Dict;
 use crate::body::OpRef;
 use crate::types::Type;
 
-/// The dictionaries and types in an operation, in the order of the text within a body.
+/// The dictionaries and types that were met, each once.
 #[derive(Default)]
 pub(crate) struct Survey {
     pub(crate) dicts: Vec<Dict>,
     pub(crate) types: Vec<Type>,
+    met_dicts: Met,
+    met_types: Met,
 }
 
 impl Survey {
-    /// What occurs in `root` and in all it holds.
-    pub(crate) fn of(root: OpRef<'_>) -> Survey {
-        let mut survey = Survey::default();
-        let (mut dicts, mut types) = (Met::default(), Met::default());
-        let mut bodies = vec![(root.body(), root.op())];
-        while let Some((body, root)) = bodies.pop() {
-            for op in body.preorder(root) {
-                if let Some(nested) = body.nested(op) {
-                    bodies.push((nested, nested.root()));
-                    continue;
-                }
-                let own = [body.properties(op), body.attributes(op)];
-                survey.dicts.extend(own.into_iter().filter(|dict| dicts.is_new(dict.0)));
-                let blocks = body.own_regions(op).flat_map(|region| body.blocks(region));
-                let values = body.results(op).chain(blocks.flat_map(|block| body.arguments(block)));
-                survey
-                    .types
-                    .extend(values.map(|value| body.value_type(value)).filter(|ty| types.is_new(ty.0)));
+    /// Adds the attributes of an operation and the types of its results.
+    pub(crate) fn operation(&mut self, op: OpRef<'_>) {
+        for dict in [op.properties(), op.attributes()] {
+            if self.met_dicts.is_new(dict.0) {
+                self.dicts.push(dict);
             }
         }
-        survey
+        for value in op.results() {
+            self.ty(op.type_of(value));
+        }
+    }
+
+    /// Adds a type.
+    pub(crate) fn ty(&mut self, ty: Type) {
+        if self.met_types.is_new(ty.0) {
+            self.types.push(ty);
+        }
     }
 }
 
