@@ -13,6 +13,7 @@
 //! it. Lines in remarks are those of the file.
 
 use loomir::dialects::interp::Limits;
+use loomir::ir::text::{SPLIT_MARKER, split_source};
 use loomir::ir::{Body, Diagnostics};
 use loomir::{AliasMode, FuseOptions};
 
@@ -118,24 +119,20 @@ fn as_comments(lines: &str) -> String {
 }
 
 fn read(source: &str) -> Result<Fixture, String> {
-    let mut fixture =
-        Fixture { runs: Vec::new(), programs: vec![Source { text: String::new(), calls: Vec::new() }] };
-    for (number, line) in source.lines().enumerate() {
-        if line.trim_end() == "// -----" {
-            fixture.programs.push(Source { text: "\n".repeat(number), calls: Vec::new() });
-        } else if let Some(words) = line.strip_prefix("// RUN: ") {
-            let command = command(words.trim()).ok_or(format!("line {}: can't run '{words}'", number + 1))?;
-            fixture.runs.push((words.trim().to_owned(), command));
-        } else if let Some(words) = line.strip_prefix("// CALL: ")
-            && let Some(program) = fixture.programs.last_mut()
-        {
-            let mut arguments = words.split_whitespace().map(str::to_owned);
-            program.calls.extend(arguments.next().map(|entry| (entry, arguments.collect())));
+    let mut fixture = Fixture { runs: Vec::new(), programs: Vec::new() };
+    for chunk in split_source(source, SPLIT_MARKER) {
+        let mut calls = Vec::new();
+        for (number, line) in (chunk.first_line..).zip(chunk.text.lines()) {
+            if let Some(words) = line.strip_prefix("// RUN: ") {
+                let command = command(words.trim()).ok_or(format!("line {number}: can't run '{words}'"))?;
+                fixture.runs.push((words.trim().to_owned(), command));
+            } else if let Some(words) = line.strip_prefix("// CALL: ") {
+                let mut arguments = words.split_whitespace().map(str::to_owned);
+                calls.extend(arguments.next().map(|entry| (entry, arguments.collect())));
+            }
         }
-        if let Some(program) = fixture.programs.last_mut() {
-            program.text.push_str(line);
-            program.text.push('\n');
-        }
+        let text = "\n".repeat(chunk.first_line as usize - 1) + chunk.text;
+        fixture.programs.push(Source { text, calls });
     }
     match fixture.runs.is_empty() {
         true => Err("no line says '// RUN: …'".into()),

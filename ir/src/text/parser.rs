@@ -24,6 +24,7 @@ use crate::text::lexer::{Kind, Lexer, Token};
 use crate::text::op_parser::UnresolvedOperand;
 use crate::text::{ParseOptions, ParseResult};
 use crate::types::Type;
+use aliases::Alias;
 use values::ValueScope;
 
 mod affine;
@@ -47,6 +48,10 @@ pub(crate) const MAX_DEPTH: u32 = 1100;
 const STACK_STEP: u32 = 48;
 /// Bytes of each further stack.
 const STACK_SIZE: usize = 8 << 20;
+/// How long, in bytes, the text may be that aliases stand for, besides [`EXPANSION_FACTOR`] times the source.
+const MAX_EXPANSION: u64 = 64 << 20;
+/// See [`MAX_EXPANSION`].
+const EXPANSION_FACTOR: u64 = 16;
 /// After so many errors the parser gives up.
 const MAX_ERRORS: usize = 100;
 
@@ -64,12 +69,14 @@ pub(crate) struct Parser<'s> {
     /// Nothing more can be read.
     fatal: bool,
     depth: u32,
-    attr_aliases: HashMap<&'s str, Attr>,
-    type_aliases: HashMap<&'s str, Type>,
+    attr_aliases: HashMap<&'s str, Alias<Attr>>,
+    type_aliases: HashMap<&'s str, Alias<Type>>,
+    /// Length of all that aliases that were used stand for.
+    expanded: u64,
     /// What each number of `distinct[0]<…>` stands for.
     distinct: HashMap<u64, Attr>,
     /// Those of definitions further down, once a location has used one.
-    later_aliases: HashMap<&'s str, Attr>,
+    later_aliases: HashMap<&'s str, Alias<Attr>>,
     has_read_ahead: bool,
     reading_ahead: bool,
     /// The body under construction.
@@ -114,6 +121,7 @@ impl<'s> Parser<'s> {
             depth: 0,
             attr_aliases: HashMap::new(),
             type_aliases: HashMap::new(),
+            expanded: 0,
             distinct: HashMap::new(),
             later_aliases: HashMap::new(),
             has_read_ahead: false,
@@ -237,6 +245,12 @@ impl<'s> Parser<'s> {
         self.lexer.set_pos(pos);
         self.advance();
         self.last_end = pos;
+    }
+
+    /// Makes the next token one that only the parser can tell.
+    pub(super) fn take_token(&mut self, kind: Kind, start: u32, end: u32) {
+        self.lexer.set_pos(end);
+        self.token = Token { kind, start, end };
     }
 
     pub(super) fn slice(&self, start: u32, end: u32) -> &'s str {
@@ -427,13 +441,18 @@ impl<'s> Parser<'s> {
         result
     }
 
+    /// An error behind which nothing is read: a limit is reached.
+    pub(super) fn limit_here(&mut self, message: String) -> Box<Diagnostic> {
+        let error = self.error_here(message);
+        self.report((*error).clone());
+        self.fatal = true;
+        error
+    }
+
     fn enter(&mut self) -> ParseResult<()> {
         if self.depth >= MAX_DEPTH {
             let message = format!("nested too deeply: at most {MAX_DEPTH} levels can be read");
-            let error = self.error_here(message);
-            self.report((*error).clone());
-            self.fatal = true;
-            return Err(error);
+            return Err(self.limit_here(message));
         }
         self.depth += 1;
         Ok(())

@@ -1,13 +1,23 @@
 //! Aliases (`#map = …`, `!t = …`), and the names `#…` and `!…`.
 //!
+//! Aliases of aliases can stand for exponentially much, which would be printed in full: what all uses of aliases stand for is limited.
+//!
 //! What a dialect nobody registered writes is kept as text, with aliases inside expanded, so that it can be printed anywhere.
 
 use std::borrow::Cow;
 
-use super::Parser;
+use super::{EXPANSION_FACTOR, MAX_EXPANSION, Parser};
 use crate::attributes::Attr;
 use crate::text::lexer::{Kind, Lexer};
 use crate::text::{ParseResult, attr_to_string, type_to_string};
+
+/// What an alias stands for.
+#[derive(Clone, Copy)]
+pub(super) struct Alias<T> {
+    pub(super) value: T,
+    /// Length of the text it stands for, in bytes.
+    length: u64,
+}
 
 /// `#…` or `!…` as written.
 pub(super) struct Symbol<'s> {
@@ -205,12 +215,14 @@ impl<'s> Parser<'s> {
             let (start, end) = (token.start as usize, token.end as usize);
             let expansion = match token.kind {
                 Kind::Eof => break,
-                Kind::Hash => {
-                    self.known_attr_alias(&body[start + 1..end]).map(|a| attr_to_string(self.ctx, a))
-                }
-                Kind::Exclaim => {
-                    self.type_aliases.get(&body[start + 1..end]).map(|t| type_to_string(self.ctx, *t))
-                }
+                Kind::Hash => match self.known_attr_alias(&body[start + 1..end]) {
+                    Some(alias) => Some(attr_to_string(self.ctx, self.used(alias)?)),
+                    None => None,
+                },
+                Kind::Exclaim => match self.type_aliases.get(&body[start + 1..end]).copied() {
+                    Some(alias) => Some(type_to_string(self.ctx, self.used(alias)?)),
+                    None => None,
+                },
                 _ => None,
             };
             if let Some(expansion) = expansion {
@@ -237,8 +249,8 @@ impl<'s> Parser<'s> {
         }
         self.advance();
         self.expect(Kind::Equal, "expected '=' in attribute alias definition")?;
-        let attr = self.attr(None)?;
-        self.attr_aliases.insert(name, attr);
+        let alias = self.defined(|p| p.attr(None))?;
+        self.attr_aliases.insert(name, alias);
         Ok(())
     }
 
@@ -253,15 +265,39 @@ impl<'s> Parser<'s> {
         }
         self.advance();
         self.expect(Kind::Equal, "expected '=' in type alias definition")?;
-        let ty = self.ty()?;
-        self.type_aliases.insert(name, ty);
+        let alias = self.defined(Self::ty)?;
+        self.type_aliases.insert(name, alias);
         Ok(())
+    }
+
+    /// Reads what an alias stands for.
+    fn defined<T>(&mut self, read: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<Alias<T>> {
+        let (start, expanded) = (self.token.start, self.expanded);
+        let value = read(self)?;
+        Ok(Alias { value, length: u64::from(self.token.start - start) + self.expanded - expanded })
+    }
+
+    /// What an alias stands for that is used here.
+    pub(super) fn used<T>(&mut self, alias: Alias<T>) -> ParseResult<T> {
+        self.expand_by(alias.length)?;
+        Ok(alias.value)
+    }
+
+    /// Counts text that an alias stands for.
+    pub(super) fn expand_by(&mut self, length: u64) -> ParseResult<()> {
+        self.expanded += length;
+        let limit = MAX_EXPANSION + EXPANSION_FACTOR * self.source.len() as u64;
+        if self.expanded <= limit {
+            return Ok(());
+        }
+        let message = format!("aliases stand for too much: all of it together may be {limit} bytes long");
+        Err(self.limit_here(message))
     }
 
     /// The attribute an alias stands for.
     pub(super) fn attr_alias(&mut self, symbol: &Symbol<'s>) -> ParseResult<Attr> {
         match self.known_attr_alias(symbol.dialect) {
-            Some(attr) => Ok(attr),
+            Some(alias) => self.used(alias),
             None => {
                 let message = format!("undefined symbol alias id '{}'", symbol.dialect);
                 Err(self.error_at(symbol.start, message))
@@ -269,7 +305,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn known_attr_alias(&self, name: &str) -> Option<Attr> {
+    fn known_attr_alias(&self, name: &str) -> Option<Alias<Attr>> {
         let known = self.attr_aliases.get(name);
         known.or_else(|| self.later_aliases.get(name).filter(|_| self.reading_ahead)).copied()
     }
@@ -280,19 +316,19 @@ impl<'s> Parser<'s> {
         if name.contains('.') || self.source.as_bytes().get(self.token.end as usize) == Some(&b'<') {
             return self.attr(None);
         }
-        let mut attr = self.known_attr_alias(name);
-        if attr.is_none() && ahead {
+        let mut alias = self.known_attr_alias(name);
+        if alias.is_none() && ahead {
             if !self.has_read_ahead {
                 self.read_ahead();
             }
-            attr = self.later_aliases.get(name).copied();
+            alias = self.later_aliases.get(name).copied();
         }
-        let Some(attr) = attr else {
+        let Some(Alias { value, .. }) = alias else {
             let message = format!("operation location alias '{name}' was never defined");
             return Err(self.error_here(message));
         };
         self.advance();
-        Ok(attr)
+        Ok(value)
     }
 
     /// Reads the definitions of aliases that follow, in their order. Until their place is reached they stand for locations of operations and in
@@ -305,8 +341,8 @@ impl<'s> Parser<'s> {
             // The name and the sign behind it.
             self.advance();
             self.advance();
-            if let Ok(attr) = self.attr(None) {
-                self.later_aliases.entry(name).or_insert(attr);
+            if let Ok(alias) = self.defined(|p| p.attr(None)) {
+                self.later_aliases.entry(name).or_insert(alias);
             }
         }
         self.set_pos(here);

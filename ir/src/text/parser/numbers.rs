@@ -111,7 +111,12 @@ pub(super) fn integer(ctx: &Context, ty: Type, negative: bool, text: &str) -> Op
         return in_range(value, width, signedness).then(|| ctx.int_attr(ty, value));
     }
     let radix = if text.starts_with("0x") { 16 } else { 10 };
-    let digits = text.strip_prefix("0x").unwrap_or(text);
+    let digits = text.strip_prefix("0x").unwrap_or(text).trim_start_matches('0');
+    // Three decimal digits say nine bits at least: what has more than the type is not worth reading, which costs the square of the digits.
+    if digits.len() / 3 * 9 > width as usize + 9 {
+        return None;
+    }
+    let digits = if digits.is_empty() { "0" } else { digits };
     let value = BigInt::parse_bytes(digits.as_bytes(), radix)?;
     let value = if negative { -value } else { value };
     let (low, high) = range(width, signedness);

@@ -7,22 +7,30 @@ use crate::text::lexer::Kind;
 use crate::text::op_parser::OpParser;
 use crate::types::{DYNAMIC, FloatKind, MAX_INTEGER_WIDTH, Signedness, Type, TypeKind};
 
+#[derive(Clone, Copy)]
+struct RecentType<'s> {
+    text: &'s str,
+    ty: Type,
+    /// Length of what the aliases in it stand for.
+    expansion: u64,
+}
+
 /// The types with parameters that were read last, by their text: programs are full of the same few. The text ends with the `>` that closes the type, so
 /// what begins with it is that type.
 #[derive(Default)]
 pub(super) struct RecentTypes<'s> {
-    types: [Option<(&'s str, Type)>; 8],
+    types: [Option<RecentType<'s>>; 8],
     /// The place of the next one.
     next: usize,
 }
 
 impl<'s> RecentTypes<'s> {
-    fn find(&self, text: &str) -> Option<(&'s str, Type)> {
-        self.types.iter().flatten().find(|(own, _)| text.starts_with(own)).copied()
+    fn find(&self, text: &str) -> Option<RecentType<'s>> {
+        self.types.iter().flatten().find(|recent| text.starts_with(recent.text)).copied()
     }
 
-    fn add(&mut self, text: &'s str, ty: Type) {
-        self.types[self.next] = Some((text, ty));
+    fn add(&mut self, recent: RecentType<'s>) {
+        self.types[self.next] = Some(recent);
         self.next = (self.next + 1) % self.types.len();
     }
 }
@@ -54,16 +62,19 @@ impl<'s> Parser<'s> {
                     _ => return Ok(None),
                 };
                 let start = self.token.start;
-                if let Some((text, ty)) = self.recent_types.find(&self.source[start as usize..]) {
-                    self.set_pos(start + text.len() as u32);
-                    return Ok(Some(ty));
+                if let Some(recent) = self.recent_types.find(&self.source[start as usize..]) {
+                    self.expand_by(recent.expansion)?;
+                    self.set_pos(start + recent.text.len() as u32);
+                    return Ok(Some(recent.ty));
                 }
+                let expanded = self.expanded;
                 let ty = self.nested(|p| {
                     p.advance();
                     p.expect(Kind::Less, "expected '<' in type")?;
                     read(p)
                 })?;
-                self.recent_types.add(self.slice(start, self.last_end), ty);
+                let (text, expansion) = (self.slice(start, self.last_end), self.expanded - expanded);
+                self.recent_types.add(RecentType { text, ty, expansion });
                 Ok(Some(ty))
             }
             Kind::LParen => self.nested(|p| p.function_type()).map(Some),
@@ -287,7 +298,12 @@ impl<'s> Parser<'s> {
             return Ok(0);
         }
         let Ok(size) = text.parse() else { return Err(self.error_here("invalid dimension")) };
-        self.advance();
+        let end = self.token.end;
+        match self.source.as_bytes().get(end as usize) {
+            // Alone: to the lexer all other sizes are part of its name.
+            Some(b'x') => self.take_token(Kind::Bare, end, end + 1),
+            _ => self.advance(),
+        }
         Ok(size)
     }
 
@@ -305,8 +321,8 @@ impl<'s> Parser<'s> {
     fn dialect_type(&mut self) -> ParseResult<Type> {
         let symbol = self.dialect_symbol()?;
         if symbol.is_alias {
-            return match self.type_aliases.get(symbol.dialect) {
-                Some(ty) => Ok(*ty),
+            return match self.type_aliases.get(symbol.dialect).copied() {
+                Some(alias) => self.used(alias),
                 None => {
                     let message = format!("undefined symbol alias id '{}'", symbol.dialect);
                     Err(self.error_at(symbol.start, message))
