@@ -19,7 +19,7 @@ use crate::dependence::base::{AliasMode, Bases};
 use crate::dependence::nest::{Frame, Nest};
 use crate::legality::{self, Verdict};
 use crate::tree::raise::{MAX_DEPTH, is_loop, raise};
-use crate::tree::regenerate::regenerate;
+use crate::tree::regenerate::{Rewrite, regenerate};
 use crate::tree::{Forest, Green, Node, Program};
 use group::{Group, Joined};
 use remarks::Missed;
@@ -77,7 +77,7 @@ pub fn fuse(body: &mut Body, options: &Options) -> Report {
         let surroundings = &program.surroundings;
         let frame = Frame::outside(surroundings.constraints.clone(), surroundings.exact);
         let root = fusion.sequence(program.root, &frame);
-        regenerate(body, &program, &forest, root);
+        regenerate(body, &program, &forest, root, Rewrite::Changed);
         blocks.extend(opaque_blocks(body, block).into_iter().rev());
     }
     if !assumed.is_empty() {

@@ -153,6 +153,14 @@ impl Forest {
     /// The sequence of nothing.
     pub const EMPTY: Green = Green(0);
 
+    /// How many bytes the nodes take, tables included; headers and maps are extra.
+    pub fn bytes(&self) -> usize {
+        let Uniqued { values, index } = &self.nodes;
+        values.capacity() * size_of::<Node>()
+            + index.allocation_size()
+            + self.facts.capacity() * size_of::<Facts>()
+    }
+
     /// How many different nodes there are.
     pub fn len(&self) -> usize {
         self.facts.len()

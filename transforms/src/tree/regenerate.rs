@@ -24,9 +24,19 @@ use expression::Expression;
 mod bounds;
 mod expression;
 
+/// What is written again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Rewrite {
+    /// What the tree changes.
+    #[default]
+    Changed,
+    /// Everything. The result is the same.
+    All,
+}
+
 /// Makes the operations of the program's block run in the order of `root`.
-pub fn regenerate(body: &mut Body, program: &Program, forest: &Forest, root: Green) {
-    if root == program.root {
+pub fn regenerate(body: &mut Body, program: &Program, forest: &Forest, root: Green, rewrite: Rewrite) {
+    if root == program.root && rewrite == Rewrite::Changed {
         return;
     }
     let end = match body.terminator(program.block) {
@@ -53,7 +63,7 @@ pub fn regenerate(body: &mut Body, program: &Program, forest: &Forest, root: Gre
             Node::Leaf { statement, .. } => Some(program.statement(statement).op),
             _ => unchanged.get(&item).copied(),
         };
-        match own.filter(|op| kept.insert(*op)) {
+        match own.filter(|op| rewrite == Rewrite::Changed && kept.insert(*op)) {
             Some(op) => {
                 emit.body.detach(op);
                 Builder::new(emit.body, end).place(op);

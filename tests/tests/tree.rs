@@ -1,0 +1,170 @@
+//! The loop tree: sequences against plain vectors, raising and regenerating as the identity, what variants cost.
+
+use loomir::AliasMode;
+use loomir::dialects::interp::Limits;
+use loomir::ir::{Block, Body, verifier};
+use loomir::transforms::tree::raise::raise;
+use loomir::transforms::tree::regenerate::{Rewrite, regenerate};
+use loomir::transforms::tree::{Forest, Green, Node, StatementId};
+use loomir_testing::behaviour::{inputs, same_behaviour};
+use loomir_testing::chains::Chain;
+use loomir_testing::generate::generate;
+use loomir_testing::random::Random;
+
+fn leaves(forest: &mut Forest, count: u32) -> Vec<Green> {
+    let none = forest.make_map(Box::new([]));
+    (0..count).map(|i| forest.leaf(StatementId(i), none)).collect()
+}
+
+#[test]
+fn sequences_are_lists_and_equal_ones_are_one_node() {
+    for case in 0..200 {
+        let mut random = Random::of_case(17, case);
+        let mut forest = Forest::default();
+        let leaves = leaves(&mut forest, 6);
+        let mut list: Vec<Green> = Vec::new();
+        let mut sequence = Forest::EMPTY;
+        for _ in 0..40 {
+            let start = random.below(list.len() + 1);
+            let end = start + random.below(list.len() - start + 1);
+            let new: Vec<Green> = (0..random.below(4)).map(|_| leaves[random.below(6)]).collect();
+            list.splice(start..end, new.iter().copied());
+            sequence = forest.splice(sequence, start..end, &new);
+            assert_eq!(forest.items(sequence).collect::<Vec<_>>(), list);
+            assert_eq!(forest.items_in(sequence), list.len());
+            assert_eq!(forest.leaves(sequence) as usize, list.len());
+            assert_eq!(forest.item(sequence, start), list.get(start).copied());
+            assert_eq!(forest.sequence(&list), sequence, "one node for {list:?}");
+            let (a, b) = forest.split(sequence, start);
+            assert_eq!(forest.join(a, b), sequence);
+        }
+    }
+}
+
+#[test]
+fn a_long_run_of_one_item_overflows_no_stack() {
+    let mut forest = Forest::default();
+    let leaf = leaves(&mut forest, 1)[0];
+    let sequence = forest.sequence(&vec![leaf; 200_000]);
+    let (first, _) = forest.split(sequence, 100_000);
+    assert_eq!(forest.items(first).count(), 100_000);
+}
+
+/// Every block of the functions of a module that is raised as a whole.
+fn each_function(module: &mut Body, f: &mut dyn FnMut(&mut Body, Block)) {
+    module.for_each_body(&mut |body| {
+        let blocks: Vec<Block> = body
+            .own_regions(body.root())
+            .flat_map(|region| body.blocks(region).collect::<Vec<_>>())
+            .filter(|block| body.terminator(*block).is_some())
+            .collect();
+        for block in blocks {
+            f(body, block);
+        }
+    });
+}
+
+#[test]
+fn raising_and_regenerating_everything_is_the_identity() {
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/fusion");
+    let mut texts: Vec<String> =
+        (0..60).map(|index| generate(&mut Random::of_case(23, index)).to_mlir().mlir).collect();
+    for entry in std::fs::read_dir(fixtures).into_iter().flatten().flatten() {
+        let text = std::fs::read_to_string(entry.path()).unwrap_or_default();
+        if entry.path().extension().is_some_and(|e| e == "mlir") {
+            texts.extend(text.split("// -----").map(str::to_owned));
+        }
+    }
+    assert!(texts.len() > 80);
+    let mut loops = 0;
+    for text in texts {
+        let ctx = loomir::context();
+        let mut module =
+            loomir::parse(&ctx, &text, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+        let before = loomir::print(&module);
+        each_function(&mut module, &mut |body, block| {
+            let mut forest = Forest::default();
+            let program = raise(body, block, &mut forest, AliasMode::May);
+            loops += program.num_loops();
+            regenerate(body, &program, &forest, program.root, Rewrite::All);
+        });
+        assert!(!verifier::verify(&module).has_errors());
+        assert_eq!(loomir::print(&module), before);
+    }
+    assert!(loops > 300, "only {loops} loops were raised");
+}
+
+/// A chain of loops in a module, raised.
+fn chain(loops: usize) -> (Body, Block, Forest, loomir::transforms::tree::Program) {
+    let ctx = loomir::context();
+    let source = Chain::InPlace.to_mlir(loops, 16);
+    let mut module =
+        loomir::parse(&ctx, &source, "chain.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+    let mut raised = None;
+    each_function(&mut module, &mut |body, block| {
+        let mut forest = Forest::default();
+        let program = raise(body, block, &mut forest, AliasMode::May);
+        raised = Some((body.duplicate(), block, forest, program));
+    });
+    raised.unwrap_or_else(|| panic!("there is a function"))
+}
+
+/// A neighbour of `root`: two of its items change places.
+fn swapped(forest: &mut Forest, root: Green, at: usize) -> Green {
+    let pair: Vec<Green> = [at + 1, at].into_iter().filter_map(|i| forest.item(root, i)).collect();
+    forest.splice(root, at..at + 2, &pair)
+}
+
+#[test]
+fn an_edit_in_a_thousand_nests_costs_less_than_a_kilobyte() {
+    const EDITS: usize = 2000;
+    let (_, _, mut forest, program) = chain(1000);
+    let mut random = Random::new(5);
+    let before = forest.len();
+    for _ in 0..EDITS {
+        let at = random.below(990) + 2;
+        swapped(&mut forest, program.root, at);
+    }
+    let each = (forest.len() - before) * 40 / EDITS;
+    assert!(each < 1024, "an edit takes {each} bytes");
+    assert!(forest.bytes() / forest.len() <= 80, "{} bytes a node", forest.bytes() / forest.len());
+}
+
+#[test]
+fn variants_share_what_they_have_in_common() {
+    let (_, _, mut forest, program) = chain(1000);
+    let there = swapped(&mut forest, program.root, 500);
+    let back = swapped(&mut forest, there, 500);
+    assert_ne!(there, program.root);
+    assert_eq!(back, program.root);
+    let nodes = forest.len();
+    assert_eq!(swapped(&mut forest, program.root, 500), there);
+    assert_eq!(forest.len(), nodes, "what is there already is not made again");
+}
+
+#[test]
+fn loops_that_change_places_are_regenerated_so() {
+    // Two loops on different buffers, in either order.
+    let source = "
+        func.func @f(%a: memref<4xi32>, %b: memref<4xi32>, %c: i32) {
+          affine.for %i = 0 to 4 { affine.store %c, %a[%i] : memref<4xi32> }
+          affine.for %i = 0 to 4 { affine.store %c, %b[%i] : memref<4xi32> }
+          return
+        }";
+    let ctx = loomir::context();
+    let read = || loomir::parse(&ctx, source, "two.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+    let (before, mut after) = (read(), read());
+    each_function(&mut after, &mut |body, block| {
+        let mut forest = Forest::default();
+        let program = raise(body, block, &mut forest, AliasMode::May);
+        assert!(forest.items(program.root).all(|item| matches!(forest.get(item), Node::Loop { .. })));
+        let root = swapped(&mut forest, program.root, 0);
+        regenerate(body, &program, &forest, root, Rewrite::Changed);
+    });
+    let printed = loomir::print(&after);
+    assert!(printed.find("%arg1[").unwrap_or(0) < printed.find("%arg0[").unwrap_or(0), "{printed}");
+    let mut calls = inputs(&before, "f", &mut Random::new(1)).unwrap_or_default();
+    calls.truncate(1);
+    let agreement = same_behaviour(&before, &after, "f", &calls, &Limits::default());
+    assert_eq!(agreement.map(|a| a.compared), Ok(1));
+}
