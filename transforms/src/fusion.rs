@@ -2,7 +2,8 @@
 //!
 //! Level by level from the outside: in each sequence of the loop tree, a loop is tried with the next one; where
 //! [`legality`] finds every dependence kept, the second loop's body is put behind the first's, and the fused loop is tried with the next (a
-//! cascade). Then the bodies are treated the same way. What stands between two loops is moved before the first, if it may be.
+//! cascade). Then the bodies are treated the same way. What stands between two loops is moved before the first, or the second
+//! over it, if that may be; so a loop is tried with the nearest few before it.
 //! If a dependence would be turned around, the second loop runs as many iterations later as keeps it. Iterations that not all loops have run
 //! by themselves, before and after the fused loop (see [`group`]).
 //! Whatever is not fused gets a remark that says why, under the names LLVM's `loop-fusion` uses.
@@ -121,53 +122,60 @@ impl Fusion<'_> {
     /// raised.
     fn sequence(&mut self, sequence: Green, frame: &Frame) -> Green {
         let items: Vec<Green> = self.forest.items(sequence).collect();
-        let mut done: Vec<Green> = Vec::new();
-        let mut current: Option<Group> = None;
-        let mut between: Vec<Green> = Vec::new();
+        let mut line: Vec<Entry> = Vec::with_capacity(items.len());
         for item in items {
-            let Some(second) = Group::of(self.program, self.forest, item, frame) else {
-                between.push(item);
-                continue;
+            let entry = match Group::of(self.body, self.program, self.forest, item, frame) {
+                Some(second) => self.take_in(&mut line, second, frame),
+                None => Some(Entry::Statement { item, nest: None }),
             };
-            let Some(mut first) = current.take() else {
-                done.append(&mut between);
-                current = Some(second);
-                continue;
-            };
+            line.extend(entry);
+        }
+        let mut done: Vec<Green> = Vec::new();
+        for entry in line {
+            match entry {
+                Entry::Statement { item, .. } => done.push(item),
+                Entry::Group(group) => self.finish(*group, frame, &mut done),
+            }
+        }
+        self.forest.sequence(&done)
+    }
+
+    /// Fuses a loop with one of the last groups in the line; gives it back if there is none it can be fused with.
+    fn take_in(&mut self, line: &mut Vec<Entry>, second: Group, frame: &Frame) -> Option<Entry> {
+        let near = line.iter().enumerate().rev().filter(|(_, entry)| matches!(entry, Entry::Group(_)));
+        let near: Vec<usize> = near.map(|(at, _)| at).take(GROUPS_TRIED).collect();
+        let mut why = None;
+        for (tried, at) in near.into_iter().enumerate() {
+            if tried > 0 && line.len() - at > ENTRIES_PASSED {
+                break;
+            }
+            let plan = self.plan(line, at, &second, frame);
+            let Entry::Group(first) = &mut line[at] else { continue };
             let ops = (first.op(self.program), second.op(self.program));
-            match self.plan(&first, &second, &between, frame) {
+            match plan {
                 Ok(plan) => {
+                    let whole = plan.joined.whole;
                     self.report.fused += 1;
-                    self.report.remarks.push(remarks::fused(
-                        self.body,
-                        ops.0,
-                        ops.1,
-                        plan.delay,
-                        plan.joined.whole,
-                    ));
+                    self.report.remarks.push(remarks::fused(self.body, ops.0, ops.1, plan.delay, whole));
                     for pair in plan.assumed_apart {
                         if !self.assumed.contains(&pair) {
                             self.assumed.push(pair);
                         }
                     }
-                    done.append(&mut between);
                     first.join(self.forest, plan.joined);
-                    current = Some(first);
+                    hoist(line, at, &plan.hoisted);
+                    return None;
                 }
                 Err(missed) => {
-                    self.report.refused += 1;
-                    self.report.remarks.push(remarks::missed(self.body, ops.0, ops.1, &missed));
-                    self.finish(first, frame, &mut done);
-                    done.append(&mut between);
-                    current = Some(second);
+                    why.get_or_insert((ops, missed));
                 }
             }
         }
-        if let Some(last) = current {
-            self.finish(last, frame, &mut done);
+        if let Some((ops, missed)) = why {
+            self.report.refused += 1;
+            self.report.remarks.push(remarks::missed(self.body, ops.0, ops.1, &missed));
         }
-        done.append(&mut between);
-        self.forest.sequence(&done)
+        Some(Entry::Group(Box::new(second)))
     }
 
     /// Adds the loops of a group to `done`, with what is inside the fused one fused. What runs before and after it runs few times, and is left
@@ -183,29 +191,24 @@ impl Fusion<'_> {
         done.extend(parts.after);
     }
 
-    /// How a pair may be fused.
-    fn plan(
-        &mut self,
-        first: &Group,
-        second: &Group,
-        between: &[Green],
-        frame: &Frame,
-    ) -> Result<Plan, Missed> {
+    /// How `second`, the next loop behind the line, may be fused with the group at place `at`.
+    fn plan(&mut self, line: &mut [Entry], at: usize, second: &Group, frame: &Frame) -> Result<Plan, Missed> {
+        let (Some(Entry::Group(first)), between) = split_at(line, at) else {
+            unreachable!("a loop is tried with a group")
+        };
         let (x, y) = (first.op(self.program), second.op(self.program));
         if self.body.op_name(x) != self.body.op_name(y) {
             return Err(Missed::DifferentKinds);
         }
-        if let Some(unsigned) = [first, second].into_iter().find(|group| group.is_unsigned(self.program)) {
+        if let Some(unsigned) = [&**first, second].into_iter().find(|group| group.is_unsigned(self.program)) {
             return Err(Missed::Unsigned(unsigned.op(self.program)));
         }
         let mut fit = first.fit(second, self.program, frame)?;
-        if let Some(user) = self.user_of(first, y) {
+        if let Some(user) = self.user_of(first, second) {
             return Err(Missed::UsesResult(user));
         }
         let mut assumed_apart = Vec::new();
-        for item in between {
-            self.may_move_before(*item, first, frame, &mut assumed_apart)?;
-        }
+        let hoisted = self.clear_way(first, second, between, frame, &mut assumed_apart)?;
         let delay = match self.merged(first, second, 0, frame) {
             Verdict::Legal { assumed_apart: more } => {
                 assumed_apart.extend(more);
@@ -220,7 +223,7 @@ impl Fusion<'_> {
         };
         let joined =
             first.align(second, fit, delay, self.forest, frame).ok_or(Missed::TripCounts(None, None))?;
-        Ok(Plan { delay, assumed_apart, joined })
+        Ok(Plan { delay, assumed_apart, joined, hoisted })
     }
 
     fn merged(&self, first: &Group, second: &Group, delay: i64, frame: &Frame) -> Verdict {
@@ -259,40 +262,156 @@ impl Fusion<'_> {
     }
 
     /// An operation inside `second` that uses a result of a loop of `first`.
-    fn user_of(&self, first: &Group, second: Op) -> Option<Op> {
-        self.body.preorder(second).find(|op| self.uses_result(first, *op))
+    fn user_of(&self, first: &Group, second: &Group) -> Option<Op> {
+        if !first.defines_any(&second.uses) {
+            return None;
+        }
+        let uses = |op: &Op| self.body.operands(*op).any(|v| first.defines(self.body.defining_op(v)));
+        self.body.preorder(second.op(self.program)).find(uses)
     }
 
-    fn uses_result(&self, first: &Group, op: Op) -> bool {
-        self.body.operands(op).any(|v| self.body.defining_op(v).is_some_and(|op| first.loops.contains(&op)))
-    }
-
-    /// Whether a statement between two loops may run before the first; arguments taken not to overlap for that go to `assumed`.
-    fn may_move_before(
+    /// Makes two loops neighbours: for each entry between them, whether it is moved before the first; over the others the second can be moved.
+    /// Arguments taken not to overlap for that go to `assumed`.
+    fn clear_way(
         &self,
-        item: Green,
         first: &Group,
+        second: &Group,
+        between: &mut [Entry],
         frame: &Frame,
         assumed: &mut Vec<(Value, Value)>,
-    ) -> Result<(), Missed> {
-        let Node::Leaf { statement, .. } = self.forest.get(item) else { return Ok(()) };
-        let op = self.program.statement(statement).op;
+    ) -> Result<Vec<bool>, Missed> {
+        for entry in between.iter_mut() {
+            if let Entry::Statement { item, nest: nest @ None } = entry {
+                *nest = Some(Box::new(Nest::of(self.program, self.forest, *item, frame)));
+            }
+        }
+        let mut hoisted = Vec::with_capacity(between.len());
+        let mut passed: Vec<&Entry> = Vec::new();
+        for entry in &*between {
+            let hoists = self.may_move_before(entry, first, &passed, assumed);
+            hoisted.push(hoists);
+            if hoists {
+                continue;
+            }
+            if !self.may_pass(second, entry, assumed) {
+                return Err(Missed::NonAdjacent(entry.op(self.program, self.forest)));
+            }
+            passed.push(entry);
+        }
+        Ok(hoisted)
+    }
+
+    /// Whether a statement may run before the group it stands behind, and before what stays between the two.
+    fn may_move_before(
+        &self,
+        entry: &Entry,
+        first: &Group,
+        passed: &[&Entry],
+        assumed: &mut Vec<(Value, Value)>,
+    ) -> bool {
+        let Entry::Statement { item, nest: Some(nest) } = entry else { return false };
+        let Node::Leaf { statement, .. } = self.forest.get(*item) else { return false };
         let body = self.body;
-        let stays = Err(Missed::NonAdjacent(op));
-        if self.uses_result(first, op) || body.own_regions(op).len() > 0 || body.nested(op).is_some() {
-            return stays;
+        let op = self.program.statement(statement).op;
+        let uses = |value: Value| {
+            let from = body.defining_op(value);
+            first.defines(from) || passed.iter().any(|entry| entry.defines(from, self.program, self.forest))
+        };
+        if body.operands(op).any(uses) || body.own_regions(op).len() > 0 || body.nested(op).is_some() {
+            return false;
         }
         if body.has_trait(op, Trait::Pure) {
-            return Ok(());
+            return true;
         }
         // What may be undefined, or fail, must not come before something that may not return.
         let view = body.op_ref(op);
         let known =
             view.info().interface::<dyn MemoryEffects>().is_some_and(|model| !model.may_not_return(view));
-        let nest = Nest::of(self.program, self.forest, item, frame);
-        let free = known && first.nest.world.is_none() && nest.world.is_none();
-        if free && legality::independent(&first.nest, &nest, &self.bases, assumed) { Ok(()) } else { stays }
+        let independent = |other: &Nest, assumed: &mut Vec<(Value, Value)>| {
+            other.world.is_none() && legality::independent(other, nest, &self.bases, assumed)
+        };
+        known
+            && nest.world.is_none()
+            && independent(&first.nest, assumed)
+            && passed.iter().all(|entry| entry.nest().is_some_and(|other| independent(other, assumed)))
     }
+
+    /// Whether a loop may run before an entry it stands behind.
+    fn may_pass(&self, second: &Group, entry: &Entry, assumed: &mut Vec<(Value, Value)>) -> bool {
+        let Some(nest) = entry.nest() else { return false };
+        let defines = match entry {
+            Entry::Group(group) => group.defines_any(&second.uses),
+            Entry::Statement { item, .. } => match self.forest.get(*item) {
+                Node::Leaf { statement, .. } => second.uses.contains(&self.program.statement(statement).op),
+                _ => true,
+            },
+        };
+        let both_return = nest.world.is_none() && second.nest.world.is_none();
+        !defines && both_return && legality::independent(nest, &second.nest, &self.bases, assumed)
+    }
+}
+
+/// How many groups a loop is tried with, from the nearest on.
+const GROUPS_TRIED: usize = 3;
+/// How many entries a loop may pass to reach a group that is not the nearest.
+const ENTRIES_PASSED: usize = 32;
+
+/// What stands in a sequence while its loops are fused.
+enum Entry {
+    /// A statement, and what it touches if that was asked.
+    Statement { item: Green, nest: Option<Box<Nest>> },
+    /// A loop, or what was fused so far.
+    Group(Box<Group>),
+}
+
+impl Entry {
+    fn nest(&self) -> Option<&Nest> {
+        match self {
+            Entry::Statement { nest, .. } => nest.as_deref(),
+            Entry::Group(group) => Some(&group.nest),
+        }
+    }
+
+    /// An operation to show.
+    fn op(&self, program: &Program, forest: &Forest) -> Op {
+        match self {
+            Entry::Group(group) => group.op(program),
+            Entry::Statement { item, .. } => match forest.get(*item) {
+                Node::Leaf { statement, .. } => program.statement(statement).op,
+                _ => unreachable!("what is no loop is a statement"),
+            },
+        }
+    }
+
+    /// Whether it defines the results of an operation.
+    fn defines(&self, op: Option<Op>, program: &Program, forest: &Forest) -> bool {
+        match self {
+            Entry::Group(group) => group.defines(op),
+            Entry::Statement { .. } => op == Some(self.op(program, forest)),
+        }
+    }
+}
+
+/// The entry at a place, and those behind it.
+fn split_at(line: &mut [Entry], at: usize) -> (Option<&Entry>, &mut [Entry]) {
+    let (before, behind) = line.split_at_mut((at + 1).min(line.len()));
+    (before.last(), behind)
+}
+
+/// Moves entries behind place `at` before it, those for which `hoisted` says so.
+fn hoist(line: &mut Vec<Entry>, at: usize, hoisted: &[bool]) {
+    let mut behind: Vec<Entry> = line.drain(at..).collect();
+    let mut stays = Vec::with_capacity(behind.len());
+    let mut group = None;
+    for (i, entry) in behind.drain(..).enumerate() {
+        match i.checked_sub(1).map(|i| hoisted[i]) {
+            None => group = Some(entry),
+            Some(true) => line.push(entry),
+            Some(false) => stays.push(entry),
+        }
+    }
+    line.extend(group);
+    line.append(&mut stays);
 }
 
 /// How a pair will be fused.
@@ -303,6 +422,8 @@ struct Plan {
     assumed_apart: Vec<(Value, Value)>,
     /// The second, as it joins the first.
     joined: Joined,
+    /// Which of the entries between them are moved before the first.
+    hoisted: Vec<bool>,
 }
 
 /// The pass `loop-fusion` on `func.func`.

@@ -13,7 +13,7 @@
 //! ```
 
 use hashbrown::HashSet;
-use loomir_ir::Op;
+use loomir_ir::{Body, Op};
 
 use super::remarks::Missed;
 use crate::dependence::form::{Atom, Form};
@@ -43,7 +43,9 @@ pub(super) struct Group {
     /// What they touch, in their time.
     pub(super) nest: Nest,
     /// Their operations.
-    pub(super) loops: HashSet<Op>,
+    loops: HashSet<Op>,
+    /// The operations whose results are used inside.
+    pub(super) uses: HashSet<Op>,
     /// The step of all of them.
     scale: i64,
     /// The times all members have: from here on,
@@ -72,6 +74,7 @@ pub(super) struct Joined {
     member: Member,
     nest: Nest,
     loops: HashSet<Op>,
+    uses: HashSet<Op>,
     start: i64,
     ends: Vec<Form>,
     pub(super) whole: bool,
@@ -86,12 +89,18 @@ pub(super) struct Parts {
 }
 
 impl Group {
-    /// The group of one loop. `None` if `item` is none.
-    pub(super) fn of(program: &Program, forest: &Forest, item: Green, frame: &Frame) -> Option<Group> {
+    /// The group of one loop. `None` if `item` is none. Linear in what is inside.
+    pub(super) fn of(
+        ir: &Body,
+        program: &Program,
+        forest: &Forest,
+        item: Green,
+        frame: &Frame,
+    ) -> Option<Group> {
         let Node::Loop { header, body } = forest.get(item) else { return None };
         let Header { span: Span::Whole, origins } = forest.header(header) else { return None };
         let [origin] = &origins[..] else { return None };
-        let space = &program.loop_info(origin.of).space;
+        let (op, space) = (program.loop_info(origin.of).op, &program.loop_info(origin.of).space);
         let extents = if space.is_counted() { space.extents() } else { None };
         let end = match extents.as_deref() {
             Some([extent]) => here(origin, extent, frame.depth),
@@ -103,7 +112,8 @@ impl Group {
             members: vec![member],
             body,
             nest: Nest::of(program, forest, item, frame),
-            loops: HashSet::from_iter([program.loop_info(origin.of).op]),
+            loops: HashSet::from_iter([op]),
+            uses: ir.preorder(op).flat_map(|op| ir.operands(op)).filter_map(|v| ir.defining_op(v)).collect(),
             scale: space.step.unwrap_or(1),
             start: 0,
             ends: end.into_iter().collect(),
@@ -111,6 +121,17 @@ impl Group {
             carries: program.loop_info(origin.of).carried > 0,
             depth: frame.depth,
         })
+    }
+
+    /// Whether the results of an operation are those of one of the loops.
+    pub(super) fn defines(&self, op: Option<Op>) -> bool {
+        op.is_some_and(|op| self.loops.contains(&op))
+    }
+
+    /// Whether one of these operations is one of the loops. Linear in the fewer.
+    pub(super) fn defines_any(&self, ops: &HashSet<Op>) -> bool {
+        let (few, many) = if ops.len() < self.loops.len() { (ops, &self.loops) } else { (&self.loops, ops) };
+        few.iter().any(|op| many.contains(op))
     }
 
     /// The loop that gives the group its form, to show.
@@ -206,7 +227,8 @@ impl Group {
             return None;
         }
         let carries = self.carries || second.carries;
-        Some(Joined { member, nest, loops: second.loops.clone(), start, ends, whole, carries })
+        let (loops, uses) = (second.loops.clone(), second.uses.clone());
+        Some(Joined { member, nest, loops, uses, start, ends, whole, carries })
     }
 
     /// Whether what a member has before and after the times that end with `ends` can be written down: each bound of its variable as a number, or as one
@@ -235,6 +257,7 @@ impl Group {
         self.members.push(joined.member);
         self.nest.merge(joined.nest);
         self.loops.extend(joined.loops);
+        self.uses.extend(joined.uses);
         (self.start, self.ends) = (joined.start, joined.ends);
         (self.whole, self.carries) = (joined.whole, joined.carries);
     }
