@@ -2,7 +2,7 @@
 //!
 //! | line | means |
 //! | --- | --- |
-//! | `// RUN: fuse --alias=distinct` | fuse all loops, as the command does; `--alias=may` is the default |
+//! | `// RUN: fuse --alias=distinct` | fuse all loops, as the command does; here `--alias=may` is the default |
 //! | `// RUN: opt PIPELINE` | run a pipeline |
 //! | `// RUN: check` | read and verify only |
 //! | `// CALL: kernel iota zeros @0` | after each run: call the function before and after; both must give the same |

@@ -11,6 +11,7 @@
 //! **Cost.** Each loop is summarised once a level; a pair costs its pairs of access classes on objects that may overlap (see [`nest`]).
 //! Joining two bodies is logarithmic; the changed part of a block is written once, at the end.
 
+use hashbrown::HashSet;
 use loomir_dialects::interfaces::MemoryEffects;
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::{Block, Body, Diagnostics, Op, Trait, Value};
@@ -54,53 +55,77 @@ pub struct Report {
     pub fused: usize,
     /// How many pairs were refused.
     pub refused: usize,
+    /// Pairs of arguments that were taken not to overlap, or are tested.
+    pub assumed_apart: Vec<(Value, Value)>,
 }
 
 /// Fuses the loops of a function. The result is well formed if `body` was, and computes the same.
 pub fn fuse(body: &mut Body, options: &Options) -> Report {
+    // What is inside statements first: then a statement is copied with all that was done in it.
+    let blocks = roots(body);
+    let mut parts: Vec<Report> = blocks.iter().rev().map(|block| fuse_block(body, *block, options)).collect();
     let mut report = Report::default();
-    let mut assumed: Vec<(Value, Value)> = Vec::new();
-    let mut blocks: Vec<Block> =
-        body.own_regions(body.root()).flat_map(|region| body.blocks(region)).collect();
-    blocks.reverse();
-    while let Some(block) = blocks.pop() {
-        let mut forest = Forest::default();
-        let program = raise(body, block, &mut forest, options.alias);
-        let mut fusion = Fusion {
-            body,
-            program: &program,
-            forest: &mut forest,
-            bases: Bases::new(body, options.alias),
-            options,
-            report: &mut report,
-            assumed: &mut assumed,
-        };
-        let surroundings = &program.surroundings;
-        let frame = Frame::outside(surroundings.constraints.clone(), surroundings.exact);
-        let root = fusion.sequence(program.root, &frame);
-        regenerate(body, &program, &forest, root, Rewrite::Changed);
-        blocks.extend(opaque_blocks(body, block).into_iter().rev());
+    while let Some(part) = parts.pop() {
+        report.remarks.append(part.remarks);
+        report.fused += part.fused;
+        report.refused += part.refused;
+        for pair in part.assumed_apart {
+            if !report.assumed_apart.contains(&pair) {
+                report.assumed_apart.push(pair);
+            }
+        }
     }
-    if !assumed.is_empty() {
-        assumed.sort_by_key(|(a, b)| (a.index(), b.index()));
-        report.remarks.push(remarks::assumed(body, &assumed));
+    if !report.assumed_apart.is_empty() {
+        report.assumed_apart.sort_by_key(|(a, b)| (a.index(), b.index()));
+        report.remarks.push(remarks::assumed(body, &report.assumed_apart, options.alias));
     }
     report
 }
 
-/// The blocks inside statements of the tree that `block` is raised to: each is the root of a tree of its own.
-fn opaque_blocks(body: &Body, block: Block) -> Vec<Block> {
+/// Fuses the loops of one block.
+fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
+    let mut forest = Forest::default();
+    let program = raise(body, block, &mut forest, options.alias);
+    let sure = if options.alias == AliasMode::Version { AliasMode::May } else { options.alias };
+    let mut fusion = Fusion {
+        body,
+        program: &program,
+        forest: &mut forest,
+        bases: Bases::new(body, options.alias),
+        sure: Bases::new(body, sure),
+        options,
+        report: Report::default(),
+        tests: Vec::new(),
+    };
+    let surroundings = &program.surroundings;
+    let frame = Frame::outside(surroundings.constraints.clone(), surroundings.exact);
+    let root = fusion.sequence(program.root, &frame);
+    let report = fusion.report;
+    regenerate(body, &program, &forest, root, Rewrite::Changed);
+    report
+}
+
+/// The blocks that are raised, each to a tree of its own: those of the function, and those inside statements. In the order of the text.
+fn roots(body: &Body) -> Vec<Block> {
     let mut found = Vec::new();
-    let mut stack = vec![(block, 0)];
-    while let Some((block, depth)) = stack.pop() {
+    // Blocks to visit, with the loops around them in their tree.
+    let mut stack: Vec<(Block, Option<u32>)> = body
+        .own_regions(body.root())
+        .flat_map(|region| body.blocks(region))
+        .map(|block| (block, None))
+        .collect();
+    stack.reverse();
+    while let Some((block, around)) = stack.pop() {
+        if around.is_none() {
+            found.push(block);
+        }
+        let (mark, depth) = (stack.len(), around.unwrap_or(0));
         for op in body.ops(block) {
             let inside = body.own_regions(op).flat_map(|region| body.blocks(region));
-            if depth < MAX_DEPTH && is_loop(body, op) {
-                stack.extend(inside.map(|block| (block, depth + 1)));
-            } else {
-                found.extend(inside);
-            }
+            let around = (depth < MAX_DEPTH && is_loop(body, op)).then_some(depth + 1);
+            stack.extend(inside.map(|block| (block, around)));
         }
+        stack[mark..].reverse();
     }
     found
 }
@@ -111,10 +136,12 @@ struct Fusion<'a> {
     program: &'a Program,
     forest: &'a mut Forest,
     bases: Bases<'a>,
+    /// Bases of which nothing is assumed that has to be tested.
+    sure: Bases<'a>,
     options: &'a Options,
-    report: &'a mut Report,
-    /// Pairs of arguments taken not to overlap.
-    assumed: &'a mut Vec<(Value, Value)>,
+    report: Report,
+    /// What has to be tested for the loops fused inside the item of the tree's root at hand.
+    tests: Vec<(Value, Value)>,
 }
 
 impl Fusion<'_> {
@@ -158,8 +185,8 @@ impl Fusion<'_> {
                     self.report.fused += 1;
                     self.report.remarks.push(remarks::fused(self.body, ops.0, ops.1, plan.delay, whole));
                     for pair in plan.assumed_apart {
-                        if !self.assumed.contains(&pair) {
-                            self.assumed.push(pair);
+                        if !first.assumed.contains(&pair) {
+                            first.assumed.push(pair);
                         }
                     }
                     first.join(self.forest, plan.joined);
@@ -179,16 +206,30 @@ impl Fusion<'_> {
     }
 
     /// Adds the loops of a group to `done`, with what is inside the fused one fused. What runs before and after it runs few times, and is left
-    /// as it is.
+    /// as it is. What was assumed for that is tested before an item of the tree's root.
     fn finish(&mut self, group: Group, frame: &Frame, done: &mut Vec<Green>) {
+        let originals = self.forest.sequence(&group.originals);
+        self.tests.extend_from_slice(&group.assumed);
         let parts = group.into_parts(self.forest);
-        done.extend(parts.before);
+        let mut fused = parts.before;
         if let Node::Loop { header, body } = self.forest.get(parts.fused) {
             let frame = frame.inside(self.program, self.forest, header);
             let body = self.sequence(body, &frame);
-            done.push(self.forest.with_header(header, body));
+            fused.push(self.forest.with_header(header, body));
         }
-        done.extend(parts.after);
+        fused.extend(parts.after);
+        if frame.depth > 0 {
+            return done.extend(fused);
+        }
+        let mut tests = std::mem::take(&mut self.tests);
+        tests.sort_by_key(|(a, b)| (a.index(), b.index()));
+        tests.dedup();
+        self.report.assumed_apart.extend_from_slice(&tests);
+        if tests.is_empty() || self.options.alias != AliasMode::Version {
+            return done.extend(fused);
+        }
+        let fast = self.forest.sequence(&fused);
+        done.push(self.forest.versioned(tests, fast, originals));
     }
 
     /// How `second`, the next loop behind the line, may be fused with the group at place `at`.
@@ -221,6 +262,10 @@ impl Fusion<'_> {
                 found.ok_or(Missed::Dependences(verdict))?
             }
         };
+        let tested = first.assumed.iter().chain(&assumed_apart).collect::<HashSet<_>>().len();
+        if self.options.alias == AliasMode::Version && tested > MAX_TESTS {
+            return Err(Missed::TooManyTests(tested));
+        }
         let joined =
             first.align(second, fit, delay, self.forest, frame).ok_or(Missed::TripCounts(None, None))?;
         Ok(Plan { delay, assumed_apart, joined, hoisted })
@@ -328,7 +373,7 @@ impl Fusion<'_> {
         let known =
             view.info().interface::<dyn MemoryEffects>().is_some_and(|model| !model.may_not_return(view));
         let independent = |other: &Nest, assumed: &mut Vec<(Value, Value)>| {
-            other.world.is_none() && legality::independent(other, nest, &self.bases, assumed)
+            other.world.is_none() && legality::independent(other, nest, &self.sure, assumed)
         };
         known
             && nest.world.is_none()
@@ -347,10 +392,12 @@ impl Fusion<'_> {
             },
         };
         let both_return = nest.world.is_none() && second.nest.world.is_none();
-        !defines && both_return && legality::independent(nest, &second.nest, &self.bases, assumed)
+        !defines && both_return && legality::independent(nest, &second.nest, &self.sure, assumed)
     }
 }
 
+/// How many pairs of memrefs may be tested before a fused loop.
+const MAX_TESTS: usize = 8;
 /// How many groups a loop is tried with, from the nearest on.
 const GROUPS_TRIED: usize = 3;
 /// How many entries a loop may pass to reach a group that is not the nearest.
@@ -432,7 +479,7 @@ pub const PASS: PassInfo = PassInfo {
     anchor: Some("func.func"),
     summary: "Fuse neighbouring loops where every dependence is kept",
     options: &[
-        ("alias", "may", "what to assume of memrefs nothing is known of: may, distinct"),
+        ("alias", "version", "what to assume of memrefs nothing is known of: version, may, distinct"),
         ("max-delay", "8", "by how many iterations the second loop may be delayed to keep a dependence"),
     ],
     make: |options| {

@@ -19,5 +19,5 @@ pub mod raise;
 pub mod regenerate;
 mod sequence;
 
-pub use green::{Forest, Green, Header, HeaderId, Map, Node, Origin, Span};
+pub use green::{Assumption, AssumptionId, Forest, Green, Header, HeaderId, Map, Node, Origin, Span};
 pub use program::{LoopId, Program, StatementId};

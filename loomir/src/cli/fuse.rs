@@ -19,16 +19,16 @@ pub(super) fn alias_arg() -> Arg {
     Arg::new("alias")
         .long("alias")
         .value_name("MODE")
-        .default_value("may")
-        .value_parser(["may", "distinct"])
-        .help("What to assume of memrefs nothing is known of: may overlap, or two arguments are distinct")
+        .default_value("version")
+        .value_parser(["version", "may", "distinct"])
+        .help("What to assume of memrefs nothing is known of: tested when run, may overlap, or two arguments are distinct")
 }
 
 pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let source = input::read(matches)?;
     let ctx = loomir::context();
     let mut module = source.parse(&ctx, matches)?;
-    let alias = matches.get_one::<String>("alias").map_or("may", String::as_str);
+    let alias = matches.get_one::<String>("alias").map_or("version", String::as_str);
     let alias: AliasMode = alias.parse().map_err(Failure::usage)?;
     let report = loomir::fuse(&mut module, &FuseOptions { alias, ..FuseOptions::default() });
     if !matches.get_flag("quiet") {

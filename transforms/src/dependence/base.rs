@@ -7,13 +7,16 @@
 use hashbrown::HashMap;
 use loomir_dialects::interfaces::{EffectKind, MemoryEffects, Resource, ViewLike};
 use loomir_dialects::memref;
-use loomir_ir::{AttrKind, Body, Name, Op, Value, ValueDef};
+use loomir_ir::{AttrKind, Body, Context, Name, Op, Type, TypeKind, Value, ValueDef};
 
 /// What is assumed of memrefs about which nothing is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AliasMode {
-    /// They may overlap.
+    /// Two memref arguments of a function do not overlap: this is tested when the program runs, and if it does not hold, the
+    /// original runs.
     #[default]
+    Version,
+    /// They may overlap.
     May,
     /// Two memref arguments of a function do not overlap.
     Distinct,
@@ -24,9 +27,10 @@ impl std::str::FromStr for AliasMode {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
+            "version" => Ok(AliasMode::Version),
             "may" => Ok(AliasMode::May),
             "distinct" => Ok(AliasMode::Distinct),
-            _ => Err(format!("'{text}' is neither 'may' nor 'distinct'")),
+            _ => Err(format!("'{text}' is none of 'version', 'may' and 'distinct'")),
         }
     }
 }
@@ -59,6 +63,17 @@ pub enum Overlap {
     AssumedApart,
     /// They are apart.
     Apart,
+}
+
+/// How many bytes an element of a memref takes, if that is the same everywhere: numbers of 8, 16, 32 and 64 bits.
+pub fn bytes_of_element(ctx: &Context, ty: Type) -> Option<i64> {
+    let bits = match ty.kind(ctx) {
+        TypeKind::Index => 64,
+        TypeKind::Integer { width, .. } => *width,
+        TypeKind::Float(kind) => kind.width(),
+        _ => return None,
+    };
+    matches!(bits, 8 | 16 | 32 | 64).then(|| i64::from(bits / 8))
 }
 
 /// Finds base objects, each value once.
@@ -152,7 +167,23 @@ impl<'b> Bases<'b> {
             (Global(_), Global(_)) => Overlap::Apart,
             (Argument(x), Argument(y)) if self.is_noalias(x) || self.is_noalias(y) => Overlap::Apart,
             (Argument(_), Argument(_)) if self.mode == AliasMode::Distinct => Overlap::AssumedApart,
+            (Argument(x), Argument(y))
+                if self.mode == AliasMode::Version && self.can_be_tested(x) && self.can_be_tested(y) =>
+            {
+                Overlap::AssumedApart
+            }
             (Argument(_), Argument(_) | Global(_)) | (Global(_), Argument(_)) => Overlap::May,
+        }
+    }
+
+    /// Whether the bytes a memref refers to can be computed when the program runs: those from its address on.
+    fn can_be_tested(&self, value: Value) -> bool {
+        let ctx = self.body.ctx();
+        match self.body.value_type(value).kind(ctx) {
+            TypeKind::MemRef { shape: Some(_), layout: None, element, .. } => {
+                bytes_of_element(ctx, *element).is_some()
+            }
+            _ => false,
         }
     }
 

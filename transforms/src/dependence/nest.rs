@@ -230,6 +230,10 @@ impl Scan<'_> {
                 enter(self.program, self.forest, header, &mut inner, self.depth);
                 self.visit(body, &Arc::new(inner), delay);
             }
+            Node::Versioned { fast, fallback, .. } => {
+                self.visit(fast, domain, delay);
+                self.visit(fallback, domain, delay);
+            }
             Node::Leaf { statement, map } => self.leaf(statement, map, domain, delay),
         }
     }

@@ -13,7 +13,7 @@
 //! ```
 
 use hashbrown::HashSet;
-use loomir_ir::{Body, Op};
+use loomir_ir::{Body, Op, Value};
 
 use super::remarks::Missed;
 use crate::dependence::form::{Atom, Form};
@@ -46,6 +46,10 @@ pub(super) struct Group {
     loops: HashSet<Op>,
     /// The operations whose results are used inside.
     pub(super) uses: HashSet<Op>,
+    /// The loops as they were.
+    pub(super) originals: Vec<Green>,
+    /// Pairs of arguments taken not to overlap.
+    pub(super) assumed: Vec<(Value, Value)>,
     /// The step of all of them.
     scale: i64,
     /// The times all members have: from here on,
@@ -72,6 +76,7 @@ pub(super) struct Fit {
 /// A member as it joins a group.
 pub(super) struct Joined {
     member: Member,
+    original: Green,
     nest: Nest,
     loops: HashSet<Op>,
     uses: HashSet<Op>,
@@ -114,6 +119,8 @@ impl Group {
             nest: Nest::of(program, forest, item, frame),
             loops: HashSet::from_iter([op]),
             uses: ir.preorder(op).flat_map(|op| ir.operands(op)).filter_map(|v| ir.defining_op(v)).collect(),
+            originals: vec![item],
+            assumed: Vec::new(),
             scale: space.step.unwrap_or(1),
             start: 0,
             ends: end.into_iter().collect(),
@@ -228,7 +235,8 @@ impl Group {
         }
         let carries = self.carries || second.carries;
         let (loops, uses) = (second.loops.clone(), second.uses.clone());
-        Some(Joined { member, nest, loops, uses, start, ends, whole, carries })
+        let original = *second.originals.first()?;
+        Some(Joined { member, original, nest, loops, uses, start, ends, whole, carries })
     }
 
     /// Whether what a member has before and after the times that end with `ends` can be written down: each bound of its variable as a number, or as one
@@ -255,6 +263,7 @@ impl Group {
     pub(super) fn join(&mut self, forest: &mut Forest, joined: Joined) {
         self.body = forest.join(self.body, joined.member.body);
         self.members.push(joined.member);
+        self.originals.push(joined.original);
         self.nest.merge(joined.nest);
         self.loops.extend(joined.loops);
         self.uses.extend(joined.uses);

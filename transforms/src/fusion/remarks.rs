@@ -5,6 +5,7 @@
 
 use loomir_ir::{Body, Diagnostic, Loc, Op, Value, ValueDef};
 
+use crate::dependence::base::AliasMode;
 use crate::legality::{Cause, Verdict, Witness};
 
 /// Why a pair was not fused.
@@ -28,6 +29,8 @@ pub(super) enum Missed {
     UsesResult(Op),
     /// This operation stands between the loops and cannot move before the first.
     NonAdjacent(Op),
+    /// So many pairs of arguments would have to be tested.
+    TooManyTests(usize),
     /// A dependence is turned around, or may be.
     Dependences(Verdict),
 }
@@ -45,14 +48,16 @@ pub(super) fn fused(body: &Body, first: Op, second: Op, delay: i64, whole: bool)
 }
 
 /// The remark for a function whose arguments were taken not to overlap.
-pub(super) fn assumed(body: &Body, pairs: &[(Value, Value)]) -> Diagnostic {
+pub(super) fn assumed(body: &Body, pairs: &[(Value, Value)], mode: AliasMode) -> Diagnostic {
     let pairs: Vec<String> =
         pairs.iter().map(|(a, b)| format!("{} and {}", name(body, *a), name(body, *b))).collect();
-    let message = format!(
-        "{}Assumed of the memref arguments that these do not overlap: {}",
-        function(body),
-        pairs.join(", ")
-    );
+    let (function, pairs) = (function(body), pairs.join(", "));
+    let message = match mode {
+        AliasMode::Version => format!(
+            "{function}Fused loops run if these memref arguments do not overlap, the original ones if they do: {pairs}"
+        ),
+        _ => format!("{function}Assumed of the memref arguments that these do not overlap: {pairs}"),
+    };
     Diagnostic::remark(body.loc(body.root()), message)
 }
 
@@ -84,6 +89,9 @@ pub(super) fn missed(body: &Body, first: Op, second: Op, why: &Missed) -> Diagno
             "NonAdjacent",
             format!("Between the loops stands '{}', which cannot move", body.op_ref(*op).name()),
         ),
+        Missed::TooManyTests(pairs) => {
+            ("InvalidDependencies", format!("{pairs} pairs of arguments would have to be tested for overlap"))
+        }
         Missed::Dependences(_) => ("InvalidDependencies", "Dependencies prevent fusion".to_owned()),
     };
     let message = format!("{}Loops not fused [{id}]: {reason}", function(body));

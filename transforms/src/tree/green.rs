@@ -10,6 +10,8 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::{BuildHasher, Hash};
 
+use loomir_ir::Value;
+
 use super::program::{LoopId, StatementId};
 use crate::dependence::form::{Atom, Form};
 
@@ -25,7 +27,14 @@ pub struct Map(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct HeaderId(u32);
 
-/// What a tree is made of. Bodies are sequences; items of sequences are loops and leaves.
+/// What is tested when a versioned node is run, uniqued.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct AssumptionId(u32);
+
+/// Pairs of memrefs whose memory does not overlap. Each has the identity layout and elements of whole bytes.
+pub type Assumption = Vec<(Value, Value)>;
+
+/// What a tree is made of. Bodies are sequences; items of sequences are loops, versioned nodes and leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
     /// The sequence of nothing.
@@ -45,6 +54,15 @@ pub enum Node {
         header: HeaderId,
         /// What is run.
         body: Green,
+    },
+    /// Runs one of two sequences.
+    Versioned {
+        /// If this holds,
+        assumption: AssumptionId,
+        /// this one,
+        fast: Green,
+        /// else this one.
+        fallback: Green,
     },
     /// An instance of a statement.
     Leaf {
@@ -134,6 +152,7 @@ pub struct Forest {
     facts: Vec<Facts>,
     headers: Uniqued<Header>,
     maps: Uniqued<Box<[Form]>>,
+    assumptions: Uniqued<Assumption>,
 }
 
 impl Default for Forest {
@@ -143,6 +162,7 @@ impl Default for Forest {
             facts: Vec::new(),
             headers: Uniqued::new(),
             maps: Uniqued::new(),
+            assumptions: Uniqued::new(),
         };
         forest.node(Node::Empty);
         forest
@@ -207,6 +227,17 @@ impl Forest {
         self.node(Node::Loop { header, body })
     }
 
+    /// Two sequences that do the same if the assumption holds; the second one does in any case.
+    pub fn versioned(&mut self, assumption: Assumption, fast: Green, fallback: Green) -> Green {
+        let assumption = AssumptionId(self.assumptions.intern(assumption));
+        self.node(Node::Versioned { assumption, fast, fallback })
+    }
+
+    /// What is assumed.
+    pub fn assumption(&self, id: AssumptionId) -> &Assumption {
+        &self.assumptions.values[id.0 as usize]
+    }
+
     /// How many items a sequence has; 0 for loops and leaves.
     pub fn items_in(&self, sequence: Green) -> usize {
         self.fact(sequence).len as usize
@@ -260,6 +291,10 @@ impl Forest {
                 let free = bounds.max(maps.max(inside.free).saturating_sub(1));
                 Facts { len: 0, leaves: inside.leaves, free }
             }
+            Node::Versioned { fast, fallback, .. } => {
+                let (a, b) = (self.fact(fast), self.fact(fallback));
+                Facts { len: 0, leaves: a.leaves.saturating_add(b.leaves), free: a.free.max(b.free) }
+            }
             Node::Leaf { map, .. } => {
                 Facts { len: 0, leaves: 1, free: self.map(map).iter().map(free_of).max().unwrap_or(0) }
             }
@@ -299,6 +334,11 @@ impl Forest {
                 let origins = header.origins.iter().map(later).collect::<Option<_>>()?;
                 let body = self.delay_at(body, depth + 1, delay)?;
                 Some(self.make_loop(Header { span, origins }, body))
+            }
+            Node::Versioned { assumption, fast, fallback } => {
+                let fast = self.delay_at(fast, depth, delay)?;
+                let fallback = self.delay_at(fallback, depth, delay)?;
+                Some(self.node(Node::Versioned { assumption, fast, fallback }))
             }
             Node::Leaf { statement, map } => {
                 let forms =

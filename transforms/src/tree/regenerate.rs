@@ -23,6 +23,7 @@ use expression::Expression;
 
 mod bounds;
 mod expression;
+mod version;
 
 /// What is written again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -124,6 +125,10 @@ impl Emit<'_> {
             Node::Loop { header, body } => {
                 let forest = self.forest;
                 self.new_loop(forest.header(header), body, at);
+            }
+            Node::Versioned { assumption, fast, fallback } => {
+                let forest = self.forest;
+                self.versioned(forest.assumption(assumption), fast, fallback, at);
             }
             Node::Leaf { statement, map } => {
                 let forest = self.forest;

@@ -197,7 +197,7 @@ impl Emit<'_> {
         self.pick(end, value, limit, at)
     }
 
-    fn number(&mut self, number: i64, ty: Type, at: InsertPoint) -> Value {
+    pub(super) fn number(&mut self, number: i64, ty: Type, at: InsertPoint) -> Value {
         self.value_of(&Form::constant(number), ty, at)
     }
 
