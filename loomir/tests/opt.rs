@@ -322,7 +322,7 @@ fn the_pipeline_and_what_there_is_can_be_seen() {
     ");
     assert!(stdout(&["opt", "--show-dialects"], "").contains(",arith,"));
     let passes = stdout(&["opt", "--list-passes"], "");
-    assert!(passes.contains("  --loop-fusion ") && passes.contains("alias=may"), "{passes}");
+    assert!(passes.contains("  --loop-fusion ") && passes.contains("alias=version"), "{passes}");
 }
 
 #[test]
