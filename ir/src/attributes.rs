@@ -199,6 +199,14 @@ impl Attr {
         }
     }
 
+    /// The location inside a location attribute.
+    pub fn as_loc(self, ctx: &Context) -> Option<Loc> {
+        match self.kind(ctx) {
+            AttrKind::Location(loc) => Some(*loc),
+            _ => None,
+        }
+    }
+
     /// The map inside an affine map attribute.
     pub fn as_affine_map(self, ctx: &Context) -> Option<AffineMap> {
         match self.kind(ctx) {

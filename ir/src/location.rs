@@ -71,6 +71,23 @@ impl Loc {
         ctx.loc_kind(self)
     }
 
+    /// The first name inside: a location before those in it, callees before callers, the metadata of a fusion last. Linear.
+    pub fn first_name(self, ctx: &Context) -> Option<&str> {
+        let mut pending = vec![self];
+        while let Some(loc) = pending.pop() {
+            match &*loc.kind(ctx) {
+                LocKind::Unknown | LocKind::File { .. } | LocKind::FileRange { .. } => {}
+                LocKind::Name { name, .. } => return Some(ctx.str(*name)),
+                LocKind::CallSite { callee, caller } => pending.extend([*caller, *callee]),
+                LocKind::Fused { metadata, children } => {
+                    let metadata = metadata.and_then(|attr| attr.as_loc(ctx));
+                    pending.extend(metadata.into_iter().chain(children.iter().rev().copied()));
+                }
+            }
+        }
+        None
+    }
+
     /// File, line and column of the first file location inside, looking through names, calls and fusions.
     pub fn file_line_col(self, ctx: &Context) -> Option<(&str, u32, u32)> {
         let mut loc = self;

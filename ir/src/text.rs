@@ -45,6 +45,12 @@ pub struct PrintOptions {
     pub pretty_debug_info: bool,
     /// Without what stands outside the operation: aliases of attributes and types, and resources.
     pub local_scope: bool,
+    /// Every number and name of a value is used once in the whole text, as in generic form.
+    pub unique_ssa_ids: bool,
+    /// Values are called what their locations call them (`loc("sum")`), where one has a name.
+    pub nameloc_as_prefix: bool,
+    /// Regions are written `{...}`.
+    pub skip_regions: bool,
     /// Elements attributes with more elements are written `dense_resource<__elided__>`.
     pub elide_elements_larger_than: Option<usize>,
     /// Resources whose text is longer, with its quotes, are left out.

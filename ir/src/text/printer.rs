@@ -49,6 +49,7 @@ impl<'p> OpPrinter<'p> {
             aliases: Aliases::default(),
             deferrable: false,
             distinct: None,
+            resources: Vec::new(),
             current: 0,
             indent: 0,
             depth: 0,
@@ -59,7 +60,7 @@ impl<'p> OpPrinter<'p> {
     /// Prints an operation with all it holds.
     pub(crate) fn run(mut self, op: OpRef<'p>) -> String {
         let survey;
-        (self.names, survey) = Names::of(op, self.options.generic);
+        (self.names, survey) = Names::of(op, self.options);
         self.current = self.names.index_of(op.body());
         let collect = || self.options.debug_info || aliases::may_occur(self.ctx, &survey);
         if !self.options.local_scope && collect() {
@@ -75,7 +76,7 @@ impl<'p> OpPrinter<'p> {
         self.out.push('\n');
         self.alias_definitions(true);
         if !self.options.local_scope {
-            self.file_metadata(op, &survey);
+            self.file_metadata(op);
         }
         self.out
     }

@@ -131,6 +131,7 @@ impl OpPrinter<'_> {
                 Some(*ty)
             }
             AttrKind::DenseResource { key, ty } => {
+                self.resources.push(*key);
                 self.write("dense_resource<");
                 self.keyword_or_string(ctx.str(*key));
                 self.write(">");
@@ -282,6 +283,17 @@ impl OpPrinter<'_> {
 
     fn sparse(&mut self, indices: Attr, values: Attr) {
         let ctx = self.ctx;
+        let is_large = |attr: Attr| match attr.kind(ctx) {
+            AttrKind::DenseElements { ty, splat, bytes } => {
+                let width = element_width(ctx, ty.element(ctx).unwrap_or(*ty)).max(1);
+                self.elides(*splat, bytes.len() / width)
+            }
+            AttrKind::DenseStrings { values, .. } => self.elides(values.len() == 1, values.len()),
+            _ => false,
+        };
+        if is_large(indices) || is_large(values) {
+            return self.write(ELIDED);
+        }
         self.write("sparse<");
         if let AttrKind::DenseElements { ty, splat, bytes } = indices.kind(ctx)
             && !ty.shape(ctx).unwrap_or_default().contains(&0)

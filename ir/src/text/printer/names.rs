@@ -9,6 +9,7 @@ use hashbrown::{HashMap, HashSet};
 use super::survey::Survey;
 use crate::body::{Body, OpRef, ValueDef};
 use crate::entity::{Block, Op, Value};
+use crate::text::PrintOptions;
 use crate::text::op_printer::AsmNames;
 
 const UNNAMED: u32 = u32::MAX;
@@ -47,7 +48,7 @@ struct Counters {
     conflict: u32,
 }
 
-struct Numbering<'p> {
+struct Numbering<'n, 'p> {
     names: Names<'p>,
     survey: Survey,
     counters: Counters,
@@ -56,7 +57,7 @@ struct Numbering<'p> {
     log: Vec<u32>,
     /// Whether a suggested name could be taken for that of an argument.
     may_clash: bool,
-    generic: bool,
+    options: &'n PrintOptions,
 }
 
 /// A name in front of `#`, or of a single value.
@@ -69,7 +70,7 @@ pub(crate) enum NameText<'n> {
 
 impl<'p> Names<'p> {
     /// Names of all values inside an operation, and what occurs there.
-    pub(crate) fn of(root: OpRef<'p>, generic: bool) -> (Names<'p>, Survey) {
+    pub(crate) fn of(root: OpRef<'p>, options: &PrintOptions) -> (Names<'p>, Survey) {
         let mut n = Numbering {
             names: Names::default(),
             survey: Survey::default(),
@@ -77,7 +78,7 @@ impl<'p> Names<'p> {
             used: HashSet::new(),
             log: Vec::new(),
             may_clash: false,
-            generic,
+            options,
         };
         let body = n.body(root.body());
         n.survey.operation(root);
@@ -87,7 +88,7 @@ impl<'p> Names<'p> {
         let mut regions: Vec<(OpRef<'p>, usize, Counters, usize)> =
             (0..root.regions().len()).map(|i| (root, i, n.counters, mark)).collect();
         while let Some((op, index, counters, mark)) = regions.pop() {
-            if !generic {
+            if !options.generic && !options.unique_ssa_ids {
                 n.counters = counters;
             }
             n.forget(mark);
@@ -149,7 +150,7 @@ impl<'p> Names<'p> {
     }
 }
 
-impl<'p> Numbering<'p> {
+impl<'p> Numbering<'_, 'p> {
     fn body(&mut self, body: &'p Body) -> usize {
         let Names { bodies, index, values, blocks, .. } = &mut self.names;
         *index.entry(body.arena_number()).or_insert_with(|| {
@@ -169,7 +170,7 @@ impl<'p> Numbering<'p> {
     /// Names everything in a region; yields the operations in it that have regions.
     fn region(&mut self, body: usize, op: OpRef<'p>, index: usize) -> Vec<OpRef<'p>> {
         let region = op.region(index);
-        if !self.generic
+        if !self.options.generic
             && let Some(hints) = op.info().interface::<dyn AsmNames>()
         {
             for (value, name) in hints.argument_names(op, region) {
@@ -188,7 +189,7 @@ impl<'p> Numbering<'p> {
                 if position == 0 {
                     self.argument(body, argument);
                 } else {
-                    self.number(body, argument);
+                    self.number_or_place(body, argument);
                 }
             }
             for o in op.body().ops(block) {
@@ -211,7 +212,7 @@ impl<'p> Numbering<'p> {
         if op.num_results() == 0 {
             return;
         }
-        if !self.generic
+        if !self.options.generic
             && let Some(hints) = op.info().interface::<dyn AsmNames>()
         {
             let mut groups = vec![0];
@@ -231,7 +232,7 @@ impl<'p> Numbering<'p> {
         }
         let first = op.result(0);
         if *self.code(body, first) == UNNAMED {
-            self.number(body, first);
+            self.number_or_place(body, first);
         }
     }
 
@@ -240,8 +241,30 @@ impl<'p> Numbering<'p> {
         self.counters.value += 1;
     }
 
+    fn number_or_place(&mut self, body: usize, value: Value) {
+        match self.name_of_place(body, value) {
+            Some(name) => self.suggest(body, value, name),
+            None => self.number(body, value),
+        }
+    }
+
+    /// What a value's location calls it, if that is asked for.
+    fn name_of_place(&self, body: usize, value: Value) -> Option<&'p str> {
+        let body = self.names.bodies[body].body;
+        let loc = || match body.def(value) {
+            ValueDef::OpResult { op, .. } => body.loc(op),
+            _ => body.argument_loc(value),
+        };
+        self.options.nameloc_as_prefix.then(loc)?.first_name(body.ctx())
+    }
+
     fn argument(&mut self, body: usize, value: Value) {
         let number = self.counters.argument;
+        if let Some(name) = self.name_of_place(body, value) {
+            self.suggest(body, value, name);
+            self.counters.argument += 1;
+            return;
+        }
         self.counters.argument += 1;
         if self.may_clash {
             let name = format!("arg{number}");
@@ -252,8 +275,9 @@ impl<'p> Numbering<'p> {
         *self.code(body, value) = number | ARGUMENT;
     }
 
-    /// Gives a value a suggested name, changed so that it is a name and nobody else's.
+    /// Gives a value a suggested name, or that of its location, changed so that it is a name and nobody else's.
     fn suggest(&mut self, body: usize, value: Value, name: &str) {
+        let name = self.name_of_place(body, value).unwrap_or(name);
         if name.is_empty() {
             return self.number(body, value);
         }

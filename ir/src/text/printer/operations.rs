@@ -174,6 +174,9 @@ impl OpPrinter<'_> {
         terminators: bool,
         empty_block: bool,
     ) {
+        if self.options.skip_regions {
+            return self.write("{...}");
+        }
         let region = op.region(index);
         let dialect = op.info().interface::<dyn AsmNames>().map_or("", |names| names.default_dialect());
         self.default_dialects.push(dialect);

@@ -1,8 +1,6 @@
 //! The resource section at the end, and text of dialects nobody registered.
 
-use super::survey::Survey;
 use super::with_printer;
-use crate::attributes::AttrKind;
 use crate::body::OpRef;
 use crate::resources::{ExternalResources, ResourceValue};
 use crate::text::OpPrinter;
@@ -15,24 +13,14 @@ struct Section<'a> {
 }
 
 impl OpPrinter<'_> {
-    /// Writes the blobs that the operation's attributes refer to, and the external resources of its file.
-    pub(crate) fn file_metadata(&mut self, op: OpRef<'_>, survey: &Survey) {
+    /// Writes the blobs that were referred to in what is printed, and the external resources of the operation's file.
+    pub(crate) fn file_metadata(&mut self, op: OpRef<'_>) {
         let ctx = self.ctx;
-        let mut keys = Vec::new();
-        let mut seen = hashbrown::HashSet::new();
-        let mut attrs: Vec<_> = survey.dicts.iter().flat_map(|dict| dict.entries(ctx)).map(|e| e.1).collect();
-        while let Some(attr) = attrs.pop() {
-            match attr.kind(ctx) {
-                AttrKind::DenseResource { key, .. } if seen.insert(*key) => keys.push(*key),
-                AttrKind::Array(elements) => attrs.extend(elements),
-                AttrKind::Dictionary(dict) => attrs.extend(dict.entries(ctx).iter().map(|e| e.1)),
-                _ => {}
-            }
-        }
-        let mut blobs: Vec<_> =
-            keys.into_iter().filter_map(|key| Some((ctx.str(key), ctx.resource("builtin", key)?))).collect();
-        blobs.sort_by(|a, b| a.0.cmp(b.0));
-        let entries = blobs.into_iter().map(|(key, blob)| (key, self.blob_text(&blob))).collect();
+        let mut keys = std::mem::take(&mut self.resources);
+        keys.sort_unstable_by_key(|key| ctx.str(*key));
+        keys.dedup();
+        let blobs = keys.into_iter().filter_map(|key| Some((ctx.str(key), ctx.resource("builtin", key)?)));
+        let entries = blobs.map(|(key, blob)| (key, self.blob_text(&blob))).collect();
         let dialects = Section { name: "dialect_resources", groups: vec![("builtin", entries)] };
         let external = op.body().external_resources().into_iter().flat_map(ExternalResources::groups);
         let external = external.map(|(group, entries)| {
