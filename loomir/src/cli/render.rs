@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use loomir::ir::{Context, Diagnostic, Diagnostics, Loc, Severity};
 
 use super::input::Input;
@@ -49,11 +49,12 @@ fn group<'a>(
     input: &'a Input,
     lines: &Lines<'a>,
 ) -> Group<'a> {
-    let place = loc.file_line_col(ctx).filter(|(file, ..)| *file == input.name);
-    let Some((line, column)) = place.map(|(_, line, column)| (line, column)) else {
-        return Group::with_title(title);
+    let Some((file, line, column)) = loc.file_line_col(ctx) else { return Group::with_title(title) };
+    let excerpt = if file == input.name { lines.excerpt(line, column) } else { None };
+    let Some((shown, span)) = excerpt else {
+        let origin = Origin::path(file.to_owned()).line(line as usize).char_column(column as usize);
+        return title.element(origin);
     };
-    let Some((shown, span)) = lines.excerpt(line, column) else { return Group::with_title(title) };
     let snippet = Snippet::source(shown)
         .line_start(line as usize)
         .path(input.name.as_str())
@@ -61,8 +62,11 @@ fn group<'a>(
     title.element(snippet)
 }
 
-/// Longest part of a line that is shown, in bytes.
+/// Longest part of a line that is shown behind its place, in bytes.
 const LONGEST: usize = 240;
+
+/// Lines are shown up to this byte; the renderer goes through them for each diagnostic, and shows what fits.
+const FARTHEST: usize = 1 << 16;
 
 /// The lines of a source, found in constant time.
 struct Lines<'a> {
@@ -76,18 +80,16 @@ impl<'a> Lines<'a> {
         Lines { text, starts: std::iter::once(0).chain(breaks).collect() }
     }
 
-    /// A line, cut where it is very long, and the bytes in it that a word at `column` takes.
+    /// A line, as far as it is looked at, and the bytes in it that a word at `column` takes. `None` if that is too far to the right.
     fn excerpt(&self, line: u32, column: u32) -> Option<(&'a str, Range<usize>)> {
         let start = *self.starts.get((line as usize).checked_sub(1)?)?;
         let rest = &self.text[start..];
         let line = rest.split('\n').next()?;
         let at = (column as usize).saturating_sub(1).min(line.len());
-        let at = floor_boundary(line, at);
-        if at > LONGEST {
-            // The start of a very long line says nothing; show from the place on.
-            let shown = &line[at..floor_boundary(line, (at + LONGEST).min(line.len()))];
-            return Some((shown, 0..word(shown, 0)));
+        if at > FARTHEST {
+            return None;
         }
+        let at = floor_boundary(line, at);
         let shown = &line[..floor_boundary(line, line.len().min(at + LONGEST))];
         Some((shown, at..word(shown, at)))
     }
