@@ -75,6 +75,9 @@ pub(super) fn command() -> Command {
         .arg(flag("mlir-print-debuginfo", "Print locations"))
         .arg(flag("mlir-pretty-debuginfo", "Print locations in a form for readers"))
         .arg(flag("mlir-print-local-scope", "Print without aliases"))
+        .arg(flag("mlir-print-skip-regions", "Print operations without their regions"))
+        .arg(flag("mlir-print-unique-ssa-ids", "Number values through all regions"))
+        .arg(flag("mlir-use-nameloc-as-prefix", "Name values as their locations do"))
         .arg(number(
             "mlir-elide-elementsattrs-if-larger",
             "Leave out the elements of attributes that have more",
@@ -321,6 +324,9 @@ impl Run<'_> {
             debug_info: is_on(matches, "mlir-print-debuginfo") || pretty_debug_info,
             pretty_debug_info,
             local_scope: is_on(matches, "mlir-print-local-scope"),
+            skip_regions: is_on(matches, "mlir-print-skip-regions"),
+            unique_ssa_ids: is_on(matches, "mlir-print-unique-ssa-ids"),
+            nameloc_as_prefix: is_on(matches, "mlir-use-nameloc-as-prefix"),
             elide_elements_larger_than: matches.get_one("mlir-elide-elementsattrs-if-larger").copied(),
             elide_resources_longer_than: matches.get_one("mlir-elide-resource-strings-if-larger").copied(),
         }
