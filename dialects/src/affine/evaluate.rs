@@ -4,7 +4,7 @@ use loomir_ir::attributes::AttrKind;
 use loomir_ir::{AffineMap, OpRef, Registry, Value};
 
 use crate::arith::reduction::Reduction;
-use crate::interp::access::{Access, Subscripts};
+use crate::interp::access::{Access, Subscripts, load, store};
 use crate::interp::affine_map::{Map, Set};
 use crate::interp::code::malformed;
 use crate::interp::constant::dense_elements;
@@ -31,8 +31,8 @@ pub(super) fn register(registry: &mut Registry) {
     attach("for", decode_for);
     attach("if", decode_if);
     attach("parallel", decode_parallel);
-    attach("load", decode_load);
-    attach("store", decode_store);
+    attach("load", |op, d| load(op, d, access(op, d, 0)?));
+    attach("store", |op, d| store(op, d, access(op, d, 1)?));
     attach("vector_load", decode_vector_load);
     attach("vector_store", decode_vector_store);
     attach("prefetch", |_, _| Ok(action(|_| Ok(Flow::Next))));
@@ -250,22 +250,6 @@ impl Execute for Parallel {
 fn access(op: OpRef<'_>, d: &Decoder<'_>, memref: usize) -> Result<Access, Box<Fault>> {
     let map = Map::new(d, map_attribute(op, d, "map")?, op.operands().skip(memref + 1), op.loc())?;
     Access::new(op, d, memref, Subscripts::Map(map))
-}
-
-fn decode_load(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
-    let (access, result) = (access(op, d, 0)?, d.result(op, 0)?);
-    Ok(action(move |m| {
-        let datum = access.load(m)?;
-        m.done(result, datum)
-    }))
-}
-
-fn decode_store(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
-    let (value, access) = (d.operand(op, 0)?, access(op, d, 1)?);
-    Ok(action(move |m| {
-        access.store(m, value)?;
-        Ok(Flow::Next)
-    }))
 }
 
 fn decode_vector_load(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {

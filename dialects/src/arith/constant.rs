@@ -114,6 +114,19 @@ impl Numbers {
     }
 }
 
+/// Whether an attribute is a number or numbers, of type `ty`: what a constant operation holds.
+pub(crate) fn is_number_of(ctx: &Context, attr: Attr, ty: Type) -> bool {
+    let is_number = matches!(
+        attr.kind(ctx),
+        AttrKind::Integer { .. }
+            | AttrKind::WideInteger { .. }
+            | AttrKind::Float { .. }
+            | AttrKind::DenseElements { .. }
+            | AttrKind::DenseResource { .. }
+    );
+    is_number && attr.ty(ctx) == Some(ty)
+}
+
 /// Whether every element of a constant has these bits.
 pub fn is_splat_of(ctx: &Context, attr: Attr, bits: u128) -> bool {
     Numbers::of(ctx, attr) == Some(Numbers::One(bits))

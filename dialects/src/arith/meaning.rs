@@ -1,26 +1,18 @@
 //! What operations of `arith` mean to passes: effects, names, constants.
 
 use loomir_ir::text::AsmNames;
-use loomir_ir::{Attr, AttrKind, Context, Loc, OpRef, OperationState, Registry, Type, Value};
+use loomir_ir::{Attr, Context, Loc, OpRef, OperationState, Registry, Type, Value};
 
-use super::constant::{Numbers, mask, width};
+use super::constant::{Numbers, is_number_of, mask, width};
 use super::{ConstantOp, syntax};
 use crate::interfaces::{Effect, MemoryEffects};
 use crate::names::AsDefined;
 
 /// An operation that yields a constant: `arith.constant`, or `ub.poison` for poison.
 pub(crate) fn materialize_constant(ctx: &Context, value: Attr, ty: Type) -> Option<OperationState> {
-    let is_number = matches!(
-        value.kind(ctx),
-        AttrKind::Integer { .. }
-            | AttrKind::WideInteger { .. }
-            | AttrKind::Float { .. }
-            | AttrKind::DenseElements { .. }
-            | AttrKind::DenseResource { .. }
-    );
     // `arith` has no numbers of integers that say how they are read.
     let is_signed = ty.integer_width(ctx).is_some() && !ty.is_signless_integer(ctx);
-    if is_number && !is_signed && value.ty(ctx) == Some(ty) {
+    if !is_signed && is_number_of(ctx, value, ty) {
         let state = OperationState::of(ctx, ConstantOp::DEF, Loc::UNKNOWN);
         return Some(state.attr(ctx, "value", value).results(&[ty]));
     }

@@ -3,7 +3,7 @@
 use loomir_ir::{Loc, OpRef, Type};
 
 use super::affine_map::Map;
-use super::code::{Decoder, Slot, malformed};
+use super::code::{Decoded, Decoder, Flow, Slot, action, malformed};
 use super::datum::{Cause, Datum, Dim, MemRef, Pointer};
 use super::fault::Fault;
 use super::layout::{Layout, type_text};
@@ -154,6 +154,24 @@ impl Access {
     pub fn element(&self) -> &Layout {
         &self.element
     }
+}
+
+/// An operation that reads an element into its result.
+pub fn load(op: OpRef<'_>, d: &Decoder<'_>, access: Access) -> Decoded {
+    let result = d.result(op, 0)?;
+    Ok(action(move |m| {
+        let datum = access.load(m)?;
+        m.done(result, datum)
+    }))
+}
+
+/// An operation that writes its first operand to an element.
+pub fn store(op: OpRef<'_>, d: &Decoder<'_>, access: Access) -> Decoded {
+    let value = d.operand(op, 0)?;
+    Ok(action(move |m| {
+        access.store(m, value)?;
+        Ok(Flow::Next)
+    }))
 }
 
 /// The memref in a register.

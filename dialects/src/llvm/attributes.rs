@@ -7,6 +7,8 @@ use loomir_ir::opdef::{EnumStorage, StructAttrDef};
 use loomir_ir::text::{Delimiter, OpParser, OpPrinter, ParseResult};
 use loomir_ir::{Attr, EnumDef, Name, Type};
 
+use crate::arith;
+
 /// What may be assumed of floating-point operands and how far results may be changed.
 pub static FASTMATH: EnumDef = EnumDef {
     name: "llvm.fastmath",
@@ -29,10 +31,8 @@ pub static FASTMATH: EnumDef = EnumDef {
 /// `nsw` and `nuw`: overflow as a signed or unsigned number makes the result poison.
 pub static OVERFLOW: EnumDef = EnumDef {
     name: "llvm.overflow",
-    cases: &[("none", 0), ("nsw", 1), ("nuw", 2)],
-    flags: true,
-    separator: ", ",
     storage: EnumStorage::Integer(32),
+    ..arith::OVERFLOW
 };
 
 /// What may be assumed of an address computation. `inbounds` contains `nusw`.
@@ -180,24 +180,7 @@ pub static ATOMIC_BIN_OP: EnumDef = EnumDef {
 };
 
 /// Predicates of integer comparison.
-pub static ICMP_PREDICATE: EnumDef = EnumDef {
-    name: "llvm.icmp_predicate",
-    cases: &[
-        ("eq", 0),
-        ("ne", 1),
-        ("slt", 2),
-        ("sle", 3),
-        ("sgt", 4),
-        ("sge", 5),
-        ("ult", 6),
-        ("ule", 7),
-        ("ugt", 8),
-        ("uge", 9),
-    ],
-    flags: false,
-    separator: "",
-    storage: EnumStorage::Integer(64),
-};
+pub static ICMP_PREDICATE: EnumDef = EnumDef { name: "llvm.icmp_predicate", ..arith::CMPI_PREDICATE };
 
 /// Predicates of floating-point comparison: `o…` is false and `u…` true if an operand is no number.
 pub static FCMP_PREDICATE: EnumDef = EnumDef {

@@ -5,7 +5,7 @@ use loomir_ir::types::DYNAMIC;
 use loomir_ir::{Attr, OpRef, Registry, Type};
 
 use crate::arith::reduction::Reduction;
-use crate::interp::access::{Access, Subscripts, element_layout, memref};
+use crate::interp::access::{Access, Subscripts, element_layout, load, memref, store};
 use crate::interp::code::malformed;
 use crate::interp::constant::{dense_elements, element_bytes};
 use crate::interp::external::copy_elements;
@@ -32,8 +32,8 @@ pub(super) fn register(registry: &mut Registry) {
     });
     attach("realloc", decode_realloc);
     attach("dealloc", decode_dealloc);
-    attach("load", decode_load);
-    attach("store", decode_store);
+    attach("load", |op, d| load(op, d, access(op, d, 0)?));
+    attach("store", |op, d| store(op, d, access(op, d, 1)?));
     attach("copy", decode_copy);
     attach("get_global", decode_get_global);
     attach("atomic_rmw", decode_atomic);
@@ -149,22 +149,6 @@ fn decode_dealloc(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
 /// The access to operand `memref` at the subscripts that follow it.
 fn access(op: OpRef<'_>, d: &Decoder<'_>, memref: usize) -> Result<Access, Box<Fault>> {
     Access::new(op, d, memref, Subscripts::Slots(d.slots(op.operands().skip(memref + 1))))
-}
-
-fn decode_load(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
-    let (access, result) = (access(op, d, 0)?, d.result(op, 0)?);
-    Ok(action(move |m| {
-        let datum = access.load(m)?;
-        m.done(result, datum)
-    }))
-}
-
-fn decode_store(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
-    let (value, access) = (d.operand(op, 0)?, access(op, d, 1)?);
-    Ok(action(move |m| {
-        access.store(m, value)?;
-        Ok(Flow::Next)
-    }))
 }
 
 fn decode_copy(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {

@@ -4,6 +4,7 @@ use loomir_ir::verifier::op_error;
 use loomir_ir::{AttrKind, Context, Diagnostic, Diagnostics, Loc, OpRef, OperationState, Type, TypeKind};
 
 use super::{ComdatSelectorOp, ConstantOp};
+use crate::arith::constant::is_number_of;
 use crate::llvm::types::{self, LlvmType};
 
 /// The attribute's kind and size fit the type.
@@ -93,14 +94,7 @@ pub(super) fn verify_comdat(op: OpRef<'_>, out: &mut Diagnostics) {
 
 /// A constant of an attribute whose type is the result's.
 pub(crate) fn materialize(ctx: &Context, value: loomir_ir::Attr, ty: Type) -> Option<OperationState> {
-    let is_number = matches!(
-        value.kind(ctx),
-        AttrKind::Integer { .. }
-            | AttrKind::WideInteger { .. }
-            | AttrKind::Float { .. }
-            | AttrKind::DenseElements { .. }
-    );
-    if !is_number || value.ty(ctx) != Some(ty) || !types::is_compatible(ctx, ty) {
+    if !is_number_of(ctx, value, ty) || !types::is_compatible(ctx, ty) {
         return None;
     }
     Some(OperationState::of(ctx, ConstantOp::DEF, Loc::UNKNOWN).attr(ctx, "value", value).results(&[ty]))
