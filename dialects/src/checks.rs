@@ -78,6 +78,47 @@ pub(crate) fn check_edge(op: OpRef<'_>, edge: Edge<'_>, out: &mut Diagnostics) {
     out.push(op_error(op, message).note(point.loc(), "region branch point"));
 }
 
+/// Reports values carried from iteration to iteration that do not fit: initial values, arguments and results. `mismatch` is what is said
+/// where there are not as many results. Returns whether there are as many of each.
+pub(crate) fn check_carried(
+    op: OpRef<'_>,
+    inits: &[Type],
+    arguments: &[Type],
+    mismatch: &str,
+    out: &mut Diagnostics,
+) -> bool {
+    if inits.len() != arguments.len() {
+        let (inits, arguments) = (inits.len(), arguments.len());
+        let message = format!("different number of inits and region iter_args: {inits} != {arguments}");
+        out.push(op_error(op, message));
+        return false;
+    }
+    if inits.len() != op.num_results() {
+        out.push(op_error(op, mismatch));
+        return false;
+    }
+    for (i, argument) in arguments.iter().enumerate() {
+        check_ith(op, i, ("init", inits[i]), ("region iter_arg", *argument), out);
+        check_ith(op, i, ("region iter_arg", *argument), ("loop result", op.result_type(i)), out);
+    }
+    true
+}
+
+/// Reports two types, each of what its name says at place `i`, that differ.
+pub(crate) fn check_ith(op: OpRef<'_>, i: usize, a: (&str, Type), b: (&str, Type), out: &mut Diagnostics) {
+    if a.1 != b.1 {
+        let name = |ty| type_to_string(op.ctx(), ty);
+        let message = format!(
+            "{i}-th {} and {i}-th {} have different type: '{}' != '{}'",
+            a.0,
+            b.0,
+            name(a.1),
+            name(b.1)
+        );
+        out.push(op_error(op, message));
+    }
+}
+
 /// Reports regions whose terminators, if they are of `def`, yield other types than the results.
 pub(crate) fn check_yields(op: OpRef<'_>, def: &'static OpDef, out: &mut Diagnostics) {
     let body = op.body();

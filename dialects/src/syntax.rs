@@ -1,8 +1,7 @@
 //! Pieces of assembly that several dialects share: lists of numbers and values mixed, and lists of arguments with what they start as.
 
-use loomir_ir::DYNAMIC;
-use loomir_ir::Value;
 use loomir_ir::text::{Argument, Delimiter, OpParser, OpPrinter, ParseResult, UnresolvedOperand};
+use loomir_ir::{DYNAMIC, OpRef, OperationState, Value};
 
 /// Reads `(%a = %x, %b = %y)`: arguments, whose types are not known yet, and the values they start as.
 pub(crate) fn parse_assignments(
@@ -15,6 +14,53 @@ pub(crate) fn parse_assignments(
         Ok((argument, p.parse_operand()?))
     })?;
     Ok(pairs.into_iter().unzip())
+}
+
+/// Reads `iter_args(%a = %x, %b = %y) -> (f32, i32)`, or nothing: arguments and the values they start as; their types become those of the
+/// results. `mismatch` is what is said where there are not as many of each.
+pub(crate) fn parse_carried(
+    p: &mut OpParser<'_, '_>,
+    state: &mut OperationState,
+    mismatch: &str,
+) -> ParseResult<(Vec<Argument>, Vec<UnresolvedOperand>)> {
+    let loc = p.loc();
+    if !p.accept_keyword("iter_args") {
+        return Ok(Default::default());
+    }
+    let (mut arguments, inits) = parse_assignments(p, Delimiter::Paren)?;
+    if !inits.is_empty() {
+        state.result_types = p.parse_arrow_types()?;
+    }
+    if state.result_types.len() != inits.len() {
+        return Err(p.error(loc, mismatch));
+    }
+    for (argument, ty) in arguments.iter_mut().zip(&state.result_types) {
+        argument.ty = *ty;
+    }
+    Ok((arguments, inits))
+}
+
+/// Writes what [`parse_carried`] reads. The first argument is the induction variable.
+pub(crate) fn print_carried(p: &mut OpPrinter<'_>, op: OpRef<'_>, arguments: &[Value], inits: &[Value]) {
+    print_assignments(p, " iter_args", arguments.iter().skip(1).copied(), inits);
+    print_result_types(p, op);
+}
+
+/// Writes ` -> (f32, i32)`, the types of the results, or nothing if there are none.
+pub(crate) fn print_result_types(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
+    if op.num_results() > 0 {
+        p.write(" -> (");
+        p.types(op.results().map(|r| op.type_of(r)));
+        p.write(")");
+    }
+}
+
+/// The arguments of the entry block of a region; none if the region has no block.
+pub(crate) fn entry_arguments(op: OpRef<'_>, region: usize) -> Vec<Value> {
+    match op.body().entry_block(op.region(region)) {
+        Some(block) => op.body().arguments(block).collect(),
+        None => Vec::new(),
+    }
 }
 
 /// Writes `(%a = %x, %b = %y)` behind `prefix`, or nothing if there are none. As in MLIR, locations of the arguments are not written.

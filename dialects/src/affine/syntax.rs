@@ -5,7 +5,7 @@ use loomir_ir::{AffineExpr, AffineExprKind, AffineMap, Attr, AttrKind, OpRef, Op
 
 use super::YieldOp;
 use super::access::map_of;
-use crate::syntax::{parse_assignments, parse_index_list, print_assignments, print_index_list};
+use crate::syntax::{entry_arguments, parse_carried, parse_index_list, print_carried, print_index_list};
 
 /// Reads `(%i, %j)[%n]`, the operands of a map or set with so many dimensions and symbols.
 fn parse_map_operands(p: &mut OpParser<'_, '_>, dims: u32, symbols: u32) -> ParseResult<Vec<Value>> {
@@ -116,18 +116,10 @@ pub(super) fn parse_for(p: &mut OpParser<'_, '_>, state: &mut OperationState) ->
     }
     state.set_attr(ctx, "step", ctx.index_attr(step));
     let loc = p.loc();
-    let mut inits = Vec::new();
-    let mut arguments = vec![variable];
-    if p.accept_keyword("iter_args") {
-        let (carried, operands) = parse_assignments(p, Delimiter::Paren)?;
-        state.result_types = p.parse_arrow_types()?;
-        if state.result_types.len() != operands.len() {
-            return Err(p.error(loc, "mismatch between the number of loop-carried values and results"));
-        }
-        inits = p.resolve_all(&operands, &state.result_types, loc)?;
-        let typed = carried.into_iter().zip(&state.result_types);
-        arguments.extend(typed.map(|(argument, ty)| loomir_ir::text::Argument { ty: *ty, ..argument }));
-    }
+    let mismatch = "mismatch between the number of loop-carried values and results";
+    let (mut arguments, inits) = parse_carried(p, state, mismatch)?;
+    let inits = p.resolve_all(&inits, &state.result_types, loc)?;
+    arguments.insert(0, variable);
     state.set_segments(ctx, &[lower as i64, upper as i64, inits.len() as i64]);
     state.operands.extend(inits);
     p.parse_region(state, &arguments)?;
@@ -195,11 +187,8 @@ fn print_bound(p: &mut OpPrinter<'_>, map: AffineMap, operands: &[Value], word: 
 }
 
 pub(super) fn print_for(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
-    let (ctx, body) = (op.ctx(), op.body());
-    let arguments: Vec<Value> = match body.entry_block(op.region(0)) {
-        Some(block) => body.arguments(block).collect(),
-        None => Vec::new(),
-    };
+    let ctx = op.ctx();
+    let arguments = entry_arguments(op, 0);
     let inits = op.operand_group("inits");
     p.write(" ");
     if let Some(variable) = arguments.first() {
@@ -213,12 +202,7 @@ pub(super) fn print_for(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
         Some(1) | None => {}
         Some(step) => p.write(&format!(" step {step}")),
     }
-    print_assignments(p, " iter_args", arguments.iter().skip(1).copied(), &inits);
-    if !inits.is_empty() {
-        p.write(" -> (");
-        p.types(op.results().map(|r| op.type_of(r)));
-        p.write(")");
-    }
+    print_carried(p, op, &arguments, &inits);
     p.write(" ");
     p.region(op, 0, false, !inits.is_empty());
     p.attr_dict(op, &["lowerBoundMap", "upperBoundMap", "step", "operandSegmentSizes"]);

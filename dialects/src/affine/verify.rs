@@ -1,13 +1,14 @@
 //! What the tables of `affine` cannot say.
 
-use loomir_ir::text::type_to_string;
 use loomir_ir::verifier::op_error;
 use loomir_ir::{AffineMap, AttrKind, DYNAMIC, Diagnostics, OpRef, Type, Value};
 
 use super::access::{map_of, subscripts};
 use super::validity::{is_valid_dim, is_valid_symbol};
 use super::{ForOp, IfOp, ParallelOp, YieldOp};
-use crate::checks::{Edge, check_edge, expect_implicit_terminators, expect_no_region_arguments, types_of};
+use crate::checks::{
+    Edge, check_carried, check_edge, expect_implicit_terminators, expect_no_region_arguments, types_of,
+};
 
 /// Reports operands of a map that may not be its dimensions or symbols.
 pub(super) fn verify_map_operands(op: OpRef<'_>, operands: &[Value], dims: u32, out: &mut Diagnostics) {
@@ -59,7 +60,6 @@ fn verify_inputs(op: OpRef<'_>, map: AffineMap, out: &mut Diagnostics) -> bool {
 pub(super) fn verify_for(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_implicit_terminators(op, YieldOp::DEF, out);
     let (ctx, body) = (op.ctx(), op.body());
-    let name = |ty| type_to_string(ctx, ty);
     let arguments = match body.entry_block(op.region(0)) {
         Some(block) => types_of(op, body.arguments(block)),
         None => Vec::new(),
@@ -87,34 +87,8 @@ pub(super) fn verify_for(op: OpRef<'_>, out: &mut Diagnostics) {
         }
     }
     let inits = types_of(op, op.operand_group("inits"));
-    if inits.len() != carried.len() {
-        let (inits, carried) = (inits.len(), carried.len());
-        out.push(op_error(
-            op,
-            format!("different number of inits and region iter_args: {inits} != {carried}"),
-        ));
-        return;
-    }
-    if inits.len() != op.num_results() {
-        let message = "mismatch between the number of loop-carried values and results";
-        out.push(op_error(op, message));
-        return;
-    }
-    for (i, (init, argument)) in inits.iter().zip(carried).enumerate() {
-        if init != argument {
-            let (a, b) = (name(*init), name(*argument));
-            let message =
-                format!("{i}-th init and {i}-th region iter_arg have different type: '{a}' != '{b}'");
-            out.push(op_error(op, message));
-        }
-        let result = op.result_type(i);
-        if *argument != result {
-            let (a, b) = (name(*argument), name(result));
-            let message =
-                format!("{i}-th region iter_arg and {i}-th loop result have different type: '{a}' != '{b}'");
-            out.push(op_error(op, message));
-        }
-    }
+    let mismatch = "mismatch between the number of loop-carried values and results";
+    check_carried(op, &inits, carried, mismatch, out);
 }
 
 /// Valid operands, as many as the set has inputs; both branches if there are results.

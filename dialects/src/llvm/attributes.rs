@@ -29,11 +29,8 @@ pub static FASTMATH: EnumDef = EnumDef {
 };
 
 /// `nsw` and `nuw`: overflow as a signed or unsigned number makes the result poison.
-pub static OVERFLOW: EnumDef = EnumDef {
-    name: "llvm.overflow",
-    storage: EnumStorage::Integer(32),
-    ..arith::OVERFLOW
-};
+pub static OVERFLOW: EnumDef =
+    EnumDef { name: "llvm.overflow", storage: EnumStorage::Integer(32), ..arith::OVERFLOW };
 
 /// What may be assumed of an address computation. `inbounds` contains `nusw`.
 pub static GEP_NO_WRAP: EnumDef = EnumDef {

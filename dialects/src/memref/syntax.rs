@@ -4,7 +4,7 @@ use loomir_ir::text::{Delimiter, OpParser, OpPrinter, ParseResult, UnresolvedOpe
 use loomir_ir::{AffineExpr, AffineMap, Attr, AttrKind, Context, OpRef, OperationState, Type, TypeKind};
 
 use super::{AllocaScopeReturnOp, layout};
-use crate::syntax::{parse_index_list, print_index_list_in};
+use crate::syntax::{parse_index_list, print_index_list_in, print_result_types};
 
 /// The numbers of a dense array.
 fn numbers(op: OpRef<'_>, name: &str) -> Vec<i64> {
@@ -339,11 +339,7 @@ pub(super) fn parse_alloca_scope(p: &mut OpParser<'_, '_>, state: &mut Operation
 pub(super) fn print_alloca_scope(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     let has_results = op.num_results() > 0;
     p.write(" ");
-    if has_results {
-        p.write(" -> (");
-        p.types(op.results().map(|v| op.type_of(v)));
-        p.write(")");
-    }
+    print_result_types(p, op);
     p.write(" ");
     p.region(op, 0, false, has_results);
     p.attr_dict(op, &[]);

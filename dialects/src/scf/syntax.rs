@@ -4,15 +4,10 @@ use loomir_ir::text::{Argument, Delimiter, OpParser, OpPrinter, ParseResult};
 use loomir_ir::{OpRef, OperationState, Type, Value};
 
 use super::{InParallelOp, ReduceOp, YieldOp};
-use crate::syntax::{parse_assignments, parse_index_list, print_assignments, print_index_list};
-
-/// The arguments of the entry block of a region; none if the region has no block.
-fn entry_arguments(op: OpRef<'_>, region: usize) -> Vec<Value> {
-    match op.body().entry_block(op.region(region)) {
-        Some(block) => op.body().arguments(block).collect(),
-        None => Vec::new(),
-    }
-}
+use crate::syntax::{
+    entry_arguments, parse_assignments, parse_carried, parse_index_list, print_assignments, print_carried,
+    print_index_list, print_result_types,
+};
 
 /// Gives arguments their types; the caller has checked that there are as many.
 fn set_types(arguments: &mut [Argument], types: &[Type]) {
@@ -48,17 +43,8 @@ pub(super) fn parse_for(p: &mut OpParser<'_, '_>, state: &mut OperationState) ->
     p.expect_keyword("step")?;
     let step = p.parse_operand()?;
     let loc = p.loc();
-    let (mut arguments, inits) = if p.accept_keyword("iter_args") {
-        parse_assignments(p, Delimiter::Paren)?
-    } else {
-        Default::default()
-    };
-    if !inits.is_empty() {
-        state.result_types = p.parse_arrow_types()?;
-    }
-    if state.result_types.len() != inits.len() {
-        return Err(p.error(loc, "mismatch in number of loop-carried values and defined values"));
-    }
+    let mismatch = "mismatch in number of loop-carried values and defined values";
+    let (mut arguments, inits) = parse_carried(p, state, mismatch)?;
     variable.ty = if p.accept(":") { p.parse_type()? } else { Type::INDEX };
     for operand in [lower, upper, step] {
         let value = p.resolve(operand, variable.ty)?;
@@ -66,7 +52,6 @@ pub(super) fn parse_for(p: &mut OpParser<'_, '_>, state: &mut OperationState) ->
     }
     let inits = p.resolve_all(&inits, &state.result_types, loc)?;
     state.operands.extend(inits);
-    set_types(&mut arguments, &state.result_types);
     arguments.insert(0, variable);
     p.parse_region(state, &arguments)?;
     p.ensure_terminator(state, 0, YieldOp::DEF);
@@ -88,12 +73,7 @@ pub(super) fn print_for(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
         p.write(word);
         p.operand(*operand);
     }
-    print_assignments(p, " iter_args", arguments.iter().skip(1).copied(), inits);
-    if !inits.is_empty() {
-        p.write(" -> (");
-        p.types(op.results().map(|r| op.type_of(r)));
-        p.write(")");
-    }
+    print_carried(p, op, &arguments, inits);
     p.write(" ");
     if op.operand_type(0) != Type::INDEX {
         p.write(" : ");
@@ -124,11 +104,7 @@ pub(super) fn print_if(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     let terminators = op.num_results() > 0;
     p.write(" ");
     p.operand(op.operand(0));
-    if terminators {
-        p.write(" -> (");
-        p.types(op.results().map(|r| op.type_of(r)));
-        p.write(")");
-    }
+    print_result_types(p, op);
     p.write(" ");
     p.region(op, 0, false, terminators);
     if op.body().entry_block(op.region(1)).is_some() {

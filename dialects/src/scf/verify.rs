@@ -9,8 +9,8 @@ use super::{
     ReduceReturnOp, WhileOp, YieldOp,
 };
 use crate::checks::{
-    Edge, check_edge, check_yields, expect_implicit_terminators, expect_no_region_arguments, expect_parent,
-    terminator, types_of,
+    Edge, check_carried, check_edge, check_ith, check_yields, expect_implicit_terminators,
+    expect_no_region_arguments, expect_parent, terminator, types_of,
 };
 
 /// Types of the arguments of a region's entry block.
@@ -36,10 +36,8 @@ pub(super) fn verify_yield(op: OpRef<'_>, out: &mut Diagnostics) {
 /// Bounds, initial values, arguments, yielded values and results fit each other.
 pub(super) fn verify_for(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_implicit_terminators(op, YieldOp::DEF, out);
-    let name = |ty| type_to_string(op.ctx(), ty);
     let arguments = argument_types(op, 0);
     let inits = types_of(op, op.operands().skip(3));
-    let results = types_of(op, op.results());
     let Some((variable, carried)) = arguments.split_first() else {
         out.push(op_error(op, "expected the induction variable as the first argument of the body"));
         return;
@@ -47,16 +45,8 @@ pub(super) fn verify_for(op: OpRef<'_>, out: &mut Diagnostics) {
     if *variable != op.operand_type(0) {
         out.push(op_error(op, "expected induction variable to be same type as bounds and step"));
     }
-    if inits.len() != carried.len() {
-        let (inits, carried) = (inits.len(), carried.len());
-        out.push(op_error(
-            op,
-            format!("different number of inits and region iter_args: {inits} != {carried}"),
-        ));
-        return;
-    }
-    if results.len() != inits.len() {
-        out.push(op_error(op, "mismatch in number of loop-carried values and defined values"));
+    let mismatch = "mismatch in number of loop-carried values and defined values";
+    if !check_carried(op, &inits, carried, mismatch, out) {
         return;
     }
     let yielded = terminator(op, 0).filter(|last| last.is(YieldOp::DEF));
@@ -68,19 +58,8 @@ pub(super) fn verify_for(op: OpRef<'_>, out: &mut Diagnostics) {
         check_edge(op, edge, out);
         return;
     }
-    for (i, argument) in carried.iter().enumerate() {
-        let mut compare = |left: &str, a: Type, right: &str, b: Type| {
-            if a != b {
-                let (a, b) = (name(a), name(b));
-                let message = format!("{i}-th {left} and {i}-th {right} have different type: '{a}' != '{b}'");
-                out.push(op_error(op, message));
-            }
-        };
-        compare("init", inits[i], "region iter_arg", *argument);
-        compare("region iter_arg", *argument, "loop result", results[i]);
-        if let Some(passed) = &yielded_types {
-            compare("region iter_arg", *argument, "yielded value", passed[i]);
-        }
+    for (i, (argument, passed)) in carried.iter().zip(yielded_types.into_iter().flatten()).enumerate() {
+        check_ith(op, i, ("region iter_arg", *argument), ("yielded value", passed), out);
     }
 }
 
