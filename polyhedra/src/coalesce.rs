@@ -75,7 +75,7 @@ fn merge(a: &Conjunction, b: &Conjunction, budget: &mut Budget) -> Exact<Option<
             }
         }
     }
-    let Some(hull) = hull.simplified() else { return Ok(None) };
+    let Some(hull) = hull.simplified_within(budget)? else { return Ok(None) };
     let beyond = subtract(std::slice::from_ref(&hull), &[a.clone(), b.clone()], budget)?;
     for piece in beyond {
         if !piece.decide_empty(budget)? {

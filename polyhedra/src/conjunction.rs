@@ -284,6 +284,7 @@ impl Conjunction {
 
     /// An integer point of the visible variables.
     pub(crate) fn solve(&self, budget: &mut Budget) -> Exact<Option<Point>> {
+        budget.tick(self.constraints() * self.ins.width())?;
         ladder!(T => {
             solve::solve::<T>(self.system(), budget).map(|point| {
                 point.map(|point| Point(point[..self.visible()].iter().map(|value| value.to_int()).collect()))
@@ -293,6 +294,7 @@ impl Conjunction {
 
     /// Whether the set is empty, without a point.
     pub(crate) fn decide_empty(&self, budget: &mut Budget) -> Exact<bool> {
+        budget.tick(self.constraints() * self.ins.width())?;
         ladder!(T => solve::is_empty::<T>(self.system(), budget))
     }
 

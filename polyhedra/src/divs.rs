@@ -144,6 +144,8 @@ impl Conjunction {
 
     /// Disjoint conjunctions with the same points together, all of whose existential variables are determined.
     pub(crate) fn explicit(&self, budget: &mut Budget) -> Exact<Vec<Conjunction>> {
+        let existentials = self.existentials();
+        budget.tick(existentials * existentials * self.constraints() * self.ins.width())?;
         if self.is_explicit() {
             return Ok(vec![self.clone()]);
         }
@@ -155,7 +157,7 @@ impl Conjunction {
         let pieces = parametric_optimum(&stated, stated.visible(), End::Least, budget)?.unwrap_or_default();
         let mut out = Vec::with_capacity(pieces.len());
         for piece in pieces {
-            let Some(simple) = piece.simplified() else { continue };
+            let Some(simple) = piece.simplified_within(budget)? else { continue };
             if simple.is_explicit() {
                 out.push(simple);
             } else if piece.is_explicit() {

@@ -17,13 +17,13 @@ pub(crate) fn gist(
 ) -> Exact<Vec<Conjunction>> {
     let mut out = Vec::with_capacity(pieces.len());
     for piece in pieces {
-        let Some(simple) = piece.simplified() else { continue };
+        let Some(simple) = piece.simplified_within(budget)? else { continue };
         let mut meets = false;
         for known in context {
             meets |= !simple.intersect(known).decide_empty(budget)?;
         }
         if meets {
-            out.extend(gist_of_one(&simple, context, budget)?.simplified());
+            out.extend(gist_of_one(&simple, context, budget)?.simplified_within(budget)?);
         }
     }
     Ok(out)
@@ -97,6 +97,6 @@ fn equality_is_implied(
     stride.eqs = Rows::new(row.len());
     stride.ins = Rows::new(row.len());
     stride.eqs.push(row);
-    let Some(stride) = stride.simplified() else { return Ok(false) };
+    let Some(stride) = stride.simplified_within(budget)? else { return Ok(false) };
     is_subset(known, &[stride], budget)
 }

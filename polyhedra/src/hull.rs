@@ -15,7 +15,7 @@ use crate::solve::solve_apart;
 impl Conjunction {
     /// The same set in normal form with every implied equality stated; `None` if it is empty.
     pub(crate) fn with_hull(&self, budget: &mut Budget) -> Exact<Option<Conjunction>> {
-        let Some(set) = self.simplified() else { return Ok(None) };
+        let Some(set) = self.simplified_within(budget)? else { return Ok(None) };
         if set.ins.is_empty() {
             return Ok(if set.decide_empty(budget)? { None } else { Some(set) });
         }
@@ -32,7 +32,7 @@ impl Conjunction {
                     }
                     stated.add_row(&affine, true);
                 }
-                Ok(stated.simplified())
+                stated.simplified_within(budget)
             }
         }
     }

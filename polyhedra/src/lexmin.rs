@@ -230,7 +230,7 @@ impl<T: Scalar> Node<T> {
     /// Pivots and cuts until the minimum is found, nothing is feasible, or the context must be split.
     fn run(&mut self, budget: &mut Budget) -> Exact<Outcome<T>> {
         'again: loop {
-            budget.tick(self.tableau.rows.len())?;
+            budget.tick(self.tableau.rows.weight())?;
             let mut open: Vec<usize> = Vec::new();
             for row in 0..self.tableau.rows.len() {
                 if row < self.unknowns && self.solved[row] {
@@ -268,6 +268,11 @@ impl<T: Scalar> Node<T> {
         }
     }
 
+    /// Steps that copying the node is worth.
+    fn weight(&self) -> usize {
+        self.context.weight() + self.tableau.rows.weight() + self.impossible.len() * self.context.ins.width()
+    }
+
     /// Of the rows whose sign is open the side to split on: one that, where it is not negative, makes most of the
     /// others so too.
     fn best_split(&mut self, open: &[usize], budget: &mut Budget) -> Exact<Vec<T>> {
@@ -292,6 +297,7 @@ impl<T: Scalar> Node<T> {
         self.whole = true;
         let mut negative = row.to_vec();
         crate::rows::complement(&mut negative)?;
+        budget.tick(self.weight())?;
         let mut other = self.clone();
         other.restrict(&negative, budget)?;
         self.restrict(row, budget)?;
@@ -314,6 +320,7 @@ impl<T: Scalar> Node<T> {
         if side[1..].iter().all(T::is_zero) {
             return Ok(if side[0].signum() >= 0 { Sign::NonNegative } else { Sign::Negative });
         }
+        budget.tick(self.points.len() * T::weights(&side))?;
         let (mut negative, mut other) = (false, false);
         for point in &self.points {
             if evaluate(&side, point)?.signum() < 0 {
@@ -343,6 +350,7 @@ impl<T: Scalar> Node<T> {
         if self.impossible.contains(&row) {
             return Ok(false);
         }
+        budget.tick(self.context.weight())?;
         let mut system = self.context.clone();
         system.ins.push_zeros()[..row.len()].clone_from_slice(&row);
         let Some(point) = solve_apart(&system, budget)? else {
@@ -435,6 +443,7 @@ impl<T: Scalar> Node<T> {
 
     /// Cuts off the minimum if some unknown is not an integer there. False: all are integers.
     fn cut(&mut self, budget: &mut Budget) -> Exact<bool> {
+        budget.tick(self.tableau.rows.weight())?;
         for unknown in 0..self.unknowns {
             let den = self.tableau.den[unknown].clone();
             if den.is_one() {
@@ -570,7 +579,7 @@ fn substitute_last_unknowns<T: Scalar>(
             row[last].is_unit().then_some((index, last))
         });
         let Some((index, column)) = found else { return Ok(substituted) };
-        budget.tick(problem.eqs.len() + problem.ins.len())?;
+        budget.tick(problem.eqs.weight() + problem.ins.weight())?;
         let row = problem.eqs.row(index).to_vec();
         problem.eqs.swap_remove(index);
         let positive = row[column].signum() > 0;

@@ -1,5 +1,7 @@
 //! Optima of unions: lexicographic ones as pieces, those of one expression as numbers, and small sample points.
 
+use std::ops::Range;
+
 use crate::affine::{Affine, Var};
 use crate::conjunction::{Conjunction, Point};
 use crate::int::Int;
@@ -24,7 +26,7 @@ pub(crate) fn optimum(pieces: &[Conjunction], fixed: usize, end: End, budget: &m
         if new.is_empty() {
             continue;
         }
-        let domain = domain(piece, &new, fixed);
+        let domain = domain(piece, &new, fixed, budget)?;
         best = better(&best, &domains, &new, &domain, fixed, end, budget)?;
         domains.extend(domain);
     }
@@ -33,13 +35,18 @@ pub(crate) fn optimum(pieces: &[Conjunction], fixed: usize, end: End, budget: &m
 
 /// Where a member has an optimum, as members over all variables of which the fixed ones alone are constrained: its
 /// shadow, or those of the pieces of its optimum, whose existential variables are determined.
-fn domain(member: &Conjunction, optimum: &[Conjunction], fixed: usize) -> Vec<Conjunction> {
-    let shadow = |set: &Conjunction| {
-        set.hidden(|var| var >= fixed).renamed(set.visible(), &identity(fixed)).simplified()
+fn domain(
+    member: &Conjunction,
+    optimum: &[Conjunction],
+    fixed: usize,
+    budget: &mut Budget,
+) -> Exact<Vec<Conjunction>> {
+    let mut shadow = |set: &Conjunction| {
+        set.hidden(|var| var >= fixed).renamed(set.visible(), &identity(fixed)).simplified_within(budget)
     };
-    match shadow(member) {
-        Some(whole) if whole.is_explicit() => vec![whole],
-        _ => optimum.iter().filter_map(shadow).collect(),
+    match shadow(member)? {
+        Some(whole) if whole.is_explicit() => Ok(vec![whole]),
+        _ => optimum.iter().filter_map(|piece| shadow(piece).transpose()).collect(),
     }
 }
 
@@ -100,9 +107,7 @@ fn contest(
     let all = fixed + 2 * dims;
     let beside: Vec<usize> = (0..fixed).chain(fixed + dims..all).collect();
     let both = a.renamed(all, &identity(a.visible())).intersect(&b.renamed(all, &beside));
-    let Some(mut tied) = both.simplified() else { return Ok((Vec::new(), Vec::new())) };
-    let part_of_a = |part: &Conjunction| part.hidden(|var| var >= fixed + dims).simplified();
-    let part_of_b = |part: &Conjunction| part.hidden(|var| (fixed..fixed + dims).contains(&var)).simplified();
+    let Some(mut tied) = both.simplified_within(budget)? else { return Ok((Vec::new(), Vec::new())) };
     if tied.decide_empty(budget)? {
         return Ok((Vec::new(), Vec::new()));
     }
@@ -134,7 +139,11 @@ fn contest(
     } else if a_wins.is_empty() {
         b_wins = vec![both];
     }
-    Ok((a_wins.iter().filter_map(part_of_a).collect(), b_wins.iter().filter_map(part_of_b).collect()))
+    let mut parts = |wins: Vec<Conjunction>, others: Range<usize>| -> Exact<Vec<Conjunction>> {
+        let part = |win: &Conjunction| win.hidden(|var| others.contains(&var)).simplified_within(budget);
+        wins.iter().map(part).filter_map(Exact::transpose).collect()
+    };
+    Ok((parts(a_wins, fixed + dims..all)?, parts(b_wins, fixed..fixed + dims)?))
 }
 
 fn identity(vars: usize) -> Vec<usize> {

@@ -157,6 +157,11 @@ impl<T: Scalar> Rows<T> {
         Ok(Rows { width: self.width, data })
     }
 
+    /// The steps of one operation on every number.
+    pub(crate) fn weight(&self) -> usize {
+        T::weights(&self.data)
+    }
+
     /// Bytes of heap in use.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.data.capacity() * size_of::<T>()
@@ -202,6 +207,11 @@ impl<T: Scalar> System<T> {
     /// The same system over another rung of the ladder.
     pub(crate) fn converted<U: Scalar>(&self) -> Exact<System<U>> {
         Ok(System { eqs: self.eqs.converted()?, ins: self.ins.converted()? })
+    }
+
+    /// The steps of one operation on every number.
+    pub(crate) fn weight(&self) -> usize {
+        self.eqs.weight() + self.ins.weight()
     }
 
     #[inline]

@@ -39,8 +39,11 @@ pub(crate) trait Scalar: Clone + Ord + Debug + Hash {
     }
 
     /// About how many steps an operation on this number is worth.
-    fn weight(&self) -> usize {
-        1
+    fn weight(&self) -> usize;
+
+    /// The steps of one operation on each number of a row.
+    fn weights(row: &[Self]) -> usize {
+        row.iter().map(Self::weight).sum()
     }
 
     fn is_one(&self) -> bool {
@@ -63,8 +66,16 @@ pub(crate) trait Scalar: Clone + Ord + Debug + Hash {
 }
 
 macro_rules! machine_scalar {
-    ($ty:ty, $unsigned:ty, $from_int:expr) => {
+    ($ty:ty, $weight:literal, $from_int:expr) => {
         impl Scalar for $ty {
+            #[inline]
+            fn weight(&self) -> usize {
+                $weight
+            }
+            #[inline]
+            fn weights(row: &[Self]) -> usize {
+                $weight * row.len()
+            }
             #[inline]
             fn zero() -> Self {
                 0
@@ -162,8 +173,8 @@ macro_rules! machine_scalar {
         }
     };
 }
-machine_scalar!(i64, u64, |value: &Int| value.to_i64());
-machine_scalar!(i128, u128, |value: &Int| value.to_i128());
+machine_scalar!(i64, 1, |value: &Int| value.to_i64());
+machine_scalar!(i128, 4, |value: &Int| value.to_i128());
 
 impl Scalar for Int {
     fn zero() -> Self {
@@ -213,7 +224,7 @@ impl Scalar for Int {
     }
     fn weight(&self) -> usize {
         let words = self.words();
-        if words <= 1 { 1 } else { 10 + words * words }
+        if words <= 1 { 8 } else { 64 + words * words }
     }
 }
 

@@ -9,22 +9,92 @@
 //!   one at most (`g·e = f(x)`, a stride), and that variable occurs in no other row.
 //! - An existential variable whose bounds meet exactly without more rows is eliminated.
 //! - A visible variable that an equality gives with coefficient 1 occurs in no other row.
+//! - Existential variables with one definition are one variable.
 
 use crate::conjunction::Conjunction;
-use crate::limits::Exact;
+use crate::limits::{Budget, Exact};
 use crate::rows::{Rows, System, content, negate};
 use crate::scalar::{Scalar, ladder};
 use crate::solve::{Parallel, parallel};
 
 impl Conjunction {
+    /// [`simplified`](Conjunction::simplified) as part of a question with a budget.
+    pub(crate) fn simplified_within(&self, budget: &mut Budget) -> Exact<Option<Conjunction>> {
+        let (rows, width) = (self.constraints(), self.ins.width());
+        budget.tick((1 + self.existentials()) * rows * (rows + width))?;
+        Ok(self.simplified())
+    }
+
     /// The same set in normal form; `None` if that shows it to be empty.
     pub(crate) fn simplified(&self) -> Option<Conjunction> {
-        let result = ladder!(T => simplify::<T>(self));
-        match result {
+        let mut set = self.normalized()?;
+        while set.existentials() > 1 && set.merge_twins() {
+            set = set.normalized()?;
+        }
+        Some(set)
+    }
+
+    fn normalized(&self) -> Option<Conjunction> {
+        match ladder!(T => simplify::<T>(self)) {
             Ok(simple) => simple,
             // The last rung neither overflows nor is limited.
             Err(_) => Some(self.clone()),
         }
+    }
+
+    /// Makes existential variables with the same definition one; differences and joins bring such twins together.
+    fn merge_twins(&mut self) -> bool {
+        // Variables that stand for multiples are made anew by each normal form: to merge them would never end.
+        let multiple = |row: &[i64]| row[self.visible() + 1..].iter().any(Scalar::is_unit);
+        if self.eqs.iter().any(multiple) {
+            return false;
+        }
+        let mut known: Vec<(Vec<i64>, usize)> = Vec::new();
+        let mut twins: Vec<(usize, usize)> = Vec::new();
+        for column in self.visible() + 1..self.ins.width() {
+            let Some(definition) = self.sole_value(column) else { continue };
+            match known.iter().find(|(other, _)| *other == definition) {
+                Some((_, twin)) => twins.push((column, *twin)),
+                None => known.push((definition, column)),
+            }
+        }
+        // One by one, so that each twin disappears from every row or, if a sum does not fit, from none.
+        let mut merged = false;
+        for (column, twin) in twins {
+            let sum = |row: &[i64]| row[twin].checked_add(row[column]).filter(|sum| *sum != i64::MIN);
+            if self.eqs.iter().chain(self.ins.iter()).any(|row| sum(row).is_none()) {
+                continue;
+            }
+            for row in self.eqs.iter_mut().chain(self.ins.iter_mut()) {
+                row[twin] += row[column];
+                row[column] = 0;
+            }
+            merged = true;
+        }
+        merged
+    }
+
+    /// If an equality or two close bounds leave a variable one value: that row, the variable's coefficient moved to
+    /// the end, so that variables with the same value have the same row.
+    fn sole_value(&self, column: usize) -> Option<Vec<i64>> {
+        let keyed = |row: &[i64], kind: i64| {
+            let mut key = row.to_vec();
+            key[column] = 0;
+            key.extend([row[column], kind]);
+            key
+        };
+        if let Some(row) = self.eqs.iter().find(|row| row[column] != 0) {
+            return Some(keyed(row, 0));
+        }
+        let bounds = || self.ins.iter().filter(|row| row[column] != 0);
+        bounds().filter(|upper| upper[column] < 0).find_map(|upper| {
+            let close = |lower: &&[i64]| {
+                lower[column] > 0
+                    && matches!(parallel(upper, lower), Parallel::Opposite)
+                    && upper[0].checked_add(lower[0]).is_some_and(|slack| slack < lower[column])
+            };
+            bounds().find(close).map(|_| keyed(upper, 1))
+        })
     }
 }
 

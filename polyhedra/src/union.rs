@@ -105,7 +105,7 @@ fn subtract_explicit(
             complement(&mut negated)?;
             outside.add_scalar_row(&negated, false);
             if !outside.decide_empty(budget)? {
-                out.extend(outside.simplified());
+                out.extend(outside.simplified_within(budget)?);
             }
             if half == 0 && equality {
                 negate(&mut row)?;

@@ -32,6 +32,7 @@ pub(crate) fn complete<T: Scalar>(ins: &Rows<T>, depth: usize, budget: &mut Budg
             whole
         }));
     }
+    budget.tick(ins.weight())?;
     let mut tableau = Tableau::new(ins, budget)?;
     if !tableau.make_feasible(budget)? {
         return Ok(None);
@@ -69,6 +70,7 @@ fn recession_direction<T: Scalar>(ins: &Rows<T>, budget: &mut Budget) -> Exact<V
     let mut direction = vec![T::zero(); vars];
     let mut open: Vec<usize> = (0..ins.len()).collect();
     while !open.is_empty() {
+        budget.tick(ins.weight())?;
         let mut cone = Rows::with_capacity(ins.width(), ins.len() + 1);
         let mut sum = vec![T::zero(); ins.width()];
         for (index, row) in ins.iter().enumerate() {
@@ -138,6 +140,7 @@ fn unbounded<T: Scalar>(
     }
     let (basis, rank) = echelon(&kept, budget)?;
     let columns: Vec<usize> = (0..=rank).collect();
+    budget.tick(ins.width().saturating_mul(kept.weight()))?;
     let low = basis.transform(&kept)?.gathered(&columns);
     let system = System { eqs: Rows::new(low.width()), ins: low };
     let Some(mut inner) = solve_part(&system, depth + 1, budget)? else { return Ok(None) };
@@ -183,6 +186,7 @@ fn bounded<T: Scalar>(
         weights.push(largest.div_floor(width)?.max(T::one()));
     }
     let basis = reduced_apart(ins, &weights, budget)?;
+    budget.tick(ins.width().saturating_mul(ins.weight()))?;
     let rows = basis.transform(ins)?;
     let mut tableau = Tableau::new(&rows, budget)?;
     tableau.make_feasible(budget)?;
@@ -198,7 +202,7 @@ fn bounded<T: Scalar>(
                 continue;
             }
             outside = false;
-            budget.tick(rows.len())?;
+            budget.tick(rows.weight())?;
             if let Some(point) = solve_slice(&rows, var, value, depth, budget)? {
                 return Ok(Some(basis.apply(&point)?));
             }

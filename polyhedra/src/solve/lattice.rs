@@ -65,6 +65,7 @@ pub(crate) fn echelon<T: Scalar>(rows: &Rows<T>, budget: &mut Budget) -> Exact<(
         if rank == size {
             break;
         }
+        budget.tick(size.saturating_mul(T::weights(row)))?;
         let mut values =
             basis.columns.iter().map(|column| dot(&row[1..], column)).collect::<Exact<Vec<T>>>()?;
         // Euclid on the entries from `rank` on: all but one become zero.
@@ -87,7 +88,6 @@ pub(crate) fn echelon<T: Scalar>(rows: &Rows<T>, budget: &mut Budget) -> Exact<(
                 }
             }
             let Some(pivot) = pivot else { break };
-            budget.tick(size * values[pivot].weight())?;
             if !others {
                 values.swap(pivot, rank);
                 basis.columns.swap(pivot, rank);
@@ -101,6 +101,7 @@ pub(crate) fn echelon<T: Scalar>(rows: &Rows<T>, budget: &mut Budget) -> Exact<(
                     values[index] = values[index].add(&values[pivot].mul(&factor)?)?;
                     let source = basis.columns[pivot].clone();
                     T::combine(&mut basis.columns[index], &T::one(), &source, &factor)?;
+                    budget.tick(T::weights(&source))?;
                 }
             }
         }
@@ -113,6 +114,7 @@ pub(crate) fn echelon<T: Scalar>(rows: &Rows<T>, budget: &mut Budget) -> Exact<(
 fn reduced<T: Scalar>(rows: &Rows<T>, weights: &[T], budget: &mut Budget) -> Exact<Basis<T>> {
     let size = rows.width() - 1;
     let mut basis = Basis::identity(size);
+    budget.tick(size.saturating_mul(rows.weight()))?;
     let mut gram = vec![vec![T::zero(); size]; size];
     for (row, weight) in rows.iter().zip(weights) {
         let square = weight.mul(weight)?;
@@ -128,7 +130,8 @@ fn reduced<T: Scalar>(rows: &Rows<T>, weights: &[T], budget: &mut Budget) -> Exa
     let mut k = 1;
     work.orthogonalize(0)?;
     while k < size {
-        budget.tick(size * work.d[k].weight())?;
+        // Projections, one reduction for each earlier vector, an exchange: all quadratic in the size.
+        budget.tick(3 * size * size * work.d[k].weight())?;
         if work.done < k {
             work.orthogonalize(k)?;
         }

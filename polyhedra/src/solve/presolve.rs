@@ -84,6 +84,9 @@ pub(crate) fn presolve<T: Scalar>(
         if !eliminate_equalities(system, &mut trail, budget, &mut fresh)? {
             return Ok(Presolved::Empty);
         }
+        // Each new row is held against all others, and each variable looked up in all.
+        let rows = system.ins.len();
+        budget.tick((rows - fresh.min(rows)) * rows + system.ins.weight())?;
         match normalize_from(system, &mut fresh)? {
             Normalized::Empty => return Ok(Presolved::Empty),
             Normalized::Equality => continue,
@@ -92,7 +95,6 @@ pub(crate) fn presolve<T: Scalar>(
         if system.ins.is_empty() {
             return Ok(Presolved::Free);
         }
-        budget.tick(system.ins.len())?;
         let Some(var) = exact_variable(&system.ins) else { return Ok(Presolved::Residual) };
         fresh = eliminate_variable(system, var, &mut trail)?;
     }
@@ -110,6 +112,7 @@ pub(crate) fn without_equalities<T: Scalar>(
         if !eliminate_equalities(&mut system, &mut Some(&mut trail), budget, &mut fresh)? {
             return Ok(None);
         }
+        budget.tick(system.ins.len() * system.ins.len() + system.ins.weight())?;
         match normalize_from(&mut system, &mut fresh)? {
             Normalized::Empty => return Ok(None),
             Normalized::Equality => continue,
@@ -136,7 +139,7 @@ fn eliminate_equalities<T: Scalar>(
     fresh: &mut usize,
 ) -> Exact<bool> {
     while !system.eqs.is_empty() {
-        budget.tick(1 + system.eqs.len() + system.ins.len())?;
+        budget.tick(system.weight())?;
         let last = system.eqs.len() - 1;
         let row = system.eqs.row_mut(last);
         let gcd = content(row)?;

@@ -57,6 +57,7 @@ impl<T: Scalar> Tableau<T> {
             right: 1,
         };
         for var in 0..free {
+            budget.tick(tableau.rows.len())?;
             let column = tableau.right + var;
             let row = (0..tableau.rows.len())
                 .filter(|row| tableau.basic[*row] >= free && !tableau.rows.row(*row)[column].is_zero())
@@ -93,8 +94,8 @@ impl<T: Scalar> Tableau<T> {
             let (target, source) = self.rows.pair_mut(other, row);
             target[column] = T::zero();
             T::combine(target, &scale, source, &factor)?;
+            budget.tick(T::weights(target))?;
             self.den[other] = self.den[other].mul(&scale)?;
-            budget.tick(self.den[other].weight() - 1)?;
             self.reduce(other)?;
         }
         let nonbasic = column - self.right;
@@ -191,14 +192,14 @@ impl<T: Scalar> Tableau<T> {
 
     /// The greatest value of an affine row over the free variables; the tableau must be feasible and stays so.
     pub(crate) fn maximize(&mut self, objective: &[T], budget: &mut Budget) -> Exact<Optimum<T>> {
-        self.push_row(OBJECTIVE, objective)?;
+        self.push_row(OBJECTIVE, objective, budget)?;
         let result = self.climb(budget);
         self.drop_last_row();
         result
     }
 
     /// Adds a row that is affine in the free variables.
-    fn push_row(&mut self, name: Name, affine: &[T]) -> Exact<()> {
+    fn push_row(&mut self, name: Name, affine: &[T], budget: &mut Budget) -> Exact<()> {
         self.rows.push_zeros()[0] = affine[0].clone();
         self.den.push(T::one());
         self.basic.push(name);
@@ -207,6 +208,7 @@ impl<T: Scalar> Tableau<T> {
             if affine[var + 1].is_zero() {
                 continue;
             }
+            budget.tick(self.rows.len() + T::weights(self.rows.row(last)))?;
             if let Some(row) = self.basic.iter().position(|basic| *basic == var) {
                 // last/den_last += affine · row/den_row
                 let factor = affine[var + 1].mul(&self.den[last])?;
@@ -229,6 +231,7 @@ impl<T: Scalar> Tableau<T> {
         let mut turn = 0;
         loop {
             turn += 1;
+            budget.tick(self.rows.len() + self.rows.width())?;
             let free_column = (self.right..self.rows.width()).find(|column| {
                 self.nonbasic[*column - self.right] < self.free && !self.rows.row(last)[*column].is_zero()
             });
