@@ -53,3 +53,8 @@ pub use entity::{Block, Op, Region, Value};
 pub use location::{Loc, LocKind};
 pub use opdef::{EnumDef, OpDef, Trait};
 pub use types::{DYNAMIC, FloatKind, Signedness, Type, TypeKind};
+
+/// The example of the guide for contributors, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../CONTRIBUTING.md")]
+struct Contributing;
