@@ -27,21 +27,14 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Copies as much of `text` as there is room for.
-fn put(text: &[u8], out: &mut [u8]) -> usize {
-    let size = text.len().min(out.len());
-    out[..size].copy_from_slice(&text[..size]);
-    size
-}
-
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     if seed.is_multiple_of(16) {
         return fuzzer_mutate(data, size, max_size);
     }
     let changed = tokens::mutate(&data[..size], seed);
-    put(&changed, &mut data[..max_size])
+    tokens::put(&changed, &mut data[..max_size])
 });
 
 fuzz_crossover!(|first: &[u8], second: &[u8], out: &mut [u8], seed: u32| {
-    put(&tokens::splice(first, second, seed), out)
+    tokens::put(&tokens::splice(first, second, seed), out)
 });

@@ -212,3 +212,10 @@ pub fn splice(into: &[u8], from: &[u8], seed: u32) -> Vec<u8> {
     let place = if random.below(2) == 0 { place } else { (place.0, place.0) };
     replaced(into, place, &from[start..end])
 }
+
+/// Copies as much of `text` as there is room for; how much that is.
+pub fn put(text: &[u8], out: &mut [u8]) -> usize {
+    let size = text.len().min(out.len());
+    out[..size].copy_from_slice(&text[..size]);
+    size
+}

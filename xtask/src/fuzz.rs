@@ -24,12 +24,20 @@ struct Target {
     does: &'static str,
 }
 
-const TARGETS: &[Target] = &[Target {
-    name: "text",
-    seeds: "mlir",
-    max_len: 8192,
-    does: "changed programs are read, verified, printed, read back and printed the same",
-}];
+const TARGETS: &[Target] = &[
+    Target {
+        name: "text",
+        seeds: "mlir",
+        max_len: 8192,
+        does: "changed programs are read, verified, printed, read back and printed the same",
+    },
+    Target {
+        name: "polyhedra",
+        seeds: "isl",
+        max_len: 512,
+        does: "changed sets and relations are read, asked everything, printed and read back as the same",
+    },
+];
 
 /// What makes a program report its coverage and check its memory.
 const RUSTFLAGS: &str = "--cfg fuzzing -Zsanitizer=address -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
