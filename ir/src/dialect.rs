@@ -29,7 +29,7 @@
 //! | `operands { name: Arity Constraint, … }` | `Arity` is `One`, `Optional` or `Variadic`; constraints are those of [`constraints`] |
 //! | `results { … }` | the same |
 //! | `attrs { name: Presence Constraint, … }` | inherent attributes; `Presence` is `Required`, `Optional`, `Default = "text"` or `Implied = "text"` |
-//! | `regions { name: Kind, … }` | `Any`, `NonEmpty`, `SingleBlock`, `AtMostOneBlock`; `variadic` behind the kind of the last |
+//! | `regions { name: Kind, … }` | `Any`, `NonEmpty`, `SingleBlock`, `AtMostOneBlock`; `variadic` behind the kind of the last; `= YieldOp` behind that for the operation that a format leaves out at the end |
 //! | `successors { name, … }` | `variadic` behind the name of the last |
 //! | `traits [Trait, …]` | see [`Trait`](crate::Trait) |
 //! | `format "…"` | MLIR's declarative assembly format |
@@ -118,6 +118,16 @@ pub mod constraints {
         pub const fn Integer(width: u32) -> A {
             A::Integer(width)
         }
+        pub const fn Float(ty: Type) -> A {
+            A::Float(ty)
+        }
+        pub const fn Confined(
+            base: &'static A,
+            text: &'static str,
+            accepts: fn(&crate::Context, crate::Attr) -> bool,
+        ) -> A {
+            A::Confined(base, Cow::Borrowed(text), accepts)
+        }
         pub const fn DenseArray(element: Type) -> A {
             A::DenseArray(element)
         }
@@ -157,7 +167,7 @@ macro_rules! dialect {
                 $(operands { $($on:ident : $oa:ident $oc:expr),* $(,)? })?
                 $(results { $($rn:ident : $ra:ident $rc:expr),* $(,)? })?
                 $(attrs { $($an:ident : $ap:ident $(= $ad:literal)? $ac:expr),* $(,)? })?
-                $(regions { $($gn:ident : $gk:ident $($gv:ident)?),* $(,)? })?
+                $(regions { $($gn:ident : $gk:ident $($gv:ident)? $(= $gt:ident)?),* $(,)? })?
                 $(successors { $($sn:ident $($sv:ident)?),* $(,)? })?
                 $(traits [$($trait:ident),* $(,)?])?
                 $(format $format:literal)?
@@ -222,6 +232,7 @@ macro_rules! dialect {
                         name: ::std::borrow::Cow::Borrowed(stringify!($gn)),
                         kind: $crate::opdef::RegionKind::$gk,
                         variadic: $crate::dialect_flag!($($gv)?),
+                        terminator: $crate::dialect_option!($($gt::DEF)?),
                     }),*)?];
                     static SUCCESSORS: &[$crate::opdef::SuccessorDef] = &[$($($crate::opdef::SuccessorDef {
                         name: ::std::borrow::Cow::Borrowed(stringify!($sn)),

@@ -129,6 +129,8 @@ pub struct RegionDef {
     pub kind: RegionKind,
     /// Whether there may be any number of such regions; only the last region of a definition may say so.
     pub variadic: bool,
+    /// The operation that ends the single block if the format's text has no other, and which is not written if it has nothing to say.
+    pub terminator: Option<&'static OpDef>,
 }
 
 /// How many blocks a region may hold.
@@ -209,6 +211,8 @@ pub enum AttrConstraint {
     Bool,
     /// A signless integer of this width; 0 stands for `index`.
     Integer(u32),
+    /// A number of this floating-point type.
+    Float(Type),
     /// A string.
     String,
     /// A symbol reference.
@@ -237,6 +241,8 @@ pub enum AttrConstraint {
     Enum(&'static EnumDef),
     /// A structured attribute of a dialect, of this full name.
     Dialect(Str),
+    /// What the first accepts and the function too, written as the first is; the text describes both.
+    Confined(&'static AttrConstraint, Str, fn(&Context, Attr) -> bool),
     /// Whatever the function accepts; the text completes "must be …".
     Where(Str, fn(&Context, Attr) -> bool),
 }
@@ -595,6 +601,7 @@ impl AttrConstraint {
                 }
                 _ => false,
             },
+            C::Float(float) => matches!(kind, AttrKind::Float { ty, .. } if ty == float),
             C::String => matches!(kind, AttrKind::String(_)),
             C::Symbol => matches!(kind, AttrKind::Symbol { .. }),
             C::FlatSymbol => attr.as_flat_symbol(ctx).is_some(),
@@ -620,6 +627,7 @@ impl AttrConstraint {
                 }
                 _ => false,
             },
+            C::Confined(base, _, accepts) => base.accepts(ctx, attr) && accepts(ctx, attr),
             C::Where(_, accepts) => accepts(ctx, attr),
         }
     }
@@ -633,6 +641,9 @@ impl AttrConstraint {
             C::Bool => "bool attribute".into(),
             C::Integer(0) => "index attribute".into(),
             C::Integer(width) => format!("{width}-bit signless integer attribute"),
+            C::Float(Type::F32) => "32-bit float attribute".into(),
+            C::Float(Type::F64) => "64-bit float attribute".into(),
+            C::Float(_) => "float attribute of a certain type".into(),
             C::String => "string attribute".into(),
             C::Symbol => "symbol reference attribute".into(),
             C::FlatSymbol => "flat symbol reference attribute".into(),
@@ -650,7 +661,7 @@ impl AttrConstraint {
                 format!("one of {} ({})", names.join(", "), def.name)
             }
             C::Dialect(name) => format!("#{name}"),
-            C::Where(text, _) => text.to_string(),
+            C::Confined(_, text, _) | C::Where(text, _) => text.to_string(),
         }
     }
 }

@@ -10,7 +10,8 @@
 //! | `type($name)` | the type of an operand or result, or of all: `type(operands)`, `type(results)` |
 //! | `functional-type(a, b)` | `(types of a) -> types of b` |
 //! | `operands`, `regions`, `successors` | all of them |
-//! | `attr-dict`, `attr-dict-with-keyword`, `prop-dict` | the attributes that no other element shows |
+//! | `attr-dict`, `attr-dict-with-keyword` | the attributes that no other element shows |
+//! | `prop-dict` | the inherent ones of those, as `<{…}>`, which `attr-dict` then does not show |
 //! | `qualified(x)` | `x`, with the prefix of its dialect |
 //! | `(a b^ c)?`, `(a b^ c) : (d e)?` | the first group if the element marked `^` is present, else the second |
 //! | ``oilist(`a` x \| `b` y)`` | clauses in any order, each at most once |
@@ -81,8 +82,10 @@ pub enum DirectiveArg {
 #[derive(Debug)]
 pub struct Format {
     elements: Vec<Spaced>,
-    /// Attributes that an element shows, so that `attr-dict` doesn't.
+    /// Attributes that an element shows, so that `prop-dict` doesn't.
     shown: Vec<Cow<'static, str>>,
+    /// And those that `attr-dict` doesn't: with a `prop-dict`, no inherent one.
+    shown_or_inherent: Vec<Cow<'static, str>>,
 }
 
 /// An element and whether a space goes before it.
@@ -115,6 +118,7 @@ enum Element {
     AttrDict {
         keyword: bool,
     },
+    PropDict,
     Types {
         of: Values,
         qualified: bool,

@@ -9,7 +9,7 @@ use crate::affine::{AffineExpr, AffineMap, IntegerSet};
 use crate::attributes::{Attr, AttrKind, Dict};
 use crate::body::Body;
 use crate::builder::OperationState;
-use crate::context::Context;
+use crate::context::{Context, Name};
 use crate::diagnostics::Diagnostic;
 use crate::entity::{Block, Op, Region, Value};
 use crate::location::Loc;
@@ -552,18 +552,46 @@ impl<'p, 's> OpParser<'p, 's> {
         let is_inherent = |name| info.def().is_some_and(|def| def.is_inherent(ctx.str(name)));
         let (inherent, other): (Vec<_>, Vec<_>) =
             entries.into_iter().partition(|(name, _)| is_inherent(*name));
-        for (name, _) in &inherent {
+        self.add_properties(state, inherent, at)?;
+        let all = state.attributes.entries(ctx).iter().copied().chain(other).collect();
+        state.attributes = ctx.dict(all);
+        Ok(())
+    }
+
+    /// Reads `<{name = attribute, …}>`, inherent attributes, if it is next.
+    pub fn parse_optional_prop_dict(&mut self, state: &mut OperationState) -> ParseResult<()> {
+        if !self.accept("<") {
+            return Ok(());
+        }
+        let at = self.loc();
+        let entries = self.parser.dictionary_entries()?;
+        let (ctx, info) = (self.ctx(), self.ctx().op_info(state.name));
+        let is_inherent = |name| info.def().is_some_and(|def| def.is_inherent(ctx.str(name)));
+        if let Some((name, _)) = entries.iter().find(|(name, _)| !is_inherent(*name)) {
+            let message = format!("'{}' is no property of the operation", ctx.str(*name));
+            return Err(self.error(at, message));
+        }
+        self.add_properties(state, entries, at)?;
+        self.expect(">")
+    }
+
+    fn add_properties(
+        &mut self,
+        state: &mut OperationState,
+        entries: Vec<(Name, Attr)>,
+        at: Loc,
+    ) -> ParseResult<()> {
+        let ctx = self.ctx();
+        for (name, _) in &entries {
             if state.properties.get(ctx, ctx.str(*name)).is_some() {
                 let message = format!("attribute '{}' occurs twice in the attribute list", ctx.str(*name));
                 return Err(self.error(at, message));
             }
         }
-        if !inherent.is_empty() {
-            let all = state.properties.entries(ctx).iter().copied().chain(inherent).collect();
+        if !entries.is_empty() {
+            let all = state.properties.entries(ctx).iter().copied().chain(entries).collect();
             state.properties = ctx.dict(all);
         }
-        let all = state.attributes.entries(ctx).iter().copied().chain(other).collect();
-        state.attributes = ctx.dict(all);
         Ok(())
     }
 
@@ -685,20 +713,9 @@ impl<'p, 's> OpParser<'p, 's> {
 
     /// Gives region `index` of those read so far a block if it has none.
     pub fn ensure_block(&mut self, index: usize) {
-        let (body, holder) = match &mut self.pending {
-            Pending::None => return,
-            Pending::Op { first, more } => {
-                let holder = if index == 0 { Some(*first) } else { more.get(index - 1).copied() };
-                (&mut self.parser.body, holder)
-            }
-            Pending::Body { body, more } => {
-                let holder = if index == 0 { Some(body.root()) } else { more.get(index - 1).copied() };
-                (&mut **body, holder)
-            }
-        };
-        let Some(holder) = holder else { return };
-        let region = body.region(holder, 0);
-        if body.entry_block(region).is_none() {
+        if let Some((body, region)) = self.region_read(index)
+            && body.entry_block(region).is_none()
+        {
             body.append_block(region, &[]);
         }
     }

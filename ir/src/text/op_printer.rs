@@ -294,7 +294,30 @@ impl<'p> OpPrinter<'p> {
         self.attr_dict_behind(" attributes", op, elided);
     }
 
+    pub(crate) fn prop_dict<S: AsRef<str>>(&mut self, op: OpRef<'_>, elided: &[S]) {
+        let properties = op.properties().entries(self.ctx);
+        let attrs = self.left_of(op, properties.iter().copied(), elided);
+        self.write(" ");
+        if !attrs.is_empty() {
+            self.write("<");
+            self.attr_entries(&attrs);
+            self.write(">");
+        }
+    }
+
     pub(crate) fn attr_dict_behind<S: AsRef<str>>(&mut self, keyword: &str, op: OpRef<'_>, elided: &[S]) {
+        let all = all_attributes(op).entries(self.ctx).iter().copied();
+        let attrs = self.left_of(op, all, elided);
+        self.attr_list(&attrs, keyword);
+    }
+
+    /// The attributes that neither stand elsewhere nor follow from the definition.
+    fn left_of<S: AsRef<str>>(
+        &self,
+        op: OpRef<'_>,
+        attrs: impl Iterator<Item = (Name, Attr)>,
+        elided: &[S],
+    ) -> Vec<(Name, Attr)> {
         let ctx = self.ctx;
         let info = op.info();
         let is_left_out = |(name, attr): &(Name, Attr)| {
@@ -305,9 +328,7 @@ impl<'p> OpPrinter<'p> {
                 || info.is_default(ctx, *name, *attr)
                 || (is_segments() && info.def().is_some_and(|def| def.is_inherent(text)))
         };
-        let all = all_attributes(op).entries(ctx).iter().copied();
-        let attrs: Vec<_> = all.filter(|entry| !is_left_out(entry)).collect();
-        self.attr_list(&attrs, keyword);
+        attrs.filter(|entry| !is_left_out(entry)).collect()
     }
 
     /// Writes the results of a map over values: `%i + 1, %j * symbol(%n)`.

@@ -12,12 +12,21 @@ fn is_symbol_name(def: &AttrDef) -> bool {
     def.name == "sym_name" && matches!(def.constraint, AttrConstraint::String)
 }
 
+/// The constraint that says how an attribute is written.
+fn base(mut constraint: &AttrConstraint) -> &AttrConstraint {
+    while let AttrConstraint::Confined(inner, ..) = constraint {
+        constraint = inner;
+    }
+    constraint
+}
+
 /// The type that a literal of the constraint has without saying so.
 fn implied_type(ctx: &Context, constraint: &AttrConstraint) -> Option<Type> {
     match constraint {
         AttrConstraint::Bool => Some(Type::I1),
         AttrConstraint::Integer(0) => Some(Type::INDEX),
         AttrConstraint::Integer(width) => Some(ctx.int_type(*width)),
+        AttrConstraint::Float(ty) => Some(*ty),
         AttrConstraint::String => Some(Type::NONE),
         _ => None,
     }
@@ -26,7 +35,7 @@ fn implied_type(ctx: &Context, constraint: &AttrConstraint) -> Option<Type> {
 /// Reads an attribute; `None` if `optional` and something else is next.
 pub(super) fn read(p: &mut OpParser<'_, '_>, def: &AttrDef, optional: bool) -> ParseResult<Option<Attr>> {
     let ctx = p.ctx();
-    match &def.constraint {
+    match base(&def.constraint) {
         _ if is_symbol_name(def) => {
             if optional {
                 p.parse_optional_symbol_name()
@@ -92,7 +101,7 @@ pub(super) fn read(p: &mut OpParser<'_, '_>, def: &AttrDef, optional: bool) -> P
 /// Writes an attribute as [`read`] reads it.
 pub(super) fn write(p: &mut OpPrinter<'_>, def: &AttrDef, attr: Attr, qualified: bool) {
     let ctx = p.ctx();
-    match &def.constraint {
+    match base(&def.constraint) {
         _ if is_symbol_name(def) && attr.as_str(ctx).is_some() => {
             p.symbol_name(attr.as_str(ctx).unwrap_or_default());
         }

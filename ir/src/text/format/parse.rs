@@ -6,20 +6,25 @@
 use super::{
     Anchor, Argument, ArgumentElement, Clause, DirectiveDef, Element, Format, Optional, Spaced, Values,
 };
-use crate::opdef::{AttrConstraint, OpDef};
+use crate::opdef::{Arity, AttrConstraint, OpDef, Presence, RegionKind};
 use crate::text::lexer::Kind;
 
 pub(super) fn parse(def: &OpDef, directives: &[DirectiveDef]) -> Result<Format, String> {
     let text = def.format.as_deref().unwrap_or_default();
-    let mut parser = FormatParser { def, directives, tokens: tokens(text)?, pos: 0, shown: Vec::new() };
+    let mut parser = FormatParser { def, directives, tokens: tokens(text)?, pos: 0, bound: Bound::default() };
     let mut elements = parser.elements(&[])?;
     if parser.pos != parser.tokens.len() {
-        return Err(format!("unexpected {:?}", parser.tokens[parser.pos]));
+        return Err(format!("unexpected {}", text_of(parser.peek())));
     }
     let mut spaces = Spaces { emit: true, after_punctuation: false };
     spaces.decide(&mut elements);
-    let shown = parser.shown.iter().map(|i| def.attrs[*i].name.clone()).collect();
-    Ok(Format { elements, shown })
+    parser.bound.check(def)?;
+    let shown: Vec<_> = parser.bound.attrs.iter().map(|i| def.attrs[*i].name.clone()).collect();
+    let mut shown_or_inherent = shown.clone();
+    if parser.bound.prop_dict {
+        shown_or_inherent = def.attrs.iter().map(|attr| attr.name.clone()).collect();
+    }
+    Ok(Format { elements, shown, shown_or_inherent })
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,6 +34,18 @@ enum Token {
     Word(String),
     Text(String),
     Sign(char),
+}
+
+/// A token as it is written.
+fn text_of(token: Option<&Token>) -> String {
+    match token {
+        None => "the end".to_owned(),
+        Some(Token::Literal(text)) => format!("`{text}`"),
+        Some(Token::Variable(name)) => format!("${name}"),
+        Some(Token::Word(word)) => format!("'{word}'"),
+        Some(Token::Text(text)) => format!("{text:?}"),
+        Some(Token::Sign(sign)) => format!("'{sign}'"),
+    }
 }
 
 fn tokens(text: &str) -> Result<Vec<Token>, String> {
@@ -74,7 +91,42 @@ struct FormatParser<'f> {
     directives: &'f [DirectiveDef],
     tokens: Vec<Token>,
     pos: usize,
-    shown: Vec<usize>,
+    bound: Bound,
+}
+
+/// What the elements so far stand for. An operand, region or successor must be somewhere, nothing twice.
+#[derive(Default)]
+struct Bound {
+    attrs: Vec<usize>,
+    operands: Vec<usize>,
+    regions: Vec<usize>,
+    successors: Vec<usize>,
+    all_operands: bool,
+    all_regions: bool,
+    all_successors: bool,
+    attr_dict: bool,
+    prop_dict: bool,
+}
+
+impl Bound {
+    fn check(&self, def: &OpDef) -> Result<(), String> {
+        if !self.attr_dict {
+            return Err("'attr-dict' is missing".into());
+        }
+        let missing = |all: bool, bound: &[usize], count: usize| {
+            (0..count).find(|index| !all && !bound.contains(index))
+        };
+        if let Some(index) = missing(self.all_operands, &self.operands, def.operands.len()) {
+            return Err(format!("operand '{}' is missing", def.operands[index].name));
+        }
+        if let Some(index) = missing(self.all_regions, &self.regions, def.regions.len()) {
+            return Err(format!("region '{}' is missing", def.regions[index].name));
+        }
+        if let Some(index) = missing(self.all_successors, &self.successors, def.successors.len()) {
+            return Err(format!("successor '{}' is missing", def.successors[index].name));
+        }
+        Ok(())
+    }
 }
 
 /// What `$name` is.
@@ -101,7 +153,7 @@ impl FormatParser<'_> {
         if self.accept(sign) {
             Ok(())
         } else {
-            Err(format!("expected '{sign}' instead of {:?}", self.peek()))
+            Err(format!("expected '{sign}' instead of {}", text_of(self.peek())))
         }
     }
 
@@ -136,7 +188,7 @@ impl FormatParser<'_> {
             Token::Variable(name) => self.variable_element(&name, false),
             Token::Sign('(') => self.optional_group(),
             Token::Word(word) => self.directive(&word, false),
-            other => Err(format!("unexpected {other:?}")),
+            other => Err(format!("unexpected {}", text_of(Some(&other)))),
         }
     }
 
@@ -153,24 +205,46 @@ impl FormatParser<'_> {
 
     fn variable_element(&mut self, name: &str, qualified: bool) -> Result<Element, String> {
         Ok(match self.variable(name)? {
-            Variable::Operand(index) => Element::Operand(index),
+            Variable::Operand(index) => {
+                bind(&mut self.bound.operands, index, name)?;
+                Element::Operand(index)
+            }
             Variable::Attr(index) => {
-                self.shown.push(index);
+                bind(&mut self.bound.attrs, index, name)?;
                 Element::Attr { index, qualified }
             }
-            Variable::Region(index) => Element::Region(index),
-            Variable::Successor(index) => Element::Successor(index),
+            Variable::Region(index) => {
+                bind(&mut self.bound.regions, index, name)?;
+                Element::Region(index)
+            }
+            Variable::Successor(index) => {
+                bind(&mut self.bound.successors, index, name)?;
+                Element::Successor(index)
+            }
             Variable::Result(_) => return Err(format!("result '{name}' can only be an argument of type(…)")),
         })
     }
 
     fn directive(&mut self, word: &str, qualified: bool) -> Result<Element, String> {
         Ok(match word {
-            "operands" => Element::AllOperands,
-            "regions" => Element::AllRegions,
-            "successors" => Element::AllSuccessors,
-            "attr-dict" | "prop-dict" => Element::AttrDict { keyword: false },
-            "attr-dict-with-keyword" => Element::AttrDict { keyword: true },
+            "operands" => {
+                self.bound.all_operands = true;
+                Element::AllOperands
+            }
+            "regions" => {
+                self.bound.all_regions = true;
+                Element::AllRegions
+            }
+            "successors" => {
+                self.bound.all_successors = true;
+                Element::AllSuccessors
+            }
+            "attr-dict" => self.attr_dict(false)?,
+            "attr-dict-with-keyword" => self.attr_dict(true)?,
+            "prop-dict" => {
+                self.bound.prop_dict = true;
+                Element::PropDict
+            }
             "type" => Element::Types { of: self.parenthesised_values()?, qualified },
             "functional-type" => {
                 self.expect('(')?;
@@ -191,7 +265,10 @@ impl FormatParser<'_> {
                         self.pos += 1;
                         self.directive(&word, true)?
                     }
-                    other => return Err(format!("qualified(…) takes an attribute or a type, not {other:?}")),
+                    other => {
+                        let other = text_of(other.as_ref());
+                        return Err(format!("qualified(…) takes an attribute or a type, not {other}"));
+                    }
                 };
                 self.expect(')')?;
                 element
@@ -200,6 +277,13 @@ impl FormatParser<'_> {
             "oilist" => self.any_order()?,
             _ => return Err(format!("unknown directive '{word}'")),
         })
+    }
+
+    fn attr_dict(&mut self, keyword: bool) -> Result<Element, String> {
+        if std::mem::replace(&mut self.bound.attr_dict, true) {
+            return Err("'attr-dict' occurs twice".into());
+        }
+        Ok(Element::AttrDict { keyword })
     }
 
     fn parenthesised_values(&mut self) -> Result<Values, String> {
@@ -225,7 +309,7 @@ impl FormatParser<'_> {
                 "type" => self.parenthesised_values(),
                 _ => Err(format!("expected operands or results instead of '{word}'")),
             },
-            other => Err(format!("expected operands or results instead of {other:?}")),
+            other => Err(format!("expected operands or results instead of {}", text_of(other.as_ref()))),
         }
     }
 
@@ -251,22 +335,35 @@ impl FormatParser<'_> {
         let token = self.peek().cloned();
         self.pos += 1;
         let element = match token {
-            Some(Token::Variable(name)) => match self.variable(&name)? {
-                Variable::Operand(index) => ArgumentElement::Operand(index),
-                Variable::Attr(index) => {
-                    self.shown.push(index);
-                    ArgumentElement::Attr(index)
+            Some(Token::Variable(name)) if is_ref => {
+                let (bound, index, element) = match self.variable(&name)? {
+                    Variable::Operand(i) => (&self.bound.operands, i, ArgumentElement::Operand(i)),
+                    Variable::Attr(i) => (&self.bound.attrs, i, ArgumentElement::Attr(i)),
+                    Variable::Region(i) => (&self.bound.regions, i, ArgumentElement::Region(i)),
+                    Variable::Successor(i) => (&self.bound.successors, i, ArgumentElement::Successor(i)),
+                    Variable::Result(_) => {
+                        return Err(format!("result '{name}' can only be an argument of type(…)"));
+                    }
+                };
+                if !bound.contains(&index) {
+                    return Err(format!("ref({name}) must stand behind '{name}'"));
                 }
-                Variable::Region(index) => ArgumentElement::Region(index),
-                Variable::Successor(index) => ArgumentElement::Successor(index),
-                Variable::Result(_) => {
-                    return Err(format!("result '{name}' can only be an argument of type(…)"));
-                }
+                element
+            }
+            Some(Token::Variable(name)) => match self.variable_element(&name, false)? {
+                Element::Operand(index) => ArgumentElement::Operand(index),
+                Element::Attr { index, .. } => ArgumentElement::Attr(index),
+                Element::Region(index) => ArgumentElement::Region(index),
+                Element::Successor(index) => ArgumentElement::Successor(index),
+                _ => return Err(format!("'{name}' can't be an argument")),
             },
             Some(Token::Text(text)) => ArgumentElement::Text(text),
             Some(Token::Word(word)) => match word.as_str() {
                 "type" => ArgumentElement::Types(self.parenthesised_values()?),
-                "attr-dict" | "prop-dict" => ArgumentElement::AttrDict,
+                "attr-dict" => {
+                    self.attr_dict(false)?;
+                    ArgumentElement::AttrDict
+                }
                 "ref" => {
                     self.expect('(')?;
                     let inner = self.argument(true)?;
@@ -281,7 +378,7 @@ impl FormatParser<'_> {
                 }
                 _ => return Err(format!("unknown argument '{word}'")),
             },
-            other => return Err(format!("unexpected argument {other:?}")),
+            other => return Err(format!("unexpected argument {}", text_of(other.as_ref()))),
         };
         Ok(Argument { element, is_ref })
     }
@@ -304,12 +401,39 @@ impl FormatParser<'_> {
         };
         let side = if inverted { &otherwise } else { &then };
         let anchor = anchor_of(&side[index].element)?;
+        if !self.may_be_absent(&anchor) {
+            return Err("what is marked '^' is always there".into());
+        }
+        if let Some(first) =
+            then.iter().find(|s| !matches!(s.element, Element::Space(_) | Element::LineBreak))
+            && let Element::AttrDict { .. } | Element::PropDict | Element::FunctionalType(..) = first.element
+        {
+            return Err("a group can't begin with a dictionary or a functional type".into());
+        }
         // A unit attribute is shown by the group's presence, unless it is what the group begins with.
         let unit = match side[index].element {
             Element::Attr { index: attr, .. } if index > 0 && self.is_unit(attr) => Some(attr),
             _ => None,
         };
         Ok(Element::Optional(Box::new(Optional { then, otherwise, anchor, inverted, unit })))
+    }
+
+    /// Whether an operation may lack what decides about a group.
+    fn may_be_absent(&self, anchor: &Anchor) -> bool {
+        let def = self.def;
+        match anchor {
+            Anchor::Values(Values::Operand(index)) => def.operands[*index].arity != Arity::One,
+            Anchor::Values(Values::Result(index)) => def.results[*index].arity != Arity::One,
+            Anchor::Values(Values::AllOperands | Values::AllResults) => true,
+            Anchor::Attr(index) => !matches!(def.attrs[*index].presence, Presence::Required),
+            Anchor::Region(index) => {
+                let region = &def.regions[*index];
+                region.variadic || matches!(region.kind, RegionKind::Any | RegionKind::AtMostOneBlock)
+            }
+            Anchor::Successor(index) => def.successors[*index].variadic,
+            // The directive's own functions decide.
+            Anchor::Any(_) => true,
+        }
     }
 
     fn is_unit(&self, attr: usize) -> bool {
@@ -335,6 +459,14 @@ impl FormatParser<'_> {
         self.expect(')')?;
         Ok(Element::AnyOrder(clauses))
     }
+}
+
+fn bind(bound: &mut Vec<usize>, index: usize, name: &str) -> Result<(), String> {
+    if bound.contains(&index) {
+        return Err(format!("'{name}' occurs twice"));
+    }
+    bound.push(index);
+    Ok(())
 }
 
 fn literal(text: String) -> Result<Element, String> {
@@ -372,7 +504,7 @@ fn anchor_of(element: &Element) -> Result<Anchor, String> {
                 .collect(),
             )
         }
-        other => return Err(format!("{other:?} can't be an anchor")),
+        _ => return Err("'^' marks an operand, attribute, region, successor, type or directive".into()),
     })
 }
 
@@ -410,7 +542,7 @@ impl Spaces {
                         self.decide(&mut clause.elements);
                     }
                 }
-                Element::AttrDict { .. } => self.after_punctuation = false,
+                Element::AttrDict { .. } | Element::PropDict => self.after_punctuation = false,
                 _ => {
                     spaced.space = self.emit || !self.after_punctuation;
                     self.after_punctuation = false;

@@ -58,7 +58,7 @@ impl Format {
         scratch.slots.resize(def.operands.len() + def.results.len() + 2, Slot::default());
         let mut reader = Reader {
             def,
-            shown: &self.shown,
+            shown: &self.shown_or_inherent,
             scratch,
             as_one_list: false,
             successors: vec![Vec::new(); def.successors.len()],
@@ -106,9 +106,11 @@ impl Reader<'_> {
                 Ok(())
             }
             Element::AllRegions => {
+                let mut index = 0;
                 while p.is_next("{") {
-                    p.parse_region(state, &[])?;
-                    self.regions += 1;
+                    let last = self.def.regions.len().saturating_sub(1);
+                    self.one_region(p, state, index.min(last))?;
+                    index += 1;
                     if !p.accept(",") {
                         break;
                     }
@@ -124,6 +126,7 @@ impl Reader<'_> {
                 }
                 Ok(())
             }
+            Element::PropDict => p.parse_optional_prop_dict(state),
             Element::AttrDict { keyword: false } => p.parse_optional_attr_dict(state),
             Element::AttrDict { keyword: true } => p.parse_optional_attr_dict_with_keyword(state),
             Element::Types { of, .. } => self.types(p, *of).map(|_| ()),
@@ -195,16 +198,30 @@ impl Reader<'_> {
             if def.variadic && !p.is_next("{") {
                 break;
             }
-            p.parse_region(state, &[])?;
-            if matches!(def.kind, RegionKind::SingleBlock | RegionKind::NonEmpty) {
-                p.ensure_block(self.regions);
-            }
-            self.regions += 1;
+            self.one_region(p, state, index)?;
             if !def.variadic || !p.accept(",") {
                 break;
             }
         }
         Ok(true)
+    }
+
+    /// Reads one region of a definition and adds what its text may leave out.
+    fn one_region(
+        &mut self,
+        p: &mut OpParser<'_, '_>,
+        state: &mut OperationState,
+        index: usize,
+    ) -> ParseResult<()> {
+        p.parse_region(state, &[])?;
+        let def = self.def.regions.get(index);
+        if let Some(terminator) = def.and_then(|def| def.terminator) {
+            p.ensure_terminator(state, self.regions, terminator);
+        } else if def.is_some_and(|def| matches!(def.kind, RegionKind::SingleBlock | RegionKind::NonEmpty)) {
+            p.ensure_block(self.regions);
+        }
+        self.regions += 1;
+        Ok(())
     }
 
     fn successor(&mut self, p: &mut OpParser<'_, '_>, index: usize, optional: bool) -> ParseResult<bool> {

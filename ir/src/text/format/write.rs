@@ -44,19 +44,24 @@ impl Writer<'_> {
             Element::Region(index) => {
                 let count = op.regions().len();
                 let end = if self.def.regions[*index].variadic { count } else { (*index + 1).min(count) };
-                p.comma_separated(*index..end, |p, i| p.region(op, i, true, true));
+                p.comma_separated(*index..end, |p, i| self.region(p, i));
             }
             Element::Successor(index) => {
                 p.comma_separated(self.successors(*index), |p, block| p.successor(block, &[]));
             }
             Element::AllOperands => p.operands(op.operands()),
             Element::AllRegions => {
-                p.comma_separated(0..op.regions().len(), |p, i| p.region(op, i, true, true));
+                p.comma_separated(0..op.regions().len(), |p, i| self.region(p, i));
             }
             Element::AllSuccessors => p.comma_separated(op.successors(), |p, block| p.successor(block, &[])),
             Element::AttrDict { keyword } => {
-                p.attr_dict_behind(if *keyword { " attributes" } else { "" }, op, &self.format.shown);
+                p.attr_dict_behind(
+                    if *keyword { " attributes" } else { "" },
+                    op,
+                    &self.format.shown_or_inherent,
+                );
             }
+            Element::PropDict => p.prop_dict(op, &self.format.shown),
             Element::Types { of, qualified } => self.types(p, *of, *qualified),
             Element::FunctionalType(inputs, results) => {
                 p.functional_type(self.types_of(*inputs), self.types_of(*results));
@@ -87,6 +92,23 @@ impl Writer<'_> {
                 }
             }
         }
+    }
+
+    /// Writes a region. A terminator that reading would add is left out.
+    fn region(&self, p: &mut OpPrinter<'_>, index: usize) {
+        let (op, body) = (self.op, self.op.body());
+        let defs = &self.def.regions;
+        let implied = defs.get(index).or(defs.last()).and_then(|def| def.terminator);
+        let last = body.single_block(op.region(index)).and_then(|block| body.last_op(block));
+        let is_left_out = last.is_some_and(|last| {
+            let last = body.op_ref(last);
+            implied.is_some_and(|def| last.is(def))
+                && last.num_operands() == 0
+                && last.num_results() == 0
+                && last.attributes().is_empty()
+                && last.properties().is_empty()
+        });
+        p.region(op, index, true, !is_left_out);
     }
 
     fn values(&self, of: Values) -> impl ExactSizeIterator<Item = Value> + Clone + use<'_> {
@@ -154,7 +176,7 @@ impl Writer<'_> {
             ArgumentElement::Types(of) => DirectiveArg::Types(self.types_of(*of).collect()),
             ArgumentElement::Successor(index) => DirectiveArg::Successors(self.successors(*index)),
             ArgumentElement::Region(index) => DirectiveArg::Region(*index),
-            ArgumentElement::AttrDict => DirectiveArg::AttrDict(self.format.shown.clone()),
+            ArgumentElement::AttrDict => DirectiveArg::AttrDict(self.format.shown_or_inherent.clone()),
             ArgumentElement::Text(text) => DirectiveArg::Text(text.clone()),
         }
     }

@@ -199,9 +199,7 @@ impl OpPrinter<'_> {
     }
 
     pub(crate) fn dictionary_itself(&mut self, dict: Dict) {
-        self.write("{");
-        self.comma_separated(dict.entries(self.ctx).iter(), |p, (name, attr)| p.named_attr(*name, *attr));
-        self.write("}");
+        self.attr_entries(dict.entries(self.ctx));
     }
 
     /// Writes what a dialect nobody registered wrote.

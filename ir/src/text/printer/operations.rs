@@ -266,7 +266,13 @@ impl OpPrinter<'_> {
             return;
         }
         self.write(keyword);
-        self.write(" {");
+        self.write(" ");
+        self.attr_entries(attrs);
+    }
+
+    /// Writes `{…}` of some attributes.
+    pub(crate) fn attr_entries(&mut self, attrs: &[(Name, Attr)]) {
+        self.write("{");
         self.comma_separated(attrs.iter(), |p, (name, attr)| p.named_attr(*name, *attr));
         self.write("}");
     }
