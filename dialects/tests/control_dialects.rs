@@ -79,7 +79,7 @@ fn folds_of_llvm() {
 #[test]
 fn stricter_than_mlir() {
     let mut report = String::new();
-    for program in fixture("control.stricter.mlir").split("// -----\n") {
+    for program in fixture("control.stricter.mlir").split(support::SEPARATOR) {
         let message = read(&loomir_dialects::context(), program).expect_err("refused");
         report.push_str(&format!("{program}  => {message}\n"));
     }

@@ -6,7 +6,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use loomir_ir::rewrite::{Limits, apply_patterns_greedily};
 use loomir_ir::text::{self, PrintOptions};
@@ -100,20 +100,40 @@ pub fn pretty_eq(what: &str, found: &str, expected: &str) {
     }
 }
 
+/// The line between two programs of one fixture.
+pub const SEPARATOR: &str = "// -----\n";
+
+/// Which programs `mlir-opt` accepts, asked in one run; if it crashes, each half in a run of its own. `None` where it is not installed.
+fn accepted_by_mlir_opt(programs: &[&str]) -> Option<Vec<bool>> {
+    let source = programs.join(&format!("\n{SEPARATOR}"));
+    let output = run_mlir_opt(&source, &["--split-input-file"])?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    // Of what is refused nothing is printed but the separator.
+    let answers: Vec<bool> = text.split(SEPARATOR).map(|printed| !printed.trim().is_empty()).collect();
+    if answers.len() == programs.len() && output.status.code().is_some() {
+        return Some(answers);
+    }
+    if programs.len() == 1 {
+        return Some(vec![false]);
+    }
+    let (left, right) = programs.split_at(programs.len() / 2);
+    Some([accepted_by_mlir_opt(left)?, accepted_by_mlir_opt(right)?].concat())
+}
+
 /// What is said of each of the programs in `source`, which are separated by lines `// -----`: the program, then the
 /// diagnostics. Each must have some, and `mlir-opt` must not accept it either.
 pub fn rejections(source: &str) -> String {
     let mut report = String::new();
-    for program in source.split("// -----\n") {
-        let program = program.trim();
+    let programs: Vec<&str> = source.split(SEPARATOR).map(str::trim).collect();
+    let accepted = accepted_by_mlir_opt(&programs).unwrap_or_default();
+    for (i, program) in programs.into_iter().enumerate() {
         let ctx = loomir_dialects::context();
         let message = match read(&ctx, program) {
             Ok(body) => panic!("accepted:\n{program}\nas\n{}", print(&body, true)),
             Err(message) => message,
         };
-        if let Some(Ok(accepted)) = mlir_opt(program, &[]) {
-            panic!("mlir-opt accepts what was refused:\n{program}\n{message}\n{accepted}");
-        }
+        let peer_accepts = accepted.get(i) == Some(&true);
+        assert!(!peer_accepts, "mlir-opt accepts what was refused:\n{program}\n{message}");
         report.push_str(program);
         report.push('\n');
         for line in message.lines() {
@@ -144,6 +164,15 @@ pub fn folded(source: &str) -> String {
 
 /// What `mlir-opt` makes of a program: its output, or what it says against it. `None` where it is not installed.
 pub fn mlir_opt(source: &str, options: &[&str]) -> Option<Result<String, String>> {
+    let output = run_mlir_opt(source, options)?;
+    Some(match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    })
+}
+
+/// Runs `mlir-opt` on a program; `None` where it is not installed.
+fn run_mlir_opt(source: &str, options: &[&str]) -> Option<Output> {
     let program = PathBuf::from(std::env::var_os("LOOMIR_LLVM")?).join("bin").join("mlir-opt");
     let mut child = Command::new(program)
         .arg("--allow-unregistered-dialect")
@@ -160,8 +189,5 @@ pub fn mlir_opt(source: &str, options: &[&str]) -> Option<Result<String, String>
     let output = child.wait_with_output().ok()?;
     // A broken pipe means that it stopped reading, which its own message explains.
     drop(writer.join());
-    Some(match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-    })
+    Some(output)
 }
