@@ -95,6 +95,43 @@ fn a_million_levels_are_refused_and_the_limit_is_named() {
     }
 }
 
+/// A bit of everything that a file may hold.
+const EVERYTHING: &str = "\
+#map = affine_map<(d0)[s0] -> (d0 + s0 mod 4)>
+!t = vector<4xf32>
+module attributes {t.e = dense<[1, -2]> : tensor<2xi8>, t.s = \"a\\22b\", t.o = #t.x<[1]>} {
+  func.func private @g(!t, memref<?xf32, #map>) -> (i32, f64)
+  func.func @f(%a: i32 loc(\"f.c\":1:2), %c: i1) -> i32 {
+    %r:2 = scf.if %c -> (i32, i32) {
+      scf.yield %a, %a : i32, i32
+    } else {
+      %0 = arith.constant 0x1F : i32
+      scf.yield %0, %a : i32, i32
+    }
+    cf.br ^bb1(%r#1 : i32)
+  ^bb1(%x: i32):  // pred
+    return %x : i32 loc(#l)
+  }
+} loc(fused<\"m\">[unknown, callsite(\"n\" at \"o\")])
+#l = loc(\"g\":3:4 to :9)
+{-# external_resources: { t: { k: \"0x04000000\", b: true } } #-}
+";
+
+#[test]
+fn files_that_end_too_early_are_read_or_refused() {
+    let whole = EVERYTHING;
+    assert_eq!(answer(whole), "exit 0");
+    for end in 0..whole.len() {
+        let output = loomir(&["opt", "--allow-unregistered-dialect"], &whole.as_bytes()[..end]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        let placed = said.contains("--> <stdin>:");
+        assert!(
+            matches!((output.status.code(), placed), (Some(0), false) | (Some(1), true)),
+            "at {end}: {said}"
+        );
+    }
+}
+
 #[test]
 fn brackets_that_mean_nothing_are_refused() {
     let million = 1_000_000;
