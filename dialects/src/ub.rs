@@ -32,7 +32,7 @@ dialect! {
 
 /// `#ub.poison`.
 const POISON: StructAttrDef =
-    StructAttrDef { name: "ub.poison", parse: |_| Ok(Vec::new()), print: |_, _| {} };
+    StructAttrDef { name: "ub.poison", alias: None, parse: |_| Ok(Vec::new()), print: |_, _| {} };
 
 /// The attribute `#ub.poison`, the constant value of what is poison.
 pub fn poison_attr(ctx: &Context) -> Attr {

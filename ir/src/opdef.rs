@@ -682,6 +682,8 @@ pub struct TypeDef {
 pub struct StructAttrDef {
     /// Full name, `llvm.loop_unroll`.
     pub name: &'static str,
+    /// What its aliases are called, `loop_unroll` for `#loop_unroll1`, if it has them.
+    pub alias: Option<&'static str>,
     /// Reads what follows the name.
     pub parse: ParseParams,
     /// Writes what follows the name.

@@ -6,7 +6,7 @@
 use std::process::Command;
 
 use insta::assert_snapshot;
-use loomir_ir::opdef::{EnumDef, EnumStorage};
+use loomir_ir::opdef::{EnumDef, EnumStorage, StructAttrDef};
 use loomir_ir::text::{
     AsmNames, Delimiter, DirectiveArg, DirectiveDef, OpParser, OpPrinter, ParseResult, PrintOptions,
 };
@@ -27,6 +27,22 @@ static FLAGS: EnumDef = EnumDef {
     flags: true,
     separator: ",",
     storage: EnumStorage::Attribute,
+};
+
+static SIZE: StructAttrDef = StructAttrDef {
+    name: "toy.size",
+    alias: Some("size"),
+    parse: |p| {
+        p.expect("<")?;
+        let inner = p.parse_attr(None)?;
+        p.expect(">")?;
+        Ok(vec![(p.ctx().name("inner"), inner)])
+    },
+    print: |p, params| {
+        p.write("<");
+        params.iter().for_each(|(_, inner)| p.attr(*inner));
+        p.write(">");
+    },
 };
 
 fn parse_scale(
@@ -94,6 +110,7 @@ dialect! {
     /// Operations to read and print.
     pub TOY = "toy" {
         enums [FLAGS]
+        attrs [SIZE]
         directives [DirectiveDef { name: "Scale", parse: parse_scale, print: print_scale }]
     }
 
@@ -281,6 +298,16 @@ fn locations_survive() {
     let aliases =
         "\"t.x\"() : () -> () loc(#c)\n#a = loc(\"f\":1:2)\n#b = loc(\"n\"(#a))\n#c = loc(fused[#a, #b])\n";
     assert_snapshot!("locations", through(aliases, &options(true, true)).unwrap());
+}
+
+#[test]
+fn aliases_are_as_definitions_say() {
+    let source = "#a = #toy.size<4 : i8>\n#b = #toy.size<#a>\n\"t.x\"() {b = #b, a = [#a], c = #toy.size<5 : i8>} : () -> ()\n";
+    let printed = through(source, &options(true, false)).unwrap();
+    assert_snapshot!("aliases", printed);
+    assert_eq!(through(&printed, &options(true, false)).unwrap(), printed);
+    let local = PrintOptions { local_scope: true, ..options(true, false) };
+    assert_snapshot!("no-aliases", through(source, &local).unwrap());
 }
 
 #[test]

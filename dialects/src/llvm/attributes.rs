@@ -248,11 +248,13 @@ pub(super) static ENUMS: &[&EnumDef] = &[&FASTMATH, &LINKAGE, &CCONV, &TAIL_CALL
 pub(super) static STRUCTS: &[StructAttrDef] = &[
     StructAttrDef {
         name: "llvm.dereferenceable",
+        alias: None,
         parse: |p| parse_fields(p, &["bytes", "mayBeNull"], Some(Type::I64)),
         print: |p, params| print_fields(p, &["bytes", "mayBeNull"], params, false),
     },
     StructAttrDef {
         name: "llvm.vscale_range",
+        alias: None,
         parse: |p| parse_fields(p, &["minRange", "maxRange"], None),
         print: |p, params| print_fields(p, &["minRange", "maxRange"], params, true),
     },

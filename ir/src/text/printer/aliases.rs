@@ -1,6 +1,7 @@
 //! Aliases: which attributes and types get one, and what it is called.
 //!
-//! Affine maps, integer sets and locations have aliases, and what dialects say. They are numbered by how deeply they nest, types first, then by name, then in
+//! Affine maps, integer sets, locations and distinct attributes have aliases, and what dialects define so
+//! ([`StructAttrDef`](crate::opdef::StructAttrDef)). They are numbered by how deeply they nest, types first, then by name, then in
 //! the order in which they are printed; so the printer goes through the operations once before it writes. An alias whose only
 //! uses are locations of operations is defined at the end, any other in front.
 
@@ -53,15 +54,12 @@ fn name_of(ctx: &crate::Context, attr: Attr) -> Option<&'static str> {
             let end = body.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(body.len());
             foreign_name(ctx.str(*dialect), &body[..end])
         }
-        AttrKind::Dialect { name, .. } | AttrKind::Enum { name, .. } => {
-            let (dialect, mnemonic) = ctx.str(*name).split_once('.')?;
-            foreign_name(dialect, mnemonic)
-        }
+        AttrKind::Dialect { name, .. } => ctx.struct_attr_def(*name)?.alias,
         _ => None,
     }
 }
 
-/// Attributes of MLIR's dialects that have aliases, whoever registers them, and what those are called.
+/// Attributes of MLIR's dialects that have aliases, and what those are called, where nobody registered them. Definitions say it themselves.
 const FOREIGN: &[(&str, &str)] = &[
     ("llvm.access_group", "access_group"),
     ("llvm.alias_scope", "alias_scope"),
