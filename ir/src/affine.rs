@@ -40,6 +40,38 @@ pub enum AffineExprKind {
     CeilDiv(AffineExpr, AffineExpr),
 }
 
+/// An expression as it is kept: with what is asked of it at every step of building a larger one.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct AffineExprNode {
+    kind: AffineExprKind,
+    /// No dimension occurs.
+    is_symbolic: bool,
+    /// The largest number known to divide every value.
+    divisor: u64,
+}
+
+impl AffineExprNode {
+    /// Constant time: what the parts are is known.
+    pub(crate) fn new(ctx: &Context, kind: AffineExprKind) -> Self {
+        let (is_symbolic, divisor) = match kind {
+            Dim(_) => (false, 1),
+            Symbol(_) => (true, 1),
+            Constant(value) => (true, value.unsigned_abs()),
+            Add(a, b) | Mul(a, b) | Mod(a, b) | FloorDiv(a, b) | CeilDiv(a, b) => {
+                let (a, b) = (ctx.affine_expr_node(a), ctx.affine_expr_node(b));
+                let divisor = match kind {
+                    Mul(..) => a.divisor.checked_mul(b.divisor).unwrap_or(1),
+                    Add(..) | Mod(..) => gcd(a.divisor, b.divisor),
+                    _ if b.divisor != 0 && a.divisor.is_multiple_of(b.divisor) => a.divisor / b.divisor,
+                    _ => 1,
+                };
+                (a.is_symbolic && b.is_symbolic, divisor)
+            }
+        };
+        AffineExprNode { kind, is_symbolic, divisor }
+    }
+}
+
 /// What an [`AffineMap`] is.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct AffineMapData {
@@ -68,7 +100,7 @@ impl AffineExpr {
     /// What the expression is.
     #[inline]
     pub fn kind(self, ctx: &Context) -> AffineExprKind {
-        *ctx.affine_expr_kind(self)
+        ctx.affine_expr_node(self).kind
     }
 
     /// `d<position>`.
@@ -94,11 +126,9 @@ impl AffineExpr {
         }
     }
 
-    /// Whether no dimension occurs. Linear in the expression.
+    /// Whether no dimension occurs.
     pub fn is_symbolic_or_constant(self, ctx: &Context) -> bool {
-        let mut pure = true;
-        self.visit(ctx, &mut |kind| pure &= !matches!(kind, Dim(_)));
-        pure
+        ctx.affine_expr_node(self).is_symbolic
     }
 
     /// Calls `f` on each node, children first. Iterative, so deep expressions are fine.
@@ -117,25 +147,7 @@ impl AffineExpr {
 
     /// The largest number known to divide every value of the expression (0 for the constant 0).
     pub fn largest_known_divisor(self, ctx: &Context) -> u64 {
-        let mut stack: Vec<u64> = Vec::new();
-        self.visit(ctx, &mut |kind| {
-            let value = match kind {
-                Dim(_) | Symbol(_) => 1,
-                Constant(c) => c.unsigned_abs(),
-                _ => {
-                    let b = stack.pop().unwrap_or(1);
-                    let a = stack.pop().unwrap_or(1);
-                    match kind {
-                        Mul(..) => a.checked_mul(b).unwrap_or(1),
-                        Add(..) | Mod(..) => gcd(a, b),
-                        _ if b != 0 && a.is_multiple_of(b) => a / b,
-                        _ => 1,
-                    }
-                }
-            };
-            stack.push(value);
-        });
-        stack.pop().unwrap_or(1)
+        ctx.affine_expr_node(self).divisor
     }
 
     /// `self + other`.
@@ -174,6 +186,7 @@ impl AffineExpr {
         // (e + c) + f = (e + f) + c
         if let Add(x, y) = a.kind(ctx)
             && constant(y)
+            && !constant(b)
         {
             return x.add(ctx, b).add(ctx, y);
         }
@@ -242,6 +255,7 @@ impl AffineExpr {
         // (e * c) * f = (e * f) * c
         if let Mul(x, y) = a.kind(ctx)
             && matches!(y.kind(ctx), Constant(_))
+            && !matches!(b.kind(ctx), Constant(_))
         {
             return x.mul(ctx, b).mul(ctx, y);
         }
@@ -268,10 +282,21 @@ impl AffineExpr {
             {
                 return e.mul(ctx, Self::constant(ctx, c / k));
             }
-            if let Add(x, y) = self.kind(ctx)
+            // Sums lean to the left and may be long, so their terms are collected first.
+            let mut terms = Vec::new();
+            let mut sum = self;
+            while let Add(x, y) = sum.kind(ctx)
                 && (divides(k, x.largest_known_divisor(ctx)) || divides(k, y.largest_known_divisor(ctx)))
             {
-                return x.floordiv(ctx, other).add(ctx, y.floordiv(ctx, other));
+                terms.push(y);
+                sum = x;
+            }
+            if !terms.is_empty() {
+                let first = sum.floordiv(ctx, other);
+                return terms
+                    .into_iter()
+                    .rev()
+                    .fold(first, |sum, term| sum.add(ctx, term.floordiv(ctx, other)));
             }
         }
         ctx.affine_expr(FloorDiv(self, other))
@@ -305,21 +330,21 @@ impl AffineExpr {
         let Some(k) = other.as_constant(ctx).filter(|k| *k > 0) else {
             return ctx.affine_expr(Mod(self, other));
         };
-        if let Some(value) = self.as_constant(ctx) {
-            return Self::constant(ctx, value.rem_euclid(k));
-        }
-        if divides(k, self.largest_known_divisor(ctx)) {
-            return Self::constant(ctx, 0);
-        }
-        match self.kind(ctx) {
-            Add(x, y) if divides(k, x.largest_known_divisor(ctx)) => return y.modulo(ctx, other),
-            Add(x, y) if divides(k, y.largest_known_divisor(ctx)) => return x.modulo(ctx, other),
-            Mod(x, m) if m.as_constant(ctx).is_some_and(|m| m >= 1 && m % k == 0) => {
-                return x.modulo(ctx, other);
+        let mut rest = self;
+        loop {
+            if let Some(value) = rest.as_constant(ctx) {
+                return Self::constant(ctx, value.rem_euclid(k));
             }
-            _ => {}
+            if divides(k, rest.largest_known_divisor(ctx)) {
+                return Self::constant(ctx, 0);
+            }
+            rest = match rest.kind(ctx) {
+                Add(x, y) if divides(k, x.largest_known_divisor(ctx)) => y,
+                Add(x, y) if divides(k, y.largest_known_divisor(ctx)) => x,
+                Mod(x, m) if m.as_constant(ctx).is_some_and(|m| m >= 1 && m % k == 0) => x,
+                _ => return ctx.affine_expr(Mod(rest, other)),
+            };
         }
-        ctx.affine_expr(Mod(self, other))
     }
 
     /// The expression with dimensions and symbols replaced. Missing replacements leave them as they are.

@@ -19,7 +19,9 @@ use std::sync::{Arc, OnceLock, RwLock};
 
 use hashbrown::HashMap;
 
-use crate::affine::{AffineExpr, AffineExprKind, AffineMap, AffineMapData, IntegerSet, IntegerSetData};
+use crate::affine::{
+    AffineExpr, AffineExprKind, AffineExprNode, AffineMap, AffineMapData, IntegerSet, IntegerSetData,
+};
 use crate::attributes::{Attr, AttrKind, Dict};
 use crate::location::{Loc, LocKind, Packed};
 use crate::opdef::{
@@ -232,7 +234,7 @@ struct Shared {
     types: Interner<TypeKind>,
     attrs: Interner<AttrKind>,
     dicts: Interner<Box<[(Name, Attr)]>>,
-    exprs: Interner<AffineExprKind>,
+    exprs: Interner<AffineExprNode>,
     maps: Interner<AffineMapData>,
     sets: Interner<IntegerSetData>,
     /// Locations that are not their own handle.
@@ -596,11 +598,11 @@ impl Context {
 
     /// The handle of an expression as it stands, unsimplified; use [`AffineExpr`]'s methods to build.
     pub(crate) fn affine_expr(&self, kind: AffineExprKind) -> AffineExpr {
-        AffineExpr(self.0.exprs.intern(kind, |k| k))
+        AffineExpr(self.0.exprs.intern(AffineExprNode::new(self, kind), |node| node))
     }
 
     #[inline]
-    pub(crate) fn affine_expr_kind(&self, expr: AffineExpr) -> &AffineExprKind {
+    pub(crate) fn affine_expr_node(&self, expr: AffineExpr) -> &AffineExprNode {
         self.0.exprs.get(expr.0)
     }
 

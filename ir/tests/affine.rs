@@ -113,3 +113,31 @@ fn a_layout_map_has_strides_where_it_is_a_sum_of_multiples() {
     let folded = d0.floordiv(&ctx, AffineExpr::constant(&ctx, 2)).add(&ctx, d1);
     assert_eq!(map(folded).strides_and_offset(&ctx, &[4, 8]), None);
 }
+
+/// Were a step as long as the sum so far, or one call inside another for each term, this would not end well.
+#[test]
+fn long_sums_are_built_and_divided_term_by_term() {
+    let ctx = Context::new(Registry::new());
+    let four = AffineExpr::constant(&ctx, 4);
+    let term = |i: usize| AffineExpr::dim(&ctx, i as u32 % 2);
+    let sum = |scale: AffineExpr| {
+        (1..200_000).fold(term(0).mul(&ctx, scale), |sum, i| sum.add(&ctx, term(i).mul(&ctx, scale)))
+    };
+    let long = sum(four);
+    assert_eq!(long.floordiv(&ctx, four), sum(AffineExpr::constant(&ctx, 1)));
+    assert_eq!(long.modulo(&ctx, four), AffineExpr::constant(&ctx, 0));
+    let three = AffineExpr::constant(&ctx, 3);
+    assert_eq!(long.add(&ctx, three).modulo(&ctx, four), three);
+}
+
+#[test]
+fn constants_that_do_not_fit_together_stay_apart() {
+    let ctx = Context::new(Registry::new());
+    let (x, most) = (AffineExpr::dim(&ctx, 0), AffineExpr::constant(&ctx, i64::MAX));
+    let twice = [x.add(&ctx, most).add(&ctx, most), x.mul(&ctx, most).mul(&ctx, most)];
+    let map = AffineMap::new(&ctx, 1, 0, twice.to_vec());
+    assert_eq!(
+        loomir_ir::text::map_to_string(&ctx, map),
+        "(d0) -> (d0 + 9223372036854775807 + 9223372036854775807, (d0 * 9223372036854775807) * 9223372036854775807)"
+    );
+}
