@@ -1,8 +1,11 @@
 //! Benchmarks of Loomir against its peers.
 //!
-//! This library makes the programs: loops that scale, many in one function or few in many functions. The benchmarks
+//! This library makes the programs: loops that scale, many in one function or few in many functions, and straight-line code ([`shapes`]). The benchmarks
 //! themselves are in `benches/`, their results in `results/`.
 #![forbid(unsafe_code)]
+
+pub mod process;
+pub mod shapes;
 
 use std::fmt::Write;
 
