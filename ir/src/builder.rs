@@ -111,6 +111,19 @@ impl OperationState {
         *dict = dict.with(ctx, name, attr);
     }
 
+    /// Sets attributes, each inherent if the definition says so. Of two with one name the later wins.
+    pub fn set_attrs(&mut self, ctx: &Context, attrs: &[(&str, Attr)]) {
+        let def = ctx.op_info(self.name).def();
+        let (inherent, other): (Vec<_>, Vec<_>) =
+            attrs.iter().partition(|(name, _)| def.is_some_and(|def| def.is_inherent(name)));
+        for (dict, new) in [(&mut self.properties, inherent), (&mut self.attributes, other)] {
+            if !new.is_empty() {
+                let new = new.into_iter().map(|(name, attr)| (ctx.name(name), attr));
+                *dict = ctx.dict(dict.entries(ctx).iter().copied().chain(new).collect());
+            }
+        }
+    }
+
     /// Sets the inherent attribute that is number `index` in the definition.
     pub(crate) fn set_property(&mut self, ctx: &Context, index: usize, attr: Attr) {
         let name = ctx.op_info(self.name).attr_name(index);

@@ -72,7 +72,8 @@ pub struct OpInfo {
     /// The names of the definition's attributes, in its order.
     attr_names: Box<[Name]>,
     defaults: OnceLock<Defaults>,
-    interfaces: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
+    /// A handful at most, so they are looked through.
+    interfaces: Vec<(TypeId, Box<dyn Any + Send + Sync>)>,
     owns_arena: bool,
 }
 
@@ -178,7 +179,8 @@ impl OpInfo {
     /// assert_eq!(ctx.op_info(name).interface::<dyn Cost>().unwrap().cycles(), 3);
     /// ```
     pub fn interface<I: ?Sized + 'static>(&self) -> Option<&I> {
-        let any = self.interfaces.get(&TypeId::of::<Box<I>>())?;
+        let wanted = TypeId::of::<Box<I>>();
+        let (_, any) = self.interfaces.iter().find(|(id, _)| *id == wanted)?;
         any.downcast_ref::<Box<I>>().map(|boxed| &**boxed)
     }
 }
@@ -373,7 +375,7 @@ impl Context {
                 format,
                 attr_names,
                 defaults: OnceLock::new(),
-                interfaces,
+                interfaces: interfaces.into_iter().collect(),
                 owns_arena,
             }) as u32)
         })

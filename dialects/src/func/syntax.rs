@@ -24,11 +24,10 @@ pub(super) fn parse_func(p: &mut OpParser<'_, '_>, state: &mut OperationState) -
         state.set_attr(ctx, SYMBOL_VISIBILITY, ctx.string_attr(visibility));
     }
     let name = p.parse_symbol_name()?;
-    state.set_attr(ctx, SYMBOL_NAME, name);
     let arguments = parse_arguments(p, state, false)?;
     let (results, result_attrs) = parse_results(p, state)?;
     let ty = ctx.type_attr(ctx.function_type(&arguments.types, &results));
-    state.set_attr(ctx, "function_type", ty);
+    state.set_attrs(ctx, &[(SYMBOL_NAME, name), ("function_type", ty)]);
 
     let loc = p.loc();
     let mut attributes = OperationState::named(state.name, state.loc);

@@ -1,0 +1,58 @@
+//! Reading, verifying, printing, copying and rewriting take time in proportion to the program, whatever its shape.
+
+use std::time::{Duration, Instant};
+
+use loomir::ir::rewrite::{Limits, apply_patterns_greedily};
+use loomir::ir::{text, verifier};
+use loomir_benches::shapes::Shape;
+
+const STAGES: [&str; 5] = ["parse", "verify", "print", "copy", "rewrite"];
+
+/// The least of five times of each stage.
+fn times(shape: Shape, count: usize) -> [Duration; STAGES.len()] {
+    let source = shape.program(count);
+    let once = || {
+        let ctx = loomir::context();
+        let mut clock = Instant::now();
+        let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed();
+        let module =
+            text::parse(&ctx, &source, "growth.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+        let parse = lap();
+        assert!(verifier::verify(&module).is_empty());
+        let verify = lap();
+        assert!(loomir::print(&module).lines().count() >= count);
+        let print = lap();
+        let mut copy = module.duplicate();
+        let copied = lap();
+        copy.for_each_body(&mut |body| {
+            apply_patterns_greedily(body, &[], Limits::default());
+        });
+        [parse, verify, print, copied, lap()]
+    };
+    let all: Vec<_> = (0..5).map(|_| once()).collect();
+    std::array::from_fn(|stage| all.iter().map(|times| times[stage]).min().unwrap_or_default())
+}
+
+/// Four times the operations would cost sixteen times as much if anything were quadratic; what is linear stays far below half of that, caches and noise included.
+#[test]
+fn work_grows_linearly_with_the_operations() {
+    for shape in Shape::ALL {
+        let mut failure = None;
+        // Where something else ran in between, another try.
+        for _ in 0..4 {
+            let (some, more) = (times(shape, 3000), times(shape, 12000));
+            let grows = |stage: usize| more[stage].as_secs_f64() / some[stage].as_secs_f64();
+            failure = (0..STAGES.len()).find(|stage| grows(*stage) > 7.0).map(|stage| (stage, grows(stage)));
+            if failure.is_none() {
+                break;
+            }
+        }
+        if let Some((stage, factor)) = failure {
+            panic!(
+                "{}: four times the operations cost {factor:.1} times the time to {}",
+                shape.name(),
+                STAGES[stage]
+            );
+        }
+    }
+}
