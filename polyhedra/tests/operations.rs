@@ -41,6 +41,16 @@ fn texts_are_printed_for_reading() {
         "{ S[i] -> A[floor(i/4), i % 4] : i >= 0 }",
         "{ S[i] -> A[o0, o1] : (i - o1) mod 4 = 0 and 4o0 <= i <= 3 + 4o0 and i >= 0 and 0 <= o1 <= 3 }",
     );
+    printed(
+        "[n] -> { S[i] -> A[a] : 2a >= floor(i/4) and 3a <= floor((i + n)/3) }",
+        "[n] -> { S[i] -> A[a] : floor((i)/4) <= 2a and floor((n + i)/3) >= 3a }",
+    );
+    printed("{ [i, j] : 2*floor(i/4) <= 3j <= 7 }", "{ [i, j] : j <= 2 and 3j >= 2*floor((i)/4) }");
+    // A quotient of a quotient has a name.
+    printed(
+        "{ [i, j] : floor((i + floor(i/4))/3) <= 2j }",
+        "{ [i, j] : exists (e1: -i + 3e1 <= floor((i)/4) <= 2 - i + 3e1 and e1 <= 2j) }",
+    );
     printed("{ S[i] : false }", "{ S[i] : false }");
     printed("{ S[] }", "{ S[] }");
     printed("{ [i, j] : i != j }", "{ [i, j] : j > i; [i, j] : j < i }");

@@ -1,5 +1,8 @@
-//! Printing in isl's notation, made for reading: chains `0 <= i < n`, strides as `mod`, output dimensions that an
-//! equality gives as expressions.
+//! Printing in isl's notation, made for reading: chains `0 <= i < n`, strides as `mod`, quotients as `floor`, output
+//! dimensions that an equality gives as expressions.
+//!
+//! A `floor` is written where it is used only if visible variables alone give it, so that text stays as long as the set:
+//! quotients of quotients are named by `exists`.
 
 use std::fmt::{self, Write};
 
@@ -53,7 +56,10 @@ fn write_tuples(
 /// back in.
 struct Printer<'s> {
     space: &'s Space,
+    /// Of variables, or the quotient an existential variable is.
     names: Vec<String>,
+    /// Which existential variables are written as quotients.
+    quotients: Vec<bool>,
     eqs: Vec<Vec<BigInt>>,
     ins: Vec<Vec<BigInt>>,
     /// The equality that gives a dimension which is printed as an expression in its tuple.
@@ -76,12 +82,14 @@ impl<'s> Printer<'s> {
         }
         let mut printer = Printer {
             space,
+            quotients: vec![false; names.len()],
             names,
             eqs: big(&piece.eqs),
             ins: big(&piece.ins),
             given: vec![None; space.vars()],
         };
         printer.substitute_multiples(piece.visible());
+        printer.take_quotients();
         printer.take_given_dims();
         printer
     }
@@ -102,6 +110,35 @@ impl<'s> Printer<'s> {
                 }
             }
         }
+    }
+
+    /// Existential variables that two bounds make the quotient of an expression over visible variables.
+    fn take_quotients(&mut self) {
+        for column in self.space.vars() + 1..=self.names.len() {
+            let Some((lower, upper)) = self.quotient(column) else { continue };
+            let mut numerator = self.ins[lower].clone();
+            let divisor = -std::mem::take(&mut numerator[column]);
+            self.names[column - 1] = format!("floor(({})/{divisor})", self.affine(&numerator, |_| true));
+            self.quotients[column - 1] = true;
+            self.ins.remove(lower.max(upper));
+            self.ins.remove(lower.min(upper));
+        }
+    }
+
+    /// The rows `f − d·e ≥ 0` and `d·e − f + d − 1 ≥ 0` of an existential variable `e`, `f` over visible variables.
+    fn quotient(&self, column: usize) -> Option<(usize, usize)> {
+        let (zero, one) = (BigInt::ZERO, BigInt::from(1));
+        let alone = |row: &[BigInt]| {
+            (self.space.vars() + 1..row.len()).all(|other| other == column || row[other] == zero)
+        };
+        let mut bounds = self.ins.iter().enumerate().filter(|(_, row)| row[column] < -&one && alone(row));
+        bounds.find_map(|(lower, row)| {
+            let opposite = |other: &Vec<BigInt>| {
+                other[1..].iter().zip(&row[1..]).all(|(a, b)| *a == -b)
+                    && &other[0] + &row[0] == -&row[column] - &one
+            };
+            Some((lower, self.ins.iter().position(opposite)?))
+        })
     }
 
     /// Dimensions of the last tuple that an equality gives by parameters and other dimensions before them.
@@ -148,8 +185,10 @@ impl<'s> Printer<'s> {
             let strides = self.eqs.iter().filter(|row| self.stride(row).is_none());
             strides.chain(&self.ins).any(|row| row[column] != BigInt::ZERO)
         };
-        let hidden: Vec<&str> =
-            (vars..self.names.len()).filter(|var| used(*var)).map(|var| self.names[var].as_str()).collect();
+        let hidden: Vec<&str> = (vars..self.names.len())
+            .filter(|var| used(*var) && !self.quotients[*var])
+            .map(|var| self.names[var].as_str())
+            .collect();
         if constraints.is_empty() {
             return Ok(());
         }
@@ -268,7 +307,8 @@ impl<'s> Printer<'s> {
             } else if size == BigInt::from(1) {
                 out.push_str(&self.names[column - 1]);
             } else {
-                let _ = write!(out, "{size}{}", self.names[column - 1]);
+                let times = if self.quotients[column - 1] { "*" } else { "" };
+                let _ = write!(out, "{size}{times}{}", self.names[column - 1]);
             }
         }
         if out.is_empty() { "0".to_string() } else { out }
