@@ -73,6 +73,8 @@ pub(crate) struct Parser<'s> {
     type_aliases: HashMap<&'s str, Alias<Type>>,
     /// Length of all that aliases that were used stand for.
     expanded: u64,
+    /// Of those in text that nobody understands, counted as often as that is read again.
+    expanded_in_text: u64,
     /// What each number of `distinct[0]<…>` stands for.
     distinct: HashMap<u64, Attr>,
     /// Those of definitions further down, once a location has used one.
@@ -122,6 +124,7 @@ impl<'s> Parser<'s> {
             attr_aliases: HashMap::new(),
             type_aliases: HashMap::new(),
             expanded: 0,
+            expanded_in_text: 0,
             distinct: HashMap::new(),
             later_aliases: HashMap::new(),
             has_read_ahead: false,
@@ -250,6 +253,7 @@ impl<'s> Parser<'s> {
     /// Makes the next token one that only the parser can tell.
     pub(super) fn take_token(&mut self, kind: Kind, start: u32, end: u32) {
         self.lexer.set_pos(end);
+        self.last_end = self.token.end;
         self.token = Token { kind, start, end };
     }
 

@@ -11,6 +11,9 @@ use crate::attributes::Attr;
 use crate::text::lexer::{Kind, Lexer};
 use crate::text::{ParseResult, attr_to_string, type_to_string};
 
+/// How often text counts that aliases are written out in.
+const REREAD: u64 = 4;
+
 /// What an alias stands for.
 #[derive(Clone, Copy)]
 pub(super) struct Alias<T> {
@@ -216,11 +219,11 @@ impl<'s> Parser<'s> {
             let expansion = match token.kind {
                 Kind::Eof => break,
                 Kind::Hash => match self.known_attr_alias(&body[start + 1..end]) {
-                    Some(alias) => Some(attr_to_string(self.ctx, self.used(alias)?)),
+                    Some(alias) => Some(attr_to_string(self.ctx, self.used_in_text(alias)?)),
                     None => None,
                 },
                 Kind::Exclaim => match self.type_aliases.get(&body[start + 1..end]).copied() {
-                    Some(alias) => Some(type_to_string(self.ctx, self.used(alias)?)),
+                    Some(alias) => Some(type_to_string(self.ctx, self.used_in_text(alias)?)),
                     None => None,
                 },
                 _ => None,
@@ -283,11 +286,23 @@ impl<'s> Parser<'s> {
         Ok(alias.value)
     }
 
+    /// What an alias stands for that is used in text that nobody understands. It counts more often, for that text is read again for
+    /// whatever it stands in.
+    fn used_in_text<T>(&mut self, alias: Alias<T>) -> ParseResult<T> {
+        self.expanded_in_text += REREAD * alias.length;
+        self.limit_expansion(self.expanded_in_text)?;
+        self.used(alias)
+    }
+
     /// Counts text that an alias stands for.
     pub(super) fn expand_by(&mut self, length: u64) -> ParseResult<()> {
         self.expanded += length;
+        self.limit_expansion(self.expanded)
+    }
+
+    fn limit_expansion(&mut self, length: u64) -> ParseResult<()> {
         let limit = MAX_EXPANSION + EXPANSION_FACTOR * self.source.len() as u64;
-        if self.expanded <= limit {
+        if length <= limit {
             return Ok(());
         }
         let message = format!("aliases stand for too much: all of it together may be {limit} bytes long");

@@ -122,6 +122,13 @@ impl Parser<'_> {
 
     /// Goes behind the `>` that ends a literal.
     fn skip_literal(&mut self) -> ParseResult<()> {
+        // Numbers and brackets are many, and need not be read as tokens for this.
+        let rest = &self.source.as_bytes()[self.token.start as usize..];
+        let end = rest.iter().position(|b| matches!(b, b'>' | b'"' | b'/'));
+        if let Some(end) = end.filter(|end| rest[*end] == b'>') {
+            self.set_pos(self.token.start + end as u32 + 1);
+            return Ok(());
+        }
         while !self.is(Kind::Greater) {
             if matches!(self.token.kind, Kind::Eof | Kind::Unknown | Kind::OpenString) {
                 return Err(self.missing("expected '>'"));
