@@ -2,6 +2,7 @@
 
 use clap::{ArgMatches, Command};
 
+mod explain;
 mod flags;
 mod fuse;
 mod input;
@@ -38,13 +39,14 @@ pub(crate) fn main() -> Result<(), Failure> {
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommands([opt::command(), fuse::command(), run::command()]);
+        .subcommands([opt::command(), fuse::command(), explain::command(), run::command()]);
     // Help and mistakes are printed by the parser itself, which exits with 0 or 2.
     let args = flags::with_two_dashes(&command, std::env::args_os());
     let matches: ArgMatches = command.get_matches_from(args);
     match matches.subcommand() {
         Some(("opt", matches)) => opt::main(matches),
         Some(("fuse", matches)) => fuse::main(matches),
+        Some(("explain", matches)) => explain::main(matches),
         Some(("run", matches)) => run::main(matches),
         _ => Err(Failure::usage("a command is needed")),
     }

@@ -24,13 +24,16 @@ pub(super) fn alias_arg() -> Arg {
         .help("What to assume of memrefs nothing is known of: tested when run, may overlap, or two arguments are distinct")
 }
 
+/// What the argument of [`alias_arg`] says.
+pub(super) fn alias(matches: &ArgMatches) -> Result<AliasMode, Failure> {
+    matches.get_one::<String>("alias").map_or("version", String::as_str).parse().map_err(Failure::usage)
+}
+
 pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let source = input::read(matches)?;
     let ctx = loomir::context();
     let mut module = source.parse(&ctx, matches)?;
-    let alias = matches.get_one::<String>("alias").map_or("version", String::as_str);
-    let alias: AliasMode = alias.parse().map_err(Failure::usage)?;
-    let report = loomir::fuse(&mut module, &FuseOptions { alias, ..FuseOptions::default() });
+    let report = loomir::fuse(&mut module, &FuseOptions { alias: alias(matches)?, ..FuseOptions::default() });
     if !matches.get_flag("quiet") {
         output::to_stderr(&render::render(&ctx, &report.remarks, &source));
     }

@@ -19,6 +19,13 @@ use crate::dependence::form::{Atom, Form};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Green(u32);
 
+impl Green {
+    /// Its number in its forest: dense, for side tables.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// An affine map: for each iteration variable of a statement, a form over the loops around the leaf ([`Atom::Level`] counts outwards).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Map(u32);
@@ -138,6 +145,10 @@ impl<T: Hash + Eq> Uniqued<T> {
             return *id;
         }
         let id = self.values.len() as u32;
+        if self.values.len() == self.values.capacity() {
+            // By a quarter: there may be tens of millions.
+            self.values.reserve_exact(16 + self.values.len() / 4);
+        }
         self.values.push(value);
         let values = &self.values;
         self.index.insert_unique(hash, id, |id| hasher.hash_one(&values[*id as usize]));
@@ -262,6 +273,7 @@ impl Forest {
         let id = self.nodes.intern(node);
         if id as usize == self.facts.len() {
             let facts = self.facts_of(node);
+            self.facts.reserve_exact(self.nodes.values.capacity() - self.facts.len());
             self.facts.push(facts);
         }
         Green(id)

@@ -8,26 +8,13 @@
 
 use super::green::{Forest, Green, Node};
 
+/// A sequence cut open at a place: what is above the cut, from the root down, each an item with what is on its other side.
+type Spine = Vec<(Green, Green)>;
+
 impl Forest {
     /// The sequence of these items, loops and leaves. Linear.
     pub fn sequence(&mut self, items: &[Green]) -> Green {
-        // The right spine of the tree so far: items whose right side is open, with their left sides.
-        let mut spine: Vec<(Green, Green)> = Vec::new();
-        for item in items {
-            let mut left = Forest::EMPTY;
-            while let Some(&(top, before)) = spine.last()
-                && Forest::priority(top) < Forest::priority(*item)
-            {
-                spine.pop();
-                left = self.node(Node::Sequence { left: before, item: top, right: left });
-            }
-            spine.push((*item, left));
-        }
-        let mut right = Forest::EMPTY;
-        while let Some((item, left)) = spine.pop() {
-            right = self.node(Node::Sequence { left, item, right });
-        }
-        right
+        self.assemble(Vec::new(), items, &[])
     }
 
     /// The items of a sequence in order.
@@ -53,56 +40,19 @@ impl Forest {
 
     /// The first `at` items, and the others.
     pub fn split(&mut self, sequence: Green, at: usize) -> (Green, Green) {
-        let mut path: Vec<(Node, bool)> = Vec::new();
-        let (mut tree, mut at) = (sequence, at);
-        while let node @ Node::Sequence { left, right, .. } = self.get(tree) {
-            let before = self.items_in(left);
-            let goes_left = at <= before;
-            path.push((node, goes_left));
-            tree = if goes_left { left } else { right };
-            at = if goes_left { at } else { at - before - 1 };
-        }
-        let (mut first, mut second) = (Forest::EMPTY, Forest::EMPTY);
-        while let Some((node, went_left)) = path.pop() {
-            let Node::Sequence { left, item, right } = node else { continue };
-            if went_left {
-                second = self.node(Node::Sequence { left: second, item, right });
-            } else {
-                first = self.node(Node::Sequence { left, item, right: first });
-            }
-        }
-        (first, second)
+        let (before, after) = self.cut(sequence, at);
+        (self.assemble(before, &[], &[]), self.assemble(Vec::new(), &[], &after))
     }
 
     /// The items of `a`, then those of `b`.
     pub fn join(&mut self, a: Green, b: Green) -> Green {
-        let mut path: Vec<(Node, bool)> = Vec::new();
-        let (mut a, mut b) = (a, b);
-        let mut joined = loop {
-            let (x, y) = (self.get(a), self.get(b));
-            let (Node::Sequence { item: p, right, .. }, Node::Sequence { item: q, left, .. }) = (x, y) else {
-                break if a == Forest::EMPTY { b } else { a };
-            };
-            if Forest::priority(p) >= Forest::priority(q) {
-                path.push((x, true));
-                a = right;
-            } else {
-                path.push((y, false));
-                b = left;
-            }
-        };
-        while let Some((node, is_left)) = path.pop() {
-            let Node::Sequence { left, item, right } = node else { continue };
-            joined = self.node(if is_left {
-                Node::Sequence { left, item, right: joined }
-            } else {
-                Node::Sequence { left: joined, item, right }
-            });
-        }
-        joined
+        let (before, _) = self.cut(a, self.items_in(a));
+        let (_, after) = self.cut(b, 0);
+        self.assemble(before, &[], &after)
     }
 
-    /// A sequence with the items in `range` replaced by others. Logarithmic in its length, linear in the new items.
+    /// A sequence with the items in `range` replaced by others. Logarithmic in its length, linear in the new items; no node is
+    /// made that is not in the result.
     ///
     /// ```
     /// # use loomir_transforms::tree::{Forest, StatementId};
@@ -115,11 +65,60 @@ impl Forest {
     /// assert_eq!(after, forest.sequence(&[a, c]));
     /// ```
     pub fn splice(&mut self, sequence: Green, range: std::ops::Range<usize>, items: &[Green]) -> Green {
-        let (before, rest) = self.split(sequence, range.start);
-        let (_, after) = self.split(rest, range.end.saturating_sub(range.start));
-        let new = self.sequence(items);
-        let before = self.join(before, new);
-        self.join(before, after)
+        let (before, _) = self.cut(sequence, range.start);
+        let (_, after) = self.cut(sequence, range.end.max(range.start));
+        self.assemble(before, items, &after)
+    }
+
+    /// The spines left and right of the place before item `at`.
+    fn cut(&self, sequence: Green, at: usize) -> (Spine, Spine) {
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        let (mut tree, mut at) = (sequence, at);
+        while let Node::Sequence { left, item, right } = self.get(tree) {
+            let on_left = self.items_in(left);
+            if at <= on_left {
+                after.push((item, right));
+                tree = left;
+            } else {
+                before.push((item, left));
+                tree = right;
+                at -= on_left + 1;
+            }
+        }
+        (before, after)
+    }
+
+    /// The sequence of what is left of a cut, some items, and what is right of a cut.
+    fn assemble(&mut self, before: Spine, items: &[Green], after: &[(Green, Green)]) -> Green {
+        // Each new item takes what has a lower priority and stands on its left below itself.
+        let mut spine = before;
+        for item in items {
+            let mut left = Forest::EMPTY;
+            while let Some(&(top, own)) = spine.last()
+                && Forest::priority(top) < Forest::priority(*item)
+            {
+                spine.pop();
+                left = self.node(Node::Sequence { left: own, item: top, right: left });
+            }
+            spine.push((*item, left));
+        }
+        // From below: the one of lower priority, of equal ones the right one, is the deeper.
+        let (mut i, mut j) = (spine.len(), after.len());
+        let mut tree = Forest::EMPTY;
+        while i + j > 0 {
+            let takes_left =
+                i > 0 && (j == 0 || Forest::priority(spine[i - 1].0) < Forest::priority(after[j - 1].0));
+            if takes_left {
+                i -= 1;
+                let (item, left) = spine[i];
+                tree = self.node(Node::Sequence { left, item, right: tree });
+            } else {
+                j -= 1;
+                let (item, right) = after[j];
+                tree = self.node(Node::Sequence { left: tree, item, right });
+            }
+        }
+        tree
     }
 }
 

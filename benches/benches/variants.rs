@@ -1,0 +1,81 @@
+//! What variants of a program cost in the loop tree: time and memory of an edit, a million variants held at once, and a thousand of
+//! them written as IR and verified.
+//!
+//! The program is a function of a thousand loops; a variant is one with two neighbours in the other's place. Run it with
+//! `cargo xtask bench --bench variants`.
+#![allow(clippy::print_stdout)]
+
+use std::time::Instant;
+
+use loomir::AliasMode;
+use loomir::ir::{Block, Body, text, verifier};
+use loomir::transforms::tree::raise::raise;
+use loomir::transforms::tree::regenerate::{Rewrite, regenerate};
+use loomir::transforms::tree::{Forest, Green, Node};
+use loomir_benches::{Kind, program};
+
+const LOOPS: usize = 1000;
+const VARIANTS: usize = 1_000_000;
+const WRITTEN: usize = 1000;
+
+fn main() {
+    let function = function();
+    let mut forest = Forest::default();
+    let block = block_of(&function);
+    let original = raise(&function, block, &mut forest, AliasMode::May).root;
+    let is_loop = |item: Green| matches!(forest.get(item), Node::Loop { .. });
+    let first = forest.items(original).position(is_loop).unwrap_or_default();
+    let (nodes, bytes) = (forest.len(), forest.bytes());
+
+    // Each variant is made of the one before by one edit.
+    let start = Instant::now();
+    let mut variants: Vec<Green> = Vec::with_capacity(VARIANTS);
+    let (mut tree, mut state) = (original, 1_u64);
+    for _ in 0..VARIANTS {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let at = first + ((state >> 33) as usize) % (LOOPS - 1);
+        let pair = [at + 1, at].map(|i| forest.item(tree, i).unwrap_or(Forest::EMPTY));
+        tree = forest.splice(tree, at..at + 2, &pair);
+        variants.push(tree);
+    }
+    let edit = start.elapsed() / VARIANTS as u32;
+    let (made, grown) = (forest.len() - nodes, forest.bytes() - bytes);
+    let mut seen = vec![false; forest.len()];
+    let different = variants.iter().filter(|tree| !std::mem::replace(&mut seen[tree.index()], true)).count();
+
+    let start = Instant::now();
+    let mut verified = 0;
+    for variant in variants.iter().step_by(VARIANTS / WRITTEN) {
+        let mut copy = function.duplicate();
+        // In the same forest the same program has the same nodes.
+        let block = block_of(&copy);
+        let own = raise(&copy, block, &mut forest, AliasMode::May);
+        assert_eq!(own.root, original);
+        regenerate(&mut copy, &own, &forest, *variant, Rewrite::Changed);
+        verified += usize::from(!verifier::verify(&copy).has_errors());
+    }
+    let written = start.elapsed() / WRITTEN as u32;
+
+    println!("| what | figure |");
+    println!("| --- | --- |");
+    println!("| loops in the program | {LOOPS} |");
+    let (nodes, bytes) = (made / VARIANTS, grown / VARIANTS);
+    println!("| an edit | {:.2} µs, {nodes} nodes, {bytes} bytes |", edit.as_secs_f64() * 1e6);
+    println!("| variants held | {VARIANTS}, {different} of them different |");
+    println!("| memory for all | {:.0} MiB |", forest.bytes() as f64 / 1_048_576.0);
+    let each = written.as_secs_f64() * 1e3;
+    println!("| copied, written and verified | {verified} of {WRITTEN}, {each:.2} ms each |");
+}
+
+/// The function of the benchmark.
+fn function() -> Body {
+    let ctx = loomir::context();
+    let source = program(Kind::AffineInPlace, LOOPS);
+    let mut module = text::parse(&ctx, &source, "bench.mlir").expect("the program is well formed");
+    let bodies = module.nested_in_order();
+    bodies.first().map(|body| body.duplicate()).expect("there is a function")
+}
+
+fn block_of(body: &Body) -> Block {
+    body.entry_block(body.region(body.root(), 0)).expect("a function has a block")
+}

@@ -1,0 +1,23 @@
+//! `loomir explain`: what fusion does with each pair of neighbouring loops, and why.
+
+use clap::{ArgMatches, Command};
+use loomir::FuseOptions;
+
+use super::{Failure, fuse, input, output, render};
+
+pub(super) fn command() -> Command {
+    Command::new("explain")
+        .about("Says of every pair of neighbouring loops whether it may be fused, and why not")
+        .args(input::args())
+        .arg(fuse::alias_arg())
+}
+
+pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
+    let source = input::read(matches)?;
+    let ctx = loomir::context();
+    let mut module = source.parse(&ctx, matches)?;
+    let options = FuseOptions { alias: fuse::alias(matches)?, ..FuseOptions::default() };
+    let report = loomir::fuse(&mut module, &options);
+    let counts = format!("{} fused, {} refused\n", report.fused, report.refused);
+    output::to_stdout(&(render::render(&ctx, &report.remarks, &source) + &counts))
+}
