@@ -63,7 +63,14 @@ pub struct Report {
 pub fn fuse(body: &mut Body, options: &Options) -> Report {
     // What is inside statements first: then a statement is copied with all that was done in it.
     let blocks = roots(body);
-    let mut parts: Vec<Report> = blocks.iter().rev().map(|block| fuse_block(body, *block, options)).collect();
+    let one = |block: &Block| {
+        // A version inside of what may be versioned itself would double it again.
+        let is_inside = body.block_of(body.region_parent(body.block_region(*block))).is_some();
+        let alias =
+            if is_inside && options.alias == AliasMode::Version { AliasMode::May } else { options.alias };
+        fuse_block(body, *block, &Options { alias, ..options.clone() })
+    };
+    let mut parts: Vec<Report> = blocks.iter().rev().map(one).collect();
     let mut report = Report::default();
     while let Some(part) = parts.pop() {
         report.remarks.append(part.remarks);
@@ -250,24 +257,26 @@ impl Fusion<'_> {
         }
         let mut assumed_apart = Vec::new();
         let hoisted = self.clear_way(first, second, between, frame, &mut assumed_apart)?;
-        let delay = match self.merged(first, second, 0, frame) {
+        let (delay, missed) = match self.merged(first, second, 0, frame) {
             Verdict::Legal { assumed_apart: more } => {
                 assumed_apart.extend(more);
-                0
+                (0, Missed::CannotBeCut)
             }
             verdict if !fit.may_be_delayed => return Err(Missed::Dependences(verdict)),
             verdict => {
                 fit.same = false;
-                let found = self.least_delay(first, second, frame, &mut assumed_apart);
-                found.ok_or(Missed::Dependences(verdict))?
+                match self.least_delay(first, second, frame, &mut assumed_apart) {
+                    Some(delay) => (delay, Missed::Dependences(verdict)),
+                    None => return Err(Missed::Dependences(verdict)),
+                }
             }
         };
         let tested = first.assumed.iter().chain(&assumed_apart).collect::<HashSet<_>>().len();
         if self.options.alias == AliasMode::Version && tested > MAX_TESTS {
             return Err(Missed::TooManyTests(tested));
         }
-        let joined =
-            first.align(second, fit, delay, self.forest, frame).ok_or(Missed::TripCounts(None, None))?;
+        let context = (self.body, self.program, &mut *self.forest);
+        let joined = first.align(second, fit, delay, context, frame).ok_or(missed)?;
         Ok(Plan { delay, assumed_apart, joined, hoisted })
     }
 
@@ -331,17 +340,21 @@ impl Fusion<'_> {
             }
         }
         let mut hoisted = Vec::with_capacity(between.len());
-        let mut passed: Vec<&Entry> = Vec::new();
+        let mut passed = Passed::default();
         for entry in &*between {
             let hoists = self.may_move_before(entry, first, &passed, assumed);
             hoisted.push(hoists);
             if hoists {
                 continue;
             }
-            if !self.may_pass(second, entry, assumed) {
+            if passed.entries.len() == ENTRIES_PASSED || !self.may_pass(second, entry, assumed) {
                 return Err(Missed::NonAdjacent(entry.op(self.program, self.forest)));
             }
-            passed.push(entry);
+            match entry {
+                Entry::Group(group) => passed.ops.extend(group.ops()),
+                Entry::Statement { .. } => passed.ops.extend([entry.op(self.program, self.forest)]),
+            }
+            passed.entries.push(entry);
         }
         Ok(hoisted)
     }
@@ -351,7 +364,7 @@ impl Fusion<'_> {
         &self,
         entry: &Entry,
         first: &Group,
-        passed: &[&Entry],
+        passed: &Passed<'_>,
         assumed: &mut Vec<(Value, Value)>,
     ) -> bool {
         let Entry::Statement { item, nest: Some(nest) } = entry else { return false };
@@ -360,7 +373,7 @@ impl Fusion<'_> {
         let op = self.program.statement(statement).op;
         let uses = |value: Value| {
             let from = body.defining_op(value);
-            first.defines(from) || passed.iter().any(|entry| entry.defines(from, self.program, self.forest))
+            first.defines(from) || from.is_some_and(|op| passed.ops.contains(&op))
         };
         if body.operands(op).any(uses) || body.own_regions(op).len() > 0 || body.nested(op).is_some() {
             return false;
@@ -378,7 +391,10 @@ impl Fusion<'_> {
         known
             && nest.world.is_none()
             && independent(&first.nest, assumed)
-            && passed.iter().all(|entry| entry.nest().is_some_and(|other| independent(other, assumed)))
+            && passed
+                .entries
+                .iter()
+                .all(|entry| entry.nest().is_some_and(|other| independent(other, assumed)))
     }
 
     /// Whether a loop may run before an entry it stands behind.
@@ -400,7 +416,7 @@ impl Fusion<'_> {
 const MAX_TESTS: usize = 8;
 /// How many groups a loop is tried with, from the nearest on.
 const GROUPS_TRIED: usize = 3;
-/// How many entries a loop may pass to reach a group that is not the nearest.
+/// How many entries a loop may pass, and how far away a group may be that is not the nearest.
 const ENTRIES_PASSED: usize = 32;
 
 /// What stands in a sequence while its loops are fused.
@@ -429,14 +445,14 @@ impl Entry {
             },
         }
     }
+}
 
-    /// Whether it defines the results of an operation.
-    fn defines(&self, op: Option<Op>, program: &Program, forest: &Forest) -> bool {
-        match self {
-            Entry::Group(group) => group.defines(op),
-            Entry::Statement { .. } => op == Some(self.op(program, forest)),
-        }
-    }
+/// Entries a loop is moved over.
+#[derive(Default)]
+struct Passed<'a> {
+    entries: Vec<&'a Entry>,
+    /// Their operations.
+    ops: HashSet<Op>,
 }
 
 /// The entry at a place, and those behind it.

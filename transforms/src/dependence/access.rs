@@ -217,7 +217,14 @@ impl<'b> Reader<'b> {
             if model.may_not_return(view) {
                 effects.touch_world(op, domain);
             }
-            for effect in model.effects(view) {
+            let touched = model.effects(view);
+            // What touches memory stays behind an exit for that already.
+            if touched.is_empty() && model.may_be_undefined(view) {
+                let domain = domain.clone();
+                let class = Class { base: Base::Exit, origin: None, subscripts: None, writes: false, domain };
+                effects.classes.push((class, op));
+            }
+            for effect in touched {
                 self.effect(op, effect, domain, effects);
             }
         } else if !harmless.into_iter().any(|t| info.has_trait(t)) {

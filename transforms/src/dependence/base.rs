@@ -46,8 +46,10 @@ pub enum Base {
     Argument(Value),
     /// One of several that `memref.distinct_objects` declares apart: its result.
     Distinct(Value),
-    /// Not known where from.
+    /// Not known where from, or how far it reaches.
     Unknown(Value),
+    /// Not memory: whether what comes next is reached. Read by what may be undefined; written, as is all else, by what touches the world.
+    Exit,
     /// Anything, and the world outside.
     World,
 }
@@ -96,6 +98,7 @@ impl<'b> Bases<'b> {
         let mut current = value;
         let mut renaming = true;
         let mut origin = value;
+        let mut reaches_further = false;
         let base = loop {
             if let Some((base, known)) = self.memo.get(&current) {
                 if renaming {
@@ -114,12 +117,18 @@ impl<'b> Bases<'b> {
             let Some(next) = view.info().interface::<dyn ViewLike>().map(|model| model.source(view)) else {
                 break self.result_base(op, current);
             };
+            // With sizes of its own, of memory the argument need not cover.
+            reaches_further |= self.body.is(op, memref::ReinterpretCastOp::DEF);
             if !self.body.is(op, memref::CastOp::DEF) {
                 renaming = false;
             } else if renaming {
                 origin = next;
             }
             current = next;
+        };
+        let base = match base {
+            Base::Argument(argument) if reaches_further => Base::Unknown(argument),
+            base => base,
         };
         // Only `value` itself is remembered with its origin; the chain's others have one base but origins of their own.
         self.memo.insert(value, (base, origin));
@@ -152,12 +161,14 @@ impl<'b> Bases<'b> {
 
     /// Whether two objects may overlap.
     pub fn overlap(&self, a: Base, b: Base) -> Overlap {
-        use Base::{Allocation, Argument, Distinct, Global, Unknown, World};
+        use Base::{Allocation, Argument, Distinct, Exit, Global, Unknown, World};
         if a == b && a != World {
             return Overlap::Same;
         }
         match (a, b) {
-            (World | Unknown(_), _) | (_, World | Unknown(_)) => Overlap::May,
+            (World, _) | (_, World) => Overlap::May,
+            (Exit, _) | (_, Exit) => Overlap::Apart,
+            (Unknown(_), _) | (_, Unknown(_)) => Overlap::May,
             (Distinct(x), Distinct(y)) => {
                 let same_op = self.body.defining_op(x) == self.body.defining_op(y);
                 if same_op { Overlap::Apart } else { Overlap::May }
@@ -180,7 +191,7 @@ impl<'b> Bases<'b> {
     fn can_be_tested(&self, value: Value) -> bool {
         let ctx = self.body.ctx();
         match self.body.value_type(value).kind(ctx) {
-            TypeKind::MemRef { shape: Some(_), layout: None, element, .. } => {
+            TypeKind::MemRef { shape: Some(_), layout: None, element, memory_space: None } => {
                 bytes_of_element(ctx, *element).is_some()
             }
             _ => false,

@@ -387,9 +387,9 @@ impl<'b> Forms<'b> {
         let a = self.range(self.body.operand(op, 0), fuel - 1);
         let b = self.range(self.body.operand(op, 1), fuel - 1);
         Some(if add {
-            (a.0 + b.0, a.1 + b.1)
+            (a.0.saturating_add(b.0), a.1.saturating_add(b.1))
         } else if sub {
-            (a.0 - b.1, a.1 - b.0)
+            (a.0.saturating_sub(b.1), a.1.saturating_sub(b.0))
         } else {
             product(a, b)
         })
@@ -449,7 +449,7 @@ impl<'b> Forms<'b> {
         let upper = self.bound_ranges(&bounds.upper, fuel).into_iter().flatten().map(|r| r.1).min();
         let upper = upper.unwrap_or(i64::MAX.into());
         // Of a loop that does not run any range is true.
-        Some((lower, (upper - 1).max(lower)))
+        Some((lower, upper.saturating_sub(1).max(lower)))
     }
 
     fn bound_ranges(&mut self, bound: &Bound, fuel: usize) -> Vec<Option<Range>> {
@@ -475,7 +475,9 @@ fn width(body: &Body, value: Value) -> u32 {
 fn type_range(body: &Body, value: Value) -> Range {
     match width(body, value) {
         width @ 1..64 => (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1),
-        _ => ALL,
+        64 => ALL,
+        // What is wider does not fit into anything.
+        _ => (i128::MIN, i128::MAX),
     }
 }
 
@@ -485,7 +487,8 @@ fn fits(range: Range, width: u32) -> bool {
 }
 
 fn product(a: Range, b: Range) -> Range {
-    let corners = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
+    let ends = [(a.0, b.0), (a.0, b.1), (a.1, b.0), (a.1, b.1)];
+    let corners = ends.map(|(x, y)| x.saturating_mul(y));
     (corners.into_iter().min().unwrap_or(0), corners.into_iter().max().unwrap_or(0))
 }
 
@@ -559,11 +562,14 @@ fn expr_range(
             _ => None,
         },
         |kind, a, b| match kind {
-            AffineExprKind::Add(..) => cut((a.0 + b.0, a.1 + b.1)),
+            AffineExprKind::Add(..) => cut((a.0.saturating_add(b.0), a.1.saturating_add(b.1))),
             AffineExprKind::Mul(..) => cut(product(a, b)),
             _ if b.0 != b.1 || b.0 <= 0 => Some(ALL),
             AffineExprKind::FloorDiv(..) => Some((a.0.div_euclid(b.0), a.1.div_euclid(b.0))),
-            AffineExprKind::CeilDiv(..) => Some((-(-a.0).div_euclid(b.0), -(-a.1).div_euclid(b.0))),
+            AffineExprKind::CeilDiv(..) => {
+                let up = |x: i128| x.saturating_add(b.0 - 1).div_euclid(b.0);
+                Some((up(a.0), up(a.1)))
+            }
             _ => Some((0, b.0 - 1)),
         },
     )

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use loomir_ir::Op;
+use loomir_ir::{Op, Value};
 
 use super::access::{Class, Domain};
 use super::base::Base;
@@ -51,6 +51,8 @@ pub struct Frame {
     pub constraints: Vec<Form>,
     /// Whether these are all there are: every combination they allow occurs.
     pub exact: bool,
+    /// For each level a variable of the program that is the level plus a number, if there is one.
+    pub variables: Vec<Option<Value>>,
 }
 
 impl Nest {
@@ -127,14 +129,14 @@ fn rank(base: Base) -> usize {
     match base {
         Base::World | Base::Unknown(_) | Base::Distinct(_) => ANYWHERE,
         Base::Argument(_) | Base::Global(_) => NAMED,
-        Base::Allocation(_) => ALLOCATED,
+        Base::Allocation(_) | Base::Exit => ALLOCATED,
     }
 }
 
 impl Frame {
     /// Outside of all loops of the tree.
     pub fn outside(constraints: Vec<Form>, exact: bool) -> Frame {
-        Frame { depth: 0, constraints, exact }
+        Frame { depth: 0, constraints, exact, variables: Vec::new() }
     }
 
     /// The frame inside a loop that stands in this one.
@@ -143,7 +145,14 @@ impl Frame {
         enter(program, forest, header, &mut domain, u32::MAX);
         let mut constraints = self.constraints.clone();
         constraints.append(&mut domain.constraints);
-        Frame { depth: domain.levels, constraints, exact: domain.exact }
+        let mut variables = self.variables.clone();
+        variables.push(forest.header(header).origins.first().and_then(|lead| {
+            let info = program.loop_info(lead.of);
+            let variable = info.space.variable.as_ref()?;
+            let form = variable.substitute(&mut |level| lead.map.get(level as usize).cloned())?;
+            matches!(form.terms(), [(Atom::Level(0), 1)]).then_some(info.variable)
+        }));
+        Frame { depth: domain.levels, constraints, exact: domain.exact, variables }
     }
 }
 

@@ -13,12 +13,16 @@
 //! ```
 
 use hashbrown::HashSet;
-use loomir_ir::{Body, Op, Value};
+use loomir_dialects::affine;
+use loomir_ir::{Body, Op, Type, Value};
 
 use super::remarks::Missed;
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::{Frame, Nest, absolute, relative};
 use crate::tree::{Forest, Green, Header, Node, Origin, Program, Span};
+
+/// A loop with more operations than this is not cut: what is cut is copied.
+const MAX_COPIED: usize = 256;
 
 /// One of the loops.
 #[derive(Clone, Debug)]
@@ -33,6 +37,10 @@ pub(super) struct Member {
     start: i64,
     /// Its times are below this over `scale`, a form over the levels around. `None` if there is no one such form.
     end: Option<Form>,
+    /// Its operation.
+    op: Op,
+    /// How many operations are in it.
+    size: usize,
 }
 
 /// Loops that are fused, or one that may be.
@@ -112,13 +120,18 @@ impl Group {
             _ => None,
         };
         let lower = space.lower.as_ref().and_then(|form| here(origin, form, frame.depth));
-        let member = Member { origin: origin.clone(), body, lower, start: 0, end: end.clone() };
+        let (mut uses, mut size) = (HashSet::new(), 0);
+        for inside in ir.preorder(op) {
+            size += 1;
+            uses.extend(ir.operands(inside).filter_map(|value| ir.defining_op(value)));
+        }
+        let member = Member { origin: origin.clone(), body, lower, start: 0, end: end.clone(), op, size };
         Some(Group {
             members: vec![member],
             body,
             nest: Nest::of(program, forest, item, frame),
             loops: HashSet::from_iter([op]),
-            uses: ir.preorder(op).flat_map(|op| ir.operands(op)).filter_map(|v| ir.defining_op(v)).collect(),
+            uses,
             originals: vec![item],
             assumed: Vec::new(),
             scale: space.step.unwrap_or(1),
@@ -133,6 +146,11 @@ impl Group {
     /// Whether the results of an operation are those of one of the loops.
     pub(super) fn defines(&self, op: Option<Op>) -> bool {
         op.is_some_and(|op| self.loops.contains(&op))
+    }
+
+    /// The operations of its loops.
+    pub(super) fn ops(&self) -> impl Iterator<Item = Op> + '_ {
+        self.members.iter().map(|member| member.op)
     }
 
     /// Whether one of these operations is one of the loops. Linear in the fewer.
@@ -204,7 +222,7 @@ impl Group {
         second: &Group,
         fit: Fit,
         delay: i64,
-        forest: &mut Forest,
+        (ir, program, forest): (&Body, &Program, &mut Forest),
         frame: &Frame,
     ) -> Option<Joined> {
         let [own] = &second.members[..] else { return None };
@@ -216,18 +234,20 @@ impl Group {
         };
         let origin = own.origin.delayed(delay)?;
         let nest = second.nest.clone().delayed(frame.depth, delay)?;
-        let member = Member { origin, body, lower: own.lower.clone(), start: delay, end };
+        let member = Member { origin, body, start: delay, end, ..own.clone() };
         let whole = fit.same && delay == 0 && self.whole;
         let (start, ends) = if whole {
             (self.start, self.ends.clone())
         } else {
             (self.start.max(delay), earliest(&self.ends, member.end.as_ref()?)?)
         };
-        let mut members = self.members.iter().chain([&member]);
-        if !whole && !members.all(|member| self.can_be_cut(member, &ends)) {
-            return None;
+        if !whole {
+            let same_ends = !self.whole && ends == self.ends;
+            let others = if same_ends { &[] } else { &self.members[..] };
+            if !others.iter().chain([&member]).all(|m| self.can_be_cut(m, &ends, ir, program, frame)) {
+                return None;
+            }
         }
-        drop(members);
         // Nothing to fuse.
         let first = start.checked_mul(self.scale)?;
         if !whole && ends.iter().filter_map(Form::as_constant).any(|end| end <= first) {
@@ -240,23 +260,49 @@ impl Group {
     }
 
     /// Whether what a member has before and after the times that end with `ends` can be written down: each bound of its variable as a number, or as one
-    /// value and a number.
-    fn can_be_cut(&self, member: &Member, ends: &[Form]) -> bool {
+    /// value and a number, in 64 bits.
+    fn can_be_cut(
+        &self,
+        member: &Member,
+        ends: &[Form],
+        ir: &Body,
+        program: &Program,
+        frame: &Frame,
+    ) -> bool {
         let (Some(lower), Some(end)) = (&member.lower, &member.end) else { return false };
+        let ty = ir.value_type(program.loop_info(member.origin.of).variable);
+        if member.size > MAX_COPIED || ty != ir.value_type(program.loop_info(self.lead().of).variable) {
+            return false;
+        }
+        if ty != Type::INDEX && ty.integer_width(ir.ctx()) != Some(64) {
+            return false;
+        }
+        let is_affine = ir.is(member.op, affine::ForOp::DEF);
+        let has_value = |atom: &Atom| {
+            let value = match atom {
+                Atom::Param(value) => Some(*value),
+                Atom::Level(level) => frame.variables.get(*level as usize).copied().flatten(),
+                Atom::FloorDiv(..) => None,
+            };
+            let fits = |value: Value| {
+                let usable = !is_affine || affine::validity::is_valid_dim(ir.op_ref(member.op), value);
+                ir.value_type(value) == ty && usable
+            };
+            value.is_some_and(fits)
+        };
         let simple = |form: &Form| match form.terms() {
             [] => true,
-            [(Atom::Param(_) | Atom::Level(_), 1)] => self.scale == 1,
+            [(atom, 1)] => self.scale == 1 && has_value(atom),
             _ => false,
         };
-        let first =
-            member.start.checked_mul(self.scale).and_then(|start| lower.plus(&Form::constant(start), -1));
-        let Some(first) = first else { return false };
+        // The variable at time 0; at the time a form says it is that form later.
+        let start = member.start.checked_mul(self.scale);
+        let Some(zero) = start.and_then(|start| lower.plus(&Form::constant(start), -1)) else { return false };
+        let bounds = [end].into_iter().chain(ends).map(|form| zero.plus(form, 1));
         // Of two ends that cannot be compared, what is after the lesser is after the other one, unless it is a third.
         (ends.len() == 1 || ends.contains(end))
-            && [lower, end]
-                .into_iter()
-                .chain(ends)
-                .all(|form| first.plus(form, 1).is_some_and(|f| simple(&f)))
+            && simple(&zero)
+            && bounds.into_iter().all(|bound| bound.is_some_and(|form| simple(&form)))
     }
 
     /// Adds a member.
@@ -333,7 +379,9 @@ impl Group {
             let number = forms.iter().filter_map(Form::as_constant).reduce(pick);
             let others = forms.into_iter().filter(|form| form.as_constant().is_none());
             let all = number.map(Form::constant).into_iter().chain(others);
-            all.filter_map(|form| relative(&form, self.depth)).collect()
+            let inside = |form: Form| relative(&form, self.depth);
+            all.map(|form| inside(form).unwrap_or_else(|| unreachable!("bounds are over the levels around")))
+                .collect()
         };
         Span::Range { scale: self.scale, lower: reduce(lower, i64::max), upper: reduce(upper, i64::min) }
     }

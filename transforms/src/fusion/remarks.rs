@@ -29,6 +29,8 @@ pub(super) enum Missed {
     UsesResult(Op),
     /// This operation stands between the loops and cannot move before the first.
     NonAdjacent(Op),
+    /// The loops run different iterations, and the bounds of what not both have cannot be written.
+    CannotBeCut,
     /// So many pairs of arguments would have to be tested.
     TooManyTests(usize),
     /// A dependence is turned around, or may be.
@@ -88,6 +90,11 @@ pub(super) fn missed(body: &Body, first: Op, second: Op, why: &Missed) -> Diagno
         Missed::NonAdjacent(op) => (
             "NonAdjacent",
             format!("Between the loops stands '{}', which cannot move", body.op_ref(*op).name()),
+        ),
+        Missed::CannotBeCut => (
+            "NonEqualTripCount",
+            "The loops run different iterations, and what not both have is not bounded by a value and a number"
+                .to_owned(),
         ),
         Missed::TooManyTests(pairs) => {
             ("InvalidDependencies", format!("{pairs} pairs of arguments would have to be tested for overlap"))

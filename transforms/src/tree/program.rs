@@ -26,6 +26,8 @@ pub struct LoopInfo {
     pub op: Op,
     /// The block that is its body.
     pub block: Block,
+    /// Its variable.
+    pub variable: Value,
     /// The loop around it.
     pub parent: Option<LoopId>,
     /// How many loops are around it.

@@ -100,7 +100,16 @@ impl Raise<'_> {
         self.reader.enter(block);
         let id = LoopId(self.program.loops.len() as u32);
         let carried = body.num_results(op);
-        let info = LoopInfo { op, block, parent, depth, space, carried, green: Forest::EMPTY };
+        let info = LoopInfo {
+            op,
+            block,
+            variable: body.argument(block, 0),
+            parent,
+            depth,
+            space,
+            carried,
+            green: Forest::EMPTY,
+        };
         self.program.loops.push(info);
         self.program.blocks.insert(block, id);
         let inside = self.block(block, Some(id), depth + 1);

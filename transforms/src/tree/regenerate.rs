@@ -171,13 +171,15 @@ impl Emit<'_> {
             .as_ref()
             .and_then(|form| form.substitute(&mut |level| absolute(map.get(level as usize)?, depth)));
         let own = map.get(info.depth as usize).and_then(|form| absolute(form, depth));
-        match form.and_then(|form| self.in_values(&form, depth)) {
-            Some(form) => self.value_of(&form, self.body.value_type(old), at),
-            // Nothing is known of the variable but that the loop is whole: it is the new loop's.
-            None => match own.as_ref().map(Form::terms) {
-                Some([(Atom::Level(level), 1)]) => self.scopes[*level as usize].variable,
-                _ => unreachable!("a loop whose variable is not affine is run whole"),
-            },
+        if info.space.variable.is_some() {
+            let form = form.and_then(|form| self.in_values(&form, depth));
+            let form = form.unwrap_or_else(|| unreachable!("the numbers of a loop's variable fit 64 bits"));
+            return self.value_of(&form, self.body.value_type(old), at);
+        }
+        // Nothing is known of the variable but that the loop is whole: it is the new loop's.
+        match own.as_ref().map(Form::terms) {
+            Some([(Atom::Level(level), 1)]) => self.scopes[*level as usize].variable,
+            _ => unreachable!("a loop whose variable is not affine is run whole"),
         }
     }
 
@@ -222,7 +224,7 @@ impl Emit<'_> {
         if let Some(known) = known {
             return *known;
         }
-        let affine = self.scopes.last().is_some_and(|scope| scope.affine);
+        let affine = self.scopes.iter().any(|scope| scope.affine);
         let mut builder = Builder::new(self.body, at);
         builder.set_loc(self.loc);
         let value = Expression { builder, mapping: &self.mapping, affine }.value(form, ty);
@@ -247,10 +249,12 @@ impl Emit<'_> {
         });
         let affine = self.body.is(info.op, affine::ForOp::DEF);
         let range = match (&header.span, &meaning) {
+            (Span::Whole, _) => None,
             (Span::Range { lower, upper, .. }, Some((meaning, scale))) => {
-                Range::of(lower, upper, meaning, *scale, depth)
+                let range = Range::of(lower, upper, meaning, *scale, depth);
+                Some(range.unwrap_or_else(|| unreachable!("the numbers of a loop's bounds fit 64 bits")))
             }
-            _ => None,
+            (Span::Range { .. }, None) => unreachable!("a loop that is cut counts its iterations"),
         };
         if let Some(value) = range.as_ref().and_then(Range::only_value)
             && info.carried == 0

@@ -114,8 +114,9 @@ impl Expression<'_, '_> {
             return sum;
         }
         let constant = self.constant(form.constant_part(), ty);
-        // What one value plus a constant comes to is a value of the program, which is in range.
-        let exact = matches!(form.terms(), [(Atom::Param(_), 1)]);
+        // What one value plus a constant comes to is a value of the program, which is in range. A value that was cut off may not be.
+        let is_whole = |value: Value| self.builder.type_of(self.mapping.value(value)) == ty;
+        let exact = matches!(form.terms(), [(Atom::Param(value), 1)] if is_whole(*value));
         self.binary(arith::AddIOp::DEF, sum, constant, exact)
     }
 
