@@ -58,6 +58,7 @@ fn split_input_is_read_piece_by_piece() {
         return
       }
     }
+
     // -----
     // -----
     module {
@@ -65,6 +66,7 @@ fn split_input_is_read_piece_by_piece() {
         return
       }
     }
+
     --- stderr
     error: 'func.return' op has 1 operands, but enclosing function (@b) returns 0
      --> <stdin>:8:3
@@ -79,7 +81,7 @@ fn markers_may_be_others() {
     let source = SPLIT.replace("// -----", "//===").replace("return %0 : i32", "return");
     let args = ["opt", "-", "-split-input-file=//===", "-output-split-marker=// next"];
     let printed = stdout(&args, &source);
-    assert_eq!(printed.matches("}\n// next\nmodule {").count(), 2, "{printed}");
+    assert_eq!(printed.matches("}\n\n// next\nmodule {").count(), 2, "{printed}");
 }
 
 #[test]
@@ -109,6 +111,7 @@ fn differences_from_expected_diagnostics_are_errors() {
         return
       }
     }
+
     // -----
     // -----
     module {
@@ -116,6 +119,7 @@ fn differences_from_expected_diagnostics_are_errors() {
         return
       }
     }
+
     --- stderr
     error: expected warning "nothing" was not produced
      --> <stdin>:1:4

@@ -337,6 +337,12 @@ impl Run<'_> {
             loomir::lowering::lower_to_llvm(module)?;
             return loomir::lowering::to_ll(module);
         }
-        Ok(loomir::ir::text::print(module, &self.print_options()))
+        let options = self.print_options();
+        let mut text = loomir::ir::text::print(module, &options);
+        // As mlir-opt does, so that what both print can be compared.
+        if !options.local_scope {
+            text.push('\n');
+        }
+        Ok(text)
     }
 }
