@@ -5,10 +5,10 @@
 //! cascade). Then the bodies are treated the same way. What stands between two loops is moved before the first, or the second
 //! over it, if that may be; so a loop is tried with the nearest few before it.
 //! If a dependence would be turned around, the second loop runs as many iterations later as keeps it. Iterations that not all loops have run
-//! by themselves, before and after the fused loop (see [`group`]).
+//! by themselves, before and after the fused loop (`fusion/group.rs`).
 //! Whatever is not fused gets a remark that says why, under the names LLVM's `loop-fusion` uses.
 //!
-//! **Cost.** Each loop is summarised once a level; a pair costs its pairs of access classes on objects that may overlap (see [`nest`]).
+//! **Cost.** Each loop is summarised once a level; a pair costs its pairs of access classes on objects that may overlap (see [`Nest`]).
 //! Joining two bodies is logarithmic; the changed part of a block is written once, at the end.
 
 use hashbrown::HashSet;
