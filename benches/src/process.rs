@@ -1,7 +1,7 @@
 //! What a command costs as a process: processor time of all its threads, and the most memory it had.
 //!
 //! The system counts both for children that have ended, memory as the largest of them all. So each command is run by a process of its own, which is this one
-//! again, called with [`FLAG`].
+//! again, called with `FLAG`.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub fn cost(command: &[&str]) -> Option<Cost> {
     Some(Cost { time: Duration::from_micros(microseconds), memory })
 }
 
-/// Runs the command that follows [`FLAG`] among the arguments and prints what it used. Returns whether there was one: then this process is done.
+/// Runs the command that follows `FLAG` among the arguments and prints what it used. Returns whether there was one: then this process is done.
 #[allow(clippy::print_stdout)]
 pub fn measured_command() -> bool {
     let mut arguments = std::env::args().skip_while(|argument| argument != FLAG).skip(1);
