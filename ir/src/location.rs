@@ -1,6 +1,6 @@
 //! Locations: where in the source an operation comes from.
 //!
-//! Nearly all are a line and a column of one of a few files. Such a place is the handle itself ([`Packed`]) and takes no room in the context; all
+//! Nearly all are a line and a column of one of a few files. Such a place is the handle itself (`Packed`) and takes no room in the context; all
 //! others are uniqued there. Which of the two a location is follows from what it is, so equal locations have equal handles.
 
 use std::borrow::Cow;
