@@ -196,7 +196,7 @@ impl Fusion<'_> {
                             first.assumed.push(pair);
                         }
                     }
-                    first.join(self.forest, plan.joined);
+                    first.join(self.forest, second, plan.joined);
                     hoist(line, at, &plan.hoisted);
                     return None;
                 }
@@ -367,10 +367,9 @@ impl Fusion<'_> {
         passed: &Passed<'_>,
         assumed: &mut Vec<(Value, Value)>,
     ) -> bool {
-        let Entry::Statement { item, nest: Some(nest) } = entry else { return false };
-        let Node::Leaf { statement, .. } = self.forest.get(*item) else { return false };
+        let Entry::Statement { nest: Some(nest), .. } = entry else { return false };
         let body = self.body;
-        let op = self.program.statement(statement).op;
+        let op = entry.op(self.program, self.forest);
         let uses = |value: Value| {
             let from = body.defining_op(value);
             first.defines(from) || from.is_some_and(|op| passed.ops.contains(&op))
@@ -402,10 +401,7 @@ impl Fusion<'_> {
         let Some(nest) = entry.nest() else { return false };
         let defines = match entry {
             Entry::Group(group) => group.defines_any(&second.uses),
-            Entry::Statement { item, .. } => match self.forest.get(*item) {
-                Node::Leaf { statement, .. } => second.uses.contains(&self.program.statement(statement).op),
-                _ => true,
-            },
+            Entry::Statement { .. } => second.uses.contains(&entry.op(self.program, self.forest)),
         };
         let both_return = nest.world.is_none() && second.nest.world.is_none();
         !defines && both_return && legality::independent(nest, &second.nest, &self.sure, assumed)

@@ -84,14 +84,10 @@ pub(super) struct Fit {
 /// A member as it joins a group.
 pub(super) struct Joined {
     member: Member,
-    original: Green,
     nest: Nest,
-    loops: HashSet<Op>,
-    uses: HashSet<Op>,
     start: i64,
     ends: Vec<Form>,
     pub(super) whole: bool,
-    carries: bool,
 }
 
 /// What becomes of a group.
@@ -253,10 +249,7 @@ impl Group {
         if !whole && ends.iter().filter_map(Form::as_constant).any(|end| end <= first) {
             return None;
         }
-        let carries = self.carries || second.carries;
-        let (loops, uses) = (second.loops.clone(), second.uses.clone());
-        let original = *second.originals.first()?;
-        Some(Joined { member, original, nest, loops, uses, start, ends, whole, carries })
+        Some(Joined { member, nest, start, ends, whole })
     }
 
     /// Whether what a member has before and after the times that end with `ends` can be written down: each bound of its variable as a number, or as one
@@ -305,16 +298,17 @@ impl Group {
             && bounds.into_iter().all(|bound| bound.is_some_and(|form| simple(&form)))
     }
 
-    /// Adds a member.
-    pub(super) fn join(&mut self, forest: &mut Forest, joined: Joined) {
+    /// Adds `second`, a group of one, as it was aligned.
+    pub(super) fn join(&mut self, forest: &mut Forest, second: Group, joined: Joined) {
         self.body = forest.join(self.body, joined.member.body);
         self.members.push(joined.member);
-        self.originals.push(joined.original);
+        self.originals.extend(second.originals);
         self.nest.merge(joined.nest);
-        self.loops.extend(joined.loops);
-        self.uses.extend(joined.uses);
+        self.loops.extend(second.loops);
+        self.uses.extend(second.uses);
         (self.start, self.ends) = (joined.start, joined.ends);
-        (self.whole, self.carries) = (joined.whole, joined.carries);
+        self.whole = joined.whole;
+        self.carries |= second.carries;
     }
 
     /// The loops the group is.

@@ -11,7 +11,7 @@
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::affine;
 use loomir_dialects::interfaces::LoopLike;
-use loomir_ir::opdef::OPERAND_SEGMENTS;
+use loomir_ir::opdef::{OPERAND_SEGMENTS, OpDef};
 use loomir_ir::{Block, Body, Builder, Dict, InsertPoint, Loc, Mapping, Op, OperationState, Type, Value};
 
 use super::green::{Forest, Green, Header, Node, Origin, Span};
@@ -236,6 +236,14 @@ impl Emit<'_> {
         value
     }
 
+    /// The result of a new operation whose type its operands give.
+    fn make(&mut self, def: &'static OpDef, operands: &[Value], at: InsertPoint) -> Value {
+        let mut builder = Builder::new(self.body, at);
+        builder.set_loc(self.loc);
+        let state = builder.state(def).operands(operands);
+        builder.value(state)
+    }
+
     fn new_loop(&mut self, header: &Header, inside: Green, at: InsertPoint) {
         let program = self.program;
         let Some(lead) = header.origins.first() else { return };
@@ -260,7 +268,7 @@ impl Emit<'_> {
             && info.carried == 0
         {
             // One iteration needs no loop.
-            let ty = self.body.value_type(self.body.argument(info.block, 0));
+            let ty = self.body.value_type(info.variable);
             let variable = self.value_of(&Form::constant(value), ty, at);
             self.scopes.push(Scope { variable, meaning, affine, values: HashMap::new() });
             self.item(inside, at);
@@ -323,7 +331,8 @@ impl Emit<'_> {
             let own = op.info().interface::<dyn LoopLike>().map(|model| model.inits(op)).unwrap_or_default();
             let around = outside(&origin.map);
             inits.extend(own.into_iter().map(|value| self.resolve(value, &around, at)));
-            state.result_types.extend(op_result_types(self.body, program.loop_info(origin.of).op));
+            let results = self.body.results(program.loop_info(origin.of).op);
+            state.result_types.extend(results.map(|value| self.body.value_type(value)));
         }
         let around = outside(&lead.map);
         let own_inits = self.body.num_results(info.op);
@@ -370,8 +379,4 @@ fn outside(map: &[Form]) -> Vec<Form> {
     let seen =
         |form: &Form| form.substitute(&mut |level| Some(Form::atom(Atom::Level(level.checked_sub(1)?))));
     around.iter().filter_map(seen).collect()
-}
-
-fn op_result_types(body: &Body, op: Op) -> Vec<Type> {
-    body.results(op).map(|v| body.value_type(v)).collect()
 }

@@ -56,6 +56,15 @@ impl Range {
     }
 }
 
+/// What to cut a value off at before `offset` is added, where the bound `number` stands beside the sum: max(n, v + k) = max(n - k, v) + k, which does
+/// not wrap for `k ≤ 0`, and the like for min. `None` where it could wrap.
+fn limit(number: i64, offset: i64, end: End) -> Option<i64> {
+    number.checked_sub(offset).filter(|_| match end {
+        End::Lower => offset <= 0,
+        End::Upper => offset >= 0,
+    })
+}
+
 impl Emit<'_> {
     /// The operation of a loop over `range`, without its block.
     pub(super) fn bounded_shell(
@@ -67,7 +76,7 @@ impl Emit<'_> {
     ) -> OperationState {
         let mut state = self.shell(header, lead, at);
         let info = self.program.loop_info(lead.of);
-        let ty = self.body.value_type(self.body.argument(info.block, 0));
+        let ty = self.body.value_type(info.variable);
         let ctx = self.body.ctx().clone();
         if self.body.is(info.op, affine::ForOp::DEF) {
             let (lower_map, mut operands) = self.affine_bound(&range.lower, End::Lower, at);
@@ -94,12 +103,7 @@ impl Emit<'_> {
         let mut result: Option<Value> = None;
         for (value, offset) in parts {
             let Some(value) = value else { continue };
-            let merged = number.and_then(|n| n.checked_sub(offset)).filter(|_| match end {
-                End::Lower => offset <= 0,
-                End::Upper => offset >= 0,
-            });
-            let bound = match merged {
-                // max(n, v + k) = max(n - k, v) + k, which does not wrap.
+            let bound = match number.and_then(|number| limit(number, offset, end)) {
                 Some(limit) => {
                     let limit = self.number(limit, ty, at);
                     let value = self.pick(end, value, limit, at);
@@ -131,7 +135,7 @@ impl Emit<'_> {
     /// The bounds as the results of a map, and its operands.
     fn affine_bound(&mut self, forms: &[Form], end: End, at: InsertPoint) -> (AffineMap, Vec<Value>) {
         let ctx = self.body.ctx().clone();
-        let numbers: Vec<i64> = forms.iter().filter_map(Form::as_constant).collect();
+        let number = forms.iter().find_map(Form::as_constant);
         let mut operands: Vec<Value> = Vec::new();
         let mut results = Vec::new();
         for (value, offset) in self.parts(forms) {
@@ -142,7 +146,7 @@ impl Emit<'_> {
             };
             // The variable of a loop is no symbol, and stays so.
             let is_variable = self.scopes.iter().any(|scope| scope.variable == value);
-            let value = if is_variable { value } else { self.limited(value, offset, &numbers, end, at) };
+            let value = if is_variable { value } else { self.limited(value, offset, number, end, at) };
             let position = operands.iter().position(|known| *known == value).unwrap_or(operands.len());
             if position == operands.len() {
                 operands.push(value);
@@ -153,12 +157,18 @@ impl Emit<'_> {
     }
 
     /// `value`, or where that plus `offset` would wrap what it may be instead.
-    fn limited(&mut self, value: Value, offset: i64, numbers: &[i64], end: End, at: InsertPoint) -> Value {
-        let limit = numbers.first().and_then(|n| n.checked_sub(offset)).filter(|_| match end {
-            End::Lower => offset < 0,
-            End::Upper => offset > 0,
-        });
-        match limit {
+    fn limited(
+        &mut self,
+        value: Value,
+        offset: i64,
+        number: Option<i64>,
+        end: End,
+        at: InsertPoint,
+    ) -> Value {
+        if offset == 0 {
+            return value;
+        }
+        match number.and_then(|number| limit(number, offset, end)) {
             Some(limit) => {
                 let limit = self.number(limit, Type::INDEX, at);
                 self.pick(end, value, limit, at)
@@ -219,9 +229,6 @@ impl Emit<'_> {
             End::Lower => arith::MaxSIOp::DEF,
             End::Upper => arith::MinSIOp::DEF,
         };
-        let mut builder = Builder::new(self.body, at);
-        builder.set_loc(self.loc);
-        let state = builder.state(def).operands(&[a, b]);
-        builder.value(state)
+        self.make(def, &[a, b], at)
     }
 }

@@ -4,7 +4,6 @@
 //! numbers. The product of a memref's sizes does not wrap if it has an element, and is zero if it has none, in wrapping arithmetic too.
 
 use loomir_dialects::{arith, memref, scf};
-use loomir_ir::opdef::OpDef;
 use loomir_ir::{Builder, DYNAMIC, InsertPoint, Type, TypeKind, Value};
 
 use super::super::green::{Assumption, Forest, Green, Node};
@@ -71,9 +70,9 @@ impl Emit<'_> {
             });
             let before = self.at_most(a.1, b.0, at);
             let behind = self.at_most(b.1, a.0, at);
-            let apart = self.binary(arith::OrIOp::DEF, before, behind, at);
+            let apart = self.make(arith::OrIOp::DEF, &[before, behind], at);
             all = Some(match all {
-                Some(others) => self.binary(arith::AndIOp::DEF, others, apart, at),
+                Some(others) => self.make(arith::AndIOp::DEF, &[others, apart], at),
                 None => apart,
             });
         }
@@ -93,10 +92,10 @@ impl Emit<'_> {
         for dim in (0..shape.len()).filter(|i| shape[*i] == DYNAMIC) {
             let index = self.number(dim as i64, Type::INDEX, at);
             let extent = self.make(memref::DimOp::DEF, &[value, index], at);
-            size = self.binary(arith::MulIOp::DEF, size, extent, at);
+            size = self.make(arith::MulIOp::DEF, &[size, extent], at);
         }
         let first = self.make(memref::ExtractAlignedPointerAsIndexOp::DEF, &[value], at);
-        let behind = self.binary(arith::AddIOp::DEF, first, size, at);
+        let behind = self.make(arith::AddIOp::DEF, &[first, size], at);
         (first, behind)
     }
 
@@ -106,17 +105,6 @@ impl Emit<'_> {
         builder.set_loc(self.loc);
         let predicate = arith::CMPI_PREDICATE.attr(&ctx, arith::CMPI_PREDICATE.value_of("ule").unwrap_or(0));
         let state = builder.state(arith::CmpIOp::DEF).operands(&[a, b]).attr(&ctx, "predicate", predicate);
-        builder.value(state)
-    }
-
-    fn binary(&mut self, def: &'static OpDef, a: Value, b: Value, at: InsertPoint) -> Value {
-        self.make(def, &[a, b], at)
-    }
-
-    fn make(&mut self, def: &'static OpDef, operands: &[Value], at: InsertPoint) -> Value {
-        let mut builder = Builder::new(self.body, at);
-        builder.set_loc(self.loc);
-        let state = builder.state(def).operands(operands);
         builder.value(state)
     }
 }
