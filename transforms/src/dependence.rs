@@ -10,3 +10,4 @@ pub mod base;
 pub mod form;
 pub mod nest;
 pub mod surroundings;
+pub mod system;

@@ -9,14 +9,14 @@
 //! That every instance still runs once is for the edit to ensure: it merges whole iterations, or splits a loop's into parts that
 //! make up the whole.
 
-use hashbrown::HashMap;
 use loomir_ir::{Op, Value};
-use loomir_polyhedra::{Affine, Conjunction, Emptiness, Limits, Var};
+use loomir_polyhedra::{Affine, Emptiness, Limits, Var};
 
 use crate::dependence::access::Class;
 use crate::dependence::base::{Base, Bases, Overlap};
-use crate::dependence::form::{Atom, Form};
+use crate::dependence::form::Form;
 use crate::dependence::nest::{Frame, Nest, Representative};
+use crate::dependence::system::Pair;
 
 /// The answer to whether an edit is legal.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -147,12 +147,13 @@ fn order_lost(
         .map(|(x, y)| x.iter().zip(y).filter_map(|(x, y)| x.as_ref().zip(y.as_ref())).collect())
         .unwrap_or_default();
     let exact_element = subscripts.is_some_and(|(x, _)| x.len() == pairs.len());
-    let mut system = System::new(s, t, frame, &pairs);
-    let (first, second) = (system.first(frame.depth), system.second(frame.depth));
+    let mut pair =
+        Pair::new(s.domain.instances(), t.domain.instances(), frame.depth, &frame.constraints, &pairs);
+    let (first, second) = (pair.first(frame.depth), pair.second(frame.depth));
     let mut late = Affine::constant(delay);
     late = late.add_scaled(&second.into(), &1.into());
-    system.set.add_gt(first, late);
-    let point = match system.set.is_empty(limits) {
+    pair.system.set.add_gt(first, late);
+    let point = match pair.system.set.is_empty(limits) {
         Emptiness::Empty => return None,
         Emptiness::Unknown(_) => return Some(Verdict::Unknown { accesses: (a.op, b.op) }),
         Emptiness::NonEmpty(point) => point.to_i64s().unwrap_or_default(),
@@ -171,87 +172,9 @@ fn order_lost(
     };
     let certain = cause == Cause::Element && s.domain.exact && t.domain.exact && frame.exact;
     let witness = Witness {
-        first: (a.op, iteration(s, &|level| system.first(level), a.delay)),
-        second: (b.op, iteration(t, &|level| system.second(level), b.delay)),
+        first: (a.op, iteration(s, &|level| pair.first(level), a.delay)),
+        second: (b.op, iteration(t, &|level| pair.second(level), b.delay)),
         cause,
     };
     Some(if certain { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) })
-}
-
-/// One conjunction: variables are the levels around both nests, those of the first nest, those of the second, and the parameters of both.
-struct System {
-    set: Conjunction,
-    shared: u32,
-    of_first: u32,
-    parameters: HashMap<Value, Var>,
-}
-
-impl System {
-    /// The pairs of iterations of `s` and `t` in `frame` for which each of `pairs` has equal forms.
-    fn new(s: &Class, t: &Class, frame: &Frame, pairs: &[(&Form, &Form)]) -> System {
-        let shared = frame.depth;
-        let of_first = s.domain.levels - shared;
-        let levels = shared + of_first + (t.domain.levels - shared);
-        let mut parameters = HashMap::new();
-        let domains = s.domain.constraints.iter().chain(&t.domain.constraints).chain(&frame.constraints);
-        for form in domains.chain(pairs.iter().flat_map(|(x, y)| [*x, *y])) {
-            collect_parameters(form, &mut |value| {
-                let next = Var(levels + parameters.len() as u32);
-                parameters.entry(value).or_insert(next);
-            });
-        }
-        let set = Conjunction::new(levels as usize + parameters.len());
-        let mut system = System { set, shared, of_first, parameters };
-        for form in frame.constraints.iter().chain(&s.domain.constraints) {
-            let form = system.affine(form, &System::first);
-            system.set.add_ge(form, 0);
-        }
-        for form in &t.domain.constraints {
-            let form = system.affine(form, &System::second);
-            system.set.add_ge(form, 0);
-        }
-        for (x, y) in pairs {
-            let (x, y) = (system.affine(x, &System::first), system.affine(y, &System::second));
-            system.set.add_eq(x, y);
-        }
-        system
-    }
-
-    /// The variable of a level in the first nest.
-    fn first(&self, level: u32) -> Var {
-        Var(level)
-    }
-
-    /// The variable of a level in the second nest.
-    fn second(&self, level: u32) -> Var {
-        Var(if level < self.shared { level } else { level + self.of_first })
-    }
-
-    /// A form over the system's variables. Quotients become existential variables; they nest at most
-    /// [`MAX_NESTING`](crate::dependence::form::MAX_NESTING) deep.
-    fn affine(&mut self, form: &Form, level: &dyn Fn(&System, u32) -> Var) -> Affine {
-        let mut sum = Affine::constant(form.constant_part());
-        for (atom, coefficient) in form.terms() {
-            let term: Affine = match atom {
-                Atom::Level(at) => level(self, *at).into(),
-                Atom::Param(value) => self.parameters[value].into(),
-                Atom::FloorDiv(inner, divisor) => {
-                    let inner = self.affine(inner, level);
-                    self.set.floor_div(inner, *divisor).into()
-                }
-            };
-            sum = sum.add_scaled(&term, &(*coefficient).into());
-        }
-        sum
-    }
-}
-
-fn collect_parameters(form: &Form, f: &mut dyn FnMut(Value)) {
-    for (atom, _) in form.terms() {
-        match atom {
-            Atom::Param(value) => f(*value),
-            Atom::FloorDiv(inner, _) => collect_parameters(inner, f),
-            Atom::Level(_) => {}
-        }
-    }
 }

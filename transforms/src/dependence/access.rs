@@ -15,6 +15,7 @@ use loomir_ir::{Attr, AttrKind, Block, Body, Context, DYNAMIC, Op, Trait, TypeKi
 
 use super::base::{AliasMode, Base, Bases};
 use super::form::{Atom, Form, Forms};
+use super::system::Instances;
 
 /// Iteration vectors: all integer values of the levels for which every constraint is `>= 0`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
@@ -25,6 +26,13 @@ pub struct Domain {
     pub constraints: Vec<Form>,
     /// Whether these are all there are.
     pub exact: bool,
+}
+
+impl Domain {
+    /// The levels and what constrains them.
+    pub fn instances(&self) -> Instances<'_> {
+        (self.levels, &self.constraints)
+    }
 }
 
 /// Accesses of one relation.
