@@ -70,7 +70,7 @@ pub struct Body {
     resources: Option<Box<ExternalResources>>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 struct OpData {
     name: OpName,
     block: u32,
@@ -153,8 +153,6 @@ const IS_ARGUMENT: u32 = 1 << 31;
 /// Distance of the order numbers of neighbours appended to a block.
 const STRIDE: u32 = 8;
 const ERASED: u32 = NONE - 1;
-/// Room for operations and their values that a body takes at once.
-const SMALL_BODY: usize = 16;
 
 const _: () =
     assert!(size_of::<OpData>() <= 56 && size_of::<UseData>() == 16 && size_of::<ValueData>() == 16);
@@ -185,23 +183,27 @@ impl Body {
     /// The body of a new operation that owns one: its root is made from `state`, which has no operands, results
     /// and successors.
     pub fn new(ctx: &Context, state: OperationState) -> Body {
-        let mut body = Body {
+        let mut body = Body::without_root(ctx);
+        body.create_record(&state);
+        body
+    }
+
+    fn without_root(ctx: &Context) -> Body {
+        Body {
             ctx: ctx.clone(),
             arena: ctx.new_arena(),
             ops: Vec::new(),
             free_ops: Vec::new(),
             extras: Vec::new(),
             free_extras: Vec::new(),
-            uses: Pool::new(SMALL_BODY),
-            values: Pool::new(SMALL_BODY),
-            successors: Pool::new(1),
+            uses: Pool::new(),
+            values: Pool::new(),
+            successors: Pool::new(),
             blocks: Vec::new(),
             free_blocks: Vec::new(),
-            regions: Pool::new(1),
+            regions: Pool::new(),
             resources: None,
-        };
-        body.create_record(state);
-        body
+        }
     }
 
     /// The context.
@@ -294,13 +296,13 @@ impl Body {
     /// Result types must be in the state (see [`OperationState::infer_result_types`]). Regions are made empty, as many as the state says.
     pub fn create(&mut self, state: OperationState) -> Op {
         if self.ctx.op_info(state.name).owns_arena() {
-            let body = Body::new(&self.ctx, state);
-            return self.adopt(body);
+            return self.adopt(Body::new(&self.ctx, state));
         }
-        self.create_record(state)
+        self.create_record(&state)
     }
 
-    fn create_record(&mut self, state: OperationState) -> Op {
+    /// Makes an operation, whatever its definition says of bodies.
+    pub(crate) fn create_record(&mut self, state: &OperationState) -> Op {
         let data = OpData {
             name: state.name,
             properties: state.properties,
@@ -314,10 +316,6 @@ impl Body {
                 index
             }
             None => {
-                // Many bodies hold one operation, the root; of the others few hold less than these.
-                if self.ops.len() == 1 {
-                    self.ops.reserve_exact(SMALL_BODY - 1);
-                }
                 self.ops.push(data);
                 (self.ops.len() - 1) as u32
             }
@@ -354,10 +352,11 @@ impl Body {
     }
 
     /// Makes an operation that owns `body`, standing in no block yet.
-    pub fn adopt(&mut self, body: Body) -> Op {
+    pub fn adopt(&mut self, body: impl Into<Box<Body>>) -> Op {
+        let body = body.into();
         let name = body.op_name(body.root());
-        let op = self.create_record(OperationState::named(name, Loc::UNKNOWN));
-        self.extra_or_new(op).nested = Some(Box::new(body));
+        let op = self.create_record(&OperationState::named(name, Loc::UNKNOWN));
+        self.extra_or_new(op).nested = Some(body);
         op
     }
 
@@ -397,7 +396,7 @@ impl Body {
 
     fn free_op(&mut self, op: Op) {
         let index = op.raw(self.arena);
-        let data = self.ops[index as usize].clone();
+        let data = self.ops[index as usize];
         if data.num_results > 0 {
             for v in data.results..data.results + data.num_results {
                 debug_assert_eq!(self.values[v].first_use, NONE, "erased {op:?} while a result is in use");

@@ -62,6 +62,17 @@ impl OperationState {
         }
     }
 
+    /// Makes it the state of another operation, with nothing but its name, and keeps the room of its vectors.
+    pub(crate) fn restart(&mut self, name: OpName, loc: Loc) {
+        self.operands.clear();
+        self.result_types.clear();
+        self.successors.clear();
+        let (operands, result_types) =
+            (std::mem::take(&mut self.operands), std::mem::take(&mut self.result_types));
+        let successors = std::mem::take(&mut self.successors);
+        *self = OperationState { operands, result_types, successors, ..Self::named(name, loc) };
+    }
+
     /// An operation of a definition, with as many regions as it says.
     pub fn of(ctx: &Context, def: &OpDef, loc: Loc) -> Self {
         let mut state = Self::named(ctx.op_name_of(def), loc);

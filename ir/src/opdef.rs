@@ -462,6 +462,10 @@ pub fn segment(
         let end = start.checked_add(usize::try_from(*sizes.get(index)?).ok()?)?;
         return (end <= total).then_some(start..end);
     }
+    // As many as there are entries: one each, whatever the arities.
+    if total == defs.len() {
+        return (index < total).then_some(index..index + 1);
+    }
     let is_flexible = |d: &&OperandDef| d.arity != Arity::One;
     let flexible = defs.iter().filter(is_flexible).count();
     let spare = total.checked_sub(defs.len() - flexible)?;

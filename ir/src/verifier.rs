@@ -20,7 +20,7 @@ use std::fmt::Write;
 
 use hashbrown::HashMap;
 
-use crate::body::{Body, OpRef};
+use crate::body::{Body, OpRef, ValueDef};
 use crate::context::Name;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::entity::{Block, Op, Region, Value};
@@ -200,12 +200,29 @@ fn verify_block_end(op: OpRef<'_>, block: Block, several: bool, out: &mut Diagno
 
 /// Whether there are as many operands, results, regions and successors as the definition says: what hooks take for granted.
 pub(crate) fn counts_hold(op: OpRef<'_>, def: &OpDef) -> bool {
+    if has_one_each(op, def) {
+        return true;
+    }
     let mut out = Diagnostics::new();
     verify_counts(op, def, &mut out);
     out.is_empty()
 }
 
+/// Whether there is one value, region and successor for each entry of the definition, and nothing else says how many there are: right whatever the
+/// arities, and what most operations are.
+fn has_one_each(op: OpRef<'_>, def: &OpDef) -> bool {
+    let segmented = [Trait::AttrSizedOperandSegments, Trait::AttrSizedResultSegments];
+    op.num_operands() == def.operands.len()
+        && op.num_results() == def.results.len()
+        && op.regions().len() == def.regions.len()
+        && op.successors().len() == def.successors.len()
+        && !segmented.into_iter().any(|t| def.traits.has(t))
+}
+
 fn verify_counts(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
+    if has_one_each(op, def) {
+        return;
+    }
     count_values(
         op,
         &def.operands,
@@ -460,6 +477,9 @@ fn verify_uses(body: &Body, op: Op, dominance: &mut Dominance, out: &mut Diagnos
         return;
     }
     for (i, value) in body.operands(op).enumerate() {
+        if is_defined_above(body, value, op, block) {
+            continue;
+        }
         if !is_visible(body, value, op) {
             let message = format!("using value defined outside the region (operand #{i})");
             out.push(
@@ -472,6 +492,16 @@ fn verify_uses(body: &Body, op: Op, dominance: &mut Dominance, out: &mut Diagnos
             out.push(
                 Diagnostic::error(view.loc(), message).note(value_loc(body, value), "operand defined here"),
             );
+        }
+    }
+}
+
+/// Whether a value is defined further up in the block of its user: then nothing else need be asked.
+fn is_defined_above(body: &Body, value: Value, user: Op, block: Block) -> bool {
+    match body.def(value) {
+        ValueDef::BlockArgument { block: home, .. } => home == block,
+        ValueDef::OpResult { op, .. } => {
+            body.block_of(op) == Some(block) && body.is_before_in_block(op, user)
         }
     }
 }
@@ -504,9 +534,7 @@ fn in_graph_region(body: &Body, value: Value) -> bool {
 
 fn value_loc(body: &Body, value: Value) -> crate::Loc {
     match body.def(value) {
-        crate::ValueDef::OpResult { op, .. } => body.loc(op),
-        crate::ValueDef::BlockArgument { block, .. } => {
-            body.loc(body.region_parent(body.block_region(block)))
-        }
+        ValueDef::OpResult { op, .. } => body.loc(op),
+        ValueDef::BlockArgument { block, .. } => body.loc(body.region_parent(body.block_region(block))),
     }
 }

@@ -501,6 +501,32 @@ fn generated_modules_print_and_read_back() {
     }
 }
 
+/// Functions are read one after the other into the same tables: none may meet what the one before left there, whatever the sizes.
+#[test]
+fn functions_in_one_file_are_as_in_files_of_their_own() {
+    let ctx = context();
+    let mut generator = Generator { seed: 3, next: 0 };
+    let functions: Vec<String> = (0..300)
+        .map(|i| {
+            let mut source = String::new();
+            generator.next = 0;
+            generator.region(i % 4, &[], &mut source);
+            let early = "\"d.early\"(%late) : (i8) -> ()\n%late = \"d.late\"() : () -> i8\n";
+            format!("toy.func @f{i} {{\n{source}{early}}}\n")
+        })
+        .collect();
+    let options = PrintOptions { local_scope: true, ..PrintOptions::default() };
+    let print = |source: &str| {
+        let body = text::parse(&ctx, source, "in.mlir");
+        let printed = text::print(&body.map_err(|d| d.to_text(&ctx)).unwrap(), &options);
+        // Without the lines of the module.
+        let lines: Vec<&str> = printed.lines().collect();
+        lines[1..lines.len() - 1].join("\n") + "\n"
+    };
+    let apart: String = functions.iter().map(|function| print(function)).collect();
+    assert_eq!(print(&functions.concat()), apart);
+}
+
 #[test]
 fn nesting_is_bounded_and_the_bound_is_named() {
     let regions = |n: usize| format!("{}{}", "\"t.r\"() ({\n".repeat(n), "}) : () -> ()\n".repeat(n));

@@ -2,6 +2,9 @@
 //!
 //! [`Body::begin`] makes a record with a name alone; regions are added one by one and filled; [`Body::finish`] gives it
 //! what else it has. The first region stays where it was made, so an operation with one region costs nothing extra.
+//!
+//! A parser reads bodies one after the other into the same one: [`Body::restart`] empties it, [`Body::take`] gives away what was read, with no room to
+//! spare. A file of many functions is many small bodies, and what their tables would reserve for growing is as much as what they hold.
 
 use super::{Body, ERASED, NONE, OpData, RegionData};
 use crate::builder::OperationState;
@@ -9,17 +12,59 @@ use crate::context::OpName;
 use crate::entity::{Op, Region};
 use crate::location::Loc;
 
+/// Bodies of more operations are given away as they are: their tables have grown in few steps, and a copy of them costs memory.
+const SMALL: usize = 64;
+
 impl Body {
+    /// Forgets everything but the room it has, and becomes the body of an operation with one empty region and nothing else.
+    pub(crate) fn restart(&mut self, name: OpName, loc: Loc) {
+        self.arena = self.ctx.new_arena();
+        self.ops.clear();
+        self.free_ops.clear();
+        self.extras.clear();
+        self.free_extras.clear();
+        self.uses.clear();
+        self.values.clear();
+        self.successors.clear();
+        self.blocks.clear();
+        self.free_blocks.clear();
+        self.regions.clear();
+        self.begin(name, loc);
+    }
+
+    /// What this body holds, as a body of the same handles. What is left is of no use before [`Body::restart`].
+    pub(crate) fn take(&mut self) -> Body {
+        if self.ops.len() > SMALL {
+            let empty = Body::without_root(&self.ctx);
+            return std::mem::replace(self, empty);
+        }
+        Body {
+            ctx: self.ctx.clone(),
+            arena: self.arena,
+            ops: self.ops.clone(),
+            free_ops: self.free_ops.clone(),
+            extras: self.extras.drain(..).collect(),
+            free_extras: self.free_extras.clone(),
+            uses: self.uses.clone(),
+            values: self.values.clone(),
+            successors: self.successors.clone(),
+            blocks: self.blocks.drain(..).collect(),
+            free_blocks: self.free_blocks.clone(),
+            regions: self.regions.clone(),
+            resources: self.resources.take(),
+        }
+    }
+
     /// An operation with one empty region and nothing else, standing nowhere. For the root of a new body, see [`Body::new`].
     pub(crate) fn begin(&mut self, name: OpName, loc: Loc) -> Op {
         let mut state = OperationState::named(name, loc);
         state.num_regions = 1;
-        self.create_record(state)
+        self.create_record(&state)
     }
 
     /// Completes an operation that [`Body::begin`] made, or the root, which has no operands, results and successors: `state` says what it is, `more` are
     /// begun operations whose single regions become its second, third, … and which are gone afterwards.
-    pub(crate) fn finish(&mut self, op: Op, state: OperationState, more: &[Op]) {
+    pub(crate) fn finish(&mut self, op: Op, state: &OperationState, more: &[Op]) {
         let index = op.raw(self.arena);
         if !more.is_empty() {
             self.gather_regions(op, more);
@@ -54,7 +99,7 @@ impl Body {
         extra.regions = run;
         extra.num_regions = count as u32;
         for holder in more {
-            let data = self.ops[holder.raw(self.arena) as usize].clone();
+            let data = self.ops[holder.raw(self.arena) as usize];
             if data.extra != NONE {
                 self.extras[data.extra as usize] = Default::default();
                 self.free_extras.push(data.extra);

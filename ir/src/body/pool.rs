@@ -9,16 +9,20 @@ use std::ops::{Index, IndexMut};
 #[derive(Clone)]
 pub(crate) struct Pool<T> {
     items: Vec<T>,
-    /// Room for so many is taken at first.
-    first: usize,
     /// Free runs by length class.
     free: Vec<Vec<u32>>,
 }
 
 impl<T: Default + Clone> Pool<T> {
-    /// A pool that allocates nothing until the first run, and then room for `first` records.
-    pub(crate) fn new(first: usize) -> Self {
-        Pool { items: Vec::new(), first, free: Vec::new() }
+    /// A pool that allocates nothing until the first run.
+    pub(crate) fn new() -> Self {
+        Pool { items: Vec::new(), free: Vec::new() }
+    }
+
+    /// Gives all runs back, and keeps the room.
+    pub(crate) fn clear(&mut self) {
+        self.items.clear();
+        self.free.clear();
     }
 
     /// How many records the pool has, free ones included.
@@ -34,9 +38,6 @@ impl<T: Default + Clone> Pool<T> {
             return start;
         }
         let start = self.items.len();
-        if start == 0 {
-            self.items.reserve_exact(Self::capacity(len).max(self.first));
-        }
         assert!(start + len < (u32::MAX >> 1) as usize, "a body holds at most 2^31 values, uses or regions");
         self.items.resize(start + Self::capacity(len), T::default());
         start as u32

@@ -102,18 +102,53 @@ pub(crate) struct Lexer<'s> {
     pos: usize,
 }
 
-fn is_letter(byte: u8) -> bool {
-    byte.is_ascii_alphabetic()
+/// Sets of bytes: bits of [`CLASSES`].
+#[derive(Clone, Copy)]
+#[repr(u8)]
+enum Class {
+    /// What stands between tokens.
+    Blank = 1,
+    Digit = 2,
+    HexDigit = 4,
+    /// The first byte of an identifier.
+    Letter = 8,
+    /// A byte of an identifier behind the first: letters, digits, `_`, `$`, `.`.
+    Bare = 16,
+    /// A byte of a name behind `%`, `#`, `!`, `^`.
+    Suffix = 32,
 }
 
-/// A byte of an identifier behind the first: letters, digits, `_`, `$`, `.`.
-fn is_bare(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.')
-}
+/// The classes of each byte: one look where the comparisons would be many.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0u8;
+    while byte < 128 {
+        let bare = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.');
+        let members = [
+            (Class::Blank, matches!(byte, b' ' | b'\n' | b'\r' | b'\t')),
+            (Class::Digit, byte.is_ascii_digit()),
+            (Class::HexDigit, byte.is_ascii_hexdigit()),
+            (Class::Letter, byte.is_ascii_alphabetic() || byte == b'_'),
+            (Class::Bare, bare),
+            (Class::Suffix, bare || byte == b'-'),
+        ];
+        let mut i = 0;
+        while i < members.len() {
+            if members[i].1 {
+                classes[byte as usize] |= members[i].0 as u8;
+            }
+            i += 1;
+        }
+        byte += 1;
+    }
+    classes
+};
 
-/// A byte of a name behind `%`, `#`, `!`, `^`.
-fn is_suffix(byte: u8) -> bool {
-    is_bare(byte) || byte == b'-'
+impl Class {
+    #[inline]
+    fn has(self, byte: u8) -> bool {
+        CLASSES[byte as usize] & self as u8 != 0
+    }
 }
 
 impl<'s> Lexer<'s> {
@@ -142,7 +177,7 @@ impl<'s> Lexer<'s> {
         let bytes = self.source.as_bytes();
         loop {
             match bytes.get(self.pos) {
-                Some(b' ' | b'\n' | b'\r' | b'\t') => self.pos += 1,
+                Some(byte) if Class::Blank.has(*byte) => self.pos += 1,
                 Some(b'/') if bytes.get(self.pos + 1) == Some(&b'/') => {
                     let rest = &bytes[self.pos..];
                     self.pos += rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
@@ -157,7 +192,7 @@ impl<'s> Lexer<'s> {
         self.pos += 1;
         match first {
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
-                self.skip_while(is_bare);
+                self.skip(Class::Bare);
                 Kind::Bare
             }
             b'%' => self.suffix(Kind::Percent),
@@ -169,8 +204,8 @@ impl<'s> Lexer<'s> {
             b'"' => self.string(Kind::String),
             b'@' => match self.peek(0) {
                 b'"' => self.take(1, Kind::At).then_string(self),
-                b if is_letter(b) || b == b'_' => {
-                    self.skip_while(is_bare);
+                b if Class::Letter.has(b) => {
+                    self.skip(Class::Bare);
                     Kind::At
                 }
                 _ => Kind::Unknown,
@@ -211,16 +246,16 @@ impl<'s> Lexer<'s> {
         kind
     }
 
-    fn skip_while(&mut self, accept: fn(u8) -> bool) {
+    fn skip(&mut self, class: Class) {
         let rest = &self.source.as_bytes()[self.pos..];
-        self.pos += rest.iter().position(|b| !accept(*b)).unwrap_or(rest.len());
+        self.pos += rest.iter().position(|b| !class.has(*b)).unwrap_or(rest.len());
     }
 
     /// Digits, or a letter or punctuation and more of both.
     fn suffix(&mut self, kind: Kind) -> Kind {
         match self.peek(0) {
-            b'0'..=b'9' => self.skip_while(|b| b.is_ascii_digit()),
-            b if is_suffix(b) => self.skip_while(is_suffix),
+            b'0'..=b'9' => self.skip(Class::Digit),
+            b if Class::Suffix.has(b) => self.skip(Class::Suffix),
             _ => return Kind::Unknown,
         }
         kind
@@ -229,20 +264,20 @@ impl<'s> Lexer<'s> {
     fn number(&mut self, first: u8) -> Kind {
         if first == b'0' && self.peek(0) == b'x' && self.peek(1).is_ascii_hexdigit() {
             self.pos += 1;
-            self.skip_while(|b| b.is_ascii_hexdigit());
+            self.skip(Class::HexDigit);
             return Kind::Integer;
         }
-        self.skip_while(|b| b.is_ascii_digit());
+        self.skip(Class::Digit);
         if self.peek(0) != b'.' {
             return Kind::Integer;
         }
         self.pos += 1;
-        self.skip_while(|b| b.is_ascii_digit());
+        self.skip(Class::Digit);
         if matches!(self.peek(0), b'e' | b'E') {
             let sign = usize::from(matches!(self.peek(1), b'+' | b'-'));
             if self.peek(1 + sign).is_ascii_digit() {
                 self.pos += 1 + sign;
-                self.skip_while(|b| b.is_ascii_digit());
+                self.skip(Class::Digit);
             }
         }
         Kind::Float

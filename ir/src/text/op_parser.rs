@@ -15,7 +15,6 @@ use crate::entity::{Op, Value};
 use crate::location::Loc;
 use crate::opdef::EnumDef;
 use crate::text::ParseResult;
-use crate::text::format::Scratch;
 use crate::text::lexer::{Kind, unescape};
 use crate::text::parser::{Parser, ResultGroup};
 use crate::types::Type;
@@ -131,6 +130,16 @@ impl<'p, 's> OpParser<'p, 's> {
         Box::new(Diagnostic::error(loc, message))
     }
 
+    /// The place of a byte.
+    pub(crate) fn loc_at(&mut self, position: u32) -> Loc {
+        self.parser.loc_at(position)
+    }
+
+    /// An error at a byte, to be returned.
+    pub(crate) fn error_at(&mut self, position: u32, message: impl Into<String>) -> Box<Diagnostic> {
+        self.parser.error_at(position, message)
+    }
+
     /// An error at the next token, to be returned.
     pub fn error_here(&mut self, message: impl Into<String>) -> Box<Diagnostic> {
         self.parser.error_here(message)
@@ -190,16 +199,6 @@ impl<'p, 's> OpParser<'p, 's> {
             return Ok(());
         }
         Err(self.parser.missing(format!("expected '{text}'")))
-    }
-
-    /// Vectors for a reader by a format.
-    pub(crate) fn take_scratch(&mut self) -> Scratch {
-        self.parser.scratch.pop().unwrap_or_default()
-    }
-
-    /// Keeps vectors for the next reader.
-    pub(crate) fn give_back_scratch(&mut self, scratch: Scratch) {
-        self.parser.scratch.push(scratch);
     }
 
     /// Whether a piece of punctuation is next.

@@ -19,6 +19,12 @@ use crate::text::printer::names::Names;
 use crate::text::printer::{Mode, all_attributes};
 use crate::types::Type;
 
+/// The numbers from 00 to 99.
+const PAIRS: &str = concat!(
+    "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657585960",
+    "616263646566676869707172737475767778798081828384858687888990919293949596979899"
+);
+
 /// Suggests names for the values of an operation, as an interface attached to it: `%c0`, `%cst`, `%alloc`.
 pub trait AsmNames: Send + Sync {
     /// Names of results, without the percent sign. A name given to result `i` starts a group that reaches to the next
@@ -80,15 +86,14 @@ impl<'p> OpPrinter<'p> {
 
     /// Writes a number.
     pub(crate) fn number(&mut self, mut number: u32) {
-        let mut digits = [b'0'; 10];
-        let mut start = digits.len() - 1;
-        while number > 9 {
-            digits[start] = b'0' + (number % 10) as u8;
-            number /= 10;
-            start -= 1;
+        if number >= 100 {
+            self.number(number / 100);
+            number %= 100;
+        } else if number < 10 {
+            return self.out.push((b'0' + number as u8) as char);
         }
-        digits[start] = b'0' + number as u8;
-        self.out.push_str(std::str::from_utf8(&digits[start..]).unwrap_or_default());
+        let at = 2 * number as usize;
+        self.out.push_str(&PAIRS[at..at + 2]);
     }
 
     /// Writes `%x`.
@@ -306,6 +311,10 @@ impl<'p> OpPrinter<'p> {
     }
 
     pub(crate) fn attr_dict_behind<S: AsRef<str>>(&mut self, keyword: &str, op: OpRef<'_>, elided: &[S]) {
+        // What nothing written stands for: what most operations have.
+        if op.attributes().is_empty() && op.properties() == op.info().default_properties(self.ctx) {
+            return;
+        }
         let all = all_attributes(op).entries(self.ctx).iter().copied();
         let attrs = self.left_of(op, all, elided);
         self.attr_list(&attrs, keyword);

@@ -19,12 +19,12 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::entity::Block;
 use crate::location::{Loc, LocKind};
 use crate::resources::ExternalResources;
-use crate::text::format::Scratch;
 use crate::text::lexer::{Kind, Lexer, Token};
 use crate::text::op_parser::UnresolvedOperand;
 use crate::text::{ParseOptions, ParseResult};
 use crate::types::Type;
 use aliases::Alias;
+use spare::Spare;
 use values::ValueScope;
 
 mod affine;
@@ -36,6 +36,7 @@ mod numbers;
 mod operations;
 mod regions;
 mod resources;
+mod spare;
 mod types;
 mod values;
 
@@ -84,18 +85,13 @@ pub(crate) struct Parser<'s> {
     /// The body under construction.
     pub(super) body: Body,
     scope: ValueScope<'s>,
-    /// Empty scopes whose vectors the next ones use.
-    spare_scopes: Vec<ValueScope<'s>>,
+    spare: Spare<'s>,
     blocks: regions::BlockScopes<'s>,
     /// The dialect whose prefix may be missing, innermost region last.
     default_dialects: Vec<&'s str>,
     allow_unregistered: bool,
     implicit_module: bool,
     resources: ExternalResources,
-    /// Vectors of readers by formats, for the next ones.
-    pub(super) scratch: Vec<Scratch>,
-    /// An empty vector for the names of an operation's results.
-    groups: Vec<ResultGroup>,
     /// What bare names of operations stand for, by the dialect whose prefix may be missing.
     op_names: HashMap<(&'s str, &'s str), OpName, foldhash::fast::FixedState>,
     recent_types: types::RecentTypes<'s>,
@@ -131,11 +127,9 @@ impl<'s> Parser<'s> {
             reading_ahead: false,
             body: Body::new(ctx, module),
             scope: ValueScope::default(),
-            spare_scopes: Vec::new(),
+            spare: Spare::default(),
             blocks: Default::default(),
             default_dialects: vec!["builtin"],
-            scratch: Vec::new(),
-            groups: Vec::new(),
             op_names: HashMap::default(),
             recent_types: Default::default(),
         };

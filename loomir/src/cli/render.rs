@@ -9,6 +9,9 @@ use super::input::Input;
 
 /// Renders diagnostics, one after the other, with a blank line between. Linear in the source and the diagnostics.
 pub(super) fn render(ctx: &Context, diagnostics: &Diagnostics, input: &Input) -> String {
+    if diagnostics.is_empty() {
+        return String::new();
+    }
     let lines = Lines::of(&input.text);
     let renderer = Renderer::plain();
     let mut text = String::new();

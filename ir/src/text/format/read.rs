@@ -11,11 +11,10 @@ use super::{
 use crate::builder::OperationState;
 use crate::context::Context;
 use crate::entity::Block;
-use crate::location::Loc;
 use crate::opdef::{
     Arity, OPERAND_SEGMENTS, OpDef, OperandDef, RESULT_SEGMENTS, RegionKind, Trait, TypeConstraint,
 };
-use crate::text::op_parser::Delimiter;
+use crate::text::lexer::Kind;
 use crate::text::{OpParser, ParseResult, UnresolvedOperand};
 use crate::types::Type;
 
@@ -53,8 +52,8 @@ impl Format {
         p: &mut OpParser<'_, '_>,
         state: &mut OperationState,
     ) -> ParseResult<()> {
-        let loc = p.loc();
-        let mut scratch = p.take_scratch();
+        let start = p.position();
+        let mut scratch = p.parser.take_scratch();
         scratch.slots.resize(def.operands.len() + def.results.len() + 2, Slot::default());
         let mut reader = Reader {
             def,
@@ -65,12 +64,12 @@ impl Format {
             regions: 0,
         };
         reader.elements(p, state, &self.elements)?;
-        reader.finish(p, state, loc)?;
+        reader.finish(p, state, start)?;
         let mut scratch = reader.scratch;
         scratch.operands.clear();
         scratch.types.clear();
         scratch.slots.clear();
-        p.give_back_scratch(scratch);
+        p.parser.give_back_scratch(scratch);
         Ok(())
     }
 }
@@ -101,9 +100,7 @@ impl Reader<'_> {
             Element::Successor(index) => self.successor(p, *index, false).map(|_| ()),
             Element::AllOperands => {
                 self.as_one_list = true;
-                let operands = p.parse_operand_list(Delimiter::None)?;
-                self.set_operands(self.slot(Values::AllOperands), &operands);
-                Ok(())
+                self.operand_list(p, self.slot(Values::AllOperands))
             }
             Element::AllRegions => {
                 let mut index = 0;
@@ -160,9 +157,24 @@ impl Reader<'_> {
         match self.def.operands[index].arity {
             Arity::One => self.set_operands(index, &[p.parse_operand()?]),
             Arity::Optional => self.set_operands(index, p.parse_optional_operand()?.as_slice()),
-            Arity::Variadic => self.set_operands(index, &p.parse_operand_list(Delimiter::None)?),
+            Arity::Variadic => self.operand_list(p, index)?,
         }
         Ok(!self.operands(index).is_empty())
+    }
+
+    /// Reads operands separated by commas, if any is next.
+    fn operand_list(&mut self, p: &mut OpParser<'_, '_>, slot: usize) -> ParseResult<()> {
+        let start = self.scratch.operands.len();
+        if p.is_operand_next() {
+            loop {
+                self.scratch.operands.push(p.parse_operand()?);
+                if !p.accept_kind(Kind::Comma) {
+                    break;
+                }
+            }
+        }
+        self.scratch.slots[slot].operands = start..self.scratch.operands.len();
+        Ok(())
     }
 
     fn attr(
@@ -420,7 +432,12 @@ impl Reader<'_> {
     }
 
     /// Infers what is missing and fills in the state.
-    fn finish(&mut self, p: &mut OpParser<'_, '_>, state: &mut OperationState, loc: Loc) -> ParseResult<()> {
+    fn finish(
+        &mut self,
+        p: &mut OpParser<'_, '_>,
+        state: &mut OperationState,
+        start: u32,
+    ) -> ParseResult<()> {
         let def = self.def;
         let required = def.regions.iter().filter(|r| !r.variadic).count();
         while self.regions < required {
@@ -433,15 +450,16 @@ impl Reader<'_> {
             let all = self.operands(self.slot(Values::AllOperands)).to_vec();
             let types = match self.types_at(self.slot(Values::AllOperands)) {
                 Some(types) => types.to_vec(),
-                None => self.types_of_all_operands(p, state, loc)?,
+                None => self.types_of_all_operands(p, state, start)?,
             };
+            let loc = p.loc_at(start);
             state.operands = p.resolve_all(&all, &types, loc)?;
         } else {
             self.distribute_types();
             self.infer(p.ctx(), state);
-            self.resolve_operands(p, state, loc)?;
+            self.resolve_operands(p, state, start)?;
         }
-        self.result_types(p, state, loc)
+        self.result_types(p, state, start)
     }
 
     /// Types of operands written as one list, without types of their own.
@@ -449,7 +467,7 @@ impl Reader<'_> {
         &mut self,
         p: &mut OpParser<'_, '_>,
         state: &OperationState,
-        loc: Loc,
+        start: u32,
     ) -> ParseResult<Vec<Type>> {
         let all = self.scratch.slots[self.slot(Values::AllOperands)].operands.clone();
         let fixed = self.def.operands.iter().filter(|d| d.arity == Arity::One).count();
@@ -463,7 +481,7 @@ impl Reader<'_> {
         self.infer(p.ctx(), state);
         let mut types = Vec::new();
         for index in 0..self.def.operands.len() {
-            self.check_operand_types(p, index, loc)?;
+            self.check_operand_types(p, index, start)?;
             types.extend((0..self.operands(index).len()).filter_map(|i| self.operand_type(index, i)));
         }
         Ok(types)
@@ -483,7 +501,7 @@ impl Reader<'_> {
     }
 
     /// An error unless every operand of a definition has a type.
-    fn check_operand_types(&mut self, p: &mut OpParser<'_, '_>, index: usize, loc: Loc) -> ParseResult<()> {
+    fn check_operand_types(&mut self, p: &mut OpParser<'_, '_>, index: usize, start: u32) -> ParseResult<()> {
         let n = self.operands(index).len();
         let message = match self.types_at(index) {
             Some(types) if types.len() == n => return Ok(()),
@@ -498,7 +516,7 @@ impl Reader<'_> {
             None if n == 0 => return Ok(()),
             None => format!("type of operand '{}' can't be inferred", self.def.operands[index].name),
         };
-        Err(p.error(loc, message))
+        Err(p.error_at(start, message))
     }
 
     /// The type of operand `i` of a definition, whose types were checked.
@@ -520,11 +538,10 @@ impl Reader<'_> {
         &mut self,
         p: &mut OpParser<'_, '_>,
         state: &mut OperationState,
-        loc: Loc,
+        start: u32,
     ) -> ParseResult<()> {
-        state.operands.reserve_exact(self.scratch.operands.len());
         for index in 0..self.def.operands.len() {
-            self.check_operand_types(p, index, loc)?;
+            self.check_operand_types(p, index, start)?;
             for i in 0..self.operands(index).len() {
                 if let Some(ty) = self.operand_type(index, i) {
                     let value = p.resolve(self.operands(index)[i], ty)?;
@@ -545,13 +562,12 @@ impl Reader<'_> {
         &mut self,
         p: &mut OpParser<'_, '_>,
         state: &mut OperationState,
-        loc: Loc,
+        start: u32,
     ) -> ParseResult<()> {
         if let Some(types) = self.types_at(self.slot(Values::AllResults)) {
-            state.result_types = types.to_vec();
+            state.result_types.extend_from_slice(types);
             return Ok(());
         }
-        state.result_types.reserve_exact(self.def.results.len());
         let mut sizes = Vec::new();
         let segmented = self.def.traits.has(Trait::AttrSizedResultSegments);
         for (index, def) in self.def.results.iter().enumerate() {
@@ -559,7 +575,7 @@ impl Reader<'_> {
                 Some(types) => types,
                 None if def.arity != Arity::One => &[],
                 None => {
-                    return Err(p.error(loc, format!("type of result '{}' can't be inferred", def.name)));
+                    return Err(p.error_at(start, format!("type of result '{}' can't be inferred", def.name)));
                 }
             };
             state.result_types.extend_from_slice(types);
@@ -582,7 +598,10 @@ impl Reader<'_> {
             let slot = self.slot(Values::Result(0));
             self.scratch.slots[slot].types = Some(types);
         }
-        while self.infer_from_constraints(ctx, state) || self.infer_from_traits() {}
+        let known = self.def.operands.len() + self.def.results.len();
+        while self.scratch.slots[..known].iter().any(|slot| slot.types.is_none())
+            && (self.infer_from_constraints(ctx, state) || self.infer_from_traits())
+        {}
     }
 
     fn infer_from_constraints(&mut self, ctx: &Context, state: &OperationState) -> bool {

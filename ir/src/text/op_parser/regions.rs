@@ -72,9 +72,9 @@ impl OpParser<'_, '_> {
         state.num_regions += 1;
         match &mut self.pending {
             Pending::None if ctx.op_info(state.name).owns_arena() => {
-                let body = Body::new(ctx, OperationState::named(state.name, state.loc).regions(1));
+                let body = self.parser.spare_body(state.name, state.loc);
                 let region = body.region(body.root(), 0);
-                self.pending = Pending::Body { body: Box::new(body), more: Vec::new() };
+                self.pending = Pending::Body { body, more: Vec::new() };
                 region
             }
             Pending::None => {

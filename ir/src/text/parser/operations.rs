@@ -19,13 +19,13 @@ pub(crate) struct ResultGroup {
 impl<'s> Parser<'s> {
     /// Reads an operation and puts it at the end of a block.
     pub(super) fn operation(&mut self, block: Block) -> ParseResult<()> {
-        let mut groups = std::mem::take(&mut self.groups);
+        let mut groups = self.spare.groups.pop().unwrap_or_default();
         let result = self.result_names(&mut groups).and_then(|()| self.operation_proper(block, &groups));
         if result.is_err() {
             groups.iter().for_each(|group| self.lose(group.name));
         }
         groups.clear();
-        self.groups = groups;
+        self.spare.groups.push(groups);
         result
     }
 
@@ -57,12 +57,11 @@ impl<'s> Parser<'s> {
 
     fn operation_proper(&mut self, block: Block, groups: &[ResultGroup]) -> ParseResult<()> {
         let start = self.token.start;
-        let (state, pending) = match self.token.kind {
+        let (mut state, pending) = match self.token.kind {
             Kind::String => self.generic_operation(groups)?,
             Kind::Bare => self.custom_operation(groups)?,
             _ => return Err(self.error_here("expected operation name in quotes")),
         };
-        let mut state = state;
         if let Some(loc) = self.optional_trailing_loc()? {
             state.loc = loc;
         }
@@ -78,7 +77,8 @@ impl<'s> Parser<'s> {
                 return Err(self.error_at(groups[0].name.start - 1, message));
             }
         }
-        let op = self.finish_operation(state, pending, start)?;
+        let op = self.finish_operation(&state, pending, start)?;
+        self.spare.states.push(state);
         self.body.append_op(block, op);
         let mut first = 0;
         for group in groups {
@@ -89,7 +89,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    fn finish_operation(&mut self, state: OperationState, pending: Pending, start: u32) -> ParseResult<Op> {
+    fn finish_operation(&mut self, state: &OperationState, pending: Pending, start: u32) -> ParseResult<Op> {
         let info = self.ctx.op_info(state.name);
         if info.owns_arena() {
             let extra = [
@@ -103,7 +103,8 @@ impl<'s> Parser<'s> {
             }
         }
         Ok(match pending {
-            Pending::None => self.body.create(state),
+            Pending::None if info.owns_arena() => self.body.create(state.clone()),
+            Pending::None => self.body.create_record(state),
             Pending::Op { first, more } => {
                 self.body.finish(first, state, &more);
                 first
@@ -111,7 +112,9 @@ impl<'s> Parser<'s> {
             Pending::Body { mut body, more } => {
                 let root = body.root();
                 body.finish(root, state, &more);
-                self.body.adopt(*body)
+                let read = body.take();
+                self.spare.bodies.push(body);
+                self.body.adopt(read)
             }
         })
     }
@@ -135,7 +138,8 @@ impl<'s> Parser<'s> {
             let what = format!("operation '{}'", self.ctx.op_str(name));
             self.unregistered(start, self.ctx.str(info.dialect()), &what)?;
         }
-        let mut state = OperationState::named(name, self.loc_at(start));
+        let loc = self.loc_at(start);
+        let mut state = self.spare_state(name, loc);
         self.advance();
         self.expect(Kind::LParen, "expected '(' to start operand list")?;
         let mut operands = Vec::new();
@@ -182,7 +186,6 @@ impl<'s> Parser<'s> {
             let message = format!("expected {expected} operand type{plural} but had {found}");
             return Err(self.error_at(at, message));
         }
-        state.operands.reserve_exact(operands.len());
         for (operand, ty) in operands.into_iter().zip(inputs) {
             let value = self.resolve(operand, ty)?;
             state.operands.push(value);
@@ -212,7 +215,8 @@ impl<'s> Parser<'s> {
         let start = self.token.start;
         let name = self.custom_name()?;
         let info: &'s OpInfo = self.ctx.op_info(name);
-        let mut state = OperationState::named(name, self.loc_at(start));
+        let loc = self.loc_at(start);
+        let mut state = self.spare_state(name, loc);
         self.advance();
         let Some(def) = info.def() else { return Err(self.error_at(start, "operation is not registered")) };
         let mut reader = OpParser::of_operation(self, groups);

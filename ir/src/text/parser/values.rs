@@ -264,7 +264,7 @@ impl<'s> Parser<'s> {
 
     /// Opens the scope of an isolated operation; returns the one around it.
     pub(super) fn begin_scope(&mut self) -> ValueScope<'s> {
-        let inner = self.spare_scopes.pop().unwrap_or_default();
+        let inner = self.spare.scopes.pop().unwrap_or_default();
         std::mem::replace(&mut self.scope, inner)
     }
 
@@ -287,6 +287,6 @@ impl<'s> Parser<'s> {
         self.finish_scope();
         let mut inner = std::mem::replace(&mut self.scope, outer);
         inner.clear();
-        self.spare_scopes.push(inner);
+        self.spare.scopes.push(inner);
     }
 }
