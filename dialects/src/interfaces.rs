@@ -6,7 +6,7 @@
 //! implement an interface, nothing is known of it, and the answer is the worst case.
 
 use loomir_ir::attributes::Attr;
-use loomir_ir::{AffineMap, Name, OpRef, Region, Value};
+use loomir_ir::{AffineMap, IntegerSet, Name, OpRef, Region, Value};
 
 /// How memory is touched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -131,6 +131,22 @@ pub trait LoopLike: Send + Sync {
     fn is_unsigned(&self, _op: OpRef<'_>) -> bool {
         false
     }
+}
+
+/// What decides a conditional.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Decision {
+    /// A value of type `i1`.
+    Value(Value),
+    /// Whether the operands, dimensions first, are in the set.
+    Set(IntegerSet, Vec<Value>),
+}
+
+/// A conditional: runs its first region if the decision is yes; else its second one, which may be empty. The regions have at most one block and no
+/// arguments; their terminators yield the results.
+pub trait Conditional: Send + Sync {
+    /// What decides. `None` only if the operation is malformed.
+    fn decision(&self, op: OpRef<'_>) -> Option<Decision>;
 }
 
 /// A call of a symbol.

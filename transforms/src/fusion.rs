@@ -8,25 +8,26 @@
 //! by themselves, before and after the fused loop (`fusion/group.rs`).
 //! Whatever is not fused gets a remark that says why, under the names LLVM's `loop-fusion` uses.
 //!
-//! **Cost.** Each loop is summarised once a level; a pair costs its pairs of access classes on objects that may overlap (see [`Nest`]).
+//! **Cost.** Each loop is summarised once a level; a pair costs its pairs of access classes on objects that may overlap (see [`nest`](crate::dependence::nest)).
 //! Joining two bodies is logarithmic; the changed part of a block is written once, at the end.
 
 use hashbrown::HashSet;
-use loomir_dialects::interfaces::MemoryEffects;
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
-use loomir_ir::{Block, Body, Diagnostics, Op, Trait, Value};
+use loomir_ir::{Block, Body, Diagnostics, Op, Value};
 use loomir_polyhedra::Limits;
 
 use crate::dependence::base::{AliasMode, Bases};
-use crate::dependence::nest::{Frame, Nest};
+use crate::dependence::nest::Frame;
 use crate::legality::{self, Verdict};
-use crate::tree::raise::{MAX_DEPTH, is_loop, raise};
+use crate::tree::raise::{MAX_DEPTH, Structure, raise};
 use crate::tree::regenerate::{Rewrite, regenerate};
-use crate::tree::{Forest, Green, Node, Program};
+use crate::tree::{Forest, Green, If, Node, Program};
 use group::{Group, Joined};
+use line::{Entry, Footprint, Passive};
 use remarks::Missed;
 
 mod group;
+mod line;
 mod remarks;
 
 /// How to fuse.
@@ -115,7 +116,7 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
 /// The blocks that are raised, each to a tree of its own: those of the function, and those inside statements. In the order of the text.
 fn roots(body: &Body) -> Vec<Block> {
     let mut found = Vec::new();
-    // Blocks to visit, with the loops around them in their tree.
+    // Blocks to visit, with the loops and conditionals around them in their tree.
     let mut stack: Vec<(Block, Option<u32>)> = body
         .own_regions(body.root())
         .flat_map(|region| body.blocks(region))
@@ -128,9 +129,13 @@ fn roots(body: &Body) -> Vec<Block> {
         }
         let (mark, depth) = (stack.len(), around.unwrap_or(0));
         for op in body.ops(block) {
-            let inside = body.own_regions(op).flat_map(|region| body.blocks(region));
-            let around = (depth < MAX_DEPTH && is_loop(body, op)).then_some(depth + 1);
-            stack.extend(inside.map(|block| (block, around)));
+            match Structure::of(body, op).filter(|_| depth < MAX_DEPTH) {
+                Some(structure) => stack.extend(structure.blocks().map(|block| (block, Some(depth + 1)))),
+                None => {
+                    let inside = body.own_regions(op).flat_map(|region| body.blocks(region));
+                    stack.extend(inside.map(|block| (block, None)));
+                }
+            }
         }
         stack[mark..].reverse();
     }
@@ -152,22 +157,24 @@ struct Fusion<'a> {
 }
 
 impl Fusion<'_> {
-    /// Fuses the loops that stand in a sequence, then those inside them. Recurses once a loop, and loops nest at most as deep as they are
-    /// raised.
+    /// Fuses the loops that stand in a sequence, then those inside them. Recurses once a loop or conditional, and these nest at most as deep as they
+    /// are raised.
     fn sequence(&mut self, sequence: Green, frame: &Frame) -> Green {
-        let items: Vec<Green> = self.forest.items(sequence).collect();
+        let items = self.forest.with_ifs(sequence);
         let mut line: Vec<Entry> = Vec::with_capacity(items.len());
         for item in items {
-            let entry = match Group::of(self.body, self.program, self.forest, item, frame) {
-                Some(second) => self.take_in(&mut line, second, frame),
-                None => Some(Entry::Statement { item, nest: None }),
+            let entry = match Entry::of(self.body, self.program, self.forest, item, frame) {
+                Some(Entry::Group(second)) => self.take_in(&mut line, second, frame),
+                Some(Entry::If(second, passive)) => self.take_in_if(&mut line, second, passive, frame),
+                other => other,
             };
             line.extend(entry);
         }
         let mut done: Vec<Green> = Vec::new();
         for entry in line {
             match entry {
-                Entry::Statement { item, .. } => done.push(item),
+                Entry::Statement(item, _) => done.push(item),
+                Entry::If(conditional, _) => self.finish_if(conditional, frame, &mut done),
                 Entry::Group(group) => self.finish(*group, frame, &mut done),
             }
         }
@@ -175,7 +182,7 @@ impl Fusion<'_> {
     }
 
     /// Fuses a loop with one of the last groups in the line; gives it back if there is none it can be fused with.
-    fn take_in(&mut self, line: &mut Vec<Entry>, second: Group, frame: &Frame) -> Option<Entry> {
+    fn take_in(&mut self, line: &mut Vec<Entry>, second: Box<Group>, frame: &Frame) -> Option<Entry> {
         let near = line.iter().enumerate().rev().filter(|(_, entry)| matches!(entry, Entry::Group(_)));
         let near: Vec<usize> = near.map(|(at, _)| at).take(GROUPS_TRIED).collect();
         let mut why = None;
@@ -183,10 +190,10 @@ impl Fusion<'_> {
             if tried > 0 && line.len() - at > ENTRIES_PASSED {
                 break;
             }
-            let plan = self.plan(line, at, &second, frame);
-            let Entry::Group(first) = &mut line[at] else { continue };
+            let length = line.len();
+            let Some((Entry::Group(first), between)) = line[at..length].split_first_mut() else { continue };
             let ops = (first.op(self.program), second.op(self.program));
-            match plan {
+            match self.plan(first, between, &second, frame) {
                 Ok(plan) => {
                     let whole = plan.joined.whole;
                     self.report.fused += 1;
@@ -196,8 +203,8 @@ impl Fusion<'_> {
                             first.assumed.push(pair);
                         }
                     }
-                    first.join(self.forest, second, plan.joined);
-                    hoist(line, at, &plan.hoisted);
+                    first.join(self.forest, *second, plan.joined);
+                    line::hoist(line, at, &plan.hoisted);
                     return None;
                 }
                 Err(missed) => {
@@ -209,7 +216,64 @@ impl Fusion<'_> {
             self.report.refused += 1;
             self.report.remarks.push(remarks::missed(self.body, ops.0, ops.1, &missed));
         }
-        Some(Entry::Group(Box::new(second)))
+        Some(Entry::Group(second))
+    }
+
+    /// Makes a conditional one with the last one in the line that has the same condition; gives it back if that may not be.
+    fn take_in_if(
+        &mut self,
+        line: &mut Vec<Entry>,
+        second: If,
+        passive: Passive,
+        frame: &Frame,
+    ) -> Option<Entry> {
+        let is_same = |entry: &Entry| match entry {
+            Entry::If(first, _) => {
+                let (a, b) = ((first.of, first.map), (second.of, second.map));
+                self.program.is_same_condition(self.forest, a, b, frame.depth)
+            }
+            _ => false,
+        };
+        let mut second = Entry::If(second, passive);
+        let Some(back) = line.iter().rev().take(ENTRIES_PASSED).position(is_same) else {
+            return Some(second);
+        };
+        let at = line.len() - 1 - back;
+        let ops = (line[at].op(self.program), second.op(self.program));
+        let mut assumed = Vec::new();
+        let mut hoisted = Vec::new();
+        // Neighbours need no reason.
+        if back > 0 || line[at].footprint().is_some() {
+            for entry in line[at..].iter_mut().chain([&mut second]) {
+                entry.summarise(self.body, self.program, self.forest, frame);
+            }
+        }
+        if let (Some(first), Some(own)) = (line[at].footprint(), second.footprint()) {
+            match self.clear_way(first, own, &line[at + 1..], &mut assumed) {
+                Ok(which) => hoisted = which,
+                Err(blocking) => {
+                    self.report.remarks.push(remarks::not_merged(self.body, ops.0, ops.1, blocking));
+                    return Some(second);
+                }
+            }
+        }
+        let (Entry::If(first, own), Entry::If(other, others)) = (&mut line[at], second) else { return None };
+        line::join_ifs(self.forest, (first, own), (other, others));
+        line::hoist(line, at, &hoisted);
+        self.report.remarks.push(remarks::merged(self.body, ops.0, ops.1));
+        self.report.assumed_apart.extend(assumed);
+        None
+    }
+
+    /// Adds the guards of a conditional to `done`, with the loops inside them fused.
+    fn finish_if(&mut self, conditional: If, frame: &Frame, done: &mut Vec<Green>) {
+        let If { of, map, bodies } = conditional;
+        let mut sides = bodies.into_iter().zip([true, false]).map(|(body, holds)| {
+            let frame = frame.guarded(self.program, self.forest, (of, map), holds);
+            body.map(|body| self.sequence(body, &frame))
+        });
+        let bodies = [sides.next().flatten(), sides.next().flatten()];
+        done.extend(self.forest.guards(If { of, map, bodies }));
     }
 
     /// Adds the loops of a group to `done`, with what is inside the fused one fused. What runs before and after it runs few times, and is left
@@ -239,16 +303,19 @@ impl Fusion<'_> {
         done.push(self.forest.versioned(tests, fast, originals));
     }
 
-    /// How `second`, the next loop behind the line, may be fused with the group at place `at`.
-    fn plan(&mut self, line: &mut [Entry], at: usize, second: &Group, frame: &Frame) -> Result<Plan, Missed> {
-        let (Some(Entry::Group(first)), between) = split_at(line, at) else {
-            unreachable!("a loop is tried with a group")
-        };
+    /// How `second` may be fused with the group `first`, behind which stands `between`.
+    fn plan(
+        &mut self,
+        first: &Group,
+        between: &mut [Entry],
+        second: &Group,
+        frame: &Frame,
+    ) -> Result<Plan, Missed> {
         let (x, y) = (first.op(self.program), second.op(self.program));
         if self.body.op_name(x) != self.body.op_name(y) {
             return Err(Missed::DifferentKinds);
         }
-        if let Some(unsigned) = [&**first, second].into_iter().find(|group| group.is_unsigned(self.program)) {
+        if let Some(unsigned) = [first, second].into_iter().find(|group| group.is_unsigned(self.program)) {
             return Err(Missed::Unsigned(unsigned.op(self.program)));
         }
         let mut fit = first.fit(second, self.program, frame)?;
@@ -256,7 +323,12 @@ impl Fusion<'_> {
             return Err(Missed::UsesResult(user));
         }
         let mut assumed_apart = Vec::new();
-        let hoisted = self.clear_way(first, second, between, frame, &mut assumed_apart)?;
+        for entry in between.iter_mut() {
+            entry.summarise(self.body, self.program, self.forest, frame);
+        }
+        let hoisted = self
+            .clear_way(&first.footprint, &second.footprint, between, &mut assumed_apart)
+            .map_err(Missed::NonAdjacent)?;
         let (delay, missed) = match self.merged(first, second, 0, frame) {
             Verdict::Legal { assumed_apart: more } => {
                 assumed_apart.extend(more);
@@ -281,7 +353,14 @@ impl Fusion<'_> {
     }
 
     fn merged(&self, first: &Group, second: &Group, delay: i64, frame: &Frame) -> Verdict {
-        legality::merged(&first.nest, &second.nest, delay, frame, &self.bases, &self.options.limits)
+        legality::merged(
+            &first.footprint.nest,
+            &second.footprint.nest,
+            delay,
+            frame,
+            &self.bases,
+            &self.options.limits,
+        )
     }
 
     /// The least delay of the second loop with which the pair may be fused. What may run later may run later still, so it is found
@@ -317,94 +396,44 @@ impl Fusion<'_> {
 
     /// An operation inside `second` that uses a result of a loop of `first`.
     fn user_of(&self, first: &Group, second: &Group) -> Option<Op> {
-        if !first.defines_any(&second.uses) {
+        if !first.footprint.defines_for(&second.footprint) {
             return None;
         }
         let uses = |op: &Op| self.body.operands(*op).any(|v| first.defines(self.body.defining_op(v)));
         self.body.preorder(second.op(self.program)).find(uses)
     }
 
-    /// Makes two loops neighbours: for each entry between them, whether it is moved before the first; over the others the second can be moved.
-    /// Arguments taken not to overlap for that go to `assumed`.
+    /// Makes two entries neighbours: for each one between them, whether it is moved before the first; over the others the second can be moved.
+    /// Arguments taken not to overlap for that go to `assumed`. The error is an operation of one that can go neither way.
     fn clear_way(
         &self,
-        first: &Group,
-        second: &Group,
-        between: &mut [Entry],
-        frame: &Frame,
+        first: &Footprint,
+        second: &Footprint,
+        between: &[Entry],
         assumed: &mut Vec<(Value, Value)>,
-    ) -> Result<Vec<bool>, Missed> {
-        for entry in between.iter_mut() {
-            if let Entry::Statement { item, nest: nest @ None } = entry {
-                *nest = Some(Box::new(Nest::of(self.program, self.forest, *item, frame)));
-            }
-        }
+    ) -> Result<Vec<bool>, Op> {
         let mut hoisted = Vec::with_capacity(between.len());
-        let mut passed = Passed::default();
-        for entry in &*between {
-            let hoists = self.may_move_before(entry, first, &passed, assumed);
+        let mut passed: Vec<&Footprint> = Vec::new();
+        for entry in between {
+            let Some(own) = entry.footprint() else { return Err(entry.op(self.program)) };
+            let hoists = !matches!(entry, Entry::Group(_))
+                && [first].iter().chain(&passed).all(|before| self.may_swap(before, own, assumed));
             hoisted.push(hoists);
             if hoists {
                 continue;
             }
-            if passed.entries.len() == ENTRIES_PASSED || !self.may_pass(second, entry, assumed) {
-                return Err(Missed::NonAdjacent(entry.op(self.program, self.forest)));
+            if passed.len() == ENTRIES_PASSED || !self.may_swap(own, second, assumed) {
+                return Err(entry.op(self.program));
             }
-            match entry {
-                Entry::Group(group) => passed.ops.extend(group.ops()),
-                Entry::Statement { .. } => passed.ops.extend([entry.op(self.program, self.forest)]),
-            }
-            passed.entries.push(entry);
+            passed.push(own);
         }
         Ok(hoisted)
     }
 
-    /// Whether a statement may run before the group it stands behind, and before what stays between the two.
-    fn may_move_before(
-        &self,
-        entry: &Entry,
-        first: &Group,
-        passed: &Passed<'_>,
-        assumed: &mut Vec<(Value, Value)>,
-    ) -> bool {
-        let Entry::Statement { nest: Some(nest), .. } = entry else { return false };
-        let body = self.body;
-        let op = entry.op(self.program, self.forest);
-        let uses = |value: Value| {
-            let from = body.defining_op(value);
-            first.defines(from) || from.is_some_and(|op| passed.ops.contains(&op))
-        };
-        if body.operands(op).any(uses) || body.own_regions(op).len() > 0 || body.nested(op).is_some() {
-            return false;
-        }
-        if body.has_trait(op, Trait::Pure) {
-            return true;
-        }
-        // What may be undefined, or fail, must not come before something that may not return.
-        let view = body.op_ref(op);
-        let known =
-            view.info().interface::<dyn MemoryEffects>().is_some_and(|model| !model.may_not_return(view));
-        let independent = |other: &Nest, assumed: &mut Vec<(Value, Value)>| {
-            other.world.is_none() && legality::independent(other, nest, &self.sure, assumed)
-        };
-        known
-            && nest.world.is_none()
-            && independent(&first.nest, assumed)
-            && passed
-                .entries
-                .iter()
-                .all(|entry| entry.nest().is_some_and(|other| independent(other, assumed)))
-    }
-
-    /// Whether a loop may run before an entry it stands behind.
-    fn may_pass(&self, second: &Group, entry: &Entry, assumed: &mut Vec<(Value, Value)>) -> bool {
-        let Some(nest) = entry.nest() else { return false };
-        let defines = match entry {
-            Entry::Group(group) => group.defines_any(&second.uses),
-            Entry::Statement { .. } => second.uses.contains(&entry.op(self.program, self.forest)),
-        };
-        let both_return = nest.world.is_none() && second.nest.world.is_none();
-        !defines && both_return && legality::independent(nest, &second.nest, &self.sure, assumed)
+    /// Whether what stands behind something may run before it. Nothing runs for that which would not have been reached: what may not return, or
+    /// be undefined, touches what says so.
+    fn may_swap(&self, before: &Footprint, behind: &Footprint, assumed: &mut Vec<(Value, Value)>) -> bool {
+        !before.defines_for(behind) && legality::independent(&before.nest, &behind.nest, &self.sure, assumed)
     }
 }
 
@@ -414,64 +443,6 @@ const MAX_TESTS: usize = 8;
 const GROUPS_TRIED: usize = 3;
 /// How many entries a loop may pass, and how far away a group may be that is not the nearest.
 const ENTRIES_PASSED: usize = 32;
-
-/// What stands in a sequence while its loops are fused.
-enum Entry {
-    /// A statement, and what it touches if that was asked.
-    Statement { item: Green, nest: Option<Box<Nest>> },
-    /// A loop, or what was fused so far.
-    Group(Box<Group>),
-}
-
-impl Entry {
-    fn nest(&self) -> Option<&Nest> {
-        match self {
-            Entry::Statement { nest, .. } => nest.as_deref(),
-            Entry::Group(group) => Some(&group.nest),
-        }
-    }
-
-    /// An operation to show.
-    fn op(&self, program: &Program, forest: &Forest) -> Op {
-        match self {
-            Entry::Group(group) => group.op(program),
-            Entry::Statement { item, .. } => match forest.get(*item) {
-                Node::Leaf { statement, .. } => program.statement(statement).op,
-                _ => unreachable!("what is no loop is a statement"),
-            },
-        }
-    }
-}
-
-/// Entries a loop is moved over.
-#[derive(Default)]
-struct Passed<'a> {
-    entries: Vec<&'a Entry>,
-    /// Their operations.
-    ops: HashSet<Op>,
-}
-
-/// The entry at a place, and those behind it.
-fn split_at(line: &mut [Entry], at: usize) -> (Option<&Entry>, &mut [Entry]) {
-    let (before, behind) = line.split_at_mut((at + 1).min(line.len()));
-    (before.last(), behind)
-}
-
-/// Moves entries behind place `at` before it, those for which `hoisted` says so.
-fn hoist(line: &mut Vec<Entry>, at: usize, hoisted: &[bool]) {
-    let mut behind: Vec<Entry> = line.drain(at..).collect();
-    let mut stays = Vec::with_capacity(behind.len());
-    let mut group = None;
-    for (i, entry) in behind.drain(..).enumerate() {
-        match i.checked_sub(1).map(|i| hoisted[i]) {
-            None => group = Some(entry),
-            Some(true) => line.push(entry),
-            Some(false) => stays.push(entry),
-        }
-    }
-    line.extend(group);
-    line.append(&mut stays);
-}
 
 /// How a pair will be fused.
 struct Plan {

@@ -1,6 +1,6 @@
-//! The loop tree: programs as immutable, shared trees of loops and statements.
+//! The loop tree: programs as immutable, shared trees of loops, guards and statements.
 //!
-//! A block of the IR is *raised* to a [`Program`], its loops and statements as they were, and to a green node of a
+//! A block of the IR is *raised* to a [`Program`], its loops, `if`s and statements as they were, and to a green node of a
 //! [`Forest`], the order in which they run. An edit makes a new green node that shares everything it leaves alone with the
 //! old one, so a thousand variants of a program cost little more than one; a copy is the copy of a number. The tree one
 //! settles on is [regenerated](regenerate::regenerate) as IR.
@@ -18,6 +18,8 @@ pub mod program;
 pub mod raise;
 pub mod regenerate;
 mod sequence;
+mod sides;
 
 pub use green::{Assumption, AssumptionId, Forest, Green, Header, HeaderId, Map, Node, Origin, Span};
-pub use program::{LoopId, Program, StatementId};
+pub use program::{IfId, LoopId, Program, StatementId};
+pub use sides::{If, Item};

@@ -1,11 +1,11 @@
 //! What `affine` operations mean to analyses.
 
-use loomir_ir::{OpRef, Region, Registry, Value};
+use loomir_ir::{AttrKind, OpRef, Region, Registry, Value};
 
 use super::access::{map_of, subscripts};
 use crate::interfaces::{
-    Access, Bound, Effect, EffectKind, LoopBounds, LoopLike, MemoryAccess, MemoryEffects, Resource, Step,
-    Subscripts,
+    Access, Bound, Conditional, Decision, Effect, EffectKind, LoopBounds, LoopLike, MemoryAccess,
+    MemoryEffects, Resource, Step, Subscripts,
 };
 
 /// `affine.for` as a counted loop.
@@ -30,6 +30,18 @@ impl LoopLike for For {
 
     fn inits(&self, op: OpRef<'_>) -> Vec<Value> {
         op.operand_group("inits")
+    }
+}
+
+/// `affine.if`.
+struct If;
+
+impl Conditional for If {
+    fn decision(&self, op: OpRef<'_>) -> Option<Decision> {
+        match op.attr("condition")?.kind(op.ctx()) {
+            AttrKind::IntegerSet(set) => Some(Decision::Set(*set, op.operands().collect())),
+            _ => None,
+        }
     }
 }
 
@@ -59,6 +71,7 @@ impl MemoryAccess for Touch {
 pub(super) fn register(registry: &mut Registry) {
     use EffectKind::{Read, Write};
     registry.attach::<dyn LoopLike>("affine.for", Box::new(For));
+    registry.attach::<dyn Conditional>("affine.if", Box::new(If));
     for (name, kind) in [("affine.load", Read), ("affine.store", Write)] {
         registry.attach::<dyn MemoryAccess>(name, Box::new(Touch { kind }));
         registry.attach::<dyn MemoryEffects>(name, Box::new(Touch { kind }));

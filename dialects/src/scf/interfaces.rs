@@ -3,7 +3,7 @@
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{OpRef, Region, Registry, Value};
 
-use crate::interfaces::{Bound, Effect, LoopBounds, LoopLike, MemoryEffects, Step};
+use crate::interfaces::{Bound, Conditional, Decision, Effect, LoopBounds, LoopLike, MemoryEffects, Step};
 
 /// `scf.for` as a counted loop.
 struct For;
@@ -48,6 +48,15 @@ fn positive_constant(op: OpRef<'_>, value: Value) -> Option<i64> {
     constant_of(op.body(), value)?.as_int(op.ctx()).filter(|number| *number > 0)
 }
 
+/// `scf.if`.
+struct If;
+
+impl Conditional for If {
+    fn decision(&self, op: OpRef<'_>) -> Option<Decision> {
+        Some(Decision::Value(op.operand(0)))
+    }
+}
+
 /// `scf.parallel` and `scf.forall`: undefined for steps that are not positive.
 struct Parallel {
     /// The operands that are steps.
@@ -80,6 +89,7 @@ impl MemoryEffects for While {
 pub(super) fn register(registry: &mut Registry) {
     registry.attach::<dyn LoopLike>("scf.for", Box::new(For));
     registry.attach::<dyn MemoryEffects>("scf.for", Box::new(For));
+    registry.attach::<dyn Conditional>("scf.if", Box::new(If));
     registry.attach::<dyn MemoryEffects>("scf.parallel", Box::new(Parallel { steps: "step" }));
     registry.attach::<dyn MemoryEffects>("scf.forall", Box::new(Parallel { steps: "dynamicStep" }));
     registry.attach::<dyn MemoryEffects>("scf.while", Box::new(While));

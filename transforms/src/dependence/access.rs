@@ -2,18 +2,19 @@
 //!
 //! An access is an object, subscripts as affine forms over the loops around it, and whether it writes. What an operation with regions
 //! does inside is summarised with it, loops in it as further levels. Nothing is left out: what is not affine touches the whole
-//! object, a condition does not shrink an iteration space, an operation nobody knows touches the world. `exact` says where
-//! nothing was approximated.
+//! object, a condition shrinks an iteration space by what is affine in it, an operation nobody knows touches the world. `exact` says
+//! where nothing was approximated.
 
 use std::sync::Arc;
 
 use loomir_dialects::interfaces::{
-    Effect, EffectKind, LoopBounds, LoopLike, MemoryAccess, MemoryEffects, Resource,
+    Conditional, Decision, Effect, EffectKind, LoopBounds, LoopLike, MemoryAccess, MemoryEffects, Resource,
 };
 use loomir_dialects::memref;
-use loomir_ir::{Attr, AttrKind, Block, Body, Context, DYNAMIC, Op, Trait, TypeKind, Value};
+use loomir_ir::{Attr, AttrKind, Block, Body, Context, DYNAMIC, Op, Region, Trait, TypeKind, Value};
 
 use super::base::{AliasMode, Base, Bases};
+use super::form::condition::Condition;
 use super::form::{Atom, Form, Forms};
 use super::system::Instances;
 
@@ -157,7 +158,7 @@ impl<'b> Reader<'b> {
     pub fn effects(&mut self, op: Op, depth: u32) -> Effects {
         enum Visit {
             Op(Op, Arc<Domain>),
-            Inside(Op, Arc<Domain>),
+            Inside(Region, Arc<Domain>),
         }
         let mut effects = Effects::default();
         let domain = Arc::new(Domain { levels: depth, constraints: Vec::new(), exact: true });
@@ -166,16 +167,16 @@ impl<'b> Reader<'b> {
             match visit {
                 Visit::Op(op, domain) => {
                     self.own_effects(op, &domain, &mut effects);
-                    if self.body.own_regions(op).len() > 0 {
-                        stack.push(Visit::Inside(op, self.inside(op, &domain)));
-                    }
-                }
-                Visit::Inside(op, domain) => {
                     let mark = stack.len();
-                    for region in self.body.own_regions(op) {
-                        for block in self.body.blocks(region) {
-                            stack.extend(self.body.ops(block).map(|op| Visit::Op(op, domain.clone())));
-                        }
+                    for (index, region) in self.body.own_regions(op).enumerate() {
+                        stack.push(Visit::Inside(region, self.inside(op, index, &domain)));
+                    }
+                    stack[mark..].reverse();
+                }
+                Visit::Inside(region, domain) => {
+                    let mark = stack.len();
+                    for block in self.body.blocks(region) {
+                        stack.extend(self.body.ops(block).map(|op| Visit::Op(op, domain.clone())));
                     }
                     stack[mark..].reverse();
                 }
@@ -184,18 +185,34 @@ impl<'b> Reader<'b> {
         effects
     }
 
-    /// The iteration space of what is inside an operation.
-    fn inside(&mut self, op: Op, domain: &Arc<Domain>) -> Arc<Domain> {
-        let body = self.body;
-        if let Some(model) = body.op_ref(op).info().interface::<dyn LoopLike>() {
-            let space = self.space(op, model, domain.levels);
-            let mut inner = space.domain;
+    /// What is known of what decides a conditional.
+    pub fn condition(&mut self, decision: &Decision) -> Condition {
+        self.forms.of_decision(decision)
+    }
+
+    /// The iteration space of what is inside a region of an operation.
+    fn inside(&mut self, op: Op, region: usize, domain: &Arc<Domain>) -> Arc<Domain> {
+        let view = self.body.op_ref(op);
+        let mut inner = if let Some(model) = view.info().interface::<dyn LoopLike>() {
+            let mut inner = self.space(op, model, domain.levels).domain;
             inner.constraints.splice(0..0, domain.constraints.iter().cloned());
-            inner.exact &= domain.exact;
-            return Arc::new(inner);
-        }
-        // Something decides whether, or how often, what is inside runs.
-        if domain.exact { Arc::new(Domain { exact: false, ..(**domain).clone() }) } else { domain.clone() }
+            inner
+        } else {
+            let conditional = view.info().interface::<dyn Conditional>();
+            let decision = conditional.and_then(|model| model.decision(view));
+            // Without one, something else decides whether, or how often, what is inside runs.
+            let condition = decision.map_or_else(Condition::opaque, |decision| self.condition(&decision));
+            let outcome = condition.outcome(region == 0);
+            if outcome.constraints.is_empty() && outcome.exact >= domain.exact {
+                return domain.clone();
+            }
+            let mut inner = (**domain).clone();
+            inner.constraints.extend_from_slice(&outcome.constraints);
+            inner.exact = outcome.exact;
+            inner
+        };
+        inner.exact &= domain.exact;
+        Arc::new(inner)
     }
 
     fn own_effects(&mut self, op: Op, domain: &Arc<Domain>, effects: &mut Effects) {

@@ -16,6 +16,10 @@ use loomir_ir::affine::AffineExprKind;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{AffineExpr, Attr, Block, Body, Op, OpRef, Value, ValueDef};
 
+use condition::Condition;
+
+pub mod condition;
+
 /// Most terms a form may have.
 pub const MAX_TERMS: usize = 64;
 /// Deepest nesting of quotients.
@@ -227,6 +231,7 @@ pub struct Forms<'b> {
     around: HashSet<Block>,
     memo: HashMap<Value, Option<Form>>,
     ranges: HashMap<Value, Range>,
+    conditions: HashMap<Value, Condition>,
 }
 
 impl<'b> Forms<'b> {
@@ -238,7 +243,7 @@ impl<'b> Forms<'b> {
             around.insert(block);
             current = body.block_of(body.region_parent(body.block_region(block)));
         }
-        Forms { body, around, memo: HashMap::new(), ranges: HashMap::new() }
+        Forms { body, around, memo: HashMap::new(), ranges: HashMap::new(), conditions: HashMap::new() }
     }
 
     /// Makes the values defined directly in `block` parameters: they are the same throughout one execution of it.

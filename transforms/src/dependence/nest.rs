@@ -14,7 +14,7 @@ use loomir_ir::{Op, Value};
 use super::access::{Class, Domain};
 use super::base::Base;
 use super::form::{Atom, Form};
-use crate::tree::{Forest, Green, HeaderId, Map, Node, Program, Span, StatementId};
+use crate::tree::{Forest, Green, HeaderId, IfId, Map, Node, Program, Span, StatementId};
 
 /// A class with one operation of it, to show.
 #[derive(Clone, Debug)]
@@ -154,6 +154,14 @@ impl Frame {
         }));
         Frame { depth: domain.levels, constraints, exact: domain.exact, variables }
     }
+
+    /// The frame where an `if` of this one holds, or fails.
+    pub fn guarded(&self, program: &Program, forest: &Forest, (of, map): (IfId, Map), holds: bool) -> Frame {
+        let constraints = self.constraints.clone();
+        let mut domain = Domain { levels: self.depth, constraints, exact: self.exact };
+        guard(program, forest, (of, map), holds, &mut domain, u32::MAX);
+        Frame { constraints: domain.constraints, exact: domain.exact, ..self.clone() }
+    }
 }
 
 impl Class {
@@ -215,6 +223,27 @@ fn enter(program: &Program, forest: &Forest, header: HeaderId, domain: &mut Doma
     }
 }
 
+/// Adds what is known where an `if` holds, or fails, to `domain`, as [`enter`] does.
+fn guard(
+    program: &Program,
+    forest: &Forest,
+    (of, map): (IfId, Map),
+    holds: bool,
+    domain: &mut Domain,
+    known: u32,
+) {
+    let outcome = program.if_info(of).condition.outcome(holds);
+    domain.exact &= outcome.exact;
+    let (map, depth) = (forest.map(map), domain.levels);
+    for constraint in &outcome.constraints {
+        let form = program.is_known(constraint, known).then_some(constraint);
+        match form.and_then(|f| f.substitute(&mut |level| absolute(map.get(level as usize)?, depth))) {
+            Some(form) => domain.constraints.push(form),
+            None => domain.exact = false,
+        }
+    }
+}
+
 struct Scan<'a> {
     program: &'a Program,
     forest: &'a Forest,
@@ -224,7 +253,7 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// Recurses once a loop, and loops nest at most as deep as they are raised.
+    /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
     fn visit(&mut self, tree: Green, domain: &Arc<Domain>, delay: i64) {
         match self.forest.get(tree) {
             Node::Empty => {}
@@ -237,6 +266,11 @@ impl Scan<'_> {
             Node::Loop { header, body } => {
                 let mut inner = (**domain).clone();
                 enter(self.program, self.forest, header, &mut inner, self.depth);
+                self.visit(body, &Arc::new(inner), delay);
+            }
+            Node::Guard { of, map, holds, body } => {
+                let mut inner = (**domain).clone();
+                guard(self.program, self.forest, (of, map), holds, &mut inner, self.depth);
                 self.visit(body, &Arc::new(inner), delay);
             }
             Node::Versioned { fast, fallback, .. } => {

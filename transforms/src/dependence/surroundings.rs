@@ -1,7 +1,7 @@
 //! What is known where a block stands: the loops and conditions around it.
 
-use loomir_dialects::interfaces::LoopLike;
-use loomir_ir::{Block, Body, Op};
+use loomir_dialects::interfaces::{Conditional, LoopLike};
+use loomir_ir::{Block, Body, Region};
 
 use super::form::{Atom, Form, Forms};
 
@@ -19,19 +19,28 @@ impl Surroundings {
     pub fn of(body: &Body, block: Block) -> Surroundings {
         let mut known = Surroundings { constraints: Vec::new(), exact: true };
         let mut forms = Forms::new(body, block);
-        let mut around = body.region_parent(body.block_region(block));
-        while let Some(outer) = body.block_of(around) {
-            known.enter(body, around, &mut forms);
-            around = body.region_parent(body.block_region(outer));
+        let mut region = body.block_region(block);
+        while let Some(outer) = body.block_of(body.region_parent(region)) {
+            known.enter(body, region, &mut forms);
+            region = body.block_region(outer);
         }
         known
     }
 
-    fn enter(&mut self, body: &Body, op: Op, forms: &mut Forms<'_>) {
-        let view = body.op_ref(op);
+    /// Adds what is known inside a region of an operation.
+    fn enter(&mut self, body: &Body, region: Region, forms: &mut Forms<'_>) {
+        let view = body.op_ref(body.region_parent(region));
+        let conditional = view.info().interface::<dyn Conditional>();
+        if let Some(decision) = conditional.and_then(|model| model.decision(view)) {
+            let condition = forms.of_decision(&decision);
+            let outcome = condition.outcome(body.region_index(region) == 0);
+            self.constraints.extend_from_slice(&outcome.constraints);
+            self.exact &= outcome.exact;
+            return;
+        }
         let model = view.info().interface::<dyn LoopLike>().filter(|model| !model.is_unsigned(view));
         let Some((model, inner)) = model.and_then(|m| Some((m, body.entry_block(m.body(view))?))) else {
-            // A condition, or a loop nothing is known of.
+            // A loop nothing is known of, or the like.
             self.exact = false;
             return;
         };

@@ -12,10 +12,10 @@
 //!              before ──────┘    fused      └── after
 //! ```
 
-use hashbrown::HashSet;
 use loomir_dialects::affine;
 use loomir_ir::{Body, Op, Type, Value};
 
+use super::line::Footprint;
 use super::remarks::Missed;
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::{Frame, Nest, absolute, relative};
@@ -48,12 +48,8 @@ pub(super) struct Group {
     members: Vec<Member>,
     /// The bodies of all.
     body: Green,
-    /// What they touch, in their time.
-    pub(super) nest: Nest,
-    /// Their operations.
-    loops: HashSet<Op>,
-    /// The operations whose results are used inside.
-    pub(super) uses: HashSet<Op>,
+    /// What they touch, in their time; what they use and are.
+    pub(super) footprint: Footprint,
     /// The loops as they were.
     pub(super) originals: Vec<Green>,
     /// Pairs of arguments taken not to overlap.
@@ -116,18 +112,12 @@ impl Group {
             _ => None,
         };
         let lower = space.lower.as_ref().and_then(|form| here(origin, form, frame.depth));
-        let (mut uses, mut size) = (HashSet::new(), 0);
-        for inside in ir.preorder(op) {
-            size += 1;
-            uses.extend(ir.operands(inside).filter_map(|value| ir.defining_op(value)));
-        }
+        let size = ir.preorder(op).count();
         let member = Member { origin: origin.clone(), body, lower, start: 0, end: end.clone(), op, size };
         Some(Group {
             members: vec![member],
             body,
-            nest: Nest::of(program, forest, item, frame),
-            loops: HashSet::from_iter([op]),
-            uses,
+            footprint: Footprint::of(ir, [op], Nest::of(program, forest, item, frame)),
             originals: vec![item],
             assumed: Vec::new(),
             scale: space.step.unwrap_or(1),
@@ -141,18 +131,7 @@ impl Group {
 
     /// Whether the results of an operation are those of one of the loops.
     pub(super) fn defines(&self, op: Option<Op>) -> bool {
-        op.is_some_and(|op| self.loops.contains(&op))
-    }
-
-    /// The operations of its loops.
-    pub(super) fn ops(&self) -> impl Iterator<Item = Op> + '_ {
-        self.members.iter().map(|member| member.op)
-    }
-
-    /// Whether one of these operations is one of the loops. Linear in the fewer.
-    pub(super) fn defines_any(&self, ops: &HashSet<Op>) -> bool {
-        let (few, many) = if ops.len() < self.loops.len() { (ops, &self.loops) } else { (&self.loops, ops) };
-        few.iter().any(|op| many.contains(op))
+        op.is_some_and(|op| self.footprint.ops.contains(&op))
     }
 
     /// The loop that gives the group its form, to show.
@@ -196,7 +175,9 @@ impl Group {
         if !same && !may_be_delayed {
             return Err(Missed::TripCounts(constant_trips(&own, step), constant_trips(&others, step)));
         }
-        if !same && !self.nest.bases().any(|base| second.nest.of_base(base).next().is_some()) {
+        if !same
+            && !self.footprint.nest.bases().any(|base| second.footprint.nest.of_base(base).next().is_some())
+        {
             return Err(Missed::NothingShared);
         }
         let lowers = second.members[0].lower.as_ref().zip(self.members[0].lower.as_ref());
@@ -229,7 +210,7 @@ impl Group {
             None => None,
         };
         let origin = own.origin.delayed(delay)?;
-        let nest = second.nest.clone().delayed(frame.depth, delay)?;
+        let nest = second.footprint.nest.clone().delayed(frame.depth, delay)?;
         let member = Member { origin, body, start: delay, end, ..own.clone() };
         let whole = fit.same && delay == 0 && self.whole;
         let (start, ends) = if whole {
@@ -303,9 +284,7 @@ impl Group {
         self.body = forest.join(self.body, joined.member.body);
         self.members.push(joined.member);
         self.originals.extend(second.originals);
-        self.nest.merge(joined.nest);
-        self.loops.extend(second.loops);
-        self.uses.extend(second.uses);
+        self.footprint.merge(Footprint { nest: joined.nest, ..second.footprint });
         (self.start, self.ends) = (joined.start, joined.ends);
         self.whole = joined.whole;
         self.carries |= second.carries;

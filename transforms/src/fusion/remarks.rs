@@ -49,6 +49,23 @@ pub(super) fn fused(body: &Body, first: Op, second: Op, delay: i64, whole: bool)
         .note(body.loc(first), "with this loop")
 }
 
+/// The remark for a conditional that became one with another of the same condition.
+pub(super) fn merged(body: &Body, first: Op, second: Op) -> Diagnostic {
+    Diagnostic::remark(body.loc(second), format!("{}Conditionals of one condition merged", function(body)))
+        .note(body.loc(first), "with this one")
+}
+
+/// The remark for a conditional that did not, for what stands between the two.
+pub(super) fn not_merged(body: &Body, first: Op, second: Op, between: Op) -> Diagnostic {
+    let (function, name) = (function(body), body.op_ref(between).name());
+    let message = format!(
+        "{function}Conditionals of one condition not merged [NonAdjacent]: Between them stands '{name}', which cannot move"
+    );
+    Diagnostic::remark(body.loc(second), message)
+        .note(body.loc(first), "the first one is here")
+        .note(body.loc(between), "it stands here")
+}
+
 /// The remark for a function whose arguments were taken not to overlap.
 pub(super) fn assumed(body: &Body, pairs: &[(Value, Value)], mode: AliasMode) -> Diagnostic {
     let pairs: Vec<String> =

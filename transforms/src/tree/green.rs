@@ -12,7 +12,7 @@ use std::hash::{BuildHasher, Hash};
 
 use loomir_ir::Value;
 
-use super::program::{LoopId, StatementId};
+use super::program::{IfId, LoopId, StatementId};
 use crate::dependence::form::{Atom, Form};
 
 /// A tree. Copying it is copying a number; equal numbers of one forest are equal trees.
@@ -41,7 +41,7 @@ pub struct AssumptionId(u32);
 /// Pairs of memrefs whose memory does not overlap. Each has the identity layout and elements of whole bytes.
 pub type Assumption = Vec<(Value, Value)>;
 
-/// What a tree is made of. Bodies are sequences; items of sequences are loops, versioned nodes and leaves.
+/// What a tree is made of. Bodies are sequences; items of sequences are loops, guards, versioned nodes and leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
     /// The sequence of nothing.
@@ -59,6 +59,18 @@ pub enum Node {
     Loop {
         /// Which values.
         header: HeaderId,
+        /// What is run.
+        body: Green,
+    },
+    /// Runs its body, a sequence, if a condition of the program holds, or if it does not. The two sides of an `if` are two guards, one behind
+    /// the other.
+    Guard {
+        /// The `if` whose condition it is.
+        of: IfId,
+        /// Which instance of it.
+        map: Map,
+        /// Whether it has to hold, or to fail.
+        holds: bool,
         /// What is run.
         body: Green,
     },
@@ -238,6 +250,11 @@ impl Forest {
         self.node(Node::Loop { header, body })
     }
 
+    /// A guard around a sequence.
+    pub fn guard(&mut self, of: IfId, map: Map, holds: bool, body: Green) -> Green {
+        self.node(Node::Guard { of, map, holds, body })
+    }
+
     /// Two sequences that do the same if the assumption holds; the second one does in any case.
     pub fn versioned(&mut self, assumption: Assumption, fast: Green, fallback: Green) -> Green {
         let assumption = AssumptionId(self.assumptions.intern(assumption));
@@ -249,7 +266,7 @@ impl Forest {
         &self.assumptions.values[id.0 as usize]
     }
 
-    /// How many items a sequence has; 0 for loops and leaves.
+    /// How many items a sequence has; 0 for what is none.
     pub fn items_in(&self, sequence: Green) -> usize {
         self.fact(sequence).len as usize
     }
@@ -303,14 +320,20 @@ impl Forest {
                 let free = bounds.max(maps.max(inside.free).saturating_sub(1));
                 Facts { len: 0, leaves: inside.leaves, free }
             }
+            Node::Guard { map, body, .. } => {
+                let inside = self.fact(body);
+                Facts { len: 0, leaves: inside.leaves, free: inside.free.max(self.free_of_map(map)) }
+            }
             Node::Versioned { fast, fallback, .. } => {
                 let (a, b) = (self.fact(fast), self.fact(fallback));
                 Facts { len: 0, leaves: a.leaves.saturating_add(b.leaves), free: a.free.max(b.free) }
             }
-            Node::Leaf { map, .. } => {
-                Facts { len: 0, leaves: 1, free: self.map(map).iter().map(free_of).max().unwrap_or(0) }
-            }
+            Node::Leaf { map, .. } => Facts { len: 0, leaves: 1, free: self.free_of_map(map) },
         }
+    }
+
+    fn free_of_map(&self, map: Map) -> u32 {
+        self.map(map).iter().map(free_of).max().unwrap_or(0)
     }
 
     /// A body of a loop whose variable is replaced by itself minus `delay`: what ran at `x` now runs at `x + delay`. Linear in the nodes that
@@ -319,7 +342,7 @@ impl Forest {
         if delay == 0 { Some(body) } else { self.delay_at(body, 0, delay) }
     }
 
-    /// Recurses once a loop, and loops nest at most as deep as they are raised.
+    /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
     fn delay_at(&mut self, tree: Green, depth: u32, delay: i64) -> Option<Green> {
         if self.free(tree) <= depth {
             return Some(tree);
@@ -352,13 +375,21 @@ impl Forest {
                 let fallback = self.delay_at(fallback, depth, delay)?;
                 Some(self.node(Node::Versioned { assumption, fast, fallback }))
             }
+            Node::Guard { of, map, holds, body } => {
+                let map = self.delayed_map(map, depth, delay)?;
+                let body = self.delay_at(body, depth, delay)?;
+                Some(self.guard(of, map, holds, body))
+            }
             Node::Leaf { statement, map } => {
-                let forms =
-                    self.map(map).iter().map(|form| form.delayed(depth, delay)).collect::<Option<_>>()?;
-                let map = self.make_map(forms);
+                let map = self.delayed_map(map, depth, delay)?;
                 Some(self.leaf(statement, map))
             }
         }
+    }
+
+    fn delayed_map(&mut self, map: Map, depth: u32, delay: i64) -> Option<Map> {
+        let forms = self.map(map).iter().map(|form| form.delayed(depth, delay)).collect::<Option<_>>()?;
+        Some(self.make_map(forms))
     }
 }
 

@@ -1,19 +1,26 @@
 //! The program a tree runs: loops and statements as they were when it was raised.
 //!
-//! Each operation that is not a loop of the tree is a statement, whatever is inside it. What a statement touches is affine in the
+//! Each operation that is neither a loop nor an `if` of the tree is a statement, whatever is inside it. What a statement touches is affine in the
 //! loops of the program around it, which are numbered from the outside; values computed in the program are known by name.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
+use loomir_dialects::interfaces::Decision;
 use loomir_ir::{Block, Body, Op, Value};
 
-use super::green::Green;
+use super::green::{Forest, Green, Map};
 use crate::dependence::access::{Effects, Space};
+use crate::dependence::form::condition::Condition;
 use crate::dependence::form::{Atom, Form};
+use crate::dependence::nest::absolute;
 use crate::dependence::surroundings::Surroundings;
 
 /// A loop of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LoopId(pub u32);
+
+/// An `if` of the program: a conditional without results.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct IfId(pub u32);
 
 /// A statement of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -40,6 +47,19 @@ pub struct LoopInfo {
     pub green: Green,
 }
 
+/// An `if` as it was.
+#[derive(Clone, Debug)]
+pub struct IfInfo {
+    /// The operation.
+    pub op: Op,
+    /// What decides it.
+    pub decision: Decision,
+    /// What is known of that, over the loops of the program around.
+    pub condition: Condition,
+    /// What its regions run, if they have a block: the first if the condition holds, the second if not.
+    pub bodies: [Option<Green>; 2],
+}
+
 /// A statement as it was.
 #[derive(Clone, Debug)]
 pub struct StatementInfo {
@@ -51,7 +71,7 @@ pub struct StatementInfo {
     pub effects: Effects,
 }
 
-/// The loops and statements of a block, with all that is inside. See the [module](self).
+/// The loops, `if`s and statements of a block, with all that is inside. See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The block.
@@ -61,6 +81,7 @@ pub struct Program {
     /// What is known where the block stands.
     pub surroundings: Surroundings,
     pub(super) loops: Vec<LoopInfo>,
+    pub(super) ifs: Vec<IfInfo>,
     pub(super) statements: Vec<StatementInfo>,
     /// The bodies of the loops.
     pub(super) blocks: HashMap<Block, LoopId>,
@@ -72,6 +93,11 @@ impl Program {
     /// A loop.
     pub fn loop_info(&self, id: LoopId) -> &LoopInfo {
         &self.loops[id.0 as usize]
+    }
+
+    /// An `if`.
+    pub fn if_info(&self, id: IfId) -> &IfInfo {
+        &self.ifs[id.0 as usize]
     }
 
     /// A statement.
@@ -103,6 +129,30 @@ impl Program {
             Atom::Param(value) => self.depths.get(value).is_none_or(|own| *own <= depth),
             _ => true,
         })
+    }
+
+    /// Whether two `if`s decide the same in these instances, in a place inside `depth` loops: by one value, or by conditions that are
+    /// equal as forms.
+    pub fn is_same_condition(&self, forest: &Forest, a: (IfId, Map), b: (IfId, Map), depth: u32) -> bool {
+        let (x, y) = (self.if_info(a.0), self.if_info(b.0));
+        let (map, other) = (forest.map(a.1), forest.map(b.1));
+        if map == other && (a.0 == b.0 || x.decision == y.decision) {
+            return true;
+        }
+        let (own, others) = (x.condition.outcome(true), y.condition.outcome(true));
+        // What is computed inside of loops is the same only in the same iterations of them.
+        let in_common = map.iter().zip(other).take_while(|(x, y)| x == y).count() as u32;
+        let here = |forms: &[Form], map: &[Form]| -> Option<HashSet<Form>> {
+            let form = |form: &Form| {
+                let form = self.is_known(form, in_common).then_some(form)?;
+                form.substitute(&mut |level| absolute(map.get(level as usize)?, depth))
+            };
+            forms.iter().map(form).collect()
+        };
+        own.exact
+            && others.exact
+            && own.constraints.len() == others.constraints.len()
+            && here(&own.constraints, map).is_some_and(|own| Some(own) == here(&others.constraints, other))
     }
 
     /// The loops around a loop and itself, from the outside.

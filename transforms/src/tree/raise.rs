@@ -1,19 +1,20 @@
-//! From IR to the tree. It never fails: what is no counted loop is a statement.
+//! From IR to the tree. It never fails: what is neither a counted loop nor an `if` without results is a statement.
 //!
 //! **Cost.** Linear in the operations.
 
 use hashbrown::HashMap;
-use loomir_dialects::interfaces::LoopLike;
+use loomir_dialects::interfaces::{Conditional, Decision, LoopLike};
 use loomir_ir::{Block, Body, Op};
 
 use super::green::{Forest, Green, Header, Map, Origin, Span};
-use super::program::{LoopId, LoopInfo, Program, StatementId, StatementInfo};
+use super::program::{IfId, IfInfo, LoopId, LoopInfo, Program, StatementId, StatementInfo};
+use super::sides::If;
 use crate::dependence::access::Reader;
 use crate::dependence::base::AliasMode;
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::surroundings::Surroundings;
 
-/// Loops that stand inside more loops than this are statements.
+/// What stands inside more loops and `if`s than this is raised to statements.
 pub const MAX_DEPTH: u32 = 32;
 
 /// Raises the operations of `block`, its terminator excepted.
@@ -27,21 +28,72 @@ pub fn raise(body: &Body, block: Block, forest: &mut Forest, mode: AliasMode) ->
             root: Forest::EMPTY,
             surroundings: Surroundings::of(body, block),
             loops: Vec::new(),
+            ifs: Vec::new(),
             statements: Vec::new(),
             blocks: HashMap::new(),
             depths: HashMap::new(),
         },
         identities: Vec::new(),
     };
-    raise.program.root = raise.block(block, None, 0);
+    raise.program.root = raise.block(block, Place { parent: None, depth: 0, nesting: 0 });
     raise.program
 }
 
-/// Whether an operation is a counted loop of one block that ends in a terminator.
-pub fn is_loop(body: &Body, op: Op) -> bool {
-    let view = body.op_ref(op);
-    let Some(model) = view.info().interface::<dyn LoopLike>() else { return false };
-    body.single_block(model.body(view)).and_then(|block| body.terminator(block)).is_some()
+/// An operation that is no statement of the tree.
+pub enum Structure<'b> {
+    /// A counted loop.
+    Loop {
+        /// What it means.
+        model: &'b dyn LoopLike,
+        /// Its body, which ends in a terminator.
+        block: Block,
+    },
+    /// A conditional without results.
+    If {
+        /// What decides it.
+        decision: Decision,
+        /// The blocks of its regions, which end in terminators; the first region has one.
+        blocks: [Option<Block>; 2],
+    },
+}
+
+impl<'b> Structure<'b> {
+    /// What an operation is, if it is no statement.
+    pub fn of(body: &'b Body, op: Op) -> Option<Structure<'b>> {
+        let view = body.op_ref(op);
+        let ended = |region| body.single_block(region).filter(|block| body.terminator(*block).is_some());
+        if let Some(model) = view.info().interface::<dyn LoopLike>() {
+            return Some(Structure::Loop { model, block: ended(model.body(view))? });
+        }
+        let decision = view.info().interface::<dyn Conditional>()?.decision(view)?;
+        if view.num_results() > 0 || view.regions().len() != 2 {
+            return None;
+        }
+        let (first, second) = (view.region(0), view.region(1));
+        let blocks = [Some(ended(first)?), ended(second)];
+        let is_whole = blocks[1].is_some() || body.entry_block(second).is_none();
+        is_whole.then_some(Structure::If { decision, blocks })
+    }
+
+    /// The blocks inside.
+    pub fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
+        let blocks = match self {
+            Structure::Loop { block, .. } => [Some(*block), None],
+            Structure::If { blocks, .. } => *blocks,
+        };
+        blocks.into_iter().flatten()
+    }
+}
+
+/// Where an operation stands.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The innermost loop around.
+    parent: Option<LoopId>,
+    /// How many loops are around.
+    depth: u32,
+    /// How many loops and `if`s are around.
+    nesting: u32,
 }
 
 struct Raise<'a> {
@@ -53,46 +105,40 @@ struct Raise<'a> {
     identities: Vec<Map>,
 }
 
-impl Raise<'_> {
-    fn block(&mut self, block: Block, parent: Option<LoopId>, depth: u32) -> Green {
-        let terminator = self.body.terminator(block);
+impl<'a> Raise<'a> {
+    /// Recurses once a loop or `if`, at most [`MAX_DEPTH`] times.
+    fn block(&mut self, block: Block, place: Place) -> Green {
+        let body = self.body;
+        let terminator = body.terminator(block);
         let mut items = Vec::new();
-        for op in self.body.ops(block) {
-            if Some(op) == terminator {
-                continue;
+        for op in body.ops(block).filter(|op| Some(*op) != terminator) {
+            for result in body.results(op).filter(|_| place.depth > 0) {
+                self.program.depths.insert(result, place.depth);
             }
-            items.push(if depth < MAX_DEPTH && is_loop(self.body, op) {
-                self.enter_loop(op, parent, depth)
-            } else {
-                self.statement(op, parent, depth)
-            });
+            match Structure::of(body, op).filter(|_| place.nesting < MAX_DEPTH) {
+                Some(Structure::Loop { model, block }) => {
+                    items.push(self.enter_loop(op, model, block, place))
+                }
+                Some(Structure::If { decision, blocks }) => {
+                    items.extend(self.enter_if(op, decision, blocks, place));
+                }
+                None => items.push(self.statement(op, place)),
+            }
         }
         self.forest.sequence(&items)
     }
 
-    fn statement(&mut self, op: Op, parent: Option<LoopId>, depth: u32) -> Green {
-        if depth > 0 {
-            for result in self.body.results(op) {
-                self.program.depths.insert(result, depth);
-            }
-        }
-        let effects = self.reader.effects(op, depth);
+    fn statement(&mut self, op: Op, place: Place) -> Green {
+        let effects = self.reader.effects(op, place.depth);
         let id = StatementId(self.program.statements.len() as u32);
-        self.program.statements.push(StatementInfo { op, parent, effects });
-        let map = self.identity(depth);
+        self.program.statements.push(StatementInfo { op, parent: place.parent, effects });
+        let map = self.identity(place.depth);
         self.forest.leaf(id, map)
     }
 
-    /// Recurses once a loop, at most [`MAX_DEPTH`] times.
-    fn enter_loop(&mut self, op: Op, parent: Option<LoopId>, depth: u32) -> Green {
+    fn enter_loop(&mut self, op: Op, model: &'a dyn LoopLike, block: Block, place: Place) -> Green {
         let body = self.body;
-        let view = body.op_ref(op);
-        let found = view.info().interface::<dyn LoopLike>();
-        let entered = found.and_then(|model| Some((model, body.entry_block(model.body(view))?)));
-        let Some((model, block)) = entered else { return self.statement(op, parent, depth) };
-        for value in body.results(op).filter(|_| depth > 0) {
-            self.program.depths.insert(value, depth);
-        }
+        let Place { parent, depth, nesting } = place;
         for value in body.arguments(block).skip(1) {
             self.program.depths.insert(value, depth + 1);
         }
@@ -112,13 +158,34 @@ impl Raise<'_> {
         };
         self.program.loops.push(info);
         self.program.blocks.insert(block, id);
-        let inside = self.block(block, Some(id), depth + 1);
+        let inside = self.block(block, Place { parent: Some(id), depth: depth + 1, nesting: nesting + 1 });
         let map = self.identity(depth + 1);
         let map = self.forest.map(map).into();
         let header = Header { span: Span::Whole, origins: Box::new([Origin { of: id, map }]) };
         let green = self.forest.make_loop(header, inside);
         self.program.loops[id.0 as usize].green = green;
         green
+    }
+
+    /// The guards of the regions that have a block.
+    fn enter_if(
+        &mut self,
+        op: Op,
+        decision: Decision,
+        blocks: [Option<Block>; 2],
+        place: Place,
+    ) -> impl Iterator<Item = Green> + use<> {
+        let condition = self.reader.condition(&decision);
+        let inside = Place { nesting: place.nesting + 1, ..place };
+        let bodies = blocks.map(|block| {
+            let block = block?;
+            self.reader.enter(block);
+            Some(self.block(block, inside))
+        });
+        let of = IfId(self.program.ifs.len() as u32);
+        self.program.ifs.push(IfInfo { op, decision, condition, bodies });
+        let map = self.identity(place.depth);
+        self.forest.guards(If { of, map, bodies })
     }
 
     fn identity(&mut self, depth: u32) -> Map {

@@ -2,7 +2,7 @@
 //!
 //! What the tree leaves alone is moved, not made again: if the tree is the one that was raised, nothing happens. A loop that is new is
 //! written in the form of its first origin (`affine.for`, `scf.for`), with that loop's variable as its own; variables of the others
-//! are computed from it where they are used. Statements are copied into it, once for each leaf.
+//! are computed from it where they are used. Statements are copied into it, once for each leaf; guards become the `if`s they were.
 //!
 //! The tree must keep the order in which values are computed and used, and run a loop that carries values whole.
 //!
@@ -16,13 +16,17 @@ use loomir_ir::{Block, Body, Builder, Dict, InsertPoint, Loc, Mapping, Op, Opera
 
 use super::green::{Forest, Green, Header, Node, Origin, Span};
 use super::program::{LoopId, Program, StatementId};
+use super::sides::{If, Item};
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::absolute;
 use bounds::Range;
 use expression::Expression;
+use known::Known;
 
 mod bounds;
+mod conditional;
 mod expression;
+mod known;
 mod version;
 
 /// What is written again.
@@ -55,14 +59,20 @@ pub fn regenerate(body: &mut Body, program: &Program, forest: &Forest, root: Gre
         forest,
         mapping: Mapping::default(),
         scopes: Vec::new(),
-        top: HashMap::new(),
+        known: Known::new(),
         outermost: None,
         loc: Loc::UNKNOWN,
     };
-    for item in forest.items(root) {
-        let own = match forest.get(item) {
-            Node::Leaf { statement, .. } => Some(program.statement(statement).op),
-            _ => unchanged.get(&item).copied(),
+    for item in forest.with_ifs(root) {
+        let own = match item {
+            Item::If(If { of, bodies, .. }) => {
+                let info = program.if_info(of);
+                (info.bodies == bodies).then_some(info.op)
+            }
+            Item::Other(item) => match forest.get(item) {
+                Node::Leaf { statement, .. } => Some(program.statement(statement).op),
+                _ => unchanged.get(&item).copied(),
+            },
         };
         match own.filter(|op| rewrite == Rewrite::Changed && kept.insert(*op)) {
             Some(op) => {
@@ -92,8 +102,6 @@ struct Scope {
     meaning: Option<(Form, i64)>,
     /// Whether values in it are computed by `affine.apply`.
     affine: bool,
-    /// Values computed in its body.
-    values: HashMap<(Form, Type), Value>,
 }
 
 struct Emit<'a> {
@@ -103,37 +111,36 @@ struct Emit<'a> {
     /// What values of the program are where we are.
     mapping: Mapping,
     scopes: Vec<Scope>,
-    /// Values computed outside of all new loops.
-    top: HashMap<(Form, Type), Value>,
-    /// The new loop that is being written and stands in no other.
+    /// Values that are computed.
+    known: Known,
+    /// The new loop or `if` that is being written and stands in no other.
     outermost: Option<Op>,
     /// Where what is computed for a loop is said to come from: the loop.
     loc: Loc,
 }
 
 impl Emit<'_> {
-    /// Recurses once a loop, and loops nest at most as deep as they are raised.
-    fn item(&mut self, item: Green, at: InsertPoint) {
-        match self.forest.get(item) {
-            Node::Empty => {}
-            Node::Sequence { .. } => {
-                let forest = self.forest;
-                for item in forest.items(item) {
-                    self.item(item, at);
-                }
-            }
-            Node::Loop { header, body } => {
-                let forest = self.forest;
-                self.new_loop(forest.header(header), body, at);
-            }
+    fn sequence(&mut self, sequence: Green, at: InsertPoint) {
+        for item in self.forest.with_ifs(sequence) {
+            self.item(item, at);
+        }
+    }
+
+    /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
+    fn item(&mut self, item: Item, at: InsertPoint) {
+        let forest = self.forest;
+        let item = match item {
+            Item::If(conditional) => return self.conditional(conditional, at),
+            Item::Other(item) => item,
+        };
+        match forest.get(item) {
+            Node::Empty | Node::Sequence { .. } => self.sequence(item, at),
+            Node::Guard { of, map, holds, body } => self.conditional(If::side(of, map, holds, body), at),
+            Node::Loop { header, body } => self.new_loop(forest.header(header), body, at),
             Node::Versioned { assumption, fast, fallback } => {
-                let forest = self.forest;
                 self.versioned(forest.assumption(assumption), fast, fallback, at);
             }
-            Node::Leaf { statement, map } => {
-                let forest = self.forest;
-                self.statement(statement, forest.map(map), at);
-            }
+            Node::Leaf { statement, map } => self.statement(statement, forest.map(map), at),
         }
     }
 
@@ -213,26 +220,18 @@ impl Emit<'_> {
         {
             return self.mapping.value(*value);
         }
-        // A number is written once, before the outermost new loop.
-        let (at, outside) = match self.outermost {
-            Some(op) if form.as_constant().is_some() => (InsertPoint::Before(op), true),
-            _ => (at, self.scopes.is_empty()),
-        };
         let key = (form.clone(), ty);
-        let known =
-            if outside { self.top.get(&key) } else { self.scopes.last().and_then(|s| s.values.get(&key)) };
-        if let Some(known) = known {
-            return *known;
+        if let Some(known) = self.known.get(&key) {
+            return known;
         }
+        // A number is written once, before the outermost new loop or `if`.
+        let outside = self.outermost.filter(|_| form.as_constant().is_some());
+        let at = outside.map_or(at, InsertPoint::Before);
         let affine = self.scopes.iter().any(|scope| scope.affine);
         let mut builder = Builder::new(self.body, at);
         builder.set_loc(self.loc);
         let value = Expression { builder, mapping: &self.mapping, affine }.value(form, ty);
-        let values = match self.scopes.last_mut() {
-            Some(scope) if !outside => &mut scope.values,
-            _ => &mut self.top,
-        };
-        values.insert(key, value);
+        self.known.insert(key, value, outside.is_some());
         value
     }
 
@@ -270,8 +269,10 @@ impl Emit<'_> {
             // One iteration needs no loop.
             let ty = self.body.value_type(info.variable);
             let variable = self.value_of(&Form::constant(value), ty, at);
-            self.scopes.push(Scope { variable, meaning, affine, values: HashMap::new() });
-            self.item(inside, at);
+            self.scopes.push(Scope { variable, meaning, affine });
+            self.known.open();
+            self.sequence(inside, at);
+            self.known.close();
             self.scopes.pop();
             self.loc = around;
             return;
@@ -285,8 +286,9 @@ impl Emit<'_> {
         self.outermost.get_or_insert(op);
         let block = self.new_block(header, op);
         let variable = self.body.argument(block, 0);
-        self.scopes.push(Scope { variable, meaning, affine, values: HashMap::new() });
-        self.item(inside, InsertPoint::End(block));
+        self.scopes.push(Scope { variable, meaning, affine });
+        self.known.open();
+        self.sequence(inside, InsertPoint::End(block));
         let mut yielded = Vec::new();
         for origin in &header.origins {
             let terminator = self.body.terminator(program.loop_info(origin.of).block);
@@ -294,13 +296,10 @@ impl Emit<'_> {
                 yielded.push(self.resolve(value, &origin.map, InsertPoint::End(block)));
             }
         }
+        self.known.close();
         self.scopes.pop();
         if let Some(terminator) = self.body.terminator(info.block) {
-            let mut state = OperationState::named(self.body.op_name(terminator), self.body.loc(terminator));
-            state.operands = yielded;
-            state.properties = self.body.properties(terminator);
-            state.attributes = self.body.attributes(terminator);
-            Builder::new(self.body, InsertPoint::End(block)).insert(state);
+            self.terminator(terminator, yielded, InsertPoint::End(block));
         }
         let mut next = 0;
         for origin in &header.origins {
@@ -313,6 +312,15 @@ impl Emit<'_> {
         if is_outermost {
             self.outermost = None;
         }
+    }
+
+    /// A terminator like `old` that yields other values.
+    fn terminator(&mut self, old: Op, yielded: Vec<Value>, at: InsertPoint) {
+        let mut state = OperationState::named(self.body.op_name(old), self.body.loc(old));
+        state.operands = yielded;
+        state.properties = self.body.properties(old);
+        state.attributes = self.body.attributes(old);
+        Builder::new(self.body, at).insert(state);
     }
 
     /// The loop's operation without its block, with the bounds of its first origin.

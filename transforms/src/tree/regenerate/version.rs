@@ -41,9 +41,10 @@ impl Emit<'_> {
             let block = self.body.append_block(region, &[]);
             let end = InsertPoint::End(block);
             // Values computed in one version are not there in the other, nor behind both.
-            let (top, outermost) = (std::mem::take(&mut self.top), self.outermost.take());
-            self.item(tree, end);
-            (self.top, self.outermost) = (top, outermost);
+            let (outside, outermost) = (self.known.open_outside(), self.outermost.take());
+            self.sequence(tree, end);
+            self.known.close_outside(outside);
+            self.outermost = outermost;
             let results: Vec<Value> = old.iter().map(|value| self.mapping.value(*value)).collect();
             let mut builder = Builder::new(self.body, end);
             builder.set_loc(self.loc);

@@ -1,0 +1,232 @@
+//! Conditions as affine constraints, for when they hold and for when they fail.
+//!
+//! Each of the two [`Outcome`]s is known by constraints that are *necessary* for it; it is exact if they are sufficient too. So a condition that is affine
+//! in part still says what it can, and negation costs nothing. What is followed: comparisons of affine forms, `andi`, `ori`, `xori` with true,
+//! constants, and integer sets.
+//!
+//! Cost: each value is looked at once a [`Forms`], with at most sixteen constraints an outcome.
+
+use loomir_dialects::arith;
+use loomir_dialects::interfaces::{Decision, Subscripts};
+use loomir_ir::rewrite::constant_of;
+use loomir_ir::{AffineMap, Op, Value};
+
+use super::{Form, Forms, MAX_CHAIN, width};
+
+/// Most constraints an outcome has; of further ones nothing is known.
+const MAX_CONSTRAINTS: usize = 16;
+
+/// One way a condition may come out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outcome {
+    /// Forms that are not negative then.
+    pub constraints: Vec<Form>,
+    /// Whether it comes out so wherever none of them is negative.
+    pub exact: bool,
+}
+
+/// What is known of a condition. See the [module](self).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Condition {
+    holds: Outcome,
+    fails: Outcome,
+}
+
+impl Outcome {
+    /// Nothing is known of when it is so.
+    fn unknown() -> Outcome {
+        Outcome { constraints: Vec::new(), exact: false }
+    }
+
+    /// So wherever none of these is negative.
+    fn exactly(constraints: Vec<Form>) -> Outcome {
+        Outcome { constraints, exact: true }
+    }
+
+    /// Both are so.
+    fn both(&self, other: &Outcome) -> Outcome {
+        let mut both = Outcome { constraints: self.constraints.clone(), exact: self.exact && other.exact };
+        for form in &other.constraints {
+            if both.constraints.contains(form) {
+                continue;
+            }
+            if both.constraints.len() == MAX_CONSTRAINTS {
+                both.exact = false;
+                break;
+            }
+            both.constraints.push(form.clone());
+        }
+        both
+    }
+
+    /// One of them is so. Known if one never is, or if they are the same.
+    fn either(&self, other: &Outcome) -> Outcome {
+        match (self.is_never(), other.is_never()) {
+            (true, _) => other.clone(),
+            (_, true) => self.clone(),
+            _ if self == other => self.clone(),
+            _ => Outcome::unknown(),
+        }
+    }
+
+    fn is_never(&self) -> bool {
+        self.constraints.iter().any(|form| form.as_constant().is_some_and(|number| number < 0))
+    }
+}
+
+impl Condition {
+    /// Nothing is known of it.
+    pub fn opaque() -> Condition {
+        Condition { holds: Outcome::unknown(), fails: Outcome::unknown() }
+    }
+
+    /// It always holds, or never.
+    fn constant(value: bool) -> Condition {
+        let always = Condition {
+            holds: Outcome::exactly(Vec::new()),
+            fails: Outcome::exactly(vec![Form::constant(-1)]),
+        };
+        if value { always } else { always.not() }
+    }
+
+    /// What is known where it holds, or where it does not.
+    pub fn outcome(&self, holds: bool) -> &Outcome {
+        if holds { &self.holds } else { &self.fails }
+    }
+
+    fn not(self) -> Condition {
+        Condition { holds: self.fails, fails: self.holds }
+    }
+
+    fn and(&self, other: &Condition) -> Condition {
+        Condition { holds: self.holds.both(&other.holds), fails: self.fails.either(&other.fails) }
+    }
+
+    /// `form ≥ 0`.
+    fn at_least_zero(form: Form) -> Condition {
+        let fails = match form.times(-1).and_then(|negated| negated.plus(&Form::constant(1), -1)) {
+            Some(negated) => Outcome::exactly(vec![negated]),
+            None => Outcome::unknown(),
+        };
+        Condition { holds: Outcome::exactly(vec![form]), fails }
+    }
+
+    /// `form = 0`. What it fails for is no conjunction.
+    fn zero(form: Form) -> Condition {
+        if let Some(number) = form.as_constant() {
+            return Condition::constant(number == 0);
+        }
+        let holds = match form.times(-1) {
+            Some(negated) => Outcome::exactly(vec![form, negated]),
+            None => Outcome { constraints: vec![form], exact: false },
+        };
+        Condition { holds, fails: Outcome::unknown() }
+    }
+}
+
+impl Forms<'_> {
+    /// What is known of what decides a conditional.
+    pub fn of_decision(&mut self, decision: &Decision) -> Condition {
+        match decision {
+            Decision::Value(value) => self.of_flag(*value, MAX_CHAIN),
+            Decision::Set(set, operands) => {
+                let ctx = self.body.ctx().clone();
+                let set = set.data(&ctx);
+                let sides = set.constraints.iter().map(|(side, _)| *side).collect();
+                let map = AffineMap::new(&ctx, set.dims, set.symbols, sides);
+                let forms = self.of_subscripts(&Subscripts { map, operands: operands.clone() });
+                let each = forms.into_iter().zip(&set.constraints).map(|(form, (_, equal))| match form {
+                    Some(form) if *equal => Condition::zero(form),
+                    Some(form) => Condition::at_least_zero(form),
+                    None => Condition::opaque(),
+                });
+                each.fold(Condition::constant(true), |all, one| all.and(&one))
+            }
+        }
+    }
+
+    /// What is known of a value of type `i1`. Recurses once an operation, as long as there is fuel.
+    fn of_flag(&mut self, value: Value, fuel: usize) -> Condition {
+        if let Some(known) = self.conditions.get(&value) {
+            return known.clone();
+        }
+        let found = self
+            .body
+            .defining_op(value)
+            .filter(|_| fuel > 0)
+            .and_then(|op| self.flag_of(op, value, fuel - 1));
+        let condition = found.unwrap_or_else(Condition::opaque);
+        self.conditions.insert(value, condition.clone());
+        condition
+    }
+
+    fn flag_of(&mut self, op: Op, value: Value, fuel: usize) -> Option<Condition> {
+        let body = self.body;
+        if let Some(constant) = constant_of(body, value) {
+            return Some(Condition::constant(constant.as_int(body.ctx())? != 0));
+        }
+        let info = body.info(op);
+        if info.is(arith::CmpIOp::DEF) {
+            return self.compared(op);
+        }
+        let (and, or, xor) =
+            (info.is(arith::AndIOp::DEF), info.is(arith::OrIOp::DEF), info.is(arith::XOrIOp::DEF));
+        if !(and || or || xor) {
+            return None;
+        }
+        let [a, b] = [0, 1].map(|i| body.operand(op, i));
+        if xor {
+            let flipped = |constant: Value| constant_of(body, constant)?.as_int(body.ctx()).map(|n| n != 0);
+            return match (flipped(a), flipped(b)) {
+                (_, Some(flip)) => Some(self.of_flag(a, fuel)).map(|c| if flip { c.not() } else { c }),
+                (Some(flip), _) => Some(self.of_flag(b, fuel)).map(|c| if flip { c.not() } else { c }),
+                _ => None,
+            };
+        }
+        let (a, b) = (self.of_flag(a, fuel), self.of_flag(b, fuel));
+        Some(if and { a.and(&b) } else { a.not().and(&b.not()).not() })
+    }
+
+    /// A comparison of two integers of at most 64 bits. Those of one bit are left out: 1 and -1 are one value of them.
+    fn compared(&mut self, op: Op) -> Option<Condition> {
+        let body = self.body;
+        let [a, b] = [0, 1].map(|i| body.operand(op, i));
+        if !(2..=64).contains(&width(body, a)) {
+            return None;
+        }
+        let predicate = arith::CMPI_PREDICATE.value(body.ctx(), body.attr(op, "predicate")?)?;
+        let is_never_negative = |this: &mut Self, value| this.range(value, MAX_CHAIN).0 >= 0;
+        let (x, y) = (self.of(a)?, self.of(b)?);
+        let less =
+            |x: &Form, y: &Form| Some(Condition::at_least_zero(y.minus(x)?.plus(&Form::constant(1), -1)?));
+        let unsigned_less = |this: &mut Self, (a, x): (Value, &Form), (b, y): (Value, &Form)| {
+            match (is_never_negative(this, a), is_never_negative(this, b)) {
+                (true, true) => less(x, y),
+                // A negative number is a great one: below `y ≥ 0` is what is in `0..y`, and at least `x ≥ 0` is what is not in `0..=x`.
+                (false, true) => {
+                    let below = less(x, y)?.and(&Condition::at_least_zero(x.clone()));
+                    Some(Condition { fails: Outcome::unknown(), ..below })
+                }
+                (true, false) => {
+                    let at_most = less(x, y)?.not().and(&Condition::at_least_zero(y.clone()));
+                    Some(Condition { holds: Outcome::unknown(), fails: at_most.holds })
+                }
+                (false, false) => None,
+            }
+        };
+        let name = arith::CMPI_PREDICATE.text_of(predicate)?;
+        match name.as_str() {
+            "eq" => Some(Condition::zero(x.minus(&y)?)),
+            "ne" => Some(Condition::zero(x.minus(&y)?).not()),
+            "slt" => less(&x, &y),
+            "sgt" => less(&y, &x),
+            "sge" => less(&x, &y).map(Condition::not),
+            "sle" => less(&y, &x).map(Condition::not),
+            "ult" => unsigned_less(self, (a, &x), (b, &y)),
+            "ugt" => unsigned_less(self, (b, &y), (a, &x)),
+            "uge" => unsigned_less(self, (a, &x), (b, &y)).map(Condition::not),
+            "ule" => unsigned_less(self, (b, &y), (a, &x)).map(Condition::not),
+            _ => None,
+        }
+    }
+}

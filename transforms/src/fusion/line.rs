@@ -1,0 +1,191 @@
+//! What stands in a sequence while its loops are fused, and which of it may change places.
+
+use hashbrown::HashSet;
+use loomir_ir::{Body, Op};
+
+use super::group::Group;
+use crate::dependence::nest::{Frame, Nest};
+use crate::tree::{Forest, Green, If, Item, Node, Program};
+
+/// What decides whether an entry may run before or behind another one.
+#[derive(Clone, Debug)]
+pub(super) struct Footprint {
+    /// What it touches.
+    pub nest: Nest,
+    /// The operations whose results are used inside.
+    pub uses: HashSet<Op>,
+    /// The operations that it is, whose results may be used behind it.
+    pub ops: HashSet<Op>,
+}
+
+impl Footprint {
+    /// That of `ops`, which touch what `nest` says. Linear in what is inside them.
+    pub(super) fn of(ir: &Body, ops: impl IntoIterator<Item = Op>, nest: Nest) -> Footprint {
+        let ops: HashSet<Op> = ops.into_iter().collect();
+        let inside = ops.iter().flat_map(|op| ir.preorder(*op));
+        let uses = inside.flat_map(|op| ir.operands(op).filter_map(|value| ir.defining_op(value))).collect();
+        Footprint { nest, uses, ops }
+    }
+
+    /// Adds another one's.
+    pub(super) fn merge(&mut self, other: Footprint) {
+        self.nest.merge(other.nest);
+        self.uses.extend(other.uses);
+        self.ops.extend(other.ops);
+    }
+
+    /// Whether it has a result that `user` uses. Linear in the fewer operations.
+    pub(super) fn defines_for(&self, user: &Footprint) -> bool {
+        let (few, many) =
+            if user.uses.len() < self.ops.len() { (&user.uses, &self.ops) } else { (&self.ops, &user.uses) };
+        few.iter().any(|op| many.contains(op))
+    }
+}
+
+/// What is no loop: which operations of the program it is, and its footprint once that was asked for.
+pub(super) struct Passive {
+    /// One of the operations, to show.
+    pub op: Op,
+    /// The others.
+    others: Vec<Op>,
+    footprint: Option<Box<Footprint>>,
+}
+
+impl Passive {
+    /// `None` if there is nothing in the item.
+    fn of(program: &Program, forest: &Forest, item: Item) -> Option<Passive> {
+        let mut ops = Vec::new();
+        operations(program, forest, item, &mut ops);
+        let op = ops.pop()?;
+        Some(Passive { op, others: ops, footprint: None })
+    }
+
+    /// Adds another one's. Its footprint is known if one of both was.
+    fn merge(&mut self, other: Passive) {
+        self.others.push(other.op);
+        self.others.extend(other.others);
+        self.footprint = match (self.footprint.take(), other.footprint) {
+            (Some(mut own), Some(others)) => {
+                own.merge(*others);
+                Some(own)
+            }
+            _ => None,
+        };
+    }
+}
+
+/// One thing in a sequence.
+pub(super) enum Entry {
+    /// What stays as it is.
+    Statement(Green, Passive),
+    /// A conditional.
+    If(If, Passive),
+    /// A loop, or what was fused so far.
+    Group(Box<Group>),
+}
+
+impl Entry {
+    /// The entry of an item. `None` if there is nothing in it.
+    pub(super) fn of(
+        ir: &Body,
+        program: &Program,
+        forest: &Forest,
+        item: Item,
+        frame: &Frame,
+    ) -> Option<Entry> {
+        match item {
+            Item::If(conditional) => {
+                Some(Entry::If(conditional, Passive::of(program, forest, Item::If(conditional))?))
+            }
+            Item::Other(green) => match Group::of(ir, program, forest, green, frame) {
+                Some(group) => Some(Entry::Group(Box::new(group))),
+                None => Some(Entry::Statement(green, Passive::of(program, forest, Item::Other(green))?)),
+            },
+        }
+    }
+
+    /// An operation to show.
+    pub(super) fn op(&self, program: &Program) -> Op {
+        match self {
+            Entry::Statement(_, passive) | Entry::If(_, passive) => passive.op,
+            Entry::Group(group) => group.op(program),
+        }
+    }
+
+    /// Its footprint, if it was summarised.
+    pub(super) fn footprint(&self) -> Option<&Footprint> {
+        match self {
+            Entry::Statement(_, passive) | Entry::If(_, passive) => passive.footprint.as_deref(),
+            Entry::Group(group) => Some(&group.footprint),
+        }
+    }
+
+    /// Makes its footprint known. Linear in what is inside, once.
+    pub(super) fn summarise(&mut self, ir: &Body, program: &Program, forest: &mut Forest, frame: &Frame) {
+        let (items, passive): (Vec<Green>, _) = match self {
+            Entry::Statement(item, passive) => (vec![*item], passive),
+            Entry::If(conditional, passive) => (forest.guards(*conditional).collect(), passive),
+            Entry::Group(_) => return,
+        };
+        if passive.footprint.is_none() {
+            let mut nest = Nest::default();
+            for item in items {
+                nest.merge(Nest::of(program, forest, item, frame));
+            }
+            let ops = passive.others.iter().copied().chain([passive.op]);
+            passive.footprint = Some(Box::new(Footprint::of(ir, ops, nest)));
+        }
+    }
+}
+
+/// The operations of the program that an item is. Recurses once a versioned node.
+fn operations(program: &Program, forest: &Forest, item: Item, ops: &mut Vec<Op>) {
+    let green = match item {
+        Item::If(If { of, .. }) => return ops.push(program.if_info(of).op),
+        Item::Other(green) => green,
+    };
+    match forest.get(green) {
+        Node::Leaf { statement, .. } => ops.push(program.statement(statement).op),
+        Node::Loop { header, .. } => {
+            ops.extend(forest.header(header).origins.iter().map(|origin| program.loop_info(origin.of).op));
+        }
+        Node::Guard { of, .. } => ops.push(program.if_info(of).op),
+        Node::Versioned { fast, fallback, .. } => {
+            for item in [fast, fallback].into_iter().flat_map(|sequence| forest.with_ifs(sequence)) {
+                operations(program, forest, item, ops);
+            }
+        }
+        Node::Empty | Node::Sequence { .. } => {
+            for item in forest.with_ifs(green) {
+                operations(program, forest, item, ops);
+            }
+        }
+    }
+}
+
+/// Makes the sides of `second`, a conditional of the same condition, part of `first`.
+pub(super) fn join_ifs(forest: &mut Forest, first: (&mut If, &mut Passive), second: (If, Passive)) {
+    for (own, other) in first.0.bodies.iter_mut().zip(second.0.bodies) {
+        *own = match (*own, other) {
+            (Some(own), Some(other)) => Some(forest.join(own, other)),
+            (own, other) => own.or(other),
+        };
+    }
+    first.1.merge(second.1);
+}
+
+/// Moves entries behind place `at` before it, those for which `hoisted` says so.
+pub(super) fn hoist(line: &mut Vec<Entry>, at: usize, hoisted: &[bool]) {
+    let mut behind: Vec<Entry> = line.drain(at..).collect();
+    let mut stays = Vec::with_capacity(behind.len());
+    let mut group = None;
+    for (i, entry) in behind.drain(..).enumerate() {
+        match i.checked_sub(1).map(|i| hoisted[i]) {
+            None => group = Some(entry),
+            Some(true) => line.push(entry),
+            Some(false) => stays.push(entry),
+        }
+    }
+    line.extend(group);
+    line.append(&mut stays);
+}

@@ -1,0 +1,55 @@
+//! Values that are computed already, by block: those of the blocks around may be used as well.
+
+use hashbrown::HashMap;
+use loomir_ir::{Type, Value};
+
+use crate::dependence::form::Form;
+
+type Values = HashMap<(Form, Type), Value>;
+
+/// Which forms have a value where we are.
+pub(super) struct Known {
+    /// The blocks that are being written, from the outside; at least one.
+    blocks: Vec<Values>,
+    /// The block in which no new operation with blocks is open.
+    outside: usize,
+}
+
+impl Known {
+    pub(super) fn new() -> Known {
+        Known { blocks: vec![Values::new()], outside: 0 }
+    }
+
+    /// Enters a new block.
+    pub(super) fn open(&mut self) {
+        self.blocks.push(Values::new());
+    }
+
+    /// Enters a new block before whose operations with blocks values may be put as well; gives back what [`Known::close_outside`] needs.
+    pub(super) fn open_outside(&mut self) -> usize {
+        self.open();
+        std::mem::replace(&mut self.outside, self.blocks.len() - 1)
+    }
+
+    /// Leaves the block entered last.
+    pub(super) fn close(&mut self) {
+        self.blocks.pop();
+    }
+
+    pub(super) fn close_outside(&mut self, outside: usize) {
+        self.close();
+        self.outside = outside;
+    }
+
+    pub(super) fn get(&self, key: &(Form, Type)) -> Option<Value> {
+        self.blocks.iter().rev().find_map(|block| block.get(key)).copied()
+    }
+
+    /// Remembers a value computed in the block entered last, or before the outermost new operation with blocks.
+    pub(super) fn insert(&mut self, key: (Form, Type), value: Value, is_outside: bool) {
+        let at = if is_outside { self.outside } else { self.blocks.len() - 1 };
+        if let Some(block) = self.blocks.get_mut(at) {
+            block.insert(key, value);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The two sides of an `if` as one: in a sequence, a guard and behind it the guard of the negation.
+//!
+//! An `if` with both sides is one operation in the program, and its sides exclude each other, so whoever moves or writes them takes them together.
+
+use super::green::{Forest, Green, Map, Node};
+use super::program::IfId;
+
+/// One or both sides of an `if`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct If {
+    /// The `if` whose condition it is.
+    pub of: IfId,
+    /// Which instance of it.
+    pub map: Map,
+    /// What runs if the condition holds, and if not. At least one is there.
+    pub bodies: [Option<Green>; 2],
+}
+
+/// What stands in a sequence, the sides of an `if` taken together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Item {
+    /// Guards.
+    If(If),
+    /// Anything else: one item.
+    Other(Green),
+}
+
+impl If {
+    /// One side: what runs if the condition holds, or if it does not.
+    pub fn side(of: IfId, map: Map, holds: bool, body: Green) -> If {
+        If { of, map, bodies: if holds { [Some(body), None] } else { [None, Some(body)] } }
+    }
+}
+
+impl Forest {
+    /// The items of a sequence, two guards of one condition taken together where the second is the negation of the first.
+    pub fn with_ifs(&self, sequence: Green) -> Vec<Item> {
+        let mut items: Vec<Item> = Vec::with_capacity(self.items_in(sequence));
+        for item in self.items(sequence) {
+            let Node::Guard { of, map, holds, body } = self.get(item) else {
+                items.push(Item::Other(item));
+                continue;
+            };
+            match items.last_mut() {
+                Some(Item::If(If { of: own, map: its, bodies: [Some(_), no @ None] }))
+                    if !holds && (*own, *its) == (of, map) =>
+                {
+                    *no = Some(body);
+                }
+                _ => items.push(Item::If(If::side(of, map, holds, body))),
+            }
+        }
+        items
+    }
+
+    /// The guards that an `if` is made of.
+    pub fn guards(&mut self, If { of, map, bodies: [yes, no] }: If) -> impl Iterator<Item = Green> + use<> {
+        let yes = yes.map(|body| self.guard(of, map, true, body));
+        let no = no.map(|body| self.guard(of, map, false, body));
+        [yes, no].into_iter().flatten()
+    }
+}
