@@ -40,6 +40,8 @@ pub struct Tally {
     pub pairs_delayed: u64,
     /// Those of them where the loops run different iterations.
     pub pairs_cut: u64,
+    /// Conditionals that became one with another, under all assumptions together.
+    pub merged: u64,
     /// Pairs refused, by reason.
     pub reasons: BTreeMap<String, u64>,
     /// Runs compared.
@@ -64,6 +66,7 @@ impl Tally {
             format!("pairs_fused={}", self.pairs_fused),
             format!("pairs_delayed={}", self.pairs_delayed),
             format!("pairs_cut={}", self.pairs_cut),
+            format!("conditionals_merged={}", self.merged),
         ];
         lines.extend(self.reasons.iter().map(|(reason, count)| format!("pairs_refused_{reason}={count}")));
         lines.extend([
@@ -137,6 +140,7 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
         let printed = loomir::print(&after);
         let mut groups = Groups::new();
         for remark in report.remarks.iter() {
+            tally.merged += u64::from(remark.message.ends_with("Conditionals of one condition merged"));
             let Some(said) = Said::of(&ctx, remark, text) else { continue };
             let words = Diagnostics::from(remark.clone()).to_text(&ctx);
             let exact = alias == AliasMode::Distinct && program.is_affine();

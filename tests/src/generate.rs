@@ -8,7 +8,7 @@
 
 use crate::program::{
     Aliasing, Callee, Carried, Condition, Element, Expr, Item, Kind, Loop, LoopId, MemRef, MemRefId,
-    Operator, Program, Source, Style, ValueId, row_major,
+    Operator, Program, Relation, Source, Style, Test, ValueId, row_major,
 };
 use crate::random::Random;
 
@@ -54,6 +54,7 @@ struct Generator<'r> {
     next_loop: LoopId,
     kind: usize,
     last_bounds: Option<Bounds>,
+    last_condition: Option<Condition>,
 }
 
 /// Lower and upper bounds and the step of a loop.
@@ -74,7 +75,7 @@ impl<'r> Generator<'r> {
     fn new(random: &'r mut Random) -> Generator<'r> {
         let element = [Element::I32, Element::I64, Element::F32][random.weighted(&[40, 30, 30])];
         let extent = random.range(3, 6);
-        let kind = random.weighted(&[47, 47, 6]);
+        let kind = random.weighted(&[44, 44, 6, 6]);
         let style =
             Style { apply: random.chance(40), nsw: random.chance(50), local_constants: random.chance(25) };
         let parameters = (0..random.range(1, 2)).map(|_| random.range(2, 5)).collect();
@@ -96,6 +97,7 @@ impl<'r> Generator<'r> {
             next_loop: 0,
             kind,
             last_bounds: None,
+            last_condition: None,
         }
     }
 
@@ -249,6 +251,10 @@ impl<'r> Generator<'r> {
             }
             let depth = 1 + self.random.weighted(&[50, 40, 10]);
             let nest = self.nest(&place, depth);
+            if self.random.chance(9) {
+                inner.extend(self.under_conditions(&place, vec![nest]));
+                continue;
+            }
             if let Item::Loop(Loop { carried: Some(carried), .. }) = &nest {
                 if self.random.chance(60) && !guarded {
                     self.program.returns.push(carried.result);
@@ -260,7 +266,8 @@ impl<'r> Generator<'r> {
         }
         if guarded {
             let limit = self.random.range(1, 6);
-            items.push(Item::If(Condition::Below(Expr::Parameter(0), limit), inner, Vec::new()));
+            let test = Test { expr: Expr::Parameter(0), relation: Relation::Below, number: limit };
+            items.push(Item::If(Condition::All(vec![test]), inner, Vec::new()));
         } else {
             items.extend(inner);
         }
@@ -356,7 +363,8 @@ impl<'r> Generator<'r> {
             0 if self.random.chance(2) => Kind::ScfUnsigned,
             0 => Kind::Scf,
             1 => Kind::Affine,
-            _ => *self.random.pick(&[Kind::Scf, Kind::Affine]),
+            2 => *self.random.pick(&[Kind::Scf, Kind::Affine]),
+            _ => *self.random.pick(&[Kind::Scf, Kind::While]),
         }
     }
 
@@ -368,7 +376,7 @@ impl<'r> Generator<'r> {
     /// A loop and all inside it, `depth` levels deep.
     fn nest(&mut self, place: &Place, depth: usize) -> Item {
         let id = self.loop_id();
-        let kind = place.kinds.last().copied().filter(|_| self.kind != 2 || self.random.chance(60));
+        let kind = place.kinds.last().copied().filter(|_| self.kind < 2 || self.random.chance(60));
         // An affine bound may not use a variable of `scf.for`; constants keep a mixed nest valid.
         let kind = kind.unwrap_or_else(|| self.loop_kind());
         let usable: Vec<LoopId> =
@@ -404,15 +412,19 @@ impl<'r> Generator<'r> {
             if self.random.chance(20) {
                 self.statement(&mut inner, &mut body);
             }
-            let nest = self.nest(&inner, depth - 1);
-            body.push(nest);
+            let mut nests = vec![self.nest(&inner, depth - 1)];
             if self.random.chance(25) {
-                if self.random.chance(20) {
-                    self.between(&mut inner, &mut body, &mut Vec::new());
+                // What is in a conditional is not known behind it.
+                let guards = self.random.chance(30);
+                if self.random.chance(20) && !guards {
+                    self.between(&mut inner, &mut nests, &mut Vec::new());
                 }
-                let nest = self.nest(&inner, depth - 1);
-                body.push(nest);
+                nests.push(self.nest(&inner, depth - 1));
+                if guards {
+                    nests = self.under_conditions(&inner, nests);
+                }
             }
+            body.append(&mut nests);
             if self.random.chance(20) {
                 self.statement(&mut inner, &mut body);
             }
@@ -509,18 +521,68 @@ impl<'r> Generator<'r> {
                 own.push(Item::Call(Callee::Bump, memref));
             }
         }
-        if self.random.chance(10) {
+        if self.random.chance(16) {
             place.values.truncate(mark);
-            let condition = if self.random.chance(70) || place.loops.is_empty() {
-                let expr = self.subscript(place, 0);
-                Condition::Below(expr, self.random.range(1, self.extent))
-            } else {
-                Condition::Positive(*self.random.pick(&place.values.clone()))
-            };
-            items.push(Item::If(condition, own, Vec::new()));
+            let condition = self.condition(place);
+            let otherwise = if self.random.chance(25) { self.one_store(place) } else { Vec::new() };
+            items.push(Item::If(condition, own, otherwise));
         } else {
             items.extend(own);
         }
+    }
+
+    /// Items under one condition, or each under its own.
+    fn under_conditions(&mut self, place: &Place, items: Vec<Item>) -> Vec<Item> {
+        let condition = self.condition(place);
+        if self.random.chance(50) {
+            return vec![Item::If(condition, items, Vec::new())];
+        }
+        items
+            .into_iter()
+            .map(|item| {
+                let own = if self.random.chance(60) { condition.clone() } else { self.condition(place) };
+                let otherwise = if self.random.chance(20) { self.one_store(place) } else { Vec::new() };
+                Item::If(own, vec![item], otherwise)
+            })
+            .collect()
+    }
+
+    /// A write of what is known.
+    fn one_store(&mut self, place: &Place) -> Vec<Item> {
+        let value = *self.random.pick(&place.values);
+        let (memref, at) = self.place_in(place);
+        vec![Item::Store(value, memref, at)]
+    }
+
+    /// A condition, now and then one that was used already.
+    fn condition(&mut self, place: &Place) -> Condition {
+        let again = self.random.chance(30);
+        if let Some(last) = self.last_condition.clone().filter(|_| again)
+            && let Condition::Positive(value) = last
+            && place.values.contains(&value)
+        {
+            return Condition::Positive(value);
+        }
+        let condition = if self.random.chance(75) {
+            let count = 1 + self.random.weighted(&[75, 25]);
+            Condition::All((0..count).map(|_| self.test(place)).collect())
+        } else {
+            Condition::Positive(*self.random.pick(&place.values))
+        };
+        self.last_condition = Some(condition.clone());
+        condition
+    }
+
+    fn test(&mut self, place: &Place) -> Test {
+        use Relation::{AtLeast, Below, Equal, UnsignedBelow};
+        // The same few often, so that two may be one.
+        let (expr, number) = match place.loops.last() {
+            Some(innermost) if self.random.chance(50) => (Expr::Variable(*innermost), 2),
+            Some(_) => (self.subscript(place, 0), self.random.range(0, self.extent)),
+            None => (Expr::Parameter(0), self.random.range(2, 4)),
+        };
+        let relation = [Below, AtLeast, Equal, UnsignedBelow][self.random.weighted(&[45, 35, 12, 8])];
+        Test { expr, relation, number }
     }
 
     /// A memref and subscripts within its bounds.

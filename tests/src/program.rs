@@ -143,6 +143,8 @@ pub enum Kind {
     Scf,
     /// `scf.for unsigned`
     ScfUnsigned,
+    /// `scf.while` that counts
+    While,
 }
 
 /// A counted loop.
@@ -180,10 +182,34 @@ pub struct Carried {
 /// What decides an [`Item::If`].
 #[derive(Clone, PartialEq, Debug)]
 pub enum Condition {
-    /// The index is below the number.
-    Below(Expr, i64),
-    /// The value is positive.
+    /// All of these hold.
+    All(Vec<Test>),
+    /// The value is positive. Compared once, where the value is defined.
     Positive(ValueId),
+}
+
+/// A comparison of an index with a number.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Test {
+    /// The index.
+    pub expr: Expr,
+    /// How it lies to the number.
+    pub relation: Relation,
+    /// The number.
+    pub number: i64,
+}
+
+/// How two numbers lie to each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Relation {
+    /// The first is less.
+    Below,
+    /// The first is less, both read as unsigned.
+    UnsignedBelow,
+    /// The first is greater, or they are equal.
+    AtLeast,
+    /// They are equal.
+    Equal,
 }
 
 /// An operation on two values.
@@ -249,8 +275,8 @@ impl MemRef {
 }
 
 impl Program {
-    /// Whether all bounds and subscripts are affine in loop variables alone, all memrefs are whole objects, and nothing in a loop is
-    /// conditional or unknown: then an exact dependence test is right about every pair of loops.
+    /// Whether all bounds, subscripts and conditions are affine in loop variables alone, all memrefs are whole objects, and nothing in a loop is
+    /// unknown: then an exact dependence test is right about every pair of loops.
     pub fn is_affine(&self) -> bool {
         let whole = |m: &MemRef| {
             use Source::{Allocation, Argument, Cast, Global};
@@ -265,12 +291,26 @@ fn is_affine_item(item: &Item) -> bool {
     match item {
         Item::Loop(l) => {
             l.kind != Kind::ScfUnsigned
+                && l.kind != Kind::While
                 && l.lower.len() == 1
                 && l.lower.iter().chain(&l.upper).all(is_affine_index)
                 && l.body.iter().all(is_affine_item)
         }
         Item::Load(_, _, at) | Item::Store(_, _, at) => at.iter().all(is_affine_index),
-        Item::If(..) | Item::Call(..) => false,
+        Item::If(condition, then, otherwise) => {
+            let exact = match condition {
+                Condition::All(tests) => {
+                    let is_affine =
+                        |test: &Test| test.relation != Relation::UnsignedBelow && is_affine_index(&test.expr);
+                    // The negation of several constraints is no conjunction.
+                    let negated = tests.len() == 1 && tests[0].relation != Relation::Equal;
+                    tests.iter().all(is_affine) && (otherwise.is_empty() || negated)
+                }
+                Condition::Positive(_) => false,
+            };
+            exact && then.iter().chain(otherwise).all(is_affine_item)
+        }
+        Item::Call(..) => false,
         Item::Compute(..) | Item::Index(..) | Item::Copy(..) | Item::Dealloc(_) => true,
     }
 }

@@ -6,7 +6,8 @@
 //! Cost: linear in what is executed; the trace keeps a path for each element touched.
 
 use super::{
-    Callee, Condition, Element, Expr, Item, Loop, LoopId, MemRefId, Operator, Program, Source, ValueId,
+    Callee, Condition, Element, Expr, Item, Loop, LoopId, MemRefId, Operator, Program, Relation, Source,
+    Test, ValueId,
 };
 
 /// Which object each argument is: the number of the first argument that is the same one.
@@ -235,7 +236,10 @@ impl State<'_> {
             Item::Loop(l) => self.run_loop(l)?,
             Item::If(condition, then, otherwise) => {
                 let holds = match condition {
-                    Condition::Below(expr, number) => self.index(expr)? < *number,
+                    Condition::All(tests) => {
+                        let each = tests.iter().map(|test| self.test(test)).collect::<Result<Vec<_>, _>>()?;
+                        each.into_iter().all(|holds| holds)
+                    }
                     Condition::Positive(value) => element.is_positive(self.value(*value)?),
                 };
                 self.items(if holds { then } else { otherwise })?;
@@ -288,6 +292,16 @@ impl State<'_> {
             }
         }
         Ok(())
+    }
+
+    fn test(&self, test: &Test) -> Result<bool, &'static str> {
+        let (index, number) = (self.index(&test.expr)?, test.number);
+        Ok(match test.relation {
+            Relation::Below => index < number,
+            Relation::UnsignedBelow => (index as u64) < number as u64,
+            Relation::AtLeast => index >= number,
+            Relation::Equal => index == number,
+        })
     }
 
     fn run_loop(&mut self, l: &Loop) -> Done {

@@ -8,8 +8,8 @@ use std::fmt::Write;
 
 use super::execute::global_value;
 use super::{
-    Callee, Condition, Element, Expr, Item, Kind, Loop, LoopId, MemRef, MemRefId, Operator, Program, Source,
-    ValueId, row_major,
+    Callee, Condition, Element, Expr, Item, Kind, Loop, LoopId, MemRef, MemRefId, Operator, Program,
+    Relation, Source, Test, ValueId, row_major,
 };
 
 /// A program as text.
@@ -33,8 +33,10 @@ impl Program {
             callees: Vec::new(),
             loops: Vec::new(),
             lines: BTreeMap::new(),
+            tested: BTreeSet::new(),
             next: 0,
         };
+        tested_values(&self.body, &mut writer.tested);
         writer.body();
         writer.module()
     }
@@ -51,6 +53,8 @@ struct Writer<'p> {
     /// The loops around.
     loops: Vec<(LoopId, Kind)>,
     lines: BTreeMap<LoopId, u32>,
+    /// Values that decide something.
+    tested: BTreeSet<ValueId>,
     next: usize,
 }
 
@@ -195,6 +199,7 @@ impl Writer<'_> {
         for (value, constant) in &program.constants {
             let (literal, ty) = (program.element.literal(*constant), program.element.name());
             self.line(&format!("%v{value} = arith.constant {literal} : {ty}"));
+            self.defined(*value);
         }
         // The condition of selections needs a constant as well.
         let selects = self.used.iter().any(|m| matches!(program.memrefs[*m].source, Source::Select(..)));
@@ -350,6 +355,7 @@ impl Writer<'_> {
                 let (prefix, at) = self.subscripts(at);
                 let (name, ty) = (self.memref(*memref), self.ty(*memref));
                 self.line(&format!("%v{value} = {prefix}.load {name}[{at}] : {ty}"));
+                self.defined(*value);
             }
             Item::Store(value, memref, at) => {
                 let (prefix, at) = self.subscripts(at);
@@ -359,6 +365,7 @@ impl Writer<'_> {
             Item::Compute(value, operator, a, b) => {
                 let (operation, ty) = (element.operation(*operator), element.name());
                 self.line(&format!("%v{value} = {operation} %v{a}, %v{b} : {ty}"));
+                self.defined(*value);
             }
             Item::Index(value, expr) => {
                 let index = self.index(expr);
@@ -371,6 +378,7 @@ impl Writer<'_> {
                     _ => self
                         .line(&format!("%v{value} = arith.index_cast {index} : index to {}", element.name())),
                 }
+                self.defined(*value);
             }
             Item::Call(callee, memref) => {
                 let (name, ty) = (self.memref(*memref), self.ty(*memref));
@@ -393,9 +401,21 @@ impl Writer<'_> {
         }
     }
 
+    /// Compares a value that was just defined, if something depends on whether it is positive.
+    fn defined(&mut self, value: ValueId) {
+        if self.tested.contains(&value) {
+            let (element, zero) = (self.program.element, self.fresh());
+            let (literal, ty) = (element.literal(element.of_number(0)), element.name());
+            self.line(&format!("{zero} = arith.constant {literal} : {ty}"));
+            let compare = if element == Element::F32 { "arith.cmpf ogt" } else { "arith.cmpi sgt" };
+            self.line(&format!("%p{value} = {compare}, %v{value}, {zero} : {ty}"));
+        }
+    }
+
     fn write_loop(&mut self, l: &Loop) {
         let ty = self.program.element.name();
         let (header, close) = match l.kind {
+            Kind::While => return self.write_while(l),
             Kind::Affine => {
                 let (lower, upper) = (self.affine_bound(&l.lower, "max"), self.affine_bound(&l.upper, "min"));
                 let step = if l.step == 1 { String::new() } else { format!(" step {}", l.step) };
@@ -416,33 +436,66 @@ impl Writer<'_> {
                 c.result, c.argument, c.init
             )),
         }
+        self.loop_body(l);
+        if let Some(c) = &l.carried {
+            self.line(&format!("  {close} %v{} : {ty}", c.next));
+        }
+        self.line("}");
+        if let Some(c) = &l.carried {
+            self.defined(c.result);
+        }
+    }
+
+    fn loop_body(&mut self, l: &Loop) {
         self.loops.push((l.id, l.kind));
         self.depth += 1;
-        self.items(&l.body);
         if let Some(c) = &l.carried {
-            self.line(&format!("{close} %v{} : {ty}", c.next));
+            self.defined(c.argument);
         }
+        self.items(&l.body);
         self.depth -= 1;
         self.loops.pop();
+    }
+
+    /// As `scf.while`: the variable, then what is carried, compared before and incremented behind the body.
+    fn write_while(&mut self, l: &Loop) {
+        let ty = self.program.element.name();
+        let (lower, upper) = (self.scf_bound(&l.lower, "maxsi"), self.scf_bound(&l.upper, "minsi"));
+        let step = self.index(&Expr::Constant(l.step));
+        let (id, last, flag, next) = (l.id, self.fresh(), self.fresh(), self.fresh());
+        let (mut results, mut inits, mut types) = (last, format!("%i{id} = {lower}"), "index".to_owned());
+        let (mut passed, mut arguments) = (format!("%i{id}"), format!("%i{id}: index"));
+        let mut yielded = next.clone();
+        if let Some(c) = &l.carried {
+            results += &format!(", %v{}", c.result);
+            inits += &format!(", %v{} = %v{}", c.argument, c.init);
+            types += &format!(", {ty}");
+            passed += &format!(", %v{}", c.argument);
+            arguments += &format!(", %v{}: {ty}", c.argument);
+            yielded += &format!(", %v{}", c.next);
+        }
+        self.lines.insert(id, self.out.lines().count() as u32 + 1);
+        self.line(&format!("{results} = scf.while ({inits}) : ({types}) -> ({types}) {{"));
+        self.line(&format!("  {flag} = arith.cmpi slt, %i{id}, {upper} : index"));
+        self.line(&format!("  scf.condition({flag}) {passed} : {types}"));
+        self.line("} do {");
+        self.line(&format!("^bb0({arguments}):"));
+        self.loop_body(l);
+        let nsw = if self.program.style.nsw { " overflow<nsw>" } else { "" };
+        self.line(&format!("  {next} = arith.addi %i{id}, {step}{nsw} : index"));
+        self.line(&format!("  scf.yield {yielded} : {types}"));
         self.line("}");
+        if let Some(c) = &l.carried {
+            self.defined(c.result);
+        }
     }
 
     fn write_if(&mut self, condition: &Condition, then: &[Item], otherwise: &[Item]) {
-        let flag = self.fresh();
-        match condition {
-            Condition::Below(expr, number) => {
-                let (index, limit) = (self.index(expr), self.index(&Expr::Constant(*number)));
-                self.line(&format!("{flag} = arith.cmpi slt, {index}, {limit} : index"));
-            }
-            Condition::Positive(value) => {
-                let (element, zero) = (self.program.element, self.fresh());
-                let (literal, ty) = (element.literal(element.of_number(0)), element.name());
-                self.line(&format!("{zero} = arith.constant {literal} : {ty}"));
-                let compare = if element == Element::F32 { "arith.cmpf ogt" } else { "arith.cmpi sgt" };
-                self.line(&format!("{flag} = {compare}, %v{value}, {zero} : {ty}"));
-            }
-        }
-        self.line(&format!("scf.if {flag} {{"));
+        let head = match condition {
+            Condition::Positive(value) => format!("scf.if %p{value}"),
+            Condition::All(tests) => self.test(tests),
+        };
+        self.line(&format!("{head} {{"));
         self.depth += 1;
         self.items(then);
         self.depth -= 1;
@@ -453,6 +506,37 @@ impl Writer<'_> {
             self.depth -= 1;
         }
         self.line("}");
+    }
+
+    /// A conditional on comparisons, without its regions: a set where that may be.
+    fn test(&mut self, tests: &[Test]) -> String {
+        let in_affine = self.loops.last().is_some_and(|(_, kind)| *kind == Kind::Affine);
+        let fits = |test: &Test| test.relation != Relation::UnsignedBelow && self.is_affine(&test.expr);
+        if in_affine && tests.iter().all(fits) {
+            let (set, operands) = set_of(tests);
+            return format!("affine.if affine_set<{set}>({operands})");
+        }
+        let flags: Vec<String> = tests
+            .iter()
+            .map(|test| {
+                let (index, limit) = (self.index(&test.expr), self.index(&Expr::Constant(test.number)));
+                let predicate = match test.relation {
+                    Relation::Below => "slt",
+                    Relation::UnsignedBelow => "ult",
+                    Relation::AtLeast => "sge",
+                    Relation::Equal => "eq",
+                };
+                let flag = self.fresh();
+                self.line(&format!("{flag} = arith.cmpi {predicate}, {index}, {limit} : index"));
+                flag
+            })
+            .collect();
+        let all = flags.into_iter().reduce(|a, b| {
+            let both = self.fresh();
+            self.line(&format!("{both} = arith.andi {a}, {b} : i1"));
+            both
+        });
+        format!("scf.if {}", all.unwrap_or_default())
     }
 
     /// Whether an index may stand in an affine map here: sums, multiples and quotients of variables of `affine` loops and of parameters.
@@ -567,6 +651,27 @@ fn has_product(expr: &Expr) -> bool {
 
 /// `(d0, d1) -> (…)` and its operands.
 fn map_of(exprs: &[Expr]) -> (String, String) {
+    let (dims, operands, results) = in_dimensions(exprs.iter());
+    (format!("({dims}) -> ({})", results.join(", ")), operands)
+}
+
+/// `(d0, d1) : (… >= 0)` and its operands.
+fn set_of(tests: &[Test]) -> (String, String) {
+    let (dims, operands, sides) = in_dimensions(tests.iter().map(|test| &test.expr));
+    let constraints: Vec<String> = tests
+        .iter()
+        .zip(sides)
+        .map(|(test, side)| match test.relation {
+            Relation::Below | Relation::UnsignedBelow => format!("{} - ({side}) >= 0", test.number - 1),
+            Relation::AtLeast => format!("{side} - {} >= 0", test.number),
+            Relation::Equal => format!("{side} - {} == 0", test.number),
+        })
+        .collect();
+    (format!("({dims}) : ({})", constraints.join(", ")), operands)
+}
+
+/// `d0, d1`, the operands they stand for, and the expressions over them.
+fn in_dimensions<'e>(exprs: impl Iterator<Item = &'e Expr>) -> (String, String, Vec<String>) {
     let mut operands: Vec<String> = Vec::new();
     let mut name = |atom: &Expr| {
         let operand = atom_name(atom);
@@ -576,9 +681,9 @@ fn map_of(exprs: &[Expr]) -> (String, String) {
         });
         format!("d{index}")
     };
-    let results: Vec<String> = exprs.iter().map(|e| affine_text(e, &mut name)).collect();
+    let texts: Vec<String> = exprs.map(|e| affine_text(e, &mut name)).collect();
     let dims: Vec<String> = (0..operands.len()).map(|d| format!("d{d}")).collect();
-    (format!("({}) -> ({})", dims.join(", "), results.join(", ")), operands.join(", "))
+    (dims.join(", "), operands.join(", "), texts)
 }
 
 fn affine_text(expr: &Expr, name: &mut dyn FnMut(&Expr) -> String) -> String {
@@ -599,6 +704,23 @@ fn factor_text(expr: &Expr, name: &mut dyn FnMut(&Expr) -> String) -> String {
         Expr::Variable(_) | Expr::Parameter(_) => affine_text(expr, name),
         Expr::Constant(number) if *number >= 0 => number.to_string(),
         _ => format!("({})", affine_text(expr, name)),
+    }
+}
+
+/// The values that decide conditions.
+fn tested_values(items: &[Item], values: &mut BTreeSet<ValueId>) {
+    for item in items {
+        match item {
+            Item::Loop(l) => tested_values(&l.body, values),
+            Item::If(condition, then, otherwise) => {
+                if let Condition::Positive(value) = condition {
+                    values.insert(*value);
+                }
+                tested_values(then, values);
+                tested_values(otherwise, values);
+            }
+            _ => {}
+        }
     }
 }
 

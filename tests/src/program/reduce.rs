@@ -99,7 +99,9 @@ fn mend(items: &mut [Item], defined: &mut Vec<ValueId>, constant: ValueId) {
             }
             Item::If(condition, then, otherwise) => {
                 match condition {
-                    Condition::Below(expr, _) => mend_index(expr, defined),
+                    Condition::All(tests) => {
+                        tests.iter_mut().for_each(|test| mend_index(&mut test.expr, defined));
+                    }
                     Condition::Positive(value) => check(value, defined),
                 }
                 for branch in [then, otherwise] {
