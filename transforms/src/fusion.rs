@@ -1,6 +1,6 @@
 //! Loop fusion: neighbouring counted loops become one.
 //!
-//! Level by level from the outside: in each sequence of the loop tree, a loop is tried with the next one; where
+//! Loops written as `scf.while` that count are counted loops ([`while_to_for`]). Level by level from the outside: in each sequence of the loop tree, a loop is tried with the next one; where
 //! [`legality`] finds every dependence kept, the second loop's body is put behind the first's, and the fused loop is tried with the next (a
 //! cascade). Then the bodies are treated the same way. What stands between two loops is moved before the first, or the second
 //! over it, if that may be; so a loop is tried with the nearest few before it.
@@ -22,6 +22,7 @@ use crate::legality::{self, Verdict};
 use crate::tree::raise::{MAX_DEPTH, Structure, raise};
 use crate::tree::regenerate::{Rewrite, regenerate};
 use crate::tree::{Forest, Green, If, Node, Program};
+use crate::while_to_for;
 use group::{Group, Joined};
 use line::{Entry, Footprint, Passive};
 use remarks::Missed;
@@ -62,6 +63,7 @@ pub struct Report {
 
 /// Fuses the loops of a function. The result is well formed if `body` was, and computes the same.
 pub fn fuse(body: &mut Body, options: &Options) -> Report {
+    while_to_for::uplift(body);
     // What is inside statements first: then a statement is copied with all that was done in it.
     let blocks = roots(body);
     let one = |block: &Block| {

@@ -6,6 +6,7 @@
 //! | [`tree`] | the loop tree: immutable, shared, many variants at once |
 //! | [`legality`] | the one question: does an edit keep every dependence |
 //! | [`fusion`] | neighbouring loops become one |
+//! | [`while_to_for`] | loops that count, written as such |
 //! | [`canonicalize`] | folding and dead code |
 #![forbid(unsafe_code)]
 
@@ -16,6 +17,7 @@ pub mod dependence;
 pub mod fusion;
 pub mod legality;
 pub mod tree;
+pub mod while_to_for;
 
 /// The passes of this crate.
-pub const PASSES: &[PassInfo] = &[canonicalize::PASS, fusion::PASS];
+pub const PASSES: &[PassInfo] = &[canonicalize::PASS, fusion::PASS, while_to_for::PASS];

@@ -400,6 +400,11 @@ impl<'b> Forms<'b> {
         })
     }
 
+    /// The least and the greatest number that a value may be, read as signed.
+    pub fn range_of(&mut self, value: Value) -> (i128, i128) {
+        self.range(value, MAX_CHAIN)
+    }
+
     /// A range that holds every value `value` may have, read as signed.
     fn range(&mut self, value: Value, fuel: usize) -> Range {
         if let Some(known) = self.ranges.get(&value) {

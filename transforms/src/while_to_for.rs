@@ -1,0 +1,288 @@
+//! Loops written as `scf.while` that count become `scf.for`.
+//!
+//! A loop counts if its condition is one comparison of a carried value with a value from outside, and each iteration adds a positive number to that
+//! value. Whatever else it carries and computes stays. It is done only where both loops do the same: either the sum carries the flag that makes
+//! an overflow undefined, as it is for `scf.for`, or it cannot overflow. What the loop's condition computes
+//! beside the comparison is computed at the start of the body, and once more behind the loop.
+//!
+//! MLIR's transformation of the same name takes on more than is sound: steps that may be zero, sums that may wrap.
+//!
+//! **Cost.** Linear in the operations of each loop.
+
+use hashbrown::HashSet;
+use loomir_dialects::{arith, memref, scf};
+use loomir_ir::opdef::OpDef;
+use loomir_ir::pass::{Pass, PassContext, PassInfo};
+use loomir_ir::rewrite::constant_of;
+use loomir_ir::{Block, Body, Builder, Diagnostics, InsertPoint, Mapping, Op, Trait, Type, Value, ValueDef};
+
+use crate::dependence::form::Forms;
+
+/// The pass `scf-uplift-while-to-for`, on any operation that owns a body and on all inside.
+pub const PASS: PassInfo = PassInfo {
+    name: "scf-uplift-while-to-for",
+    anchor: None,
+    summary: "Write scf.while as scf.for where it counts",
+    options: &[],
+    make: |_| Ok(Box::new(WhileToFor)),
+};
+
+struct WhileToFor;
+
+impl Pass for WhileToFor {
+    fn name(&self) -> &str {
+        PASS.name
+    }
+
+    fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        body.for_each_body(&mut |body| cx.count("Loops uplifted", uplift(body) as u64));
+        Ok(())
+    }
+}
+
+/// Writes the loops of a body that count as `scf.for`; how many there were.
+pub fn uplift(body: &mut Body) -> usize {
+    let loops: Vec<Op> = body.all_ops().filter(|op| body.is(*op, scf::WhileOp::DEF)).collect();
+    let mut uplifted = 0;
+    // Those inside first: then an outer one has nothing in it that is about to change.
+    for op in loops.into_iter().rev() {
+        if let Some(counting) = Counting::of(body, op) {
+            counting.write(body);
+            uplifted += 1;
+        }
+    }
+    uplifted
+}
+
+/// A loop that counts.
+struct Counting {
+    op: Op,
+    /// The block that ends in the condition, and the body.
+    before: Block,
+    after: Block,
+    /// Which of the carried values counts.
+    position: usize,
+    /// It goes on while the value is below this, which comes from outside or is a constant.
+    end: Value,
+    /// Or at it.
+    inclusive: bool,
+    /// What is added, a constant, and its number.
+    step: (Value, i64),
+    /// Whether it is compared as unsigned.
+    unsigned: bool,
+    /// What each argument of the body, and each result, is in the block before: one of its arguments, what is computed in it, or a value
+    /// from outside.
+    passed: Vec<Value>,
+    /// The sum.
+    increment: Op,
+}
+
+impl Counting {
+    fn of(body: &Body, op: Op) -> Option<Counting> {
+        let [before, after] = [0, 1].map(|index| body.single_block(body.region(op, index)));
+        let (before, after) = (before?, after?);
+        let (condition, yielded) = (body.terminator(before)?, body.terminator(after)?);
+        let computes = |inside: Op| inside == condition || body.has_trait(inside, Trait::Pure);
+        if !body.ops(before).all(computes) {
+            return None;
+        }
+        let compare = body.defining_op(body.operand(condition, 0))?;
+        if body.block_of(compare) != Some(before) || !body.is(compare, arith::CmpIOp::DEF) {
+            return None;
+        }
+        let predicate = arith::CMPI_PREDICATE.value(body.ctx(), body.attr(compare, "predicate")?)?;
+        let predicate = arith::CMPI_PREDICATE.text_of(predicate)?;
+        let [a, b] = [0, 1].map(|index| body.operand(compare, index));
+        let (counter, end, less) = match predicate.as_str() {
+            "slt" | "sle" | "ult" | "ule" => (a, b, predicate.as_str()),
+            "sgt" => (b, a, "slt"),
+            "sge" => (b, a, "sle"),
+            "ugt" => (b, a, "ult"),
+            "uge" => (b, a, "ule"),
+            _ => return None,
+        };
+        let ValueDef::BlockArgument { block, index: position } = body.def(counter) else { return None };
+        let passed: Vec<Value> = body.operands(condition).skip(1).collect();
+        let in_before = |value: Value| match body.def(value) {
+            ValueDef::BlockArgument { block, index } if block == after => passed[index],
+            _ => value,
+        };
+        let increment = body.defining_op(in_before(body.operand(yielded, position)))?;
+        let is_fixed = constant_of(body, end).is_some() || !is_within(body, op, end);
+        if block != before || !is_fixed || !body.is(increment, arith::AddIOp::DEF) {
+            return None;
+        }
+        // What `scf.for` allocates on the stack is gone at the end of an iteration.
+        if body.ops(after).any(|inside| body.preorder(inside).any(|op| body.is(op, memref::AllocaOp::DEF))) {
+            return None;
+        }
+        let [x, y] = [0, 1].map(|index| body.operand(increment, index));
+        let step = match (in_before(x) == counter, in_before(y) == counter) {
+            (true, false) => y,
+            (false, true) => x,
+            _ => return None,
+        };
+        let number = constant_of(body, step)?.as_int(body.ctx()).filter(|step| *step > 0)?;
+        let counting = Counting {
+            op,
+            before,
+            after,
+            position,
+            end,
+            inclusive: less.ends_with('e'),
+            step: (step, number),
+            unsigned: less.starts_with('u'),
+            passed,
+            increment,
+        };
+        counting.counts_in_the_integers(body)
+    }
+
+    /// The loop, signed if it may be, if no number in it wraps.
+    fn counts_in_the_integers(mut self, body: &Body) -> Option<Counting> {
+        let first = body.operand(self.op, self.position);
+        let width = match body.value_type(first) {
+            Type::INDEX => 64,
+            ty => ty.integer_width(body.ctx()).filter(|width| (2..=64).contains(width))?,
+        };
+        let mut forms = Forms::new(body, body.block_of(self.op)?);
+        let (end, start) = (forms.range_of(self.end), forms.range_of(first));
+        let flags = body.attr(self.increment, "overflowFlags");
+        let flags = flags.and_then(|attr| arith::OVERFLOW.value(body.ctx(), attr)).unwrap_or(0);
+        let has = |name| arith::OVERFLOW.value_of(name).is_some_and(|flag| flags & flag != 0);
+        let (greatest, greatest_unsigned) = ((1i128 << (width - 1)) - 1, (1i128 << width) - 1);
+        let extra = i128::from(self.inclusive);
+        // What the last sum is at most, if the greatest value that is not reached is `end`.
+        let sum = |end: i128| end + extra - 1 + i128::from(self.step.1);
+        let fits_signed = end.1 + extra <= greatest && (has("nsw") || sum(end.1) <= greatest);
+        if self.unsigned && start.0 >= 0 && end.0 >= 0 && fits_signed {
+            self.unsigned = false;
+        }
+        let fits = if self.unsigned {
+            let end = if end.0 >= 0 { end.1 } else { greatest_unsigned };
+            end + extra <= greatest_unsigned && (has("nuw") || sum(end) <= greatest_unsigned)
+        } else {
+            fits_signed
+        };
+        fits.then_some(self)
+    }
+
+    /// Writes it as `scf.for` in its place.
+    fn write(self, body: &mut Body) {
+        let Counting { op, before, after, position, .. } = self;
+        let ctx = body.ctx().clone();
+        let inits: Vec<Value> = body.operands(op).collect();
+        let ty = body.value_type(inits[position]);
+        let mut builder = Builder::before(body, op);
+        let number = |builder: &mut Builder<'_>, number: i64| {
+            let state = builder.state(arith::ConstantOp::DEF).results(&[ty]);
+            builder.value(state.attr(&ctx, "value", ctx.int_attr(ty, number)))
+        };
+        // A constant may stand inside.
+        let is_there = |body: &Body, value: Value| !is_within(body, op, value);
+        let end = match constant_of(builder.body(), self.end).and_then(|attr| attr.as_int(&ctx)) {
+            _ if !self.inclusive && is_there(builder.body(), self.end) => self.end,
+            Some(end) => number(&mut builder, end + i64::from(self.inclusive)),
+            None => {
+                let one = number(&mut builder, 1);
+                let state = builder.state(arith::AddIOp::DEF).operands(&[self.end, one]);
+                builder.value(state)
+            }
+        };
+        let step = match self.step {
+            (step, _) if is_there(builder.body(), step) => step,
+            (_, step) => number(&mut builder, step),
+        };
+
+        let body = builder.body();
+        let used: Vec<bool> = body.results(op).map(|result| body.is_used(result)).collect();
+        let shown: Vec<Value> =
+            self.passed.iter().zip(&used).filter(|(_, used)| **used).map(|(value, _)| *value).collect();
+        let behind = needed(body, before, &shown);
+        let counter = body.argument(before, position);
+        // With steps of one, the counter ends where it started or at the end.
+        let carries_counter = self.step.1 > 1 && (behind.contains(&counter));
+        let carried: Vec<usize> = (0..inits.len()).filter(|i| *i != position || carries_counter).collect();
+        let mut operands = vec![inits[position], end, step];
+        operands.extend(carried.iter().map(|i| inits[*i]));
+        let types: Vec<Type> = carried.iter().map(|i| body.value_type(inits[*i])).collect();
+        let mut state = builder.state(scf::ForOp::DEF).operands(&operands).results(&types);
+        if self.unsigned {
+            state = state.attr(&ctx, "unsignedCmp", loomir_ir::Attr::UNIT);
+        }
+        let new = builder.insert(state);
+
+        let body = builder.body();
+        body.set_attributes(new, body.attributes(op));
+        let region = body.region(new, 0);
+        let block = body.append_block(region, &[]);
+        let mut inside = Mapping::default();
+        let variable = body.add_argument(block, ty);
+        body.set_argument_loc(variable, body.argument_loc(counter));
+        inside.map(counter, variable);
+        for (i, ty) in carried.iter().zip(types) {
+            let (old, argument) = (body.argument(before, *i), body.add_argument(block, ty));
+            body.set_argument_loc(argument, body.argument_loc(old));
+            if *i != position {
+                inside.map(old, argument);
+            }
+        }
+        copy_needed(body, before, &self.passed, InsertPoint::End(block), &mut inside);
+        let arguments: Vec<Value> = self.passed.iter().map(|value| inside.value(*value)).collect();
+        body.inline_block(after, block, None, &arguments);
+        if let Some(terminator) = body.terminator(block) {
+            let next: Vec<Value> = carried.iter().map(|i| body.operand(terminator, *i)).collect();
+            body.set_operands(terminator, &next);
+        }
+        if body.block_of(self.increment) == Some(block) && !body.has_used_results(self.increment) {
+            body.erase(self.increment);
+        }
+
+        let mut outside = Mapping::default();
+        if behind.contains(&counter) && !carries_counter {
+            let max: &'static OpDef = if self.unsigned { arith::MaxUIOp::DEF } else { arith::MaxSIOp::DEF };
+            let mut builder = Builder::before(body, op);
+            let state = builder.state(max).operands(&[inits[position], end]);
+            outside.map(counter, builder.value(state));
+        }
+        for (result, i) in carried.iter().enumerate() {
+            outside.map(body.argument(before, *i), body.result(new, result));
+        }
+        copy_needed(body, before, &shown, InsertPoint::Before(op), &mut outside);
+        for (index, value) in self.passed.iter().enumerate() {
+            let result = body.result(op, index);
+            body.replace_all_uses(result, outside.value(*value));
+        }
+        body.erase(op);
+    }
+}
+
+/// Whether a value is defined inside an operation.
+fn is_within(body: &Body, op: Op, value: Value) -> bool {
+    let block = body.value_block(value);
+    block.is_some_and(|block| body.is_within(body.region_parent(body.block_region(block)), op))
+}
+
+/// What in a block the values depend on, themselves included. Linear in the block's operations.
+fn needed(body: &Body, block: Block, values: &[Value]) -> HashSet<Value> {
+    let mut needed: HashSet<Value> = values.iter().copied().collect();
+    let mut last = body.last_op(block);
+    while let Some(op) = last {
+        if body.results(op).any(|result| needed.contains(&result)) {
+            needed.extend(body.operands(op));
+        }
+        last = body.prev_op(op);
+    }
+    needed
+}
+
+/// Copies the operations of a block that `values` depend on.
+fn copy_needed(body: &mut Body, block: Block, values: &[Value], at: InsertPoint, mapping: &mut Mapping) {
+    let needed = needed(body, block, values);
+    let ops: Vec<Op> =
+        body.ops(block).filter(|op| body.results(*op).any(|result| needed.contains(&result))).collect();
+    for op in ops {
+        let copy = body.copy_op(op, mapping);
+        Builder::new(body, at).place(copy);
+    }
+}
