@@ -168,3 +168,58 @@ fn loops_that_change_places_are_regenerated_so() {
     let agreement = same_behaviour(&before, &after, "f", &calls, &Limits::default());
     assert_eq!(agreement.map(|a| a.compared), Ok(1));
 }
+
+#[test]
+fn what_stands_too_deep_is_a_tree_of_its_own() {
+    const DEPTH: usize = 200;
+    let loops = "
+        affine.for %i = 0 to 4 { affine.store %v, %a[%i] : memref<4xi32> }
+        affine.for %i = 0 to 4 { affine.store %v, %b[%i] : memref<4xi32> }";
+    let (open, close) = ("scf.if %c {\n".repeat(DEPTH), "}\n".repeat(DEPTH));
+    let source = format!(
+        "func.func @f(%a: memref<4xi32>, %b: memref<4xi32>, %v: i32, %c: i1) {{ {open}{loops}{close} return }}"
+    );
+    let ctx = loomir::context();
+    let mut module =
+        loomir::parse(&ctx, &source, "deep.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+    let before = loomir::print(&module);
+    each_function(&mut module, &mut |body, block| {
+        let mut forest = Forest::default();
+        let program = raise(body, block, &mut forest, AliasMode::May);
+        assert_eq!(program.num_loops(), 0);
+        regenerate(body, &program, &forest, program.root, Rewrite::All);
+    });
+    assert_eq!(loomir::print(&module), before);
+    let options = loomir::FuseOptions { alias: AliasMode::Distinct, ..loomir::FuseOptions::default() };
+    assert_eq!(loomir::fuse(&mut module, &options).fused, 1);
+    let after = loomir::print(&module);
+    assert_eq!((after.matches("scf.if").count(), after.matches("affine.for").count()), (DEPTH, 1));
+}
+
+#[test]
+fn a_side_that_stands_alone_is_an_if_that_does_nothing_else() {
+    // The sides of a conditional change places: each becomes a conditional of its own.
+    let source = "
+        func.func @f(%c: i1, %a: memref<4xi32>, %v: i32, %w: i32) {
+          scf.if %c { affine.store %v, %a[0] : memref<4xi32> } else { affine.store %w, %a[0] : memref<4xi32> }
+          return
+        }";
+    let ctx = loomir::context();
+    let read = || loomir::parse(&ctx, source, "sides.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+    let (before, mut after) = (read(), read());
+    each_function(&mut after, &mut |body, block| {
+        let mut forest = Forest::default();
+        let program = raise(body, block, &mut forest, AliasMode::May);
+        let guards: Vec<Green> = forest.items(program.root).collect();
+        assert!(guards.iter().all(|item| matches!(forest.get(*item), Node::Guard { .. })));
+        let root = swapped(&mut forest, program.root, 0);
+        assert_ne!(root, program.root);
+        regenerate(body, &program, &forest, root, Rewrite::Changed);
+    });
+    let printed = loomir::print(&after);
+    assert!(!verifier::verify(&after).has_errors());
+    assert_eq!((printed.matches("scf.if").count(), printed.matches("else").count()), (2, 1), "{printed}");
+    let calls = inputs(&before, "f", &mut Random::new(1)).unwrap_or_default();
+    let agreement = same_behaviour(&before, &after, "f", &calls, &Limits::default());
+    assert!(agreement.is_ok_and(|a| a.compared > 0));
+}
