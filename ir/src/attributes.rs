@@ -294,10 +294,16 @@ impl Dict {
 
     /// This dictionary with `name` set to `attr`, where the name is uniqued already.
     pub(crate) fn with_named(self, ctx: &Context, name: Name, attr: Attr) -> Dict {
-        let mut entries = Vec::with_capacity(self.entries(ctx).len() + 1);
-        entries.extend(self.entries(ctx).iter().filter(|(own, _)| *own != name));
-        entries.push((name, attr));
-        ctx.dict(entries)
+        if self.is_empty() {
+            return ctx.sorted_dict(&[(name, attr)]);
+        }
+        self.with_all(ctx, vec![(name, attr)])
+    }
+
+    /// This dictionary with more entries, which replace those of their names; of two with one name the later wins.
+    pub(crate) fn with_all(self, ctx: &Context, mut new: Vec<(Name, Attr)>) -> Dict {
+        new.splice(0..0, self.entries(ctx).iter().copied());
+        ctx.dict(new)
     }
 
     /// This dictionary without `name`.

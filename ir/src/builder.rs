@@ -64,13 +64,14 @@ impl OperationState {
 
     /// Makes it the state of another operation, with nothing but its name, and keeps the room of its vectors.
     pub(crate) fn restart(&mut self, name: OpName, loc: Loc) {
+        self.name = name;
+        self.loc = loc;
         self.operands.clear();
         self.result_types.clear();
+        self.properties = Dict::EMPTY;
+        self.attributes = Dict::EMPTY;
         self.successors.clear();
-        let (operands, result_types) =
-            (std::mem::take(&mut self.operands), std::mem::take(&mut self.result_types));
-        let successors = std::mem::take(&mut self.successors);
-        *self = OperationState { operands, result_types, successors, ..Self::named(name, loc) };
+        self.num_regions = 0;
     }
 
     /// An operation of a definition, with as many regions as it says.
@@ -125,12 +126,13 @@ impl OperationState {
     /// Sets attributes, each inherent if the definition says so. Of two with one name the later wins.
     pub fn set_attrs(&mut self, ctx: &Context, attrs: &[(&str, Attr)]) {
         let def = ctx.op_info(self.name).def();
-        let (inherent, other): (Vec<_>, Vec<_>) =
-            attrs.iter().partition(|(name, _)| def.is_some_and(|def| def.is_inherent(name)));
+        let (inherent, other): (Vec<_>, Vec<_>) = attrs
+            .iter()
+            .map(|(name, attr)| (ctx.name(name), *attr))
+            .partition(|(name, _)| def.is_some_and(|def| def.is_inherent(ctx.str(*name))));
         for (dict, new) in [(&mut self.properties, inherent), (&mut self.attributes, other)] {
             if !new.is_empty() {
-                let new = new.into_iter().map(|(name, attr)| (ctx.name(name), attr));
-                *dict = ctx.dict(dict.entries(ctx).iter().copied().chain(new).collect());
+                *dict = dict.with_all(ctx, new);
             }
         }
     }
@@ -157,8 +159,7 @@ impl OperationState {
         let missing: Vec<_> =
             defaults.filter(|d| d.is_set && absent(d.name)).map(|d| (d.name, d.value)).collect();
         if !missing.is_empty() {
-            let all = self.properties.entries(ctx).iter().copied().chain(missing).collect();
-            self.properties = ctx.dict(all);
+            self.properties = self.properties.with_all(ctx, missing);
         }
     }
 

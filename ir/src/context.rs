@@ -29,7 +29,7 @@ use crate::opdef::{
 };
 use crate::symbols::{SYMBOL_NAME, SYMBOL_VISIBILITY};
 use crate::text::{DefaultAttr, Format};
-use crate::types::{FloatKind, Signedness, Type, TypeKind};
+use crate::types::{FloatKind, Signedness, Type, TypeKind, WELL_KNOWN};
 use interner::Interner;
 
 mod interner;
@@ -296,8 +296,8 @@ impl Context {
         for name in [SYMBOL_NAME, SYMBOL_VISIBILITY, OPERAND_SEGMENTS, RESULT_SEGMENTS] {
             shared.strings.intern(name, Box::from);
         }
-        for kind in crate::types::well_known() {
-            shared.types.intern(kind, |k| k);
+        for kind in &WELL_KNOWN {
+            shared.types.intern(kind.clone(), |k| k);
         }
         shared.attrs.intern(AttrKind::Unit, |k| k);
         for value in [0, -1] {
@@ -464,7 +464,10 @@ impl Context {
 
     #[inline]
     pub(crate) fn type_kind(&self, ty: Type) -> &TypeKind {
-        self.0.types.get(ty.0)
+        match WELL_KNOWN.get(ty.0 as usize) {
+            Some(kind) => kind,
+            None => self.0.types.get(ty.0),
+        }
     }
 
     /// `i<width>`.
@@ -573,7 +576,12 @@ impl Context {
             entries.sort_by(|a, b| self.str(a.0).cmp(self.str(b.0)));
             entries.dedup_by_key(|e| e.0);
         }
-        Dict(self.0.dicts.intern(entries.as_slice(), Box::from))
+        self.sorted_dict(&entries)
+    }
+
+    /// The handle of a dictionary of entries sorted by name.
+    pub(crate) fn sorted_dict(&self, entries: &[(Name, Attr)]) -> Dict {
+        Dict(self.0.dicts.intern(entries, Box::from))
     }
 
     #[inline]

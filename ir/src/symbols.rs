@@ -90,14 +90,18 @@ pub trait SymbolUser: Send + Sync {
 
 /// The name of a symbol operation.
 pub fn symbol_name(body: &Body, op: Op) -> Option<Name> {
+    let ctx = body.ctx();
+    Some(ctx.name(symbol_attr(body, op)?.as_str(ctx)?))
+}
+
+/// The name of a symbol operation as the attribute it is: equal names are one attribute.
+pub(crate) fn symbol_attr(body: &Body, op: Op) -> Option<Attr> {
     if !body.has_trait(op, Trait::Symbol) {
         return None;
     }
-    let ctx = body.ctx();
-    match body.attr_named(op, Name::SYMBOL_NAME)?.kind(ctx) {
-        AttrKind::String(bytes) => Some(ctx.name(std::str::from_utf8(bytes).ok()?)),
-        _ => None,
-    }
+    let attr = body.attr_named(op, Name::SYMBOL_NAME)?;
+    matches!(attr.kind(body.ctx()), AttrKind::String(text) if std::str::from_utf8(text).is_ok())
+        .then_some(attr)
 }
 
 /// The operation called `name` directly inside the root of `body`. Linear.

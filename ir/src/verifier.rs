@@ -17,6 +17,7 @@
 //! nesting for 7).
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use hashbrown::HashMap;
 
@@ -352,42 +353,72 @@ fn verify_attributes(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
     }
 }
 
-fn verify_types(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
-    let body = op.body();
-    let segments = |of, results| if def.traits.has(of) { body.segments(op.op(), results) } else { None };
-    let operand_segments = segments(Trait::AttrSizedOperandSegments, false);
-    let result_segments = segments(Trait::AttrSizedResultSegments, true);
-    let range = |defs: &[OperandDef], index, count, segments: &Option<Vec<i64>>| {
-        segment(defs, index, count, segments.as_deref()).unwrap_or(0..0)
-    };
-    // The type of the first value of the entry of a name.
-    let of = |name: &str| -> Option<Type> {
-        if let Some(i) = def.operands.iter().position(|d| d.name == name) {
-            let first = range(&def.operands, i, op.num_operands(), &operand_segments).next()?;
-            return Some(op.operand_type(first));
+/// Operands and results by the entries of a definition.
+struct Values<'o> {
+    op: OpRef<'o>,
+    def: &'o OpDef,
+    operand_segments: Option<Vec<i64>>,
+    result_segments: Option<Vec<i64>>,
+}
+
+impl<'o> Values<'o> {
+    fn of(op: OpRef<'o>, def: &'o OpDef) -> Self {
+        let segments =
+            |of, results| if def.traits.has(of) { op.body().segments(op.op(), results) } else { None };
+        let operand_segments = segments(Trait::AttrSizedOperandSegments, false);
+        let result_segments = segments(Trait::AttrSizedResultSegments, true);
+        Values { op, def, operand_segments, result_segments }
+    }
+
+    fn operands(&self, index: usize) -> Range<usize> {
+        let sizes = self.operand_segments.as_deref();
+        segment(&self.def.operands, index, self.op.num_operands(), sizes).unwrap_or(0..0)
+    }
+
+    fn results(&self, index: usize) -> Range<usize> {
+        let sizes = self.result_segments.as_deref();
+        segment(&self.def.results, index, self.op.num_results(), sizes).unwrap_or(0..0)
+    }
+
+    /// The type of the first value of the entry of a name.
+    fn type_of(&self, name: &str) -> Option<Type> {
+        if let Some(index) = self.def.operands.iter().position(|d| d.name == name) {
+            return self.operands(index).next().map(|i| self.op.operand_type(i));
         }
-        let i = def.results.iter().position(|d| d.name == name)?;
-        let first = range(&def.results, i, op.num_results(), &result_segments).next()?;
-        Some(op.result_type(first))
-    };
+        let index = self.def.results.iter().position(|d| d.name == name)?;
+        self.results(index).next().map(|i| self.op.result_type(i))
+    }
+
+    /// Calls `f` for each value: which of the two it is, its number, its entry and its type.
+    fn for_each(&self, mut f: impl FnMut(&str, usize, &OperandDef, Type)) {
+        for (index, entry) in self.def.operands.iter().enumerate() {
+            self.operands(index).for_each(|i| f("operand", i, entry, self.op.operand_type(i)));
+        }
+        for (index, entry) in self.def.results.iter().enumerate() {
+            self.results(index).for_each(|i| f("result", i, entry, self.op.result_type(i)));
+        }
+    }
+}
+
+fn verify_types(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
+    let values = Values::of(op, def);
+    let of = |name: &str| values.type_of(name);
     // First each type by itself, then traits, then what ties one type to another: an error there follows from one before.
-    let ties = |entry: &OperandDef| matches!(entry.ty, C::SameAs(_) | C::ElementOf(_) | C::BoolShapedAs(_));
-    let entries = || {
-        let operands = def.operands.iter().enumerate().flat_map(|(index, entry)| {
-            range(&def.operands, index, op.num_operands(), &operand_segments)
-                .map(move |i| ("operand", i, entry, op.operand_type(i)))
-        });
-        let results = def.results.iter().enumerate().flat_map(|(index, entry)| {
-            range(&def.results, index, op.num_results(), &result_segments)
-                .map(move |i| ("result", i, entry, op.result_type(i)))
-        });
-        operands.chain(results)
-    };
     let before = out.len();
-    for (what, i, entry, ty) in entries() {
-        let alone = if matches!(entry.ty, C::BoolShapedAs(_)) { &C::BoolLike } else { &entry.ty };
-        let tied = matches!(alone, C::SameAs(_) | C::ElementOf(_));
-        if !tied && !alone.accepts(op.ctx(), ty, &of) {
+    let mut has_ties = false;
+    values.for_each(|what, i, entry, ty| {
+        let alone = match &entry.ty {
+            C::SameAs(_) | C::ElementOf(_) => {
+                has_ties = true;
+                return;
+            }
+            C::BoolShapedAs(_) => {
+                has_ties = true;
+                &C::BoolLike
+            }
+            alone => alone,
+        };
+        if !alone.accepts(op.ctx(), ty, &of) {
             let message = format!(
                 "{what} #{i} must be {}{}, but got '{}'",
                 if entry.arity == Arity::Variadic { "variadic of " } else { "" },
@@ -396,7 +427,7 @@ fn verify_types(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
             );
             out.push(op_error(op, message));
         }
-    }
+    });
     let mut operand_types = op.operands().map(|v| op.type_of(v));
     let mut result_types = op.results().map(|v| op.type_of(v));
     if def.traits.has(Trait::SameOperandsAndResultType)
@@ -411,16 +442,15 @@ fn verify_types(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
     {
         out.push(op_error(op, "requires all operands to have the same type"));
     }
-    if out.len() > before || !def.operands.iter().chain(def.results.iter()).any(ties) {
+    if out.len() > before || !has_ties {
         return;
     }
-    for (_, _, entry, ty) in entries() {
-        if ties(entry) && !entry.ty.accepts(op.ctx(), ty, &of) {
-            let message = format!("failed to verify that {}", tie(def, entry));
-            out.push(op_error(op, message));
-            return;
+    values.for_each(|_, _, entry, ty| {
+        let is_tie = matches!(entry.ty, C::SameAs(_) | C::ElementOf(_) | C::BoolShapedAs(_));
+        if is_tie && out.len() == before && !entry.ty.accepts(op.ctx(), ty, &of) {
+            out.push(op_error(op, format!("failed to verify that {}", tie(def, entry))));
         }
-    }
+    });
 }
 
 /// What ties the type of an entry to that of another one, in MLIR's words.
@@ -456,9 +486,10 @@ fn verify_regions(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
         let mut seen: HashMap<_, Op> = HashMap::new();
         for region in op.regions() {
             for inner in body.blocks(region).flat_map(|block| body.ops(block)) {
-                let Some(name) = symbols::symbol_name(body, inner) else { continue };
+                let Some(name) = symbols::symbol_attr(body, inner) else { continue };
                 if let Some(first) = seen.insert(name, inner) {
-                    let message = format!("redefinition of symbol named '{}'", op.ctx().str(name));
+                    let text = name.as_str(op.ctx()).unwrap_or_default();
+                    let message = format!("redefinition of symbol named '{text}'");
                     out.push(
                         Diagnostic::error(body.loc(inner), message)
                             .note(body.loc(first), "see existing symbol definition here"),

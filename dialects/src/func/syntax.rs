@@ -129,6 +129,9 @@ pub(crate) fn parse_results(
 
 /// A dictionary of an argument or result, if one is next.
 pub(crate) fn parse_dict(p: &mut OpParser<'_, '_>, state: &OperationState) -> ParseResult<Dict> {
+    if !p.is_next("{") {
+        return Ok(Dict::EMPTY);
+    }
     let mut attributes = OperationState::named(state.name, state.loc);
     p.parse_optional_attr_dict(&mut attributes)?;
     // Names that are inherent to the function are nothing special here.
@@ -163,12 +166,13 @@ pub(super) fn print_func(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     let function_type = op.attr("function_type").and_then(|attr| attr.as_type(ctx));
     let (inputs, results) = function_type.and_then(|ty| ty.function(ctx)).unwrap_or_default();
     let entry = op.body().entry_block(op.region(0));
+    let arg_attrs = op.attr("arg_attrs");
     p.write("(");
     for (i, ty) in inputs.iter().enumerate() {
         if i > 0 {
             p.write(", ");
         }
-        let attrs = dict_at(ctx, op.attr("arg_attrs"), i);
+        let attrs = dict_at(ctx, arg_attrs, i);
         match entry.filter(|block| i < op.body().num_arguments(*block)) {
             Some(block) => p.argument_with_attrs(op.body().argument(block, i), attrs),
             None => {

@@ -17,11 +17,21 @@ const SHARDS: usize = 16;
 /// A table of uniqued values.
 pub(crate) struct Interner<T> {
     items: boxcar::Vec<T>,
-    shards: [RwLock<HashTable<u32>>; SHARDS],
+    shards: [RwLock<HashTable<Entry>>; SHARDS],
 }
 
-fn hash_of<Q: Hash + ?Sized>(key: &Q) -> u64 {
-    FixedState::default().hash_one(key)
+/// An id with half of the value's hash: what has another is not looked at, and a table that grows looks at no value at all.
+#[derive(Clone, Copy)]
+struct Entry {
+    hash: u32,
+    id: u32,
+}
+
+impl Entry {
+    /// The hash as the table wants it: it goes by the lowest and the highest bits.
+    fn wide(hash: u32) -> u64 {
+        u64::from(hash) << 32 | u64::from(hash)
+    }
 }
 
 impl<T> Interner<T> {
@@ -39,29 +49,29 @@ impl<T> Interner<T> {
     pub(crate) fn intern<Q>(&self, key: Q, own: impl FnOnce(Q) -> T) -> u32
     where
         Q: Hash + Eq + AsKey<T>,
-        T: Hash,
     {
-        let hash = hash_of(&key);
-        // The table itself goes by the lowest and the highest bits.
-        let shard = &self.shards[(hash >> 40) as usize % SHARDS];
+        let hash = FixedState::default().hash_one(&key);
+        let shard = &self.shards[(hash >> 32) as usize % SHARDS];
+        let hash = hash as u32;
+        let is_key = |entry: &Entry| entry.hash == hash && key.is(self.get(entry.id));
         // A poisoned lock means another thread panicked while it held it; the table itself is only ever
         // appended to, so it is still whole.
         let read = shard.read().unwrap_or_else(|e| e.into_inner());
-        if let Some(&id) = read.find(hash, |&id| key.is(self.get(id))) {
-            return id;
+        if let Some(entry) = read.find(Entry::wide(hash), is_key) {
+            return entry.id;
         }
         drop(read);
         let mut write = shard.write().unwrap_or_else(|e| e.into_inner());
-        if let Some(&id) = write.find(hash, |&id| key.is(self.get(id))) {
-            return id;
+        if let Some(entry) = write.find(Entry::wide(hash), is_key) {
+            return entry.id;
         }
         let id = self.items.push(own(key)) as u32;
-        write.insert_unique(hash, id, |&id| hash_of(self.get(id)));
+        write.insert_unique(Entry::wide(hash), Entry { hash, id }, |entry| Entry::wide(entry.hash));
         id
     }
 }
 
-/// A borrowed or owned form of `T` that hashes as `T` does.
+/// A borrowed or owned form of `T`; both forms of a value hash alike.
 pub(crate) trait AsKey<T> {
     fn is(&self, stored: &T) -> bool;
 }

@@ -86,6 +86,8 @@ pub struct Format {
     shown: Vec<Cow<'static, str>>,
     /// And those that `attr-dict` doesn't: with a `prop-dict`, no inherent one.
     shown_or_inherent: Vec<Cow<'static, str>>,
+    /// For each operand and then each result of the definition the one whose type is its own, by its constraint.
+    same_type_as: Vec<Option<usize>>,
 }
 
 /// An element and whether a space goes before it.

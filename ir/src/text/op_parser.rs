@@ -554,8 +554,7 @@ impl<'p, 's> OpParser<'p, 's> {
         let (inherent, other): (Vec<_>, Vec<_>) =
             entries.into_iter().partition(|(name, _)| is_inherent(*name));
         self.add_properties(state, inherent, at)?;
-        let all = state.attributes.entries(ctx).iter().copied().chain(other).collect();
-        state.attributes = ctx.dict(all);
+        state.attributes = state.attributes.with_all(ctx, other);
         Ok(())
     }
 
@@ -590,8 +589,7 @@ impl<'p, 's> OpParser<'p, 's> {
             }
         }
         if !entries.is_empty() {
-            let all = state.properties.entries(ctx).iter().copied().chain(entries).collect();
-            state.properties = ctx.dict(all);
+            state.properties = state.properties.with_all(ctx, entries);
         }
         Ok(())
     }

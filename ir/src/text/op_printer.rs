@@ -311,13 +311,17 @@ impl<'p> OpPrinter<'p> {
     }
 
     pub(crate) fn attr_dict_behind<S: AsRef<str>>(&mut self, keyword: &str, op: OpRef<'_>, elided: &[S]) {
-        // What nothing written stands for: what most operations have.
-        if op.attributes().is_empty() && op.properties() == op.info().default_properties(self.ctx) {
+        if self.has_only_default_attrs(op) {
             return;
         }
         let all = all_attributes(op).entries(self.ctx).iter().copied();
         let attrs = self.left_of(op, all, elided);
         self.attr_list(&attrs, keyword);
+    }
+
+    /// Whether an operation has no attribute but those that nothing written stands for: most have not.
+    pub(crate) fn has_only_default_attrs(&self, op: OpRef<'_>) -> bool {
+        op.attributes().is_empty() && op.properties() == op.info().default_properties(self.ctx)
     }
 
     /// The attributes that neither stand elsewhere nor follow from the definition.

@@ -92,8 +92,8 @@ pub(crate) struct Parser<'s> {
     allow_unregistered: bool,
     implicit_module: bool,
     resources: ExternalResources,
-    /// What bare names of operations stand for, by the dialect whose prefix may be missing.
-    op_names: HashMap<(&'s str, &'s str), OpName, foldhash::fast::FixedState>,
+    /// What bare names of operations stand for: those without a dialect where that of the second part may be missing.
+    op_names: HashMap<&'s str, (OpName, Option<&'s str>), foldhash::fast::FixedState>,
     recent_types: types::RecentTypes<'s>,
 }
 

@@ -6,7 +6,7 @@
 use super::{
     Anchor, Argument, ArgumentElement, Clause, DirectiveDef, Element, Format, Optional, Spaced, Values,
 };
-use crate::opdef::{Arity, AttrConstraint, OpDef, Presence, RegionKind};
+use crate::opdef::{Arity, AttrConstraint, OpDef, Presence, RegionKind, TypeConstraint};
 use crate::text::lexer::Kind;
 
 pub(super) fn parse(def: &OpDef, directives: &[DirectiveDef]) -> Result<Format, String> {
@@ -24,7 +24,12 @@ pub(super) fn parse(def: &OpDef, directives: &[DirectiveDef]) -> Result<Format, 
     if parser.bound.prop_dict {
         shown_or_inherent = def.attrs.iter().map(|attr| attr.name.clone()).collect();
     }
-    Ok(Format { elements, shown, shown_or_inherent })
+    let values = || def.operands.iter().chain(def.results.iter());
+    let same_type_as = values().map(|value| match &value.ty {
+        TypeConstraint::SameAs(name) => values().position(|other| other.name == *name),
+        _ => None,
+    });
+    Ok(Format { elements, shown, shown_or_inherent, same_type_as: same_type_as.collect() })
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

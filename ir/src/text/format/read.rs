@@ -2,7 +2,6 @@
 //!
 //! What is read goes into [`Scratch`], a few vectors that the parser keeps between operations, so that reading one allocates little.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{
@@ -35,8 +34,8 @@ struct Slot {
 }
 
 struct Reader<'f> {
+    format: &'f Format,
     def: &'f OpDef,
-    shown: &'f [Cow<'static, str>],
     scratch: Scratch,
     /// The operands are written as one list.
     as_one_list: bool,
@@ -56,11 +55,11 @@ impl Format {
         let mut scratch = p.parser.take_scratch();
         scratch.slots.resize(def.operands.len() + def.results.len() + 2, Slot::default());
         let mut reader = Reader {
+            format: self,
             def,
-            shown: &self.shown_or_inherent,
             scratch,
             as_one_list: false,
-            successors: vec![Vec::new(); def.successors.len()],
+            successors: def.successors.iter().map(|_| Vec::new()).collect(),
             regions: 0,
         };
         reader.elements(p, state, &self.elements)?;
@@ -306,7 +305,7 @@ impl Reader<'_> {
             }
             ArgumentElement::Successor(index) => DirectiveArg::Successors(self.successors[*index].clone()),
             ArgumentElement::Region(index) => DirectiveArg::Region(*index),
-            ArgumentElement::AttrDict => DirectiveArg::AttrDict(self.shown.to_vec()),
+            ArgumentElement::AttrDict => DirectiveArg::AttrDict(self.format.shown_or_inherent.clone()),
             ArgumentElement::Text(text) => DirectiveArg::Text(text.clone()),
         }
     }
@@ -542,10 +541,10 @@ impl Reader<'_> {
     ) -> ParseResult<()> {
         for index in 0..self.def.operands.len() {
             self.check_operand_types(p, index, start)?;
-            for i in 0..self.operands(index).len() {
-                if let Some(ty) = self.operand_type(index, i) {
-                    let value = p.resolve(self.operands(index)[i], ty)?;
-                    state.operands.push(value);
+            let operands = self.scratch.slots[index].operands.clone();
+            for at in operands.clone() {
+                if let Some(ty) = self.operand_type(index, at - operands.start) {
+                    state.operands.push(p.resolve(self.scratch.operands[at], ty)?);
                 }
             }
         }
@@ -600,25 +599,24 @@ impl Reader<'_> {
         }
         let known = self.def.operands.len() + self.def.results.len();
         while self.scratch.slots[..known].iter().any(|slot| slot.types.is_none())
-            && (self.infer_from_constraints(ctx, state) || self.infer_from_traits())
+            && (self.infer_from_traits() || self.infer_from_constraints(ctx, state))
         {}
     }
 
     fn infer_from_constraints(&mut self, ctx: &Context, state: &OperationState) -> bool {
         let mut changed = false;
-        for slot in 0..self.def.operands.len() + self.def.results.len() {
-            let def = self.value_def(slot);
-            if self.types_at(slot).is_none() {
-                let inferred = def.ty.infer(ctx, &|name| self.type_of(ctx, state, name));
-                if let Some(ty) = inferred {
-                    self.fill(slot, ty);
-                    changed = true;
+        for (slot, same) in self.format.same_type_as.iter().enumerate() {
+            let (slot, inferred) = match (self.types_at(slot), same) {
+                (None, Some(other)) => (slot, self.first_type(*other)),
+                (None, None) => {
+                    let of = |name: &str| self.type_of(ctx, state, name);
+                    (slot, self.value_def(slot).ty.infer(ctx, &of))
                 }
-            } else if let (TypeConstraint::SameAs(other), Some(ty)) = (&def.ty, self.first_type(slot))
-                && let Some(other) = self.slot_of(other)
-                && self.types_at(other).is_none()
-            {
-                self.fill(other, ty);
+                (Some(own), Some(other)) if self.types_at(*other).is_none() => (*other, own.first().copied()),
+                (Some(_), _) => continue,
+            };
+            if let Some(ty) = inferred {
+                self.fill(slot, ty);
                 changed = true;
             }
         }

@@ -10,7 +10,8 @@ use crate::types::{Type, TypeKind};
 impl Format {
     /// Writes an operation behind its name.
     pub(crate) fn write(&self, def: &OpDef, p: &mut OpPrinter<'_>, op: OpRef<'_>) {
-        Writer { format: self, def, op }.elements(p, &self.elements);
+        let has_only_defaults = p.has_only_default_attrs(op);
+        Writer { format: self, def, op, has_only_defaults }.elements(p, &self.elements);
     }
 }
 
@@ -18,6 +19,8 @@ struct Writer<'f> {
     format: &'f Format,
     def: &'f OpDef,
     op: OpRef<'f>,
+    /// Whether it has no attribute but those that nothing written stands for.
+    has_only_defaults: bool,
 }
 
 impl Writer<'_> {
@@ -34,7 +37,10 @@ impl Writer<'_> {
             Element::Punctuation { text, .. } | Element::Keyword(text) => p.write(text),
             Element::Space(written) => p.write(if *written { " " } else { "" }),
             Element::LineBreak => p.newline(),
-            Element::Operand(index) => p.operands(self.values(Values::Operand(*index))),
+            Element::Operand(index) => match op.body().operand_group(op.op(), self.def, *index) {
+                one if one.len() == 1 => p.operand(op.operand(one.start)),
+                all => p.operands(all.map(|i| op.operand(i))),
+            },
             Element::Attr { index, qualified } => {
                 let def = &self.def.attrs[*index];
                 if let Some(attr) = self.attr_or_default(p, *index) {
@@ -54,6 +60,7 @@ impl Writer<'_> {
                 p.comma_separated(0..op.regions().len(), |p, i| self.region(p, i));
             }
             Element::AllSuccessors => p.comma_separated(op.successors(), |p, block| p.successor(block, &[])),
+            Element::AttrDict { .. } if self.has_only_defaults => {}
             Element::AttrDict { keyword } => {
                 p.attr_dict_behind(
                     if *keyword { " attributes" } else { "" },
@@ -185,6 +192,7 @@ impl Writer<'_> {
         let op = self.op;
         match anchor {
             Anchor::Values(of) => self.values(*of).len() > 0,
+            Anchor::Attr(_) if self.has_only_defaults => false,
             Anchor::Attr(index) => self
                 .attr(*index)
                 .is_some_and(|attr| !op.info().is_default(p.ctx(), op.info().attr_name(*index), attr)),

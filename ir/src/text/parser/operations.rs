@@ -57,9 +57,10 @@ impl<'s> Parser<'s> {
 
     fn operation_proper(&mut self, block: Block, groups: &[ResultGroup]) -> ParseResult<()> {
         let start = self.token.start;
-        let (mut state, pending) = match self.token.kind {
-            Kind::String => self.generic_operation(groups)?,
-            Kind::Bare => self.custom_operation(groups)?,
+        let mut state = self.spare_state();
+        let pending = match self.token.kind {
+            Kind::String => self.generic_operation(groups, &mut state)?,
+            Kind::Bare => self.custom_operation(groups, &mut state)?,
             _ => return Err(self.error_here("expected operation name in quotes")),
         };
         if let Some(loc) = self.optional_trailing_loc()? {
@@ -120,7 +121,11 @@ impl<'s> Parser<'s> {
     }
 
     /// Reads `"name"(operands)[successors] <{…}> (regions) {…} : type`.
-    fn generic_operation(&mut self, groups: &[ResultGroup]) -> ParseResult<(OperationState, Pending)> {
+    fn generic_operation(
+        &mut self,
+        groups: &[ResultGroup],
+        state: &mut OperationState,
+    ) -> ParseResult<Pending> {
         let start = self.token.start;
         let name = unescape(self.text());
         let Ok(name) = std::str::from_utf8(&name) else {
@@ -138,8 +143,7 @@ impl<'s> Parser<'s> {
             let what = format!("operation '{}'", self.ctx.op_str(name));
             self.unregistered(start, self.ctx.str(info.dialect()), &what)?;
         }
-        let loc = self.loc_at(start);
-        let mut state = self.spare_state(name, loc);
+        state.restart(name, self.loc_at(start));
         self.advance();
         self.expect(Kind::LParen, "expected '(' to start operand list")?;
         let mut operands = Vec::new();
@@ -167,14 +171,14 @@ impl<'s> Parser<'s> {
         let mut reader = OpParser::of_operation(self, groups);
         if reader.accept("(") {
             loop {
-                reader.parse_region(&mut state, &[])?;
+                reader.parse_region(state, &[])?;
                 if !reader.accept(",") {
                     break;
                 }
             }
             reader.expect(")")?;
         }
-        reader.parse_optional_attr_dict(&mut state)?;
+        reader.parse_optional_attr_dict(state)?;
         let pending = reader.into_pending();
         self.expect(Kind::Colon, "expected ':' followed by operation type")?;
         let at = self.token.start;
@@ -190,7 +194,7 @@ impl<'s> Parser<'s> {
             let value = self.resolve(operand, ty)?;
             state.operands.push(value);
         }
-        Ok((state, pending))
+        Ok(pending)
     }
 
     /// Reads `(inputs) -> results`, or an alias of it.
@@ -211,42 +215,47 @@ impl<'s> Parser<'s> {
     }
 
     /// Reads an operation that begins with its bare name.
-    fn custom_operation(&mut self, groups: &[ResultGroup]) -> ParseResult<(OperationState, Pending)> {
+    fn custom_operation(
+        &mut self,
+        groups: &[ResultGroup],
+        state: &mut OperationState,
+    ) -> ParseResult<Pending> {
         let start = self.token.start;
         let name = self.custom_name()?;
         let info: &'s OpInfo = self.ctx.op_info(name);
-        let loc = self.loc_at(start);
-        let mut state = self.spare_state(name, loc);
+        state.restart(name, self.loc_at(start));
         self.advance();
         let Some(def) = info.def() else { return Err(self.error_at(start, "operation is not registered")) };
         let mut reader = OpParser::of_operation(self, groups);
         if let Some(hook) = def.parse {
-            hook(&mut reader, &mut state)?;
+            hook(&mut reader, state)?;
         } else if let Some(format) = info.format() {
-            format.read(def, &mut reader, &mut state)?;
+            format.read(def, &mut reader, state)?;
         } else {
             let message = format!("'{}' op has no custom assembly form", def.name);
             return Err(self.error_at(start, message));
         }
-        let pending = reader.into_pending();
-        Ok((state, pending))
+        Ok(reader.into_pending())
     }
 
     /// The operation a bare name stands for; the name is not read.
     fn custom_name(&mut self) -> ParseResult<OpName> {
         let text = self.text();
         let default = self.default_dialects.last().copied().unwrap_or("builtin");
-        if let Some(known) = self.op_names.get(&(default, text)) {
+        if let Some((known, missing)) = self.op_names.get(text)
+            && missing.is_none_or(|missing| missing == default)
+        {
             return Ok(*known);
         }
-        let found = if text.contains('.') {
+        let is_full = text.contains('.');
+        let found = if is_full {
             self.ctx.registered_op(text)
         } else {
             let of = |dialect: &str| self.ctx.registered_op(&format!("{dialect}.{text}"));
             of(default).or_else(|| of("builtin"))
         };
         if let Some(name) = found {
-            self.op_names.insert((default, text), name);
+            self.op_names.insert(text, (name, (!is_full).then_some(default)));
             return Ok(name);
         }
         let message = match text.split_once('.') {

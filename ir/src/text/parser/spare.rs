@@ -24,15 +24,9 @@ pub(super) struct Spare<'s> {
 }
 
 impl Parser<'_> {
-    /// The state of an operation of which only the name is known.
-    pub(super) fn spare_state(&mut self, name: OpName, loc: Loc) -> OperationState {
-        match self.spare.states.pop() {
-            Some(mut state) => {
-                state.restart(name, loc);
-                state
-            }
-            None => OperationState::named(name, loc),
-        }
+    /// A state for [`OperationState::restart`].
+    pub(super) fn spare_state(&mut self) -> OperationState {
+        self.spare.states.pop().unwrap_or_else(|| OperationState::named(OpName::FIRST, Loc::UNKNOWN))
     }
 
     /// The body of an operation of which only the name is known, with one region.

@@ -50,6 +50,8 @@ pub(super) struct ValueScope<'s> {
     /// What numbers stand for, if they are not far above the others.
     numbers: Vec<Slot>,
     names: HashMap<&'s str, Slot, foldhash::fast::FixedState>,
+    /// Whether there are numbers among them.
+    has_far_numbers: bool,
     /// Names defined, oldest first.
     log: Vec<&'s str>,
     placeholders: Vec<Placeholder>,
@@ -65,24 +67,27 @@ fn number_of(name: &str) -> Option<usize> {
 
 impl<'s> ValueScope<'s> {
     fn get(&self, name: &'s str) -> Slot {
-        if let Some(n) = number_of(name)
-            && let Some(slot) = self.numbers.get(n)
-            && !matches!(slot, Slot::Unknown)
-        {
-            return *slot;
+        if let Some(n) = number_of(name) {
+            let slot = self.numbers.get(n).copied().unwrap_or(Slot::Unknown);
+            if !self.has_far_numbers || !matches!(slot, Slot::Unknown) {
+                return slot;
+            }
         }
         self.names.get(name).copied().unwrap_or(Slot::Unknown)
     }
 
     fn set(&mut self, name: &'s str, slot: Slot) {
-        match number_of(name) {
-            Some(n) if n <= 2 * self.numbers.len() + 64 && self.names.get(name).is_none() => {
+        let is_far = |scope: &Self| scope.has_far_numbers && scope.names.contains_key(name);
+        let number = number_of(name);
+        match number {
+            Some(n) if n <= 2 * self.numbers.len() + 64 && !is_far(self) => {
                 if n >= self.numbers.len() {
                     self.numbers.resize(n + 1, Slot::Unknown);
                 }
                 self.numbers[n] = slot;
             }
             _ => {
+                self.has_far_numbers |= number.is_some();
                 self.names.insert(name, slot);
             }
         }
@@ -92,6 +97,7 @@ impl<'s> ValueScope<'s> {
     fn clear(&mut self) {
         self.numbers.clear();
         self.names.clear();
+        self.has_far_numbers = false;
         self.log.clear();
         self.placeholders.clear();
     }
@@ -183,6 +189,9 @@ impl<'s> Parser<'s> {
     }
 
     fn nth(&self, first: Value, number: u32) -> Value {
+        if number == 0 {
+            return first;
+        }
         match self.body.def(first) {
             ValueDef::OpResult { op, index } => self.body.result(op, index + number as usize),
             ValueDef::BlockArgument { .. } => first,
