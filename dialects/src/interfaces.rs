@@ -64,7 +64,7 @@ pub trait ViewLike: Send + Sync {
 }
 
 /// Subscripts of an access: an affine map applied to operands, dimensions first.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Subscripts {
     /// One result for each dimension of the memref.
     pub map: AffineMap,
@@ -90,7 +90,7 @@ pub trait MemoryAccess: Send + Sync {
 }
 
 /// A bound of a counted loop.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Bound {
     /// A value.
     Value(Value),
@@ -99,7 +99,7 @@ pub enum Bound {
 }
 
 /// The iteration space of a counted loop: `lower, lower + step, …` below `upper`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct LoopBounds {
     /// The first value.
     pub lower: Bound,
@@ -110,7 +110,7 @@ pub struct LoopBounds {
 }
 
 /// The step of a counted loop.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Step {
     /// A positive number.
     Constant(i64),
@@ -134,7 +134,7 @@ pub trait LoopLike: Send + Sync {
 }
 
 /// What decides a conditional.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Decision {
     /// A value of type `i1`.
     Value(Value),

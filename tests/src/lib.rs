@@ -10,6 +10,7 @@
 //! | [`peers`] | `mlir-opt` as a judge |
 //! | [`program`], [`generate`] | small programs of neighbouring loops, with an executor of their own; random ones |
 //! | [`oracle`] | which loops of a run may be fused, by looking at a trace |
+//! | [`edits`], [`instances`] | random edits of loop trees; what a tree runs, instance by instance |
 //! | [`campaign`] | all of these put together |
 //! | [`chains`] | long programs, for tests of scaling |
 #![forbid(unsafe_code)]
@@ -18,8 +19,10 @@ pub mod behaviour;
 pub mod campaign;
 pub mod chains;
 pub mod check;
+pub mod edits;
 pub mod fixtures;
 pub mod generate;
+pub mod instances;
 pub mod oracle;
 pub mod peers;
 pub mod program;

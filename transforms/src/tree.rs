@@ -13,6 +13,7 @@
 //! one; strides, shifts and reversals are in the maps. Loop variables have no names: an index counts loops outwards, 0 is the
 //! innermost, so equal bodies are equal wherever they stand.
 
+pub mod edit;
 pub mod green;
 pub mod program;
 pub mod raise;

@@ -15,7 +15,7 @@ use loomir_ir::{Attr, AttrKind, Block, Body, Context, DYNAMIC, Op, Region, Trait
 
 use super::base::{AliasMode, Base, Bases};
 use super::form::condition::Condition;
-use super::form::{Atom, Form, Forms};
+use super::form::{Form, Forms};
 use super::system::Instances;
 
 /// Iteration vectors: all integer values of the levels for which every constraint is `>= 0`.
@@ -120,7 +120,7 @@ impl<'b> Reader<'b> {
         let mut lowers = self.forms.of_bound(&bounds.lower);
         let uppers = self.forms.of_bound(&bounds.upper);
         let step = self.forms.of_step(bounds.step);
-        let level = Form::atom(Atom::Level(depth));
+        let level = Form::level(depth);
         let mut domain = Domain { levels: depth + 1, constraints: Vec::new(), exact: !unsigned };
         let single = if lowers.len() == 1 { lowers[0].clone() } else { None };
         let counted = match (&single, step) {

@@ -76,6 +76,11 @@ impl Form {
         Form { constant: 0, terms: vec![(atom, 1)] }
     }
 
+    /// The variable of the loop at a level.
+    pub fn level(level: u32) -> Form {
+        Form { constant: 0, terms: vec![(Atom::Level(level), 1)] }
+    }
+
     /// The number, if it is one.
     pub fn as_constant(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
@@ -195,16 +200,46 @@ impl Form {
 
     /// The form with a level replaced by itself minus `delay`.
     pub fn delayed(&self, level: u32, delay: i64) -> Option<Form> {
-        let earlier = Form::atom(Atom::Level(level)).plus(&Form::constant(1), delay.checked_neg()?)?;
-        self.substitute(&mut |own| {
-            Some(if own == level { earlier.clone() } else { Form::atom(Atom::Level(own)) })
-        })
+        let earlier = Form::level(level).plus(&Form::constant(1), delay.checked_neg()?)?;
+        self.substitute(&mut |own| Some(if own == level { earlier.clone() } else { Form::level(own) }))
+    }
+
+    /// The form with each level `by` higher: what it is inside so many more loops, where levels count outwards.
+    pub fn raised(&self, by: u32) -> Option<Form> {
+        self.substitute(&mut |level| Some(Form::level(level + by)))
     }
 
     /// The coefficient of a level outside of quotients.
     pub fn coefficient_of_level(&self, level: u32) -> i64 {
         let of = |(atom, c): &(Atom, i64)| if *atom == Atom::Level(level) { Some(*c) } else { None };
         self.terms.iter().find_map(of).unwrap_or(0)
+    }
+
+    /// Calls `f` with each parameter, those inside quotients included.
+    pub fn each_parameter(&self, f: &mut dyn FnMut(Value)) {
+        for (atom, _) in &self.terms {
+            match atom {
+                Atom::Param(value) => f(*value),
+                Atom::FloorDiv(inner, _) => inner.each_parameter(f),
+                Atom::Level(_) => {}
+            }
+        }
+    }
+
+    /// What the form is where levels and parameters have these values. `None` where one has none, or a number leaves 64 bits.
+    pub fn evaluate(
+        &self,
+        level: &dyn Fn(u32) -> Option<i64>,
+        parameter: &dyn Fn(Value) -> Option<i64>,
+    ) -> Option<i64> {
+        self.terms.iter().try_fold(self.constant, |sum, (atom, coefficient)| {
+            let value = match atom {
+                Atom::Level(at) => level(*at)?,
+                Atom::Param(value) => parameter(*value)?,
+                Atom::FloorDiv(inner, divisor) => inner.evaluate(level, parameter)?.div_euclid(*divisor),
+            };
+            sum.checked_add(value.checked_mul(*coefficient)?)
+        })
     }
 
     /// Whether every atom satisfies `accept`, those inside quotients included.

@@ -180,7 +180,7 @@ impl Class {
 
 /// The form over levels counted from the root that a form over loops counted outwards is in a place inside `depth` loops.
 pub fn absolute(form: &Form, depth: u32) -> Option<Form> {
-    form.substitute(&mut |index| Some(Form::atom(Atom::Level(depth.checked_sub(index + 1)?))))
+    form.substitute(&mut |index| Some(Form::level(depth.checked_sub(index + 1)?)))
 }
 
 /// The form over loops counted outwards that a form over levels counted from the root is in a place inside `depth` loops.
@@ -190,7 +190,7 @@ pub fn relative(form: &Form, depth: u32) -> Option<Form> {
 }
 
 /// Adds a loop's level and what is known of it to `domain`. Of forms that use values computed inside more than `known` loops nothing is known.
-fn enter(program: &Program, forest: &Forest, header: HeaderId, domain: &mut Domain, known: u32) {
+pub fn enter(program: &Program, forest: &Forest, header: HeaderId, domain: &mut Domain, known: u32) {
     let depth = domain.levels;
     domain.levels += 1;
     let push = |domain: &mut Domain, form: Option<Form>| match form.filter(|f| program.is_known(f, known)) {
@@ -210,7 +210,7 @@ fn enter(program: &Program, forest: &Forest, header: HeaderId, domain: &mut Doma
             }
         }
         Span::Range { scale, lower, upper } => {
-            let variable = Form::atom(Atom::Level(depth)).times(*scale);
+            let variable = Form::level(depth).times(*scale);
             for form in lower {
                 let bound = absolute(form, depth);
                 push(domain, variable.as_ref().zip(bound).and_then(|(x, bound)| x.minus(&bound)));
@@ -224,7 +224,7 @@ fn enter(program: &Program, forest: &Forest, header: HeaderId, domain: &mut Doma
 }
 
 /// Adds what is known where an `if` holds, or fails, to `domain`, as [`enter`] does.
-fn guard(
+pub fn guard(
     program: &Program,
     forest: &Forest,
     (of, map): (IfId, Map),
@@ -284,35 +284,44 @@ impl Scan<'_> {
     fn leaf(&mut self, statement: StatementId, map: Map, domain: &Arc<Domain>, delay: i64) {
         let info = self.program.statement(statement);
         self.nest.world = self.nest.world.or(info.effects.world);
-        let map = self.forest.map(map);
-        let own = map.len() as u32;
-        let mut level = |level: u32| match map.get(level as usize) {
-            Some(form) => absolute(form, domain.levels),
-            None => Some(Form::atom(Atom::Level(domain.levels + (level - own)))),
-        };
-        for (class, op) in &info.effects.classes {
-            let mut exact = domain.exact && class.domain.exact;
-            let mut keep = |form: &Form| {
-                let known = self.program.is_known(form, self.depth).then(|| form.substitute(&mut level));
-                known.flatten()
-            };
-            let subscripts =
-                class.subscripts.as_ref().map(|all| all.iter().map(|f| keep(f.as_ref()?)).collect());
-            let inner = class.domain.levels - own;
-            let domain = if inner == 0 && class.domain.constraints.is_empty() && exact == domain.exact {
-                domain.clone()
-            } else {
-                let mut constraints = domain.constraints.clone();
-                for constraint in &class.domain.constraints {
-                    match keep(constraint) {
-                        Some(form) => constraints.push(form),
-                        None => exact = false,
-                    }
-                }
-                Arc::new(Domain { levels: domain.levels + inner, constraints, exact })
-            };
-            let class = Class { subscripts, domain, ..class.clone() };
-            self.nest.add(Representative { class, op: *op, delay });
+        for (class, op) in in_place(self.program, statement, self.forest.map(map), domain, self.depth) {
+            self.nest.add(Representative { class, op, delay });
         }
     }
+}
+
+/// The access classes of a statement in a place of a tree: a leaf with this map inside the loops of `domain`. Of forms that use values computed
+/// inside more than `known` loops nothing is known.
+pub fn in_place(
+    program: &Program,
+    statement: StatementId,
+    map: &[Form],
+    domain: &Arc<Domain>,
+    known: u32,
+) -> impl Iterator<Item = (Class, Op)> {
+    let own = map.len() as u32;
+    program.statement(statement).effects.classes.iter().map(move |(class, op)| {
+        let mut level = |level: u32| match map.get(level as usize) {
+            Some(form) => absolute(form, domain.levels),
+            None => Some(Form::level(domain.levels + (level - own))),
+        };
+        let mut keep =
+            |form: &Form| program.is_known(form, known).then(|| form.substitute(&mut level)).flatten();
+        let mut exact = domain.exact && class.domain.exact;
+        let subscripts = class.subscripts.as_ref().map(|all| all.iter().map(|f| keep(f.as_ref()?)).collect());
+        let inner = class.domain.levels - own;
+        let domain = if inner == 0 && class.domain.constraints.is_empty() && exact == domain.exact {
+            domain.clone()
+        } else {
+            let mut constraints = domain.constraints.clone();
+            for constraint in &class.domain.constraints {
+                match keep(constraint) {
+                    Some(form) => constraints.push(form),
+                    None => exact = false,
+                }
+            }
+            Arc::new(Domain { levels: domain.levels + inner, constraints, exact })
+        };
+        (Class { subscripts, domain, ..class.clone() }, *op)
+    })
 }

@@ -5,11 +5,12 @@
 
 use hashbrown::HashMap;
 use loomir_ir::Value;
-use loomir_polyhedra::{Affine, Conjunction, Var};
+use loomir_polyhedra::{Affine, Conjunction, Point, Var};
 
 use super::form::{Atom, Form};
 
 /// A conjunction under construction.
+#[derive(Clone, Debug)]
 pub struct System {
     /// The constraints so far.
     pub set: Conjunction,
@@ -49,18 +50,17 @@ impl System {
     }
 }
 
-/// The parameters of forms, those inside quotients included.
-pub fn collect_parameters(form: &Form, f: &mut dyn FnMut(Value)) {
-    for (atom, _) in form.terms() {
-        match atom {
-            Atom::Param(value) => f(*value),
-            Atom::FloorDiv(inner, _) => collect_parameters(inner, f),
-            Atom::Level(_) => {}
-        }
-    }
+/// Which of two instances a form is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// The first.
+    First,
+    /// The second.
+    Second,
 }
 
 /// Instances of two accesses: variables are the levels around both, those of the first, those of the second, and the parameters of both.
+#[derive(Clone, Debug)]
 pub struct Pair {
     /// The constraints so far.
     pub system: System,
@@ -81,11 +81,24 @@ impl Pair {
         around: &[Form],
         equal: &[(&Form, &Form)],
     ) -> Pair {
+        Pair::with_forms((first, of_first), (second, of_second), shared, around, equal, &[])
+    }
+
+    /// The same, for use with `forms` too: their parameters are variables.
+    pub fn with_forms(
+        (first, of_first): Instances<'_>,
+        (second, of_second): Instances<'_>,
+        shared: u32,
+        around: &[Form],
+        equal: &[(&Form, &Form)],
+        forms: &[&Form],
+    ) -> Pair {
         let levels = first + second - shared;
         let mut parameters = HashMap::new();
         let domains = of_first.iter().chain(of_second).chain(around);
-        for form in domains.chain(equal.iter().flat_map(|(x, y)| [*x, *y])) {
-            collect_parameters(form, &mut |value| {
+        let equal_forms = equal.iter().flat_map(|(x, y)| [*x, *y]);
+        for form in domains.chain(equal_forms).chain(forms.iter().copied()) {
+            form.each_parameter(&mut |value| {
                 let next = Var(levels + parameters.len() as u32);
                 parameters.entry(value).or_insert(next);
             });
@@ -111,6 +124,37 @@ impl Pair {
     /// The variable of a level of the second.
     pub fn second(&self, level: u32) -> Var {
         second_var(level, self.shared, self.skipped)
+    }
+
+    /// The variable of a level of one of them.
+    pub fn level(&self, level: u32, side: Side) -> Var {
+        match side {
+            Side::First => self.first(level),
+            Side::Second => self.second(level),
+        }
+    }
+
+    /// A form over the levels of one of them.
+    pub fn affine(&mut self, form: &Form, side: Side) -> Affine {
+        let (shared, skipped) = (self.shared, self.skipped);
+        match side {
+            Side::First => self.system.affine(form, &Var),
+            Side::Second => self.system.affine(form, &|level| second_var(level, shared, skipped)),
+        }
+    }
+
+    /// What forms of one of them are at a point; 0 for what does not fit 64 bits.
+    pub fn values<'f>(
+        &self,
+        point: &Point,
+        forms: impl IntoIterator<Item = &'f Form>,
+        side: Side,
+    ) -> Vec<i64> {
+        let numbers = point.to_i64s().unwrap_or_default();
+        let at = |var: Var| numbers.get(var.index()).copied();
+        let parameter = |value| at(*self.system.parameters.get(&value)?);
+        let value = |form: &Form| form.evaluate(&|level| at(self.level(level, side)), &parameter);
+        forms.into_iter().map(|form| value(form).unwrap_or_default()).collect()
     }
 }
 

@@ -3,10 +3,10 @@
 //!
 //! The names in brackets are those of the remarks of LLVM's `loop-fusion` where it has one for the reason.
 
-use loomir_ir::{Body, Diagnostic, Loc, Op, Value, ValueDef};
+use loomir_ir::{Body, Diagnostic, Op, Value};
 
 use crate::dependence::base::AliasMode;
-use crate::legality::{Cause, Verdict, Witness};
+use crate::legality::{Verdict, called};
 
 /// Why a pair was not fused.
 #[derive(Clone, Debug)]
@@ -69,7 +69,7 @@ pub(super) fn not_merged(body: &Body, first: Op, second: Op, between: Op) -> Dia
 /// The remark for a function whose arguments were taken not to overlap.
 pub(super) fn assumed(body: &Body, pairs: &[(Value, Value)], mode: AliasMode) -> Diagnostic {
     let pairs: Vec<String> =
-        pairs.iter().map(|(a, b)| format!("{} and {}", name(body, *a), name(body, *b))).collect();
+        pairs.iter().map(|(a, b)| format!("{} and {}", called(body, *a), called(body, *b))).collect();
     let (function, pairs) = (function(body), pairs.join(", "));
     let message = match mode {
         AliasMode::Version => format!(
@@ -125,61 +125,9 @@ pub(super) fn missed(body: &Body, first: Op, second: Op, why: &Missed) -> Diagno
         Missed::Unsigned(op) => remark.note(body.loc(*op), "this one"),
         Missed::UsesResult(op) => remark.note(body.loc(*op), "it is used here"),
         Missed::NonAdjacent(op) => remark.note(body.loc(*op), "it stands here"),
-        Missed::Dependences(verdict) => explain(body, remark, verdict),
+        Missed::Dependences(verdict) => verdict.explain(body, remark, "fused"),
         _ => remark,
     }
-}
-
-fn explain(body: &Body, remark: Diagnostic, verdict: &Verdict) -> Diagnostic {
-    let (witness, certain) = match verdict {
-        Verdict::Legal { .. } => return remark,
-        Verdict::Illegal(witness) => (witness, true),
-        Verdict::MayBeIllegal(witness) => (witness, false),
-        Verdict::Unknown { accesses: (a, b) } => {
-            return remark
-                .note(body.loc(*a), "the solver's limit was reached between this access")
-                .note(body.loc(*b), "and this one");
-        }
-    };
-    let remark = remark
-        .note(body.loc(witness.first.0), first_line(body, witness))
-        .note(body.loc(witness.second.0), second_line(body, witness, certain));
-    match witness.cause {
-        Cause::MayOverlap(Some((a, b))) => remark.help(format!(
-            "if arguments {} and {} never overlap, say so with --alias=distinct or the attribute llvm.noalias",
-            name(body, a),
-            name(body, b)
-        )),
-        _ => remark,
-    }
-}
-
-fn first_line(body: &Body, witness: &Witness) -> String {
-    format!(
-        "in iteration {}, '{}' of the first loop",
-        vector(&witness.first.1),
-        body.op_ref(witness.first.0).name()
-    )
-}
-
-fn second_line(body: &Body, witness: &Witness, certain: bool) -> String {
-    let touches = match witness.cause {
-        Cause::Element => "touch one element",
-        Cause::Object => "may touch one element",
-        Cause::MayOverlap(_) => "may touch the same memory",
-        Cause::World => "may not be reordered",
-    };
-    format!(
-        "and in iteration {}, '{}' of the second {touches}; fused, the second {} run first",
-        vector(&witness.second.1),
-        body.op_ref(witness.second.0).name(),
-        if certain { "would" } else { "could" },
-    )
-}
-
-fn vector(iteration: &[i64]) -> String {
-    let numbers: Vec<String> = iteration.iter().map(i64::to_string).collect();
-    format!("({})", numbers.join(", "))
 }
 
 /// `[name]: `, after the function.
@@ -187,19 +135,5 @@ fn function(body: &Body) -> String {
     match body.attr(body.root(), "sym_name").and_then(|attr| attr.as_str(body.ctx())) {
         Some(name) => format!("[{name}]: "),
         None => String::new(),
-    }
-}
-
-/// How a value is called in a remark.
-fn name(body: &Body, value: Value) -> String {
-    match body.def(value) {
-        ValueDef::BlockArgument { index, .. } => format!("#{index}"),
-        ValueDef::OpResult { op, .. } => match body.loc(op) {
-            Loc::UNKNOWN => format!("the result of '{}'", body.op_ref(op).name()),
-            loc => match loc.file_line_col(body.ctx()) {
-                Some((_, line, column)) => format!("the result at {line}:{column}"),
-                None => format!("the result of '{}'", body.op_ref(op).name()),
-            },
-        },
     }
 }

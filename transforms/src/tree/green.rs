@@ -335,69 +335,17 @@ impl Forest {
     fn free_of_map(&self, map: Map) -> u32 {
         self.map(map).iter().map(free_of).max().unwrap_or(0)
     }
-
-    /// A body of a loop whose variable is replaced by itself minus `delay`: what ran at `x` now runs at `x + delay`. Linear in the nodes that
-    /// refer to it. Nothing if a number leaves 64 bits.
-    pub fn delayed(&mut self, body: Green, delay: i64) -> Option<Green> {
-        if delay == 0 { Some(body) } else { self.delay_at(body, 0, delay) }
-    }
-
-    /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
-    fn delay_at(&mut self, tree: Green, depth: u32, delay: i64) -> Option<Green> {
-        if self.free(tree) <= depth {
-            return Some(tree);
-        }
-        match self.get(tree) {
-            Node::Empty => Some(tree),
-            Node::Sequence { .. } => {
-                let items: Vec<Green> = self.items(tree).collect();
-                let items: Option<Vec<Green>> =
-                    items.into_iter().map(|item| self.delay_at(item, depth, delay)).collect();
-                Some(self.sequence(&items?))
-            }
-            Node::Loop { header, body } => {
-                let header = self.header(header);
-                let span = header.span.mapped(&|form| form.delayed(depth, delay))?;
-                let later = |origin: &Origin| {
-                    let map = origin
-                        .map
-                        .iter()
-                        .map(|form| form.delayed(depth + 1, delay))
-                        .collect::<Option<_>>()?;
-                    Some(Origin { of: origin.of, map })
-                };
-                let origins = header.origins.iter().map(later).collect::<Option<_>>()?;
-                let body = self.delay_at(body, depth + 1, delay)?;
-                Some(self.make_loop(Header { span, origins }, body))
-            }
-            Node::Versioned { assumption, fast, fallback } => {
-                let fast = self.delay_at(fast, depth, delay)?;
-                let fallback = self.delay_at(fallback, depth, delay)?;
-                Some(self.node(Node::Versioned { assumption, fast, fallback }))
-            }
-            Node::Guard { of, map, holds, body } => {
-                let map = self.delayed_map(map, depth, delay)?;
-                let body = self.delay_at(body, depth, delay)?;
-                Some(self.guard(of, map, holds, body))
-            }
-            Node::Leaf { statement, map } => {
-                let map = self.delayed_map(map, depth, delay)?;
-                Some(self.leaf(statement, map))
-            }
-        }
-    }
-
-    fn delayed_map(&mut self, map: Map, depth: u32, delay: i64) -> Option<Map> {
-        let forms = self.map(map).iter().map(|form| form.delayed(depth, delay)).collect::<Option<_>>()?;
-        Some(self.make_map(forms))
-    }
 }
 
 impl Origin {
     /// The loop run later: at `x + delay` what was run at `x`.
     pub fn delayed(&self, delay: i64) -> Option<Origin> {
-        let map = self.map.iter().map(|form| form.delayed(0, delay)).collect::<Option<_>>()?;
-        Some(Origin { of: self.of, map })
+        self.mapped(&|form| form.delayed(0, delay))
+    }
+
+    /// The origin with `f` of each form.
+    pub(super) fn mapped(&self, f: &dyn Fn(&Form) -> Option<Form>) -> Option<Origin> {
+        Some(Origin { of: self.of, map: self.map.iter().map(f).collect::<Option<_>>()? })
     }
 
     /// The loop's own iteration.
@@ -417,7 +365,7 @@ impl Span {
     }
 
     /// The span with `f` of each form.
-    fn mapped(&self, f: &dyn Fn(&Form) -> Option<Form>) -> Option<Span> {
+    pub(super) fn mapped(&self, f: &dyn Fn(&Form) -> Option<Form>) -> Option<Span> {
         let all = |forms: &[Form]| forms.iter().map(f).collect::<Option<Box<[Form]>>>();
         Some(match self {
             Span::Whole => Span::Whole,

@@ -22,8 +22,8 @@ pub struct LoopId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct IfId(pub u32);
 
-/// A statement of the program.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+/// A statement of the program. Statements are numbered in the order of the text.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StatementId(pub u32);
 
 /// A loop as it was.
@@ -45,6 +45,8 @@ pub struct LoopInfo {
     pub carried: usize,
     /// The loop as a tree, as it was raised.
     pub green: Green,
+    /// The first loop in the same loop with the same bounds. What its space does not say exactly, it does not say of these loops alike.
+    pub alike: LoopId,
 }
 
 /// An `if` as it was.
@@ -58,6 +60,8 @@ pub struct IfInfo {
     pub condition: Condition,
     /// What its regions run, if they have a block: the first if the condition holds, the second if not.
     pub bodies: [Option<Green>; 2],
+    /// The first `if` in the same loop that the same decides.
+    pub alike: IfId,
 }
 
 /// A statement as it was.
@@ -85,6 +89,8 @@ pub struct Program {
     pub(super) statements: Vec<StatementInfo>,
     /// The bodies of the loops.
     pub(super) blocks: HashMap<Block, LoopId>,
+    /// How many loops are around the blocks of `if`s.
+    pub(super) sides: HashMap<Block, u32>,
     /// How many loops are around each parameter that is computed in the program.
     pub(super) depths: HashMap<Value, u32>,
 }
@@ -153,6 +159,20 @@ impl Program {
             && others.exact
             && own.constraints.len() == others.constraints.len()
             && here(&own.constraints, map).is_some_and(|own| Some(own) == here(&others.constraints, other))
+    }
+
+    /// How many loops are around a statement, loop or `if`; nothing for what is inside a statement.
+    pub fn depth_of(&self, body: &Body, op: Op) -> Option<u32> {
+        self.block_depth(body.block_of(op)?)
+    }
+
+    /// How many loops are around what stands in a block.
+    fn block_depth(&self, block: Block) -> Option<u32> {
+        if block == self.block {
+            return Some(0);
+        }
+        let of_loop = self.loop_of(block).map(|of| self.loop_info(of).depth + 1);
+        of_loop.or_else(|| self.sides.get(&block).copied())
     }
 
     /// The loops around a loop and itself, from the outside.

@@ -3,7 +3,7 @@
 //! **Cost.** Linear in the operations.
 
 use hashbrown::HashMap;
-use loomir_dialects::interfaces::{Conditional, Decision, LoopLike};
+use loomir_dialects::interfaces::{Conditional, Decision, LoopBounds, LoopLike};
 use loomir_ir::{Block, Body, Op};
 
 use super::green::{Forest, Green, Header, Map, Origin, Span};
@@ -11,7 +11,7 @@ use super::program::{IfId, IfInfo, LoopId, LoopInfo, Program, StatementId, State
 use super::sides::If;
 use crate::dependence::access::Reader;
 use crate::dependence::base::AliasMode;
-use crate::dependence::form::{Atom, Form};
+use crate::dependence::form::Form;
 use crate::dependence::surroundings::Surroundings;
 
 /// What stands inside more loops and `if`s than this is raised to statements.
@@ -31,9 +31,12 @@ pub fn raise(body: &Body, block: Block, forest: &mut Forest, mode: AliasMode) ->
             ifs: Vec::new(),
             statements: Vec::new(),
             blocks: HashMap::new(),
+            sides: HashMap::new(),
             depths: HashMap::new(),
         },
         identities: Vec::new(),
+        extents: HashMap::new(),
+        decisions: HashMap::new(),
     };
     raise.program.root = raise.block(block, Place { parent: None, depth: 0, nesting: 0 });
     raise.program
@@ -103,6 +106,10 @@ struct Raise<'a> {
     program: Program,
     /// The identity map of each depth.
     identities: Vec<Map>,
+    /// The first loop with these bounds.
+    extents: HashMap<(Option<LoopId>, bool, LoopBounds), LoopId>,
+    /// The first `if` with this decision.
+    decisions: HashMap<(Option<LoopId>, Decision), IfId>,
 }
 
 impl<'a> Raise<'a> {
@@ -146,6 +153,7 @@ impl<'a> Raise<'a> {
         self.reader.enter(block);
         let id = LoopId(self.program.loops.len() as u32);
         let carried = body.num_results(op);
+        let alike = *self.extents.entry((parent, space.unsigned, space.bounds.clone())).or_insert(id);
         let info = LoopInfo {
             op,
             block,
@@ -155,6 +163,7 @@ impl<'a> Raise<'a> {
             space,
             carried,
             green: Forest::EMPTY,
+            alike,
         };
         self.program.loops.push(info);
         self.program.blocks.insert(block, id);
@@ -180,10 +189,12 @@ impl<'a> Raise<'a> {
         let bodies = blocks.map(|block| {
             let block = block?;
             self.reader.enter(block);
+            self.program.sides.insert(block, place.depth);
             Some(self.block(block, inside))
         });
         let of = IfId(self.program.ifs.len() as u32);
-        self.program.ifs.push(IfInfo { op, decision, condition, bodies });
+        let alike = *self.decisions.entry((place.parent, decision.clone())).or_insert(of);
+        self.program.ifs.push(IfInfo { op, decision, condition, bodies, alike });
         let map = self.identity(place.depth);
         self.forest.guards(If { of, map, bodies })
     }
@@ -191,7 +202,7 @@ impl<'a> Raise<'a> {
     fn identity(&mut self, depth: u32) -> Map {
         while self.identities.len() <= depth as usize {
             let depth = self.identities.len() as u32;
-            let forms: Vec<Form> = (0..depth).rev().map(|index| Form::atom(Atom::Level(index))).collect();
+            let forms: Vec<Form> = (0..depth).rev().map(Form::level).collect();
             let map = self.forest.make_map(forms.into());
             self.identities.push(map);
         }

@@ -206,7 +206,7 @@ impl Emit<'_> {
         form.substitute(&mut |level| {
             let scope = &self.scopes[level as usize];
             let (meaning, scale) = scope.meaning.as_ref()?;
-            let rest = meaning.plus(&Form::atom(Atom::Level(level)), scale.checked_neg()?)?;
+            let rest = meaning.plus(&Form::level(level), scale.checked_neg()?)?;
             let rest = self.in_values(&rest, level)?;
             Form::atom(Atom::Param(scope.variable)).minus(&rest)?.floor_div(*scale)
         })
@@ -384,7 +384,6 @@ impl Emit<'_> {
 /// An origin's map as seen from outside of its loop: without the loop's own iteration, which nothing there refers to.
 fn outside(map: &[Form]) -> Vec<Form> {
     let around = &map[..map.len().saturating_sub(1)];
-    let seen =
-        |form: &Form| form.substitute(&mut |level| Some(Form::atom(Atom::Level(level.checked_sub(1)?))));
+    let seen = |form: &Form| form.substitute(&mut |level| Some(Form::level(level.checked_sub(1)?)));
     around.iter().filter_map(seen).collect()
 }

@@ -38,7 +38,7 @@ impl Range {
         scale: i64,
         depth: u32,
     ) -> Option<Range> {
-        let rest = meaning.plus(&Form::atom(Atom::Level(depth)), scale.checked_neg()?)?;
+        let rest = meaning.plus(&Form::level(depth), scale.checked_neg()?)?;
         let first = |form: &Form| rest.plus(&absolute(form, depth)?.ceil_div(scale)?, scale);
         let last = |form: &Form| rest.plus(&absolute(form, depth)?, 1);
         Some(Range {

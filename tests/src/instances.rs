@@ -1,0 +1,234 @@
+//! Trees run instance by instance, with numbers for the parameters: what they run, and in which order.
+//!
+//! It is the definition of legality, taken literally: every instance of every statement once, and of any two that touch one
+//! location, one of them writing, the order as it was. It knows nothing of sets or of solvers, so it can judge those that do.
+
+use std::collections::BTreeMap;
+
+use loomir::ir::{Body, Trait, Value};
+use loomir::transforms::dependence::base::{Base, Bases, Overlap};
+use loomir::transforms::dependence::form::Form;
+use loomir::transforms::tree::{Forest, Green, Node, Program, Span, StatementId};
+
+use crate::random::Random;
+
+/// Most instances that are run.
+const MAX_INSTANCES: usize = 4_000;
+
+/// One execution of a statement: which, and the iterations of the loops of the program around it.
+pub type Instance = (StatementId, Vec<i64>);
+
+/// What a comparison found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// The tree does the same.
+    Same,
+    /// It does not: an instance is lost, repeated or added, or two change places.
+    Fault(String),
+    /// It cannot be said: something depends on more than the parameters.
+    Open,
+}
+
+/// An object and the value by which it is known, numbered, and subscripts.
+type Location = (usize, Vec<i64>);
+
+/// The values of parameters: small ones, drawn once for each, or none.
+#[derive(Clone, Copy, Debug)]
+pub struct Values(pub Option<u64>);
+
+impl Values {
+    fn of(self, value: Value) -> Option<i64> {
+        Some(Random::of_case(self.0?, value.index() as u64).range(0, 6))
+    }
+}
+
+/// What a tree runs, in order. Nothing if something in it is known only when the program runs, or there is too much of it.
+pub fn run(program: &Program, forest: &Forest, tree: Green, values: Values) -> Option<Vec<Instance>> {
+    let mut found = Vec::new();
+    enter(program, forest, tree, values, &mut Vec::new(), &mut found)?;
+    Some(found)
+}
+
+fn evaluate(form: &Form, levels: &[i64], values: Values) -> Option<i64> {
+    // Levels count outwards.
+    let level = |level: u32| levels.iter().rev().nth(level as usize).copied();
+    form.evaluate(&level, &|value| values.of(value))
+}
+
+fn enter(
+    program: &Program,
+    forest: &Forest,
+    tree: Green,
+    values: Values,
+    levels: &mut Vec<i64>,
+    found: &mut Vec<Instance>,
+) -> Option<()> {
+    match forest.get(tree) {
+        Node::Empty => {}
+        Node::Sequence { .. } => {
+            for item in forest.items(tree) {
+                enter(program, forest, item, values, levels, found)?;
+            }
+        }
+        Node::Loop { header, body } => {
+            let range = match &forest.header(header).span {
+                Span::Range { scale, lower, upper } => {
+                    let all = |forms: &[Form]| {
+                        forms.iter().map(|form| evaluate(form, levels, values)).collect::<Option<Vec<_>>>()
+                    };
+                    let (lower, upper) = (all(lower)?.into_iter().max()?, all(upper)?.into_iter().min()?);
+                    let up = |value: i64| -((-value).div_euclid(*scale));
+                    up(lower)..up(upper)
+                }
+                Span::Whole => {
+                    let lead = forest.header(header).origins.first()?;
+                    let space = &program.loop_info(lead.of).space;
+                    if !space.is_counted() || !space.domain.exact {
+                        return None;
+                    }
+                    // The iterations of the loops of the program around, and of the loop itself, which its bounds do not use.
+                    levels.push(0);
+                    let around: Option<Vec<i64>> =
+                        lead.map.iter().map(|form| evaluate(form, levels, values)).collect();
+                    levels.pop();
+                    let around = around?;
+                    let at = |form: &Form| {
+                        let level = |level: u32| around.get(level as usize).copied();
+                        form.evaluate(&level, &|value| values.of(value))
+                    };
+                    let extents: Option<Vec<i64>> = space.extents()?.iter().map(at).collect();
+                    0..-((-extents?.into_iter().min()?).div_euclid(space.step?))
+                }
+            };
+            for value in range {
+                levels.push(value);
+                enter(program, forest, body, values, levels, found)?;
+                levels.pop();
+            }
+        }
+        Node::Guard { of, map, holds, body } => {
+            let around: Option<Vec<i64>> =
+                forest.map(map).iter().map(|form| evaluate(form, levels, values)).collect();
+            let around = around?;
+            let outcome = program.if_info(of).condition.outcome(holds);
+            let at = |form: &Form| {
+                let level = |level: u32| around.get(level as usize).copied();
+                form.evaluate(&level, &|value| values.of(value))
+            };
+            let holds: Option<Vec<i64>> = outcome.constraints.iter().map(at).collect();
+            if !outcome.exact {
+                return None;
+            }
+            if holds?.iter().all(|value| *value >= 0) {
+                enter(program, forest, body, values, levels, found)?;
+            }
+        }
+        Node::Versioned { fast, .. } => enter(program, forest, fast, values, levels, found)?,
+        Node::Leaf { statement, map } => {
+            let iteration = forest.map(map).iter().map(|form| evaluate(form, levels, values));
+            found.push((statement, iteration.collect::<Option<_>>()?));
+            if found.len() > MAX_INSTANCES {
+                return None;
+            }
+        }
+    }
+    Some(())
+}
+
+/// Whether everything that is compared is known: every access names one element, of an object that has one name and is apart from all others.
+pub fn is_exact(program: &Program, bases: &Bases<'_>, statements: impl Iterator<Item = StatementId>) -> bool {
+    let mut names: Vec<(Base, Option<Value>)> = Vec::new();
+    for id in statements {
+        let info = program.statement(id);
+        let depth = program.path(info.parent).len() as u32;
+        for (class, _) in &info.effects.classes {
+            let whole = matches!(class.base, Base::World | Base::Exit);
+            let elements = class.subscripts.as_ref().is_some_and(|all| all.iter().all(Option::is_some));
+            if !class.domain.exact || class.domain.levels != depth || !(whole || elements) {
+                return false;
+            }
+            if !whole && !names.contains(&(class.base, class.origin)) {
+                names.push((class.base, class.origin));
+            }
+        }
+    }
+    let may_overlap = |(i, a): (usize, &(Base, Option<Value>))| {
+        names[i + 1..].iter().any(|b| matches!(bases.overlap(a.0, b.0), Overlap::Same | Overlap::May))
+    };
+    !names.iter().enumerate().any(may_overlap)
+}
+
+/// Holds what a tree runs against what the program runs. Locations are those that are touched for certain.
+pub fn compare(
+    body: &Body,
+    program: &Program,
+    old: &[Instance],
+    new: &[Instance],
+    values: Values,
+) -> Finding {
+    let is_pure = |id: StatementId| body.has_trait(program.statement(id).op, Trait::Pure);
+    let mut places: BTreeMap<&Instance, Vec<usize>> = BTreeMap::new();
+    for (place, instance) in new.iter().enumerate().filter(|(_, instance)| !is_pure(instance.0)) {
+        places.entry(instance).or_default().push(place);
+    }
+    let name = |(id, iteration): &Instance| {
+        format!("'{}' of statement {} in {iteration:?}", body.op_ref(program.statement(*id).op).name(), id.0)
+    };
+    let mut wanted = 0;
+    for instance in old.iter().filter(|instance| !is_pure(instance.0)) {
+        wanted += 1;
+        match places.get(instance).map(Vec::len) {
+            None => return Finding::Fault(format!("{} is lost", name(instance))),
+            Some(1) => {}
+            Some(_) => return Finding::Fault(format!("{} is repeated", name(instance))),
+        }
+    }
+    if places.len() > wanted {
+        let there: std::collections::BTreeSet<&Instance> = old.iter().collect();
+        let more = places.keys().find(|instance| !there.contains(*instance));
+        return Finding::Fault(format!("{} is added", more.map(|m| name(m)).unwrap_or_default()));
+    }
+    let mut objects: Vec<(Base, Option<Value>)> = Vec::new();
+    let mut touched: BTreeMap<Location, Vec<(bool, &Instance)>> = BTreeMap::new();
+    for instance in old {
+        for (class, _) in &program.statement(instance.0).effects.classes {
+            let at = |form: &Form| {
+                let level = |level: u32| instance.1.get(level as usize).copied();
+                form.evaluate(&level, &|value| values.of(value))
+            };
+            let whole = matches!(class.base, Base::World | Base::Exit);
+            let subscripts = class.subscripts.iter().flatten().map(|form| at(form.as_ref()?));
+            let subscripts: Option<Vec<i64>> = if whole { Some(Vec::new()) } else { subscripts.collect() };
+            let Some(subscripts) = subscripts else { return Finding::Open };
+            let name = (class.base, class.origin);
+            let object = objects.iter().position(|known| *known == name).unwrap_or_else(|| {
+                objects.push(name);
+                objects.len() - 1
+            });
+            let location = (object, subscripts);
+            touched.entry(location).or_default().push((class.writes, instance));
+        }
+    }
+    let turned = |first: &Instance, second: &Instance| match (places.get(first), places.get(second)) {
+        (Some(x), Some(y)) => x > y,
+        _ => false,
+    };
+    let world = |instance: &&Instance| {
+        program.statement(instance.0).effects.classes.iter().any(|(class, _)| class.base == Base::World)
+    };
+    let everything: Vec<(bool, &Instance)> =
+        old.iter().map(|instance| (world(&instance), instance)).collect();
+    let with_world = everything.iter().any(|(world, _)| *world).then_some(&everything);
+    for meeting in touched.values().chain(with_world) {
+        for (i, (writes, first)) in meeting.iter().enumerate() {
+            for (other, second) in &meeting[i + 1..] {
+                let touches = !program.statement(second.0).effects.classes.is_empty()
+                    && !program.statement(first.0).effects.classes.is_empty();
+                if (*writes || *other) && touches && turned(first, second) {
+                    return Finding::Fault(format!("{} runs after {}", name(first), name(second)));
+                }
+            }
+        }
+    }
+    Finding::Same
+}

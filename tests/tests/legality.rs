@@ -1,0 +1,131 @@
+//! The one check of legality, against the definition taken literally: random edits of random programs, run instance by instance.
+
+use std::collections::BTreeMap;
+
+use loomir::AliasMode;
+use loomir::ir::{Block, Body};
+use loomir::transforms::dependence::base::Bases;
+use loomir::transforms::legality::{Checker, Verdict, Witness};
+use loomir::transforms::tree::raise::raise;
+use loomir::transforms::tree::{Forest, Program, StatementId};
+use loomir_testing::edits::{KINDS, edit};
+use loomir_testing::generate::generate;
+use loomir_testing::instances::{Finding, Values, compare, is_exact, run};
+use loomir_testing::random::Random;
+
+/// The blocks of the functions of a module.
+fn each_function(module: &mut Body, f: &mut dyn FnMut(&mut Body, Block)) {
+    module.for_each_body(&mut |body| {
+        let blocks: Vec<Block> = body
+            .own_regions(body.root())
+            .flat_map(|region| body.blocks(region).collect::<Vec<_>>())
+            .filter(|block| body.terminator(*block).is_some())
+            .collect();
+        for block in blocks {
+            f(body, block);
+        }
+    });
+}
+
+fn statements(program: &Program, forest: &Forest) -> impl Iterator<Item = StatementId> {
+    (0..forest.leaves(program.root)).map(StatementId)
+}
+
+#[derive(Default, Debug)]
+struct Tally {
+    edits: BTreeMap<&'static str, [u32; 2]>,
+    legal: u32,
+    illegal: u32,
+    confirmed: u32,
+    open: u32,
+    unavailable: u32,
+}
+
+/// One random program and a few trees of it. Panics where the check is wrong.
+fn case(seed: u64, index: u64, tally: &mut Tally) {
+    let mut random = Random::of_case(seed, index);
+    let text = generate(&mut random).to_mlir().mlir;
+    let ctx = loomir::context();
+    let mut module = loomir::parse(&ctx, &text, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+    each_function(&mut module, &mut |body, block| {
+        let mut forest = Forest::default();
+        let mode = AliasMode::Distinct;
+        let program = raise(body, block, &mut forest, mode);
+        let bases = Bases::new(body, mode);
+        let exact = is_exact(&program, &bases, statements(&program, &forest));
+        // With parameters another size may be needed to see a fault.
+        let none = Values(None);
+        let sized = run(&program, &forest, program.root, none)
+            .is_some_and(|all| compare(body, &program, &all, &all, none) == Finding::Same);
+        let checker = Checker::new(body, &program, mode, Default::default());
+        for _ in 0..12 {
+            let (mut tree, mut kinds) = (program.root, Vec::new());
+            for _ in 0..random.range(1, 3) {
+                if let Some((new, kind)) = edit(body, &mut forest, &program, tree, &mut random) {
+                    (tree, _) = (new, kinds.push(KINDS[kind]));
+                }
+            }
+            if tree == program.root {
+                continue;
+            }
+            let verdict = checker.check(&forest, tree);
+            for kind in &kinds {
+                let [legal, illegal] = tally.edits.entry(kind).or_default();
+                if verdict.is_legal() {
+                    *legal += 1
+                } else {
+                    *illegal += 1
+                };
+            }
+            let mut findings = Vec::new();
+            for _ in 0..8 {
+                let values = Values(Some(random.bits()));
+                let ran = |tree| run(&program, &forest, tree, values);
+                findings.push(match (ran(program.root), ran(tree)) {
+                    (Some(old), Some(new)) => compare(body, &program, &old, &new, values),
+                    _ => Finding::Open,
+                });
+            }
+            let fault =
+                findings.iter().find_map(|f| if let Finding::Fault(what) = f { Some(what) } else { None });
+            let open = findings.contains(&Finding::Open);
+            let says = || format!("case {index}, {kinds:?}: {verdict:?}\n{text}");
+            match &verdict {
+                Verdict::Legal { .. } => {
+                    tally.legal += 1;
+                    assert_eq!(fault, None, "{}", says());
+                }
+                // Where a value can be seen is not asked there.
+                Verdict::Illegal(Witness::Unavailable { .. })
+                | Verdict::MayBeIllegal(Witness::Unavailable { .. } | Witness::Carried(_)) => {
+                    tally.unavailable += 1;
+                }
+                Verdict::Illegal(_) => {
+                    tally.illegal += 1;
+                    tally.confirmed += u32::from(fault.is_some());
+                    assert!(fault.is_some() || open || !sized, "without need: {}", says());
+                }
+                Verdict::MayBeIllegal(_) => {
+                    tally.open += 1;
+                    assert!(!exact || fault.is_some() || open || !sized, "without need: {}", says());
+                }
+                Verdict::Unknown { .. } => panic!("no answer: {}", says()),
+            }
+        }
+    });
+}
+
+#[test]
+fn the_check_says_what_running_every_instance_says() {
+    let mut tally = Tally::default();
+    let cases = std::env::var("LOOMIR_LEGALITY_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(150);
+    for index in 0..cases {
+        case(31, index, &mut tally);
+    }
+    assert!(tally.legal > 200 && tally.illegal > 200, "{tally:?}");
+    assert!(tally.confirmed * 10 > tally.illegal * 8, "{tally:?}");
+    for (kind, [legal, illegal]) in &tally.edits {
+        let always_wrong = ["drop", "delay"].contains(kind);
+        assert!((*legal > 5 || always_wrong) && *illegal > 5, "{kind}: {legal} legal, {illegal} not");
+    }
+}

@@ -1,0 +1,272 @@
+//! The check of a tree: which part of it was changed, and what is asked of that part.
+//!
+//! Where the tree and the program have the same loops around everything that differs, those loops keep the order of their iterations, so
+//! what differs is judged within one iteration of them. Items of a sequence that both have are judged only against those they have changed places with.
+
+use hashbrown::{HashMap, HashSet};
+use loomir_ir::Body;
+use loomir_polyhedra::Limits;
+
+use super::placed::{Arm, Placed, leaves};
+use super::{Instance, Verdict, Witness, coverage, order, scope};
+use crate::dependence::base::{AliasMode, Base, Bases};
+use crate::dependence::form::{Atom, Form};
+use crate::dependence::nest::Frame;
+use crate::tree::{Forest, Green, LoopId, Node, Program, StatementId};
+
+/// Judges trees of one program.
+///
+/// ```
+/// # use loomir_dialects as dialects;
+/// # use loomir_ir::{Context, text};
+/// # use loomir_transforms::dependence::base::AliasMode;
+/// # use loomir_transforms::legality::{Checker, Verdict};
+/// # use loomir_transforms::tree::{Forest, raise::raise};
+/// # use loomir_polyhedra::Limits;
+/// # let ctx = dialects::context();
+/// let source = "
+///     func.func @f(%a: memref<8xi32>, %x: i32, %y: i32) {
+///       affine.for %i = 0 to 8 { affine.store %x, %a[%i] : memref<8xi32> }
+///       affine.for %i = 0 to 8 { affine.store %y, %a[%i] : memref<8xi32> }
+///       return
+///     }";
+/// # let mut module = text::parse(&ctx, source, "example.mlir").unwrap();
+/// # let function: &_ = module.nested_in_order().remove(0);
+/// # let block = function.blocks(function.own_regions(function.root()).next().unwrap()).next().unwrap();
+/// let mut forest = Forest::default();
+/// let program = raise(function, block, &mut forest, AliasMode::May);
+/// // The loops in the other order: what the second one wrote would be overwritten.
+/// let items: Vec<_> = forest.items(program.root).collect();
+/// let swapped = forest.sequence(&[items[1], items[0]]);
+/// let verdict = Checker::new(function, &program, AliasMode::May, Limits::default()).check(&forest, swapped);
+/// assert!(matches!(verdict, Verdict::Illegal(_)));
+/// ```
+pub struct Checker<'a> {
+    body: &'a Body,
+    program: &'a Program,
+    bases: Bases<'a>,
+    /// Bases of which nothing is assumed that has to be tested.
+    sure: Bases<'a>,
+    limits: Limits,
+}
+
+/// What is judged: neighbours in a sequence of the tree.
+pub(super) struct Part<'a> {
+    pub(super) body: &'a Body,
+    pub(super) program: &'a Program,
+    pub(super) forest: &'a Forest,
+    pub(super) bases: &'a Bases<'a>,
+    pub(super) limits: &'a Limits,
+    /// Where they stand.
+    pub(super) frame: &'a Frame,
+    /// For each item the place it had in the program, if it is there as it was.
+    places: Vec<Option<usize>>,
+}
+
+/// Two sequences that stand in the same loops: one of the program, one of the tree.
+struct Difference {
+    frame: Frame,
+    /// The innermost of those loops.
+    inside: Option<LoopId>,
+    old: Vec<Green>,
+    new: Vec<Green>,
+    /// How many items at the start, and at the end, are the same.
+    same: (usize, usize),
+}
+
+impl<'a> Checker<'a> {
+    /// A checker of trees of `program`, which `body` holds.
+    pub fn new(body: &'a Body, program: &'a Program, alias: AliasMode, limits: Limits) -> Self {
+        let sure = if alias == AliasMode::Version { AliasMode::May } else { alias };
+        Checker { body, program, bases: Bases::new(body, alias), sure: Bases::new(body, sure), limits }
+    }
+
+    /// Whether `tree`, a sequence, may run instead of the program. Pairs of arguments that it assumes apart and does not test itself are in the
+    /// answer.
+    pub fn check(&self, forest: &Forest, tree: Green) -> Verdict {
+        if tree == self.program.root {
+            return Verdict::Legal { assumed_apart: Vec::new() };
+        }
+        let outermost = self.difference(forest, tree, 0);
+        let innermost = self.difference(forest, tree, u32::MAX);
+        // What an edit inside of loops moved to other iterations of those is judged from the outside.
+        let stays = |difference: &Difference| {
+            let found = leaves(
+                self.body,
+                self.program,
+                forest,
+                difference.changed(),
+                difference.frame.depth,
+                Arm::Fast,
+            );
+            let depth = difference.frame.depth;
+            found.is_ok_and(|leaves| {
+                leaves.iter().all(|leaf| {
+                    let around = leaf.map.iter().take(depth as usize);
+                    leaf.map.len() >= depth as usize
+                        && around.zip(0..).all(|(form, level)| *form == Form::level(level))
+                })
+            })
+        };
+        let difference = if stays(&innermost) { innermost } else { outermost };
+        self.judge(forest, &difference)
+    }
+
+    /// The sequences that differ, inside at most `depth` loops.
+    fn difference(&self, forest: &Forest, tree: Green, depth: u32) -> Difference {
+        let surroundings = &self.program.surroundings;
+        let mut frame = Frame::outside(surroundings.constraints.clone(), surroundings.exact);
+        let (mut old, mut new, mut inside) = (self.program.root, tree, None);
+        loop {
+            let (a, b): (Vec<Green>, Vec<Green>) = (forest.items(old).collect(), forest.items(new).collect());
+            let least = a.len().min(b.len());
+            let first = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+            let last =
+                a.iter().rev().zip(b.iter().rev()).take(least - first).take_while(|(x, y)| x == y).count();
+            if let ([x], [y]) = (&a[first..a.len() - last], &b[first..b.len() - last])
+                && let (Node::Loop { header, body: before }, Node::Loop { header: other, body: after }) =
+                    (forest.get(*x), forest.get(*y))
+                && header == other
+                && frame.depth < depth
+            {
+                inside = forest.header(header).origins.first().map(|origin| origin.of);
+                frame = frame.inside(self.program, forest, header);
+                (old, new) = (before, after);
+                continue;
+            }
+            return Difference { frame, inside, old: a, new: b, same: (first, last) };
+        }
+    }
+
+    fn judge(&self, forest: &Forest, difference: &Difference) -> Verdict {
+        let depth = difference.frame.depth;
+        let at = |arm| leaves(self.body, self.program, forest, difference.changed(), depth, arm);
+        let (fast, fallback, old) = match (
+            at(Arm::Fast),
+            at(Arm::Fallback),
+            leaves(self.body, self.program, forest, difference.replaced(), depth, Arm::Fast),
+        ) {
+            (Ok(fast), Ok(fallback), Ok(old)) => (fast, fallback, old),
+            (Err(of), ..) | (_, Err(of), _) | (.., Err(of)) => {
+                return Verdict::MayBeIllegal(Witness::Extent(of));
+            }
+        };
+        let mut verdict = self.arm(forest, difference, &old, &fast, Arm::Fast);
+        if fast.iter().any(|leaf| leaf.version.is_some()) {
+            verdict = verdict.or(self.arm(forest, difference, &old, &fallback, Arm::Fallback));
+            verdict = verdict.or(self.same_statements(&fast, &fallback));
+        }
+        verdict
+    }
+
+    /// The tree with one arm of each versioned node taken.
+    fn arm(
+        &self,
+        forest: &Forest,
+        difference: &Difference,
+        statements: &[Placed],
+        leaves: &[Placed],
+        arm: Arm,
+    ) -> Verdict {
+        let part = Part {
+            body: self.body,
+            program: self.program,
+            forest,
+            bases: if arm == Arm::Fast { &self.bases } else { &self.sure },
+            limits: &self.limits,
+            frame: &difference.frame,
+            places: difference.places(),
+        };
+        let verdict = scope::check(&part, difference.inside, &difference.new, arm);
+        let verdict = verdict.or(coverage::check(&part, statements, leaves));
+        if verdict.is_legal() { verdict.or(order::check(&part, leaves)) } else { verdict }
+    }
+
+    /// Both arms of each versioned node run the same statements: then any of them may be taken.
+    fn same_statements(&self, fast: &[Placed], fallback: &[Placed]) -> Verdict {
+        let sorted = |leaves: &[Placed]| {
+            let mut all: Vec<(u32, StatementId)> =
+                leaves.iter().filter_map(|leaf| Some((leaf.version?.0, leaf.statement))).collect();
+            all.sort_unstable();
+            all.dedup();
+            all
+        };
+        let (a, b): (HashSet<_>, HashSet<_>) =
+            (sorted(fast).into_iter().collect(), sorted(fallback).into_iter().collect());
+        let mut differing: Vec<_> = a.symmetric_difference(&b).copied().collect();
+        differing.sort_unstable();
+        match differing.first() {
+            Some((_, id)) => {
+                let op = self.program.statement(*id).op;
+                Verdict::Illegal(Witness::Lost(Instance { op, iteration: Vec::new() }))
+            }
+            None => Verdict::Legal { assumed_apart: Vec::new() },
+        }
+    }
+}
+
+impl Difference {
+    /// The items of the tree that the program does not have there.
+    fn changed(&self) -> &[Green] {
+        &self.new[self.same.0..self.new.len() - self.same.1]
+    }
+
+    /// The items of the program that the tree does not have there.
+    fn replaced(&self) -> &[Green] {
+        &self.old[self.same.0..self.old.len() - self.same.1]
+    }
+
+    /// For each changed item its place among those replaced, if it is one of those and there once.
+    fn places(&self) -> Vec<Option<usize>> {
+        let mut places: HashMap<Green, Option<usize>> = HashMap::new();
+        for (place, item) in self.replaced().iter().enumerate() {
+            places.entry(*item).and_modify(|known| *known = None).or_insert(Some(place));
+        }
+        let mut times: HashMap<Green, u32> = HashMap::new();
+        self.changed().iter().for_each(|item| *times.entry(*item).or_default() += 1);
+        let place = |item: &Green| places.get(item).copied().flatten().filter(|_| times[item] == 1);
+        self.changed().iter().map(place).collect()
+    }
+}
+
+impl Part<'_> {
+    /// Whether the order of two leaves may differ from what it was.
+    pub(super) fn is_moved(&self, a: &Placed, b: &Placed) -> bool {
+        match (self.places[a.item as usize], self.places[b.item as usize]) {
+            (Some(x), Some(y)) => (x < y) != (a.item < b.item),
+            _ => true,
+        }
+    }
+
+    /// How many loops of the program are around two statements.
+    pub(super) fn loops_around_both(&self, a: StatementId, b: StatementId) -> usize {
+        let path = |id: StatementId| self.program.path(self.program.statement(id).parent);
+        path(a).iter().zip(&path(b)).take_while(|(x, y)| x == y).count()
+    }
+
+    /// Whether an object is made anew in iterations that are judged.
+    pub(super) fn is_made_inside(&self, base: Base) -> bool {
+        match base {
+            Base::Allocation(value) => {
+                !self.program.is_known(&Form::atom(Atom::Param(value)), self.frame.depth)
+            }
+            _ => false,
+        }
+    }
+
+    /// An iteration of a statement.
+    pub(super) fn instance(&self, id: StatementId, iteration: Vec<i64>) -> Instance {
+        Instance { op: self.program.statement(id).op, iteration }
+    }
+
+    /// A fault that is certain if nothing was approximated.
+    pub(super) fn at_fault(&self, witness: Witness, exact: bool) -> Verdict {
+        if exact && self.frame.exact { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) }
+    }
+
+    /// The solver gave up on the iterations of a statement.
+    pub(super) fn unknown(&self, id: StatementId) -> Verdict {
+        let op = self.program.statement(id).op;
+        Verdict::Unknown { accesses: (op, op) }
+    }
+}

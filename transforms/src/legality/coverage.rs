@@ -1,0 +1,197 @@
+//! Whether every instance of every statement still runs once, and nothing else runs.
+//!
+//! The instances of a statement are the iterations of the loops that were around it; a leaf runs the image of its own iterations under its map.
+//! The images must be disjoint and make up the whole. What may be executed again, or not at all, without anyone seeing it (a pure
+//! operation) is left out: its values are looked for where they are used.
+//!
+//! **Cost.** Nothing for a leaf inside loops that run what they ran, in any order; else a few conjunctions a leaf and pair of leaves.
+
+use hashbrown::{HashMap, HashSet};
+use loomir_ir::Trait;
+use loomir_polyhedra::{Emptiness, Set, Space, Tuple, Var};
+
+use super::check::Part;
+use super::placed::{Placed, Unsaid};
+use super::{Instance, Verdict, Witness};
+use crate::dependence::form::Form;
+use crate::dependence::system::{Pair, Side, System};
+use crate::tree::StatementId;
+
+/// Judges the leaves against the statements that were in this part of the program.
+pub(super) fn check(part: &Part<'_>, statements: &[Placed], leaves: &[Placed]) -> Verdict {
+    let mut of_statement: HashMap<StatementId, Vec<&Placed>> =
+        statements.iter().map(|whole| (whole.statement, Vec::new())).collect();
+    let mut verdict = Verdict::Legal { assumed_apart: Vec::new() };
+    let mut added = Vec::new();
+    for leaf in leaves {
+        match of_statement.get_mut(&leaf.statement) {
+            Some(all) => all.push(leaf),
+            None => added.push(leaf),
+        }
+    }
+    let is_pure = |id: StatementId| part.body.has_trait(part.program.statement(id).op, Trait::Pure);
+    // What is not of this part runs elsewhere already.
+    for leaf in added.into_iter().filter(|leaf| !is_pure(leaf.statement)) {
+        verdict = verdict.or(nothing_added(part, leaf, &[Form::constant(-1)], true));
+    }
+    for whole in statements.iter().filter(|whole| !is_pure(whole.statement)) {
+        verdict = verdict.or(statement(part, whole, &of_statement[&whole.statement]));
+        if matches!(verdict, Verdict::Illegal(_)) {
+            break;
+        }
+    }
+    verdict
+}
+
+/// Judges the leaves of a statement against `whole`, the one it has in the program.
+fn statement(part: &Part<'_>, whole: &Placed, leaves: &[&Placed]) -> Verdict {
+    if let [leaf] = leaves
+        && keeps_whole(part, leaf, whole)
+    {
+        return Verdict::Legal { assumed_apart: Vec::new() };
+    }
+    // What is not known of when the statement runs is the same for each of its iterations, or nothing can be said.
+    for leaf in leaves {
+        let own: HashSet<(Unsaid, Vec<Form>)> = leaf.unsaid.iter().cloned().collect();
+        let wanted = whole.unsaid.iter().map(|(what, map)| Some((*what, in_place(leaf, map)?)));
+        let Some(wanted) = wanted.collect::<Option<HashSet<_>>>() else {
+            return part.unknown(leaf.statement);
+        };
+        if let Some((what, _)) = own.symmetric_difference(&wanted).next() {
+            return Verdict::MayBeIllegal(Witness::Extent(match what {
+                Unsaid::Extent(of) => part.program.loop_info(*of).op,
+                Unsaid::Condition(of, _) => part.program.if_info(*of).op,
+            }));
+        }
+    }
+    let mut verdict = Verdict::Legal { assumed_apart: Vec::new() };
+    for (i, leaf) in leaves.iter().enumerate() {
+        verdict = verdict.or(nothing_added(part, leaf, &whole.domain.constraints, whole.domain.exact));
+        for other in &leaves[..=i] {
+            verdict = verdict.or(nothing_repeated(part, leaf, other));
+        }
+    }
+    if verdict.is_legal() { verdict.or(nothing_lost(part, leaves, whole)) } else { verdict }
+}
+
+/// Forms over the iterations of a statement, over the levels of one of its leaves.
+fn in_place(leaf: &Placed, forms: &[Form]) -> Option<Vec<Form>> {
+    let here = |form: &Form| form.substitute(&mut |level| leaf.map.get(level as usize).cloned());
+    forms.iter().map(here).collect()
+}
+
+/// Whether a leaf's loops are those that were around its statement, in any order.
+fn keeps_whole(part: &Part<'_>, leaf: &Placed, whole: &Placed) -> bool {
+    let from = part.frame.depth;
+    let levels: HashSet<&Form> = leaf.map.iter().skip(from as usize).collect();
+    let is_permutation = leaf.domain.levels == whole.domain.levels
+        && (from..leaf.domain.levels).all(|level| levels.contains(&Form::level(level)));
+    let wanted = in_place(leaf, &whole.domain.constraints).map(HashSet::<Form>::from_iter);
+    let own: HashSet<Form> = leaf.domain.constraints.iter().cloned().collect();
+    is_permutation && leaf.unsaid.is_empty() && whole.unsaid.is_empty() && wanted == Some(own)
+}
+
+/// Each iteration of a leaf is one of its statement: none of these constraints on those is broken.
+fn nothing_added(part: &Part<'_>, leaf: &Placed, constraints: &[Form], exact: bool) -> Verdict {
+    let Some(constraints) = in_place(leaf, constraints) else { return part.unknown(leaf.statement) };
+    for constraint in constraints {
+        let forms: Vec<&Form> = leaf.map.iter().chain([&constraint]).collect();
+        let frame = part.frame;
+        let nothing = (frame.depth, &[][..]);
+        let around = &frame.constraints;
+        let mut runs = Pair::with_forms(leaf.domain.instances(), nothing, frame.depth, around, &[], &forms);
+        let broken = runs.affine(&constraint, Side::First);
+        runs.system.set.add_lt(broken, 0);
+        let fault = |instance| part.at_fault(Witness::Added(instance), leaf.domain.exact && exact);
+        if let Some(verdict) = found(part, leaf, &runs, fault) {
+            return verdict;
+        }
+    }
+    Verdict::Legal { assumed_apart: Vec::new() }
+}
+
+/// No two iterations of one or two leaves are one of the statement.
+fn nothing_repeated(part: &Part<'_>, a: &Placed, b: &Placed) -> Verdict {
+    let frame = part.frame;
+    let maps: Vec<(&Form, &Form)> = a.map.iter().zip(&b.map).skip(frame.depth as usize).collect();
+    let forms: Vec<&Form> = a.map.iter().chain(&b.map).collect();
+    let (first, second) = (a.domain.instances(), b.domain.instances());
+    let mut both = Pair::with_forms(first, second, frame.depth, &frame.constraints, &maps, &forms);
+    // Of one leaf, two different iterations: they differ at some level, and it may be told which is less.
+    let mut repeated = Vec::new();
+    if std::ptr::eq(a, b) {
+        for level in frame.depth..a.domain.levels {
+            let (x, y) = (both.first(level), both.second(level));
+            let mut apart = both.clone();
+            apart.system.set.add_lt(x, y);
+            repeated.push(apart);
+            both.system.set.add_eq(x, y);
+        }
+    } else {
+        repeated.push(both);
+    }
+    let exact = a.domain.exact && b.domain.exact;
+    let fault = |instance| part.at_fault(Witness::Repeated(instance), exact);
+    let verdict = repeated.iter().find_map(|pairs| found(part, a, pairs, fault));
+    verdict.unwrap_or(Verdict::Legal { assumed_apart: Vec::new() })
+}
+
+/// What is to be said if there are such instances of a leaf.
+fn found(part: &Part<'_>, leaf: &Placed, of: &Pair, fault: impl Fn(Instance) -> Verdict) -> Option<Verdict> {
+    match of.system.set.is_empty(part.limits) {
+        Emptiness::Empty => None,
+        Emptiness::Unknown(_) => Some(part.unknown(leaf.statement)),
+        Emptiness::NonEmpty(point) => {
+            let own = leaf.map.iter().skip(part.frame.depth as usize);
+            Some(fault(part.instance(leaf.statement, of.values(&point, own, Side::First))))
+        }
+    }
+}
+
+/// The leaves make up the whole: nothing is left of the statement's iterations without their images.
+fn nothing_lost(part: &Part<'_>, leaves: &[&Placed], whole: &Placed) -> Verdict {
+    let id = whole.statement;
+    let depth = whole.domain.levels;
+    let mut parameters = HashMap::new();
+    let constraints = whole.domain.constraints.iter().chain(&part.frame.constraints);
+    for form in
+        constraints.chain(leaves.iter().flat_map(|leaf| leaf.domain.constraints.iter().chain(&leaf.map)))
+    {
+        form.each_parameter(&mut |value| {
+            let next = Var(parameters.len() as u32);
+            parameters.entry(value).or_insert(next);
+        });
+    }
+    let names: Vec<String> = (0..parameters.len()).map(|i| format!("p{i}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let space = Space::set(&names, Tuple::unnamed("", depth as usize));
+    let of_whole: Vec<Var> = (0..depth as usize).map(|index| space.dim(index)).collect();
+    let mut all = System::new(space.vars(), parameters.clone());
+    let constraints = part.frame.constraints.iter().chain(&whole.domain.constraints);
+    all.constrain(constraints, &|level| of_whole[level as usize]);
+    let images = leaves.iter().map(|leaf| {
+        let mut image = System::new(space.vars(), parameters.clone());
+        let mut levels = of_whole[..part.frame.depth as usize].to_vec();
+        levels.extend((part.frame.depth..leaf.domain.levels).map(|_| image.set.exists()));
+        let level = |level: u32| levels[level as usize];
+        image.constrain(&leaf.domain.constraints, &level);
+        for (form, var) in leaf.map.iter().zip(&of_whole).skip(part.frame.depth as usize) {
+            let form = image.affine(form, &level);
+            image.set.add_eq(*var, form);
+        }
+        image.set
+    });
+    let images = Set::from_conjunctions(space.clone(), images.collect());
+    let rest = Set::from_conjunctions(space.clone(), vec![all.set]).subtract(&images, part.limits);
+    match rest.and_then(|rest| rest.sample(part.limits)) {
+        Ok(None) => Verdict::Legal { assumed_apart: Vec::new() },
+        Ok(Some(point)) => {
+            let numbers = point.to_i64s().unwrap_or_default();
+            let iteration = of_whole.iter().skip(part.frame.depth as usize);
+            let iteration = iteration.map(|var| numbers.get(var.index()).copied().unwrap_or_default());
+            let witness = Witness::Lost(part.instance(id, iteration.collect()));
+            part.at_fault(witness, whole.domain.exact)
+        }
+        Err(_) => part.unknown(id),
+    }
+}

@@ -1,0 +1,111 @@
+//! What a verdict says to people: the operations at fault, with their iterations.
+
+use loomir_ir::{Body, Diagnostic, Loc, Op, Value, ValueDef};
+
+use super::{Cause, Instance, Verdict, Witness};
+
+/// See [`Verdict::explain`].
+pub(super) fn explain(verdict: &Verdict, body: &Body, remark: Diagnostic, then: &str) -> Diagnostic {
+    let (witness, certain) = match verdict {
+        Verdict::Legal { .. } => return remark,
+        Verdict::Illegal(witness) => (witness, true),
+        Verdict::MayBeIllegal(witness) => (witness, false),
+        Verdict::Unknown { accesses: (a, b) } => {
+            return remark
+                .note(body.loc(*a), "the solver's limit was reached between this access")
+                .note(body.loc(*b), "and this one");
+        }
+    };
+    let would = if certain { "would" } else { "could" };
+    let of_instance = |remark: Diagnostic, instance: &Instance, what: &str| {
+        let name = body.op_ref(instance.op).name();
+        let iteration = vector(&instance.iteration);
+        remark.note(body.loc(instance.op), format!("in iteration {iteration}, '{name}' {would} {what}"))
+    };
+    match witness {
+        Witness::Order { first, second, writes, cause } => {
+            order(body, remark, [first, second], *writes, cause, would, then)
+        }
+        Witness::Lost(instance) => of_instance(remark, instance, "not run"),
+        Witness::Repeated(instance) => of_instance(remark, instance, "run more than once"),
+        Witness::Added(instance) => of_instance(remark, instance, "run and did not"),
+        Witness::Extent(op) => {
+            remark.note(body.loc(*op), "how often this loop runs is not known, and it does not stay whole")
+        }
+        Witness::Carried(op) => remark.note(
+            body.loc(*op),
+            "this loop hands values on to its next iteration, and does not run whole and in order",
+        ),
+        Witness::Unavailable { value, user } => remark.note(
+            body.loc(*user),
+            format!("'{}' uses {}, which is not there", body.op_ref(*user).name(), called(body, *value)),
+        ),
+    }
+}
+
+fn order(
+    body: &Body,
+    remark: Diagnostic,
+    [first, second]: [&Instance; 2],
+    writes: [bool; 2],
+    cause: &Cause,
+    would: &str,
+    then: &str,
+) -> Diagnostic {
+    let name = |op: Op| body.op_ref(op).name();
+    let does = |writes: bool| if writes { "writes" } else { "reads" };
+    let (here, there) = match cause {
+        Cause::Element(subscripts) => {
+            (format!("{} element {}", does(writes[0]), list(subscripts)), format!("{} it", does(writes[1])))
+        }
+        Cause::Object => (
+            format!("{} an element", does(writes[0])),
+            format!("{} one that may be the same", does(writes[1])),
+        ),
+        Cause::MayOverlap(_) => {
+            (format!("{} memory", does(writes[0])), format!("{} memory that may overlap it", does(writes[1])))
+        }
+        Cause::World => ("runs".to_owned(), "may not be reordered with it".to_owned()),
+    };
+    let in_first = format!("in iteration {}, '{}' {here}", vector(&first.iteration), name(first.op));
+    let in_second = format!(
+        "in iteration {}, '{}' {there}; {then}, this {would} be first",
+        vector(&second.iteration),
+        name(second.op),
+    );
+    let remark = remark.note(body.loc(first.op), in_first).note(body.loc(second.op), in_second);
+    match cause {
+        Cause::MayOverlap(Some((a, b))) => remark.help(format!(
+            "if arguments {} and {} never overlap, say so with --alias=distinct or the attribute llvm.noalias",
+            called(body, *a),
+            called(body, *b)
+        )),
+        _ => remark,
+    }
+}
+
+fn vector(iteration: &[i64]) -> String {
+    format!("({})", joined(iteration))
+}
+
+fn list(subscripts: &[i64]) -> String {
+    format!("[{}]", joined(subscripts))
+}
+
+fn joined(numbers: &[i64]) -> String {
+    numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// How a value is called in a remark.
+pub(crate) fn called(body: &Body, value: Value) -> String {
+    match body.def(value) {
+        ValueDef::BlockArgument { index, .. } => format!("#{index}"),
+        ValueDef::OpResult { op, .. } => match body.loc(op) {
+            Loc::UNKNOWN => format!("the result of '{}'", body.op_ref(op).name()),
+            loc => match loc.file_line_col(body.ctx()) {
+                Some((_, line, column)) => format!("the result at {line}:{column}"),
+                None => format!("the result of '{}'", body.op_ref(op).name()),
+            },
+        },
+    }
+}

@@ -1,0 +1,52 @@
+//! Where two accesses meet: the pairs of instances that touch one location, as an integer conjunction.
+
+use loomir_polyhedra::Point;
+
+use super::Cause;
+use crate::dependence::access::Class;
+use crate::dependence::base::{Base, Overlap};
+use crate::dependence::form::Form;
+use crate::dependence::nest::Frame;
+use crate::dependence::system::{Pair, Side};
+
+/// What two accesses have in common: pairs of subscripts that are equal where they meet, and whether that is all there is to say.
+pub(super) struct Meeting<'c> {
+    pub(super) pairs: Vec<(&'c Form, &'c Form)>,
+    pub(super) exact: bool,
+}
+
+impl<'c> Meeting<'c> {
+    /// Where two accesses of objects that overlap so meet.
+    pub(super) fn of(s: &'c Class, t: &'c Class, overlap: Overlap) -> Meeting<'c> {
+        let same_elements = overlap == Overlap::Same && s.origin == t.origin;
+        let subscripts = match (&s.subscripts, &t.subscripts) {
+            (Some(x), Some(y)) if same_elements && x.len() == y.len() => Some((x, y)),
+            _ => None,
+        };
+        let pairs: Vec<(&Form, &Form)> = subscripts
+            .map(|(x, y)| x.iter().zip(y).filter_map(|(x, y)| x.as_ref().zip(y.as_ref())).collect())
+            .unwrap_or_default();
+        let exact = subscripts.is_some_and(|(x, _)| x.len() == pairs.len());
+        Meeting { pairs, exact }
+    }
+
+    /// The pairs of instances of `s` and `t` that meet, for use with `forms` too.
+    pub(super) fn instances(&self, s: &Class, t: &Class, frame: &Frame, forms: &[&Form]) -> Pair {
+        let (first, second) = (s.domain.instances(), t.domain.instances());
+        Pair::with_forms(first, second, frame.depth, &frame.constraints, &self.pairs, forms)
+    }
+
+    /// Why they are taken to meet, at a point of such pairs.
+    pub(super) fn cause(&self, s: &Class, t: &Class, overlap: Overlap, pair: &Pair, point: &Point) -> Cause {
+        match (overlap, s.base, t.base) {
+            (_, Base::World, _) | (_, _, Base::World) => Cause::World,
+            (Overlap::Same, ..) if self.exact => {
+                let subscripts = self.pairs.iter().map(|(form, _)| *form);
+                Cause::Element(pair.values(point, subscripts, Side::First))
+            }
+            (Overlap::Same, ..) => Cause::Object,
+            (_, Base::Argument(x), Base::Argument(y)) => Cause::MayOverlap(Some((x, y))),
+            _ => Cause::MayOverlap(None),
+        }
+    }
+}

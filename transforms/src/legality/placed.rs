@@ -1,0 +1,174 @@
+//! The leaves of a part of a tree, each with what is known where it stands.
+
+use std::sync::Arc;
+
+use loomir_ir::{Body, Op};
+
+use crate::dependence::access::{Class, Domain};
+use crate::dependence::form::Form;
+use crate::dependence::nest::{absolute, enter, guard, in_place};
+use crate::tree::{AssumptionId, Forest, Green, HeaderId, IfId, LoopId, Node, Program, Span, StatementId};
+
+/// A leaf in its place. Leaves are listed in the order of the text, so of two in the same iteration of all loops that are around both, the one
+/// listed first runs first.
+pub(super) struct Placed {
+    pub(super) statement: StatementId,
+    /// The loops around, from those of the part inwards; each loop of the tree has a number of its own.
+    pub(super) loops: Vec<u32>,
+    /// When it runs: the levels of the loops around.
+    pub(super) domain: Arc<Domain>,
+    /// What `domain` does not say: whether these run this iteration.
+    pub(super) unsaid: Vec<(Unsaid, Vec<Form>)>,
+    /// Which iteration of the statement runs, over levels.
+    pub(super) map: Vec<Form>,
+    /// What it touches.
+    pub(super) classes: Vec<(Class, Op)>,
+    /// The item of the part it is in.
+    pub(super) item: u32,
+    /// The versioned node it is in, by number, and what is tested there.
+    pub(super) version: Option<(u32, AssumptionId)>,
+}
+
+/// What decides whether something runs, and is not affine. Of those that are alike, the first one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Unsaid {
+    /// How often a loop of the program runs.
+    Extent(LoopId),
+    /// Whether the condition of an `if` of the program holds, or fails.
+    Condition(IfId, bool),
+}
+
+/// Which of the two trees of a versioned node is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Arm {
+    Fast,
+    Fallback,
+}
+
+/// The leaves of `items`, neighbours in a sequence inside `depth` loops; or an operation of which it cannot be said when it runs.
+pub(super) fn leaves(
+    ir: &Body,
+    program: &Program,
+    forest: &Forest,
+    items: &[Green],
+    depth: u32,
+    arm: Arm,
+) -> Result<Vec<Placed>, Op> {
+    let mut walk = Walk {
+        ir,
+        program,
+        forest,
+        depth,
+        arm,
+        loops: Vec::new(),
+        next_loop: 0,
+        unsaid: Vec::new(),
+        item: 0,
+        version: None,
+        next_version: 0,
+        found: Vec::new(),
+    };
+    let domain = Arc::new(Domain { levels: depth, constraints: Vec::new(), exact: true });
+    for (index, item) in items.iter().enumerate() {
+        walk.item = index as u32;
+        walk.visit(*item, &domain)?;
+    }
+    Ok(walk.found)
+}
+
+struct Walk<'a> {
+    ir: &'a Body,
+    program: &'a Program,
+    forest: &'a Forest,
+    depth: u32,
+    arm: Arm,
+    loops: Vec<u32>,
+    next_loop: u32,
+    unsaid: Vec<(Unsaid, Vec<Form>)>,
+    item: u32,
+    version: Option<(u32, AssumptionId)>,
+    next_version: u32,
+    found: Vec<Placed>,
+}
+
+impl Walk<'_> {
+    /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
+    fn visit(&mut self, tree: Green, domain: &Arc<Domain>) -> Result<(), Op> {
+        match self.forest.get(tree) {
+            Node::Empty => {}
+            Node::Sequence { .. } => {
+                let forest = self.forest;
+                for item in forest.items(tree) {
+                    self.visit(item, domain)?;
+                }
+            }
+            Node::Loop { header, body } => {
+                let mut inner = Domain { exact: true, ..(**domain).clone() };
+                enter(self.program, self.forest, header, &mut inner, self.depth);
+                let unsaid = self.unsaid.len();
+                if !inner.exact {
+                    let extent = extent(self.ir, self.program, self.forest, header, inner.levels)?;
+                    self.unsaid.push(extent);
+                }
+                inner.exact &= domain.exact;
+                self.loops.push(self.next_loop);
+                self.next_loop += 1;
+                self.visit(body, &Arc::new(inner))?;
+                self.loops.pop();
+                self.unsaid.truncate(unsaid);
+            }
+            Node::Guard { of, map, holds, body } => {
+                let mut inner = Domain { exact: true, ..(**domain).clone() };
+                guard(self.program, self.forest, (of, map), holds, &mut inner, self.depth);
+                let unsaid = self.unsaid.len();
+                if !inner.exact {
+                    let condition = Unsaid::Condition(self.program.if_info(of).alike, holds);
+                    let map = self.forest.map(map).iter().map(|form| absolute(form, domain.levels));
+                    let map = map.collect::<Option<_>>().ok_or(self.program.if_info(of).op)?;
+                    self.unsaid.push((condition, map));
+                }
+                inner.exact &= domain.exact;
+                self.visit(body, &Arc::new(inner))?;
+                self.unsaid.truncate(unsaid);
+            }
+            Node::Versioned { assumption, fast, fallback } => {
+                let around = self.version.replace((self.next_version, assumption));
+                self.next_version += 1;
+                self.visit(if self.arm == Arm::Fast { fast } else { fallback }, domain)?;
+                self.version = around;
+            }
+            Node::Leaf { statement, map } => {
+                let map = self.forest.map(map);
+                let here = map.iter().map(|form| absolute(form, domain.levels)).collect::<Option<_>>();
+                self.found.push(Placed {
+                    statement,
+                    loops: self.loops.clone(),
+                    domain: domain.clone(),
+                    unsaid: self.unsaid.clone(),
+                    map: here.ok_or(self.program.statement(statement).op)?,
+                    classes: in_place(self.program, statement, map, domain, self.depth).collect(),
+                    item: self.item,
+                    version: self.version,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What says how often a loop of the tree runs, and the iteration of that over levels. A range that says less than all of when a loop runs has none.
+fn extent(
+    ir: &Body,
+    program: &Program,
+    forest: &Forest,
+    header: HeaderId,
+    levels: u32,
+) -> Result<(Unsaid, Vec<Form>), Op> {
+    let header = forest.header(header);
+    let lead = header.origins.first().filter(|_| header.span == Span::Whole);
+    let map = lead.and_then(|lead| lead.map.iter().map(|form| absolute(form, levels)).collect());
+    match (lead, map) {
+        (Some(lead), Some(map)) => Ok((Unsaid::Extent(program.loop_info(lead.of).alike), map)),
+        _ => Err(header.origins.first().map_or(ir.root(), |origin| program.loop_info(origin.of).op)),
+    }
+}

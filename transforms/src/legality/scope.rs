@@ -1,0 +1,229 @@
+//! Whether every value is computed before it is used, where it can be seen.
+//!
+//! A value of the program is there in a place of the tree if the leaf that computes it stands before, in a sequence around that place, and
+//! runs the iteration whose value is meant. Variables of loops are expressions over the loops around and always there, unless nothing is known of them;
+//! what a loop carries is there inside that loop, which has to be whole.
+//!
+//! **Cost.** Linear in the operands.
+
+use hashbrown::HashMap;
+use loomir_ir::{Block, Op, Value, ValueDef};
+
+use super::check::Part;
+use super::placed::Arm;
+use super::{Verdict, Witness};
+use crate::dependence::form::Form;
+use crate::dependence::nest::absolute;
+use crate::tree::{Green, Header, LoopId, Node, Origin, Span};
+
+/// Judges the items of a sequence that stands in `inside`, the innermost loop of the frame.
+pub(super) fn check(part: &Part<'_>, inside: Option<LoopId>, items: &[Green], arm: Arm) -> Verdict {
+    let mut scope = Scope {
+        part,
+        arm,
+        inside,
+        visible: HashMap::new(),
+        shown: Vec::new(),
+        open: Vec::new(),
+        depth: part.frame.depth,
+    };
+    match scope.sequence(items).and_then(|()| scope.end()) {
+        Ok(()) => Verdict::Legal { assumed_apart: Vec::new() },
+        Err(verdict) => verdict,
+    }
+}
+
+struct Scope<'a> {
+    part: &'a Part<'a>,
+    arm: Arm,
+    inside: Option<LoopId>,
+    /// The iterations of which an operation's results can be seen, over levels.
+    visible: HashMap<Op, Vec<Vec<Form>>>,
+    /// Those operations, in the order in which they came.
+    shown: Vec<Op>,
+    /// The loops of the program that run in the loops of the tree around.
+    open: Vec<Open>,
+    depth: u32,
+}
+
+/// A loop of the program that is run.
+struct Open {
+    of: LoopId,
+    /// Which iteration, over levels.
+    map: Vec<Form>,
+    /// Whether it leads a loop that runs whole.
+    leads: bool,
+}
+
+impl Scope<'_> {
+    /// Items one after the other; afterwards what they compute can be seen. Recurses once a loop or guard, and these nest at most as deep as
+    /// they are raised.
+    fn sequence(&mut self, items: &[Green]) -> Result<(), Verdict> {
+        for item in items {
+            match self.part.forest.get(*item) {
+                Node::Empty => {}
+                Node::Sequence { .. } => self.sequence(&self.part.forest.items(*item).collect::<Vec<_>>())?,
+                Node::Versioned { fast, fallback, .. } => {
+                    self.sequence(&[if self.arm == Arm::Fast { fast } else { fallback }])?;
+                }
+                Node::Guard { of, map, body, .. } => {
+                    let op = self.part.program.if_info(of).op;
+                    let map = self.levels(self.part.forest.map(map), self.depth)?;
+                    for value in self.part.body.operands(op) {
+                        self.need(value, op, &map)?;
+                    }
+                    let shown = self.shown.len();
+                    self.sequence(&[body])?;
+                    self.hide(shown);
+                }
+                Node::Loop { header, body } => self.enter(self.part.forest.header(header), body)?,
+                Node::Leaf { statement, map } => {
+                    let op = self.part.program.statement(statement).op;
+                    let map = self.levels(self.part.forest.map(map), self.depth)?;
+                    for user in self.part.body.preorder(op) {
+                        for value in self.part.body.operands(user) {
+                            self.need(value, user, &map)?;
+                        }
+                    }
+                    if self.part.body.num_results(op) > 0 {
+                        self.show(op, map);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, header: &Header, inside: Green) -> Result<(), Verdict> {
+        let part = self.part;
+        for (place, origin) in header.origins.iter().enumerate() {
+            let op = part.program.loop_info(origin.of).op;
+            let map = self.levels(&origin.map, self.depth + 1)?;
+            let leads = place == 0 && header.span == Span::Whole;
+            if leads || part.program.loop_info(origin.of).carried > 0 {
+                for value in part.body.operands(op) {
+                    self.need(value, op, &map[..map.len().saturating_sub(1)])?;
+                }
+            }
+            let mut parameters = Vec::new();
+            header.span.forms().for_each(|form| form.each_parameter(&mut |value| parameters.push(value)));
+            for value in parameters {
+                self.need(value, op, &map)?;
+            }
+        }
+        let (shown, open) = (self.shown.len(), self.open.len());
+        for (place, origin) in header.origins.iter().enumerate() {
+            let leads = place == 0 && header.span == Span::Whole;
+            let map = self.levels(&origin.map, self.depth + 1)?;
+            self.open.push(Open { of: origin.of, map, leads });
+        }
+        self.depth += 1;
+        self.sequence(&[inside])?;
+        for origin in &header.origins {
+            self.carry(header, origin)?;
+        }
+        self.depth -= 1;
+        self.hide(shown);
+        for done in self.open.split_off(open) {
+            let info = part.program.loop_info(done.of);
+            if info.carried > 0 {
+                let around = done.map[..done.map.len().saturating_sub(1)].to_vec();
+                self.show(info.op, around);
+            }
+        }
+        Ok(())
+    }
+
+    /// From here to the end of the loop around, the results of an iteration of `op` can be seen.
+    fn show(&mut self, op: Op, iteration: Vec<Form>) {
+        self.visible.entry(op).or_default().push(iteration);
+        self.shown.push(op);
+    }
+
+    /// What was computed since `shown` operations were seen is not seen any more.
+    fn hide(&mut self, shown: usize) {
+        for op in self.shown.split_off(shown) {
+            self.visible.get_mut(&op).map(Vec::pop);
+        }
+    }
+
+    /// What a loop hands on to its next iteration is there at the end of its body, and the loop runs whole and in order.
+    fn carry(&self, header: &Header, origin: &Origin) -> Result<(), Verdict> {
+        let program = self.part.program;
+        let info = program.loop_info(origin.of);
+        let Some(lead) = header.origins.first() else { return Ok(()) };
+        if info.carried == 0 {
+            return Ok(());
+        }
+        let first = program.loop_info(lead.of);
+        let same_times = info.alike == first.alike
+            || (info.space.step == first.space.step
+                && info.space.extents().is_some()
+                && info.space.extents() == first.space.extents());
+        if header.span != Span::Whole || origin.iteration() != Some(&Form::level(0)) || !same_times {
+            return Err(Verdict::MayBeIllegal(Witness::Carried(info.op)));
+        }
+        let map = self.levels(&origin.map, self.depth)?;
+        self.handed_on(info.block, &map)
+    }
+
+    fn handed_on(&self, block: Block, map: &[Form]) -> Result<(), Verdict> {
+        let body = self.part.body;
+        let Some(terminator) = body.terminator(block) else { return Ok(()) };
+        body.operands(terminator).try_for_each(|value| self.need(value, terminator, map))
+    }
+
+    /// What is used behind the sequence is there.
+    fn end(&self) -> Result<(), Verdict> {
+        let (body, program) = (self.part.body, self.part.program);
+        let map: Vec<Form> = (0..self.depth).map(Form::level).collect();
+        match self.inside {
+            Some(of) => self.handed_on(program.loop_info(of).block, &map),
+            None => {
+                self.handed_on(program.block, &map)?;
+                let others = body.block_region(program.block);
+                let blocks = body.blocks(others).filter(|block| *block != program.block);
+                let users = blocks.flat_map(|block| body.ops(block)).flat_map(|op| body.preorder(op));
+                users
+                    .flat_map(|user| body.operands(user).map(move |value| (value, user)))
+                    .try_for_each(|(value, user)| self.need(value, user, &map))
+            }
+        }
+    }
+
+    /// A value of the program is there for `user`, in the iteration `map` of the loops around it.
+    fn need(&self, value: Value, user: Op, map: &[Form]) -> Result<(), Verdict> {
+        let (body, program) = (self.part.body, self.part.program);
+        let missing = Witness::Unavailable { value, user };
+        let outside = self.part.frame.depth;
+        if let Some((of, index)) = program.loop_of_argument(body, value) {
+            let info = program.loop_info(of);
+            if info.depth < outside || (index == 0 && info.space.variable.is_some()) {
+                return Ok(());
+            }
+            let own = map.get(..=info.depth as usize);
+            // Of alike loops the variables are alike too.
+            let is_it = |open: &Open| match index {
+                0 => open.leads && program.loop_info(open.of).alike == info.alike,
+                _ => open.of == of,
+            };
+            let there = self.open.iter().any(|open| is_it(open) && Some(&open.map[..]) == own);
+            return if there { Ok(()) } else { Err(Verdict::MayBeIllegal(missing)) };
+        }
+        let ValueDef::OpResult { op, .. } = body.def(value) else { return Ok(()) };
+        let Some(depth) = program.depth_of(body, op).filter(|depth| *depth >= outside) else { return Ok(()) };
+        let seen = self.visible.get(&op).filter(|all| !all.is_empty());
+        let there = seen.into_iter().flatten().any(|own| Some(&own[..]) == map.get(..depth as usize));
+        match there {
+            true => Ok(()),
+            false if seen.is_none() => Err(Verdict::Illegal(missing)),
+            false => Err(Verdict::MayBeIllegal(missing)),
+        }
+    }
+
+    fn levels(&self, forms: &[Form], depth: u32) -> Result<Vec<Form>, Verdict> {
+        let op = self.inside.map(|of| self.part.program.loop_info(of).op).unwrap_or(self.part.body.root());
+        let all: Option<Vec<Form>> = forms.iter().map(|form| absolute(form, depth)).collect();
+        all.ok_or(Verdict::Unknown { accesses: (op, op) })
+    }
+}
