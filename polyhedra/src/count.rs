@@ -43,8 +43,8 @@ fn count_system<T: Scalar>(system: System<T>, depth: usize, budget: &mut Budget)
     if depth > 256 {
         return Err(Stop::Limit);
     }
-    let Some((ins, live)) = without_equalities(system, budget)? else { return Ok(Count::Finite(Int::ZERO)) };
-    let groups = groups(&ins, &live);
+    let Some((ins, trail)) = without_equalities(system, budget)? else { return Ok(Count::Finite(Int::ZERO)) };
+    let groups = groups(&ins, &trail.live());
     let mut product = Int::ONE;
     let mut infinite = false;
     for columns in groups {

@@ -6,8 +6,9 @@
 //! value of a variable.
 
 use crate::conjunction::Conjunction;
+use crate::int::Int;
 use crate::limits::{Budget, Exact};
-use crate::rows::{Rows, System};
+use crate::rows::{Rows, evaluate, negate};
 use crate::scalar::{Scalar, ladder};
 use crate::solve::lattice::echelon;
 use crate::solve::solve_apart;
@@ -19,18 +20,13 @@ impl Conjunction {
         if set.ins.is_empty() {
             return Ok(if set.decide_empty(budget)? { None } else { Some(set) });
         }
-        match ladder!(T => implied_equalities::<T>(&set, budget))? {
+        match ladder!(T => equalities_of::<T>(&set, budget))? {
             None => Ok(None),
             Some(rows) if rows.is_empty() => Ok(Some(set)),
             Some(rows) => {
                 let mut stated = set;
-                for (row, constant) in rows {
-                    let mut affine = crate::affine::Affine::constant(constant);
-                    for (index, value) in row.iter().enumerate() {
-                        let var = crate::affine::Var(index as u32);
-                        affine = affine.add_scaled(&var.into(), value);
-                    }
-                    stated.add_row(&affine, true);
+                for row in rows.iter() {
+                    stated.add_scalar_row(row, true);
                 }
                 stated.simplified_within(budget)
             }
@@ -38,20 +34,34 @@ impl Conjunction {
     }
 }
 
-/// An equality: coefficients and constant.
-type Equality = (Vec<crate::int::Int>, crate::int::Int);
-
 /// Equalities the set implies beyond those it states; `None` if it is empty.
-fn implied_equalities<T: Scalar>(set: &Conjunction, budget: &mut Budget) -> Exact<Option<Vec<Equality>>> {
+fn equalities_of<T: Scalar>(set: &Conjunction, budget: &mut Budget) -> Exact<Option<Rows<Int>>> {
     let system = set.system::<T>();
-    let vars = system.vars();
     let Some(origin) = solve_apart(&system, budget)? else { return Ok(None) };
+    let find = |row: &[T], budget: &mut Budget| {
+        let mut above = system.clone();
+        above.ins.push(row);
+        solve_apart(&above, budget)
+    };
+    implied_equalities(&system.eqs, &[origin], find, budget)?.converted().map(Some)
+}
+
+/// Equalities that hold on a set beyond the `stated` ones. Of the set some points are known, and `find` yields one at
+/// which a row is not negative, if there is one.
+pub(crate) fn implied_equalities<T: Scalar>(
+    stated: &Rows<T>,
+    points: &[Vec<T>],
+    mut find: impl FnMut(&[T], &mut Budget) -> Exact<Option<Vec<T>>>,
+    budget: &mut Budget,
+) -> Exact<Rows<T>> {
+    let vars = stated.width() - 1;
+    let mut found = Rows::new(vars + 1);
+    let Some((origin, others)) = points.split_first() else { return Ok(found) };
     let mut differences: Rows<T> = Rows::new(vars + 1);
-    let mut proven: Rows<T> = Rows::new(vars + 1);
-    for row in system.eqs.iter() {
-        proven.push(row);
+    for point in others {
+        push_difference(&mut differences, point, origin)?;
     }
-    let stated = proven.len();
+    let mut proven = stated.clone();
     let mut rank = echelon(&proven, budget)?.1;
     'points: loop {
         let (basis, dimension) = echelon(&differences, budget)?;
@@ -63,43 +73,33 @@ fn implied_equalities<T: Scalar>(set: &Conjunction, budget: &mut Budget) -> Exac
             plane.extend_from_slice(normal);
             proven.push(&plane);
             let extended = echelon(&proven, budget)?.1;
-            proven.drop_last();
             if extended == rank {
+                proven.drop_last();
                 continue;
             }
-            let value = crate::rows::evaluate(&plane, &origin)?;
-            plane[0] = value.neg()?;
-            if let Some(point) = beside(&system, &plane, budget)? {
-                let difference = differences.push_zeros();
-                for ((target, new), old) in difference[1..].iter_mut().zip(&point).zip(&origin) {
-                    *target = new.sub(old)?;
+            plane[0] = evaluate(&plane, origin)?.neg()?;
+            for _ in 0..2 {
+                negate(&mut plane)?;
+                let mut beside = plane.clone();
+                beside[0] = beside[0].sub(&T::one())?;
+                if let Some(point) = find(&beside, budget)? {
+                    proven.drop_last();
+                    push_difference(&mut differences, &point, origin)?;
+                    continue 'points;
                 }
-                continue 'points;
             }
-            proven.push(&plane);
+            found.push(&plane);
             rank = extended;
         }
         break;
     }
-    let new = (stated..proven.len()).map(|index| {
-        let row = proven.row(index);
-        (row[1..].iter().map(T::to_int).collect(), row[0].to_int())
-    });
-    Ok(Some(new.collect()))
+    Ok(found)
 }
 
-/// A point of the system off the plane `row = 0`.
-fn beside<T: Scalar>(system: &System<T>, row: &[T], budget: &mut Budget) -> Exact<Option<Vec<T>>> {
-    let mut above = system.clone();
-    let target = above.ins.push_zeros();
-    target.clone_from_slice(row);
-    target[0] = target[0].sub(&T::one())?;
-    if let Some(point) = solve_apart(&above, budget)? {
-        return Ok(Some(point));
+fn push_difference<T: Scalar>(differences: &mut Rows<T>, point: &[T], origin: &[T]) -> Exact<()> {
+    let difference = differences.push_zeros();
+    for ((target, new), old) in difference[1..].iter_mut().zip(point).zip(origin) {
+        *target = new.sub(old)?;
     }
-    let mut below = system.clone();
-    let target = below.ins.push_zeros();
-    target.clone_from_slice(row);
-    crate::rows::complement(target)?;
-    solve_apart(&below, budget)
+    Ok(())
 }

@@ -8,7 +8,7 @@ use crate::conjunction::Conjunction;
 use crate::divs::Resolved;
 use crate::lexmin::{Parametric, lexmin};
 use crate::limits::{Budget, Exact};
-use crate::rows::Rows;
+use crate::rows::{Rows, System};
 use crate::scalar::{Scalar, ladder};
 
 /// Which end of an order is asked for.
@@ -47,8 +47,7 @@ fn optimum<T: Scalar>(
     let problem = Parametric {
         params: fixed + known.len(),
         wanted: dims,
-        eqs: resolved.eqs.gathered(&order).converted::<T>()?,
-        ins: resolved.ins.gathered(&order).converted::<T>()?,
+        system: System { eqs: resolved.eqs.gathered(&order), ins: resolved.ins.gathered(&order) }.converted::<T>()?,
     };
     let mut out = Vec::new();
     for piece in lexmin(problem, budget)? {

@@ -22,6 +22,15 @@ impl<T: Scalar> Rows<T> {
         Rows { width, data: Vec::with_capacity(width * rows) }
     }
 
+    /// For each of `vars` variables the row that is its value.
+    pub(crate) fn identity(vars: usize) -> Rows<T> {
+        let mut rows = Rows::with_capacity(vars + 1, vars);
+        for var in 0..vars {
+            rows.push_zeros()[var + 1] = T::one();
+        }
+        rows
+    }
+
     #[inline]
     pub(crate) fn width(&self) -> usize {
         self.width
@@ -218,6 +227,35 @@ impl<T: Scalar> System<T> {
     pub(crate) fn vars(&self) -> usize {
         self.ins.width() - 1
     }
+
+    /// Puts the value that the equality `row = 0` gives the variable of `column`, where its coefficient is 1 or −1,
+    /// into every constraint.
+    pub(crate) fn substitute(&mut self, row: &[T], column: usize) -> Exact<()> {
+        self.eqs.iter_mut().chain(self.ins.iter_mut()).try_for_each(|other| substitute(other, row, column))
+    }
+}
+
+/// Puts the value that the equality `row = 0` gives the variable of `column`, where its coefficient is 1 or −1, into
+/// another row.
+#[inline]
+pub(crate) fn substitute<T: Scalar>(other: &mut [T], row: &[T], column: usize) -> Exact<()> {
+    if other[column].is_zero() {
+        return Ok(());
+    }
+    let factor = if row[column].signum() > 0 { other[column].neg()? } else { other[column].clone() };
+    T::combine(other, &T::one(), row, &factor)
+}
+
+/// The row with each variable replaced by its value, a row over other variables.
+pub(crate) fn compose<T: Scalar>(row: &[T], values: &Rows<T>) -> Exact<Vec<T>> {
+    let mut out = vec![T::zero(); values.width()];
+    out[0] = row[0].clone();
+    for (coefficient, value) in row[1..].iter().zip(values.iter()) {
+        if !coefficient.is_zero() {
+            T::combine(&mut out, &T::one(), value, coefficient)?;
+        }
+    }
+    Ok(out)
 }
 
 /// The value of an affine row at a point.

@@ -1,7 +1,8 @@
 //! Answers against isl's, through its Python binding: random parametric sets and relations, and the classic hard ones.
 //!
 //! `LOOMIR_ISLPY` names a Python interpreter that has `islpy`; without it nothing is compared, and the test says so.
-//! `LOOMIR_ISL_CASES` and `LOOMIR_ISL_SEED` set the number of random relations and the seed.
+//! `LOOMIR_ISL_CASES` and `LOOMIR_ISL_SEED` set the number of random relations and the seed, `LOOMIR_ISL_FROM` the
+//! first of them, so that a long run can be had in parts.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "what was compared is part of the result")]
 
 mod random;
@@ -219,6 +220,7 @@ fn answers_agree_with_isl() {
     let mut lines = String::new();
     hard_ones(&mut lines, &limits);
     let (cases, seed) = (number("LOOMIR_ISL_CASES", 200), number("LOOMIR_ISL_SEED", 1));
+    let first = number("LOOMIR_ISL_FROM", 0);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/isl_compare.py");
     let mut child = Command::new(python)
         .arg(script)
@@ -229,7 +231,7 @@ fn answers_agree_with_isl() {
     let mut input = child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || {
         let _ = input.write_all(lines.as_bytes());
-        for case in 0..cases {
+        for case in first..first + cases {
             let mut lines = String::new();
             let random = &mut Random(seed.wrapping_mul(0x1000_0000_01b3) ^ case);
             let arity = 1 + random.chance(50) as usize;
@@ -249,7 +251,7 @@ fn answers_agree_with_isl() {
     writer.join().unwrap();
     let report = String::from_utf8_lossy(&output.stdout);
     println!(
-        "{cases} random relations, seed {seed}, {} hard ones\n{report}",
+        "{cases} random relations from {first} on, seed {seed}, {} hard ones\n{report}",
         SETS.len() + 2 * RELATIONS.len()
     );
     assert!(output.status.success(), "isl disagrees:\n{report}");

@@ -5,7 +5,7 @@
 //! one of the original system. Cost: rows × columns for each variable that is removed.
 
 use crate::limits::{Budget, Exact};
-use crate::rows::{Rows, System, content, evaluate};
+use crate::rows::{Rows, System, compose, content, evaluate};
 use crate::scalar::Scalar;
 
 /// How far [`presolve`] came.
@@ -71,6 +71,45 @@ impl<T: Scalar> Trail<T> {
         }
         Ok(())
     }
+
+    /// The columns of the variables that no equality gave.
+    pub(crate) fn live(&self) -> Vec<usize> {
+        let mut live: Vec<usize> = (1..self.rows.width()).collect();
+        for step in &self.steps {
+            // A variable given in terms of itself is only shifted.
+            if let Step::Assign { var, row } = *step
+                && self.rows.row(row)[var + 1].is_zero()
+            {
+                live.retain(|column| *column != var + 1);
+            }
+        }
+        live
+    }
+
+    /// Each variable as a row over those that are left, after equalities alone were eliminated.
+    pub(crate) fn values(&self) -> Exact<Rows<T>> {
+        let mut values = Rows::identity(self.rows.width() - 1);
+        for step in self.steps.iter().rev() {
+            if let Step::Assign { var, row } = *step {
+                let value = compose(self.rows.row(row), &values)?;
+                values.row_mut(var).clone_from_slice(&value);
+            }
+        }
+        Ok(values)
+    }
+
+    /// Turns a point that satisfies the eliminated equalities into the variables that are left.
+    pub(crate) fn reduce(&self, point: &mut [T]) -> Exact<()> {
+        for step in &self.steps {
+            if let Step::Assign { var, row } = *step
+                && !self.rows.row(row)[var + 1].is_zero()
+            {
+                let shift = evaluate(self.rows.row(row), point)?.sub(&point[var])?;
+                point[var] = point[var].sub(&shift)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Simplifies `system` in place until it is decided or no cheap exact step is left.
@@ -100,12 +139,12 @@ pub(crate) fn presolve<T: Scalar>(
     }
 }
 
-/// The inequalities once every equality, given or implied by opposite inequalities, is substituted, and the columns
-/// of the variables that are left; integer points correspond one to one. `None`: there is none.
+/// The inequalities once every equality, given or implied by opposite inequalities, is substituted, and the record of
+/// that; integer points correspond one to one. `None`: there is none.
 pub(crate) fn without_equalities<T: Scalar>(
     mut system: System<T>,
     budget: &mut Budget,
-) -> Exact<Option<(Rows<T>, Vec<usize>)>> {
+) -> Exact<Option<(Rows<T>, Trail<T>)>> {
     let mut trail = Trail::new(system.vars());
     let mut fresh = 0;
     loop {
@@ -116,19 +155,9 @@ pub(crate) fn without_equalities<T: Scalar>(
         match normalize_from(&mut system, &mut fresh)? {
             Normalized::Empty => return Ok(None),
             Normalized::Equality => continue,
-            Normalized::Done => break,
+            Normalized::Done => return Ok(Some((system.ins, trail))),
         }
     }
-    let mut live: Vec<usize> = (1..system.ins.width()).collect();
-    for step in &trail.steps {
-        // A variable given in terms of itself is only shifted.
-        if let Step::Assign { var, row } = *step
-            && trail.rows.row(row)[var + 1].is_zero()
-        {
-            live.retain(|column| *column != var + 1);
-        }
-    }
-    Ok(Some((system.ins, live)))
 }
 
 /// Removes every equality by substitution. `fresh` is set to 0 if inequalities changed. False: no integer point.
@@ -177,17 +206,11 @@ fn substitute_unit<T: Scalar>(
     column: usize,
     trail: &mut Option<&mut Trail<T>>,
 ) -> Exact<()> {
-    let positive = row[column].signum() > 0;
-    for other in system.eqs.iter_mut().chain(system.ins.iter_mut()) {
-        if !other[column].is_zero() {
-            let factor = if positive { other[column].neg()? } else { other[column].clone() };
-            T::combine(other, &T::one(), row, &factor)?;
-        }
-    }
+    system.substitute(row, column)?;
     if let Some(trail) = trail {
         let kept = trail.rows.push_zeros();
         kept.clone_from_slice(row);
-        if positive {
+        if row[column].signum() > 0 {
             crate::rows::negate(kept)?;
         }
         kept[column] = T::zero();
