@@ -145,9 +145,16 @@ impl Conjunction {
     /// Adds an existential variable.
     pub fn exists(&mut self) -> Var {
         let var = Var(self.vars() as u32);
-        self.eqs = self.eqs.widened(1);
-        self.ins = self.ins.widened(1);
+        self.widen(1);
         var
+    }
+
+    /// Adds `extra` existential variables.
+    pub(crate) fn widen(&mut self, extra: usize) {
+        if extra > 0 {
+            self.eqs = self.eqs.widened(extra);
+            self.ins = self.ins.widened(extra);
+        }
     }
 
     /// Adds the constraint `left = right`.
@@ -234,10 +241,7 @@ impl Conjunction {
     /// Adds `extra` existential variables and the constraints of `other`, whose column `k` becomes `columns[k]`.
     pub(crate) fn append(&mut self, other: &Conjunction, extra: usize, columns: &[usize]) {
         let width = self.ins.width() + extra;
-        if extra > 0 {
-            self.eqs = self.eqs.widened(extra);
-            self.ins = self.ins.widened(extra);
-        }
+        self.widen(extra);
         self.eqs.extend(&other.eqs.scattered(width, columns));
         self.ins.extend(&other.ins.scattered(width, columns));
     }

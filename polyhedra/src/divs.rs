@@ -10,7 +10,7 @@ use crate::conjunction::Conjunction;
 use crate::int::Int;
 use crate::limits::{Budget, Exact, Stop};
 use crate::parametric::{End, parametric_optimum};
-use crate::rows::{Rows, negate};
+use crate::rows::{System, negate};
 use crate::scalar::Scalar;
 use crate::solve::{Parallel, parallel};
 
@@ -27,34 +27,33 @@ pub(crate) struct Definition {
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
     pub(crate) visible: usize,
-    pub(crate) eqs: Rows<Int>,
-    pub(crate) ins: Rows<Int>,
+    pub(crate) system: System<Int>,
 }
 
 impl Resolved {
-    pub(crate) fn new(set: &Conjunction) -> Resolved {
-        let (mut eqs, mut ins): (Rows<Int>, Rows<Int>) = (set.eqs.lifted(), set.ins.lifted());
+    pub(crate) fn new(set: &Conjunction) -> Exact<Resolved> {
+        let mut system: System<Int> = set.system();
         let first = set.visible() + 1;
-        while let Some((index, column)) = eqs.iter().enumerate().find_map(|(index, row)| {
+        while let Some((index, column)) = system.eqs.iter().enumerate().find_map(|(index, row)| {
             (first..row.len()).find(|column| row[*column].is_unit()).map(|column| (index, column))
         }) {
-            let row = eqs.row(index).to_vec();
-            eqs.swap_remove(index);
-            for other in eqs.iter_mut().chain(ins.iter_mut()) {
-                if !other[column].is_zero() {
-                    let factor = &other[column] * &row[column];
-                    for (target, value) in other.iter_mut().zip(&row) {
-                        *target = &*target - &(&factor * value);
-                    }
-                }
-            }
+            let row = system.eqs.row(index).to_vec();
+            system.eqs.swap_remove(index);
+            system.substitute(&row, column)?;
         }
-        Resolved { visible: set.visible(), eqs, ins }
+        Ok(Resolved { visible: set.visible(), system })
+    }
+
+    /// The constraints over `vars` variables, the existential ones moved by `shift`.
+    pub(crate) fn moved(&self, shift: usize, vars: usize) -> System<Int> {
+        let place = |column: usize| if column <= self.visible { column } else { column + shift };
+        let columns: Vec<usize> = (0..=self.system.vars()).map(place).collect();
+        self.system.scattered(vars + 1, &columns)
     }
 
     /// Replaces the variables of `columns` by their negations.
     pub(crate) fn mirror(&mut self, columns: RangeInclusive<usize>) -> Exact<()> {
-        for row in self.eqs.iter_mut().chain(self.ins.iter_mut()) {
+        for row in self.system.eqs.iter_mut().chain(self.system.ins.iter_mut()) {
             negate(&mut row[columns.clone()])?;
         }
         Ok(())
@@ -62,15 +61,17 @@ impl Resolved {
 
     /// Columns of the existential variables that occur.
     pub(crate) fn occurring(&self) -> Vec<usize> {
-        let used = |column: &usize| self.eqs.iter().chain(self.ins.iter()).any(|row| !row[*column].is_zero());
-        (self.visible + 1..self.ins.width()).filter(used).collect()
+        let used = |column: &usize| {
+            self.system.eqs.iter().chain(self.system.ins.iter()).any(|row| !row[*column].is_zero())
+        };
+        (self.visible + 1..self.system.ins.width()).filter(used).collect()
     }
 
     /// Definitions of existential variables that the constraints determine by the first `fixed` variables, in an order
     /// in which each uses earlier ones only.
     pub(crate) fn definitions(&self, fixed: usize) -> Vec<Definition> {
         let occurring = self.occurring();
-        let mut known: Vec<bool> = (0..self.ins.width()).map(|column| column <= fixed).collect();
+        let mut known: Vec<bool> = (0..self.system.ins.width()).map(|column| column <= fixed).collect();
         let mut found = Vec::new();
         loop {
             let definition = occurring
@@ -101,10 +102,10 @@ impl Resolved {
             f[column] = Int::ZERO;
             Definition { column, row: f, divisor }
         };
-        if let Some(row) = self.eqs.iter().find(|row| usable(row)) {
+        if let Some(row) = self.system.eqs.iter().find(|row| usable(row)) {
             return Some(solve_for(row));
         }
-        let bounds: Vec<&[Int]> = self.ins.iter().filter(|row| usable(row)).collect();
+        let bounds: Vec<&[Int]> = self.system.ins.iter().filter(|row| usable(row)).collect();
         for upper in bounds.iter().filter(|row| row[column].signum() < 0) {
             for lower in bounds.iter().filter(|row| row[column].signum() > 0) {
                 if let Parallel::Opposite = parallel(upper, lower)
@@ -139,7 +140,7 @@ impl Conjunction {
 
     /// Whether every existential variable is determined.
     pub(crate) fn is_explicit(&self) -> bool {
-        self.existentials() == 0 || Resolved::new(self).is_explicit()
+        self.existentials() == 0 || Resolved::new(self).is_ok_and(|resolved| resolved.is_explicit())
     }
 
     /// Disjoint conjunctions with the same points together, all of whose existential variables are determined.
@@ -172,7 +173,7 @@ impl Conjunction {
 }
 
 /// A row whose existential columns are moved by `shift`.
-pub(crate) fn moved(row: &[Int], visible: usize, shift: usize) -> Vec<Int> {
+fn moved(row: &[Int], visible: usize, shift: usize) -> Vec<Int> {
     let mut out = Vec::with_capacity(row.len() + shift);
     out.extend_from_slice(&row[..=visible]);
     out.resize(visible + 1 + shift, Int::ZERO);

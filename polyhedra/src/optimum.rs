@@ -27,27 +27,22 @@ pub(crate) fn optimum(pieces: &[Conjunction], fixed: usize, end: End, budget: &m
             continue;
         }
         let domain = domain(piece, &new, fixed, budget)?;
-        best = better(&best, &domains, &new, &domain, fixed, end, budget)?;
+        best = better(&best, &domains, &new, domain.as_slice(), fixed, end, budget)?;
         domains.extend(domain);
     }
     Ok(Optimum::Pieces(best))
 }
 
-/// Where a member has an optimum, as members over all variables of which the fixed ones alone are constrained: its
-/// shadow, or those of the pieces of its optimum, whose existential variables are determined.
+/// Where a member has an optimum, over all variables, of which the fixed ones alone are constrained: its shadow, or
+/// that of its optimum if this is one piece, whose existential variables are determined.
 fn domain(
     member: &Conjunction,
     optimum: &[Conjunction],
     fixed: usize,
     budget: &mut Budget,
-) -> Exact<Vec<Conjunction>> {
-    let mut shadow = |set: &Conjunction| {
-        set.hidden(|var| var >= fixed).renamed(set.visible(), &identity(fixed)).simplified_within(budget)
-    };
-    match shadow(member)? {
-        Some(whole) if whole.is_explicit() => Ok(vec![whole]),
-        _ => optimum.iter().filter_map(|piece| shadow(piece).transpose()).collect(),
-    }
+) -> Exact<Option<Conjunction>> {
+    let member = if let [piece] = optimum { piece } else { member };
+    member.hidden(|var| var >= fixed).renamed(member.visible(), &identity(fixed)).simplified_within(budget)
 }
 
 /// Where two optima, given by disjoint members, are both defined the better one, elsewhere the only one.

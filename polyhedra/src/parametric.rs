@@ -6,10 +6,12 @@
 
 use crate::conjunction::Conjunction;
 use crate::divs::Resolved;
+use crate::int::Int;
 use crate::lexmin::{Parametric, lexmin};
 use crate::limits::{Budget, Exact};
-use crate::rows::{Rows, System};
+use crate::rows::System;
 use crate::scalar::{Scalar, ladder};
+use crate::solve::solve_apart;
 
 /// Which end of an order is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +28,7 @@ pub(crate) fn parametric_optimum(
     end: End,
     budget: &mut Budget,
 ) -> Exact<Option<Vec<Conjunction>>> {
-    let mut resolved = Resolved::new(set);
+    let mut resolved = Resolved::new(set)?;
     if end == End::Greatest {
         resolved.mirror(fixed + 1..=resolved.visible)?;
     }
@@ -44,26 +46,17 @@ fn optimum<T: Scalar>(
     let unknown = resolved.occurring().into_iter().filter(|column| !known.contains(column));
     let order: Vec<usize> =
         (0..=fixed).chain(known.iter().copied()).chain(fixed + 1..=resolved.visible).chain(unknown).collect();
-    let problem = Parametric {
-        params: fixed + known.len(),
-        wanted: dims,
-        system: System { eqs: resolved.eqs.gathered(&order), ins: resolved.ins.gathered(&order) }.converted::<T>()?,
-    };
+    let system = resolved.system.gathered(&order).converted::<T>()?;
+    let params = fixed + known.len();
+    let Some(point) = solve_apart(&system, budget)? else { return Ok(Some(Vec::new())) };
+    let problem = Parametric::within(system, params, dims);
     let mut out = Vec::new();
-    for piece in lexmin(problem, budget)? {
-        let params = piece.context.vars();
-        let width = 1 + params + dims;
-        let columns: Vec<usize> =
-            (0..=params).map(|column| if column <= fixed { column } else { column + dims }).collect();
-        let mut set = Conjunction::new(resolved.visible);
-        set.eqs = Rows::new(width);
-        set.ins = Rows::new(width);
-        for row in piece.context.eqs.scattered(width, &columns).iter() {
-            set.add_scalar_row(row, true);
-        }
-        for row in piece.context.ins.scattered(width, &columns).iter() {
-            set.add_scalar_row(row, false);
-        }
+    for piece in lexmin(problem, &point[..params], budget)?.pieces {
+        let columns: Vec<usize> = (0..=piece.context.vars())
+            .map(|column| if column <= fixed { column } else { column + dims })
+            .collect();
+        let width = columns.len() + dims;
+        let mut set = conjunction(&piece.context.scattered(width, &columns), resolved.visible);
         for (dim, minimum) in piece.minimum.iter().enumerate() {
             let Some((row, den)) = minimum else { return Ok(None) };
             let mut equality = vec![T::zero(); width];
@@ -76,4 +69,54 @@ fn optimum<T: Scalar>(
         out.push(set);
     }
     Ok(Some(out))
+}
+
+/// The parts of `base` where `other` has no point. The existential variables of `other` that are not determined are
+/// the unknowns of a parametric problem in the context of `base`, whose answer says where there is no point.
+pub(crate) fn difference(
+    base: &Conjunction,
+    other: &Resolved,
+    budget: &mut Budget,
+) -> Exact<Vec<Conjunction>> {
+    let (visible, shift) = (other.visible, base.existentials());
+    let mut context = base.clone();
+    context.widen(other.system.vars() - visible);
+    let definitions = other.definitions(visible);
+    for definition in &definitions {
+        context.add_definition(definition, visible, shift);
+    }
+    let known = |column: &usize| definitions.iter().any(|definition| definition.column == *column);
+    let unknown: Vec<usize> =
+        other.occurring().into_iter().filter(|column| !known(column)).map(|column| column + shift).collect();
+    // Parameters, in the order of the context, then unknowns.
+    let order: Vec<usize> = (0..=context.vars()).filter(|column| !unknown.contains(column)).collect();
+    let place: Vec<usize> = order.iter().chain(&unknown).copied().collect();
+    ladder!(T => {
+        missing::<T>(&context.system().gathered(&order), &other.moved(shift, context.vars()).gathered(&place), budget)
+            .map(|parts| parts.iter().map(|part| conjunction(part, visible)).collect())
+    })
+}
+
+fn missing<T: Scalar>(
+    context: &System<i64>,
+    system: &System<Int>,
+    budget: &mut Budget,
+) -> Exact<Vec<System<T>>> {
+    let context = context.converted::<T>()?;
+    let Some(point) = solve_apart(&context, budget)? else { return Ok(Vec::new()) };
+    let problem = Parametric { context, system: system.converted()?, wanted: 0 };
+    Ok(lexmin(problem, &point, budget)?.empty)
+}
+
+/// The constraints as a conjunction of which the first variables are visible.
+fn conjunction<T: Scalar>(system: &System<T>, visible: usize) -> Conjunction {
+    let mut set = Conjunction::new(visible);
+    set.widen(system.vars() - visible);
+    for row in system.eqs.iter() {
+        set.add_scalar_row(row, true);
+    }
+    for row in system.ins.iter() {
+        set.add_scalar_row(row, false);
+    }
+    set
 }

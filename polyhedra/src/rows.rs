@@ -223,6 +223,21 @@ impl<T: Scalar> System<T> {
         self.eqs.weight() + self.ins.weight()
     }
 
+    /// See [`Rows::gathered`].
+    pub(crate) fn gathered(&self, columns: &[usize]) -> System<T> {
+        System { eqs: self.eqs.gathered(columns), ins: self.ins.gathered(columns) }
+    }
+
+    /// See [`Rows::scattered`].
+    pub(crate) fn scattered(&self, width: usize, columns: &[usize]) -> System<T> {
+        System { eqs: self.eqs.scattered(width, columns), ins: self.ins.scattered(width, columns) }
+    }
+
+    /// See [`Rows::widened`].
+    pub(crate) fn widened(&self, extra: usize) -> System<T> {
+        System { eqs: self.eqs.widened(extra), ins: self.ins.widened(extra) }
+    }
+
     #[inline]
     pub(crate) fn vars(&self) -> usize {
         self.ins.width() - 1

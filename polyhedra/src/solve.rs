@@ -88,7 +88,7 @@ pub(crate) fn minimize<T: Scalar>(
 ) -> Exact<Least<T>> {
     // One variable more, equal to the objective.
     let value = system.vars();
-    let mut wide = System { eqs: system.eqs.widened(1), ins: system.ins.widened(1) };
+    let mut wide = system.widened(1);
     let row = wide.eqs.push_zeros();
     row[..=value].clone_from_slice(objective);
     row[value + 1] = T::one().neg()?;

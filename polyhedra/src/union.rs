@@ -1,13 +1,15 @@
 //! Unions of conjunctions over the same visible variables: the algebra under sets and relations.
 //!
-//! Difference is the one hard operation: the subtrahend's existential variables are made functions of the visible
-//! ones ([`divs`](crate::divs)), then its constraints are negated one after the other, each under those before it, so
-//! the pieces of a difference are disjoint. Subset, equality and complement follow.
+//! Difference is the one hard operation. Where the subtrahend's existential variables are functions of the visible ones
+//! ([`divs`](crate::divs)), its constraints are negated one after the other, each under those before it, so the pieces
+//! of a difference are disjoint; else a parametric search for a witness says where there is none. Subset, equality and
+//! complement follow.
 
 use crate::conjunction::{Conjunction, Point};
-use crate::divs::{Resolved, moved};
+use crate::divs::Resolved;
 use crate::limits::{Budget, Exact};
-use crate::rows::{complement, negate};
+use crate::parametric::difference;
+use crate::rows::{System, complement, negate};
 
 /// All conjunctions of a member of each union, in normal form, plainly empty ones left out.
 pub(crate) fn intersect(a: &[Conjunction], b: &[Conjunction]) -> Vec<Conjunction> {
@@ -34,33 +36,55 @@ pub(crate) fn subtract(a: &[Conjunction], b: &[Conjunction], budget: &mut Budget
         if rest.is_empty() {
             break;
         }
-        let mut parts = None;
+        let mut other = None;
         let mut next = Vec::new();
         for piece in rest {
             if piece.intersect(subtrahend).decide_empty(budget)? {
                 next.push(piece);
                 continue;
             }
-            let parts = match &parts {
-                Some(parts) => parts,
-                None => {
-                    let explicit = subtrahend.explicit(budget)?;
-                    parts.insert(explicit.iter().map(Resolved::new).collect::<Vec<_>>())
-                }
+            let other = match &other {
+                Some(other) => other,
+                None => other.insert(Subtrahend::new(subtrahend, budget)?),
             };
-            let mut left = vec![piece];
-            for part in parts {
-                let mut after = Vec::new();
-                for piece in &left {
-                    subtract_explicit(piece, part, budget, &mut after)?;
+            match other {
+                Subtrahend::Empty => next.push(piece),
+                Subtrahend::Explicit(other) => subtract_explicit(&piece, other, budget, &mut next)?,
+                Subtrahend::Implicit(other) => {
+                    for part in difference(&piece, other, budget)? {
+                        next.extend(part.simplified_within(budget)?);
+                    }
                 }
-                left = after;
             }
-            next.extend(left);
         }
         rest = next;
     }
     Ok(rest)
+}
+
+/// What is to be subtracted, by how.
+enum Subtrahend {
+    Empty,
+    /// Every existential variable is determined: each constraint is negated.
+    Explicit(Resolved),
+    /// A parametric search tells where there is no witness.
+    Implicit(Resolved),
+}
+
+impl Subtrahend {
+    fn new(set: &Conjunction, budget: &mut Budget) -> Exact<Subtrahend> {
+        let resolved = Resolved::new(set)?;
+        if resolved.is_explicit() {
+            return Ok(Subtrahend::Explicit(resolved));
+        }
+        let Some(stated) = set.with_hull(budget)? else { return Ok(Subtrahend::Empty) };
+        let resolved = Resolved::new(&stated)?;
+        Ok(if resolved.is_explicit() {
+            Subtrahend::Explicit(resolved)
+        } else {
+            Subtrahend::Implicit(resolved)
+        })
+    }
 }
 
 /// Whether every point of `a` is in a member of `b`.
@@ -91,14 +115,13 @@ fn subtract_explicit(
 ) -> Exact<()> {
     let (visible, shift) = (b.visible, a.existentials());
     let mut base = a.clone();
-    let width = base.ins.width() + b.ins.width() - visible - 1;
-    base.eqs = base.eqs.widened(width - base.eqs.width());
-    base.ins = base.ins.widened(width - base.ins.width());
+    base.widen(b.system.vars() - visible);
     for definition in b.definitions(visible) {
         base.add_definition(&definition, visible, shift);
     }
-    for (row, equality) in b.eqs.iter().map(|row| (row, true)).chain(b.ins.iter().map(|row| (row, false))) {
-        let mut row = moved(row, visible, shift);
+    let System { eqs, ins } = b.moved(shift, base.vars());
+    for (row, equality) in eqs.iter().map(|row| (row, true)).chain(ins.iter().map(|row| (row, false))) {
+        let mut row = row.to_vec();
         for half in 0..1 + usize::from(equality) {
             let mut outside = base.clone();
             let mut negated = row.clone();

@@ -165,7 +165,7 @@ const SETS: [&str; 22] = [
     "{ [x] : x >= 9223372036854775808 and x <= 9223372036854775809 }",
 ];
 
-const RELATIONS: [(&str, &str); 8] = [
+const RELATIONS: [(&str, &str); 11] = [
     ("[n] -> { S[i] -> A[a] : 2a = i and 0 <= i < n }", "[n] -> { S[i] -> A[a] : 4a = 2i }"),
     ("[n] -> { S[i] -> A[a] : 3a >= i and 5a <= 2i + n }", "[n] -> { S[i] -> A[a] : 3a >= i }"),
     ("[n] -> { S[i] -> A[a] : 7a >= 2i + n and 0 <= i <= n }", "[n] -> { S[i] -> A[a] : a >= 0 }"),
@@ -185,6 +185,19 @@ const RELATIONS: [(&str, &str); 8] = [
     (
         "[n] -> { S[i, j] -> A[a, b] : a = floor(i/4) and b = i mod 4 and 0 <= j < n }",
         "[n] -> { S[i, j] -> A[a, b] : i = 4a + b and 0 <= b <= 3 }",
+    ),
+    // Minima with many quotients that few parameters determine.
+    (
+        "[n, m] -> { S[i, j] -> A[a, b] : -1 <= j < 20 and 1 <= a < 20 and 2 <= b < m and i - j - 3a - 4b + (b mod 3) = 7 - 2a + b + (a mod 5) }",
+        "[n, m] -> { S[i, j] -> A[a, b] : a >= 0 }",
+    ),
+    (
+        "[n, m] -> { S[i, j] -> A[a, b] : 2 <= i < 20 and 1 <= a < n and -2 <= b < 20 and 2b = 2 - 3i + 3j + ((j + 2) mod 3) and a >= 5i + j - 3b - 1 - a + ((m + 2) mod 5) and 3n + 3j = 4i + 4a - ((i + 3) mod 4) and exists (e: m + b <= 2e <= m - 6 + 4b) }",
+        "[n, m] -> { S[i, j] -> A[a, b] : a >= 0 }",
+    ),
+    (
+        "[n, m] -> { S[i, j] -> A[a, b] : 2 <= i < 20 and 2 <= a < m and 0 <= b < n and 6m - 4n + i + j + floor((2i + 1)/2) >= 4 and 2m - 2i - a - 2b - n + 6 < ((b + 3) mod 4) }",
+        "[n, m] -> { S[i, j] -> A[a, b] : 2 <= i < 20 and 1 <= a < n and -2 <= b < 20 and 2b = 2 - 3i + 3j + ((j + 2) mod 3) and 3n + 3j = 4i + 4a - ((i + 3) mod 4) }",
     ),
 ];
 

@@ -1,11 +1,11 @@
 //! The part of parameter space that a node of the search works on, and what is asked of it.
 //!
 //! A context is *stated* over the parameters and the new ones, the quotients `⌊f/d⌋` that cuts asked for; that is what a
-//! piece of the result says. Questions are answered in *coordinates*: whenever the context shrinks, all equalities its
-//! integer points satisfy are found (its affine hull), and the parameters become affine functions of as many free
-//! integers as the context has dimensions. So a quotient that the equalities make affine is no variable at all, and a
-//! remainder that they fix is a number; deep in a search most are, and without this every question would be about
-//! dozens of variables that have one value each.
+//! piece of the result says. Questions are answered in *coordinates*: the equalities that all integer points of the
+//! context satisfy, its affine hull, make the parameters affine functions of as many free integers as the context has
+//! dimensions. So a quotient that the equalities make affine is no variable at all, and a remainder that they fix is a
+//! number; deep in a search most are, and without this every question would be about dozens of variables that have one
+//! value each.
 //!
 //! Every question about a sign is an integer emptiness test, so contexts are never empty. A few known points answer
 //! most of these questions without a solver, and the rows known to be negative throughout are remembered.
@@ -46,6 +46,10 @@ pub(super) struct Context<T> {
     /// Rows over the coordinates known to be negative throughout. The context only ever shrinks, so they stay so.
     impossible: BTreeSet<Vec<T>>,
     quotients: Vec<Quotient<T>>,
+    /// Whether the context has shrunk since its equalities were looked for.
+    shrunk: bool,
+    /// Questions that took a solver since then.
+    asked: usize,
 }
 
 /// A row `f` whose remainder modulo `d` is known.
@@ -67,11 +71,12 @@ impl<T: Scalar> Context<T> {
             points: vec![point.to_vec()],
             impossible: BTreeSet::new(),
             quotients: Vec::new(),
+            shrunk: false,
+            asked: 0,
             stated,
         };
         let equalities = context.stated.eqs.clone();
         context.eliminate(equalities, budget)?;
-        context.reduce(budget)?;
         Ok(context)
     }
 
@@ -86,15 +91,21 @@ impl<T: Scalar> Context<T> {
 
     /// Steps that copying the context is worth.
     pub(super) fn weight(&self) -> usize {
-        self.stated.weight() + self.params.weight() + (self.ins.len() + self.impossible.len()) * self.ins.width()
+        self.stated.weight()
+            + self.params.weight()
+            + (self.ins.len() + self.impossible.len()) * self.ins.width()
     }
 
-    /// What defines the context, over the parameters and the new ones.
-    pub(super) fn stated(&self) -> &System<T> {
-        &self.stated
+    /// What defines the part where a row over the parameters is negative.
+    pub(super) fn part_below(&self, row: &[T]) -> Exact<System<T>> {
+        let mut part = self.stated.clone();
+        let below = part.ins.push_zeros();
+        below[..row.len()].clone_from_slice(row);
+        complement(below)?;
+        Ok(part)
     }
 
-    /// [`stated`](Self::stated) with every equality that was found.
+    /// What defines the context, over the parameters and the new ones, with every equality that was found.
     pub(super) fn into_stated(mut self, budget: &mut Budget) -> Exact<System<T>> {
         if self.coordinates() == self.params() {
             return Ok(self.stated);
@@ -124,9 +135,17 @@ impl<T: Scalar> Context<T> {
 
     /// The signs a row over the parameters takes.
     pub(super) fn sign(&mut self, row: &[T], budget: &mut Budget) -> Exact<Sign> {
+        let of_constant = |row: &[T]| {
+            let sign = if row[0].signum() < 0 { Sign::Negative } else { Sign::NonNegative };
+            row[1..].iter().all(T::is_zero).then_some(sign)
+        };
+        if let Some(sign) = of_constant(row) {
+            return Ok(sign);
+        }
+        self.reduce(budget)?;
         let row = self.located(row, budget)?;
-        if row[1..].iter().all(T::is_zero) {
-            return Ok(if row[0].signum() >= 0 { Sign::NonNegative } else { Sign::Negative });
+        if let Some(sign) = of_constant(&row) {
+            return Ok(sign);
         }
         budget.tick(self.points.len() * T::weights(&row))?;
         let (mut negative, mut other) = (false, false);
@@ -152,6 +171,22 @@ impl<T: Scalar> Context<T> {
         })
     }
 
+    /// Whether two values, rows over the first parameters and divisors, are equal throughout.
+    pub(super) fn is_same(
+        &self,
+        (a, d): (&[T], &T),
+        (b, e): &(Vec<T>, T),
+        budget: &mut Budget,
+    ) -> Exact<bool> {
+        let (a, b) = (self.located(a, budget)?, self.located(b, budget)?);
+        for (a, b) in a.iter().zip(&b) {
+            if a.mul(e)? != b.mul(d)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Whether `other ≥ 0` holds wherever `row ≥ 0` does.
     pub(super) fn implies(&self, row: &[T], other: &[T], budget: &mut Budget) -> Exact<bool> {
         let mut ins = self.ins.clone();
@@ -167,7 +202,8 @@ impl<T: Scalar> Context<T> {
     /// anywhere.
     pub(super) fn meets(&self, other: &System<T>, unknowns: usize, budget: &mut Budget) -> Exact<bool> {
         let split = other.ins.width() - unknowns;
-        let mut system = System { eqs: Rows::new(self.ins.width() + unknowns), ins: self.ins.widened(unknowns) };
+        let mut system =
+            System { eqs: Rows::new(self.ins.width() + unknowns), ins: self.ins.widened(unknowns) };
         for (rows, target) in [(&other.eqs, &mut system.eqs), (&other.ins, &mut system.ins)] {
             for row in rows.iter() {
                 let mut located = self.located(&row[..split], budget)?;
@@ -184,6 +220,7 @@ impl<T: Scalar> Context<T> {
         if self.impossible.contains(&row) {
             return Ok(None);
         }
+        self.asked += 1;
         budget.tick(self.ins.weight())?;
         let mut ins = self.ins.clone();
         ins.push_zeros()[..row.len()].clone_from_slice(&row);
@@ -211,18 +248,29 @@ impl<T: Scalar> Context<T> {
             }
         }
         if kept.is_empty() {
-            kept.extend(solve_apart(&System { eqs: Rows::new(self.ins.width()), ins: self.ins.clone() }, budget)?);
+            kept.extend(solve_apart(
+                &System { eqs: Rows::new(self.ins.width()), ins: self.ins.clone() },
+                budget,
+            )?);
         }
         self.points = kept;
-        self.reduce(budget)
+        self.shrunk = true;
+        Ok(())
     }
 
-    /// Finds the equalities between the coordinates and replaces these by fewer.
+    /// Finds the equalities between the coordinates and replaces these by fewer. That takes about two questions for each
+    /// coordinate, so it waits until as many were asked: it never more than doubles the work.
     fn reduce(&mut self, budget: &mut Budget) -> Exact<()> {
+        if !self.shrunk || self.asked < 2 * self.coordinates() {
+            return Ok(());
+        }
+        self.shrunk = false;
         let none = Rows::new(self.ins.width());
         let points = self.points.clone();
-        let find = |row: &[T], budget: &mut Budget| self.point_where(row, budget).map(Option::<&Vec<T>>::cloned);
+        let find =
+            |row: &[T], budget: &mut Budget| self.point_where(row, budget).map(Option::<&Vec<T>>::cloned);
         let equalities = implied_equalities(&none, &points, find, budget)?;
+        self.asked = 0;
         self.eliminate(equalities, budget)
     }
 
@@ -258,12 +306,8 @@ impl<T: Scalar> Context<T> {
 
     /// The remainder of a row over the parameters modulo `divisor`, as a row over them; `None` if it is zero throughout.
     /// It may need a new parameter, the quotient.
-    pub(super) fn remainder(
-        &mut self,
-        row: &[T],
-        divisor: &T,
-        budget: &mut Budget,
-    ) -> Exact<Option<Vec<T>>> {
+    pub(super) fn remainder(&mut self, row: &[T], divisor: &T, budget: &mut Budget) -> Exact<Option<Vec<T>>> {
+        self.reduce(budget)?;
         let row = modulo(row, divisor);
         let located = self.located(&row, budget)?;
         let mut numerator = modulo(&located, divisor);
@@ -313,7 +357,7 @@ impl<T: Scalar> Context<T> {
             return Err(Stop::Limit);
         }
         row.resize(1 + self.params(), T::zero());
-        self.stated = System { eqs: self.stated.eqs.widened(1), ins: self.stated.ins.widened(1) };
+        self.stated = self.stated.widened(1);
         let [remainder, above] = quotient_bounds(&row, divisor)?;
         self.stated.ins.push(&remainder);
         self.stated.ins.push(&above);

@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use super::Piece;
+use super::Minimum;
 use super::context::{Context, Sign};
 use crate::limits::{Budget, Exact};
 use crate::rows::{System, complement, negate};
@@ -45,7 +45,8 @@ pub(super) enum Outcome<T> {
 
 impl<T: Scalar> Node<T> {
     /// Pivots and cuts until the minimum is found, nothing is feasible, or the context must be split.
-    pub(super) fn run(&mut self, budget: &mut Budget) -> Exact<Outcome<T>> {
+    /// Parts of the context without a point are taken from it and added to `empty`.
+    pub(super) fn run(&mut self, empty: &mut Vec<System<T>>, budget: &mut Budget) -> Exact<Outcome<T>> {
         'again: loop {
             budget.tick(self.tableau.rows.weight())?;
             let mut open: Vec<usize> = Vec::new();
@@ -65,6 +66,7 @@ impl<T: Scalar> Node<T> {
                     Sign::Both if self.entering(row)?.is_none() => {
                         // Infeasible wherever the right-hand side is negative.
                         let side = self.right_side(row);
+                        empty.push(self.context.part_below(&side)?);
                         self.restrict(&side, budget)?;
                         self.whole = false;
                     }
@@ -222,15 +224,14 @@ impl<T: Scalar> Node<T> {
         }
     }
 
-    /// The finished piece.
-    pub(super) fn piece(self: Box<Self>, budget: &mut Budget) -> Exact<Piece<T>> {
-        let minimum = (0..self.wanted)
+    /// The minimum that was found.
+    pub(super) fn minimum(&self) -> Minimum<T> {
+        (0..self.wanted)
             .map(|unknown| {
                 let den = &self.tableau.den[unknown];
                 (self.tableau.rows.row(unknown)[LARGE] == *den)
                     .then(|| (self.right_side(unknown), den.clone()))
             })
-            .collect();
-        Ok(Piece { context: self.context.into_stated(budget)?, minimum, whole: self.whole })
+            .collect()
     }
 }

@@ -11,36 +11,24 @@ use super::node::{FIXED, LARGE, Node};
 use crate::limits::{Budget, Exact};
 use crate::rows::{Rows, System, negate, substitute};
 use crate::scalar::Scalar;
-use crate::solve::solve_apart;
 use crate::solve::tableau::Tableau;
 
 impl<T: Scalar> Node<T> {
-    /// The whole problem, or `None` if it has no point at all.
-    pub(super) fn root(mut problem: Parametric<T>, budget: &mut Budget) -> Exact<Option<Box<Node<T>>>> {
-        let params = problem.params;
-        let unknowns = problem.system.ins.width() - 1 - params;
+    /// The whole problem.
+    pub(super) fn root(mut problem: Parametric<T>, point: &[T], budget: &mut Budget) -> Exact<Box<Node<T>>> {
+        let params = problem.context.vars();
+        let unknowns = problem.system.vars() - params;
         let given = problem.system.clone();
-        let Some(point) = solve_apart(&given, budget)? else { return Ok(None) };
-        let substituted = substitute_last_unknowns(&mut problem, budget)?;
-        let mut context = System::new(params);
+        let substituted = substitute_last_unknowns(&mut problem.system, params, budget)?;
+        // Equalities first: what they give needs no split.
         let mut restrictions = Rows::new(problem.system.ins.width());
         for row in problem.system.eqs.iter() {
-            if row[params + 1..].iter().all(T::is_zero) {
-                context.eqs.push(&row[..=params]);
-            } else {
-                restrictions.push(row);
-                restrictions.push(row);
-                let last = restrictions.len() - 1;
-                negate(restrictions.row_mut(last))?;
-            }
+            restrictions.push(row);
+            restrictions.push(row);
+            let last = restrictions.len() - 1;
+            negate(restrictions.row_mut(last))?;
         }
-        for row in problem.system.ins.iter() {
-            if row[params + 1..].iter().all(T::is_zero) {
-                context.ins.push(&row[..=params]);
-            } else {
-                restrictions.push(row);
-            }
-        }
+        restrictions.extend(&problem.system.ins);
         // Columns of the tableau: unknowns that no equality gives.
         let free: Vec<usize> = (0..unknowns).filter(|unknown| substituted[*unknown].is_none()).collect();
         let right = FIXED + params;
@@ -70,8 +58,8 @@ impl<T: Scalar> Node<T> {
             rows,
             right,
         };
-        Ok(Some(Box::new(Node {
-            context: Context::new(context, &point[..params], budget)?,
+        Ok(Box::new(Node {
+            context: Context::new(problem.context, point, budget)?,
             tableau,
             unknowns,
             solved: substituted.iter().map(Option::is_some).collect(),
@@ -79,7 +67,7 @@ impl<T: Scalar> Node<T> {
             cuts: 0,
             wanted: problem.wanted,
             whole: true,
-        })))
+        }))
     }
 }
 
@@ -100,22 +88,23 @@ fn shifted_row<T: Scalar>(row: &[T], params: usize, free: &[usize], target: &mut
 /// Removes unknowns that an equality gives with coefficient 1 in terms of earlier ones, so that the lexicographic
 /// order is kept; returns for each the row that gives it.
 fn substitute_last_unknowns<T: Scalar>(
-    problem: &mut Parametric<T>,
+    system: &mut System<T>,
+    params: usize,
     budget: &mut Budget,
 ) -> Exact<Vec<Option<Vec<T>>>> {
-    let first = problem.params + 1;
-    let mut substituted: Vec<Option<Vec<T>>> = vec![None; problem.system.ins.width() - first];
+    let first = params + 1;
+    let mut substituted: Vec<Option<Vec<T>>> = vec![None; system.ins.width() - first];
     loop {
-        let found = (0..problem.system.eqs.len()).find_map(|index| {
-            let row = problem.system.eqs.row(index);
+        let found = (0..system.eqs.len()).find_map(|index| {
+            let row = system.eqs.row(index);
             let last = (first..row.len()).rev().find(|column| !row[*column].is_zero())?;
             row[last].is_unit().then_some((index, last))
         });
         let Some((index, column)) = found else { return Ok(substituted) };
-        budget.tick(problem.system.weight())?;
-        let row = problem.system.eqs.row(index).to_vec();
-        problem.system.eqs.swap_remove(index);
-        problem.system.substitute(&row, column)?;
+        budget.tick(system.weight())?;
+        let row = system.eqs.row(index).to_vec();
+        system.eqs.swap_remove(index);
+        system.substitute(&row, column)?;
         for other in substituted.iter_mut().flatten() {
             substitute(other, &row, column)?;
         }

@@ -6,10 +6,10 @@
 
 use std::fmt::{self, Write};
 
-use num_bigint::BigInt;
-
 use crate::conjunction::Conjunction;
-use crate::rows::Rows;
+use crate::divs::Resolved;
+use crate::int::Int;
+use crate::scalar::Scalar;
 use crate::space::{Space, Tuple};
 
 /// Writes `[params] -> { … }`.
@@ -27,7 +27,7 @@ pub(crate) fn print(space: &Space, pieces: &[Conjunction], f: &mut fmt::Formatte
         if index > 0 {
             f.write_str("; ")?;
         }
-        Printer::new(space, piece).disjunct(f)?;
+        Printer::new(space, piece)?.disjunct(f)?;
     }
     f.write_str(" }")
 }
@@ -52,25 +52,22 @@ fn write_tuples(
     Ok(())
 }
 
-/// One disjunct being printed. Coefficients are big integers here, since multiples that stand for large ones are put
-/// back in.
+/// One disjunct being printed; multiples that stand for large coefficients are put back in.
 struct Printer<'s> {
     space: &'s Space,
     /// Of variables, or the quotient an existential variable is.
     names: Vec<String>,
     /// Which existential variables are written as quotients.
     quotients: Vec<bool>,
-    eqs: Vec<Vec<BigInt>>,
-    ins: Vec<Vec<BigInt>>,
+    eqs: Vec<Vec<Int>>,
+    ins: Vec<Vec<Int>>,
     /// The equality that gives a dimension which is printed as an expression in its tuple.
-    given: Vec<Option<Vec<BigInt>>>,
+    given: Vec<Option<Vec<Int>>>,
 }
 
 impl<'s> Printer<'s> {
-    fn new(space: &'s Space, piece: &Conjunction) -> Printer<'s> {
-        let big = |rows: &Rows<i64>| -> Vec<Vec<BigInt>> {
-            rows.iter().map(|row| row.iter().map(|value| BigInt::from(*value)).collect()).collect()
-        };
+    fn new(space: &'s Space, piece: &Conjunction) -> Result<Printer<'s>, fmt::Error> {
+        let system = Resolved::new(piece).map_err(|_| fmt::Error)?.system;
         let mut names = space.names();
         let mut fresh = 0;
         while names.len() < piece.vars() {
@@ -84,32 +81,13 @@ impl<'s> Printer<'s> {
             space,
             quotients: vec![false; names.len()],
             names,
-            eqs: big(&piece.eqs),
-            ins: big(&piece.ins),
+            eqs: system.eqs.into_rows().collect(),
+            ins: system.ins.into_rows().collect(),
             given: vec![None; space.vars()],
         };
-        printer.substitute_multiples(piece.visible());
         printer.take_quotients();
         printer.take_given_dims();
-        printer
-    }
-
-    /// Puts existential variables that an equality gives with coefficient 1 back into the other rows.
-    fn substitute_multiples(&mut self, visible: usize) {
-        let zero = BigInt::ZERO;
-        while let Some((index, column)) = self.eqs.iter().enumerate().find_map(|(index, row)| {
-            (visible + 1..row.len()).find(|column| is_unit(&row[*column])).map(|column| (index, column))
-        }) {
-            let row = self.eqs.swap_remove(index);
-            for other in self.eqs.iter_mut().chain(&mut self.ins) {
-                if other[column] != zero {
-                    let factor = &other[column] * &row[column];
-                    for (target, value) in other.iter_mut().zip(&row) {
-                        *target -= &factor * value;
-                    }
-                }
-            }
-        }
+        Ok(printer)
     }
 
     /// Existential variables that two bounds make the quotient of an expression over visible variables.
@@ -127,15 +105,15 @@ impl<'s> Printer<'s> {
 
     /// The rows `f − d·e ≥ 0` and `d·e − f + d − 1 ≥ 0` of an existential variable `e`, `f` over visible variables.
     fn quotient(&self, column: usize) -> Option<(usize, usize)> {
-        let (zero, one) = (BigInt::ZERO, BigInt::from(1));
-        let alone = |row: &[BigInt]| {
+        let zero = Int::ZERO;
+        let alone = |row: &[Int]| {
             (self.space.vars() + 1..row.len()).all(|other| other == column || row[other] == zero)
         };
-        let mut bounds = self.ins.iter().enumerate().filter(|(_, row)| row[column] < -&one && alone(row));
+        let mut bounds = self.ins.iter().enumerate().filter(|(_, row)| row[column] < -Int::ONE && alone(row));
         bounds.find_map(|(lower, row)| {
-            let opposite = |other: &Vec<BigInt>| {
+            let opposite = |other: &Vec<Int>| {
                 other[1..].iter().zip(&row[1..]).all(|(a, b)| *a == -b)
-                    && &other[0] + &row[0] == -&row[column] - &one
+                    && &other[0] + &row[0] == -&row[column] - Int::ONE
             };
             Some((lower, self.ins.iter().position(opposite)?))
         })
@@ -148,23 +126,23 @@ impl<'s> Printer<'s> {
         for var in (vars - last..vars).rev() {
             let column = var + 1;
             let found = self.eqs.iter().position(|row| {
-                is_unit(&row[column])
-                    && row[column + 1..].iter().all(|value| *value == BigInt::ZERO)
+                row[column].is_unit()
+                    && row[column + 1..].iter().all(|value| *value == Int::ZERO)
                     && (vars - last..var)
-                        .all(|other| self.given[other].is_none() || row[other + 1] == BigInt::ZERO)
+                        .all(|other| self.given[other].is_none() || row[other + 1] == Int::ZERO)
             });
             let Some(index) = found else { continue };
-            let elsewhere = |rows: &[Vec<BigInt>], skip: Option<usize>| {
-                rows.iter().enumerate().any(|(other, row)| Some(other) != skip && row[column] != BigInt::ZERO)
+            let elsewhere = |rows: &[Vec<Int>], skip: Option<usize>| {
+                rows.iter().enumerate().any(|(other, row)| Some(other) != skip && row[column] != Int::ZERO)
             };
             if elsewhere(&self.eqs, Some(index)) || elsewhere(&self.ins, None) {
                 continue;
             }
             let mut row = self.eqs.remove(index);
-            if row[column] > BigInt::ZERO {
+            if row[column] > Int::ZERO {
                 row.iter_mut().for_each(|value| *value = -&*value);
             }
-            row[column] = BigInt::ZERO;
+            row[column] = Int::ZERO;
             self.given[var] = Some(row);
         }
     }
@@ -183,7 +161,7 @@ impl<'s> Printer<'s> {
         let used = |var: usize| {
             let column = var + 1;
             let strides = self.eqs.iter().filter(|row| self.stride(row).is_none());
-            strides.chain(&self.ins).any(|row| row[column] != BigInt::ZERO)
+            strides.chain(&self.ins).any(|row| row[column] != Int::ZERO)
         };
         let hidden: Vec<&str> = (vars..self.names.len())
             .filter(|var| used(*var) && !self.quotients[*var])
@@ -201,16 +179,16 @@ impl<'s> Printer<'s> {
     }
 
     /// An equality with one existential variable that occurs nowhere else, as `(…) mod g = 0`.
-    fn stride(&self, row: &[BigInt]) -> Option<String> {
+    fn stride(&self, row: &[Int]) -> Option<String> {
         let vars = self.space.vars();
-        let mut existential = (vars + 1..row.len()).filter(|column| row[*column] != BigInt::ZERO);
+        let mut existential = (vars + 1..row.len()).filter(|column| row[*column] != Int::ZERO);
         let column = existential.next()?;
         let elsewhere = self.eqs.iter().filter(|other| other.as_slice() != row).chain(&self.ins);
-        if existential.next().is_some() || elsewhere.into_iter().any(|other| other[column] != BigInt::ZERO) {
+        if existential.next().is_some() || elsewhere.into_iter().any(|other| other[column] != Int::ZERO) {
             return None;
         }
         let inner = self.affine(row, |other| other != column);
-        let modulus = if row[column] < BigInt::ZERO { -&row[column] } else { row[column].clone() };
+        let modulus = if row[column] < Int::ZERO { -&row[column] } else { row[column].clone() };
         let single = inner.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '\'')
             && inner.starts_with(|c: char| c.is_alphabetic() || c == '_');
         Some(if single {
@@ -225,15 +203,15 @@ impl<'s> Printer<'s> {
         let mut out = Vec::new();
         let mut plain = Vec::new();
         let vars = self.names.len();
-        let mut lower: Vec<Vec<&[BigInt]>> = vec![Vec::new(); vars];
-        let mut upper: Vec<Vec<&[BigInt]>> = vec![Vec::new(); vars];
+        let mut lower: Vec<Vec<&[Int]>> = vec![Vec::new(); vars];
+        let mut upper: Vec<Vec<&[Int]>> = vec![Vec::new(); vars];
         for row in &self.ins {
             // A dimension is the subject rather than a parameter.
             let params = self.space.params.len();
-            let dims = row[params + 1..].iter().any(|value| *value != BigInt::ZERO);
+            let dims = row[params + 1..].iter().any(|value| *value != Int::ZERO);
             let first = if dims { params + 1 } else { 1 };
-            match (first..row.len()).rev().find(|column| is_unit(&row[*column])) {
-                Some(column) if row[column] > BigInt::ZERO => lower[column - 1].push(row),
+            match (first..row.len()).rev().find(|column| row[*column].is_unit()) {
+                Some(column) if row[column] > Int::ZERO => lower[column - 1].push(row),
                 Some(column) => upper[column - 1].push(row),
                 None => plain.push(self.comparison(row, ">=")),
             }
@@ -257,44 +235,43 @@ impl<'s> Printer<'s> {
     }
 
     /// `bound <= ` or `bound < ` of a row with coefficient 1 for `var`.
-    fn low(&self, row: &[BigInt], var: usize) -> String {
-        let mut bound: Vec<BigInt> = row.iter().map(|value| -value).collect();
-        bound[var + 1] = BigInt::ZERO;
-        let strict = bound[0] == BigInt::from(1) && bound[1..].iter().any(|value| *value != BigInt::ZERO);
+    fn low(&self, row: &[Int], var: usize) -> String {
+        let mut bound: Vec<Int> = row.iter().map(|value| -value).collect();
+        bound[var + 1] = Int::ZERO;
+        let strict = bound[0] == Int::ONE && bound[1..].iter().any(|value| *value != Int::ZERO);
         if strict {
-            bound[0] = BigInt::ZERO;
+            bound[0] = Int::ZERO;
         }
         format!("{} {} ", self.affine(&bound, |_| true), if strict { "<" } else { "<=" })
     }
 
     /// ` <= bound` or ` < bound` of a row with coefficient −1 for `var`.
-    fn high(&self, row: &[BigInt], var: usize) -> String {
+    fn high(&self, row: &[Int], var: usize) -> String {
         let mut bound = row.to_vec();
-        bound[var + 1] = BigInt::ZERO;
-        let strict = bound[0] == BigInt::from(-1) && bound[1..].iter().any(|value| *value != BigInt::ZERO);
+        bound[var + 1] = Int::ZERO;
+        let strict = bound[0] == -Int::ONE && bound[1..].iter().any(|value| *value != Int::ZERO);
         if strict {
-            bound[0] = BigInt::ZERO;
+            bound[0] = Int::ZERO;
         }
         format!(" {} {}", if strict { "<" } else { "<=" }, self.affine(&bound, |_| true))
     }
 
     /// `row op 0` with the negative terms moved to the right.
-    fn comparison(&self, row: &[BigInt], operator: &str) -> String {
-        let zero = BigInt::ZERO;
-        let left: Vec<BigInt> =
-            row.iter().map(|v| if *v > zero { v.clone() } else { zero.clone() }).collect();
-        let right: Vec<BigInt> = row.iter().map(|v| if *v < zero { -v } else { zero.clone() }).collect();
+    fn comparison(&self, row: &[Int], operator: &str) -> String {
+        let zero = Int::ZERO;
+        let left: Vec<Int> = row.iter().map(|v| if *v > zero { v.clone() } else { zero.clone() }).collect();
+        let right: Vec<Int> = row.iter().map(|v| if *v < zero { -v } else { zero.clone() }).collect();
         format!("{} {operator} {}", self.affine(&left, |_| true), self.affine(&right, |_| true))
     }
 
     /// An affine expression, constant first.
-    fn affine(&self, row: &[BigInt], keep: impl Fn(usize) -> bool) -> String {
+    fn affine(&self, row: &[Int], keep: impl Fn(usize) -> bool) -> String {
         let mut out = String::new();
         for (column, value) in row.iter().enumerate() {
-            if *value == BigInt::ZERO || !keep(column) {
+            if *value == Int::ZERO || !keep(column) {
                 continue;
             }
-            let negative = *value < BigInt::ZERO;
+            let negative = *value < Int::ZERO;
             out.push_str(match (out.is_empty(), negative) {
                 (true, true) => "-",
                 (true, false) => "",
@@ -304,7 +281,7 @@ impl<'s> Printer<'s> {
             let size = if negative { -value } else { value.clone() };
             if column == 0 {
                 let _ = write!(out, "{size}");
-            } else if size == BigInt::from(1) {
+            } else if size == Int::ONE {
                 out.push_str(&self.names[column - 1]);
             } else {
                 let times = if self.quotients[column - 1] { "*" } else { "" };
@@ -321,8 +298,4 @@ fn flipped(low: &str, name: &str) -> String {
         Some(bound) => format!("{name} >= {bound}"),
         None => format!("{name} > {}", low.trim_end_matches(" < ")),
     }
-}
-
-fn is_unit(value: &BigInt) -> bool {
-    *value == BigInt::from(1) || *value == BigInt::from(-1)
 }
