@@ -113,6 +113,14 @@ macro_rules! algebra {
             }
 
             /// The points of this that are not in `other`.
+            /// ```
+            /// use loomir_polyhedra::{Limits, Set};
+            /// let all: Set = "{ [i] : 0 <= i < 10 }".parse()?;
+            /// let middle: Set = "{ [i] : 3 <= i <= 5 }".parse()?;
+            /// let rest = all.subtract(&middle, &Limits::default())?;
+            /// assert_eq!(rest.to_string(), "{ [i] : 6 <= i <= 9; [i] : 0 <= i <= 2 }");
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             pub fn subtract(&self, other: &$ty, limits: &Limits) -> Result<$ty, Error> {
                 self.binary(other, |a, b| limited(limits, |budget| union::subtract(a, b, budget)))
             }
@@ -172,6 +180,13 @@ macro_rules! algebra {
 
             /// The least value of an expression over the variables of the space, parameters included; `None` if there
             /// is no point.
+            /// ```
+            /// use loomir_polyhedra::{Int, Limits, Set};
+            /// let set: Set = "{ [i, j] : 0 <= i <= 7 and 3j >= 20 - 2i }".parse()?;
+            /// let (i, j) = (set.space().dim(0), set.space().dim(1));
+            /// assert_eq!(set.minimum(&(i + j), &Limits::default())?, Some(Int::from(7)));
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             pub fn minimum(&self, objective: &Affine, limits: &Limits) -> Result<Option<Int>, Error> {
                 match limited(limits, |budget| optimum::least(&self.pieces, objective, budget))? {
                     Least::Empty => Ok(None),
@@ -213,17 +228,36 @@ macro_rules! algebra {
             }
 
             /// A simpler description that agrees with this one on the points of `context`.
+            /// ```
+            /// use loomir_polyhedra::{Limits, Set};
+            /// let set: Set = "[n] -> { [i] : 0 <= i < n and n > 0 }".parse()?;
+            /// let context: Set = "[n] -> { [i] : i >= 0 and n >= 8 }".parse()?;
+            /// assert_eq!(set.gist(&context, &Limits::default())?.to_string(), "[n] -> { [i] : i < n }");
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             pub fn gist(&self, context: &$ty, limits: &Limits) -> Result<$ty, Error> {
                 self.binary(context, |a, b| limited(limits, |budget| gist(a, b, budget)))
             }
 
             /// The same points in fewer conjunctions where they fit together, without redundant constraints.
+            /// ```
+            /// use loomir_polyhedra::{Limits, Set};
+            /// let parts: Set = "{ [i] : 0 <= i < 5; [i] : 5 <= i < 10; [i] : i = 7 }".parse()?;
+            /// assert_eq!(parts.coalesce(&Limits::default())?.to_string(), "{ [i] : 0 <= i <= 9 }");
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             pub fn coalesce(&self, limits: &Limits) -> Result<$ty, Error> {
                 Ok(self.with(limited(limits, |budget| coalesce(&self.pieces, budget))?))
             }
 
             /// The same points in conjunctions that do not meet and whose existential variables are functions of the
             /// others.
+            /// ```
+            /// use loomir_polyhedra::{Limits, Set};
+            /// let parts: Set = "{ [i] : 0 <= i < 6; [i] : 4 <= i < 10 }".parse()?;
+            /// assert_eq!(parts.disjoint(&Limits::default())?.to_string(), "{ [i] : 0 <= i <= 5; [i] : 6 <= i <= 9 }");
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             pub fn disjoint(&self, limits: &Limits) -> Result<$ty, Error> {
                 let pieces = limited(limits, |budget| {
                     let apart = union::disjoint(&self.pieces, budget)?;
@@ -237,6 +271,13 @@ macro_rules! algebra {
             }
 
             /// The points at which a variable has a value.
+            /// ```
+            /// use loomir_polyhedra::Set;
+            /// let set: Set = "[n] -> { [i, j] : 0 <= i, j < n and j = 2i + 1 }".parse()?;
+            /// let n = set.space().param("n").unwrap();
+            /// assert_eq!(set.fix(n, 6).project_out_param("n").to_string(), "{ [i, 1 + 2i] : 0 <= i <= 2 }");
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             pub fn fix(&self, var: Var, value: impl Into<Int>) -> $ty {
                 self.constrained(Affine::from(var), Affine::constant(value))
             }

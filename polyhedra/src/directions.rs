@@ -80,6 +80,12 @@ impl Distance {
 
 impl Relation {
     /// The set of differences `output − input`; both tuples must have the same arity. It is named as the output.
+    /// ```
+    /// use loomir_polyhedra::Relation;
+    /// let dependence: Relation = "[n] -> { S[i, j] -> S[i + 1, j'] : 0 <= i, j < n and j <= j' <= j + 2 }".parse()?;
+    /// assert_eq!(dependence.deltas()?.to_string(), "[n] -> { S[1, i1] : n >= 1 and 0 <= i1 <= 2 }");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn deltas(&self) -> Result<Set, Error> {
         let arity = self.input().arity();
         if arity != self.output().arity() {
@@ -113,6 +119,14 @@ impl Relation {
     }
 
     /// All direction vectors that occur, `<` before `=` before `>`.
+    /// ```
+    /// use loomir_polyhedra::{Limits, Relation};
+    /// let dependence: Relation = "{ S[i, j] -> S[i', j'] : i' + j' = i + j and 0 <= i' - i <= 1 }".parse()?;
+    /// let vectors = dependence.direction_vectors(&Limits::default())?;
+    /// let vectors: Vec<String> = vectors.iter().map(|v| v.iter().map(ToString::to_string).collect()).collect();
+    /// assert_eq!(vectors, ["<>", "=="]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn direction_vectors(&self, limits: &Limits) -> Result<Vec<Vec<Direction>>, Error> {
         let deltas = self.deltas()?;
         let (params, arity) = (self.space().params().len(), self.input().arity());
@@ -146,6 +160,14 @@ impl Relation {
     }
 
     /// The range of the difference in each dimension; `None` if there is no pair.
+    /// ```
+    /// use loomir_polyhedra::{Limits, Relation};
+    /// let dependence: Relation = "[n] -> { S[i, j] -> S[i + 2, j'] : j < j' < n }".parse()?;
+    /// let distances = dependence.distances(&Limits::default())?.unwrap();
+    /// assert_eq!(distances[0].constant().map(ToString::to_string).as_deref(), Some("2"));
+    /// assert_eq!((distances[1].least.clone().map(|least| least.to_string()), &distances[1].greatest), (Some("1".into()), &None));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn distances(&self, limits: &Limits) -> Result<Option<Vec<Distance>>, Error> {
         let deltas = self.deltas()?;
         let params = self.space().params().len();

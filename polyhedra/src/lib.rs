@@ -5,27 +5,10 @@
 //! without another. Answers are exact over the integers, for coefficients of any size, unbounded sets included. It is
 //! the mathematics under the dependence tests of a compiler, and depends on nothing of one.
 //!
-//! # Two levels
+//! # A first set
 //!
-//! A [`Conjunction`] is one list of equalities and inequalities over numbered variables, some of them existential. It
-//! is cheap to build, flat in memory, and answers the question asked most, [`Conjunction::is_empty`]:
-//!
-//! ```
-//! use loomir_polyhedra::{Conjunction, Limits, Var};
-//!
-//! // Do `A[2*i]` and `A[2*j + 1]` ever meet for 0 <= i, j < n?
-//! let (i, j, n) = (Var(0), Var(1), Var(2));
-//! let mut meet = Conjunction::new(3);
-//! for var in [i, j] {
-//!     meet.add_ge(var, 0);
-//!     meet.add_lt(var, n);
-//! }
-//! meet.add_eq(i * 2, j * 2 + 1);
-//! assert!(meet.is_empty(&Limits::default()).is_empty());
-//! ```
-//!
-//! A [`Set`] or a [`Relation`] is a union of conjunctions in a [`Space`], which names parameters, tuples and
-//! dimensions. They are read and printed in isl's notation and have the whole algebra:
+//! A *set* holds integer tuples; a *relation* holds pairs of them. Both are read and printed in isl's notation: a tuple
+//! such as `S[i, j]`, with a name and *dimensions*, and a condition.
 //!
 //! ```
 //! use loomir_polyhedra::{Limits, Relation, Set};
@@ -33,6 +16,8 @@
 //! let limits = Limits::default();
 //! let domain: Set = "[n] -> { S[i, j] : 0 <= i < n and 0 <= j <= i }".parse()?;
 //! let access: Relation = "{ S[i, j] -> A[i + j] }".parse()?;
+//!
+//! // The elements that the iterations in `domain` touch.
 //! let touched = access.image(&domain)?;
 //! let expected: Set = "[n] -> { A[a] : 0 <= a <= 2n - 2 }".parse()?;
 //! assert!(touched.is_equal(&expected, &limits)?);
@@ -42,6 +27,41 @@
 //! let expected: Relation = "[n] -> { A[a] -> S[i, a - i] : 0 <= a <= 2n - 2 and i = min(a, n - 1) }".parse()?;
 //! assert!(last.is_equal(&expected, &limits)?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! `n` is a *parameter*: a number that is the same for all points and not known. A question is about all of its values
+//! at once. "Is it empty" asks whether it is so for every `n`, and an optimum is a function of `n`; where for some `n`
+//! there is no point, the optimum has none for it either. The book's chapter on sets goes on from here, with pictures.
+//!
+//! # Two levels
+//!
+//! A [`Set`] or a [`Relation`] is a union of conjunctions in a [`Space`], which names parameters, tuples and
+//! dimensions. A [`Conjunction`] is one list of equalities and inequalities over numbered variables, [`Var`]: first the
+//! parameters, then the dimensions, then *existential* ones. These are integers that must exist for a point to be in
+//! the set, such as the quotient in `i mod 4 = 1`, that is: `i = 4e + 1` for some `e`.
+//!
+//! A compiler builds conjunctions directly. They are flat in memory, and answer the question asked most,
+//! [`Conjunction::is_empty`], without names in the way:
+//!
+//! ```
+//! use loomir_polyhedra::{Conjunction, Limits, Set, Space, Tuple, Var};
+//!
+//! // Do `A[2*i]` and `A[2*j + 1]` ever meet for 0 <= i, j < n?
+//! let (n, i, j) = (Var(0), Var(1), Var(2));
+//! let mut meet = Conjunction::new(3);
+//! for var in [i, j] {
+//!     meet.add_ge(var, 0);
+//!     meet.add_lt(var, n);
+//! }
+//! let mut halves = meet.clone();
+//! meet.add_eq(i * 2, j * 2 + 1);
+//! assert!(meet.is_empty(&Limits::default()).is_empty());
+//!
+//! // With names it is a set.
+//! halves.add_eq(i * 2, j);
+//! let space = Space::set(&["n"], Tuple::new("S", &["i", "j"]));
+//! let set = Set::from_conjunctions(space, vec![halves]);
+//! assert_eq!(set.to_string(), "[n] -> { S[i, 2i] : 0 <= i < n and n >= 1 + 2i }");
 //! ```
 //!
 //! # What is asked, and where
@@ -57,6 +77,25 @@
 //! | simpler forms | [`gist`](Set::gist), [`coalesce`](Set::coalesce), [`disjoint`](Set::disjoint) |
 //! | how many | [`count`](Set::count) |
 //! | a picture | [`Set::to_svg`], [`Relation::to_svg`] |
+//!
+//! # Coming from isl
+//!
+//! There is no context: values own what they hold, may be sent between threads, and errors are results.
+//!
+//! | isl | here |
+//! | --- | --- |
+//! | `isl_basic_set`, `isl_basic_map` | [`Conjunction`], without a space |
+//! | `isl_set`, `isl_map` | [`Set`], [`Relation`]; tuples of one name and arity each |
+//! | `isl_set_read_from_str`, `isl_set_to_str` | [`str::parse`], [`to_string`](ToString::to_string) |
+//! | `isl_set_is_empty`, `isl_set_sample_point` | [`Set::is_empty`], which yields a point at once; [`Set::sample`], which finds a small one |
+//! | `isl_map_apply_range`, `isl_map_reverse` | [`Relation::then`], [`Relation::inverse`] |
+//! | `isl_set_apply`, `isl_map_intersect_domain` | [`Relation::image`], [`Relation::intersect_domain`] |
+//! | `isl_map_lexmin`, `isl_set_min_val` | [`Relation::lexmin`], [`Set::minimum`] |
+//! | `isl_map_lex_lt` | [`Relation::lexicographic`] |
+//! | `isl_map_deltas` | [`Relation::deltas`] |
+//! | `isl_set_make_disjoint`, `isl_set_compute_divs` | [`Set::disjoint`] does both |
+//! | `isl_set_fix_si`, `isl_set_equate` | [`Set::fix`], [`Set::equate`] |
+//! | `isl_ctx_set_max_operations` | [`Limits`], for each question |
 //!
 //! # Limits
 //!

@@ -64,6 +64,11 @@ impl Relation {
     }
 
     /// The pairs of points of `tuple` in lexicographic order.
+    /// ```
+    /// use loomir_polyhedra::{Order, Relation, Tuple};
+    /// let before = Relation::lexicographic(&[], &Tuple::new("S", &["i", "j"]), Order::Less);
+    /// assert_eq!(before.to_string(), "{ S[i, j] -> S[o0, o1] : o0 > i; S[i, j] -> S[i, o1] : o1 > j }");
+    /// ```
     pub fn lexicographic(params: &[&str], tuple: &Tuple, order: Order) -> Relation {
         let arity = tuple.arity();
         let mut output = tuple.clone();
@@ -183,6 +188,14 @@ impl Relation {
     }
 
     /// For each input, and value of the parameters, the lexicographically least output.
+    /// ```
+    /// use loomir_polyhedra::{Limits, Relation};
+    /// // The first element of each row that is not before the diagonal and not odd.
+    /// let rows: Relation = "[n] -> { R[i] -> A[i, j] : i <= j < n and j mod 2 = 0 }".parse()?;
+    /// let first: Relation = "[n] -> { R[i] -> A[i, j] : j = 2*ceil(i/2) and j < n }".parse()?;
+    /// assert!(rows.lexmin(&Limits::default())?.is_equal(&first, &Limits::default())?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn lexmin(&self, limits: &Limits) -> Result<Relation, Error> {
         let (params, inputs, _) = self.shape();
         self.optimum(params + inputs, End::Least, limits)
