@@ -514,15 +514,18 @@ impl Context {
 
     /// `value : ty`, the value wrapped to the type's width. `ty` is an integer type of at most 128 bits or `index`.
     pub fn int_attr(&self, ty: Type, value: impl Into<i128>) -> Attr {
+        let value = self.wrapped(ty, value.into());
+        self.attr(AttrKind::Integer { value, ty })
+    }
+
+    /// A number wrapped to the width of such a type.
+    pub(crate) fn wrapped(&self, ty: Type, value: i128) -> i128 {
         let (width, unsigned) = match ty.kind(self) {
             TypeKind::Integer { width, signedness } => (*width, *signedness == Signedness::Unsigned),
             _ => (64, false),
         };
         let shift = 128 - width.clamp(1, 128);
-        let value: i128 = value.into();
-        let value =
-            if unsigned { (((value as u128) << shift) >> shift) as i128 } else { (value << shift) >> shift };
-        self.attr(AttrKind::Integer { value, ty })
+        if unsigned { (((value as u128) << shift) >> shift) as i128 } else { (value << shift) >> shift }
     }
 
     /// `value : index`.

@@ -4,7 +4,7 @@
 //! literal read with the type known, straight into bytes: nothing is kept of a large literal but its value.
 
 use super::Parser;
-use super::numbers::{hex_bytes, integer};
+use super::numbers::{Integer, hex_bytes, integer};
 use crate::attributes::{Attr, AttrKind};
 use crate::diagnostics::Diagnostic;
 use crate::text::ParseResult;
@@ -286,19 +286,16 @@ impl Parser<'_> {
                 bytes.push(u8::from(text == "true"));
             }
             (Kind::Integer, TypeKind::Integer { .. } | TypeKind::Index) => {
-                let Some(attr) = integer(self.ctx, element, negative, text) else {
-                    return Err(self.error_here("integer constant out of range for attribute"));
-                };
-                match attr.kind(self.ctx) {
-                    AttrKind::Integer { value, .. } => {
-                        let value = if element == Type::I1 { value & 1 } else { *value };
+                match integer(self.ctx, element, negative, text) {
+                    None => return Err(self.error_here("integer constant out of range for attribute")),
+                    Some(Integer::Narrow(value)) => {
+                        let value = if element == Type::I1 { value & 1 } else { value };
                         let fill = if value < 0 { 0xff } else { 0 };
                         let le = value.to_le_bytes();
                         bytes.extend_from_slice(&le[..width.min(16)]);
                         bytes.resize(bytes.len() + width.saturating_sub(16), fill);
                     }
-                    AttrKind::WideInteger { bytes: wide, .. } => bytes.extend_from_slice(wide),
-                    _ => {}
+                    Some(Integer::Wide(wide)) => bytes.extend(wide),
                 }
             }
             (Kind::Float, TypeKind::Float(kind)) => {

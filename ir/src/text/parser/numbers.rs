@@ -32,7 +32,7 @@ impl Parser<'_> {
                     .map(|bits| self.ctx.attr(AttrKind::Float { bits, ty }))
             }
             TypeKind::Integer { .. } | TypeKind::Index if !is_float => {
-                match integer(self.ctx, ty, negative, text) {
+                match integer_attr(self.ctx, ty, negative, text) {
                     Some(attr) => Ok(attr),
                     None => Err(self.error_at(at, "integer constant out of range for attribute")),
                 }
@@ -94,8 +94,24 @@ fn magnitude(text: &str) -> Option<u64> {
     }
 }
 
-/// The attribute of an integer token; `None` if it is out of range. Signless types take both signed and unsigned numbers.
-pub(super) fn integer(ctx: &Context, ty: Type, negative: bool, text: &str) -> Option<Attr> {
+/// The value of an integer of a type, wrapped to its width.
+pub(super) enum Integer {
+    /// Of at most 128 bits.
+    Narrow(i128),
+    /// Of more: little-endian.
+    Wide(Vec<u8>),
+}
+
+/// The attribute of an integer token; `None` if it is out of range.
+fn integer_attr(ctx: &Context, ty: Type, negative: bool, text: &str) -> Option<Attr> {
+    Some(ctx.attr(match integer(ctx, ty, negative, text)? {
+        Integer::Narrow(value) => AttrKind::Integer { value, ty },
+        Integer::Wide(bytes) => AttrKind::WideInteger { bytes: bytes.into(), ty },
+    }))
+}
+
+/// The value of an integer token; `None` if it is out of range. Signless types take both signed and unsigned numbers.
+pub(super) fn integer(ctx: &Context, ty: Type, negative: bool, text: &str) -> Option<Integer> {
     let (width, signedness) = match ty.kind(ctx) {
         TypeKind::Integer { width, signedness } => (*width, *signedness),
         _ => (64, Signedness::Signed),
@@ -108,7 +124,7 @@ pub(super) fn integer(ctx: &Context, ty: Type, negative: bool, text: &str) -> Op
     {
         let m = i128::from(m);
         let value = if negative { -m } else { m };
-        return in_range(value, width, signedness).then(|| ctx.int_attr(ty, value));
+        return in_range(value, width, signedness).then(|| Integer::Narrow(ctx.wrapped(ty, value)));
     }
     let radix = if text.starts_with("0x") { 16 } else { 10 };
     let digits = text.strip_prefix("0x").unwrap_or(text).trim_start_matches('0');
@@ -125,9 +141,9 @@ pub(super) fn integer(ctx: &Context, ty: Type, negative: bool, text: &str) -> Op
     }
     if width <= 128 {
         let bits = u128::from_le_bytes(bytes_of(&value, 16).try_into().ok()?);
-        return Some(ctx.int_attr(ty, bits as i128));
+        return Some(Integer::Narrow(ctx.wrapped(ty, bits as i128)));
     }
-    Some(ctx.attr(AttrKind::WideInteger { bytes: bytes_of(&value, width.div_ceil(8) as usize).into(), ty }))
+    Some(Integer::Wide(bytes_of(&value, width.div_ceil(8) as usize)))
 }
 
 fn in_range(value: i128, width: u32, signedness: Signedness) -> bool {

@@ -25,6 +25,8 @@ pub(crate) struct Names<'p> {
     /// By the number of the body's arena.
     index: HashMap<u32, usize, foldhash::fast::FixedState>,
     texts: Vec<Box<str>>,
+    /// First results of the groups of operations that have more than one, by body and operation.
+    groups: HashMap<(usize, usize), Vec<usize>, foldhash::fast::FixedState>,
     /// Codes of the values of all bodies, one body behind the other.
     values: Vec<u32>,
     /// Positions of the blocks of all bodies in their regions, as above.
@@ -36,8 +38,6 @@ struct BodyNames<'p> {
     /// Where its values and blocks begin.
     first_value: usize,
     first_block: usize,
-    /// First results of the groups of operations that have more than one.
-    groups: HashMap<usize, Vec<usize>>,
 }
 
 /// Counters of numbers, arguments and conflicts.
@@ -115,7 +115,7 @@ impl<'p> Names<'p> {
         if let ValueDef::OpResult { op, index: result } = body.def(value) {
             let count = body.num_results(op);
             if count > 1 {
-                let groups = names.groups.get(&op.index()).map_or(&[0][..], |g| g);
+                let groups = self.groups(index, op);
                 let at = groups.partition_point(|first| *first <= result) - 1;
                 let end = groups.get(at + 1).copied().unwrap_or(count);
                 number = (end - groups[at] > 1).then_some(result - groups[at]);
@@ -132,7 +132,7 @@ impl<'p> Names<'p> {
 
     /// The groups of results of an operation: the first of each.
     pub(crate) fn groups(&self, index: usize, op: Op) -> &[usize] {
-        self.bodies.get(index).and_then(|b| b.groups.get(&op.index())).map_or(&[0], |g| g)
+        self.groups.get(&(index, op.index())).map_or(&[0], |groups| groups)
     }
 
     /// The position of a block in its region.
@@ -157,7 +157,7 @@ impl<'p> Numbering<'_, 'p> {
             let (first_value, first_block) = (values.len(), blocks.len());
             values.resize(first_value + body.num_value_slots(), UNNAMED);
             blocks.resize(first_block + body.num_block_slots(), UNNAMED);
-            bodies.push(BodyNames { body, first_value, first_block, groups: HashMap::new() });
+            bodies.push(BodyNames { body, first_value, first_block });
             bodies.len() - 1
         })
     }
@@ -227,7 +227,7 @@ impl<'p> Numbering<'_, 'p> {
             if groups.len() > 1 {
                 groups.sort_unstable();
                 groups.dedup();
-                self.names.bodies[body].groups.insert(op.op().index(), groups);
+                self.names.groups.insert((body, op.op().index()), groups);
             }
         }
         let first = op.result(0);

@@ -20,7 +20,10 @@ impl OpPrinter<'_> {
     /// Writes an operation with its results in front and its location behind.
     pub(crate) fn full_operation(&mut self, op: OpRef<'_>) {
         let count = op.num_results();
-        if count > 0 {
+        if count == 1 {
+            self.value_name(op.result(0), false);
+            self.write(" = ");
+        } else if count > 0 {
             let groups = self.names.groups(self.current, op.op()).len();
             self.comma_separated(0..groups, |p, i| {
                 let groups = p.names.groups(p.current, op.op());
