@@ -7,6 +7,7 @@
 //! | [`legality`] | the one question: does an edit keep every dependence |
 //! | [`fusion`] | neighbouring loops become one |
 //! | [`while_to_for`] | loops that count, written as such |
+//! | [`if_to_select`] | conditionals that only compute become selections |
 //! | [`canonicalize`] | folding and dead code |
 #![forbid(unsafe_code)]
 
@@ -15,9 +16,10 @@ use loomir_ir::pass::PassInfo;
 pub mod canonicalize;
 pub mod dependence;
 pub mod fusion;
+pub mod if_to_select;
 pub mod legality;
 pub mod tree;
 pub mod while_to_for;
 
 /// The passes of this crate.
-pub const PASSES: &[PassInfo] = &[canonicalize::PASS, fusion::PASS, while_to_for::PASS];
+pub const PASSES: &[PassInfo] = &[canonicalize::PASS, fusion::PASS, if_to_select::PASS, while_to_for::PASS];
