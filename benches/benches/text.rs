@@ -6,18 +6,14 @@
 
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use loomir::ir::rewrite::{Limits, Pattern, Rewriter, apply_patterns_greedily};
-use loomir::ir::{Attr, Op, text, verifier};
 use loomir_benches::process::{Cost, cost, measured_command};
+use loomir_benches::round_trip::{STAGES, least_of};
 use loomir_benches::shapes::Shape;
 
 const RUNS: usize = 7;
 const COUNT: usize = 100_000;
-const STAGES: [&str; 5] = ["parse", "verify", "print", "copy", "rewrite"];
-/// Bytes: more than the programs and the caches.
-const SWEEP: usize = 128 << 20;
 /// Twice the operations may cost so many times as much.
 const GROWTH: f64 = 2.2;
 
@@ -25,7 +21,6 @@ fn main() {
     if measured_command() {
         return;
     }
-    keep_freed_memory();
     let mut report = Report::default();
     println!("Milliseconds; commands: processor time and peak memory. The least of {RUNS} runs.\n");
     println!(
@@ -47,12 +42,6 @@ fn main() {
         report.at_most("empty module: megabytes".into(), megabytes(own.memory), 10.0);
     }
     report.print();
-}
-
-/// Makes the allocator keep what is freed for all sizes alike: the C library's keeps blocks of the size of the largest that was freed so far and gives
-/// others back, so the larger program would pay for fresh pages in every run, the smaller one in the first only. Commands are measured as they are.
-fn keep_freed_memory() {
-    drop(std::hint::black_box(Vec::<u8>::with_capacity(31 << 20)));
 }
 
 /// What was measured of a program.
@@ -90,8 +79,7 @@ impl Measured {
 fn measure(shape: Shape, count: usize) -> Measured {
     let source = shape.program(count);
     let mut measured = Measured::commands(&source, mlir_opt().as_ref());
-    let mut sweep = vec![0; SWEEP];
-    measured.stages = (0..RUNS).map(|_| stages(&source, &mut sweep)).reduce(least).unwrap_or_default();
+    measured.stages = least_of(RUNS, &source);
     let time =
         |time: Option<Duration>| time.map_or("–".into(), |time| format!("{:.1}", milliseconds(time)));
     let cost = |cost: Option<Cost>| {
@@ -107,45 +95,6 @@ fn measure(shape: Shape, count: usize) -> Measured {
         cost(measured.peer)
     );
     measured
-}
-
-/// Marks every operation of a dialect: a rewrite that changes them all, once.
-struct Mark;
-
-impl Pattern for Mark {
-    fn rewrite(&self, rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-        let is_new = rewriter.body().attr(op, "mark").is_none();
-        if is_new {
-            rewriter.body_mut().set_attr(op, "mark", Attr::UNIT);
-        }
-        is_new
-    }
-}
-
-/// Times the stages. `sweep` is written to where the processor's caches must hold nothing of the program.
-fn stages(source: &str, sweep: &mut [u8]) -> [Duration; STAGES.len()] {
-    let ctx = loomir::context();
-    let mut clock = Instant::now();
-    let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed();
-    let module = text::parse(&ctx, source, "bench.mlir").expect("the program is well formed");
-    let parse = lap();
-    assert!(!verifier::verify(&module).has_errors());
-    let verify = lap();
-    let printed = loomir::print(&module);
-    let print = lap();
-    assert!(!printed.is_empty());
-    // A copy takes no longer than reaching what is copied, and of the smaller program more would be in a cache.
-    std::hint::black_box(sweep).fill(1);
-    lap();
-    let mut copy = module.duplicate();
-    let copied = lap();
-    let mut rewritten = 0;
-    copy.for_each_body(&mut |body| {
-        rewritten += apply_patterns_greedily(body, &[&Mark], Limits::default()).rewritten;
-    });
-    let rewrite = lap();
-    assert!(rewritten > 0);
-    [parse, verify, print, copied, rewrite]
 }
 
 fn least<const N: usize>(a: [Duration; N], b: [Duration; N]) -> [Duration; N] {

@@ -1,10 +1,12 @@
 //! Benchmarks of Loomir against its peers.
 //!
-//! This library makes the programs: loops that scale, many in one function or few in many functions, and straight-line code ([`shapes`]). The benchmarks
+//! This library makes the programs: loops that scale, many in one function or few in many functions, and straight-line code ([`shapes`]);
+//! and times what several of the benchmarks and tests ask for ([`process`], [`round_trip`]). The benchmarks
 //! themselves are in `benches/`, their results in `results/`.
 #![forbid(unsafe_code)]
 
 pub mod process;
+pub mod round_trip;
 pub mod shapes;
 
 use std::fmt::Write;

@@ -1,9 +1,7 @@
 //! MLIR's text: what is read prints back, what is wrong is said, nothing panics.
 //!
 //! `everything.mlir` holds every builtin type, attribute and shape of operation; `everything.generic.mlir` is what `mlir-opt` 22
-//! prints of it. Where that program is installed the tests ask it again.
-
-use std::process::Command;
+//! prints of it. Where the variable `LOOMIR_LLVM` says where that program is, the tests ask it again.
 
 use insta::assert_snapshot;
 use loomir_ir::opdef::{EnumDef, EnumStorage, StructAttrDef};
@@ -13,6 +11,12 @@ use loomir_ir::text::{
 use loomir_ir::{
     AttrKind, Context, Diagnostics, OpRef, OperationState, Registry, Type, Value, dialect, text,
 };
+
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../tests/src/peers.rs"]
+mod peers;
+
+use peers::MlirOpt;
 
 static MODE: EnumDef = EnumDef {
     name: "toy.mode",
@@ -579,27 +583,9 @@ fn floats_print_as_mlir_prints_them() {
     }
 }
 
-/// What `mlir-opt` 22 prints of a text in some form; `None`, with a note, if it isn't installed.
-fn mlir_opt(source: &str, arguments: &[&str]) -> Option<String> {
-    use std::io::Write;
-    use std::process::Stdio;
-    let found = ["mlir-opt-22", "/usr/lib/llvm-22/bin/mlir-opt"].iter().find_map(|program| {
-        let mut command = Command::new(program);
-        command.arg("--allow-unregistered-dialect").args(arguments);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().ok()
-    });
-    let Some(mut child) = found else {
-        let _ = writeln!(std::io::stderr(), "mlir-opt 22 is not installed: nothing compared");
-        return None;
-    };
-    child.stdin.take()?.write_all(source.as_bytes()).ok()?;
-    let output = child.wait_with_output().ok()?;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).ok()
-}
-
 #[test]
 fn mlir_opt_prints_the_same() {
+    let Some(peer) = MlirOpt::find() else { return };
     let inputs = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/inputs");
     let mut sources = vec![EVERYTHING.to_owned()];
     for name in [
@@ -614,11 +600,11 @@ fn mlir_opt_prints_the_same() {
     }
     for source in sources {
         for debug_info in [false, true] {
-            let mut arguments = vec!["--mlir-print-op-generic"];
+            let mut arguments = vec!["--allow-unregistered-dialect", "--mlir-print-op-generic"];
             if debug_info {
                 arguments.push("--mlir-print-debuginfo");
             }
-            let Some(expected) = mlir_opt(&source, &arguments) else { return };
+            let expected = peer.run(&source, &arguments).unwrap();
             let printed = through(&expected, &options(true, debug_info)).unwrap();
             assert_eq!(printed.trim_end(), expected.trim_end());
         }

@@ -1,7 +1,7 @@
 //! `mlir-opt` as a judge of what Loomir prints.
 //!
 //! `cargo xtask test` names LLVM's folder in the variable `LOOMIR_LLVM`; without it, whoever asks is told that
-//! there is no judge and skips.
+//! there is no judge and skips. Nothing else of this crate is used here: the tests of the crates below it include this file.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -42,7 +42,11 @@ impl MlirOpt {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    fn output(&self, text: &str, options: &[&str]) -> Result<Output, String> {
+    /// All that it says of a program, whether it accepts it or not.
+    ///
+    /// # Errors
+    /// Why it can't be asked.
+    pub fn output(&self, text: &str, options: &[&str]) -> Result<Output, String> {
         let mut command = Command::new(&self.program);
         command.args(options).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|e| e.to_string())?;

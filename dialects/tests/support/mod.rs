@@ -4,13 +4,17 @@
 //! it is installed in; without it, tests compare with snapshots alone.
 #![allow(dead_code, unreachable_pub)]
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
 
 use loomir_ir::rewrite::{Limits, apply_patterns_greedily};
 use loomir_ir::text::{self, PrintOptions};
 use loomir_ir::{Body, Context, verifier};
+use peers::MlirOpt;
+
+#[path = "../../../tests/src/peers.rs"]
+mod peers;
+
+const ALLOW_UNREGISTERED: &str = "--allow-unregistered-dialect";
 
 /// A fixture's text.
 pub fn fixture(name: &str) -> String {
@@ -106,7 +110,7 @@ pub const SEPARATOR: &str = "// -----\n";
 /// Which programs `mlir-opt` accepts, asked in one run; if it crashes, each half in a run of its own. `None` where it is not installed.
 fn accepted_by_mlir_opt(programs: &[&str]) -> Option<Vec<bool>> {
     let source = programs.join(&format!("\n{SEPARATOR}"));
-    let output = run_mlir_opt(&source, &["--split-input-file"])?;
+    let output = MlirOpt::find()?.output(&source, &[ALLOW_UNREGISTERED, "--split-input-file"]).ok()?;
     let text = String::from_utf8_lossy(&output.stdout);
     // Of what is refused nothing is printed but the separator.
     let answers: Vec<bool> = text.split(SEPARATOR).map(|printed| !printed.trim().is_empty()).collect();
@@ -164,30 +168,5 @@ pub fn folded(source: &str) -> String {
 
 /// What `mlir-opt` makes of a program: its output, or what it says against it. `None` where it is not installed.
 pub fn mlir_opt(source: &str, options: &[&str]) -> Option<Result<String, String>> {
-    let output = run_mlir_opt(source, options)?;
-    Some(match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-    })
-}
-
-/// Runs `mlir-opt` on a program; `None` where it is not installed.
-fn run_mlir_opt(source: &str, options: &[&str]) -> Option<Output> {
-    let program = PathBuf::from(std::env::var_os("LOOMIR_LLVM")?).join("bin").join("mlir-opt");
-    let mut child = Command::new(program)
-        .arg("--allow-unregistered-dialect")
-        .args(options)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .ok()?;
-    let mut input = child.stdin.take()?;
-    let source = source.to_owned();
-    // Written beside the reading, for either pipe may fill up.
-    let writer = std::thread::spawn(move || input.write_all(source.as_bytes()));
-    let output = child.wait_with_output().ok()?;
-    // A broken pipe means that it stopped reading, which its own message explains.
-    drop(writer.join());
-    Some(output)
+    Some(MlirOpt::find()?.run(source, &[&[ALLOW_UNREGISTERED], options].concat()))
 }
