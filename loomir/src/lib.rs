@@ -36,8 +36,9 @@ pub use loomir_transforms as transforms;
 
 use loomir_ir::text::PrintOptions;
 use loomir_ir::{Body, Context, Diagnostics, Registry, verifier};
-use loomir_transforms::fusion;
+use loomir_transforms::{contraction, fusion};
 
+pub use loomir_transforms::contraction::{Options as ContractionOptions, Report as ContractionReport};
 pub use loomir_transforms::dependence::base::AliasMode;
 pub use loomir_transforms::fusion::{Options as FuseOptions, Report as FuseReport};
 
@@ -81,6 +82,18 @@ pub fn fuse(module: &mut Body, options: &FuseOptions) -> FuseReport {
             report.remarks.append(own.remarks);
             report.fused += own.fused;
             report.refused += own.refused;
+        }
+    });
+    report
+}
+
+/// Contracts the arrays of every function of a module, of nested modules too: loads get values that are there, local arrays shrink to what is alive
+/// of them at a time.
+pub fn contract(module: &mut Body, options: &ContractionOptions) -> ContractionReport {
+    let mut report = ContractionReport::default();
+    module.for_each_body(&mut |body| {
+        if body.root_ref().is(loomir_dialects::func::FuncOp::DEF) {
+            report.append(contraction::contract(body, options));
         }
     });
     report

@@ -55,6 +55,8 @@ struct Generator<'r> {
     kind: usize,
     last_bounds: Option<Bounds>,
     last_condition: Option<Condition>,
+    /// Allocations that hold what one nest hands to the next, and that nobody looks at afterwards.
+    temporaries: Vec<MemRefId>,
 }
 
 /// Lower and upper bounds and the step of a loop.
@@ -98,6 +100,7 @@ impl<'r> Generator<'r> {
             kind,
             last_bounds: None,
             last_condition: None,
+            temporaries: Vec::new(),
         }
     }
 
@@ -263,6 +266,9 @@ impl<'r> Generator<'r> {
                 }
             }
             inner.push(nest);
+            if self.random.chance(12) {
+                self.temporary(&place, &mut inner);
+            }
         }
         if guarded {
             let limit = self.random.range(1, 6);
@@ -274,7 +280,8 @@ impl<'r> Generator<'r> {
         // What is not an argument is copied to one, so that it can be seen.
         for m in 0..self.program.memrefs.len() {
             let memref = self.program.memrefs[m].clone();
-            if matches!(memref.source, Source::Allocation | Source::Global(_)) && !freed.contains(&m) {
+            let kept = !freed.contains(&m) && !self.temporaries.contains(&m);
+            if matches!(memref.source, Source::Allocation | Source::Global(_)) && kept {
                 let out = self.base(Source::Argument { noalias: true }, memref.shape);
                 items.push(Item::Copy(m, out));
             }
@@ -284,14 +291,88 @@ impl<'r> Generator<'r> {
 
     /// A nest that writes every element.
     fn fill(&mut self, memref: MemRefId) -> Item {
-        let shape = self.program.memrefs[memref].shape.clone();
+        let bounds: Vec<(i64, i64)> =
+            self.program.memrefs[memref].shape.iter().map(|size| (0, *size)).collect();
         let kind = self.loop_kind();
-        let ids: Vec<LoopId> = shape.iter().map(|_| self.loop_id()).collect();
-        let at: Vec<Expr> = ids.iter().map(|id| Expr::Variable(*id)).collect();
-        let value = self.value();
-        let mut body = vec![Item::Index(value, at[0].clone()), Item::Store(value, memref, at)];
-        for (id, size) in ids.into_iter().zip(shape).rev() {
-            let (lower, upper) = (vec![Expr::Constant(0)], vec![Expr::Constant(size)]);
+        self.box_nest(&Place::default(), kind, &bounds, &mut |this, inner, body| {
+            let at: Vec<Expr> = inner.loops.iter().map(|id| Expr::Variable(*id)).collect();
+            let value = this.value();
+            body.extend([Item::Index(value, at[0].clone()), Item::Store(value, memref, at)]);
+        })
+    }
+
+    /// Nests that hand values on in an allocation of their own: the first writes each element, the last reads some, and those before or behind them.
+    fn temporary(&mut self, place: &Place, items: &mut Vec<Item>) {
+        let depth = 1 + usize::from(self.random.chance(35));
+        let spread = self.random.range(0, 2);
+        let behind = self.random.chance(50);
+        let shape = vec![self.extent + spread; depth];
+        let temporary = self.base(Source::Allocation, shape);
+        self.pool.retain(|m| *m != temporary);
+        self.temporaries.push(temporary);
+        let kind = if self.random.chance(50) { Kind::Affine } else { Kind::Scf };
+        let all = (0, self.extent + spread);
+        let producer = self.box_nest(place, kind, &vec![all; depth], &mut |this, inner, body| {
+            this.statement(inner, body);
+            let at: Vec<Expr> = inner.loops.iter().map(|id| Expr::Variable(*id)).collect();
+            let value = *this.random.pick(&inner.values.clone());
+            let store = Item::Store(value, temporary, at.clone());
+            if this.random.chance(15) {
+                let other = *this.random.pick(&inner.values.clone());
+                let number = this.random.range(1, this.extent);
+                let test = Test { expr: at[0].clone(), relation: Relation::Below, number };
+                body.push(Item::If(
+                    Condition::All(vec![test]),
+                    vec![store],
+                    vec![Item::Store(other, temporary, at)],
+                ));
+            } else {
+                body.push(store);
+            }
+        });
+        items.push(producer);
+        let some = if behind { (spread, self.extent + spread) } else { (0, self.extent) };
+        let consumer = self.box_nest(place, kind, &vec![some; depth], &mut |this, inner, body| {
+            for _ in 0..this.random.range(1, 3) {
+                let at = inner.loops.iter().map(|id| {
+                    let distance = this.random.range(0, spread);
+                    let distance = Expr::Constant(if behind { -distance } else { distance });
+                    Expr::Add(Box::new(Expr::Variable(*id)), Box::new(distance))
+                });
+                let at = at.collect();
+                let value = this.value();
+                body.push(Item::Load(value, temporary, at));
+                inner.values.push(value);
+            }
+            this.statement(inner, body);
+        });
+        items.push(consumer);
+        if self.random.chance(50) {
+            items.push(Item::Dealloc(temporary));
+        }
+    }
+
+    /// A nest of loops from the first to the last but one of these numbers.
+    fn box_nest(
+        &mut self,
+        place: &Place,
+        kind: Kind,
+        bounds: &[(i64, i64)],
+        fill: &mut dyn FnMut(&mut Self, &mut Place, &mut Vec<Item>),
+    ) -> Item {
+        let mut inner = Place { values: place.values.clone(), ..Place::default() };
+        inner.instances.push(Vec::new());
+        for (first, end) in bounds {
+            inner.loops.push(self.loop_id());
+            inner.kinds.push(kind);
+            let longer = |i: &Vec<i64>| (*first..*end).map(|v| [&i[..], &[v]].concat()).collect::<Vec<_>>();
+            inner.instances = inner.instances.iter().flat_map(longer).collect();
+        }
+        let ids = inner.loops.clone();
+        let mut body = Vec::new();
+        fill(self, &mut inner, &mut body);
+        for (id, (first, end)) in ids.into_iter().zip(bounds).rev() {
+            let (lower, upper) = (vec![Expr::Constant(*first)], vec![Expr::Constant(*end)]);
             body = vec![Item::Loop(Loop { id, kind, lower, upper, step: 1, carried: None, body })];
         }
         body.remove(0)

@@ -7,7 +7,10 @@
 
 pub mod access;
 pub mod base;
+pub mod flow;
 pub mod form;
+pub mod locals;
 pub mod nest;
 pub mod surroundings;
 pub mod system;
+pub mod timeline;

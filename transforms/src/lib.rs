@@ -8,18 +8,22 @@
 //! | [`fusion`] | neighbouring loops become one |
 //! | [`while_to_for`] | loops that count, written as such |
 //! | [`if_to_select`] | conditionals that only compute become selections |
+//! | [`contraction`] | arrays become values or smaller ones |
 //! | [`canonicalize`] | folding and dead code |
 #![forbid(unsafe_code)]
 
 use loomir_ir::pass::PassInfo;
 
 pub mod canonicalize;
+pub mod contraction;
 pub mod dependence;
 pub mod fusion;
 pub mod if_to_select;
 pub mod legality;
+mod remark;
 pub mod tree;
 pub mod while_to_for;
 
 /// The passes of this crate.
-pub const PASSES: &[PassInfo] = &[canonicalize::PASS, fusion::PASS, if_to_select::PASS, while_to_for::PASS];
+pub const PASSES: &[PassInfo] =
+    &[canonicalize::PASS, fusion::PASS, contraction::PASS, if_to_select::PASS, while_to_for::PASS];

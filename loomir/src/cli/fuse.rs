@@ -1,16 +1,17 @@
 //! `loomir fuse`: the main job.
 
 use clap::{Arg, ArgMatches, Command};
-use loomir::{AliasMode, FuseOptions};
+use loomir::{AliasMode, ContractionOptions, FuseOptions};
 
 use super::{Failure, input, output, render};
 
 pub(super) fn command() -> Command {
     Command::new("fuse")
-        .about("Fuses every loop that may be fused; prints the program, remarks on standard error")
+        .about("Fuses every loop that may be fused and contracts arrays; prints the program, remarks on standard error")
         .args(input::args())
         .arg(output::arg())
         .arg(alias_arg())
+        .arg(contract_arg())
         .arg(Arg::new("quiet").short('q').long("quiet").action(clap::ArgAction::SetTrue).help("No remarks"))
 }
 
@@ -24,6 +25,16 @@ pub(super) fn alias_arg() -> Arg {
         .help("What to assume of memrefs nothing is known of: tested when run, may overlap, or two arguments are distinct")
 }
 
+/// The argument that says whether to contract arrays.
+fn contract_arg() -> Arg {
+    Arg::new("contract")
+        .long("contract")
+        .value_name("BOOL")
+        .default_value("true")
+        .value_parser(clap::value_parser!(bool))
+        .help("Whether arrays that fusion made unnecessary become values or smaller ones")
+}
+
 /// What the argument of [`alias_arg`] says.
 pub(super) fn alias(matches: &ArgMatches) -> Result<AliasMode, Failure> {
     matches.get_one::<String>("alias").map_or("version", String::as_str).parse().map_err(Failure::usage)
@@ -33,9 +44,13 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let source = input::read(matches)?;
     let ctx = loomir::context();
     let mut module = source.parse(&ctx, matches)?;
-    let report = loomir::fuse(&mut module, &FuseOptions { alias: alias(matches)?, ..FuseOptions::default() });
+    let options = FuseOptions { alias: alias(matches)?, ..FuseOptions::default() };
+    let mut remarks = loomir::fuse(&mut module, &options).remarks;
+    if matches.get_one::<bool>("contract") == Some(&true) {
+        remarks.append(loomir::contract(&mut module, &ContractionOptions::default()).remarks);
+    }
     if !matches.get_flag("quiet") {
-        output::to_stderr(&render::render(&ctx, &report.remarks, &source));
+        output::to_stderr(&render::render(&ctx, &remarks, &source));
     }
     output::write(matches, &loomir::print(&module))
 }

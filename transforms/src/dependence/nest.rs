@@ -120,12 +120,12 @@ impl Nest {
     }
 }
 
-const ANYWHERE: usize = 0;
-const NAMED: usize = 1;
-const ALLOCATED: usize = 2;
+pub(super) const ANYWHERE: usize = 0;
+pub(super) const NAMED: usize = 1;
+pub(super) const ALLOCATED: usize = 2;
 
 /// How much is known of where an object is.
-fn rank(base: Base) -> usize {
+pub(super) fn rank(base: Base) -> usize {
     match base {
         Base::World | Base::Unknown(_) | Base::Distinct(_) => ANYWHERE,
         Base::Argument(_) | Base::Global(_) => NAMED,

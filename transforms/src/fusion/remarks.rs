@@ -7,6 +7,7 @@ use loomir_ir::{Body, Diagnostic, Op, Value};
 
 use crate::dependence::base::AliasMode;
 use crate::legality::{Verdict, called};
+use crate::remark::function;
 
 /// Why a pair was not fused.
 #[derive(Clone, Debug)]
@@ -127,13 +128,5 @@ pub(super) fn missed(body: &Body, first: Op, second: Op, why: &Missed) -> Diagno
         Missed::NonAdjacent(op) => remark.note(body.loc(*op), "it stands here"),
         Missed::Dependences(verdict) => verdict.explain(body, remark, "fused"),
         _ => remark,
-    }
-}
-
-/// `[name]: `, after the function.
-fn function(body: &Body) -> String {
-    match body.attr(body.root(), "sym_name").and_then(|attr| attr.as_str(body.ctx())) {
-        Some(name) => format!("[{name}]: "),
-        None => String::new(),
     }
 }

@@ -1,0 +1,350 @@
+//! What the data flow of an array says: which loads get a value that is there already, which stores nobody needs, and how much of the
+//! array is needed at a time.
+//!
+//! A load whose last writer always stored one value that dominates the load, a constant for one, gets it, wherever the store
+//! is. A store into a local array that is the last writer of no load goes.
+//!
+//! **Storage.** What is left may be *folded*: a dimension of which only values in a window of `m` are alive together is subscripted modulo `m`. That
+//! is legal iff each load's last writer in the folded array is the one it had: no store to another element that folds onto the same one may
+//! come between (Lefebvre and Feautrier 1998). Dimension by dimension, from the first on, the window is the greatest distance between the element that is
+//! waiting to be read and one that is written meanwhile, plus one: an integer maximum over the flow relation. A window of one needs no dimension at all. It is
+//! enough that the relation misses nothing, so conditional stores are no obstacle.
+//!
+//! **Cost.** For each array, for each pair of a load and a store and each dimension one maximum, at most [`MAX_PAIRS`].
+
+use loomir_dialects::interfaces::{MemoryAccess, MemoryEffects, ViewLike};
+use loomir_dialects::{affine, memref};
+use loomir_ir::graph::Dominance;
+use loomir_ir::{Body, DYNAMIC, Op, TypeKind, Value};
+use loomir_polyhedra::{Affine, Conjunction, Error, Int, Relation};
+
+use crate::dependence::base::Base;
+use crate::dependence::flow::{Clock, Flow, MAX_WRITERS, Sources};
+use crate::dependence::timeline::{Access, AccessId, Timeline};
+
+/// Most pairs of a load and a store of an array that is to be folded.
+const MAX_PAIRS: usize = 128;
+/// Most elements of a window in a dimension whose size is not known.
+const MAX_WINDOW: i64 = 256;
+
+/// What becomes of a dimension of an array.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fold {
+    /// It stays.
+    Keep,
+    /// It has this size, and subscripts count modulo it.
+    Modulo(i64),
+}
+
+/// Why an array stays as it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Missed {
+    /// By this operation it becomes known to others.
+    Escapes(Op),
+    /// Something else than a load, a store or a free uses it.
+    Used(Op),
+    /// More than half of its elements are alive at a time.
+    FullSize,
+    /// There is no bound on how many are.
+    Unbounded,
+    /// Too many accesses, or a limit was reached.
+    TooHard,
+}
+
+/// What becomes of an array's storage.
+pub(super) enum Storage {
+    /// It has no dimensions.
+    Scalar,
+    /// It stays.
+    Stays(Missed),
+    /// Its dimensions are folded.
+    Folds(Vec<Fold>),
+}
+
+/// What is to be done with a local array.
+pub(super) struct Plan {
+    /// Stores nobody needs.
+    pub dead: Vec<AccessId>,
+    /// The accesses that stay.
+    pub kept: Vec<AccessId>,
+    /// What becomes of its storage.
+    pub storage: Storage,
+}
+
+/// Questions about the arrays of a timeline.
+pub(super) struct Flowing<'a> {
+    body: &'a Body,
+    timeline: &'a Timeline,
+    flow: &'a Flow<'a>,
+}
+
+impl<'a> Flowing<'a> {
+    /// Questions about the arrays of `timeline`.
+    pub(super) fn new(body: &'a Body, timeline: &'a Timeline, flow: &'a Flow<'a>) -> Self {
+        Flowing { body, timeline, flow }
+    }
+
+    /// For each load whose last writers all store the same value, which is there, one of them.
+    pub(super) fn invariant(&self) -> Vec<(AccessId, AccessId)> {
+        let mut dominance = Dominance::new();
+        let loads = self.timeline.accesses().filter(|id| {
+            let access = self.timeline.get(*id);
+            !access.class.writes && access.element().is_some()
+        });
+        loads.filter_map(|id| Some((id, self.source_of(id, &mut dominance)?))).collect()
+    }
+
+    /// One of the last writers of a load, if they all store one value and that is there where the load is.
+    fn source_of(&self, load: AccessId, dominance: &mut Dominance) -> Option<AccessId> {
+        let access = self.timeline.get(load);
+        let writers = self.flow.writers(load)?;
+        let mut candidates = writers.iter().filter_map(|id| self.stored(*id));
+        let mut available = |value: &Value| {
+            self.body.value_type(*value) == self.body.value_type(self.body.result(access.op, 0))
+                && dominance.value_dominates(self.body, *value, access.op)
+        };
+        if !candidates.any(|value| available(&value)) {
+            return None;
+        }
+        let clock = self.flow.clock(writers.iter().copied().chain([load]));
+        let sources = self.flow.sources(load, &writers, &clock)?;
+        let source = *sources.writers.first()?;
+        let value = self.stored(source)?;
+        let one = sources.writers.iter().all(|id| self.stored(*id) == Some(value));
+        let sure = sources.exact && sources.covered && one && available(&value);
+        (sure && self.is_current(value, access, &sources, &clock)).then_some(source)
+    }
+
+    /// Whether the writers of a load ran in the same iteration of the loops around `value` as the load does.
+    fn is_current(&self, value: Value, load: &Access, sources: &Sources, clock: &Clock) -> bool {
+        let around = self.loops_around(value, load);
+        let space = clock.space(load);
+        let differ = |level: u32| {
+            let (written, read) = (clock.iteration(load, level), space.dim(level as usize));
+            [false, true].into_iter().all(|later| {
+                let mut set = Conjunction::new(space.vars());
+                if later {
+                    set.add_gt(written, read)
+                } else {
+                    set.add_lt(written, read)
+                };
+                let differ = Relation::from_conjunctions(space.clone(), vec![set]);
+                sources.relation.meets(&differ, self.flow.limits()) == Ok(false)
+            })
+        };
+        (0..around).all(differ)
+    }
+
+    /// How many of the loops around a load are around the definition of a value, too, that dominates it.
+    fn loops_around(&self, value: Value, load: &Access) -> u32 {
+        let mut count = 0;
+        let mut block = self.body.value_block(value);
+        while let Some(own) = block {
+            let op = self.body.region_parent(self.body.block_region(own));
+            count += u32::from(load.place.loops.contains(&op));
+            block = self.body.block_of(op);
+        }
+        count
+    }
+
+    fn stored(&self, writer: AccessId) -> Option<Value> {
+        let view = self.body.op_ref(self.timeline.get(writer).op);
+        view.info().interface::<dyn MemoryAccess>()?.access(view).stored
+    }
+
+    /// Whether a load and a store of an allocation run in one loop, so that less than all of it may be alive at a time.
+    pub(super) fn has_flow(&self, allocation: Value) -> bool {
+        let all = self.timeline.of_base(Base::Allocation(allocation)).take(MAX_PAIRS);
+        let (stores, loads): (Vec<&Access>, Vec<&Access>) =
+            all.map(|id| self.timeline.get(id)).partition(|access| access.class.writes);
+        let met = |load: &&Access| {
+            stores.iter().any(|store| load.common_loops(store) > self.timeline.object_depth(load, store))
+        };
+        loads.iter().any(met)
+    }
+
+    /// What is to be done with a local allocation. `None` if none of its accesses is here, or not all.
+    pub(super) fn plan(&self, allocation: Value) -> Option<Plan> {
+        let all: Vec<AccessId> = self.timeline.of_base(Base::Allocation(allocation)).collect();
+        let (writes, loads): (Vec<AccessId>, Vec<AccessId>) =
+            all.iter().partition(|id| self.timeline.get(**id).class.writes);
+        if loads.is_empty() || writes.is_empty() || !self.are_all(allocation, &all) {
+            return None;
+        }
+        let stays = |why| Some(Plan { dead: Vec::new(), kept: Vec::new(), storage: Storage::Stays(why) });
+        if writes.len() > MAX_WRITERS || writes.len() * loads.len() > MAX_PAIRS {
+            return stays(Missed::TooHard);
+        }
+        if writes.len() == 1 && !self.has_flow(allocation) {
+            return stays(Missed::FullSize);
+        }
+        let clock = self.flow.clock(all.iter().copied());
+        let mut sources = Vec::with_capacity(loads.len());
+        for load in &loads {
+            match self.flow.sources(*load, &writes, &clock) {
+                Some(found) => sources.push((*load, found)),
+                None => return stays(Missed::TooHard),
+            }
+        }
+        let is_needed = |id: &AccessId| sources.iter().any(|(_, own)| own.writers.contains(id));
+        let is_store = |id: &AccessId| self.stored(*id).is_some();
+        let (needed, dead): (Vec<AccessId>, Vec<AccessId>) =
+            writes.into_iter().filter(is_store).partition(is_needed);
+        let storage = self.storage(allocation, &needed, &sources, &clock);
+        Some(Plan { dead, kept: loads.into_iter().chain(needed).collect(), storage })
+    }
+
+    fn storage(
+        &self,
+        allocation: Value,
+        writes: &[AccessId],
+        sources: &[(AccessId, Sources)],
+        clock: &Clock,
+    ) -> Storage {
+        if let Some(user) = self.other_user(allocation) {
+            return Storage::Stays(Missed::Used(user));
+        }
+        match self.folds(allocation, writes, sources, clock) {
+            Ok(windows) if windows.is_empty() => Storage::Scalar,
+            Ok(windows) if windows.iter().any(|(fold, _)| *fold != Fold::Keep) => {
+                Storage::Folds(windows.into_iter().map(|(fold, _)| fold).collect())
+            }
+            Ok(windows) if windows.iter().any(|(_, window)| window.is_none()) => {
+                Storage::Stays(Missed::Unbounded)
+            }
+            Ok(_) => Storage::Stays(Missed::FullSize),
+            Err(_) => Storage::Stays(Missed::TooHard),
+        }
+    }
+
+    /// Whether these are all accesses of an allocation there are.
+    fn are_all(&self, allocation: Value, accesses: &[AccessId]) -> bool {
+        let known = |op| accesses.iter().any(|id| self.timeline.get(*id).op == op);
+        let mut names = vec![allocation];
+        while let Some(name) = names.pop() {
+            for used in self.body.uses(name) {
+                if known(used.op) {
+                    continue;
+                }
+                let view = self.body.op_ref(used.op);
+                let effects = view.info().interface::<dyn MemoryEffects>().map(|model| model.effects(view));
+                match effects {
+                    _ if view.info().interface::<dyn ViewLike>().is_some() => {
+                        names.extend(self.body.results(used.op));
+                    }
+                    // It is measured.
+                    Some(effects) if effects.is_empty() => {}
+                    _ => return false,
+                }
+            }
+        }
+        true
+    }
+
+    /// A user of an allocation whose subscripts can't be changed.
+    fn other_user(&self, allocation: Value) -> Option<Op> {
+        let body = self.body;
+        let plain = |op| {
+            [
+                affine::LoadOp::DEF,
+                affine::StoreOp::DEF,
+                memref::LoadOp::DEF,
+                memref::StoreOp::DEF,
+                memref::DeallocOp::DEF,
+            ]
+            .into_iter()
+            .any(|def| body.is(op, def))
+        };
+        let has_layout = match body.value_type(allocation).kind(body.ctx()) {
+            TypeKind::MemRef { layout, .. } => layout.is_some(),
+            _ => true,
+        };
+        let mut users = body.uses(allocation).map(|used| used.op);
+        let allocates = body.defining_op(allocation).filter(|op| {
+            has_layout || !(body.is(*op, memref::AllocOp::DEF) || body.is(*op, memref::AllocaOp::DEF))
+        });
+        allocates.or_else(|| users.find(|op| !plain(*op)))
+    }
+
+    /// What becomes of each dimension, with the least window it needs if there is a bound. Counting modulo a window pays if it is half of the
+    /// dimension or less.
+    fn folds(
+        &self,
+        allocation: Value,
+        writes: &[AccessId],
+        sources: &[(AccessId, Sources)],
+        clock: &Clock,
+    ) -> Result<Vec<(Fold, Option<i64>)>, Error> {
+        let shape = self.body.value_type(allocation).shape(self.body.ctx()).unwrap_or_default().to_vec();
+        let mut folds = vec![Fold::Keep; shape.len()];
+        // From the write that a load waits for on.
+        let waiting: Vec<(AccessId, Relation)> = sources
+            .iter()
+            .map(|(load, own)| Ok((*load, own.relation.then(&clock.at_or_after())?)))
+            .collect::<Result<_, Error>>()?;
+        let mut windows = Vec::with_capacity(shape.len());
+        for (dimension, size) in shape.iter().enumerate() {
+            let mut window = Some(1);
+            for (load, waiting) in &waiting {
+                for write in writes {
+                    let needed = match self.flow.difference(*write, *load, dimension, clock) {
+                        Some(difference) => {
+                            self.window(*write, (*load, waiting), &difference, &folds, dimension, clock)?
+                        }
+                        None => None,
+                    };
+                    window = window.zip(needed).map(|(a, b)| a.max(b));
+                }
+            }
+            let most = if *size == DYNAMIC { MAX_WINDOW } else { size / 2 };
+            if let Some(window) = window.filter(|window| *window <= most) {
+                folds[dimension] = Fold::Modulo(window);
+            }
+            windows.push((folds[dimension], window));
+        }
+        Ok(windows)
+    }
+
+    /// The least window of a dimension with which no `write` to another element overwrites what `load` waits for. `None` if there is no bound.
+    fn window(
+        &self,
+        write: AccessId,
+        (load, waiting): (AccessId, &Relation),
+        difference: &Affine,
+        folds: &[Fold],
+        dimension: usize,
+        clock: &Clock,
+    ) -> Result<Option<i64>, Error> {
+        let pairs = self.flow.subscripts_of(write, load);
+        let meanwhile = self.flow.all_before(write, load, clock, &mut |system, of_write, of_load| {
+            for (at, a, b) in pairs.iter().filter(|(at, ..)| *at != dimension) {
+                let apart = system.affine(a, of_write).add_scaled(&system.affine(b, of_load), &Int::from(-1));
+                match folds[*at] {
+                    Fold::Keep => system.set.add_eq(apart, 0),
+                    Fold::Modulo(1) => {}
+                    Fold::Modulo(window) => {
+                        let rounds = system.set.exists();
+                        system.set.add_eq(apart, rounds * window);
+                    }
+                }
+            }
+        })?;
+        let conflicts = meanwhile.intersect(waiting)?;
+        let mut window = 0;
+        for end in [
+            conflicts.maximum(difference, self.flow.limits()),
+            conflicts.minimum(difference, self.flow.limits()),
+        ] {
+            match end {
+                Ok(None) => {}
+                Ok(Some(distance)) => match distance.abs().to_i64() {
+                    Some(distance) => window = window.max(distance),
+                    None => return Ok(None),
+                },
+                Err(Error::Unbounded) => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(window.checked_add(1))
+    }
+}

@@ -1,0 +1,155 @@
+//! Values instead of memory: a load gets the value that the element was last seen with, and a store that is overwritten before anybody reads it
+//! goes.
+//!
+//! *Forwarding* looks for the nearest earlier load or store of the same element whose block is around the load: that one ran in the
+//! same iteration of all loops it is in, whatever the conditions there. It is the last writer if nothing that may write the element lies between. A store
+//! is *dead* if, the other way round, a later store of the same element in its block or one around it comes before any read.
+//!
+//! **Cost.** Each access is compared with at most [`MAX_CANDIDATES`] earlier ones of equal subscripts and with at most [`MAX_BETWEEN`] accesses
+//! between.
+
+use std::hash::Hash;
+
+use hashbrown::HashMap;
+use loomir_ir::{Body, Op, Value};
+
+use crate::dependence::base::Base;
+use crate::dependence::flow::Flow;
+use crate::dependence::form::Form;
+use crate::dependence::timeline::{Access, AccessId, Timeline};
+
+/// How many accesses of one element are tried, from the nearest on.
+const MAX_CANDIDATES: usize = 8;
+/// How many accesses may lie between two and still be looked at.
+const MAX_BETWEEN: usize = 64;
+
+/// An element of an object, as the accesses of one iteration name it.
+#[derive(PartialEq, Eq, Hash)]
+struct Element {
+    base: Base,
+    origin: Option<Value>,
+    subscripts: Vec<Form>,
+}
+
+impl Element {
+    fn of(access: &Access) -> Option<Element> {
+        let subscripts = access.element()?.into_iter().cloned().collect();
+        Some(Element { base: access.class.base, origin: access.class.origin, subscripts })
+    }
+}
+
+/// Accesses by element, the nearest last.
+#[derive(Default)]
+struct Elements(HashMap<Element, Vec<AccessId>>);
+
+impl Elements {
+    fn nearest(&self, element: &Element) -> impl Iterator<Item = AccessId> + '_ {
+        self.0.get(element).into_iter().flatten().rev().take(MAX_CANDIDATES).copied()
+    }
+
+    fn add(&mut self, element: Element, id: AccessId) {
+        self.0.entry(element).or_default().push(id);
+    }
+}
+
+/// For each load that can be spared, the earlier access that has its value. None of those is a load that can be spared.
+pub(super) fn forwarded(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> Vec<(AccessId, AccessId)> {
+    let mut seen = Elements::default();
+    let mut found = Vec::new();
+    for id in timeline.accesses() {
+        let access = timeline.get(id);
+        let Some(element) = Element::of_any(access) else { continue };
+        let source =
+            if access.class.writes { None } else { source(body, timeline, flow, id, seen.nearest(&element)) };
+        match source {
+            Some(source) => found.push((id, source)),
+            None if access.element().is_some() => seen.add(element, id),
+            None => {}
+        }
+    }
+    found
+}
+
+impl Element {
+    /// The element of an access that may be inside a compound.
+    fn of_any(access: &Access) -> Option<Element> {
+        let subscripts = access.class.subscripts.as_ref()?.iter().cloned().collect::<Option<_>>()?;
+        Some(Element { base: access.class.base, origin: access.class.origin, subscripts })
+    }
+}
+
+/// The nearest of these accesses that is surely before `load`, if nothing writes the element in between.
+fn source(
+    body: &Body,
+    timeline: &Timeline,
+    flow: &Flow<'_>,
+    load: AccessId,
+    candidates: impl Iterator<Item = AccessId>,
+) -> Option<AccessId> {
+    let access = timeline.get(load);
+    for candidate in candidates {
+        let from = timeline.get(candidate);
+        let Some(item) = later_item(body, from.op, access.op) else { continue };
+        let last = timeline.extent(item, access.order).1;
+        let mut between = timeline
+            .near(access.class.base, from.order + 1, last)
+            .filter(|id| timeline.get(*id).class.writes);
+        let clear = none_of(&mut between, |id| flow.may_meet(id, load, from.depth()));
+        return clear.then_some(candidate);
+    }
+    None
+}
+
+/// The stores that are overwritten before anybody reads them.
+pub(super) fn overwritten(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> Vec<AccessId> {
+    let mut later = Elements::default();
+    let mut dead = Vec::new();
+    for id in timeline.accesses().rev() {
+        let access = timeline.get(id);
+        let Some(element) = Element::of(access).filter(|_| access.class.writes) else { continue };
+        if is_overwritten(body, timeline, flow, id, later.nearest(&element)) {
+            dead.push(id);
+        } else {
+            later.add(element, id);
+        }
+    }
+    dead
+}
+
+/// Whether the nearest of these stores that surely comes after `store` does so before anything reads the element.
+fn is_overwritten(
+    body: &Body,
+    timeline: &Timeline,
+    flow: &Flow<'_>,
+    store: AccessId,
+    candidates: impl Iterator<Item = AccessId>,
+) -> bool {
+    let access = timeline.get(store);
+    for candidate in candidates {
+        let until = timeline.get(candidate);
+        let Some(item) = earlier_item(body, access.op, until.op) else { continue };
+        let first = timeline.extent(item, access.order).0;
+        let mut between =
+            timeline.near(access.class.base, first, until.order - 1).filter(|id| timeline.get(*id).reads());
+        return none_of(&mut between, |id| flow.may_meet(store, id, until.depth()));
+    }
+    false
+}
+
+/// Whether none of a few accesses is so.
+fn none_of(accesses: &mut impl Iterator<Item = AccessId>, mut so: impl FnMut(AccessId) -> bool) -> bool {
+    let few = accesses.by_ref().take(MAX_BETWEEN).all(|id| !so(id));
+    few && accesses.next().is_none()
+}
+
+/// What `op` is, or is in, in the block of `first`, if that stands before it.
+fn later_item(body: &Body, first: Op, op: Op) -> Option<Op> {
+    let item = body.ancestor_in_block(op, body.block_of(first)?)?;
+    body.is_before_in_block(first, item).then_some(item)
+}
+
+/// What `op` is, or is in, in the block of `last`, if that stands behind it.
+fn earlier_item(body: &Body, op: Op, last: Op) -> Option<Op> {
+    let item = body.ancestor_in_block(op, body.block_of(last)?)?;
+    body.is_before_in_block(item, last).then_some(item)
+}

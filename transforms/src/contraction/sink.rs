@@ -1,0 +1,87 @@
+//! Allocations that only the sides of one conditional use move into these sides: there each is seen whole.
+//!
+//! Fused loops that run if arguments do not overlap, and their originals otherwise, are such sides; where the fused loops need no array any more, none
+//! is allocated for them.
+
+use hashbrown::HashMap;
+use loomir_dialects::interfaces::Conditional;
+use loomir_dialects::memref;
+use loomir_ir::{Body, Mapping, Op, Region, Value};
+
+use crate::dependence::locals::Locals;
+
+/// Moves local allocations into the sides of conditionals. Whether any was. Linear in their uses.
+pub(super) fn sink(body: &mut Body, locals: &Locals) -> bool {
+    let mut moved = false;
+    for allocation in locals.local_allocations().collect::<Vec<_>>() {
+        if let Some(uses) = Uses::of(body, allocation) {
+            uses.split(body, allocation);
+            moved = true;
+        }
+    }
+    moved
+}
+
+/// How an allocation is used that can be moved.
+struct Uses {
+    /// The sides, and for each use its side.
+    sides: Vec<Region>,
+    of_op: HashMap<Op, Region>,
+    /// What frees it behind the conditional.
+    frees: Vec<Op>,
+}
+
+impl Uses {
+    fn of(body: &Body, allocation: Value) -> Option<Uses> {
+        let block = body.value_block(allocation)?;
+        let mut uses = Uses { sides: Vec::new(), of_op: HashMap::new(), frees: Vec::new() };
+        let mut conditional = None;
+        for used in body.uses(allocation) {
+            let item = body.ancestor_in_block(used.op, block)?;
+            if item == used.op {
+                if !body.is(used.op, memref::DeallocOp::DEF) {
+                    return None;
+                }
+                uses.frees.push(used.op);
+                continue;
+            }
+            let decides = body.info(item).interface::<dyn Conditional>().is_some();
+            if !decides || *conditional.get_or_insert(item) != item {
+                return None;
+            }
+            let side = body.own_regions(item).find(|region| {
+                body.single_block(*region)
+                    .is_some_and(|block| body.ancestor_in_block(used.op, block).is_some())
+            })?;
+            uses.of_op.insert(used.op, side);
+            if !uses.sides.contains(&side) {
+                uses.sides.push(side);
+            }
+        }
+        let conditional = conditional?;
+        let after = |free: &Op| body.is_before_in_block(conditional, *free);
+        uses.frees.iter().all(after).then_some(uses)
+    }
+
+    /// Makes one allocation in each side of the one there was.
+    fn split(self, body: &mut Body, allocation: Value) {
+        let Some(op) = body.defining_op(allocation) else { return };
+        for side in &self.sides {
+            let Some(block) = body.single_block(*side) else { continue };
+            let mut mapping = Mapping::default();
+            let copy = body.copy_op(op, &mut mapping);
+            body.prepend_op(block, copy);
+            body.replace_uses_if(allocation, mapping.value(allocation), |used| {
+                self.of_op.get(&used.op) == Some(side)
+            });
+            for free in &self.frees {
+                let copy = body.copy_op(*free, &mut mapping);
+                match body.terminator(block) {
+                    Some(terminator) => body.insert_before(terminator, copy),
+                    None => body.append_op(block, copy),
+                }
+            }
+        }
+        self.frees.into_iter().chain([op]).for_each(|op| body.erase(op));
+    }
+}

@@ -1,0 +1,121 @@
+//! Which allocations nobody outside of a function can know.
+//!
+//! An allocation is local if all that happens to it, and to views of it, is seen: its elements are read and written, it is copied,
+//! measured, freed. What is stored, passed on, returned or carried *escapes*: from then on anything unknown may touch it.
+//! Nothing outside reads what a local allocation holds, so what no read of the function needs was not worth writing.
+//!
+//! **Cost.** Linear in the uses of allocations.
+
+use hashbrown::HashMap;
+use loomir_dialects::interfaces::{MemoryAccess, MemoryEffects, Resource, ViewLike};
+use loomir_ir::{Body, Op, TypeKind, Value};
+
+use super::base::{AliasMode, Base, Bases};
+
+/// The allocations of a function and where they escape.
+#[derive(Clone, Debug, Default)]
+pub struct Locals {
+    /// In the order of the text.
+    allocations: Vec<Value>,
+    /// For each allocation an operation by which it becomes known to others, if there is one.
+    escapes: HashMap<Value, Option<Op>>,
+}
+
+impl Locals {
+    /// Finds all allocations of a body.
+    pub fn of(body: &Body) -> Locals {
+        let mut locals = Locals::default();
+        let mut bases = Bases::new(body, AliasMode::May);
+        for op in body.preorder(body.root()) {
+            for value in body.results(op) {
+                let is_memref = matches!(body.value_type(value).kind(body.ctx()), TypeKind::MemRef { .. });
+                if is_memref && bases.of(value).0 == Base::Allocation(value) {
+                    locals.allocations.push(value);
+                    locals.escapes.insert(value, escape(body, value));
+                }
+            }
+        }
+        locals
+    }
+
+    /// Those that do not escape.
+    pub fn local_allocations(&self) -> impl Iterator<Item = Value> + '_ {
+        self.allocations.iter().copied().filter(|value| self.is_local_allocation(*value))
+    }
+
+    /// Whether a value is an allocation that does not escape.
+    pub fn is_local_allocation(&self, value: Value) -> bool {
+        matches!(self.escapes.get(&value), Some(None))
+    }
+
+    /// Whether nobody but the function's own accesses can touch an object.
+    pub fn is_local(&self, base: Base) -> bool {
+        matches!(base, Base::Allocation(value) if self.is_local_allocation(value))
+    }
+
+    /// Another local allocation stands in the place of one.
+    pub fn replace(&mut self, old: Value, new: Value) {
+        self.forget(old);
+        self.allocations.push(new);
+        self.escapes.insert(new, None);
+    }
+
+    /// An allocation is no longer there.
+    pub fn forget(&mut self, allocation: Value) {
+        self.escapes.remove(&allocation);
+    }
+
+    /// The operation by which an allocation escapes.
+    pub fn escape(&self, allocation: Value) -> Option<Op> {
+        self.escapes.get(&allocation).copied().flatten()
+    }
+}
+
+/// The first operation found that passes `allocation`, or a view of it, on.
+fn escape(body: &Body, allocation: Value) -> Option<Op> {
+    let mut names = vec![allocation];
+    while let Some(name) = names.pop() {
+        for used in body.uses(name) {
+            match role(body, used.op, name) {
+                Role::View => names.extend(body.results(used.op)),
+                Role::Touched => {}
+                Role::PassedOn => return Some(used.op),
+            }
+        }
+    }
+    None
+}
+
+/// What an operation does with a memref it is given.
+enum Role {
+    /// Its results refer to (parts of) the same object.
+    View,
+    /// It touches the object, and keeps nothing of it.
+    Touched,
+    /// Nobody knows.
+    PassedOn,
+}
+
+fn role(body: &Body, op: Op, memref: Value) -> Role {
+    let view = body.op_ref(op);
+    let info = view.info();
+    if info.interface::<dyn ViewLike>().is_some_and(|model| model.source(view) == memref) {
+        return Role::View;
+    }
+    if let Some(model) = info.interface::<dyn MemoryAccess>() {
+        let access = model.access(view);
+        return if access.stored == Some(memref) { Role::PassedOn } else { Role::Touched };
+    }
+    let is_number = |value| {
+        let ty = body.value_type(value).kind(body.ctx());
+        matches!(ty, TypeKind::Index | TypeKind::Integer { .. } | TypeKind::Float(_))
+    };
+    let known = info
+        .interface::<dyn MemoryEffects>()
+        .is_some_and(|model| model.effects(view).iter().all(|effect| effect.on != Resource::World));
+    if known && body.own_regions(op).len() == 0 && body.results(op).all(is_number) {
+        Role::Touched
+    } else {
+        Role::PassedOn
+    }
+}
