@@ -98,3 +98,13 @@ pub fn contract(module: &mut Body, options: &ContractionOptions) -> ContractionR
     });
     report
 }
+
+/// The book's chapters with code in Rust, so that it is compiled and run.
+#[cfg(doctest)]
+#[allow(rustdoc::invalid_codeblock_attributes)] // The book says `file=NAME` of a block.
+mod book {
+    #[doc = include_str!("../../book/src/tree.md")]
+    struct Tree;
+    #[doc = include_str!("../../book/src/legality.md")]
+    struct Legality;
+}

@@ -30,7 +30,8 @@ const MAX_CHAIN: usize = 256;
 /// What a term of a form multiplies.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Atom {
-    /// The variable of the loop at this depth of the nest under consideration, 0 for its outermost.
+    /// The variable of a loop around. Of what a program touches, and of its loops, levels count inwards, 0 being the outermost loop; in maps and
+    /// headers of the tree they count outwards, 0 being the innermost. [`absolute`](super::nest::absolute) goes from the second to the first.
     Level(u32),
     /// A value that does not change while the nest runs.
     Param(Value),

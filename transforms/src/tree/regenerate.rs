@@ -4,7 +4,8 @@
 //! written in the form of its first origin (`affine.for`, `scf.for`), with that loop's variable as its own; variables of the others
 //! are computed from it where they are used. Statements are copied into it, once for each leaf; guards become the `if`s they were.
 //!
-//! The tree must keep the order in which values are computed and used, and run a loop that carries values whole.
+//! The tree must keep the order in which values are computed and used, and run a loop that carries values whole. A loop with a range of its own
+//! must count upwards in its first origin, and each of its bounds must be a number, or one value and a number.
 //!
 //! **Cost.** Linear in the operations of the block and in what is copied.
 
