@@ -477,8 +477,7 @@ impl<'p, 's> OpParser<'p, 's> {
         if !self.parser.is(Kind::At) {
             return Ok(None);
         }
-        let name = self.parser.symbol()?;
-        Ok(Some(self.ctx().string_attr(self.ctx().str(name))))
+        self.parser.symbol_as(Context::string_attr).map(Some)
     }
 
     /// Reads an affine map, `affine_map<…>` or an alias of one.

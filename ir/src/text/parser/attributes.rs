@@ -2,7 +2,7 @@
 
 use super::Parser;
 use crate::attributes::{Attr, AttrKind, Dict};
-use crate::context::Name;
+use crate::context::{Context, Name};
 use crate::opdef::{EnumDef, EnumStorage};
 use crate::text::ParseResult;
 use crate::text::lexer::{Kind, unescape};
@@ -106,7 +106,12 @@ impl<'s> Parser<'s> {
     }
 
     /// Reads `@name`.
-    pub(crate) fn symbol(&mut self) -> ParseResult<Name> {
+    fn symbol(&mut self) -> ParseResult<Name> {
+        self.symbol_as(Context::name)
+    }
+
+    /// Reads `@name`, as what `make` makes of the name.
+    pub(crate) fn symbol_as<T>(&mut self, make: fn(&Context, &str) -> T) -> ParseResult<T> {
         let bytes = unescape(self.text());
         let Ok(text) = std::str::from_utf8(&bytes) else {
             return Err(self.error_here("symbol name is not UTF-8"));
@@ -114,9 +119,9 @@ impl<'s> Parser<'s> {
         if text.is_empty() {
             return Err(self.missing("expected valid symbol name"));
         }
-        let name = self.ctx.name(text);
+        let symbol = make(self.ctx, text);
         self.advance();
-        Ok(name)
+        Ok(symbol)
     }
 
     fn string_attr(&mut self, ty: Option<Type>) -> ParseResult<Attr> {
