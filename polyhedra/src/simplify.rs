@@ -186,6 +186,8 @@ impl<T: Scalar> Normal<T> {
             // The constant keeps the range (−g/2, g/2].
             row[0] = row[0].add(&half)?.rem_floor(&stride).sub(&half)?;
         }
+        // The variable occurs in this row alone, so its sign is free.
+        row[pivot] = stride;
         Ok(true)
     }
 

@@ -6,11 +6,11 @@ import time
 import islpy as isl
 
 
-# isl is not interrupted by signals, but counts its operations; this many take it about ten seconds.
-OPERATIONS = 3_000_000
-# Where there is an answer to compare, isl gets less.
-FEWER_OPERATIONS = 300_000
+# isl is not interrupted by signals, but counts its operations; the greater number takes it about ten seconds. Answers
+# are compared with the lesser, and again if that is not enough.
+QUOTAS = [300_000, 3_000_000]
 context = isl.DEFAULT_CONTEXT
+quota = QUOTAS[0]
 
 
 def read(text):
@@ -79,33 +79,50 @@ def agrees(operation, operands, found):
     return ours.is_equal(expected)
 
 
-checked, wrong, slow = 0, 0, 0
-unknown = 0
+def compare(operation, operands, found):
+    """How an answer compares, and what to say about it."""
+    global quota
+    if found.startswith("error"):
+        quota = QUOTAS[-1]
+        start = time.process_time()
+        try:
+            answer(operation, operands)
+        except isl.Error as error:
+            if beyond_quota(error):
+                return "slow", None
+            if found == "error: unbounded":
+                return "agree", None
+            return "wrong", f"REFUSED by isl: {operation} {operands} gave {found}: {error}"
+        spent = time.process_time() - start
+        return "unknown", f"NO ANSWER ({found}): {operation} {operands}, isl took {spent:.2f} s"
+    for quota in QUOTAS:
+        try:
+            if agrees(operation, operands, found):
+                return "agree", None
+            return "wrong", f"WRONG: {operation} {operands} gave {found}, isl {answer(operation, operands)}"
+        except isl.Error as error:
+            if not beyond_quota(error):
+                return "wrong", f"REFUSED by isl: {operation} {operands} gave {found}: {error}"
+    return "slow", None
+
+
+def beyond_quota(error):
+    return "maximal number of operations" in str(error)
+
+
+counts = {"agree": 0, "wrong": 0, "slow": 0, "unknown": 0}
 kinds = {}
 for line in sys.stdin:
     operation, *operands, found = line.rstrip("\n").split("\t")
-    quota = OPERATIONS if found.startswith("error") else FEWER_OPERATIONS
-    try:
-        start = time.process_time()
-        if found.startswith("error"):
-            answer(operation, operands)
-            unknown += 1
-            print(f"NO ANSWER ({found}): {operation} {operands}, isl took {time.process_time() - start:.2f} s")
-            continue
-        if agrees(operation, operands, found):
-            checked += 1
-            kinds[operation] = kinds.get(operation, 0) + 1
-        else:
-            wrong += 1
-            print(f"WRONG: {operation} {operands} gave {found}, isl {answer(operation, operands)}")
-    except isl.Error as error:
-        if "maximal number of operations" in str(error):
-            slow += 1
-        elif found == "error: unbounded":
-            checked += 1
-        else:
-            wrong += 1
-            print(f"REFUSED by isl: {operation} {operands} gave {found}: {error}")
+    outcome, message = compare(operation, operands, found)
+    counts[outcome] += 1
+    if outcome == "agree":
+        kinds[operation] = kinds.get(operation, 0) + 1
+    if message:
+        print(message, flush=True)
 share = ", ".join(f"{operation} {count}" for operation, count in sorted(kinds.items()))
-print(f"agree {checked} ({share}); wrong {wrong}; isl beyond its quota {slow}; without answer {unknown}")
-sys.exit(1 if wrong or unknown else 0)
+print(
+    f"agree {counts['agree']} ({share}); wrong {counts['wrong']}; "
+    f"isl beyond its quota {counts['slow']}; without answer {counts['unknown']}"
+)
+sys.exit(1 if counts["wrong"] or counts["unknown"] else 0)

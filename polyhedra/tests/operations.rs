@@ -51,6 +51,8 @@ fn texts_are_printed_for_reading() {
         "{ [i, j] : floor((i + floor(i/4))/3) <= 2j }",
         "{ [i, j] : exists (e1: -i + 3e1 <= floor((i)/4) <= 2 - i + 3e1 and e1 <= 2j) }",
     );
+    // One stride, however it is stated.
+    printed("{ [i] : exists (a, b: i = 3a - 1 and i = -3b - 1) }", "{ [i] : (1 + i) mod 3 = 0 }");
     printed("{ S[i] : false }", "{ S[i] : false }");
     printed("{ S[] }", "{ S[] }");
     printed("{ [i, j] : i != j }", "{ [i, j] : j > i; [i, j] : j < i }");
@@ -93,6 +95,17 @@ fn difference_keeps_strides_exact() {
     same(&even.subtract(&third, &LIMITS).unwrap(), "{ [i] : i = 2 or i = 4 or i = 8 or i = 10 }");
     same(&even.complement(&LIMITS).unwrap().complement(&LIMITS).unwrap(), &even.to_string());
     assert_eq!(even.count(&LIMITS), Ok(Int::from(6)));
+}
+
+#[test]
+fn difference_from_a_shadow_is_what_has_no_witness() {
+    let all = set("{ [x] : 0 <= x <= 100 }");
+    let coins = set("{ [x] : exists (a, b: x = 3a + 5b and a >= 0 and b >= 0) }");
+    same(&all.subtract(&coins, &LIMITS).unwrap(), "{ [x] : 1 <= x <= 2 or x = 4 or x = 7 }");
+    let few = set("[n] -> { [x] : exists (a, b: x = 3a + 5b and 0 <= a <= n and 0 <= b <= 1) }");
+    let rest = set("[n] -> { [x] : 3n <= x <= 3n + 5 and n >= 1 }").subtract(&few, &LIMITS).unwrap();
+    same(&rest, "[n] -> { [x] : n >= 1 and 3n < x < 3n + 5 and (x - 3n) mod 3 != 2 }");
+    assert!(all.subtract(&all.union(&coins).unwrap(), &LIMITS).unwrap().is_empty(&LIMITS).is_empty());
 }
 
 #[test]
