@@ -1,9 +1,9 @@
-//! The integer affine hull: all equalities a conjunction implies, existential variables included.
+//! The integer affine hull: all equalities a set implies, existential variables included.
 //!
 //! Points of the set span a lower bound of the hull. A normal of what they span is either an equality of the set or
 //! yields a point off the plane, which adds a dimension; so there are at most twice as many emptiness tests as
-//! variables. Parametric minimisation needs this: an equality it does not know about shows only after a cut for every
-//! value of a variable.
+//! variables. Parametric minimisation needs this for what it starts from, since an equality it does not know about shows
+//! only after a cut for every value of a variable, and for the [contexts](crate::lexmin) it passes through.
 
 use crate::conjunction::Conjunction;
 use crate::int::Int;

@@ -2,7 +2,7 @@
 //!
 //! `LOOMIR_ISLPY` names a Python interpreter that has `islpy`; without it nothing is compared, and the test says so.
 //! `LOOMIR_ISL_CASES` and `LOOMIR_ISL_SEED` set the number of random relations and the seed, `LOOMIR_ISL_FROM` the
-//! first of them, so that a long run can be had in parts.
+//! first of them, so that a long run can be had in parts; with `LOOMIR_ISL_PATIENT` isl takes its time to compare.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "what was compared is part of the result")]
 
 mod random;
@@ -237,6 +237,7 @@ fn answers_agree_with_isl() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/isl_compare.py");
     let mut child = Command::new(python)
         .arg(script)
+        .args(std::env::var_os("LOOMIR_ISL_PATIENT").map(|_| "patient"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -1,14 +1,16 @@
 """Compares answers with isl's. Each line of the input: operation, operands and answer, separated by tabs.
-Prints a line for each disagreement and a summary last."""
+Prints a line for each disagreement and a summary last. With the argument "patient" isl gets as many operations for a
+comparison that takes long as it gets for a question of its own."""
 import sys
 import time
 
 import islpy as isl
 
 
-# isl is not interrupted by signals, but counts its operations; the greater number takes it about ten seconds. Answers
-# are compared with the lesser, and again if that is not enough.
-QUOTAS = [300_000, 3_000_000]
+# isl is not interrupted by signals, but counts its operations; this many take it about ten seconds.
+OPERATIONS = 3_000_000
+# A comparison gets less at first.
+QUOTAS = [300_000] + [OPERATIONS] * ("patient" in sys.argv)
 context = isl.DEFAULT_CONTEXT
 quota = QUOTAS[0]
 
@@ -83,7 +85,7 @@ def compare(operation, operands, found):
     """How an answer compares, and what to say about it."""
     global quota
     if found.startswith("error"):
-        quota = QUOTAS[-1]
+        quota = OPERATIONS
         start = time.process_time()
         try:
             answer(operation, operands)

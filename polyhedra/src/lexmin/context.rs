@@ -48,7 +48,7 @@ pub(super) struct Context<T> {
     quotients: Vec<Quotient<T>>,
     /// Whether the context has shrunk since its equalities were looked for.
     shrunk: bool,
-    /// Questions that took a solver since then.
+    /// Questions about signs that took a solver since then.
     asked: usize,
 }
 
@@ -97,7 +97,8 @@ impl<T: Scalar> Context<T> {
     }
 
     /// What defines the part where a row over the parameters is negative.
-    pub(super) fn part_below(&self, row: &[T]) -> Exact<System<T>> {
+    pub(super) fn part_below(&self, row: &[T], budget: &mut Budget) -> Exact<System<T>> {
+        budget.tick(self.stated.weight())?;
         let mut part = self.stated.clone();
         let below = part.ins.push_zeros();
         below[..row.len()].clone_from_slice(row);
@@ -129,7 +130,8 @@ impl<T: Scalar> Context<T> {
 
     /// A row over the parameters, or over the first of them, in coordinates.
     pub(super) fn located(&self, row: &[T], budget: &mut Budget) -> Exact<Vec<T>> {
-        budget.tick(self.params.width() + T::weights(row))?;
+        let used = row.iter().filter(|value| !value.is_zero()).count();
+        budget.tick(row.len() + used * self.params.width() * T::one().weight())?;
         compose(row, &self.params)
     }
 
@@ -284,6 +286,7 @@ impl<T: Scalar> Context<T> {
             // Callers know of a point.
             return Err(Stop::Limit);
         };
+        budget.tick((self.params.weight() + self.quotients.len()) * self.params.width())?;
         let live = trail.live();
         let columns: Vec<usize> = std::iter::once(0).chain(live.iter().copied()).collect();
         let values = trail.values()?.gathered(&columns);
@@ -322,7 +325,7 @@ impl<T: Scalar> Context<T> {
         let remainder = if self.is_multiple(&numerator, divisor, budget)? {
             None
         } else {
-            Some(self.add_quotient(row, &located, &numerator, divisor)?)
+            Some(self.add_quotient(row, &located, &numerator, divisor, budget)?)
         };
         numerator.resize(self.ins.width(), T::zero());
         self.quotients.push(Quotient { numerator, divisor: divisor.clone(), remainder: remainder.clone() });
@@ -352,10 +355,12 @@ impl<T: Scalar> Context<T> {
         located: &[T],
         numerator: &[T],
         divisor: &T,
+        budget: &mut Budget,
     ) -> Exact<Vec<T>> {
         if self.params() >= MAX_PARAMS {
             return Err(Stop::Limit);
         }
+        budget.tick(self.weight())?;
         row.resize(1 + self.params(), T::zero());
         self.stated = self.stated.widened(1);
         let [remainder, above] = quotient_bounds(&row, divisor)?;

@@ -66,7 +66,7 @@ impl<T: Scalar> Node<T> {
                     Sign::Both if self.entering(row)?.is_none() => {
                         // Infeasible wherever the right-hand side is negative.
                         let side = self.right_side(row);
-                        empty.push(self.context.part_below(&side)?);
+                        empty.push(self.context.part_below(&side, budget)?);
                         self.restrict(&side, budget)?;
                         self.whole = false;
                     }
