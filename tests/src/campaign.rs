@@ -38,6 +38,8 @@ pub struct Tally {
     pub pairs_fused: u64,
     /// Those of them where the second runs later.
     pub pairs_delayed: u64,
+    /// Pairs fused where the second runs backwards, not counted above.
+    pub pairs_backwards: u64,
     /// Those of them where the loops run different iterations.
     pub pairs_cut: u64,
     /// Conditionals that became one with another, under all assumptions together.
@@ -52,6 +54,8 @@ pub struct Tally {
     pub arrays_erased: u64,
     /// Allocations that became smaller.
     pub arrays_folded: u64,
+    /// Blocks that the check of the whole could not confirm, and that stay as they were.
+    pub unconfirmed: u64,
     /// Runs compared.
     pub runs: u64,
     /// Refusals by dependence in programs where an exact test can be right about every pair.
@@ -74,6 +78,7 @@ impl Tally {
             format!("pairs_fused={}", self.pairs_fused),
             format!("pairs_delayed={}", self.pairs_delayed),
             format!("pairs_cut={}", self.pairs_cut),
+            format!("pairs_backwards={}", self.pairs_backwards),
             format!("conditionals_merged={}", self.merged),
         ];
         lines.extend(self.reasons.iter().map(|(reason, count)| format!("pairs_refused_{reason}={count}")));
@@ -82,6 +87,7 @@ impl Tally {
             format!("stores_erased={}", self.stores_erased),
             format!("arrays_erased={}", self.arrays_erased),
             format!("arrays_folded={}", self.arrays_folded),
+            format!("blocks_not_confirmed={}", self.unconfirmed),
             format!("runs_compared={}", self.runs),
             format!("affine_refusals={}", self.affine_refusals),
             format!("affine_refusals_unnecessary={}", self.affine_unnecessary),
@@ -144,7 +150,12 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
         let judged: Vec<&Run> =
             runs.iter().copied().filter(|r| alias == AliasMode::May || r.distinct).collect();
         let mut after = read(&ctx, &text.mlir)?;
-        let report = loomir::fuse(&mut after, &FuseOptions { alias, ..FuseOptions::default() });
+        let report = loomir::fuse(&mut after, &FuseOptions { alias, check: true, ..FuseOptions::default() });
+        if report.remarks.has_errors() {
+            return Err(("judged illegal", report.remarks.to_text(&ctx)));
+        }
+        let unconfirmed = |remark: &&Diagnostic| remark.message.contains("could not be confirmed");
+        tally.unconfirmed += report.remarks.iter().filter(unconfirmed).count() as u64;
         let errors = verifier::verify(&after);
         if errors.has_errors() {
             return Err(("not verified", errors.to_text(&ctx)));
@@ -320,6 +331,8 @@ struct Said {
     reason: Option<String>,
     /// How much later the second runs.
     delay: u64,
+    /// Whether the second runs backwards.
+    backwards: bool,
     /// Whether all iterations of both are merged.
     whole: bool,
     /// A dependence through elements of one object is the reason.
@@ -339,11 +352,12 @@ impl Said {
         let reason = remark.message.split_once("not fused [").and_then(|(_, rest)| rest.split_once(']'));
         let reason = reason.map(|(reason, _)| reason.to_owned());
         let delay = delay(&remark.message)?;
-        let whole = remark.message.ends_with("Loops fused");
+        let backwards = remark.message.ends_with("Loops fused, the second run backwards");
+        let whole = remark.message.ends_with("Loops fused") || backwards;
         let says = |what: &str| remark.notes.iter().any(|(_, note)| note.contains(what));
-        let by_dependence = says(" element");
-        let certain = by_dependence && says("would be first");
-        Some(Said { first, second, reason, delay, whole, by_dependence, certain })
+        let by_dependence = says(" element [") || says("one that may be the same");
+        let certain = says("this would be first");
+        Some(Said { first, second, reason, delay, backwards, whole, by_dependence, certain })
     }
 }
 
@@ -352,6 +366,7 @@ fn delay(message: &str) -> Option<u64> {
     match message.split_once("Loops fused, the second ") {
         None => Some(0),
         Some((_, "one iteration later")) => Some(1),
+        Some((_, "run backwards")) => Some(0),
         Some((_, rest)) => rest.strip_suffix(" iterations later")?.parse().ok(),
     }
 }
@@ -365,6 +380,11 @@ fn judge(
     words: &str,
     tally: &mut Tally,
 ) -> Result<(), Wrong> {
+    if said.backwards {
+        tally.pairs_backwards += 1;
+        groups.join_backwards(said.first, said.second);
+        return Ok(());
+    }
     let turned = |run: &&Run| groups.turned_around(&run.trace.trace, said.first, said.second, said.delay);
     let witness = runs.iter().find_map(turned);
     match (&said.reason, witness) {
@@ -381,7 +401,8 @@ fn judge(
         }
         (Some(reason), witness) => {
             *tally.reasons.entry(reason.clone()).or_default() += 1;
-            let judged = !runs.iter().any(|run| groups.is_inside_cut(&run.trace.trace, said.first));
+            let judged = !groups.has_backwards(said.first)
+                && !runs.iter().any(|run| groups.is_inside_cut(&run.trace.trace, said.first));
             if said.by_dependence && exact && judged && !runs.is_empty() {
                 tally.affine_refusals += 1;
                 if witness.is_none() {

@@ -24,6 +24,8 @@ pub struct Groups {
     members: BTreeMap<LoopId, (LoopId, u64)>,
     /// Loops that stand for others with which they do not have all iterations in common.
     cut: BTreeSet<LoopId>,
+    /// Loops that run backwards: when their iterations run is not judged.
+    backwards: BTreeSet<LoopId>,
 }
 
 impl Groups {
@@ -56,11 +58,27 @@ impl Groups {
         }
     }
 
+    /// Makes two groups one, the second, a single loop, run backwards.
+    pub fn join_backwards(&mut self, a: LoopId, b: LoopId) {
+        self.backwards.insert(b);
+        self.join(a, b, 0, true);
+    }
+
+    /// Whether a loop has become one with a loop that runs backwards.
+    pub fn has_backwards(&self, id: LoopId) -> bool {
+        self.backwards.iter().any(|own| self.of(*own) == self.of(id))
+    }
+
+    /// Whether nothing is judged of an access: of where its iterations run.
+    fn is_open(&self, around: &[Step]) -> bool {
+        around.iter().any(|step| self.cut.contains(&self.of(step.id)) || self.backwards.contains(&step.id))
+    }
+
     /// Whether a trace has accesses in a loop of which nothing is judged.
     pub fn is_inside_cut(&self, trace: &[Access], id: LoopId) -> bool {
         trace.iter().any(|access| {
             let around = access.path.iter().position(|step| step.id == id).map(|depth| &access.path[..depth]);
-            around.into_iter().flatten().any(|step| self.cut.contains(&self.of(step.id)))
+            around.is_some_and(|around| self.is_open(around))
         })
     }
 
@@ -83,8 +101,7 @@ impl Groups {
         let mut last: BTreeMap<Place, [Option<u64>; 2]> = BTreeMap::new();
         let place = |access: &Access, group: LoopId| {
             let depth = access.path.iter().position(|step| self.of(step.id) == group)?;
-            let around = &access.path[..depth];
-            if around.iter().any(|step| self.cut.contains(&self.of(step.id))) {
+            if self.is_open(&access.path[..depth]) || self.backwards.contains(&access.path[depth].id) {
                 return None;
             }
             let key = (self.prefix(&access.path, depth), access.object, access.element);

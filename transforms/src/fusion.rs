@@ -5,7 +5,7 @@
 //! cascade). Then the bodies are treated the same way. What stands between two loops is moved before the first, or the second
 //! over it, if that may be; so a loop is tried with the nearest few before it.
 //! If a dependence would be turned around, the second loop runs as many iterations later as keeps it. Iterations that not all loops have run
-//! by themselves, before and after the fused loop (`fusion/group.rs`).
+//! by themselves, before and after the fused loop (`fusion/group.rs`). If no delay helps, and the second loop may run in any order, it runs backwards.
 //! Whatever is not fused gets a remark that says why, under the names LLVM's `loop-fusion` uses.
 //!
 //! **Cost.** Each loop is summarised once a level; a pair costs its pairs of access classes on objects that may overlap (see [`nest`](crate::dependence::nest)).
@@ -18,7 +18,7 @@ use loomir_polyhedra::Limits;
 
 use crate::dependence::base::{AliasMode, Bases};
 use crate::dependence::nest::Frame;
-use crate::legality::{self, Verdict};
+use crate::legality::{self, Checker, Verdict};
 use crate::tree::raise::{MAX_DEPTH, Structure, raise};
 use crate::tree::regenerate::{Rewrite, regenerate};
 use crate::tree::{Forest, Green, If, Node, Program};
@@ -40,11 +40,14 @@ pub struct Options {
     pub limits: Limits,
     /// By how many iterations the second of two loops may be delayed to keep a dependence.
     pub max_delay: i64,
+    /// Whether the result is judged once more as a whole, by the check that knows nothing of how it was made. If that does not confirm it, the block
+    /// stays as it was; if it finds a fault for certain, there is an error among the remarks.
+    pub check: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { alias: AliasMode::default(), limits: Limits::default(), max_delay: 8 }
+        Options { alias: AliasMode::default(), limits: Limits::default(), max_delay: 8, check: false }
     }
 }
 
@@ -110,7 +113,16 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
     let surroundings = &program.surroundings;
     let frame = Frame::outside(surroundings.constraints.clone(), surroundings.exact);
     let root = fusion.sequence(program.root, &frame);
-    let report = fusion.report;
+    let mut report = fusion.report;
+    if options.check {
+        let checker = Checker::new(body, &program, options.alias, options.limits);
+        let verdict = checker.check(&forest, root);
+        let is_allowed = |pair| options.alias == AliasMode::Distinct && report.assumed_apart.contains(pair);
+        if !matches!(&verdict, Verdict::Legal { assumed_apart } if assumed_apart.iter().all(is_allowed)) {
+            report.remarks.push(remarks::not_confirmed(body, block, &verdict));
+            return report;
+        }
+    }
     regenerate(body, &program, &forest, root, Rewrite::Changed);
     report
 }
@@ -199,7 +211,7 @@ impl Fusion<'_> {
                 Ok(plan) => {
                     let whole = plan.joined.whole;
                     self.report.fused += 1;
-                    self.report.remarks.push(remarks::fused(self.body, ops.0, ops.1, plan.delay, whole));
+                    self.report.remarks.push(remarks::fused(self.body, ops.0, ops.1, &plan.way, whole));
                     for pair in plan.assumed_apart {
                         if !first.assumed.contains(&pair) {
                             first.assumed.push(pair);
@@ -331,18 +343,23 @@ impl Fusion<'_> {
         let hoisted = self
             .clear_way(&first.footprint, &second.footprint, between, &mut assumed_apart)
             .map_err(Missed::NonAdjacent)?;
-        let (delay, missed) = match self.merged(first, second, 0, frame) {
+        let (way, missed) = match self.merged(first, second, 0, frame) {
             Verdict::Legal { assumed_apart: more } => {
                 assumed_apart.extend(more);
-                (0, Missed::CannotBeCut)
+                (Way::AsItIs, Missed::CannotBeCut)
             }
-            verdict if !fit.may_be_delayed => return Err(Missed::Dependences(verdict)),
             verdict => {
-                fit.same = false;
-                match self.least_delay(first, second, frame, &mut assumed_apart) {
-                    Some(delay) => (delay, Missed::Dependences(verdict)),
-                    None => return Err(Missed::Dependences(verdict)),
-                }
+                let delay = match fit.may_be_delayed {
+                    true => self.least_delay(first, second, frame, &mut assumed_apart),
+                    false => None,
+                };
+                let way = match delay {
+                    Some(delay) => Some(Way::Later(delay)),
+                    None if fit.same => self.backwards(first, second, frame, &mut assumed_apart),
+                    None => None,
+                };
+                fit.same &= delay.is_none();
+                (way.ok_or_else(|| Missed::Dependences(verdict.clone()))?, Missed::Dependences(verdict))
             }
         };
         let tested = first.assumed.iter().chain(&assumed_apart).collect::<HashSet<_>>().len();
@@ -350,8 +367,12 @@ impl Fusion<'_> {
             return Err(Missed::TooManyTests(tested));
         }
         let context = (self.body, self.program, &mut *self.forest);
-        let joined = first.align(second, fit, delay, context, frame).ok_or(missed)?;
-        Ok(Plan { delay, assumed_apart, joined, hoisted })
+        let joined = match &way {
+            Way::AsItIs => first.align(second, fit, 0, context, frame),
+            Way::Later(delay) => first.align(second, fit, *delay, context, frame),
+            Way::Backwards(mirrored) => first.align(mirrored, fit, 0, context, frame),
+        };
+        Ok(Plan { way, assumed_apart, joined: joined.ok_or(missed)?, hoisted })
     }
 
     fn merged(&self, first: &Group, second: &Group, delay: i64, frame: &Frame) -> Verdict {
@@ -394,6 +415,26 @@ impl Fusion<'_> {
             }
         }
         Some(enough)
+    }
+
+    /// The second loop run backwards, if it may be, and may be fused so.
+    fn backwards(
+        &mut self,
+        first: &Group,
+        second: &Group,
+        frame: &Frame,
+        assumed: &mut Vec<(Value, Value)>,
+    ) -> Option<Way> {
+        // No two of its iterations may depend on each other, in either order.
+        let Verdict::Legal { assumed_apart: own } = self.merged(second, second, 0, frame) else {
+            return None;
+        };
+        let mirrored = second.backwards(self.program, self.forest, self.body, frame)?;
+        let Verdict::Legal { assumed_apart: more } = self.merged(first, &mirrored, 0, frame) else {
+            return None;
+        };
+        assumed.extend(own.into_iter().chain(more));
+        Some(Way::Backwards(Box::new(mirrored)))
     }
 
     /// An operation inside `second` that uses a result of a loop of `first`.
@@ -446,10 +487,19 @@ const GROUPS_TRIED: usize = 3;
 /// How many entries a loop may pass, and how far away a group may be that is not the nearest.
 const ENTRIES_PASSED: usize = 32;
 
+/// How the second of two loops runs in the fused one.
+enum Way {
+    /// In the iterations in which it ran.
+    AsItIs,
+    /// So many iterations later.
+    Later(i64),
+    /// From its last iteration to its first.
+    Backwards(Box<Group>),
+}
+
 /// How a pair will be fused.
 struct Plan {
-    /// How much later the second runs.
-    delay: i64,
+    way: Way,
     /// Arguments taken not to overlap.
     assumed_apart: Vec<(Value, Value)>,
     /// The second, as it joins the first.

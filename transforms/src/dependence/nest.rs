@@ -14,7 +14,7 @@ use loomir_ir::{Op, Value};
 use super::access::{Class, Domain};
 use super::base::Base;
 use super::form::{Atom, Form};
-use crate::tree::{Forest, Green, HeaderId, IfId, Map, Node, Program, Span, StatementId};
+use crate::tree::{Forest, Green, HeaderId, IfId, Map, Node, Origin, Program, Span, StatementId};
 
 /// A class with one operation of it, to show.
 #[derive(Clone, Debug)]
@@ -23,8 +23,8 @@ pub struct Representative {
     pub class: Class,
     /// The first operation of the class.
     pub op: Op,
-    /// How much later than in the program its iterations run, at the nest's own level.
-    pub delay: i64,
+    /// Which iteration of the loop of the program runs, over levels: the nest's own level if nothing was changed.
+    pub iteration: Form,
 }
 
 /// The summary of a loop nest.
@@ -80,8 +80,14 @@ impl Nest {
 
     /// Summarises `tree`, an item of a sequence that stands in `frame`.
     pub fn of(program: &Program, forest: &Forest, tree: Green, frame: &Frame) -> Nest {
-        let mut scan = Scan { program, forest, depth: frame.depth, nest: Nest::default() };
-        scan.visit(tree, &Arc::new(Domain { levels: frame.depth, constraints: Vec::new(), exact: true }), 0);
+        let origin = match forest.get(tree) {
+            Node::Loop { header, .. } => forest.header(header).origins.first().and_then(Origin::iteration),
+            _ => None,
+        };
+        let iteration = origin.and_then(|form| absolute(form, frame.depth + 1));
+        let iteration = iteration.unwrap_or_else(|| Form::level(frame.depth));
+        let mut scan = Scan { program, forest, depth: frame.depth, iteration, nest: Nest::default() };
+        scan.visit(tree, &Arc::new(Domain { levels: frame.depth, constraints: Vec::new(), exact: true }));
         scan.nest
     }
 
@@ -99,9 +105,9 @@ impl Nest {
             return Some(self);
         }
         let mut later = Nest { world: self.world, ..Nest::default() };
-        for Representative { class, op, delay: own } in self.classes {
+        for Representative { class, op, iteration } in self.classes {
             let class = class.delayed(depth, delay)?;
-            later.add(Representative { class, op, delay: own.checked_add(delay)? });
+            later.add(Representative { class, op, iteration: iteration.delayed(depth, delay)? });
         }
         Some(later)
     }
@@ -249,43 +255,45 @@ struct Scan<'a> {
     forest: &'a Forest,
     /// The loops around the nest.
     depth: u32,
+    /// Which iteration of the nest's loop runs.
+    iteration: Form,
     nest: Nest,
 }
 
 impl Scan<'_> {
     /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
-    fn visit(&mut self, tree: Green, domain: &Arc<Domain>, delay: i64) {
+    fn visit(&mut self, tree: Green, domain: &Arc<Domain>) {
         match self.forest.get(tree) {
             Node::Empty => {}
             Node::Sequence { .. } => {
                 let forest = self.forest;
                 for item in forest.items(tree) {
-                    self.visit(item, domain, delay);
+                    self.visit(item, domain);
                 }
             }
             Node::Loop { header, body } => {
                 let mut inner = (**domain).clone();
                 enter(self.program, self.forest, header, &mut inner, self.depth);
-                self.visit(body, &Arc::new(inner), delay);
+                self.visit(body, &Arc::new(inner));
             }
             Node::Guard { of, map, holds, body } => {
                 let mut inner = (**domain).clone();
                 guard(self.program, self.forest, (of, map), holds, &mut inner, self.depth);
-                self.visit(body, &Arc::new(inner), delay);
+                self.visit(body, &Arc::new(inner));
             }
             Node::Versioned { fast, fallback, .. } => {
-                self.visit(fast, domain, delay);
-                self.visit(fallback, domain, delay);
+                self.visit(fast, domain);
+                self.visit(fallback, domain);
             }
-            Node::Leaf { statement, map } => self.leaf(statement, map, domain, delay),
+            Node::Leaf { statement, map } => self.leaf(statement, map, domain),
         }
     }
 
-    fn leaf(&mut self, statement: StatementId, map: Map, domain: &Arc<Domain>, delay: i64) {
+    fn leaf(&mut self, statement: StatementId, map: Map, domain: &Arc<Domain>) {
         let info = self.program.statement(statement);
         self.nest.world = self.nest.world.or(info.effects.world);
         for (class, op) in in_place(self.program, statement, self.forest.map(map), domain, self.depth) {
-            self.nest.add(Representative { class, op, delay });
+            self.nest.add(Representative { class, op, iteration: self.iteration.clone() });
         }
     }
 }

@@ -185,6 +185,34 @@ impl Group {
         offset.map(|_| Fit { same, may_be_delayed }).ok_or(Missed::UnknownOffset)
     }
 
+    /// The group of one loop, run backwards. `None` if it has to run in order, or how often it runs is not one form. It may be fused only with loops
+    /// that have the same iterations.
+    pub(super) fn backwards(
+        &self,
+        program: &Program,
+        forest: &mut Forest,
+        ir: &Body,
+        frame: &Frame,
+    ) -> Option<Group> {
+        let ([own], [original], false) = (&self.members[..], &self.originals[..], self.carries) else {
+            return None;
+        };
+        let item = forest.reversed(program, *original)?;
+        let Node::Loop { header, body } = forest.get(item) else { return None };
+        let origin = forest.header(header).origins.first()?.clone();
+        let nest = Nest::of(program, forest, item, frame);
+        let member = Member { origin, body, lower: None, ..own.clone() };
+        Some(Group {
+            members: vec![member],
+            body,
+            footprint: Footprint::of(ir, [own.op], nest),
+            originals: self.originals.clone(),
+            assumed: Vec::new(),
+            ends: self.ends.clone(),
+            ..*self
+        })
+    }
+
     /// The greatest delay of `second` that leaves most of its iterations in the fused loop.
     pub(super) fn max_delay(&self, second: &Group) -> i64 {
         let ends = self.ends.iter().chain(&second.ends);

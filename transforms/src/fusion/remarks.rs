@@ -3,8 +3,9 @@
 //!
 //! The names in brackets are those of the remarks of LLVM's `loop-fusion` where it has one for the reason.
 
-use loomir_ir::{Body, Diagnostic, Op, Value};
+use loomir_ir::{Block, Body, Diagnostic, Op, Value};
 
+use super::Way;
 use crate::dependence::base::AliasMode;
 use crate::legality::{Verdict, called};
 use crate::remark::function;
@@ -39,12 +40,13 @@ pub(super) enum Missed {
 }
 
 /// The remark for a pair that was fused: `whole` if they run the same iterations. Called before the bodies are moved.
-pub(super) fn fused(body: &Body, first: Op, second: Op, delay: i64, whole: bool) -> Diagnostic {
-    let later = match delay {
-        0 if whole => String::new(),
-        0 => " in the iterations both have".to_owned(),
-        1 => ", the second one iteration later".to_owned(),
-        _ => format!(", the second {delay} iterations later"),
+pub(super) fn fused(body: &Body, first: Op, second: Op, way: &Way, whole: bool) -> Diagnostic {
+    let later = match way {
+        Way::AsItIs if whole => String::new(),
+        Way::AsItIs => " in the iterations both have".to_owned(),
+        Way::Later(1) => ", the second one iteration later".to_owned(),
+        Way::Later(delay) => format!(", the second {delay} iterations later"),
+        Way::Backwards(_) => ", the second run backwards".to_owned(),
     };
     Diagnostic::remark(body.loc(second), format!("{}Loops fused{later}", function(body)))
         .note(body.loc(first), "with this loop")
@@ -65,6 +67,23 @@ pub(super) fn not_merged(body: &Body, first: Op, second: Op, between: Op) -> Dia
     Diagnostic::remark(body.loc(second), message)
         .note(body.loc(first), "the first one is here")
         .note(body.loc(between), "it stands here")
+}
+
+/// What is said of a block that stays as it was, because what was made of it is not legal when it is judged as a whole: an error if that is certain.
+pub(super) fn not_confirmed(body: &Body, block: Block, verdict: &Verdict) -> Diagnostic {
+    let place = body.loc(body.region_parent(body.block_region(block)));
+    let function = function(body);
+    let diagnostic = match verdict {
+        Verdict::Illegal(_) => Diagnostic::error(
+            place,
+            format!("{function}What fusion made is not legal; the loops stay as they were"),
+        ),
+        _ => Diagnostic::remark(
+            place,
+            format!("{function}What fusion made could not be confirmed; the loops stay as they were"),
+        ),
+    };
+    verdict.explain(body, diagnostic, "fused")
 }
 
 /// The remark for a function whose arguments were taken not to overlap.

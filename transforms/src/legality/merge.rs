@@ -93,7 +93,7 @@ fn order_lost(
 ) -> Option<Verdict> {
     let (s, t) = (&a.class, &b.class);
     let meeting = Meeting::of(s, t, overlap);
-    let mut pair = meeting.instances(s, t, frame, &[]);
+    let mut pair = meeting.instances(s, t, frame, &[&a.iteration, &b.iteration]);
     let (first, second) = (pair.first(frame.depth), pair.second(frame.depth));
     let late = Affine::constant(delay).add_scaled(&second.into(), &1.into());
     pair.system.set.add_gt(first, late);
@@ -103,12 +103,9 @@ fn order_lost(
         Emptiness::NonEmpty(point) => point,
     };
     let instance = |of: &Representative, side: Side| {
-        let own = (frame.depth..of.class.domain.levels).map(Form::level);
-        let mut iteration = pair.values(&point, &own.collect::<Vec<_>>(), side);
-        if let Some(first) = iteration.first_mut() {
-            *first = first.saturating_sub(of.delay);
-        }
-        Instance { op: of.op, iteration }
+        let inner = (frame.depth + 1..of.class.domain.levels).map(Form::level);
+        let iteration: Vec<Form> = [of.iteration.clone()].into_iter().chain(inner).collect();
+        Instance { op: of.op, iteration: pair.values(&point, &iteration, side) }
     };
     let cause = meeting.cause(s, t, overlap, &pair, &point);
     let certain = matches!(cause, Cause::Element(_)) && s.domain.exact && t.domain.exact && frame.exact;

@@ -60,20 +60,24 @@ pub(super) fn check(part: &Part<'_>, leaves: &[Placed]) -> Verdict {
 
 /// Judges two accesses, either of which may have been the first.
 fn pair(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overlap) -> Verdict {
-    let mut assumed_apart = Vec::new();
     let (s, t) = (&a.2.0, &b.2.0);
-    if (s.writes || t.writes) && part.is_moved(a.0, b.0) {
-        if overlap != Overlap::AssumedApart {
-            let one_way = turned_around(part, a, b, overlap);
-            let both = (a.0.statement, a.1) != (b.0.statement, b.1) || !std::ptr::eq(a.2, b.2);
-            return if both { one_way.or(turned_around(part, b, a, overlap)) } else { one_way };
-        }
-        let version = a.0.version.filter(|own| Some(*own) == b.0.version);
-        let is_tested =
-            |pair: &(_, _)| version.is_some_and(|(_, id)| part.forest.assumption(id).contains(pair));
-        assume_apart(&mut assumed_apart, s.base, t.base);
-        assumed_apart.retain(|pair| !is_tested(pair));
+    if !(s.writes || t.writes) || !part.is_moved(a.0, b.0) {
+        return Verdict::Legal { assumed_apart: Vec::new() };
     }
+    // What is assumed apart is judged as if it could meet: only where that would be wrong is there anything to assume.
+    let meets = if overlap == Overlap::AssumedApart { Overlap::May } else { overlap };
+    let mut verdict = turned_around(part, a, b, meets);
+    if !(a.1 == b.1 && std::ptr::eq(a.2, b.2)) {
+        verdict = verdict.or(turned_around(part, b, a, meets));
+    }
+    if overlap != Overlap::AssumedApart || verdict.is_legal() {
+        return verdict;
+    }
+    let version = a.0.version.filter(|own| Some(*own) == b.0.version);
+    let is_tested = |pair: &(_, _)| version.is_some_and(|(_, id)| part.forest.assumption(id).contains(pair));
+    let mut assumed_apart = Vec::new();
+    assume_apart(&mut assumed_apart, s.base, t.base);
+    assumed_apart.retain(|pair| !is_tested(pair));
     Verdict::Legal { assumed_apart }
 }
 
