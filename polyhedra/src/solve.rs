@@ -1,7 +1,8 @@
 //! Integer points of a system of constraints: the engine under every question of the crate.
 //!
-//! [`solve`] decides any system exactly. Cheap exact steps come first ([`presolve`]); what they leave goes to a
-//! complete method ([`complete`]). All of it is written over [`Scalar`] and run on the ladder of numbers.
+//! [`solve`] decides any system exactly. Cheap exact steps come first ([`presolve`](mod@presolve)); what they leave goes
+//! to a complete method ([`complete`](mod@complete)). All of it is written over [`Scalar`] and run on the ladder of
+//! numbers.
 
 mod complete;
 pub(crate) mod lattice;
