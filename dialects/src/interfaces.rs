@@ -133,6 +133,15 @@ pub trait LoopLike: Send + Sync {
     }
 }
 
+/// A loop of one or more dimensions whose iterations may run in any order, with one block as its body, whose arguments are the induction
+/// variables; the last dimension varies fastest where it runs in order.
+pub trait ParallelLike: Send + Sync {
+    /// The iteration space of each dimension. The bounds of none depend on the variables of others.
+    fn dimensions(&self, op: OpRef<'_>) -> Vec<LoopBounds>;
+    /// The body.
+    fn body(&self, op: OpRef<'_>) -> Region;
+}
+
 /// What decides a conditional.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Decision {

@@ -6,6 +6,8 @@
 //! over it, if that may be; so a loop is tried with the nearest few before it.
 //! If a dependence would be turned around, the second loop runs as many iterations later as keeps it. Iterations that not all loops have run
 //! by themselves, before and after the fused loop (`fusion/group.rs`). If no delay helps, and the second loop may run in any order, it runs backwards.
+//! Loops whose iterations may run in any order are fused where those of both together may.
+//!
 //! Whatever is not fused gets a remark that says why, under the names LLVM's `loop-fusion` uses.
 //!
 //! **Cost.** Each loop is summarised once a level; a pair costs its pairs of access classes on objects that may overlap (see [`nest`](crate::dependence::nest)).
@@ -143,8 +145,11 @@ fn roots(body: &Body) -> Vec<Block> {
         }
         let (mark, depth) = (stack.len(), around.unwrap_or(0));
         for op in body.ops(block) {
-            match Structure::of(body, op).filter(|_| depth < MAX_DEPTH) {
-                Some(structure) => stack.extend(structure.blocks().map(|block| (block, Some(depth + 1)))),
+            match Structure::of(body, op).filter(|structure| depth + structure.levels() <= MAX_DEPTH) {
+                Some(structure) => {
+                    let inside = depth + structure.levels();
+                    stack.extend(structure.blocks().map(|block| (block, Some(inside))));
+                }
                 None => {
                     let inside = body.own_regions(op).flat_map(|region| body.blocks(region));
                     stack.extend(inside.map(|block| (block, None)));
@@ -346,6 +351,13 @@ impl Fusion<'_> {
         let (way, missed) = match self.merged(first, second, 0, frame) {
             Verdict::Legal { assumed_apart: more } => {
                 assumed_apart.extend(more);
+                // In any order: the second in an earlier iteration than the first, and in a later one.
+                if first.parallel && second.parallel {
+                    match self.merged(second, first, 0, frame) {
+                        Verdict::Legal { assumed_apart: more } => assumed_apart.extend(more),
+                        verdict => return Err(Missed::InOrder(verdict.swapped())),
+                    }
+                }
                 (Way::AsItIs, Missed::CannotBeCut)
             }
             verdict => {
@@ -355,7 +367,7 @@ impl Fusion<'_> {
                 };
                 let way = match delay {
                     Some(delay) => Some(Way::Later(delay)),
-                    None if fit.same => self.backwards(first, second, frame, &mut assumed_apart),
+                    None if fit.same && !second.parallel => self.backwards(first, second, frame, &mut assumed_apart),
                     None => None,
                 };
                 fit.same &= delay.is_none();

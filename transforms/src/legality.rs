@@ -113,6 +113,22 @@ impl Verdict {
         explain::explain(self, body, remark, then)
     }
 
+    /// The answer with the two instances, or operations, in the other order.
+    pub(crate) fn swapped(self) -> Verdict {
+        let swap = |witness| match witness {
+            Witness::Order { first, second, writes: [a, b], cause } => {
+                Witness::Order { first: second, second: first, writes: [b, a], cause }
+            }
+            other => other,
+        };
+        match self {
+            Verdict::Illegal(witness) => Verdict::Illegal(swap(witness)),
+            Verdict::MayBeIllegal(witness) => Verdict::MayBeIllegal(swap(witness)),
+            Verdict::Unknown { accesses: (a, b) } => Verdict::Unknown { accesses: (b, a) },
+            legal => legal,
+        }
+    }
+
     /// The worse of two answers: what is certain beats what is possible, the first of each kind is kept.
     fn or(self, other: Verdict) -> Verdict {
         match (self, other) {

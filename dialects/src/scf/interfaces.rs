@@ -3,22 +3,16 @@
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{OpRef, Region, Registry, Value};
 
-use crate::interfaces::{Bound, Conditional, Decision, Effect, LoopBounds, LoopLike, MemoryEffects, Step};
+use crate::interfaces::{
+    Bound, Conditional, Decision, Effect, LoopBounds, LoopLike, MemoryEffects, ParallelLike, Step,
+};
 
 /// `scf.for` as a counted loop.
 struct For;
 
 impl LoopLike for For {
     fn bounds(&self, op: OpRef<'_>) -> LoopBounds {
-        let step = op.operand(2);
-        LoopBounds {
-            lower: Bound::Value(op.operand(0)),
-            upper: Bound::Value(op.operand(1)),
-            step: match positive_constant(op, step) {
-                Some(number) => Step::Constant(number),
-                None => Step::Value(step),
-            },
-        }
+        between(op, op.operand(0), op.operand(1), op.operand(2))
     }
 
     fn body(&self, op: OpRef<'_>) -> Region {
@@ -73,6 +67,30 @@ impl MemoryEffects for Parallel {
     }
 }
 
+/// `scf.parallel` as a loop whose iterations may run in any order.
+struct AnyOrder;
+
+impl ParallelLike for AnyOrder {
+    fn dimensions(&self, op: OpRef<'_>) -> Vec<LoopBounds> {
+        let [lower, upper, steps] = ["lowerBound", "upperBound", "step"].map(|group| op.operand_group(group));
+        let bounds = lower.into_iter().zip(upper).zip(steps);
+        bounds.map(|((lower, upper), step)| between(op, lower, upper, step)).collect()
+    }
+
+    fn body(&self, op: OpRef<'_>) -> Region {
+        op.region(0)
+    }
+}
+
+/// The iteration space between values of an operation.
+fn between(op: OpRef<'_>, lower: Value, upper: Value, step: Value) -> LoopBounds {
+    let step = match positive_constant(op, step) {
+        Some(number) => Step::Constant(number),
+        None => Step::Value(step),
+    };
+    LoopBounds { lower: Bound::Value(lower), upper: Bound::Value(upper), step }
+}
+
 /// `scf.while`, which may run forever.
 struct While;
 
@@ -90,6 +108,7 @@ pub(super) fn register(registry: &mut Registry) {
     registry.attach::<dyn LoopLike>("scf.for", Box::new(For));
     registry.attach::<dyn MemoryEffects>("scf.for", Box::new(For));
     registry.attach::<dyn Conditional>("scf.if", Box::new(If));
+    registry.attach::<dyn ParallelLike>("scf.parallel", Box::new(AnyOrder));
     registry.attach::<dyn MemoryEffects>("scf.parallel", Box::new(Parallel { steps: "step" }));
     registry.attach::<dyn MemoryEffects>("scf.forall", Box::new(Parallel { steps: "dynamicStep" }));
     registry.attach::<dyn MemoryEffects>("scf.while", Box::new(While));

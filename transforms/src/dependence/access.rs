@@ -111,12 +111,22 @@ impl<'b> Reader<'b> {
         self.forms.enter(block);
     }
 
-    /// The iteration space of a loop that stands inside `depth` others, whose variable from now on has the form it has there. `op` must implement
-    /// [`LoopLike`].
+    /// The iteration space of a loop that stands inside `depth` others. `op` must implement [`LoopLike`].
     pub fn space(&mut self, op: Op, model: &dyn LoopLike, depth: u32) -> Space {
         let view = self.body.op_ref(op);
-        let bounds = model.bounds(view);
-        let unsigned = model.is_unsigned(view);
+        let block = self.body.entry_block(model.body(view));
+        let variable = block.map(|block| self.body.argument(block, 0));
+        self.space_within(model.bounds(view), model.is_unsigned(view), variable, depth)
+    }
+
+    /// The iteration space within these bounds of a loop that stands inside `depth` others. Its variable from now on has the form it has there.
+    pub fn space_within(
+        &mut self,
+        bounds: LoopBounds,
+        unsigned: bool,
+        induction: Option<Value>,
+        depth: u32,
+    ) -> Space {
         let mut lowers = self.forms.of_bound(&bounds.lower);
         let uppers = self.forms.of_bound(&bounds.upper);
         let step = self.forms.of_step(bounds.step);
@@ -148,8 +158,8 @@ impl<'b> Reader<'b> {
                 push(&mut domain, last.and_then(|f| f.plus(&Form::constant(1), -1)));
             }
         }
-        if let Some(inner) = self.body.entry_block(model.body(view)) {
-            self.forms.set(self.body.argument(inner, 0), variable.clone());
+        if let Some(value) = induction {
+            self.forms.set(value, variable.clone());
         }
         Space { bounds, lower, uppers, step, unsigned, variable, domain }
     }

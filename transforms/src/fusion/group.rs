@@ -64,6 +64,8 @@ pub(super) struct Group {
     whole: bool,
     /// Whether a member carries values from one iteration to the next, and is run whole for that.
     carries: bool,
+    /// Whether the iterations of each, and of all together, may run in any order; they are run whole for that.
+    pub(super) parallel: bool,
     /// How many loops are around.
     depth: u32,
 }
@@ -103,7 +105,7 @@ impl Group {
         frame: &Frame,
     ) -> Option<Group> {
         let Node::Loop { header, body } = forest.get(item) else { return None };
-        let Header { span: Span::Whole, origins } = forest.header(header) else { return None };
+        let Header { span: Span::Whole, origins, parallel } = forest.header(header) else { return None };
         let [origin] = &origins[..] else { return None };
         let (op, space) = (program.loop_info(origin.of).op, &program.loop_info(origin.of).space);
         let extents = if space.is_counted() { space.extents() } else { None };
@@ -125,6 +127,7 @@ impl Group {
             ends: end.into_iter().collect(),
             whole: true,
             carries: program.loop_info(origin.of).carried > 0,
+            parallel: *parallel,
             depth: frame.depth,
         })
     }
@@ -155,7 +158,9 @@ impl Group {
             && !second.ends.is_empty()
             && x.space.step == y.space.step
             && !self.carries
-            && !second.carries;
+            && !second.carries
+            && !self.parallel
+            && !second.parallel;
         if self.whole && x.space.bounds == y.space.bounds && x.parent == y.parent && a.map == b.map {
             return Ok(Fit { same: true, may_be_delayed });
         }
@@ -331,7 +336,8 @@ impl Group {
             self.range(vec![self.first()], self.ends.clone())
         };
         let origins = self.members.into_iter().map(|member| member.origin).collect();
-        let fused = forest.make_loop(Header { span, origins }, self.body);
+        let parallel = self.parallel;
+        let fused = forest.make_loop(Header { span, origins, parallel }, self.body);
         Parts { before, fused, after }
     }
 
@@ -370,7 +376,7 @@ impl Group {
         {
             return None;
         }
-        let header = Header { span, origins: Box::new([member.origin.clone()]) };
+        let header = Header { span, origins: Box::new([member.origin.clone()]), parallel: self.parallel };
         Some(forest.make_loop(header, member.body))
     }
 

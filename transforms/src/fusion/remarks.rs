@@ -37,6 +37,8 @@ pub(super) enum Missed {
     TooManyTests(usize),
     /// A dependence is turned around, or may be.
     Dependences(Verdict),
+    /// A dependence of loops whose iterations may run in any order would go from one iteration to another, or may.
+    InOrder(Verdict),
 }
 
 /// The remark for a pair that was fused: `whole` if they run the same iterations. Called before the bodies are moved.
@@ -137,6 +139,9 @@ pub(super) fn missed(body: &Body, first: Op, second: Op, why: &Missed) -> Diagno
             ("InvalidDependencies", format!("{pairs} pairs of arguments would have to be tested for overlap"))
         }
         Missed::Dependences(_) => ("InvalidDependencies", "Dependencies prevent fusion".to_owned()),
+        Missed::InOrder(_) => {
+            ("InvalidDependencies", "The iterations of both together may not run in any order".to_owned())
+        }
     };
     let message = format!("{}Loops not fused [{id}]: {reason}", function(body));
     let remark =
@@ -146,6 +151,7 @@ pub(super) fn missed(body: &Body, first: Op, second: Op, why: &Missed) -> Diagno
         Missed::UsesResult(op) => remark.note(body.loc(*op), "it is used here"),
         Missed::NonAdjacent(op) => remark.note(body.loc(*op), "it stands here"),
         Missed::Dependences(verdict) => verdict.explain(body, remark, "fused"),
+        Missed::InOrder(verdict) => verdict.explain(body, remark, "in any order"),
         _ => remark,
     }
 }

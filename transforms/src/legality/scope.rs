@@ -96,6 +96,13 @@ impl Scope<'_> {
 
     fn enter(&mut self, header: &Header, inside: Green) -> Result<(), Verdict> {
         let part = self.part;
+        if let [first, second, ..] = &header.origins[..]
+            && header.parallel
+        {
+            // Dependences are judged in the order of the tree. Whether there is none at all across iterations is not asked here.
+            let accesses = (part.program.loop_info(first.of).op, part.program.loop_info(second.of).op);
+            return Err(Verdict::Unknown { accesses });
+        }
         for (place, origin) in header.origins.iter().enumerate() {
             let op = part.program.loop_info(origin.of).op;
             let map = self.levels(&origin.map, self.depth + 1)?;

@@ -50,8 +50,9 @@ impl Forest {
                 let span = header.span.mapped(&inside(depth))?;
                 let origins = header.origins.iter().map(|origin| origin.mapped(&inside(depth + 1)));
                 let origins = origins.collect::<Option<_>>()?;
+                let parallel = header.parallel;
                 let body = self.substitute(body, depth + 1, with)?;
-                Some(self.make_loop(Header { span, origins }, body))
+                Some(self.make_loop(Header { span, origins, parallel }, body))
             }
             Node::Versioned { assumption, fast, fallback } => {
                 let fast = self.substitute(fast, depth, with)?;
@@ -76,14 +77,14 @@ impl Forest {
     /// The loop `tree` run backwards. `None` if it is none, or its first and last iteration are not one affine form each.
     pub fn reversed(&mut self, program: &Program, tree: Green) -> Option<Green> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
-        let Header { span, origins } = counted(program, self.header(header))?;
+        let Header { span, origins, parallel } = counted(program, self.header(header))?;
         let (first, last) = ends(&span)?;
         let mirror = first.plus(&last, 1)?.raised(1)?.minus(&Form::level(0))?;
         let with = |level: u32| Some(if level == 0 { mirror.clone() } else { Form::level(level) });
         let body = self.substituted(body, &with)?;
         let origins = origins.iter().map(|origin| origin.mapped(&|form| form.substitute(&mut |l| with(l))));
         let origins = origins.collect::<Option<_>>()?;
-        Some(self.make_loop(Header { span, origins }, body))
+        Some(self.make_loop(Header { span, origins, parallel }, body))
     }
 
     /// The loop `tree` and the one that is all of its body, changed places: what was run for each x and then each y is run for each y
@@ -94,7 +95,9 @@ impl Forest {
         let Node::Loop { header: inner, body } = self.get(only) else { return None };
         let (outer, inner) = (counted(program, self.header(outer))?, counted(program, self.header(inner))?);
         let outwards = |form: &Form| form.substitute(&mut |level| Some(Form::level(level.checked_sub(1)?)));
+        // What ran in any order inside of one iteration need not across all of them.
         let inner = Header {
+            parallel: inner.parallel && outer.parallel,
             span: inner.span.mapped(&outwards)?,
             origins: inner
                 .origins
@@ -105,6 +108,7 @@ impl Forest {
         let inwards = |level: u32| Some(Form::level(if level == 0 { 0 } else { level + 1 }));
         let deeper = |origin: &Origin| origin.mapped(&|form| form.substitute(&mut |level| inwards(level)));
         let outer = Header {
+            parallel: outer.parallel,
             span: outer.span.mapped(&|form| form.raised(1))?,
             origins: outer.origins.iter().map(deeper).collect::<Option<_>>()?,
         };
@@ -129,22 +133,25 @@ impl Forest {
         else {
             return None;
         };
-        let Header { span, origins } = self.header(header).clone();
+        let Header { span, origins, .. } = self.header(header).clone();
         let origins = origins.iter().chain(&self.header(other).origins).cloned().collect();
         let body = self.join(body, behind);
-        Some(self.make_loop(Header { span, origins }, body))
+        Some(self.make_loop(Header { span, origins, parallel: false }, body))
     }
 
     /// The loop `tree` as two: one runs the iterations below `at`, a form over the loops around, the other one those from there on.
     pub fn range_split(&mut self, program: &Program, tree: Green, at: &Form) -> Option<[Green; 2]> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
-        let Header { span, origins } = counted(program, self.header(header))?;
+        let Header { span, origins, parallel } = counted(program, self.header(header))?;
         let Span::Range { scale, lower, upper } = span else { return None };
         let at = at.times(scale)?;
         let with = |forms: &[Form]| forms.iter().chain([&at]).cloned().collect::<Box<[Form]>>();
         let below = Span::Range { scale, lower: lower.clone(), upper: with(&upper) };
         let from = Span::Range { scale, lower: with(&lower), upper };
-        Some([below, from].map(|span| self.make_loop(Header { span, origins: origins.clone() }, body)))
+        Some(
+            [below, from]
+                .map(|span| self.make_loop(Header { span, origins: origins.clone(), parallel }, body)),
+        )
     }
 }
 
@@ -164,7 +171,7 @@ fn counted(program: &Program, header: &Header) -> Option<Header> {
     };
     let upper = space.extents()?.iter().map(around).collect::<Option<_>>()?;
     let span = Span::Range { scale: space.step?, lower: Box::new([Form::constant(0)]), upper };
-    Some(Header { span, origins: header.origins.clone() })
+    Some(Header { span, origins: header.origins.clone(), parallel: header.parallel })
 }
 
 /// The first and the last value of a variable, forms over the loops around, where each is one.

@@ -124,6 +124,8 @@ pub struct Header {
     pub span: Span,
     /// The loops of the program in it, in order. The first gives the form in which it is written.
     pub origins: Box<[Origin]>,
+    /// Whether its iterations may run in any order.
+    pub parallel: bool,
 }
 
 /// What is known of a node.

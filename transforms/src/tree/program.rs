@@ -43,6 +43,8 @@ pub struct LoopInfo {
     pub space: Space,
     /// How many values it carries from one iteration to the next.
     pub carried: usize,
+    /// Which dimension it is, if the operation is a loop whose iterations may run in any order.
+    pub dimension: Option<usize>,
     /// The loop as a tree, as it was raised.
     pub green: Green,
     /// The first loop in the same loop with the same bounds. What its space does not say exactly, it does not say of these loops alike.
@@ -87,7 +89,7 @@ pub struct Program {
     pub(super) loops: Vec<LoopInfo>,
     pub(super) ifs: Vec<IfInfo>,
     pub(super) statements: Vec<StatementInfo>,
-    /// The bodies of the loops.
+    /// The bodies of the loops; of a loop of several dimensions, that of the last.
     pub(super) blocks: HashMap<Block, LoopId>,
     /// How many loops are around the blocks of `if`s.
     pub(super) sides: HashMap<Block, u32>,
@@ -124,7 +126,15 @@ impl Program {
     /// The loop whose variable, or value carried from one iteration to the next, `value` is.
     pub fn loop_of_argument(&self, body: &Body, value: Value) -> Option<(LoopId, usize)> {
         match body.def(value) {
-            loomir_ir::ValueDef::BlockArgument { block, index } => Some((self.loop_of(block)?, index)),
+            loomir_ir::ValueDef::BlockArgument { block, index } => {
+                let innermost = self.loop_of(block)?;
+                let Some(last) = self.loop_info(innermost).dimension else { return Some((innermost, index)) };
+                // All arguments are variables, the last that of the innermost dimension.
+                let outwards = last.checked_sub(index)?;
+                let of =
+                    std::iter::successors(Some(innermost), |id| self.loop_info(*id).parent).nth(outwards)?;
+                Some((of, 0))
+            }
             loomir_ir::ValueDef::OpResult { .. } => None,
         }
     }

@@ -3,13 +3,13 @@
 //! **Cost.** Linear in the operations.
 
 use hashbrown::HashMap;
-use loomir_dialects::interfaces::{Conditional, Decision, LoopBounds, LoopLike};
+use loomir_dialects::interfaces::{Conditional, Decision, LoopBounds, LoopLike, ParallelLike};
 use loomir_ir::{Block, Body, Op};
 
 use super::green::{Forest, Green, Header, Map, Origin, Span};
 use super::program::{IfId, IfInfo, LoopId, LoopInfo, Program, StatementId, StatementInfo};
 use super::sides::If;
-use crate::dependence::access::Reader;
+use crate::dependence::access::{Reader, Space};
 use crate::dependence::base::AliasMode;
 use crate::dependence::form::Form;
 use crate::dependence::surroundings::Surroundings;
@@ -51,6 +51,13 @@ pub enum Structure<'b> {
         /// Its body, which ends in a terminator.
         block: Block,
     },
+    /// A loop of some dimensions whose iterations may run in any order, without results.
+    Parallel {
+        /// The iteration space of each dimension; at least one.
+        dimensions: Vec<LoopBounds>,
+        /// Its body, which ends in a terminator and has a variable for each dimension as arguments.
+        block: Block,
+    },
     /// A conditional without results.
     If {
         /// What decides it.
@@ -68,6 +75,11 @@ impl<'b> Structure<'b> {
         if let Some(model) = view.info().interface::<dyn LoopLike>() {
             return Some(Structure::Loop { model, block: ended(model.body(view))? });
         }
+        if let Some(model) = view.info().interface::<dyn ParallelLike>() {
+            let (dimensions, block) = (model.dimensions(view), ended(model.body(view))?);
+            let fits = !dimensions.is_empty() && dimensions.len() == body.num_arguments(block);
+            return (fits && view.num_results() == 0).then_some(Structure::Parallel { dimensions, block });
+        }
         let decision = view.info().interface::<dyn Conditional>()?.decision(view)?;
         if view.num_results() > 0 || view.regions().len() != 2 {
             return None;
@@ -78,10 +90,18 @@ impl<'b> Structure<'b> {
         is_whole.then_some(Structure::If { decision, blocks })
     }
 
+    /// How many nodes of the tree it is, one inside the other.
+    pub fn levels(&self) -> u32 {
+        match self {
+            Structure::Parallel { dimensions, .. } => dimensions.len() as u32,
+            Structure::Loop { .. } | Structure::If { .. } => 1,
+        }
+    }
+
     /// The blocks inside.
     pub fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
         let blocks = match self {
-            Structure::Loop { block, .. } => [Some(*block), None],
+            Structure::Loop { block, .. } | Structure::Parallel { block, .. } => [Some(*block), None],
             Structure::If { blocks, .. } => *blocks,
         };
         blocks.into_iter().flatten()
@@ -122,9 +142,13 @@ impl<'a> Raise<'a> {
             for result in body.results(op).filter(|_| place.depth > 0) {
                 self.program.depths.insert(result, place.depth);
             }
-            match Structure::of(body, op).filter(|_| place.nesting < MAX_DEPTH) {
+            let fits = |structure: &Structure<'_>| place.nesting + structure.levels() <= MAX_DEPTH;
+            match Structure::of(body, op).filter(fits) {
                 Some(Structure::Loop { model, block }) => {
                     items.push(self.enter_loop(op, model, block, place))
+                }
+                Some(Structure::Parallel { dimensions, block }) => {
+                    items.push(self.enter_parallel(op, dimensions, block, place));
                 }
                 Some(Structure::If { decision, blocks }) => {
                     items.extend(self.enter_if(op, decision, blocks, place));
@@ -145,33 +169,77 @@ impl<'a> Raise<'a> {
 
     fn enter_loop(&mut self, op: Op, model: &'a dyn LoopLike, block: Block, place: Place) -> Green {
         let body = self.body;
-        let Place { parent, depth, nesting } = place;
+        let Place { depth, nesting, .. } = place;
         for value in body.arguments(block).skip(1) {
             self.program.depths.insert(value, depth + 1);
         }
         let space = self.reader.space(op, model, depth);
         self.reader.enter(block);
+        let id = self.add_loop(op, block, 0, None, space, place);
+        self.program.blocks.insert(block, id);
+        let inside = self.block(block, Place { parent: Some(id), depth: depth + 1, nesting: nesting + 1 });
+        self.close_loop(id, inside)
+    }
+
+    /// One loop for each dimension, the first outside.
+    fn enter_parallel(&mut self, op: Op, dimensions: Vec<LoopBounds>, block: Block, place: Place) -> Green {
+        let mut inside = place;
+        let mut ids = Vec::new();
+        for (index, bounds) in dimensions.into_iter().enumerate() {
+            let variable = self.body.argument(block, index);
+            let space = self.reader.space_within(bounds, false, Some(variable), inside.depth);
+            let id = self.add_loop(op, block, index, Some(index), space, inside);
+            ids.push(id);
+            inside = Place { parent: Some(id), depth: inside.depth + 1, nesting: inside.nesting + 1 };
+        }
+        self.reader.enter(block);
+        if let Some(innermost) = ids.last() {
+            self.program.blocks.insert(block, *innermost);
+        }
+        let mut body = self.block(block, inside);
+        for id in ids.into_iter().rev() {
+            let green = self.close_loop(id, body);
+            body = self.forest.sequence(&[green]);
+        }
+        self.forest.item(body, 0).unwrap_or(body)
+    }
+
+    /// A new loop whose variable is an argument of its body.
+    fn add_loop(
+        &mut self,
+        op: Op,
+        block: Block,
+        argument: usize,
+        dimension: Option<usize>,
+        space: Space,
+        Place { parent, depth, .. }: Place,
+    ) -> LoopId {
         let id = LoopId(self.program.loops.len() as u32);
-        let carried = body.num_results(op);
+        let carried = if dimension.is_some() { 0 } else { self.body.num_results(op) };
         let alike = *self.extents.entry((parent, space.unsigned, space.bounds.clone())).or_insert(id);
-        let info = LoopInfo {
+        self.program.loops.push(LoopInfo {
             op,
             block,
-            variable: body.argument(block, 0),
+            variable: self.body.argument(block, argument),
             parent,
             depth,
             space,
             carried,
+            dimension,
             green: Forest::EMPTY,
             alike,
-        };
-        self.program.loops.push(info);
-        self.program.blocks.insert(block, id);
-        let inside = self.block(block, Place { parent: Some(id), depth: depth + 1, nesting: nesting + 1 });
+        });
+        id
+    }
+
+    /// The tree of a loop whose body was raised.
+    fn close_loop(&mut self, id: LoopId, inside: Green) -> Green {
+        let info = self.program.loop_info(id);
+        let (depth, parallel) = (info.depth, info.dimension.is_some());
         let map = self.identity(depth + 1);
         let map = self.forest.map(map).into();
-        let header = Header { span: Span::Whole, origins: Box::new([Origin { of: id, map }]) };
-        let green = self.forest.make_loop(header, inside);
+        let origins = Box::new([Origin { of: id, map }]);
+        let green = self.forest.make_loop(Header { span: Span::Whole, origins, parallel }, inside);
         self.program.loops[id.0 as usize].green = green;
         green
     }

@@ -10,8 +10,8 @@
 //! **Cost.** Linear in the operations of the block and in what is copied.
 
 use hashbrown::{HashMap, HashSet};
-use loomir_dialects::affine;
 use loomir_dialects::interfaces::LoopLike;
+use loomir_dialects::{affine, scf};
 use loomir_ir::opdef::{OPERAND_SEGMENTS, OpDef};
 use loomir_ir::{Block, Body, Builder, Dict, InsertPoint, Loc, Mapping, Op, OperationState, Type, Value};
 
@@ -28,6 +28,7 @@ mod bounds;
 mod conditional;
 mod expression;
 mod known;
+mod parallel;
 mod version;
 
 /// What is written again.
@@ -245,17 +246,15 @@ impl Emit<'_> {
     }
 
     fn new_loop(&mut self, header: &Header, inside: Green, at: InsertPoint) {
+        if header.parallel && header.span == Span::Whole {
+            return self.parallel(header, inside, at);
+        }
         let program = self.program;
         let Some(lead) = header.origins.first() else { return };
         let info = program.loop_info(lead.of);
         let around = std::mem::replace(&mut self.loc, self.body.loc(info.op));
         let depth = self.scopes.len() as u32;
-        let meaning = info.space.variable.as_ref().and_then(|form| {
-            let form = form.substitute(&mut |level| absolute(lead.map.get(level as usize)?, depth + 1))?;
-            let scale = form.coefficient_of_level(depth);
-            (scale > 0).then_some((form, scale))
-        });
-        let affine = self.body.is(info.op, affine::ForOp::DEF);
+        let meaning = self.meaning(lead);
         let range = match (&header.span, &meaning) {
             (Span::Whole, _) => None,
             (Span::Range { lower, upper, .. }, Some((meaning, scale))) => {
@@ -270,7 +269,7 @@ impl Emit<'_> {
             // One iteration needs no loop.
             let ty = self.body.value_type(info.variable);
             let variable = self.value_of(&Form::constant(value), ty, at);
-            self.scopes.push(Scope { variable, meaning, affine });
+            self.open_scope(lead, variable);
             self.known.open();
             self.sequence(inside, at);
             self.known.close();
@@ -287,7 +286,7 @@ impl Emit<'_> {
         self.outermost.get_or_insert(op);
         let block = self.new_block(header, op);
         let variable = self.body.argument(block, 0);
-        self.scopes.push(Scope { variable, meaning, affine });
+        self.open_scope(lead, variable);
         self.known.open();
         self.sequence(inside, InsertPoint::End(block));
         let mut yielded = Vec::new();
@@ -299,7 +298,12 @@ impl Emit<'_> {
         }
         self.known.close();
         self.scopes.pop();
-        if let Some(terminator) = self.body.terminator(info.block) {
+        if info.dimension.is_some() {
+            let mut builder = Builder::new(self.body, InsertPoint::End(block));
+            builder.set_loc(self.loc);
+            let state = builder.state(scf::YieldOp::DEF);
+            builder.insert(state);
+        } else if let Some(terminator) = self.body.terminator(info.block) {
             self.terminator(terminator, yielded, InsertPoint::End(block));
         }
         let mut next = 0;
@@ -313,6 +317,22 @@ impl Emit<'_> {
         if is_outermost {
             self.outermost = None;
         }
+    }
+
+    /// What the variable of a loop that is about to be opened is, over the levels down to it; the coefficient of its own.
+    fn meaning(&self, lead: &Origin) -> Option<(Form, i64)> {
+        let depth = self.scopes.len() as u32;
+        let form = self.program.loop_info(lead.of).space.variable.as_ref()?;
+        let form = form.substitute(&mut |level| absolute(lead.map.get(level as usize)?, depth + 1))?;
+        let scale = form.coefficient_of_level(depth);
+        (scale > 0).then_some((form, scale))
+    }
+
+    /// Enters a loop whose variable this is.
+    fn open_scope(&mut self, lead: &Origin, variable: Value) {
+        let meaning = self.meaning(lead);
+        let affine = self.body.is(self.program.loop_info(lead.of).op, affine::ForOp::DEF);
+        self.scopes.push(Scope { variable, meaning, affine });
     }
 
     /// A terminator like `old` that yields other values.
@@ -329,6 +349,16 @@ impl Emit<'_> {
         let program = self.program;
         let info = program.loop_info(lead.of);
         let ctx = self.body.ctx().clone();
+        if let Some(dimension) = info.dimension {
+            // It does not run in any order any more.
+            let around = outside(&lead.map);
+            let mut state = OperationState::of(&ctx, scf::ForOp::DEF, self.body.loc(info.op)).regions(1);
+            for group in ["lowerBound", "upperBound", "step"] {
+                let value = self.body.op_ref(info.op).operand_group(group).get(dimension).copied();
+                state.operands.extend(value.map(|value| self.resolve(value, &around, at)));
+            }
+            return state;
+        }
         let mut state = OperationState::named(self.body.op_name(info.op), self.body.loc(info.op)).regions(1);
         state.properties = self.body.properties(info.op);
         // What was stated of one loop (that it is parallel, how to unroll it) need not hold for another.
@@ -365,7 +395,11 @@ impl Emit<'_> {
         let region = self.body.region(op, 0);
         let block = self.body.append_block(region, &[]);
         for (i, origin) in header.origins.iter().enumerate() {
-            let arguments: Vec<Value> = self.body.arguments(program.loop_info(origin.of).block).collect();
+            let info = program.loop_info(origin.of);
+            let arguments: Vec<Value> = match info.dimension {
+                Some(_) => vec![info.variable],
+                None => self.body.arguments(info.block).collect(),
+            };
             for (j, old) in arguments.into_iter().enumerate() {
                 if i > 0 && j == 0 {
                     continue;

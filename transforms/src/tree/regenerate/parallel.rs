@@ -1,0 +1,86 @@
+//! Loops whose iterations may run in any order: one operation for as many dimensions as follow one another.
+//!
+//! A dimension that is not the whole body of the one before is an operation of its own inside of that one.
+
+use loomir_ir::opdef::OPERAND_SEGMENTS;
+use loomir_ir::{Builder, Dict, InsertPoint, OperationState, Type, Value};
+
+use super::super::green::{Forest, Green, Header, Node, Span};
+use super::super::program::Program;
+use super::{Emit, outside};
+
+impl Emit<'_> {
+    /// Writes a loop of which no other origin gives the form, with the dimensions of that origin's operation that are all of its body.
+    pub(super) fn parallel(&mut self, header: &Header, inside: Green, at: InsertPoint) {
+        let (program, forest) = (self.program, self.forest);
+        let Some(lead) = header.origins.first() else { return };
+        let old = program.loop_info(lead.of).op;
+        let around = std::mem::replace(&mut self.loc, self.body.loc(old));
+        let (mut levels, mut inside) = (vec![header], inside);
+        while let Some((next, body)) =
+            levels.last().and_then(|last| next_dimension(program, forest, last, inside))
+        {
+            levels.push(next);
+            inside = body;
+        }
+        let leads: Vec<_> = levels.iter().filter_map(|level| level.origins.first()).collect();
+
+        let ctx = self.body.ctx().clone();
+        let mut state = OperationState::named(self.body.op_name(old), self.loc).regions(1);
+        state.properties = self.body.properties(old);
+        let map = outside(&lead.map);
+        let mut dimensions = 0;
+        for group in ["lowerBound", "upperBound", "step"] {
+            let all = self.body.op_ref(old).operand_group(group);
+            dimensions = all.len();
+            let picked = leads.iter().filter_map(|lead| all.get(program.loop_info(lead.of).dimension?));
+            let picked: Vec<Value> = picked.map(|value| self.resolve(*value, &map, at)).collect();
+            state.operands.extend(picked);
+        }
+        let count = leads.len() as i64;
+        let segments = ctx.dense_ints_attr(Type::I32, &[count, count, count, 0]);
+        state.set_attr(&ctx, OPERAND_SEGMENTS, segments);
+        let same = leads.len() == dimensions && levels.iter().all(|level| level.origins.len() == 1);
+        state.attributes = if same { self.body.attributes(old) } else { Dict::EMPTY };
+
+        let op = Builder::new(self.body, at).insert(state);
+        let is_outermost = self.outermost.is_none();
+        self.outermost.get_or_insert(op);
+        let region = self.body.region(op, 0);
+        let block = self.body.append_block(region, &[]);
+        for lead in &leads {
+            let old = program.loop_info(lead.of).variable;
+            let (ty, loc) = (self.body.value_type(old), self.body.argument_loc(old));
+            let variable = self.body.add_argument(block, ty);
+            self.body.set_argument_loc(variable, loc);
+            self.open_scope(lead, variable);
+        }
+        self.known.open();
+        self.sequence(inside, InsertPoint::End(block));
+        self.known.close();
+        self.scopes.truncate(self.scopes.len() - leads.len());
+        if let Some(terminator) = self.body.terminator(program.loop_info(lead.of).block) {
+            self.terminator(terminator, Vec::new(), InsertPoint::End(block));
+        }
+        self.loc = around;
+        if is_outermost {
+            self.outermost = None;
+        }
+    }
+}
+
+/// The loop that is all of `body` and the dimension behind that of `header`, and its body.
+fn next_dimension<'a>(
+    program: &Program,
+    forest: &'a Forest,
+    header: &Header,
+    body: Green,
+) -> Option<(&'a Header, Green)> {
+    let only = forest.item(body, 0).filter(|_| forest.items_in(body) == 1)?;
+    let Node::Loop { header: next, body } = forest.get(only) else { return None };
+    let next = forest.header(next);
+    let [own, other] = [header, next].map(|header| header.origins.first());
+    let (own, other) = (program.loop_info(own?.of), program.loop_info(other?.of));
+    let follows = own.op == other.op && other.dimension == own.dimension.map(|index| index + 1);
+    (follows && next.parallel && next.span == Span::Whole).then_some((next, body))
+}
