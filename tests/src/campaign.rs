@@ -18,7 +18,7 @@ use loomir::{AliasMode, ContractionOptions, FuseOptions};
 use crate::behaviour::{Ending, Input, call, show};
 use crate::generate::{aliasings, generate};
 use crate::oracle::Groups;
-use crate::program::{Aliasing, Execution, LoopId, Program, Text};
+use crate::program::{Aliasing, Execution, LoopId, Program, Text, is_parallel};
 use crate::random::Random;
 
 /// What a campaign found. All counts follow from the seed and the number of cases.
@@ -166,8 +166,15 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
             tally.merged += u64::from(remark.message.ends_with("Conditionals of one condition merged"));
             let Some(said) = Said::of(&ctx, remark, text) else { continue };
             let words = Diagnostics::from(remark.clone()).to_text(&ctx);
+            let before_this = groups.clone();
             let exact = alias == AliasMode::Distinct && program.is_affine();
             judge(&said, exact, &mut groups, &judged, &words, tally)?;
+            if said.reason.is_none()
+                && is_parallel(&program.body, said.first)
+                && is_parallel(&program.body, said.second)
+            {
+                stays_parallel(&said, &before_this, &judged, &words)?;
+            }
         }
         fused |= report.fused > 0;
         refused |= report.refused > 0;
@@ -355,8 +362,10 @@ impl Said {
         let backwards = remark.message.ends_with("Loops fused, the second run backwards");
         let whole = remark.message.ends_with("Loops fused") || backwards;
         let says = |what: &str| remark.notes.iter().any(|(_, note)| note.contains(what));
-        let by_dependence = says(" element [") || says("one that may be the same");
-        let certain = says("this would be first");
+        // That of parallel loops is about any order, of which a run shows one.
+        let in_order = !remark.message.contains("any order");
+        let by_dependence = in_order && (says(" element [") || says("one that may be the same"));
+        let certain = in_order && says("this would be first");
         Some(Said { first, second, reason, delay, backwards, whole, by_dependence, certain })
     }
 }
@@ -368,6 +377,20 @@ fn delay(message: &str) -> Option<u64> {
         Some((_, "one iteration later")) => Some(1),
         Some((_, "run backwards")) => Some(0),
         Some((_, rest)) => rest.strip_suffix(" iterations later")?.parse().ok(),
+    }
+}
+
+/// Holds the fusion of two loops whose iterations may run in any order against the traces: no iteration of one touches what a later iteration of the
+/// other writes, or the other way round.
+fn stays_parallel(said: &Said, groups: &Groups, runs: &[&Run], words: &str) -> Result<(), Wrong> {
+    let across = |run: &&Run| groups.turned_around(&run.trace.trace, said.second, said.first, 0);
+    match runs.iter().find_map(across) {
+        None => Ok(()),
+        Some((p, q)) => {
+            let detail =
+                format!("fused, though iteration {p} of the second depends on {q} of the first\n{words}");
+            Err(("in order", detail))
+        }
     }
 }
 

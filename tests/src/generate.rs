@@ -77,7 +77,7 @@ impl<'r> Generator<'r> {
     fn new(random: &'r mut Random) -> Generator<'r> {
         let element = [Element::I32, Element::I64, Element::F32][random.weighted(&[40, 30, 30])];
         let extent = random.range(3, 6);
-        let kind = random.weighted(&[44, 44, 6, 6]);
+        let kind = random.weighted(&[42, 42, 6, 5, 5]);
         let style =
             Style { apply: random.chance(40), nsw: random.chance(50), local_constants: random.chance(25) };
         let parameters = (0..random.range(1, 2)).map(|_| random.range(2, 5)).collect();
@@ -445,7 +445,9 @@ impl<'r> Generator<'r> {
             0 => Kind::Scf,
             1 => Kind::Affine,
             2 => *self.random.pick(&[Kind::Scf, Kind::Affine]),
-            _ => *self.random.pick(&[Kind::Scf, Kind::While]),
+            3 => *self.random.pick(&[Kind::Scf, Kind::While]),
+            _ if self.random.chance(80) => Kind::Parallel,
+            _ => Kind::Scf,
         }
     }
 
@@ -478,7 +480,7 @@ impl<'r> Generator<'r> {
                 values.map(|v| instance.iter().copied().chain([v]).collect()).collect::<Vec<Vec<i64>>>()
             })
             .collect();
-        let carried = (self.random.chance(12)).then(|| Carried {
+        let carried = (self.random.chance(12) && kind != Kind::Parallel).then(|| Carried {
             init: *self.random.pick(&place.values.clone()),
             argument: self.value(),
             next: 0,

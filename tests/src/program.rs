@@ -145,6 +145,8 @@ pub enum Kind {
     ScfUnsigned,
     /// `scf.while` that counts
     While,
+    /// `scf.parallel` of one dimension; here it runs in order
+    Parallel,
 }
 
 /// A counted loop.
@@ -285,6 +287,15 @@ impl Program {
         self.memrefs.iter().all(whole)
             && self.body.iter().all(|item| matches!(item, Item::Call(..)) || is_affine_item(item))
     }
+}
+
+/// Whether a loop is one whose iterations may run in any order.
+pub(crate) fn is_parallel(items: &[Item], id: LoopId) -> bool {
+    items.iter().any(|item| match item {
+        Item::Loop(l) => (l.id == id && l.kind == Kind::Parallel) || is_parallel(&l.body, id),
+        Item::If(_, then, otherwise) => is_parallel(then, id) || is_parallel(otherwise, id),
+        _ => false,
+    })
 }
 
 fn is_affine_item(item: &Item) -> bool {

@@ -24,6 +24,7 @@ fn random_programs_do_the_same_after_fusion() {
     let text = tally.to_text();
     assert!(tally.fused * 4 >= tally.cases, "too few programs are fused to say much:\n{text}");
     assert!(tally.refused * 4 >= tally.cases, "too few programs are refused to say much:\n{text}");
+    assert!(tally.merged > 0, "no conditionals are merged:\n{text}");
     assert!(tally.affine_refusals > 0, "no refusal is held against the runs:\n{text}");
     assert!(tally.arrays_erased > 0 && tally.arrays_folded > 0, "no array is contracted:\n{text}");
 }

@@ -367,7 +367,9 @@ impl Fusion<'_> {
                 };
                 let way = match delay {
                     Some(delay) => Some(Way::Later(delay)),
-                    None if fit.same && !second.parallel => self.backwards(first, second, frame, &mut assumed_apart),
+                    None if fit.same && !second.parallel => {
+                        self.backwards(first, second, frame, &mut assumed_apart)
+                    }
                     None => None,
                 };
                 fit.same &= delay.is_none();

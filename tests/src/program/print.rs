@@ -416,6 +416,11 @@ impl Writer<'_> {
         let ty = self.program.element.name();
         let (header, close) = match l.kind {
             Kind::While => return self.write_while(l),
+            Kind::Parallel => {
+                let (lower, upper) = (self.scf_bound(&l.lower, "maxsi"), self.scf_bound(&l.upper, "minsi"));
+                let step = self.index(&Expr::Constant(l.step));
+                (format!("scf.parallel (%i{}) = ({lower}) to ({upper}) step ({step})", l.id), "scf.reduce")
+            }
             Kind::Affine => {
                 let (lower, upper) = (self.affine_bound(&l.lower, "max"), self.affine_bound(&l.upper, "min"));
                 let step = if l.step == 1 { String::new() } else { format!(" step {}", l.step) };

@@ -10,11 +10,11 @@
 use std::cmp::Ordering;
 
 use hashbrown::{HashMap, HashSet};
-use loomir_dialects::interfaces::{Bound, LoopBounds, LoopLike, Step, Subscripts};
+use loomir_dialects::interfaces::{Bound, LoopBounds, LoopLike, ParallelLike, Step, Subscripts};
 use loomir_dialects::{affine, arith, memref};
 use loomir_ir::affine::AffineExprKind;
 use loomir_ir::rewrite::constant_of;
-use loomir_ir::{AffineExpr, Attr, Block, Body, Op, OpRef, Value, ValueDef};
+use loomir_ir::{AffineExpr, Attr, Block, Body, Op, Value, ValueDef};
 
 use condition::Condition;
 
@@ -456,15 +456,18 @@ impl<'b> Forms<'b> {
         let body = self.body;
         let ctx = body.ctx();
         match body.def(value) {
-            ValueDef::BlockArgument { block, index: 0 } => {
+            ValueDef::BlockArgument { block, index } => {
                 let parent = body.op_ref(body.region_parent(body.block_region(block)));
+                if let Some(model) = parent.info().interface::<dyn ParallelLike>() {
+                    let dimensions = model.dimensions(parent);
+                    return self.induction_range(dimensions.get(index)?, fuel);
+                }
                 let model = parent.info().interface::<dyn LoopLike>()?;
-                if model.is_unsigned(parent) {
+                if index > 0 || model.is_unsigned(parent) {
                     return None;
                 }
-                self.induction_range(parent, &model.bounds(parent), fuel)
+                self.induction_range(&model.bounds(parent), fuel)
             }
-            ValueDef::BlockArgument { .. } => None,
             ValueDef::OpResult { op, .. } => {
                 if let Some(constant) = constant_of(body, value) {
                     return constant.as_int(ctx).map(|c| (c.into(), c.into()));
@@ -489,8 +492,7 @@ impl<'b> Forms<'b> {
         }
     }
 
-    fn induction_range(&mut self, op: OpRef<'_>, bounds: &LoopBounds, fuel: usize) -> Option<Range> {
-        debug_assert!(std::ptr::eq(op.body(), self.body));
+    fn induction_range(&mut self, bounds: &LoopBounds, fuel: usize) -> Option<Range> {
         let lower = self.bound_ranges(&bounds.lower, fuel).into_iter().flatten().map(|r| r.0).max()?;
         let upper = self.bound_ranges(&bounds.upper, fuel).into_iter().flatten().map(|r| r.1).min();
         let upper = upper.unwrap_or(i64::MAX.into());

@@ -151,7 +151,7 @@ pub(super) fn missed(body: &Body, first: Op, second: Op, why: &Missed) -> Diagno
         Missed::UsesResult(op) => remark.note(body.loc(*op), "it is used here"),
         Missed::NonAdjacent(op) => remark.note(body.loc(*op), "it stands here"),
         Missed::Dependences(verdict) => verdict.explain(body, remark, "fused"),
-        Missed::InOrder(verdict) => verdict.explain(body, remark, "in any order"),
+        Missed::InOrder(verdict) => verdict.explain(body, remark, "in another order"),
         _ => remark,
     }
 }
