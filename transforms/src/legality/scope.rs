@@ -1,8 +1,9 @@
-//! Whether every value is computed before it is used, where it can be seen.
+//! Whether every value is computed before it is used, where it can be seen; and whether loops keep what they promise of the order of their iterations.
 //!
 //! A value of the program is there in a place of the tree if the leaf that computes it stands before, in a sequence around that place, and
 //! runs the iteration whose value is meant. Variables of loops are expressions over the loops around and always there, unless nothing is known of them;
-//! what a loop carries is there inside that loop, which has to be whole.
+//! what a loop carries is there inside that loop, which has to be whole. Where several loops of the program run together in any order, no iteration may
+//! depend on another one.
 //!
 //! **Cost.** Linear in the operands.
 
@@ -10,11 +11,12 @@ use hashbrown::HashMap;
 use loomir_ir::{Block, Op, Value, ValueDef};
 
 use super::check::Part;
+use super::merge::merged;
 use super::placed::Arm;
 use super::{Verdict, Witness};
 use crate::dependence::form::Form;
-use crate::dependence::nest::absolute;
-use crate::tree::{Green, Header, LoopId, Node, Origin, Span};
+use crate::dependence::nest::{Frame, Nest, absolute};
+use crate::tree::{Green, Header, HeaderId, LoopId, Node, Origin, Span};
 
 /// Judges the items of a sequence that stands in `inside`, the innermost loop of the frame.
 pub(super) fn check(part: &Part<'_>, inside: Option<LoopId>, items: &[Green], arm: Arm) -> Verdict {
@@ -25,10 +27,11 @@ pub(super) fn check(part: &Part<'_>, inside: Option<LoopId>, items: &[Green], ar
         visible: HashMap::new(),
         shown: Vec::new(),
         open: Vec::new(),
-        depth: part.frame.depth,
+        frame: part.frame.clone(),
+        assumed_apart: Vec::new(),
     };
     match scope.sequence(items).and_then(|()| scope.end()) {
-        Ok(()) => Verdict::Legal { assumed_apart: Vec::new() },
+        Ok(()) => Verdict::Legal { assumed_apart: scope.assumed_apart },
         Err(verdict) => verdict,
     }
 }
@@ -43,7 +46,10 @@ struct Scope<'a> {
     shown: Vec<Op>,
     /// The loops of the program that run in the loops of the tree around.
     open: Vec<Open>,
-    depth: u32,
+    /// The loops of the tree around.
+    frame: Frame,
+    /// Pairs of arguments that were taken not to overlap.
+    assumed_apart: Vec<(Value, Value)>,
 }
 
 /// A loop of the program that is run.
@@ -68,7 +74,7 @@ impl Scope<'_> {
                 }
                 Node::Guard { of, map, body, .. } => {
                     let op = self.part.program.if_info(of).op;
-                    let map = self.levels(self.part.forest.map(map), self.depth)?;
+                    let map = self.levels(self.part.forest.map(map), self.frame.depth)?;
                     for value in self.part.body.operands(op) {
                         self.need(value, op, &map)?;
                     }
@@ -76,10 +82,13 @@ impl Scope<'_> {
                     self.sequence(&[body])?;
                     self.hide(shown);
                 }
-                Node::Loop { header, body } => self.enter(self.part.forest.header(header), body)?,
+                Node::Loop { header, body } => {
+                    self.runs_in_any_order(*item, self.part.forest.header(header))?;
+                    self.enter(header, body)?;
+                }
                 Node::Leaf { statement, map } => {
                     let op = self.part.program.statement(statement).op;
-                    let map = self.levels(self.part.forest.map(map), self.depth)?;
+                    let map = self.levels(self.part.forest.map(map), self.frame.depth)?;
                     for user in self.part.body.preorder(op) {
                         for value in self.part.body.operands(user) {
                             self.need(value, user, &map)?;
@@ -94,18 +103,30 @@ impl Scope<'_> {
         Ok(())
     }
 
-    fn enter(&mut self, header: &Header, inside: Green) -> Result<(), Verdict> {
-        let part = self.part;
-        if let [first, second, ..] = &header.origins[..]
-            && header.parallel
-        {
-            // Dependences are judged in the order of the tree. Whether there is none at all across iterations is not asked here.
-            let accesses = (part.program.loop_info(first.of).op, part.program.loop_info(second.of).op);
-            return Err(Verdict::Unknown { accesses });
+    /// If a loop made of several is said to run in any order, none of its iterations depends on another one. That may be too much to ask: those
+    /// of one loop of the program are known to run in any order.
+    fn runs_in_any_order(&mut self, tree: Green, header: &Header) -> Result<(), Verdict> {
+        if !header.parallel || header.origins.len() < 2 {
+            return Ok(());
         }
+        let part = self.part;
+        let nest = Nest::of(part.program, part.forest, tree, &self.frame);
+        match merged(&nest, &nest, 0, &self.frame, part.bases, part.limits) {
+            Verdict::Legal { assumed_apart } => {
+                self.assumed_apart.extend(assumed_apart);
+                Ok(())
+            }
+            Verdict::Illegal(witness) => Err(Verdict::MayBeIllegal(witness)),
+            verdict => Err(verdict),
+        }
+    }
+
+    fn enter(&mut self, id: HeaderId, inside: Green) -> Result<(), Verdict> {
+        let part = self.part;
+        let header = part.forest.header(id);
         for (place, origin) in header.origins.iter().enumerate() {
             let op = part.program.loop_info(origin.of).op;
-            let map = self.levels(&origin.map, self.depth + 1)?;
+            let map = self.levels(&origin.map, self.frame.depth + 1)?;
             let leads = place == 0 && header.span == Span::Whole;
             if leads || part.program.loop_info(origin.of).carried > 0 {
                 for value in part.body.operands(op) {
@@ -121,15 +142,16 @@ impl Scope<'_> {
         let (shown, open) = (self.shown.len(), self.open.len());
         for (place, origin) in header.origins.iter().enumerate() {
             let leads = place == 0 && header.span == Span::Whole;
-            let map = self.levels(&origin.map, self.depth + 1)?;
+            let map = self.levels(&origin.map, self.frame.depth + 1)?;
             self.open.push(Open { of: origin.of, map, leads });
         }
-        self.depth += 1;
+        let within = self.frame.inside(part.program, part.forest, id);
+        let around = std::mem::replace(&mut self.frame, within);
         self.sequence(&[inside])?;
         for origin in &header.origins {
             self.carry(header, origin)?;
         }
-        self.depth -= 1;
+        self.frame = around;
         self.hide(shown);
         for done in self.open.split_off(open) {
             let info = part.program.loop_info(done.of);
@@ -170,7 +192,7 @@ impl Scope<'_> {
         if header.span != Span::Whole || origin.iteration() != Some(&Form::level(0)) || !same_times {
             return Err(Verdict::MayBeIllegal(Witness::Carried(info.op)));
         }
-        let map = self.levels(&origin.map, self.depth)?;
+        let map = self.levels(&origin.map, self.frame.depth)?;
         self.handed_on(info.block, &map)
     }
 
@@ -183,7 +205,7 @@ impl Scope<'_> {
     /// What is used behind the sequence is there.
     fn end(&self) -> Result<(), Verdict> {
         let (body, program) = (self.part.body, self.part.program);
-        let map: Vec<Form> = (0..self.depth).map(Form::level).collect();
+        let map: Vec<Form> = (0..self.frame.depth).map(Form::level).collect();
         match self.inside {
             Some(of) => self.handed_on(program.loop_info(of).block, &map),
             None => {
