@@ -8,6 +8,7 @@ mod fuse;
 mod input;
 mod opt;
 mod output;
+mod remarks;
 mod render;
 mod run;
 

@@ -3,13 +3,14 @@
 use clap::{ArgMatches, Command};
 use loomir::FuseOptions;
 
-use super::{Failure, fuse, input, output, render};
+use super::{Failure, fuse, input, output, remarks};
 
 pub(super) fn command() -> Command {
     Command::new("explain")
         .about("Says of every pair of neighbouring loops whether it may be fused, and why not")
         .args(input::args())
         .arg(fuse::alias_arg())
+        .arg(remarks::arg())
 }
 
 pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
@@ -19,5 +20,6 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let options = FuseOptions { alias: fuse::alias(matches)?, ..FuseOptions::default() };
     let report = loomir::fuse(&mut module, &options);
     let counts = format!("{} fused, {} refused\n", report.fused, report.refused);
-    output::to_stdout(&(render::render(&ctx, &report.remarks, &source) + &counts))
+    let said = remarks::show(matches, &ctx, report.remarks, &source);
+    output::to_stdout(&if remarks::as_json(matches) { said } else { said + &counts })
 }

@@ -3,7 +3,7 @@
 use clap::{Arg, ArgMatches, Command};
 use loomir::{AliasMode, ContractionOptions, FuseOptions};
 
-use super::{Failure, input, output, render};
+use super::{Failure, input, output, remarks};
 
 pub(super) fn command() -> Command {
     Command::new("fuse")
@@ -12,7 +12,8 @@ pub(super) fn command() -> Command {
         .arg(output::arg())
         .arg(alias_arg())
         .arg(contract_arg())
-        .arg(Arg::new("quiet").short('q').long("quiet").action(clap::ArgAction::SetTrue).help("No remarks"))
+        .arg(remarks::arg())
+        .arg(quiet_arg())
 }
 
 /// The argument that says what to assume of memrefs.
@@ -35,6 +36,14 @@ fn contract_arg() -> Arg {
         .help("Whether arrays that fusion made unnecessary become values or smaller ones")
 }
 
+fn quiet_arg() -> Arg {
+    Arg::new("quiet")
+        .short('q')
+        .long("quiet")
+        .action(clap::ArgAction::SetTrue)
+        .help("No remarks, as with --remarks=none")
+}
+
 /// What the argument of [`alias_arg`] says.
 pub(super) fn alias(matches: &ArgMatches) -> Result<AliasMode, Failure> {
     matches.get_one::<String>("alias").map_or("version", String::as_str).parse().map_err(Failure::usage)
@@ -45,12 +54,12 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let ctx = loomir::context();
     let mut module = source.parse(&ctx, matches)?;
     let options = FuseOptions { alias: alias(matches)?, ..FuseOptions::default() };
-    let mut remarks = loomir::fuse(&mut module, &options).remarks;
+    let mut said = loomir::fuse(&mut module, &options).remarks;
     if matches.get_one::<bool>("contract") == Some(&true) {
-        remarks.append(loomir::contract(&mut module, &ContractionOptions::default()).remarks);
+        said.append(loomir::contract(&mut module, &ContractionOptions::default()).remarks);
     }
     if !matches.get_flag("quiet") {
-        output::to_stderr(&render::render(&ctx, &remarks, &source));
+        output::to_stderr(&remarks::show(matches, &ctx, said, &source));
     }
     output::write(matches, &loomir::print(&module))
 }

@@ -7,12 +7,12 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use loomir::ir::pass::report::add_records;
 use loomir::ir::pass::{PassInstrumentor, PassManager, PassSelection, PrintIr, Record, VerifyEach};
 use loomir::ir::text::{Chunk, ParseOptions, PrintOptions, SPLIT_MARKER, split_source};
-use loomir::ir::{Body, Context, Diagnostics, Severity, verifier};
+use loomir::ir::{Body, Context, Diagnostics, verifier};
 use loomir::{ExpectedLevel, verify_diagnostics};
 
 use super::flags::{flag, flag_on, is_on};
 use super::input::{self, Input};
-use super::{Failure, output, render};
+use super::{Failure, output, remarks};
 use reproducer::Reproducers;
 
 mod logs;
@@ -36,7 +36,7 @@ pub(super) fn command() -> Command {
                 .default_value("mlir")
                 .help("What to print: MLIR, its generic form, or LLVM IR (lowering what is left)"),
         )
-        .arg(choice("remarks", &["text", "none"], "text", "How to print remarks, on standard error"))
+        .arg(remarks::arg())
         .next_help_heading("Reading")
         .arg(allow)
         .arg(flag("no-implicit-module", "Make no module around the one operation the file holds"))
@@ -216,7 +216,7 @@ impl Run<'_> {
         done.texts.push(piece.text);
         done.last = piece.body;
         let diagnostics = match string(self.matches, "verify-diagnostics") {
-            None => self.wanted(piece.diagnostics),
+            None => piece.diagnostics,
             Some(level) => {
                 let level = match level {
                     "only-expected" => ExpectedLevel::OnlyExpected,
@@ -227,16 +227,7 @@ impl Run<'_> {
             }
         };
         done.failed |= diagnostics.has_errors();
-        output::to_stderr(&render::render(self.ctx, &diagnostics, self.input));
-    }
-
-    /// The diagnostics without remarks if those are not wanted.
-    fn wanted(&self, diagnostics: Diagnostics) -> Diagnostics {
-        let remarks = string(self.matches, "remarks") != Some("none");
-        let mut wanted = Diagnostics::new();
-        let kept = diagnostics.into_iter().filter(|d| remarks || d.severity != Severity::Remark);
-        kept.for_each(|diagnostic| wanted.push(diagnostic));
-        wanted
+        output::to_stderr(&remarks::show(self.matches, self.ctx, diagnostics, self.input));
     }
 
     fn transform(
