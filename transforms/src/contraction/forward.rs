@@ -55,16 +55,21 @@ impl Elements {
 /// For each load that can be spared, the earlier access that has its value. None of those is a load that can be spared.
 pub(super) fn forwarded(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> Vec<(AccessId, AccessId)> {
     let mut seen = Elements::default();
+    let mut sources: HashMap<AccessId, AccessId> = HashMap::new();
     let mut found = Vec::new();
     for id in timeline.accesses() {
         let access = timeline.get(id);
         let Some(element) = Element::of_any(access) else { continue };
-        let source =
-            if access.class.writes { None } else { source(body, timeline, flow, id, seen.nearest(&element)) };
-        match source {
-            Some(source) => found.push((id, source)),
-            None if access.element().is_some() => seen.add(element, id),
-            None => {}
+        if !access.class.writes
+            && let Some(source) = source(body, timeline, flow, id, seen.nearest(&element))
+        {
+            // A load that can be spared has the value of its own source.
+            let source = sources.get(&source).copied().unwrap_or(source);
+            sources.insert(id, source);
+            found.push((id, source));
+        }
+        if access.element().is_some() {
+            seen.add(element, id);
         }
     }
     found
@@ -109,9 +114,9 @@ pub(super) fn overwritten(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> 
         let Some(element) = Element::of(access).filter(|_| access.class.writes) else { continue };
         if is_overwritten(body, timeline, flow, id, later.nearest(&element)) {
             dead.push(id);
-        } else {
-            later.add(element, id);
         }
+        // A store that goes is overwritten itself before anything reads it.
+        later.add(element, id);
     }
     dead
 }

@@ -6,20 +6,19 @@
 use hashbrown::HashMap;
 use loomir_dialects::interfaces::Conditional;
 use loomir_dialects::memref;
-use loomir_ir::{Body, Mapping, Op, Region, Value};
+use loomir_ir::{Block, Body, Mapping, Op, Region, Value};
 
 use crate::dependence::locals::Locals;
 
 /// Moves local allocations into the sides of conditionals. Whether any was. Linear in their uses.
 pub(super) fn sink(body: &mut Body, locals: &Locals) -> bool {
-    let mut moved = false;
+    let mut last = HashMap::new();
     for allocation in locals.local_allocations().collect::<Vec<_>>() {
         if let Some(uses) = Uses::of(body, allocation) {
-            uses.split(body, allocation);
-            moved = true;
+            uses.split(body, allocation, &mut last);
         }
     }
-    moved
+    !last.is_empty()
 }
 
 /// How an allocation is used that can be moved.
@@ -63,14 +62,17 @@ impl Uses {
         uses.frees.iter().all(after).then_some(uses)
     }
 
-    /// Makes one allocation in each side of the one there was.
-    fn split(self, body: &mut Body, allocation: Value) {
+    /// Makes one allocation in each side of the one there was, behind those already moved there, of which `last` has the last.
+    fn split(self, body: &mut Body, allocation: Value, last: &mut HashMap<Block, Op>) {
         let Some(op) = body.defining_op(allocation) else { return };
         for side in &self.sides {
             let Some(block) = body.single_block(*side) else { continue };
             let mut mapping = Mapping::default();
             let copy = body.copy_op(op, &mut mapping);
-            body.prepend_op(block, copy);
+            match last.insert(block, copy) {
+                Some(last) => body.insert_after(last, copy),
+                None => body.prepend_op(block, copy),
+            }
             body.replace_uses_if(allocation, mapping.value(allocation), |used| {
                 self.of_op.get(&used.op) == Some(side)
             });
