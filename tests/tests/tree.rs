@@ -3,9 +3,10 @@
 use loomir::AliasMode;
 use loomir::dialects::interp::Limits;
 use loomir::ir::{Block, Body, verifier};
+use loomir::transforms::legality::Checker;
 use loomir::transforms::tree::raise::raise;
 use loomir::transforms::tree::regenerate::{Rewrite, regenerate};
-use loomir::transforms::tree::{Forest, Green, Node, StatementId};
+use loomir::transforms::tree::{Forest, Green, Header, Node, StatementId};
 use loomir_testing::behaviour::{inputs, same_behaviour};
 use loomir_testing::chains::Chain;
 use loomir_testing::generate::generate;
@@ -222,4 +223,49 @@ fn a_side_that_stands_alone_is_an_if_that_does_nothing_else() {
     let calls = inputs(&before, "f", &mut Random::new(1)).unwrap_or_default();
     let agreement = same_behaviour(&before, &after, "f", &calls, &Limits::default());
     assert!(agreement.is_ok_and(|a| a.compared > 0));
+}
+
+#[test]
+fn what_runs_in_any_order_has_no_dependence_across_iterations() {
+    // In order the loops may run as one, since the second reads what is written already; in any order they may only if it reads its own element.
+    let verdict = |read: &str, parallel: bool| {
+        let source = format!(
+            "func.func @f(%a: memref<9xi32>, %b: memref<9xi32> {{llvm.noalias}}, %v: i32) {{
+               %c0 = arith.constant 0 : index
+               %c1 = arith.constant 1 : index
+               %c8 = arith.constant 8 : index
+               scf.parallel (%i) = (%c1) to (%c8) step (%c1) {{ memref.store %v, %a[%i] : memref<9xi32> }}
+               scf.parallel (%i) = (%c1) to (%c8) step (%c1) {{
+                 %before = arith.subi %i, %c1 : index
+                 %x = memref.load %a[{read}] : memref<9xi32>
+                 memref.store %x, %b[%i] : memref<9xi32>
+               }}
+               return
+             }}"
+        );
+        let ctx = loomir::context();
+        let mut module =
+            loomir::parse(&ctx, &source, "two.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+        let mut verdict = None;
+        each_function(&mut module, &mut |body, block| {
+            let mut forest = Forest::default();
+            let program = raise(body, block, &mut forest, AliasMode::May);
+            let items: Vec<Green> = forest.items(program.root).collect();
+            let loops = items.iter().position(|item| matches!(forest.get(*item), Node::Loop { .. }));
+            let at = loops.unwrap_or_else(|| panic!("there are loops"));
+            let fused = forest.fused(items[at], items[at + 1]);
+            let Some(Node::Loop { header, body: inside }) = fused.map(|fused| forest.get(fused)) else {
+                panic!("they are loops")
+            };
+            let header = Header { parallel, ..forest.header(header).clone() };
+            let fused = forest.make_loop(header, inside);
+            let root = forest.splice(program.root, at..at + 2, &[fused]);
+            let checker = Checker::new(body, &program, AliasMode::May, Default::default());
+            verdict = Some(checker.check(&forest, root).is_legal());
+        });
+        verdict
+    };
+    assert_eq!(verdict("%before", false), Some(true));
+    assert_eq!(verdict("%before", true), Some(false));
+    assert_eq!(verdict("%i", true), Some(true));
 }
