@@ -21,7 +21,7 @@ use super::sides::{If, Item};
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::absolute;
 use bounds::Range;
-use expression::Expression;
+use expression::{Expression, Sum};
 use known::Known;
 
 mod bounds;
@@ -181,15 +181,20 @@ impl Emit<'_> {
             .and_then(|form| form.substitute(&mut |level| absolute(map.get(level as usize)?, depth)));
         let own = map.get(info.depth as usize).and_then(|form| absolute(form, depth));
         if info.space.variable.is_some() {
-            let form = form.and_then(|form| self.in_values(&form, depth));
-            let form = form.unwrap_or_else(|| unreachable!("the numbers of a loop's variable fit 64 bits"));
-            return self.value_of(&form, self.body.value_type(old), at);
+            let sum = form.and_then(|form| self.sum_of(&form));
+            let sum = sum.unwrap_or_else(|| unreachable!("the numbers of a loop's variable fit 64 bits"));
+            return self.value_of(sum, self.body.value_type(old), at);
         }
         // Nothing is known of the variable but that the loop is whole: it is the new loop's.
         match own.as_ref().map(Form::terms) {
             Some([(Atom::Level(level), 1)]) => self.scopes[*level as usize].variable,
             _ => unreachable!("a loop whose variable is not affine is run whole"),
         }
+    }
+
+    /// A form over the levels around as one over values that are there.
+    fn sum_of(&self, form: &Form) -> Option<Sum> {
+        Sum::of(&self.in_values(form, self.scopes.len() as u32)?, &self.mapping)
     }
 
     /// A form over levels as one over values: a level is what the variable of its loop says.
@@ -214,25 +219,24 @@ impl Emit<'_> {
         })
     }
 
-    /// The value of a form over values, computed where we are unless it is there already.
-    fn value_of(&mut self, form: &Form, ty: Type, at: InsertPoint) -> Value {
-        if let [(Atom::Param(value), 1)] = form.terms()
-            && form.constant_part() == 0
-            && self.body.value_type(*value) == ty
+    /// The value of a sum, computed where we are unless it is there already.
+    fn value_of(&mut self, sum: Sum, ty: Type, at: InsertPoint) -> Value {
+        if let Some((Some(value), 0)) = sum.as_offset()
+            && self.body.value_type(value) == ty
         {
-            return self.mapping.value(*value);
+            return value;
         }
-        let key = (form.clone(), ty);
+        let key = (sum, ty);
         if let Some(known) = self.known.get(&key) {
             return known;
         }
         // A number is written once, before the outermost new loop or `if`.
-        let outside = self.outermost.filter(|_| form.as_constant().is_some());
+        let outside = self.outermost.filter(|_| key.0.as_constant().is_some());
         let at = outside.map_or(at, InsertPoint::Before);
         let affine = self.scopes.iter().any(|scope| scope.affine);
         let mut builder = Builder::new(self.body, at);
         builder.set_loc(self.loc);
-        let value = Expression { builder, mapping: &self.mapping, affine }.value(form, ty);
+        let value = Expression { builder, affine }.value(&key.0, ty);
         self.known.insert(key, value, outside.is_some());
         value
     }
@@ -268,7 +272,7 @@ impl Emit<'_> {
         {
             // One iteration needs no loop.
             let ty = self.body.value_type(info.variable);
-            let variable = self.value_of(&Form::constant(value), ty, at);
+            let variable = self.value_of(Sum::constant(value), ty, at);
             self.open_scope(lead, variable);
             self.known.open();
             self.sequence(inside, at);

@@ -9,8 +9,8 @@ use loomir_ir::{AffineExpr, AffineMap, AttrKind, Builder, InsertPoint, Operation
 
 use super::super::green::{Header, Origin};
 use super::Emit;
-use super::expression::Expression;
-use crate::dependence::form::{Atom, Form};
+use super::expression::{Expression, Sum};
+use crate::dependence::form::Form;
 use crate::dependence::nest::absolute;
 
 /// The values of a loop's variable: from the greatest of `lower` on, below the least of `upper`.
@@ -179,15 +179,7 @@ impl Emit<'_> {
 
     /// Each bound as a value, if it has one, and a number.
     fn parts(&mut self, forms: &[Form]) -> Vec<(Option<Value>, i64)> {
-        let depth = self.scopes.len() as u32;
-        let part = |form: &Form| {
-            let form = self.in_values(form, depth)?;
-            match form.terms() {
-                [] => Some((None, form.constant_part())),
-                [(Atom::Param(value), 1)] => Some((Some(self.mapping.value(*value)), form.constant_part())),
-                _ => None,
-            }
-        };
+        let part = |form: &Form| self.sum_of(form)?.as_offset();
         forms
             .iter()
             .map(|form| part(form).unwrap_or_else(|| unreachable!("a bound is a value and a number")))
@@ -208,19 +200,16 @@ impl Emit<'_> {
     }
 
     pub(super) fn number(&mut self, number: i64, ty: Type, at: InsertPoint) -> Value {
-        self.value_of(&Form::constant(number), ty, at)
+        self.value_of(Sum::constant(number), ty, at)
     }
 
     fn plus(&mut self, value: Value, offset: i64, ty: Type, at: InsertPoint) -> Value {
-        let Some(form) = Form::atom(Atom::Param(value)).plus(&Form::constant(offset), 1) else {
-            return value;
-        };
         if offset == 0 {
             return value;
         }
         let mut builder = Builder::new(self.body, at);
         builder.set_loc(self.loc);
-        Expression { builder, mapping: &self.mapping, affine: false }.value(&form, ty)
+        Expression { builder, affine: false }.value(&Sum::offset(value, offset), ty)
     }
 
     /// The greater of two lower bounds, the lesser of two upper bounds.

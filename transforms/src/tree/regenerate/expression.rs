@@ -1,4 +1,4 @@
-//! Affine forms as operations: one `affine.apply` where its operands may be dimensions, else arithmetic.
+//! Affine forms over values as operations: one `affine.apply` where its operands may be dimensions, else arithmetic.
 
 use loomir_dialects::{affine, arith};
 use loomir_ir::opdef::OpDef;
@@ -6,36 +6,93 @@ use loomir_ir::{AffineExpr, AffineMap, AttrKind, Builder, Context, InsertPoint, 
 
 use crate::dependence::form::{Atom, Form};
 
-/// Writes forms over values at a place.
-pub(super) struct Expression<'a, 'b> {
+/// An affine form over values that are there, where it is written: a [`Form`] without levels, its parameters replaced by what they are there.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Sum {
+    constant: i64,
+    terms: Vec<(Term, i64)>,
+}
+
+/// What a term of a sum multiplies.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Term {
+    /// A value.
+    Value(Value),
+    /// `⌊sum / divisor⌋`
+    FloorDiv(Sum, i64),
+}
+
+impl Sum {
+    /// A number.
+    pub(super) fn constant(constant: i64) -> Sum {
+        Sum { constant, terms: Vec::new() }
+    }
+
+    /// A value and a number.
+    pub(super) fn offset(value: Value, constant: i64) -> Sum {
+        Sum { constant, terms: vec![(Term::Value(value), 1)] }
+    }
+
+    /// A form over values of the program, which are here what `mapping` says. `None` if there is a level in it. Recurses once a nested
+    /// quotient, which forms bound.
+    pub(super) fn of(form: &Form, mapping: &Mapping) -> Option<Sum> {
+        let term = |(atom, coefficient): &(Atom, i64)| {
+            let term = match atom {
+                Atom::Level(_) => return None,
+                Atom::Param(value) => Term::Value(mapping.value(*value)),
+                Atom::FloorDiv(inner, divisor) => Term::FloorDiv(Sum::of(inner, mapping)?, *divisor),
+            };
+            Some((term, *coefficient))
+        };
+        Some(Sum {
+            constant: form.constant_part(),
+            terms: form.terms().iter().map(term).collect::<Option<_>>()?,
+        })
+    }
+
+    /// The number, if it is one.
+    pub(super) fn as_constant(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// The value, if there is one, and the number; `None` if it is no such sum.
+    pub(super) fn as_offset(&self) -> Option<(Option<Value>, i64)> {
+        match self.terms[..] {
+            [] => Some((None, self.constant)),
+            [(Term::Value(value), 1)] => Some((Some(value), self.constant)),
+            _ => None,
+        }
+    }
+}
+
+/// Writes sums at a place.
+pub(super) struct Expression<'b> {
     pub builder: Builder<'b>,
-    /// What values of the program are there.
-    pub mapping: &'a Mapping,
     /// Whether `affine.apply` is wanted.
     pub affine: bool,
 }
 
-impl Expression<'_, '_> {
-    /// The value of `form`, which is one of type `ty`, an integer or `index`.
-    pub(super) fn value(&mut self, form: &Form, ty: Type) -> Value {
+impl Expression<'_> {
+    /// The value of `sum`, which is one of type `ty`, an integer or `index`.
+    pub(super) fn value(&mut self, sum: &Sum, ty: Type) -> Value {
         if self.affine
-            && form.as_constant().is_none()
+            && sum.as_constant().is_none()
             && ty == Type::INDEX
-            && let Some((map, operands)) = self.map(std::slice::from_ref(form))
+            && let Some((map, operands)) = self.map(sum)
         {
             let ctx = self.builder.ctx();
             let map = ctx.attr(AttrKind::AffineMap(map));
             let state = self.builder.state(affine::ApplyOp::DEF).operands(&operands).results(&[Type::INDEX]);
             return self.builder.value(state.attr(&ctx, "map", map));
         }
-        self.arithmetic(form, ty)
+        self.arithmetic(sum, ty)
     }
 
-    /// One map with these results, and its operands. `None` if one of them may not be a dimension there.
-    pub(super) fn map(&mut self, forms: &[Form]) -> Option<(AffineMap, Vec<Value>)> {
+    /// A map with this result, and its operands. `None` if one of them may not be a dimension there.
+    fn map(&mut self, sum: &Sum) -> Option<(AffineMap, Vec<Value>)> {
         let ctx = self.builder.ctx();
         let mut operands = Vec::new();
-        let results = forms.iter().map(|form| self.expr(&ctx, form, &mut operands)).collect();
+        let results = vec![expr(&ctx, sum, &mut operands)];
         let user = self.parent();
         let body = self.builder.body();
         let valid = operands.iter().all(|value| {
@@ -60,42 +117,17 @@ impl Expression<'_, '_> {
         })
     }
 
-    /// Recurses once a nested quotient, which forms bound.
-    fn expr(&self, ctx: &Context, form: &Form, operands: &mut Vec<Value>) -> AffineExpr {
-        let mut sum = AffineExpr::constant(ctx, 0);
-        for (atom, coefficient) in form.terms() {
-            let term = match atom {
-                Atom::Level(_) => unreachable!("levels were replaced by values"),
-                Atom::Param(value) => {
-                    let value = self.mapping.value(*value);
-                    let position = operands.iter().position(|v| *v == value).unwrap_or_else(|| {
-                        operands.push(value);
-                        operands.len() - 1
-                    });
-                    AffineExpr::dim(ctx, position as u32)
-                }
-                Atom::FloorDiv(inner, divisor) => {
-                    let inner = self.expr(ctx, inner, operands);
-                    inner.floordiv(ctx, AffineExpr::constant(ctx, *divisor))
-                }
-            };
-            sum = sum.add(ctx, term.mul(ctx, AffineExpr::constant(ctx, *coefficient)));
-        }
-        sum.add(ctx, AffineExpr::constant(ctx, form.constant_part()))
-    }
-
-    fn arithmetic(&mut self, form: &Form, ty: Type) -> Value {
-        let mut sum: Option<Value> = None;
-        for (atom, coefficient) in form.terms() {
-            let value = match atom {
-                Atom::Level(_) => unreachable!("levels were replaced by values"),
-                Atom::Param(value) => self.cast(self.mapping.value(*value), ty),
-                Atom::FloorDiv(inner, divisor) => {
+    fn arithmetic(&mut self, sum: &Sum, ty: Type) -> Value {
+        let mut all: Option<Value> = None;
+        for (term, coefficient) in &sum.terms {
+            let value = match term {
+                Term::Value(value) => self.cast(*value, ty),
+                Term::FloorDiv(inner, divisor) => {
                     let (inner, divisor) = (self.arithmetic(inner, ty), self.constant(*divisor, ty));
                     self.binary(arith::FloorDivSIOp::DEF, inner, divisor, false)
                 }
             };
-            sum = Some(match (sum, coefficient) {
+            all = Some(match (all, coefficient) {
                 (None, 1) => value,
                 (Some(sum), 1) => self.binary(arith::AddIOp::DEF, sum, value, false),
                 (Some(sum), -1) => self.binary(arith::SubIOp::DEF, sum, value, false),
@@ -109,15 +141,14 @@ impl Expression<'_, '_> {
                 }
             });
         }
-        let Some(sum) = sum else { return self.constant(form.constant_part(), ty) };
-        if form.constant_part() == 0 {
-            return sum;
+        let Some(all) = all else { return self.constant(sum.constant, ty) };
+        if sum.constant == 0 {
+            return all;
         }
-        let constant = self.constant(form.constant_part(), ty);
+        let constant = self.constant(sum.constant, ty);
         // What one value plus a constant comes to is a value of the program, which is in range. A value that was cut off may not be.
-        let is_whole = |value: Value| self.builder.type_of(self.mapping.value(value)) == ty;
-        let exact = matches!(form.terms(), [(Atom::Param(value), 1)] if is_whole(*value));
-        self.binary(arith::AddIOp::DEF, sum, constant, exact)
+        let exact = matches!(sum.as_offset(), Some((Some(value), _)) if self.builder.type_of(value) == ty);
+        self.binary(arith::AddIOp::DEF, all, constant, exact)
     }
 
     fn binary(&mut self, def: &'static OpDef, a: Value, b: Value, exact: bool) -> Value {
@@ -151,4 +182,26 @@ impl Expression<'_, '_> {
         let state = self.builder.state(def).operands(&[value]).results(&[ty]);
         self.builder.value(state)
     }
+}
+
+/// Recurses once a nested quotient, which forms bound.
+fn expr(ctx: &Context, sum: &Sum, operands: &mut Vec<Value>) -> AffineExpr {
+    let mut all = AffineExpr::constant(ctx, 0);
+    for (term, coefficient) in &sum.terms {
+        let term = match term {
+            Term::Value(value) => {
+                let position = operands.iter().position(|v| v == value).unwrap_or_else(|| {
+                    operands.push(*value);
+                    operands.len() - 1
+                });
+                AffineExpr::dim(ctx, position as u32)
+            }
+            Term::FloorDiv(inner, divisor) => {
+                let inner = expr(ctx, inner, operands);
+                inner.floordiv(ctx, AffineExpr::constant(ctx, *divisor))
+            }
+        };
+        all = all.add(ctx, term.mul(ctx, AffineExpr::constant(ctx, *coefficient)));
+    }
+    all.add(ctx, AffineExpr::constant(ctx, sum.constant))
 }

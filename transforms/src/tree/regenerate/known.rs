@@ -3,11 +3,11 @@
 use hashbrown::HashMap;
 use loomir_ir::{Type, Value};
 
-use crate::dependence::form::Form;
+use super::expression::Sum;
 
-type Values = HashMap<(Form, Type), Value>;
+type Values = HashMap<(Sum, Type), Value>;
 
-/// Which forms have a value where we are.
+/// Which sums have a value where we are.
 pub(super) struct Known {
     /// The blocks that are being written, from the outside; at least one.
     blocks: Vec<Values>,
@@ -41,12 +41,12 @@ impl Known {
         self.outside = outside;
     }
 
-    pub(super) fn get(&self, key: &(Form, Type)) -> Option<Value> {
+    pub(super) fn get(&self, key: &(Sum, Type)) -> Option<Value> {
         self.blocks.iter().rev().find_map(|block| block.get(key)).copied()
     }
 
     /// Remembers a value computed in the block entered last, or before the outermost new operation with blocks.
-    pub(super) fn insert(&mut self, key: (Form, Type), value: Value, is_outside: bool) {
+    pub(super) fn insert(&mut self, key: (Sum, Type), value: Value, is_outside: bool) {
         let at = if is_outside { self.outside } else { self.blocks.len() - 1 };
         if let Some(block) = self.blocks.get_mut(at) {
             block.insert(key, value);
