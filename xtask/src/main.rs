@@ -9,6 +9,7 @@
 mod bench;
 mod bless;
 mod campaign;
+mod faults;
 mod fuzz;
 mod process;
 mod record;
@@ -52,6 +53,12 @@ const COMMANDS: &[Command] = &[
         arguments: "NAME [--cases N] [--seed S]",
         does: "run a long random campaign and keep its result in benches/results",
         run: campaign::run,
+    },
+    Command {
+        name: "faults",
+        arguments: "[--only K]",
+        does: "put faults into the check of legality, one at a time, and see that its test finds each",
+        run: faults::run,
     },
     Command {
         name: "fuzz",

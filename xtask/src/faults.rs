@@ -1,0 +1,259 @@
+//! `cargo xtask faults`: faults put into the check of legality, one at a time, to see that its test finds each.
+//!
+//! A test of a check is worth what it catches. Each fault is a small change of one line: a direction forgotten, a sign turned, an iteration lost. The
+//! changed project is a copy under `target/faults`; the test that holds the check against running every instance must fail there. A fault that
+//! is not found is a hole in the test. The list is kept true by `faults_are_where_they_are_said_to_be`.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::Failure;
+use crate::process::{cargo, command, output, root};
+use crate::record::{self, Heading};
+
+/// One fault: in this file the text, which is there once, is replaced.
+pub(crate) struct Fault {
+    what: &'static str,
+    file: &'static str,
+    text: &'static str,
+    replacement: &'static str,
+}
+
+const ORDER: &str = "transforms/src/legality/order.rs";
+const COVERAGE: &str = "transforms/src/legality/coverage.rs";
+const CHECK: &str = "transforms/src/legality/check.rs";
+const NEST: &str = "transforms/src/dependence/nest.rs";
+const EDIT: &str = "transforms/src/tree/edit.rs";
+
+/// The faults.
+pub(crate) const FAULTS: &[Fault] = &[
+    Fault {
+        what: "an access does not depend on itself",
+        file: ORDER,
+        text: "&by_base[b][x..]",
+        replacement: "&by_base[b][x + 1..]",
+    },
+    Fault {
+        what: "only the first of two accesses may come first",
+        file: ORDER,
+        text: "verdict = verdict.or(turned_around(part, b, a, meets));",
+        replacement: "",
+    },
+    Fault {
+        what: "the order of the program is turned around",
+        file: ORDER,
+        text: "own.system.set.add_lt(x, y)",
+        replacement: "own.system.set.add_gt(x, y)",
+    },
+    Fault {
+        what: "the order of the tree is turned around",
+        file: ORDER,
+        text: "own.system.set.add_gt(x, y)",
+        replacement: "own.system.set.add_lt(x, y)",
+    },
+    Fault {
+        what: "the place in the tree is turned around",
+        file: ORDER,
+        text: "parted(before, &pairs, b.1 < a.1,",
+        replacement: "parted(before, &pairs, a.1 < b.1,",
+    },
+    Fault {
+        what: "the place in the program does not count",
+        file: ORDER,
+        text: "let in_text_order = first.statement < second.statement;",
+        replacement: "let in_text_order = false;",
+    },
+    Fault {
+        what: "flow and anti dependences do not count",
+        file: ORDER,
+        text: "if !(s.writes || t.writes)",
+        replacement: "if !(s.writes && t.writes)",
+    },
+    Fault {
+        what: "output dependences do not count",
+        file: ORDER,
+        text: "if !(s.writes || t.writes)",
+        replacement: "if s.writes == t.writes",
+    },
+    Fault {
+        what: "inner loops are looked at whatever the outer ones do",
+        file: ORDER,
+        text: "        equal.system.set.add_eq(x, y);\n",
+        replacement: "",
+    },
+    Fault {
+        what: "only the outermost loop of the program orders",
+        file: ORDER,
+        text: ".take(shared).skip(from)",
+        replacement: ".take(shared.min(from + 1)).skip(from)",
+    },
+    Fault {
+        what: "only the outermost loop of the tree orders",
+        file: ORDER,
+        text: "(0..shared as u32).map(|k|",
+        replacement: "(0..shared.min(1) as u32).map(|k|",
+    },
+    Fault {
+        what: "items that change places are not looked at",
+        file: CHECK,
+        text: "(x < y) != (a.item < b.item)",
+        replacement: "false",
+    },
+    Fault {
+        what: "nothing is looked at inside a changed item",
+        file: CHECK,
+        text: "            _ => true,\n",
+        replacement: "            _ => a.item != b.item,\n",
+    },
+    Fault {
+        what: "lost iterations are not missed",
+        file: COVERAGE,
+        text: "if verdict.is_legal() { verdict.or(nothing_lost(part, leaves, whole)) } else { verdict }",
+        replacement: "verdict",
+    },
+    Fault {
+        what: "repeated iterations are not noticed",
+        file: COVERAGE,
+        text: "for other in &leaves[..=i] {",
+        replacement: "for other in &leaves[..0] {",
+    },
+    Fault {
+        what: "one iteration too many is not noticed",
+        file: COVERAGE,
+        text: "runs.system.set.add_lt(broken, 0);",
+        replacement: "runs.system.set.add_lt(broken, -1);",
+    },
+    Fault {
+        what: "a statement of another part is not noticed",
+        file: COVERAGE,
+        text: "&[Form::constant(-1)], true",
+        replacement: "&[Form::constant(0)], true",
+    },
+    Fault {
+        what: "any loops will do for a statement",
+        file: COVERAGE,
+        text: "wanted == Some(own)",
+        replacement: "wanted.is_some()",
+    },
+    Fault {
+        what: "a part of a loop is one iteration longer",
+        file: NEST,
+        text: "let last = absolute(form, depth).and_then(|f| f.plus(&Form::constant(1), -1));",
+        replacement: "let last = absolute(form, depth);",
+    },
+    Fault {
+        what: "a condition counts for its opposite",
+        file: NEST,
+        text: "let outcome = program.if_info(of).condition.outcome(holds);",
+        replacement: "let outcome = program.if_info(of).condition.outcome(!holds);",
+    },
+    Fault {
+        what: "a loop run backwards is one iteration off",
+        file: EDIT,
+        text: "let mirror = first.plus(&last, 1)?",
+        replacement: "let mirror = first.plus(&last, 1)?.plus(&Form::constant(1), 1)?",
+    },
+    Fault {
+        what: "the second part of a loop begins one iteration late",
+        file: EDIT,
+        text: "let from = Span::Range { scale, lower: with(&lower), upper };",
+        replacement: "let at = at.plus(&Form::constant(scale), 1)?;\n        let with = |forms: &[Form]| forms.iter().chain([&at]).cloned().collect::<Box<[Form]>>();\n        let from = Span::Range { scale, lower: with(&lower), upper };",
+    },
+];
+
+/// `[--only K]`.
+pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
+    let only: Option<usize> = match arguments {
+        [] => None,
+        [key, value] if key == "--only" => Some(value.parse().map_err(|_| "--only takes a number")?),
+        _ => return Err("[--only K]".to_owned()),
+    };
+    let copy = root().join("target/faults/project");
+    copy_project(&copy)?;
+    if !test(&copy)? {
+        return Err("the test fails without any fault".to_owned());
+    }
+    let mut found = 0;
+    let mut missed = Vec::new();
+    for (number, fault) in FAULTS.iter().enumerate().filter(|(number, _)| only.is_none_or(|k| k == *number)) {
+        let file = copy.join(fault.file);
+        let text = read(&file)?;
+        write(&file, &text.replacen(fault.text, fault.replacement, 1))?;
+        let passes = test(&copy);
+        write(&file, &text)?;
+        if passes? {
+            missed.push(fault.what);
+        } else {
+            found += 1;
+        }
+        println!(
+            "{number}: {}: {}",
+            fault.what,
+            if missed.last() == Some(&fault.what) { "MISSED" } else { "found" }
+        );
+    }
+    if only.is_none() {
+        let heading = Heading {
+            title: "Faults in the check of legality".to_owned(),
+            does: "one fault at a time is put into the check; its test has to find each",
+            command: "cargo xtask faults".to_owned(),
+        };
+        let values = [("faults", FAULTS.len()), ("found", found), ("missed", missed.len())];
+        record::keep("faults", &heading, &values.map(|(key, value)| (key.to_owned(), value.to_string())))?;
+    }
+    if missed.is_empty() { Ok(()) } else { Err(format!("not found: {}", missed.join("; "))) }
+}
+
+/// Copies what is under version control.
+fn copy_project(to: &Path) -> Result<(), Failure> {
+    for name in output(command("git").args(["ls-files"]))?.lines() {
+        let (from, to) = (root().join(name), to.join(name));
+        // What did not change keeps its time, so that it is not built again.
+        if std::fs::read(&from).ok() != std::fs::read(&to).ok() {
+            let folder = to.parent().unwrap_or(&to);
+            std::fs::create_dir_all(folder)
+                .and_then(|()| std::fs::copy(&from, &to))
+                .map_err(|error| format!("{name}: {error}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the test of the check passes in a copy of the project. A copy that cannot be built is an error.
+fn test(copy: &Path) -> Result<bool, Failure> {
+    let prepared = |command: &mut Command| {
+        command.current_dir(copy).env("CARGO_TARGET_DIR", root().join("target/faults/build"));
+        command.args(["test", "--quiet", "-p", "loomir-testing", "--test", "legality"]);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+    };
+    let status = |arguments: &[&str]| {
+        let mut command = cargo();
+        prepared(&mut command);
+        command.args(arguments).status().map_err(|error| error.to_string())
+    };
+    if !status(&["--no-run"])?.success() {
+        return Err("the project does not build".to_owned());
+    }
+    Ok(status(&[])?.success())
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+fn write(file: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_where_they_are_said_to_be() {
+        for fault in FAULTS {
+            let text = read(&root().join(fault.file)).unwrap_or_default();
+            assert_eq!(text.matches(fault.text).count(), 1, "{} in {}", fault.what, fault.file);
+        }
+    }
+}
