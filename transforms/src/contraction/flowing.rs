@@ -163,12 +163,17 @@ impl<'a> Flowing<'a> {
         loads.iter().any(met)
     }
 
-    /// What is to be done with a local allocation. `None` if none of its accesses is here, or not all.
+    /// What is to be done with a local allocation. `None` if none of its accesses is here, or not all, or if it is made elsewhere: then what one
+    /// run of the block leaves in it another one may find.
     pub(super) fn plan(&self, allocation: Value) -> Option<Plan> {
         let all: Vec<AccessId> = self.timeline.of_base(Base::Allocation(allocation)).collect();
         let (writes, loads): (Vec<AccessId>, Vec<AccessId>) =
             all.iter().partition(|id| self.timeline.get(**id).class.writes);
-        if loads.is_empty() || writes.is_empty() || !self.are_all(allocation, &all) {
+        if loads.is_empty()
+            || writes.is_empty()
+            || !self.timeline.makes(allocation)
+            || !self.are_all(allocation, &all)
+        {
             return None;
         }
         let stays = |why| Some(Plan { dead: Vec::new(), kept: Vec::new(), storage: Storage::Stays(why) });

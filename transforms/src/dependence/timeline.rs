@@ -117,6 +117,8 @@ pub struct Timeline {
     extents: HashMap<Op, (u32, u32)>,
     /// How many loops are around each parameter.
     depths: HashMap<Value, u32>,
+    /// The objects that are made here. What others hold may be read by the next run of the block, if it has one.
+    made: HashSet<Value>,
     /// Accesses by object, in order.
     by_base: HashMap<Base, Vec<AccessId>>,
     /// Those of objects that are not local, by how much is known of where they are.
@@ -139,6 +141,7 @@ impl Timeline {
                 around: Surroundings::of(body, block).constraints,
                 extents: HashMap::new(),
                 depths: HashMap::new(),
+                made: HashSet::new(),
                 by_base: HashMap::new(),
                 by_rank: Default::default(),
                 visible: Vec::new(),
@@ -191,6 +194,11 @@ impl Timeline {
         let mut known = true;
         form.each_parameter(&mut |value| known &= self.depth_of(value) <= depth);
         known
+    }
+
+    /// Whether an object that is touched here is made here, so that no other run of the block reads or writes it.
+    pub fn makes(&self, object: Value) -> bool {
+        self.made.contains(&object)
     }
 
     /// How many loops are around a parameter or an allocation.
@@ -346,6 +354,9 @@ impl Scan<'_> {
         };
         if let Base::Allocation(object) = class.base {
             enter(object);
+            if body.value_block(object).is_some_and(|block| blocks.contains_key(&block)) {
+                self.timeline.made.insert(object);
+            }
         }
         class.origin.map(&mut enter);
         let subscripts = class.subscripts.iter().flatten().flatten();
