@@ -1,12 +1,15 @@
 //! Loop fusion: neighbouring counted loops become one.
 //!
-//! Loops written as `scf.while` that count are counted loops ([`while_to_for`]). Level by level from the outside: in each sequence of the loop tree, a loop is tried with the next one; where
+//! Level by level from the outside: in each sequence of the loop tree, a loop is tried with the next one; where
 //! [`legality`] finds every dependence kept, the second loop's body is put behind the first's, and the fused loop is tried with the next (a
-//! cascade). Then the bodies are treated the same way. What stands between two loops is moved before the first, or the second
-//! over it, if that may be; so a loop is tried with the nearest few before it.
+//! cascade). Neighbouring conditionals of one condition become one. Then the bodies of loops and conditionals are treated the same way.
+//! What stands between two loops is moved before the first, or the second over it, if that may be; so a loop is tried with the nearest
+//! few before it.
+//!
 //! If a dependence would be turned around, the second loop runs as many iterations later as keeps it. Iterations that not all loops have run
 //! by themselves, before and after the fused loop (`fusion/group.rs`). If no delay helps, and the second loop may run in any order, it runs backwards.
-//! Loops whose iterations may run in any order are fused where those of both together may.
+//! Parallel loops are fused where the iterations of both together may run in any order, so that they stay parallel. Loops written
+//! as `scf.while` that count are counted loops ([`while_to_for`]).
 //!
 //! Whatever is not fused gets a remark that says why, under the names LLVM's `loop-fusion` uses.
 //!

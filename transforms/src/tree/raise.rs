@@ -1,4 +1,5 @@
-//! From IR to the tree. It never fails: what is neither a counted loop nor an `if` without results is a statement.
+//! From IR to the tree. It never fails: what is neither a counted loop, nor a parallel one or an `if` without results, is a statement. A parallel
+//! loop is one loop of the tree for each dimension.
 //!
 //! **Cost.** Linear in the operations.
 

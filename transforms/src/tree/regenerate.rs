@@ -2,7 +2,8 @@
 //!
 //! What the tree leaves alone is moved, not made again: if the tree is the one that was raised, nothing happens. A loop that is new is
 //! written in the form of its first origin (`affine.for`, `scf.for`), with that loop's variable as its own; variables of the others
-//! are computed from it where they are used. Statements are copied into it, once for each leaf; guards become the `if`s they were.
+//! are computed from it where they are used. Statements are copied into it, once for each leaf; guards become the `if`s they
+//! were, dimensions of a parallel loop that follow one another one operation.
 //!
 //! The tree must keep the order in which values are computed and used, and run a loop that carries values whole. A loop with a range of its own
 //! must count upwards in its first origin, and each of its bounds must be a number, or one value and a number.
