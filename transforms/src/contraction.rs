@@ -24,7 +24,7 @@ use loomir_polyhedra::Limits;
 
 use crate::dependence::base::Base;
 use crate::dependence::flow::Flow;
-use crate::dependence::locals::Locals;
+use crate::dependence::locals::{self, Locals};
 use crate::dependence::timeline::{self, AccessId, Timeline};
 use cleanup::Cleanup;
 use flowing::{Flowing, Missed, Plan, Storage};
@@ -85,10 +85,16 @@ pub fn contract(body: &mut Body, options: &Options) -> Report {
     let report = Report::default();
     let mut contraction = Contraction { locals, cleanup, options, report, replaced: HashSet::new() };
     // What is inside compounds first: what is around sees it as it will be.
-    let blocks = timeline::roots(body);
-    blocks.iter().rev().for_each(|block| contraction.within_iterations(body, *block));
+    for block in timeline::roots(body).into_iter().rev() {
+        contraction.within_iterations(body, block);
+    }
     contraction.finish(body);
-    blocks.iter().rev().for_each(|block| contraction.by_flow(body, *block));
+    // What passed an array on may have gone, and blocks with what was in them.
+    contraction.locals = Locals::of(body);
+    contraction.cleanup = Cleanup::new(&contraction.locals);
+    for block in timeline::roots(body).into_iter().rev() {
+        contraction.by_flow(body, block);
+    }
     contraction.finish(body);
     contraction.report
 }
@@ -126,14 +132,14 @@ impl Contraction<'_> {
             let Base::Allocation(allocation) = base else { continue };
             let flow = Flow::new(body, &timeline, limits);
             let flowing = Flowing::new(body, &timeline, &flow);
-            if let Some(escape) = self.locals.escape(allocation) {
-                if flowing.has_flow(allocation) {
-                    let remark = remarks::missed(body, allocation, Missed::Escapes(escape));
+            if !self.locals.is_local(base) {
+                if flowing.has_flow(allocation)
+                    && let Some(op) = locals::escape(body, allocation)
+                {
+                    let remark = remarks::missed(body, allocation, Missed::Escapes(op));
                     self.report.remarks.push(remark);
                 }
-            } else if self.locals.is_local(base)
-                && let Some(plan) = flowing.plan(allocation)
-            {
+            } else if let Some(plan) = flowing.plan(allocation) {
                 self.carry_out(body, &mut timeline, allocation, plan);
             }
         }

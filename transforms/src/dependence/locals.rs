@@ -17,8 +17,8 @@ use super::base::{AliasMode, Base, Bases};
 pub struct Locals {
     /// In the order of the text.
     allocations: Vec<Value>,
-    /// For each allocation an operation by which it becomes known to others, if there is one.
-    escapes: HashMap<Value, Option<Op>>,
+    /// Whether each becomes known to others.
+    escapes: HashMap<Value, bool>,
 }
 
 impl Locals {
@@ -31,7 +31,7 @@ impl Locals {
                 let is_memref = matches!(body.value_type(value).kind(body.ctx()), TypeKind::MemRef { .. });
                 if is_memref && bases.of(value).0 == Base::Allocation(value) {
                     locals.allocations.push(value);
-                    locals.escapes.insert(value, escape(body, value));
+                    locals.escapes.insert(value, escape(body, value).is_some());
                 }
             }
         }
@@ -45,7 +45,7 @@ impl Locals {
 
     /// Whether a value is an allocation that does not escape.
     pub fn is_local_allocation(&self, value: Value) -> bool {
-        matches!(self.escapes.get(&value), Some(None))
+        self.escapes.get(&value) == Some(&false)
     }
 
     /// Whether nobody but the function's own accesses can touch an object.
@@ -57,22 +57,17 @@ impl Locals {
     pub fn replace(&mut self, old: Value, new: Value) {
         self.forget(old);
         self.allocations.push(new);
-        self.escapes.insert(new, None);
+        self.escapes.insert(new, false);
     }
 
     /// An allocation is no longer there.
     pub fn forget(&mut self, allocation: Value) {
         self.escapes.remove(&allocation);
     }
-
-    /// The operation by which an allocation escapes.
-    pub fn escape(&self, allocation: Value) -> Option<Op> {
-        self.escapes.get(&allocation).copied().flatten()
-    }
 }
 
 /// The first operation found that passes `allocation`, or a view of it, on.
-fn escape(body: &Body, allocation: Value) -> Option<Op> {
+pub fn escape(body: &Body, allocation: Value) -> Option<Op> {
     let mut names = vec![allocation];
     while let Some(name) = names.pop() {
         for used in body.uses(name) {
