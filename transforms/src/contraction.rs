@@ -6,8 +6,9 @@
 //! 1. allocations that only the sides of one conditional use move there (`contraction/sink.rs`);
 //! 2. a load gets the value that its element was last seen with in the same iteration, a store that is overwritten before it is read goes
 //!    (`contraction/forward.rs`);
-//! 3. a load whose last writer, wherever it is, stored a value that is there gets it; stores into local arrays that are no load's last writer go;
-//!    what is left of a local array is folded to the elements that are alive together (`contraction/flowing.rs`, `contraction/folded.rs`);
+//! 3. a load whose last writer, wherever it is, stored a value that is there gets it; stores that are no load's last writer go, if nobody sees them in the
+//!    end either; what is left of a local array is folded to the elements that are alive together (`contraction/flowing.rs`,
+//!    `contraction/folded.rs`);
 //! 4. what is of no more use goes, allocations that are only written among it (`contraction/cleanup.rs`).
 //!
 //! No value is computed again or in another order, so floating point stays what it was, bit for bit. What escapes, or is
@@ -128,6 +129,9 @@ impl Contraction<'_> {
         let flow = Flow::new(body, &timeline, limits);
         let found = Flowing::new(body, &timeline, &flow).invariant();
         self.forward(body, &mut timeline, &found);
+        let flow = Flow::new(body, &timeline, limits);
+        let dead = Flowing::new(body, &timeline, &flow).unseen();
+        self.erase_stores(body, &mut timeline, &dead);
         for base in timeline.bases().collect::<Vec<_>>() {
             let Base::Allocation(allocation) = base else { continue };
             let flow = Flow::new(body, &timeline, limits);

@@ -2,7 +2,7 @@
 //! array is needed at a time.
 //!
 //! A load whose last writer always stored one value that dominates the load, a constant for one, gets it, wherever the store
-//! is. A store into a local array that is the last writer of no load goes.
+//! is. A store into a local array that is the last writer of no load goes, and one that others could see goes if it is not what they see in the end, either.
 //!
 //! **Storage.** What is left may be *folded*: a dimension of which only values in a window of `m` are alive together is subscripted modulo `m`. That
 //! is legal iff each load's last writer in the folded array is the one it had: no store to another element that folds onto the same one may
@@ -24,6 +24,8 @@ use crate::dependence::timeline::{Access, AccessId, Timeline};
 
 /// Most pairs of a load and a store of an array that is to be folded.
 const MAX_PAIRS: usize = 128;
+/// Most accesses on what may overlap an object whose stores are looked at.
+const MAX_NEAR: usize = 24;
 /// Most elements of a window in a dimension whose size is not known.
 const MAX_WINDOW: i64 = 256;
 
@@ -113,6 +115,38 @@ impl<'a> Flowing<'a> {
         let one = sources.writers.iter().all(|id| self.stored(*id) == Some(value));
         let sure = sources.exact && sources.covered && one && available(&value);
         (sure && self.is_current(value, access, &sources, &clock)).then_some(source)
+    }
+
+    /// The stores into objects that others can see, of which neither a read here nor what comes behind the block sees anything.
+    pub(super) fn unseen(&self) -> Vec<AccessId> {
+        let mut unseen = Vec::new();
+        for base in self.timeline.bases() {
+            let Some(end) = self.timeline.end(base) else { continue };
+            let near: Vec<AccessId> = self.timeline.near(base, 0, u32::MAX).take(MAX_NEAR + 1).collect();
+            let stores: Vec<AccessId> = self
+                .timeline
+                .of_base(base)
+                .take(MAX_NEAR + 1)
+                .filter(|id| self.stored(*id).is_some())
+                .collect();
+            if stores.len() < 2 || near.len() > MAX_NEAR {
+                continue;
+            }
+            let reads = near.into_iter().filter(|id| self.timeline.get(*id).reads()).chain([end]);
+            let seen: Option<Vec<Vec<AccessId>>> = reads.map(|read| self.writers_of(read)).collect();
+            if let Some(seen) = seen {
+                unseen
+                    .extend(stores.into_iter().filter(|store| !seen.iter().flatten().any(|id| id == store)));
+            }
+        }
+        unseen
+    }
+
+    /// The writes that a read may get values from.
+    fn writers_of(&self, read: AccessId) -> Option<Vec<AccessId>> {
+        let writers = self.flow.writers(read)?;
+        let clock = self.flow.clock(writers.iter().copied().chain([read]));
+        Some(self.flow.sources(read, &writers, &clock)?.writers)
     }
 
     /// Whether the writers of a load ran in the same iteration of the loops around `value` as the load does.

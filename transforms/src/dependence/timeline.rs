@@ -109,6 +109,9 @@ impl Access {
 #[derive(Clone, Debug)]
 pub struct Timeline {
     accesses: Vec<Access>,
+    /// How many of them there are; behind them are the reads of [`ends`](Timeline::end).
+    real: usize,
+    ends: HashMap<Base, AccessId>,
     /// Those that were removed since.
     gone: HashSet<AccessId>,
     /// What is known where the block stands.
@@ -137,6 +140,8 @@ impl Timeline {
             next: 0,
             timeline: Timeline {
                 accesses: Vec::new(),
+                real: 0,
+                ends: HashMap::new(),
                 gone: HashSet::new(),
                 around: Surroundings::of(body, block).constraints,
                 extents: HashMap::new(),
@@ -148,15 +153,17 @@ impl Timeline {
             },
         };
         let domain = Arc::new(Domain { levels: 0, constraints: Vec::new(), exact: true });
-        scan.block(block, &Arc::new(Place { loops: Vec::new(), sides: Vec::new(), domain }));
+        let outside = Arc::new(Place { loops: Vec::new(), sides: Vec::new(), domain });
+        scan.block(block, &outside);
         let mut timeline = scan.timeline;
         timeline.index(locals);
+        timeline.add_ends(locals, &outside);
         timeline
     }
 
     /// The accesses in order, without those that were removed.
     pub fn accesses(&self) -> impl DoubleEndedIterator<Item = AccessId> + '_ {
-        (0..self.accesses.len() as u32).map(AccessId).filter(|id| !self.gone.contains(id))
+        (0..self.real as u32).map(AccessId).filter(|id| !self.gone.contains(id))
     }
 
     /// The accesses of an object, in order, without those that were removed.
@@ -181,7 +188,7 @@ impl Timeline {
             let base = access.class.base;
             (self.by_base[&base].first() == Some(&AccessId(i as u32))).then_some(base)
         };
-        self.accesses.iter().enumerate().filter_map(first)
+        self.accesses[..self.real].iter().enumerate().filter_map(first)
     }
 
     /// The numbers of an operation and all inside it: those of a loop or a conditional, or `order` alone.
@@ -244,6 +251,42 @@ impl Timeline {
             let within = list[start..].iter().copied().take_while(move |id| self.get(*id).order <= last);
             within.filter(|id| !self.gone.contains(id))
         })
+    }
+
+    /// The read of every element of an object behind everything: what others can see of it when the block has run. `None` if it is local, made again and
+    /// again, or written under several names.
+    pub fn end(&self, base: Base) -> Option<AccessId> {
+        self.ends.get(&base).copied()
+    }
+
+    /// Adds the reads behind everything, of the objects that are not local.
+    fn add_ends(&mut self, locals: &Locals, outside: &Arc<Place>) {
+        self.real = self.accesses.len();
+        let seen = self.bases().filter(|base| !locals.is_local(*base));
+        let ends: Vec<(Base, Access)> =
+            seen.filter_map(|base| Some((base, self.end_of(base, outside)?))).collect();
+        for (base, end) in ends {
+            self.ends.insert(base, AccessId(self.accesses.len() as u32));
+            self.accesses.push(end);
+        }
+    }
+
+    fn end_of(&self, base: Base, outside: &Arc<Place>) -> Option<Access> {
+        let mut writes = self.of_base(base).map(|id| self.get(id)).filter(|access| access.class.writes);
+        let first = writes.next()?;
+        let is_once = self.names_one_object(&first.class, 0) && self.object_depth(first, first) == 0;
+        if !is_once || writes.any(|access| access.class.origin != first.class.origin) {
+            return None;
+        }
+        let levels = first.class.subscripts.as_ref()?.len() as u32;
+        let class = Class {
+            subscripts: Some((0..levels).map(|level| Some(Form::level(level))).collect()),
+            writes: false,
+            domain: Arc::new(Domain { levels, constraints: Vec::new(), exact: true }),
+            ..first.class.clone()
+        };
+        let (op, place) = (first.op, outside.clone());
+        Some(Access { op, class, place, order: u32::MAX, compound: false, parameters: 0 })
     }
 
     fn index(&mut self, locals: &Locals) {
