@@ -71,7 +71,7 @@ impl Groups {
 
     /// Whether nothing is judged of an access: of where its iterations run.
     fn is_open(&self, around: &[Step]) -> bool {
-        around.iter().any(|step| self.cut.contains(&self.of(step.id)) || self.backwards.contains(&step.id))
+        around.iter().any(|step| self.cut.contains(&self.of(step.id)) || self.has_backwards(step.id))
     }
 
     /// Whether a trace has accesses in a loop of which nothing is judged.
