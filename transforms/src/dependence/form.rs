@@ -13,6 +13,7 @@ use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::{Bound, LoopBounds, LoopLike, ParallelLike, Step, Subscripts};
 use loomir_dialects::{affine, arith, memref};
 use loomir_ir::affine::AffineExprKind;
+use loomir_ir::opdef::OpDef;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{AffineExpr, Attr, Block, Body, Op, Value, ValueDef};
 
@@ -481,6 +482,9 @@ impl<'b> Forms<'b> {
                     let subscripts = Subscripts { map, operands: body.operands(op).collect() };
                     return self.subscript_ranges(&subscripts, fuel).into_iter().next().flatten();
                 }
+                if let Some(range) = self.division_range(op, fuel) {
+                    return Some(range);
+                }
                 let casts = [arith::IndexCastOp::DEF, arith::ExtSIOp::DEF];
                 if casts.into_iter().any(|def| info.is(def)) {
                     let inner = self.range(body.operand(op, 0), fuel);
@@ -489,6 +493,27 @@ impl<'b> Forms<'b> {
                 let exact = self.exact_range(op, fuel)?;
                 fits(exact, width(body, value)).then_some(exact)
             }
+        }
+    }
+
+    /// The range of a quotient or remainder by a positive number.
+    fn division_range(&mut self, op: Op, fuel: usize) -> Option<Range> {
+        let (body, info) = (self.body, self.body.info(op));
+        let is = |defs: [&'static OpDef; 2]| defs.into_iter().any(|def| info.is(def));
+        let (truncated, rest) =
+            (is([arith::DivSIOp::DEF, arith::DivUIOp::DEF]), is([arith::RemSIOp::DEF, arith::RemUIOp::DEF]));
+        if !truncated && !rest && !info.is(arith::FloorDivSIOp::DEF) {
+            return None;
+        }
+        let divisor = constant_of(body, body.operand(op, 1))?.as_int(body.ctx()).filter(|d| *d > 0)?;
+        let (divisor, range) = (i128::from(divisor), self.range(body.operand(op, 0), fuel));
+        let unsigned = is([arith::DivUIOp::DEF, arith::RemUIOp::DEF]);
+        match (rest, truncated) {
+            (true, _) if unsigned || range.0 >= 0 => Some((0, divisor - 1)),
+            (true, _) => Some((1 - divisor, divisor - 1)),
+            (_, true) if unsigned && range.0 < 0 => None,
+            (_, true) => Some((range.0 / divisor, range.1 / divisor)),
+            _ => Some((range.0.div_euclid(divisor), range.1.div_euclid(divisor))),
         }
     }
 
