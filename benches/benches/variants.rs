@@ -51,7 +51,7 @@ fn main() {
         let block = block_of(&copy);
         let own = raise(&copy, block, &mut forest, AliasMode::May);
         assert_eq!(own.root, original);
-        regenerate(&mut copy, &own, &forest, *variant, Rewrite::Changed);
+        assert_eq!(regenerate(&mut copy, &own, &forest, *variant, Rewrite::Changed), Ok(()));
         verified += usize::from(!verifier::verify(&copy).has_errors());
     }
     let written = start.elapsed() / WRITTEN as u32;

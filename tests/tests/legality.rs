@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 
 use loomir::AliasMode;
-use loomir::ir::{Block, Body};
+use loomir::dialects::interp::Limits;
+use loomir::ir::{Block, Body, verifier};
 use loomir::transforms::dependence::base::Bases;
 use loomir::transforms::legality::{Checker, Verdict, Witness};
 use loomir::transforms::tree::raise::raise;
+use loomir::transforms::tree::regenerate::{Rewrite, regenerate};
 use loomir::transforms::tree::{Forest, Program, StatementId};
+use loomir_testing::behaviour::{inputs, same_behaviour};
 use loomir_testing::edits::{KINDS, edit};
 use loomir_testing::generate::generate;
 use loomir_testing::instances::{Finding, Values, compare, is_exact, run};
@@ -39,6 +42,8 @@ struct Tally {
     confirmed: u32,
     open: u32,
     unavailable: u32,
+    written: u32,
+    executed: u32,
 }
 
 /// One random program and a few trees of it. Panics where the check is wrong.
@@ -47,6 +52,7 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
     let text = generate(&mut random).to_mlir().mlir;
     let ctx = loomir::context();
     let mut module = loomir::parse(&ctx, &text, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+    let mut edits = Vec::new();
     each_function(&mut module, &mut |body, block| {
         let mut forest = Forest::default();
         let mode = AliasMode::Distinct;
@@ -58,6 +64,7 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
         let sized = run(&program, &forest, program.root, none)
             .is_some_and(|all| compare(body, &program, &all, &all, none) == Finding::Same);
         let checker = Checker::new(body, &program, mode, Default::default());
+        let mut last = None;
         for _ in 0..12 {
             let (mut tree, mut kinds) = (program.root, Vec::new());
             for _ in 0..random.range(1, 3) {
@@ -94,6 +101,7 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
                 Verdict::Legal { .. } => {
                     tally.legal += 1;
                     assert_eq!(fault, None, "{}", says());
+                    last = Some((tree, kinds));
                 }
                 // Where a value can be seen is not asked there.
                 Verdict::Illegal(Witness::Unavailable { .. })
@@ -112,7 +120,26 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
                 Verdict::Unknown { .. } => panic!("no answer: {}", says()),
             }
         }
+        // The last one that may run, written and executed.
+        let is_kernel =
+            body.attr(body.root(), "sym_name").and_then(|name| name.as_str(body.ctx())) == Some("kernel");
+        if let Some((tree, kinds)) = last.filter(|_| is_kernel) {
+            let written = regenerate(body, &program, &forest, tree, Rewrite::Changed);
+            tally.written += u32::from(written.is_ok());
+            edits = kinds;
+        }
     });
+    let errors = verifier::verify(&module);
+    let told = || format!("case {index}, {edits:?}\n{text}\n{}", loomir::print(&module));
+    assert!(!errors.has_errors(), "{}{}", errors.to_text(&ctx), told());
+    let before = loomir::parse(&ctx, &text, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+    let mut calls = inputs(&before, "kernel", &mut random).unwrap_or_default();
+    // Two arguments are distinct buffers.
+    calls.retain(|call| !call.iter().any(|argument| argument.starts_with('@')));
+    match same_behaviour(&before, &module, "kernel", &calls, &Limits::default()) {
+        Ok(agreement) => tally.executed += agreement.compared as u32,
+        Err(difference) => panic!("{difference}\n{}", told()),
+    }
 }
 
 #[test]
@@ -124,6 +151,7 @@ fn the_check_says_what_running_every_instance_says() {
     }
     assert!(tally.legal > 200 && tally.illegal > 200, "{tally:?}");
     assert!(tally.confirmed * 10 > tally.illegal * 8, "{tally:?}");
+    assert!(tally.written > 50 && tally.executed > 100, "{tally:?}");
     for (kind, [legal, illegal]) in &tally.edits {
         let always_wrong = ["drop", "delay"].contains(kind);
         assert!((*legal > 5 || always_wrong) && *illegal > 5, "{kind}: {legal} legal, {illegal} not");

@@ -128,7 +128,9 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
             return report;
         }
     }
-    regenerate(body, &program, &forest, root, Rewrite::Changed);
+    if let Err(op) = regenerate(body, &program, &forest, root, Rewrite::Changed) {
+        report.remarks.push(remarks::not_written(body, op));
+    }
     report
 }
 

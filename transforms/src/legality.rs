@@ -67,7 +67,7 @@ pub enum Witness {
     Repeated(Instance),
     /// An instance that would run and did not.
     Added(Instance),
-    /// How often this loop runs is known only when it does, and its iterations are taken apart.
+    /// How often this loop runs, or whether this condition holds, is known only when the program runs, and what it decides does not stay together.
     Extent(Op),
     /// This loop hands values on to its next iteration, and does not run whole and in order.
     Carried(Op),

@@ -126,8 +126,8 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         what: "a statement of another part is not noticed",
         file: COVERAGE,
-        text: "&[Form::constant(-1)], true",
-        replacement: "&[Form::constant(0)], true",
+        text: "&[Form::constant(-1)], true, Witness::Repeated",
+        replacement: "&[Form::constant(0)], true, Witness::Repeated",
     },
     Fault {
         what: "any loops will do for a statement",
@@ -156,8 +156,8 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         what: "the second part of a loop begins one iteration late",
         file: EDIT,
-        text: "let from = Span::Range { scale, lower: with(&lower), upper };",
-        replacement: "let at = at.plus(&Form::constant(scale), 1)?;\n        let with = |forms: &[Form]| forms.iter().chain([&at]).cloned().collect::<Box<[Form]>>();\n        let from = Span::Range { scale, lower: with(&lower), upper };",
+        text: "let from = Span::range(scale, with(&lower), upper.to_vec());",
+        replacement: "let at = at.plus(&Form::constant(scale), 1)?;\n        let with = |forms: &[Form]| forms.iter().chain([&at]).cloned().collect();\n        let from = Span::range(scale, with(&lower), upper.to_vec());",
     },
 ];
 

@@ -382,15 +382,11 @@ impl Group {
 
     /// The times between the greatest of `lower` and the least of `upper`; of numbers only that one is kept.
     fn range(&self, lower: Vec<Form>, upper: Vec<Form>) -> Span {
-        let reduce = |forms: Vec<Form>, pick: fn(i64, i64) -> i64| -> Box<[Form]> {
-            let number = forms.iter().filter_map(Form::as_constant).reduce(pick);
-            let others = forms.into_iter().filter(|form| form.as_constant().is_none());
-            let all = number.map(Form::constant).into_iter().chain(others);
-            let inside = |form: Form| relative(&form, self.depth);
-            all.map(|form| inside(form).unwrap_or_else(|| unreachable!("bounds are over the levels around")))
-                .collect()
+        let inside = |form: &Form| {
+            relative(form, self.depth).unwrap_or_else(|| unreachable!("bounds are over the levels around"))
         };
-        Span::Range { scale: self.scale, lower: reduce(lower, i64::max), upper: reduce(upper, i64::min) }
+        let all = |forms: Vec<Form>| forms.iter().map(inside).collect();
+        Span::range(self.scale, all(lower), all(upper))
     }
 }
 

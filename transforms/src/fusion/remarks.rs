@@ -71,6 +71,15 @@ pub(super) fn not_merged(body: &Body, first: Op, second: Op, between: Op) -> Dia
         .note(body.loc(between), "it stands here")
 }
 
+/// What is said of a block that stays as it was, because what was made of this loop has no form.
+pub(super) fn not_written(body: &Body, op: Op) -> Diagnostic {
+    let message = format!(
+        "{}What fusion made of this loop cannot be written; the loops stay as they were",
+        function(body)
+    );
+    Diagnostic::remark(body.loc(op), message)
+}
+
 /// What is said of a block that stays as it was, because what was made of it is not legal when it is judged as a whole: an error if that is certain.
 pub(super) fn not_confirmed(body: &Body, block: Block, verdict: &Verdict) -> Diagnostic {
     let place = body.loc(body.region_parent(body.block_region(block)));

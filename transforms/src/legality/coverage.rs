@@ -32,7 +32,7 @@ pub(super) fn check(part: &Part<'_>, statements: &[Placed], leaves: &[Placed]) -
     let is_pure = |id: StatementId| part.body.has_trait(part.program.statement(id).op, Trait::Pure);
     // What is not of this part runs elsewhere already.
     for leaf in added.into_iter().filter(|leaf| !is_pure(leaf.statement)) {
-        verdict = verdict.or(nothing_added(part, leaf, &[Form::constant(-1)], true));
+        verdict = verdict.or(nothing_added(part, leaf, &[Form::constant(-1)], true, Witness::Repeated));
     }
     for whole in statements.iter().filter(|whole| !is_pure(whole.statement)) {
         verdict = verdict.or(statement(part, whole, &of_statement[&whole.statement]));
@@ -66,7 +66,8 @@ fn statement(part: &Part<'_>, whole: &Placed, leaves: &[&Placed]) -> Verdict {
     }
     let mut verdict = Verdict::Legal { assumed_apart: Vec::new() };
     for (i, leaf) in leaves.iter().enumerate() {
-        verdict = verdict.or(nothing_added(part, leaf, &whole.domain.constraints, whole.domain.exact));
+        let (allowed, exact) = (&whole.domain.constraints, whole.domain.exact);
+        verdict = verdict.or(nothing_added(part, leaf, allowed, exact, Witness::Added));
         for other in &leaves[..=i] {
             verdict = verdict.or(nothing_repeated(part, leaf, other));
         }
@@ -91,8 +92,14 @@ fn keeps_whole(part: &Part<'_>, leaf: &Placed, whole: &Placed) -> bool {
     is_permutation && leaf.unsaid.is_empty() && whole.unsaid.is_empty() && wanted == Some(own)
 }
 
-/// Each iteration of a leaf is one of its statement: none of these constraints on those is broken.
-fn nothing_added(part: &Part<'_>, leaf: &Placed, constraints: &[Form], exact: bool) -> Verdict {
+/// Each iteration of a leaf is one that it may run: none of these constraints on those is broken.
+fn nothing_added(
+    part: &Part<'_>,
+    leaf: &Placed,
+    constraints: &[Form],
+    exact: bool,
+    witness: fn(Instance) -> Witness,
+) -> Verdict {
     let Some(constraints) = in_place(leaf, constraints) else { return part.unknown(leaf.statement) };
     for constraint in constraints {
         let forms: Vec<&Form> = leaf.map.iter().chain([&constraint]).collect();
@@ -102,7 +109,7 @@ fn nothing_added(part: &Part<'_>, leaf: &Placed, constraints: &[Form], exact: bo
         let mut runs = Pair::with_forms(leaf.domain.instances(), nothing, frame.depth, around, &[], &forms);
         let broken = runs.affine(&constraint, Side::First);
         runs.system.set.add_lt(broken, 0);
-        let fault = |instance| part.at_fault(Witness::Added(instance), leaf.domain.exact && exact);
+        let fault = |instance| part.at_fault(witness(instance), leaf.domain.exact && exact);
         if let Some(verdict) = found(part, leaf, &runs, fault) {
             return verdict;
         }

@@ -127,8 +127,8 @@ impl Scope<'_> {
         for (place, origin) in header.origins.iter().enumerate() {
             let op = part.program.loop_info(origin.of).op;
             let map = self.levels(&origin.map, self.frame.depth + 1)?;
-            let leads = place == 0 && header.span == Span::Whole;
-            if leads || part.program.loop_info(origin.of).carried > 0 {
+            // The first one gives the form in which the loop is written, its step at least.
+            if place == 0 || part.program.loop_info(origin.of).carried > 0 {
                 for value in part.body.operands(op) {
                     self.need(value, op, &map[..map.len().saturating_sub(1)])?;
                 }

@@ -145,9 +145,9 @@ impl Forest {
         let Header { span, origins, parallel } = counted(program, self.header(header))?;
         let Span::Range { scale, lower, upper } = span else { return None };
         let at = at.times(scale)?;
-        let with = |forms: &[Form]| forms.iter().chain([&at]).cloned().collect::<Box<[Form]>>();
-        let below = Span::Range { scale, lower: lower.clone(), upper: with(&upper) };
-        let from = Span::Range { scale, lower: with(&lower), upper };
+        let with = |forms: &[Form]| forms.iter().chain([&at]).cloned().collect();
+        let below = Span::range(scale, lower.to_vec(), with(&upper));
+        let from = Span::range(scale, with(&lower), upper.to_vec());
         Some(
             [below, from]
                 .map(|span| self.make_loop(Header { span, origins: origins.clone(), parallel }, body)),
@@ -170,7 +170,7 @@ fn counted(program: &Program, header: &Header) -> Option<Header> {
         here.substitute(&mut |level| Some(Form::level(level.checked_sub(1)?)))
     };
     let upper = space.extents()?.iter().map(around).collect::<Option<_>>()?;
-    let span = Span::Range { scale: space.step?, lower: Box::new([Form::constant(0)]), upper };
+    let span = Span::range(space.step?, vec![Form::constant(0)], upper);
     Some(Header { span, origins: header.origins.clone(), parallel: header.parallel })
 }
 

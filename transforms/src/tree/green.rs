@@ -357,6 +357,11 @@ impl Origin {
 }
 
 impl Span {
+    /// All `x` with `scale · x ≥` each lower and `scale · x <` each upper form; of numbers only that one is kept which says most.
+    pub fn range(scale: i64, lower: Vec<Form>, upper: Vec<Form>) -> Span {
+        Span::Range { scale, lower: tightest(lower, i64::max), upper: tightest(upper, i64::min) }
+    }
+
     /// All forms in it.
     pub fn forms(&self) -> impl Iterator<Item = &Form> {
         let (lower, upper): (&[Form], &[Form]) = match self {
@@ -376,6 +381,13 @@ impl Span {
             }
         })
     }
+}
+
+/// The forms with one number at most, first: the one that `pick` prefers.
+fn tightest(forms: Vec<Form>, pick: fn(i64, i64) -> i64) -> Box<[Form]> {
+    let number = forms.iter().filter_map(Form::as_constant).reduce(pick).map(Form::constant);
+    let others = forms.into_iter().filter(|form| form.as_constant().is_none());
+    number.into_iter().chain(others).collect()
 }
 
 /// One more than the greatest level a form refers to.

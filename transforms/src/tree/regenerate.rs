@@ -5,8 +5,9 @@
 //! are computed from it where they are used. Statements are copied into it, once for each leaf; guards become the `if`s they
 //! were, dimensions of a parallel loop that follow one another one operation.
 //!
-//! The tree must keep the order in which values are computed and used, and run a loop that carries values whole. A loop with a range of its own
-//! must count upwards in its first origin, and each of its bounds must be a number, or one value and a number.
+//! The tree must keep the order in which values are computed and used, and run a loop that carries values whole. What cannot be written is refused: a
+//! loop with a range of its own that does not count upwards in its first origin, or with a bound that is neither a number nor one value and a
+//! number; and one loop of two kinds.
 //!
 //! **Cost.** Linear in the operations of the block and in what is copied.
 
@@ -43,9 +44,19 @@ pub enum Rewrite {
 }
 
 /// Makes the operations of the program's block run in the order of `root`.
-pub fn regenerate(body: &mut Body, program: &Program, forest: &Forest, root: Green, rewrite: Rewrite) {
+///
+/// # Errors
+///
+/// The block stays as it was if a loop cannot be written (see the [module](self)): that loop of the program, or the first of those it is made of.
+pub fn regenerate(
+    body: &mut Body,
+    program: &Program,
+    forest: &Forest,
+    root: Green,
+    rewrite: Rewrite,
+) -> Result<(), Op> {
     if root == program.root && rewrite == Rewrite::Changed {
-        return;
+        return Ok(());
     }
     let end = match body.terminator(program.block) {
         Some(terminator) => InsertPoint::Before(terminator),
@@ -65,6 +76,7 @@ pub fn regenerate(body: &mut Body, program: &Program, forest: &Forest, root: Gre
         known: Known::new(),
         outermost: None,
         loc: Loc::UNKNOWN,
+        unwritable: None,
     };
     for item in forest.with_ifs(root) {
         let own = match item {
@@ -85,7 +97,11 @@ pub fn regenerate(body: &mut Body, program: &Program, forest: &Forest, root: Gre
             None => emit.item(item, end),
         }
     }
-    let mapping = emit.mapping;
+    let Emit { mapping, unwritable, .. } = emit;
+    if let Some(op) = unwritable {
+        restore(body, program.block, &replaced, end);
+        return Err(op);
+    }
     for op in replaced.into_iter().rev().filter(|op| !kept.contains(op)) {
         for result in body.results(op).collect::<Vec<_>>() {
             if let Some(new) = mapping.get(result) {
@@ -93,6 +109,19 @@ pub fn regenerate(body: &mut Body, program: &Program, forest: &Forest, root: Gre
             }
         }
         body.erase(op);
+    }
+    Ok(())
+}
+
+/// Makes `ops` all there is in a block again, in this order before `end`.
+fn restore(body: &mut Body, block: Block, ops: &[Op], end: InsertPoint) {
+    let known: HashSet<Op> = ops.iter().copied().collect();
+    let terminator = body.terminator(block);
+    let new: Vec<Op> = body.ops(block).filter(|op| !known.contains(op) && Some(*op) != terminator).collect();
+    new.into_iter().rev().for_each(|op| body.erase(op));
+    for op in ops {
+        body.detach(*op);
+        Builder::new(body, end).place(*op);
     }
 }
 
@@ -120,6 +149,8 @@ struct Emit<'a> {
     outermost: Option<Op>,
     /// Where what is computed for a loop is said to come from: the loop.
     loc: Loc,
+    /// A loop that cannot be written. What is written from then on is thrown away.
+    unwritable: Option<Op>,
 }
 
 impl Emit<'_> {
@@ -182,15 +213,23 @@ impl Emit<'_> {
             .and_then(|form| form.substitute(&mut |level| absolute(map.get(level as usize)?, depth)));
         let own = map.get(info.depth as usize).and_then(|form| absolute(form, depth));
         if info.space.variable.is_some() {
-            let sum = form.and_then(|form| self.sum_of(&form));
-            let sum = sum.unwrap_or_else(|| unreachable!("the numbers of a loop's variable fit 64 bits"));
+            let sum = form.and_then(|form| self.sum_of(&form)).unwrap_or_else(|| self.give_up(of));
             return self.value_of(sum, self.body.value_type(old), at);
         }
         // Nothing is known of the variable but that the loop is whole: it is the new loop's.
         match own.as_ref().map(Form::terms) {
             Some([(Atom::Level(level), 1)]) => self.scopes[*level as usize].variable,
-            _ => unreachable!("a loop whose variable is not affine is run whole"),
+            _ => {
+                let anything = self.give_up(of);
+                self.value_of(anything, self.body.value_type(old), at)
+            }
         }
+    }
+
+    /// A loop cannot be written: any number will do in its place.
+    fn give_up(&mut self, of: LoopId) -> Sum {
+        self.unwritable.get_or_insert(self.program.loop_info(of).op);
+        Sum::constant(0)
     }
 
     /// A form over the levels around as one over values that are there.
@@ -261,13 +300,17 @@ impl Emit<'_> {
         let depth = self.scopes.len() as u32;
         let meaning = self.meaning(lead);
         let range = match (&header.span, &meaning) {
-            (Span::Whole, _) => None,
-            (Span::Range { lower, upper, .. }, Some((meaning, scale))) => {
-                let range = Range::of(lower, upper, meaning, *scale, depth);
-                Some(range.unwrap_or_else(|| unreachable!("the numbers of a loop's bounds fit 64 bits")))
+            (Span::Range { scale: own, lower, upper }, Some((meaning, scale))) if own == scale => {
+                Range::of(lower, upper, meaning, *scale, depth)
             }
-            (Span::Range { .. }, None) => unreachable!("a loop that is cut counts its iterations"),
+            _ => None,
         };
+        // What is affine in one kind of loop need not be in another.
+        let name = |of: LoopId| self.body.op_name(program.loop_info(of).op);
+        let of_one_kind = header.origins.iter().all(|origin| name(origin.of) == name(lead.of));
+        if (range.is_none() && header.span != Span::Whole) || !of_one_kind {
+            self.give_up(lead.of);
+        }
         if let Some(value) = range.as_ref().and_then(Range::only_value)
             && info.carried == 0
         {

@@ -8,6 +8,7 @@ use loomir_ir::opdef::{OPERAND_SEGMENTS, OpDef};
 use loomir_ir::{AffineExpr, AffineMap, AttrKind, Builder, InsertPoint, OperationState, Type, Value};
 
 use super::super::green::{Header, Origin};
+use super::super::program::LoopId;
 use super::Emit;
 use super::expression::{Expression, Sum};
 use crate::dependence::form::Form;
@@ -79,8 +80,8 @@ impl Emit<'_> {
         let ty = self.body.value_type(info.variable);
         let ctx = self.body.ctx().clone();
         if self.body.is(info.op, affine::ForOp::DEF) {
-            let (lower_map, mut operands) = self.affine_bound(&range.lower, End::Lower, at);
-            let (upper_map, more) = self.affine_bound(&range.upper, End::Upper, at);
+            let (lower_map, mut operands) = self.affine_bound(lead.of, &range.lower, End::Lower, at);
+            let (upper_map, more) = self.affine_bound(lead.of, &range.upper, End::Upper, at);
             let segments = [operands.len() as i64, more.len() as i64, 0];
             operands.extend(more);
             state.operands = operands;
@@ -88,8 +89,8 @@ impl Emit<'_> {
             state.set_attr(&ctx, "upperBoundMap", ctx.attr(AttrKind::AffineMap(upper_map)));
             state.set_attr(&ctx, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &segments));
         } else {
-            let lower = self.bound(&range.lower, End::Lower, ty, at);
-            let upper = self.bound(&range.upper, End::Upper, ty, at);
+            let lower = self.bound(lead.of, &range.lower, End::Lower, ty, at);
+            let upper = self.bound(lead.of, &range.upper, End::Upper, ty, at);
             let step = state.operands[2];
             state.operands = vec![lower, upper, step];
         }
@@ -97,8 +98,8 @@ impl Emit<'_> {
     }
 
     /// One value: the greatest of the lower, the least of the upper bounds.
-    fn bound(&mut self, forms: &[Form], end: End, ty: Type, at: InsertPoint) -> Value {
-        let parts = self.parts(forms);
+    fn bound(&mut self, of: LoopId, forms: &[Form], end: End, ty: Type, at: InsertPoint) -> Value {
+        let parts = self.parts(of, forms, end);
         let number = parts.iter().find_map(|(value, number)| value.is_none().then_some(*number));
         let mut result: Option<Value> = None;
         for (value, offset) in parts {
@@ -133,12 +134,19 @@ impl Emit<'_> {
     }
 
     /// The bounds as the results of a map, and its operands.
-    fn affine_bound(&mut self, forms: &[Form], end: End, at: InsertPoint) -> (AffineMap, Vec<Value>) {
+    fn affine_bound(
+        &mut self,
+        of: LoopId,
+        forms: &[Form],
+        end: End,
+        at: InsertPoint,
+    ) -> (AffineMap, Vec<Value>) {
         let ctx = self.body.ctx().clone();
-        let number = forms.iter().find_map(Form::as_constant);
+        let parts = self.parts(of, forms, end);
+        let number = parts.iter().find_map(|(value, number)| value.is_none().then_some(*number));
         let mut operands: Vec<Value> = Vec::new();
         let mut results = Vec::new();
-        for (value, offset) in self.parts(forms) {
+        for (value, offset) in parts {
             let constant = AffineExpr::constant(&ctx, offset);
             let Some(value) = value else {
                 results.push(constant);
@@ -177,13 +185,18 @@ impl Emit<'_> {
         }
     }
 
-    /// Each bound as a value, if it has one, and a number.
-    fn parts(&mut self, forms: &[Form]) -> Vec<(Option<Value>, i64)> {
-        let part = |form: &Form| self.sum_of(form)?.as_offset();
-        forms
-            .iter()
-            .map(|form| part(form).unwrap_or_else(|| unreachable!("a bound is a value and a number")))
-            .collect()
+    /// Each bound of a loop as a value, if it has one, and a number. There is one without a value at most, the first.
+    fn parts(&mut self, of: LoopId, forms: &[Form], end: End) -> Vec<(Option<Value>, i64)> {
+        let parts = forms.iter().map(|form| self.sum_of(form)?.as_offset()).collect();
+        let parts: Option<Vec<(Option<Value>, i64)>> = parts;
+        let Some(mut parts) = parts else {
+            self.give_up(of);
+            return vec![(None, 0)];
+        };
+        let numbers = parts.iter().filter(|(value, _)| value.is_none()).map(|(_, number)| *number);
+        let number = if end == End::Lower { numbers.max() } else { numbers.min() };
+        parts.retain(|(value, _)| value.is_some());
+        number.map(|number| (None, number)).into_iter().chain(parts).collect()
     }
 
     /// `value` kept where adding `offset` does not wrap.
