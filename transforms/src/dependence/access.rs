@@ -234,8 +234,10 @@ impl<'b> Reader<'b> {
         if let Some(model) = info.interface::<dyn MemoryAccess>() {
             let access = model.access(view);
             let (base, origin) = self.bases.of(access.memref);
-            let subscripts = has_separate_elements(self.body.ctx(), self.body.value_type(access.memref))
-                .then(|| self.forms.of_subscripts(&access.subscripts));
+            // A view that is made inside the statement may be another one each time; an allocation is one object anyway.
+            let is_one = base == Base::Allocation(origin) || self.forms.is_parameter(origin);
+            let separate = has_separate_elements(self.body.ctx(), self.body.value_type(access.memref));
+            let subscripts = (is_one && separate).then(|| self.forms.of_subscripts(&access.subscripts));
             let names_global =
                 self.body.defining_op(origin).is_some_and(|op| self.body.is(op, memref::GetGlobalOp::DEF));
             let class = Class {

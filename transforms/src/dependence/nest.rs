@@ -316,7 +316,13 @@ pub fn in_place(
         let mut keep =
             |form: &Form| program.is_known(form, known).then(|| form.substitute(&mut level)).flatten();
         let mut exact = domain.exact && class.domain.exact;
-        let subscripts = class.subscripts.as_ref().map(|all| all.iter().map(|f| keep(f.as_ref()?)).collect());
+        // A view that is made anew names other elements each time.
+        let is_one = |origin: Value| {
+            class.base == Base::Allocation(origin)
+                || program.is_known(&Form::atom(Atom::Param(origin)), known)
+        };
+        let named = class.subscripts.as_ref().filter(|_| class.origin.is_none_or(is_one));
+        let subscripts = named.map(|all| all.iter().map(|f| keep(f.as_ref()?)).collect());
         let inner = class.domain.levels - own;
         let domain = if inner == 0 && class.domain.constraints.is_empty() && exact == domain.exact {
             domain.clone()
