@@ -150,8 +150,7 @@ impl Pair {
         forms: impl IntoIterator<Item = &'f Form>,
         side: Side,
     ) -> Vec<i64> {
-        let numbers = point.to_i64s().unwrap_or_default();
-        let at = |var: Var| numbers.get(var.index()).copied();
+        let at = |var: Var| point.get(var).to_i64();
         let parameter = |value| at(*self.system.parameters.get(&value)?);
         let value = |form: &Form| form.evaluate(&|level| at(self.level(level, side)), &parameter);
         forms.into_iter().map(|form| value(form).unwrap_or_default()).collect()

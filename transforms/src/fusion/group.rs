@@ -60,6 +60,8 @@ pub(super) struct Group {
     start: i64,
     /// and below each of these over `scale`. One, or two of which it is not known which is less.
     ends: Vec<Form>,
+    /// The greatest number in what a member's variable is at time 0.
+    zero: i64,
     /// Whether all members have the same times, which are those of the first.
     whole: bool,
     /// Whether a member carries values from one iteration to the next, and is run whole for that.
@@ -85,6 +87,7 @@ pub(super) struct Joined {
     nest: Nest,
     start: i64,
     ends: Vec<Form>,
+    zero: i64,
     pub(super) whole: bool,
 }
 
@@ -93,6 +96,13 @@ pub(super) struct Parts {
     pub(super) before: Vec<Green>,
     pub(super) fused: Green,
     pub(super) after: Vec<Green>,
+}
+
+impl Member {
+    /// What its variable is, or would be, at time 0.
+    fn zero(&self, scale: i64) -> Option<Form> {
+        self.lower.as_ref()?.plus(&Form::constant(self.start.checked_mul(scale)?), -1)
+    }
 }
 
 impl Group {
@@ -115,6 +125,7 @@ impl Group {
         };
         let lower = space.lower.as_ref().and_then(|form| here(origin, form, frame.depth));
         let size = ir.preorder(op).count();
+        let lower_number = lower.as_ref().map_or(i64::MIN, Form::constant_part);
         let member = Member { origin: origin.clone(), body, lower, start: 0, end: end.clone(), op, size };
         Some(Group {
             members: vec![member],
@@ -125,6 +136,7 @@ impl Group {
             scale: space.step.unwrap_or(1),
             start: 0,
             ends: end.into_iter().collect(),
+            zero: lower_number,
             whole: true,
             carries: program.loop_info(origin.of).carried > 0,
             parallel: *parallel,
@@ -246,6 +258,7 @@ impl Group {
         let nest = second.footprint.nest.clone().delayed(frame.depth, delay)?;
         let member = Member { origin, body, start: delay, end, ..own.clone() };
         let whole = fit.same && delay == 0 && self.whole;
+        let zero = self.zero.max(member.zero(self.scale).map_or(i64::MIN, |form| form.constant_part()));
         let (start, ends) = if whole {
             (self.start, self.ends.clone())
         } else {
@@ -258,12 +271,14 @@ impl Group {
                 return None;
             }
         }
-        // Nothing to fuse.
+        // The variables at the first time of all have to fit their type.
         let first = start.checked_mul(self.scale)?;
+        zero.checked_add(first)?;
+        // Nothing to fuse.
         if !whole && ends.iter().filter_map(Form::as_constant).any(|end| end <= first) {
             return None;
         }
-        Some(Joined { member, nest, start, ends, whole })
+        Some(Joined { member, nest, start, ends, zero, whole })
     }
 
     /// Whether what a member has before and after the times that end with `ends` can be written down: each bound of its variable as a number, or as one
@@ -276,7 +291,7 @@ impl Group {
         program: &Program,
         frame: &Frame,
     ) -> bool {
-        let (Some(lower), Some(end)) = (&member.lower, &member.end) else { return false };
+        let Some(end) = &member.end else { return false };
         let ty = ir.value_type(program.loop_info(member.origin.of).variable);
         if member.size > MAX_COPIED || ty != ir.value_type(program.loop_info(self.lead().of).variable) {
             return false;
@@ -302,9 +317,8 @@ impl Group {
             [(atom, 1)] => self.scale == 1 && has_value(atom),
             _ => false,
         };
-        // The variable at time 0; at the time a form says it is that form later.
-        let start = member.start.checked_mul(self.scale);
-        let Some(zero) = start.and_then(|start| lower.plus(&Form::constant(start), -1)) else { return false };
+        // At the time a form says the variable is that form later than at time 0.
+        let Some(zero) = member.zero(self.scale) else { return false };
         let bounds = [end].into_iter().chain(ends).map(|form| zero.plus(form, 1));
         // Of two ends that cannot be compared, what is after the lesser is after the other one, unless it is a third.
         (ends.len() == 1 || ends.contains(end))
@@ -318,7 +332,7 @@ impl Group {
         self.members.push(joined.member);
         self.originals.extend(second.originals);
         self.footprint.merge(Footprint { nest: joined.nest, ..second.footprint });
-        (self.start, self.ends) = (joined.start, joined.ends);
+        (self.start, self.ends, self.zero) = (joined.start, joined.ends, joined.zero);
         self.whole = joined.whole;
         self.carries |= second.carries;
     }

@@ -193,9 +193,8 @@ fn nothing_lost(part: &Part<'_>, leaves: &[&Placed], whole: &Placed) -> Verdict 
     match rest.and_then(|rest| rest.sample(part.limits)) {
         Ok(None) => Verdict::Legal { assumed_apart: Vec::new() },
         Ok(Some(point)) => {
-            let numbers = point.to_i64s().unwrap_or_default();
             let iteration = of_whole.iter().skip(part.frame.depth as usize);
-            let iteration = iteration.map(|var| numbers.get(var.index()).copied().unwrap_or_default());
+            let iteration = iteration.map(|var| point.get(*var).to_i64().unwrap_or_default());
             let witness = Witness::Lost(part.instance(id, iteration.collect()));
             part.at_fault(witness, whole.domain.exact)
         }
