@@ -7,6 +7,7 @@
 //!
 //! **Cost.** Linear in the operations.
 
+use loomir_dialects::interfaces::ViewLike;
 use loomir_dialects::{arith, scf};
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::{Block, Body, Builder, Diagnostics, Op, Trait, Value};
@@ -54,10 +55,17 @@ pub fn convert(body: &mut Body, max_ops: usize) -> usize {
 /// The sides of a conditional that only compute.
 fn computing_sides(body: &Body, op: Op, max_ops: usize) -> Option<Vec<Block>> {
     let sides: Vec<Block> = body.own_regions(op).flat_map(|region| body.blocks(region)).collect();
-    let computes = |inside: Op| body.has_trait(inside, Trait::Pure) && body.own_regions(inside).len() == 0;
+    // A view may be of elements that are there only where the side is taken.
+    let is_view = |inside: Op| body.op_ref(inside).info().interface::<dyn ViewLike>().is_some();
+    let runs = body.num_results(op) > 0;
+    let computes = |inside: Op| {
+        body.has_trait(inside, Trait::Pure)
+            && body.own_regions(inside).len() == 0
+            && !(runs && is_view(inside))
+    };
     let inside = || sides.iter().flat_map(|side| body.ops(*side));
     let few = inside().filter(|op| !body.has_trait(*op, Trait::Terminator)).nth(max_ops).is_none();
-    ((few || body.num_results(op) == 0) && inside().all(computes)).then_some(sides)
+    ((few || !runs) && inside().all(computes)).then_some(sides)
 }
 
 fn select(body: &mut Body, op: Op, sides: &[Block]) {

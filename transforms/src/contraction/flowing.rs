@@ -12,6 +12,7 @@
 //!
 //! **Cost.** For each array, for each pair of a load and a store and each dimension one maximum, at most [`MAX_PAIRS`].
 
+use hashbrown::HashSet;
 use loomir_dialects::interfaces::{MemoryAccess, MemoryEffects, ViewLike};
 use loomir_dialects::{affine, memref};
 use loomir_ir::graph::Dominance;
@@ -258,11 +259,11 @@ impl<'a> Flowing<'a> {
 
     /// Whether these are all accesses of an allocation there are.
     fn are_all(&self, allocation: Value, accesses: &[AccessId]) -> bool {
-        let known = |op| accesses.iter().any(|id| self.timeline.get(*id).op == op);
+        let ops: HashSet<Op> = accesses.iter().map(|id| self.timeline.get(*id).op).collect();
         let mut names = vec![allocation];
         while let Some(name) = names.pop() {
             for used in self.body.uses(name) {
-                if known(used.op) {
+                if ops.contains(&used.op) {
                     continue;
                 }
                 let view = self.body.op_ref(used.op);

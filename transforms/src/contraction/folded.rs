@@ -90,6 +90,8 @@ fn rewrite_access(body: &mut Body, op: Op, memref: Value, folds: &[Fold], consta
         }
     }
     body.set_operands(op, &operands);
+    // It was said of another place.
+    body.remove_attr(op, "alignment");
 }
 
 /// The map of the folded subscripts, without the operands that they no longer use.
