@@ -102,6 +102,9 @@ impl Counting {
             _ => return None,
         };
         let ValueDef::BlockArgument { block, index: position } = body.def(counter) else { return None };
+        if block != before {
+            return None;
+        }
         let passed: Vec<Value> = body.operands(condition).skip(1).collect();
         let in_before = |value: Value| match body.def(value) {
             ValueDef::BlockArgument { block, index } if block == after => passed[index],
@@ -109,7 +112,7 @@ impl Counting {
         };
         let increment = body.defining_op(in_before(body.operand(yielded, position)))?;
         let is_fixed = constant_of(body, end).is_some() || !is_within(body, op, end);
-        if block != before || !is_fixed || !body.is(increment, arith::AddIOp::DEF) {
+        if !is_fixed || !body.is(increment, arith::AddIOp::DEF) {
             return None;
         }
         // What `scf.for` allocates on the stack is gone at the end of an iteration.
@@ -182,7 +185,7 @@ impl Counting {
         let is_there = |body: &Body, value: Value| !is_within(body, op, value);
         let end = match constant_of(builder.body(), self.end).and_then(|attr| attr.as_int(&ctx)) {
             _ if !self.inclusive && is_there(builder.body(), self.end) => self.end,
-            Some(end) => number(&mut builder, end + i64::from(self.inclusive)),
+            Some(end) => number(&mut builder, end.wrapping_add(i64::from(self.inclusive))),
             None => {
                 let one = number(&mut builder, 1);
                 let state = builder.state(arith::AddIOp::DEF).operands(&[self.end, one]);

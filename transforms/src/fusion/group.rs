@@ -214,6 +214,10 @@ impl Group {
         let ([own], [original], false) = (&self.members[..], &self.originals[..], self.carries) else {
             return None;
         };
+        // How often it runs is a quotient, which only a number keeps from leaving its type on the way.
+        if self.scale > 1 && own.end.as_ref().is_none_or(|end| end.as_constant().is_none()) {
+            return None;
+        }
         let item = forest.reversed(program, *original)?;
         let Node::Loop { header, body } = forest.get(item) else { return None };
         let origin = forest.header(header).origins.first()?.clone();

@@ -85,7 +85,7 @@ impl Expression<'_> {
             let state = self.builder.state(affine::ApplyOp::DEF).operands(&operands).results(&[Type::INDEX]);
             return self.builder.value(state.attr(&ctx, "map", map));
         }
-        self.arithmetic(sum, ty)
+        self.arithmetic(sum, ty, true)
     }
 
     /// A map with this result, and its operands. `None` if one of them may not be a dimension there.
@@ -117,14 +117,19 @@ impl Expression<'_> {
         })
     }
 
-    fn arithmetic(&mut self, sum: &Sum, ty: Type) -> Value {
+    /// `is_value`: the sum is a value of the program, which is in range.
+    fn arithmetic(&mut self, sum: &Sum, ty: Type, is_value: bool) -> Value {
         let mut all: Option<Value> = None;
         for (term, coefficient) in &sum.terms {
             let value = match term {
                 Term::Value(value) => self.cast(*value, ty),
                 Term::FloorDiv(inner, divisor) => {
-                    let (inner, divisor) = (self.arithmetic(inner, ty), self.constant(*divisor, ty));
-                    self.binary(arith::FloorDivSIOp::DEF, inner, divisor, false)
+                    // What is divided may be beyond a narrow type, though the quotient is not.
+                    let wide = if ty == Type::INDEX { ty } else { Type::I64 };
+                    let (inner, divisor) =
+                        (self.arithmetic(inner, wide, false), self.constant(*divisor, wide));
+                    let quotient = self.binary(arith::FloorDivSIOp::DEF, inner, divisor, false);
+                    self.cast(quotient, ty)
                 }
             };
             all = Some(match (all, coefficient) {
@@ -146,8 +151,11 @@ impl Expression<'_> {
             return all;
         }
         let constant = self.constant(sum.constant, ty);
-        // What one value plus a constant comes to is a value of the program, which is in range. A value that was cut off may not be.
-        let exact = matches!(sum.as_offset(), Some((Some(value), _)) if self.builder.type_of(value) == ty);
+        // What one value plus a constant comes to is in range. A value that was cut off may not be, and a constant beyond the type is another one.
+        let width = ty.integer_width(&self.builder.ctx()).unwrap_or(64).clamp(1, 64);
+        let fits = sum.constant >= i64::MIN >> (64 - width) && sum.constant <= i64::MAX >> (64 - width);
+        let one = matches!(sum.as_offset(), Some((Some(value), _)) if self.builder.type_of(value) == ty);
+        let exact = is_value && fits && one;
         self.binary(arith::AddIOp::DEF, all, constant, exact)
     }
 
