@@ -1,6 +1,7 @@
 //! Programs of any length: functions of N neighbouring loops, for tests of scaling.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 /// How the loops of a chain hang together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,5 +51,19 @@ impl Chain {
             );
         }
         out + "  return\n}\n"
+    }
+
+    /// Demands of `time`, which says what work on so many loops took, that twice the loops cost twice the time and a little for noise. Measures
+    /// up to `tries` times, and once more.
+    ///
+    /// # Panics
+    /// If they cost more.
+    pub fn grows_linearly(self, tries: usize, time: impl Fn(usize) -> Duration) {
+        let grows = |loops: usize| {
+            let (once, twice) = (time(loops), time(2 * loops));
+            twice.as_secs_f64() / once.as_secs_f64()
+        };
+        let factor = (0..tries).map(|_| grows(400)).find(|f| *f <= 2.3).unwrap_or_else(|| grows(400));
+        assert!(factor <= 2.6, "{self:?}: twice the loops cost {factor:.2} times the time");
     }
 }

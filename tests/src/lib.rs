@@ -12,10 +12,12 @@
 //! | [`oracle`] | which loops of a run may be fused, by looking at a trace |
 //! | [`edits`], [`instances`] | random edits of loop trees; what a tree runs, instance by instance |
 //! | [`campaign`] | all of these put together |
+//! | [`blocks`] | what of a module is raised to a tree |
 //! | [`chains`] | long programs, for tests of scaling |
 #![forbid(unsafe_code)]
 
 pub mod behaviour;
+pub mod blocks;
 pub mod campaign;
 pub mod chains;
 pub mod check;

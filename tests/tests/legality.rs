@@ -4,31 +4,18 @@ use std::collections::BTreeMap;
 
 use loomir::AliasMode;
 use loomir::dialects::interp::Limits;
-use loomir::ir::{Block, Body, verifier};
+use loomir::ir::verifier;
 use loomir::transforms::dependence::base::Bases;
 use loomir::transforms::legality::{Checker, Verdict, Witness};
 use loomir::transforms::tree::raise::raise;
 use loomir::transforms::tree::regenerate::{Rewrite, regenerate};
 use loomir::transforms::tree::{Forest, Program, StatementId};
 use loomir_testing::behaviour::{inputs, same_behaviour};
+use loomir_testing::blocks::each_block;
 use loomir_testing::edits::{KINDS, edit};
 use loomir_testing::generate::generate;
 use loomir_testing::instances::{Finding, Values, compare, is_exact, run};
 use loomir_testing::random::Random;
-
-/// The blocks of the functions of a module.
-fn each_function(module: &mut Body, f: &mut dyn FnMut(&mut Body, Block)) {
-    module.for_each_body(&mut |body| {
-        let blocks: Vec<Block> = body
-            .own_regions(body.root())
-            .flat_map(|region| body.blocks(region).collect::<Vec<_>>())
-            .filter(|block| body.terminator(*block).is_some())
-            .collect();
-        for block in blocks {
-            f(body, block);
-        }
-    });
-}
 
 fn statements(program: &Program, forest: &Forest) -> impl Iterator<Item = StatementId> {
     (0..forest.leaves(program.root)).map(StatementId)
@@ -53,7 +40,7 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
     let ctx = loomir::context();
     let mut module = loomir::parse(&ctx, &text, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
     let mut edits = Vec::new();
-    each_function(&mut module, &mut |body, block| {
+    each_block(&mut module, &mut |body, block| {
         let mut forest = Forest::default();
         let mode = AliasMode::Distinct;
         let program = raise(body, block, &mut forest, mode);

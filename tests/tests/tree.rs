@@ -8,6 +8,7 @@ use loomir::transforms::tree::raise::raise;
 use loomir::transforms::tree::regenerate::{Rewrite, regenerate};
 use loomir::transforms::tree::{Forest, Green, Header, Node, StatementId};
 use loomir_testing::behaviour::{inputs, same_behaviour};
+use loomir_testing::blocks::each_block;
 use loomir_testing::chains::Chain;
 use loomir_testing::generate::generate;
 use loomir_testing::random::Random;
@@ -51,20 +52,6 @@ fn a_long_run_of_one_item_overflows_no_stack() {
     assert_eq!(forest.items(first).count(), 100_000);
 }
 
-/// Every block of the functions of a module that is raised as a whole.
-fn each_function(module: &mut Body, f: &mut dyn FnMut(&mut Body, Block)) {
-    module.for_each_body(&mut |body| {
-        let blocks: Vec<Block> = body
-            .own_regions(body.root())
-            .flat_map(|region| body.blocks(region).collect::<Vec<_>>())
-            .filter(|block| body.terminator(*block).is_some())
-            .collect();
-        for block in blocks {
-            f(body, block);
-        }
-    });
-}
-
 #[test]
 fn raising_and_regenerating_everything_is_the_identity() {
     let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/fusion");
@@ -83,7 +70,7 @@ fn raising_and_regenerating_everything_is_the_identity() {
         let mut module =
             loomir::parse(&ctx, &text, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
         let before = loomir::print(&module);
-        each_function(&mut module, &mut |body, block| {
+        each_block(&mut module, &mut |body, block| {
             let mut forest = Forest::default();
             let program = raise(body, block, &mut forest, AliasMode::May);
             loops += program.num_loops();
@@ -102,7 +89,7 @@ fn chain(loops: usize) -> (Body, Block, Forest, loomir::transforms::tree::Progra
     let mut module =
         loomir::parse(&ctx, &source, "chain.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
     let mut raised = None;
-    each_function(&mut module, &mut |body, block| {
+    each_block(&mut module, &mut |body, block| {
         let mut forest = Forest::default();
         let program = raise(body, block, &mut forest, AliasMode::May);
         raised = Some((body.duplicate(), block, forest, program));
@@ -155,7 +142,7 @@ fn loops_that_change_places_are_regenerated_so() {
     let ctx = loomir::context();
     let read = || loomir::parse(&ctx, source, "two.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
     let (before, mut after) = (read(), read());
-    each_function(&mut after, &mut |body, block| {
+    each_block(&mut after, &mut |body, block| {
         let mut forest = Forest::default();
         let program = raise(body, block, &mut forest, AliasMode::May);
         assert!(forest.items(program.root).all(|item| matches!(forest.get(item), Node::Loop { .. })));
@@ -184,7 +171,7 @@ fn what_stands_too_deep_is_a_tree_of_its_own() {
     let mut module =
         loomir::parse(&ctx, &source, "deep.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
     let before = loomir::print(&module);
-    each_function(&mut module, &mut |body, block| {
+    each_block(&mut module, &mut |body, block| {
         let mut forest = Forest::default();
         let program = raise(body, block, &mut forest, AliasMode::May);
         assert_eq!(program.num_loops(), 0);
@@ -208,7 +195,7 @@ fn a_side_that_stands_alone_is_an_if_that_does_nothing_else() {
     let ctx = loomir::context();
     let read = || loomir::parse(&ctx, source, "sides.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
     let (before, mut after) = (read(), read());
-    each_function(&mut after, &mut |body, block| {
+    each_block(&mut after, &mut |body, block| {
         let mut forest = Forest::default();
         let program = raise(body, block, &mut forest, AliasMode::May);
         let guards: Vec<Green> = forest.items(program.root).collect();
@@ -247,7 +234,7 @@ fn what_runs_in_any_order_has_no_dependence_across_iterations() {
         let mut module =
             loomir::parse(&ctx, &source, "two.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
         let mut verdict = None;
-        each_function(&mut module, &mut |body, block| {
+        each_block(&mut module, &mut |body, block| {
             let mut forest = Forest::default();
             let program = raise(body, block, &mut forest, AliasMode::May);
             let items: Vec<Green> = forest.items(program.root).collect();
@@ -277,7 +264,7 @@ fn what_cannot_be_written_leaves_the_block_as_it_was() {
     let mut module =
         loomir::parse(&ctx, &source, "chain.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
     let before = loomir::print(&module);
-    each_function(&mut module, &mut |body, block| {
+    each_block(&mut module, &mut |body, block| {
         let mut forest = Forest::default();
         let program = raise(body, block, &mut forest, AliasMode::May);
         let items: Vec<Green> = forest.items(program.root).collect();

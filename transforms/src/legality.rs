@@ -103,6 +103,11 @@ pub enum Cause {
 }
 
 impl Verdict {
+    /// Every dependence is kept, and nothing was assumed for that.
+    fn legal() -> Verdict {
+        Verdict::Legal { assumed_apart: Vec::new() }
+    }
+
     /// Whether the edit may be made, perhaps under assumptions.
     pub fn is_legal(&self) -> bool {
         matches!(self, Verdict::Legal { .. })

@@ -85,7 +85,7 @@ impl<'a> Checker<'a> {
     /// answer.
     pub fn check(&self, forest: &Forest, tree: Green) -> Verdict {
         if tree == self.program.root {
-            return Verdict::Legal { assumed_apart: Vec::new() };
+            return Verdict::legal();
         }
         let outermost = self.difference(forest, tree, 0);
         let innermost = self.difference(forest, tree, u32::MAX);
@@ -200,7 +200,7 @@ impl<'a> Checker<'a> {
                 let op = self.program.statement(*id).op;
                 Verdict::Illegal(Witness::Lost(Instance { op, iteration: Vec::new() }))
             }
-            None => Verdict::Legal { assumed_apart: Vec::new() },
+            None => Verdict::legal(),
         }
     }
 }

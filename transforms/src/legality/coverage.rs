@@ -21,7 +21,7 @@ use crate::tree::StatementId;
 pub(super) fn check(part: &Part<'_>, statements: &[Placed], leaves: &[Placed]) -> Verdict {
     let mut of_statement: HashMap<StatementId, Vec<&Placed>> =
         statements.iter().map(|whole| (whole.statement, Vec::new())).collect();
-    let mut verdict = Verdict::Legal { assumed_apart: Vec::new() };
+    let mut verdict = Verdict::legal();
     let mut added = Vec::new();
     for leaf in leaves {
         match of_statement.get_mut(&leaf.statement) {
@@ -48,7 +48,7 @@ fn statement(part: &Part<'_>, whole: &Placed, leaves: &[&Placed]) -> Verdict {
     if let [leaf] = leaves
         && keeps_whole(part, leaf, whole)
     {
-        return Verdict::Legal { assumed_apart: Vec::new() };
+        return Verdict::legal();
     }
     // What is not known of when the statement runs is the same for each of its iterations, or nothing can be said.
     for leaf in leaves {
@@ -64,7 +64,7 @@ fn statement(part: &Part<'_>, whole: &Placed, leaves: &[&Placed]) -> Verdict {
             }));
         }
     }
-    let mut verdict = Verdict::Legal { assumed_apart: Vec::new() };
+    let mut verdict = Verdict::legal();
     for (i, leaf) in leaves.iter().enumerate() {
         let (allowed, exact) = (&whole.domain.constraints, whole.domain.exact);
         verdict = verdict.or(nothing_added(part, leaf, allowed, exact, Witness::Added));
@@ -114,7 +114,7 @@ fn nothing_added(
             return verdict;
         }
     }
-    Verdict::Legal { assumed_apart: Vec::new() }
+    Verdict::legal()
 }
 
 /// No two iterations of one or two leaves are one of the statement.
@@ -140,7 +140,7 @@ fn nothing_repeated(part: &Part<'_>, a: &Placed, b: &Placed) -> Verdict {
     let exact = a.domain.exact && b.domain.exact;
     let fault = |instance| part.at_fault(Witness::Repeated(instance), exact);
     let verdict = repeated.iter().find_map(|pairs| found(part, a, pairs, fault));
-    verdict.unwrap_or(Verdict::Legal { assumed_apart: Vec::new() })
+    verdict.unwrap_or(Verdict::legal())
 }
 
 /// What is to be said if there are such instances of a leaf.
@@ -191,7 +191,7 @@ fn nothing_lost(part: &Part<'_>, leaves: &[&Placed], whole: &Placed) -> Verdict 
     let images = Set::from_conjunctions(space.clone(), images.collect());
     let rest = Set::from_conjunctions(space.clone(), vec![all.set]).subtract(&images, part.limits);
     match rest.and_then(|rest| rest.sample(part.limits)) {
-        Ok(None) => Verdict::Legal { assumed_apart: Vec::new() },
+        Ok(None) => Verdict::legal(),
         Ok(Some(point)) => {
             let iteration = of_whole.iter().skip(part.frame.depth as usize);
             let iteration = iteration.map(|var| point.get(*var).to_i64().unwrap_or_default());

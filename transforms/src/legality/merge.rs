@@ -25,7 +25,7 @@ pub fn merged(
     limits: &Limits,
 ) -> Verdict {
     let mut assumed: Vec<(Value, Value)> = Vec::new();
-    let mut doubt: Option<Verdict> = None;
+    let mut verdict = Verdict::legal();
     for base in second.bases() {
         for other in first.bases_near(base) {
             let overlap = bases.overlap(other, base);
@@ -41,17 +41,15 @@ pub fn merged(
                         assume_apart(&mut assumed, other, base);
                         continue;
                     }
-                    match order_lost(a, b, delay, overlap, frame, limits) {
-                        None => {}
-                        // Certain beats possible, the first of each kind is kept.
-                        Some(verdict @ Verdict::Illegal(_)) => return verdict,
-                        Some(verdict) => doubt = doubt.or(Some(verdict)),
+                    verdict = verdict.or(order_kept(a, b, delay, overlap, frame, limits));
+                    if matches!(verdict, Verdict::Illegal(_)) {
+                        return verdict;
                     }
                 }
             }
         }
     }
-    doubt.unwrap_or(Verdict::Legal { assumed_apart: assumed })
+    verdict.or(Verdict::Legal { assumed_apart: assumed })
 }
 
 /// Whether two trees touch nothing in common that one of them writes, so that they may change places. Pairs of arguments
@@ -83,14 +81,15 @@ pub(super) fn assume_apart(assumed: &mut Vec<(Value, Value)>, a: Base, b: Base) 
     }
 }
 
-fn order_lost(
+/// Judges one pair of classes.
+fn order_kept(
     a: &Representative,
     b: &Representative,
     delay: i64,
     overlap: Overlap,
     frame: &Frame,
     limits: &Limits,
-) -> Option<Verdict> {
+) -> Verdict {
     let (s, t) = (&a.class, &b.class);
     let meeting = Meeting::of(s, t, overlap);
     let mut pair = meeting.instances(s, t, frame, &[&a.iteration, &b.iteration]);
@@ -98,8 +97,8 @@ fn order_lost(
     let late = Affine::constant(delay).add_scaled(&second.into(), &1.into());
     pair.system.set.add_gt(first, late);
     let point = match pair.system.set.is_empty(limits) {
-        Emptiness::Empty => return None,
-        Emptiness::Unknown(_) => return Some(Verdict::Unknown { accesses: (a.op, b.op) }),
+        Emptiness::Empty => return Verdict::legal(),
+        Emptiness::Unknown(_) => return Verdict::Unknown { accesses: (a.op, b.op) },
         Emptiness::NonEmpty(point) => point,
     };
     let instance = |of: &Representative, side: Side| {
@@ -111,5 +110,5 @@ fn order_lost(
     let certain = matches!(cause, Cause::Element(_)) && s.domain.exact && t.domain.exact && frame.exact;
     let (first, second) = (instance(a, Side::First), instance(b, Side::Second));
     let witness = Witness::Order { first, second, writes: [s.writes, t.writes], cause };
-    Some(if certain { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) })
+    if certain { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) }
 }

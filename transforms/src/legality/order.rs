@@ -36,7 +36,7 @@ pub(super) fn check(part: &Part<'_>, leaves: &[Placed]) -> Verdict {
             all.push((leaf, place, class));
         }
     }
-    let mut verdict = Verdict::Legal { assumed_apart: Vec::new() };
+    let mut verdict = Verdict::legal();
     for (i, a) in bases.iter().enumerate() {
         for b in &bases[i..] {
             let overlap = part.bases.overlap(*a, *b);
@@ -62,7 +62,7 @@ pub(super) fn check(part: &Part<'_>, leaves: &[Placed]) -> Verdict {
 fn pair(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overlap) -> Verdict {
     let (s, t) = (&a.2.0, &b.2.0);
     if !(s.writes || t.writes) || !part.is_moved(a.0, b.0) {
-        return Verdict::Legal { assumed_apart: Vec::new() };
+        return Verdict::legal();
     }
     // What is assumed apart is judged as if it could meet: only where that would be wrong is there anything to assume.
     let meets = if overlap == Overlap::AssumedApart { Overlap::May } else { overlap };
@@ -83,13 +83,12 @@ fn pair(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overlap) -> Ve
 
 /// Judges whether an instance of `a` that the program runs before one of `b` is run after it.
 fn turned_around(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overlap) -> Verdict {
-    let legal = Verdict::Legal { assumed_apart: Vec::new() };
     let ((first, _, (s, op)), (second, _, (t, other))) = (a, b);
     let meeting = Meeting::of(s, t, overlap);
     let maps: Vec<&Form> = first.map.iter().chain(&second.map).collect();
     let meet = meeting.instances(s, t, part.frame, &maps);
     match meet.system.set.is_empty(part.limits) {
-        Emptiness::Empty => return legal,
+        Emptiness::Empty => return Verdict::legal(),
         Emptiness::Unknown(_) => return Verdict::Unknown { accesses: (*op, *other) },
         Emptiness::NonEmpty(_) => {}
     }
@@ -119,7 +118,7 @@ fn turned_around(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overl
             return if certain { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) };
         }
     }
-    legal
+    Verdict::legal()
 }
 
 /// The pairs of which the program runs the first before the second: they part at a loop, or come in the order of the text.

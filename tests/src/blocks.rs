@@ -1,0 +1,17 @@
+//! The blocks of a module that are raised to trees, each as a whole.
+
+use loomir::ir::{Block, Body};
+
+/// Calls `f` with every block of the functions of a module, those without a terminator left out.
+pub fn each_block(module: &mut Body, f: &mut dyn FnMut(&mut Body, Block)) {
+    module.for_each_body(&mut |body| {
+        let blocks: Vec<Block> = body
+            .own_regions(body.root())
+            .flat_map(|region| body.blocks(region).collect::<Vec<_>>())
+            .filter(|block| body.terminator(*block).is_some())
+            .collect();
+        for block in blocks {
+            f(body, block);
+        }
+    });
+}
