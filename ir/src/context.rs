@@ -68,7 +68,8 @@ pub struct OpInfo {
     name: Name,
     dialect: Name,
     def: Option<DefRef>,
-    format: Option<Format>,
+    /// The definition's assembly format, parsed when it is first asked for: most programs use few operations.
+    format: OnceLock<Option<Format>>,
     /// The names of the definition's attributes, in its order.
     attr_names: Box<[Name]>,
     defaults: OnceLock<Defaults>,
@@ -115,8 +116,22 @@ impl OpInfo {
     }
 
     /// The parsed declarative assembly format.
-    pub fn format(&self) -> Option<&Format> {
-        self.format.as_ref()
+    ///
+    /// # Panics
+    /// If that of a compiled-in definition doesn't parse. [`Context::new`] finds that in a debug build.
+    pub fn format(&self, ctx: &Context) -> Option<&Format> {
+        let parse = || {
+            let def = self.def.as_deref().filter(|def| def.format.is_some())?;
+            // A large dialect may come in several tables.
+            let dialect = ctx.str(self.dialect);
+            let tables = ctx.dialects().iter().filter(|table| table.name == dialect);
+            let directives: Vec<_> = tables.flat_map(|table| table.directives.iter().copied()).collect();
+            match Format::parse(def, &directives) {
+                Ok(format) => Some(format),
+                Err(error) => panic!("assembly format of {}: {error}", def.name),
+            }
+        };
+        self.format.get_or_init(parse).as_ref()
     }
 
     /// The values of its inherent attributes that have defaults.
@@ -269,8 +284,8 @@ impl Context {
     /// A context that knows the dialects and interfaces of `registry`.
     ///
     /// # Panics
-    /// If a compiled-in definition has an assembly format that doesn't parse: a defect of the program that defines the
-    /// dialect, found the first time it runs.
+    /// In a debug build, if a compiled-in definition has an assembly format that doesn't parse: a defect of the program that defines the
+    /// dialect, found the first time it runs. Otherwise the format is parsed when it is needed.
     pub fn new(registry: Registry) -> Self {
         let mut shared = Shared {
             strings: Interner::new(),
@@ -342,6 +357,11 @@ impl Context {
         for (name, attached) in interfaces {
             ctx.add_op(&name, None, attached);
         }
+        if cfg!(debug_assertions) {
+            for (_, info) in ctx.0.op_infos.iter() {
+                info.format(&ctx);
+            }
+        }
         ctx
     }
 
@@ -356,15 +376,6 @@ impl Context {
         // A poisoned lock: some thread panicked between two whole states of the table.
         let mut ids = self.0.op_ids.write().unwrap_or_else(|e| e.into_inner());
         *ids.entry(name).or_insert_with(|| {
-            let format = def.as_ref().filter(|def| def.format.is_some()).map(|def| {
-                // A large dialect may come in several tables.
-                let tables = self.0.dialects.iter().filter(|d| d.name == self.str(dialect));
-                let directives: Vec<_> = tables.flat_map(|d| d.directives.iter().copied()).collect();
-                match Format::parse(def, &directives) {
-                    Ok(format) => format,
-                    Err(error) => panic!("assembly format of {full_name}: {error}"),
-                }
-            });
             let attrs = def.as_ref().map_or(&[][..], |def| &def.attrs);
             let attr_names = attrs.iter().map(|attr| self.name(&attr.name)).collect();
             let owns_arena = def.as_ref().is_some_and(|def| def.owns_arena());
@@ -372,7 +383,7 @@ impl Context {
                 name,
                 dialect,
                 def,
-                format,
+                format: OnceLock::new(),
                 attr_names,
                 defaults: OnceLock::new(),
                 interfaces: interfaces.into_iter().collect(),

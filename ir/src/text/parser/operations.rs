@@ -226,10 +226,11 @@ impl<'s> Parser<'s> {
         state.restart(name, self.loc_at(start));
         self.advance();
         let Some(def) = info.def() else { return Err(self.error_at(start, "operation is not registered")) };
+        let format = if def.parse.is_none() { info.format(self.ctx) } else { None };
         let mut reader = OpParser::of_operation(self, groups);
         if let Some(hook) = def.parse {
             hook(&mut reader, state)?;
-        } else if let Some(format) = info.format() {
+        } else if let Some(format) = format {
             format.read(def, &mut reader, state)?;
         } else {
             let message = format!("'{}' op has no custom assembly form", def.name);

@@ -58,9 +58,9 @@ impl OpPrinter<'_> {
                     print(self, op);
                 }
             }
-            Some(def) if info.format().is_some() => {
+            Some(def) if info.format(self.ctx).is_some() => {
                 self.custom_name(info.name());
-                if let Some(format) = info.format() {
+                if let Some(format) = info.format(self.ctx) {
                     format.write(def, self, op);
                 }
             }
