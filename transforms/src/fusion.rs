@@ -31,10 +31,12 @@ use crate::while_to_for;
 use group::{Group, Joined};
 use line::{Entry, Footprint, Passive};
 use remarks::Missed;
+use reshape::Reshaped;
 
 mod group;
 mod line;
 mod remarks;
+mod reshape;
 
 /// How to fuse.
 #[derive(Clone, Debug)]
@@ -217,19 +219,27 @@ impl Fusion<'_> {
             let length = line.len();
             let Some((Entry::Group(first), between)) = line[at..length].split_first_mut() else { continue };
             let ops = (first.op(self.program), second.op(self.program));
-            match self.plan(first, between, &second, frame) {
+            match self.plan_reshaped(first, between, &second, frame) {
                 Ok(plan) => {
-                    let whole = plan.joined.whole;
+                    let (whole, change) = (plan.joined.whole, plan.reshaped.change);
                     self.report.fused += 1;
-                    self.report.remarks.push(remarks::fused(self.body, ops.0, ops.1, &plan.way, whole));
+                    self.report.remarks.push(remarks::fused(
+                        self.body, ops.0, ops.1, &plan.way, whole, change,
+                    ));
+                    if let Some(reshaped) = plan.reshaped.first {
+                        *first = reshaped;
+                    }
                     for pair in plan.assumed_apart {
                         if !first.assumed.contains(&pair) {
                             first.assumed.push(pair);
                         }
                     }
-                    first.join(self.forest, *second, plan.joined);
+                    first.join(self.forest, *plan.reshaped.second.unwrap_or(second), plan.joined);
                     line::hoist(line, at, &plan.hoisted);
-                    return None;
+                    if let Some(before) = plan.reshaped.before {
+                        line.insert(at, Entry::Group(before));
+                    }
+                    return plan.reshaped.behind.map(Entry::Group);
                 }
                 Err(missed) => {
                     why.get_or_insert((ops, missed));
@@ -381,8 +391,7 @@ impl Fusion<'_> {
                 (way.ok_or_else(|| Missed::Dependences(verdict.clone()))?, Missed::Dependences(verdict))
             }
         };
-        let tested = first.assumed.iter().chain(&assumed_apart).collect::<HashSet<_>>().len();
-        if self.options.alias == AliasMode::Version && tested > MAX_TESTS {
+        if let Some(tested) = self.too_many_tests(first, &assumed_apart) {
             return Err(Missed::TooManyTests(tested));
         }
         let context = (self.body, self.program, &mut *self.forest);
@@ -391,7 +400,14 @@ impl Fusion<'_> {
             Way::Later(delay) => first.align(second, fit, *delay, context, frame),
             Way::Backwards(mirrored) => first.align(mirrored, fit, 0, context, frame),
         };
-        Ok(Plan { way, assumed_apart, joined: joined.ok_or(missed)?, hoisted })
+        let joined = joined.ok_or(missed)?;
+        Ok(Plan { way, assumed_apart, joined, hoisted, reshaped: Reshaped::default() })
+    }
+
+    /// How many pairs of arguments would have to be tested before `first` and what assumes these, if that is too much.
+    fn too_many_tests(&self, first: &Group, assumed: &[(Value, Value)]) -> Option<usize> {
+        let tested = first.assumed.iter().chain(assumed).collect::<HashSet<_>>().len();
+        (self.options.alias == AliasMode::Version && tested > MAX_TESTS).then_some(tested)
     }
 
     fn merged(&self, first: &Group, second: &Group, delay: i64, frame: &Frame) -> Verdict {
@@ -525,6 +541,8 @@ struct Plan {
     joined: Joined,
     /// Which of the entries between them are moved before the first.
     hoisted: Vec<bool>,
+    /// What is done with one of them before.
+    reshaped: Reshaped,
 }
 
 /// The pass `loop-fusion` on `func.func`.

@@ -17,6 +17,7 @@ use loomir_ir::pass::PassInfo;
 pub mod canonicalize;
 pub mod contraction;
 pub mod dependence;
+mod distribution;
 pub mod fusion;
 pub mod if_to_select;
 pub mod legality;

@@ -19,7 +19,7 @@ use super::line::Footprint;
 use super::remarks::Missed;
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::{Frame, Nest, absolute, relative};
-use crate::tree::{Forest, Green, Header, Node, Origin, Program, Span};
+use crate::tree::{Forest, Green, Header, LoopId, Node, Origin, Program, Span};
 
 /// A loop with more operations than this is not cut: what is cut is copied.
 const MAX_COPIED: usize = 256;
@@ -46,6 +46,8 @@ pub(super) struct Member {
 /// Loops that are fused, or one that may be.
 pub(super) struct Group {
     members: Vec<Member>,
+    /// The first of them as a loop of its own.
+    item: Green,
     /// The bodies of all.
     body: Green,
     /// What they touch, in their time; what they use and are.
@@ -91,6 +93,13 @@ pub(super) struct Joined {
     pub(super) whole: bool,
 }
 
+impl Joined {
+    /// Its body, at the times of the group.
+    pub(super) fn body(&self) -> Green {
+        self.member.body
+    }
+}
+
 /// What becomes of a group.
 pub(super) struct Parts {
     pub(super) before: Vec<Green>,
@@ -106,7 +115,7 @@ impl Member {
 }
 
 impl Group {
-    /// The group of one loop. `None` if `item` is none. Linear in what is inside.
+    /// The group of one loop. `None` if `item` is none, or a part of one. Linear in what is inside.
     pub(super) fn of(
         ir: &Body,
         program: &Program,
@@ -115,8 +124,8 @@ impl Group {
         frame: &Frame,
     ) -> Option<Group> {
         let Node::Loop { header, body } = forest.get(item) else { return None };
-        let Header { span: Span::Whole, origins, parallel } = forest.header(header) else { return None };
-        let [origin] = &origins[..] else { return None };
+        let header = forest.header(header);
+        let ([origin], true) = (&header.origins[..], forest.runs_whole(program, header)) else { return None };
         let (op, space) = (program.loop_info(origin.of).op, &program.loop_info(origin.of).space);
         let extents = if space.is_counted() { space.extents() } else { None };
         let end = match extents.as_deref() {
@@ -129,6 +138,7 @@ impl Group {
         let member = Member { origin: origin.clone(), body, lower, start: 0, end: end.clone(), op, size };
         Some(Group {
             members: vec![member],
+            item,
             body,
             footprint: Footprint::of(ir, [op], Nest::of(program, forest, item, frame)),
             originals: vec![item],
@@ -139,9 +149,57 @@ impl Group {
             zero: lower_number,
             whole: true,
             carries: program.loop_info(origin.of).carried > 0,
-            parallel: *parallel,
+            parallel: header.parallel,
             depth: frame.depth,
         })
+    }
+
+    /// The one loop of the group and which it is of the program, if nothing was done with it yet.
+    pub(super) fn untouched(&self, program: &Program, forest: &Forest) -> Option<(Green, LoopId)> {
+        let Node::Loop { header, .. } = forest.get(self.item) else { return None };
+        let of = self.lead().of;
+        let is_raised = forest.header(header).span == Span::Whole
+            && forest.leaves(self.item) == forest.leaves(program.loop_info(of).green);
+        (self.members.len() == 1 && is_raised && !self.carries).then_some((self.item, of))
+    }
+
+    /// The group of one loop that is to run instead of this one, which is a group of one as well.
+    pub(super) fn replaced(
+        &self,
+        item: Green,
+        ir: &Body,
+        program: &Program,
+        forest: &Forest,
+        frame: &Frame,
+    ) -> Option<Group> {
+        let group = Group::of(ir, program, forest, item, frame)?;
+        Some(Group { originals: self.originals.clone(), ..group })
+    }
+
+    /// The body of the last of the loops.
+    pub(super) fn last_body(&self) -> Green {
+        self.members.last().map_or(self.body, |member| member.body)
+    }
+
+    /// Whether there is an object that both touch.
+    pub(super) fn shares_with(&self, other: &Group) -> bool {
+        self.footprint.nest.bases().any(|base| other.footprint.nest.of_base(base).next().is_some())
+    }
+
+    /// Of how many accesses the loop of level `innermost` changes another subscript than the last: these stride through memory.
+    pub(super) fn strides(&self, innermost: u32) -> usize {
+        let moves = |form: &Option<Form>| form.as_ref().is_none_or(|form| form.coefficient_of_level(innermost) != 0);
+        let classes = self.footprint.nest.classes.iter();
+        let subscripts = classes.filter_map(|own| own.class.subscripts.as_deref()?.split_last());
+        subscripts.filter(|(_, others)| others.iter().any(moves)).count()
+    }
+
+    /// The frame of the iterations of the first loop.
+    pub(super) fn inside(&self, program: &Program, forest: &Forest, frame: &Frame) -> Frame {
+        match forest.get(self.item) {
+            Node::Loop { header, .. } => frame.inside(program, forest, header),
+            _ => frame.clone(),
+        }
     }
 
     /// Whether the results of an operation are those of one of the loops.
@@ -192,9 +250,7 @@ impl Group {
         if !same && !may_be_delayed {
             return Err(Missed::TripCounts(constant_trips(&own, step), constant_trips(&others, step)));
         }
-        if !same
-            && !self.footprint.nest.bases().any(|base| second.footprint.nest.of_base(base).next().is_some())
-        {
+        if !same && !self.shares_with(second) {
             return Err(Missed::NothingShared);
         }
         let lowers = second.members[0].lower.as_ref().zip(self.members[0].lower.as_ref());
@@ -211,20 +267,19 @@ impl Group {
         ir: &Body,
         frame: &Frame,
     ) -> Option<Group> {
-        let ([own], [original], false) = (&self.members[..], &self.originals[..], self.carries) else {
-            return None;
-        };
+        let ([own], false) = (&self.members[..], self.carries) else { return None };
         // How often it runs is a quotient, which only a number keeps from leaving its type on the way.
         if self.scale > 1 && own.end.as_ref().is_none_or(|end| end.as_constant().is_none()) {
             return None;
         }
-        let item = forest.reversed(program, *original)?;
+        let item = forest.reversed(program, self.item)?;
         let Node::Loop { header, body } = forest.get(item) else { return None };
         let origin = forest.header(header).origins.first()?.clone();
         let nest = Nest::of(program, forest, item, frame);
         let member = Member { origin, body, lower: None, ..own.clone() };
         Some(Group {
             members: vec![member],
+            item,
             body,
             footprint: Footprint::of(ir, [own.op], nest),
             originals: self.originals.clone(),
@@ -344,6 +399,9 @@ impl Group {
     /// The loops the group is.
     pub(super) fn into_parts(self, forest: &mut Forest) -> Parts {
         let (mut before, mut after) = (Vec::new(), Vec::new());
+        if self.members.len() == 1 {
+            return Parts { before, fused: self.item, after };
+        }
         let span = if self.whole {
             Span::Whole
         } else {

@@ -6,8 +6,9 @@
 use loomir_ir::{Block, Body, Diagnostic, Op, Value};
 
 use super::Way;
+use super::reshape::{Change, Which};
 use crate::dependence::base::AliasMode;
-use crate::legality::{Verdict, called};
+use crate::legality::{Verdict, Witness, called};
 use crate::remark::function;
 
 /// Why a pair was not fused.
@@ -41,8 +42,43 @@ pub(super) enum Missed {
     InOrder(Verdict),
 }
 
+impl Missed {
+    /// Whether the reason is how the iterations of the two lie to each other, so that other shapes of the loops may do better.
+    pub(super) fn is_of_the_iterations(&self) -> bool {
+        use Missed::{CannotBeCut, Dependences, InOrder, Steps, TripCounts, UnknownOffset};
+        matches!(
+            self,
+            Steps(..) | TripCounts(..) | UnknownOffset | CannotBeCut | Dependences(_) | InOrder(_)
+        )
+    }
+
+    /// The operation of the first loop and that of the second whose order would change.
+    pub(super) fn at_fault(&self) -> Option<(Op, Op)> {
+        let (Missed::Dependences(verdict) | Missed::InOrder(verdict)) = self else { return None };
+        match verdict {
+            Verdict::Illegal(Witness::Order { first, second, .. })
+            | Verdict::MayBeIllegal(Witness::Order { first, second, .. }) => Some((first.op, second.op)),
+            Verdict::Unknown { accesses } => Some(*accesses),
+            _ => None,
+        }
+    }
+}
+
 /// The remark for a pair that was fused: `whole` if they run the same iterations. Called before the bodies are moved.
-pub(super) fn fused(body: &Body, first: Op, second: Op, way: &Way, whole: bool) -> Diagnostic {
+pub(super) fn fused(
+    body: &Body,
+    first: Op,
+    second: Op,
+    way: &Way,
+    whole: bool,
+    change: Option<Change>,
+) -> Diagnostic {
+    let name = |which| if which == Which::First { "first" } else { "second" };
+    let (reshaped, rest) = match change {
+        None => (String::new(), None),
+        Some(Change::Interchanged(which)) => (format!(", the loops of the {} interchanged", name(which)), None),
+        Some(Change::Distributed(which, rest)) => (format!(", a part of the {}", name(which)), Some(rest)),
+    };
     let later = match way {
         Way::AsItIs if whole => String::new(),
         Way::AsItIs => " in the iterations both have".to_owned(),
@@ -50,8 +86,12 @@ pub(super) fn fused(body: &Body, first: Op, second: Op, way: &Way, whole: bool) 
         Way::Later(delay) => format!(", the second {delay} iterations later"),
         Way::Backwards(_) => ", the second run backwards".to_owned(),
     };
-    Diagnostic::remark(body.loc(second), format!("{}Loops fused{later}", function(body)))
-        .note(body.loc(first), "with this loop")
+    let remark = Diagnostic::remark(body.loc(second), format!("{}Loops fused{reshaped}{later}", function(body)))
+        .note(body.loc(first), "with this loop");
+    match rest {
+        Some(op) => remark.note(body.loc(op), "what stays a loop of its own begins here"),
+        None => remark,
+    }
 }
 
 /// The remark for a conditional that became one with another of the same condition.

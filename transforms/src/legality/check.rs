@@ -4,7 +4,7 @@
 //! what differs is judged within one iteration of them. Items of a sequence that both have are judged only against those they have changed places with.
 
 use hashbrown::{HashMap, HashSet};
-use loomir_ir::Body;
+use loomir_ir::{Body, Op};
 use loomir_polyhedra::Limits;
 
 use super::placed::{Arm, Placed, leaves};
@@ -59,6 +59,8 @@ pub(super) struct Part<'a> {
     pub(super) limits: &'a Limits,
     /// Where they stand.
     pub(super) frame: &'a Frame,
+    /// The operation that is judged by itself: all that is computed outside of it is there, and nothing outside uses what is computed inside.
+    pub(super) alone: Option<Op>,
     /// For each item the place it had in the program, if it is there as it was.
     places: Vec<Option<usize>>,
 }
@@ -72,6 +74,8 @@ struct Difference {
     new: Vec<Green>,
     /// How many items at the start, and at the end, are the same.
     same: (usize, usize),
+    /// See [`Part::alone`].
+    alone: Option<Op>,
 }
 
 impl<'a> Checker<'a> {
@@ -112,6 +116,32 @@ impl<'a> Checker<'a> {
         self.judge(forest, &difference)
     }
 
+    /// Whether `items` may stand where the program has the loop `of`, all else being as it was. What is around the loop is not looked at, so that this
+    /// costs what is inside it, wherever it stands.
+    pub fn check_loop(&self, forest: &Forest, of: LoopId, items: &[Green]) -> Verdict {
+        let info = self.program.loop_info(of);
+        // What it hands on is used outside.
+        if info.carried > 0 {
+            return Verdict::MayBeIllegal(Witness::Carried(info.op));
+        }
+        let surroundings = &self.program.surroundings;
+        let mut frame = Frame::outside(surroundings.constraints.clone(), surroundings.exact);
+        let mut outer = self.body.region_parent(self.body.block_region(self.program.block));
+        for around in self.program.path(Some(of)) {
+            let own = self.program.loop_info(around);
+            // Of conditionals around it nothing is said.
+            frame.exact &= own.op == outer || self.body.parent_op(own.op) == Some(outer);
+            outer = own.op;
+            if let (true, Node::Loop { header, .. }) = (around != of, forest.get(own.green)) {
+                frame = frame.inside(self.program, forest, header);
+            }
+        }
+        let (old, new) = (vec![info.green], items.to_vec());
+        let difference =
+            Difference { frame, inside: info.parent, old, new, same: (0, 0), alone: Some(info.op) };
+        self.judge(forest, &difference)
+    }
+
     /// The sequences that differ, inside at most `depth` loops.
     fn difference(&self, forest: &Forest, tree: Green, depth: u32) -> Difference {
         let surroundings = &self.program.surroundings;
@@ -134,7 +164,7 @@ impl<'a> Checker<'a> {
                 (old, new) = (before, after);
                 continue;
             }
-            return Difference { frame, inside, old: a, new: b, same: (first, last) };
+            return Difference { frame, inside, old: a, new: b, same: (first, last), alone: None };
         }
     }
 
@@ -175,6 +205,7 @@ impl<'a> Checker<'a> {
             bases: if arm == Arm::Fast { &self.bases } else { &self.sure },
             limits: &self.limits,
             frame: &difference.frame,
+            alone: difference.alone,
             places: difference.places(),
         };
         let verdict = scope::check(&part, difference.inside, &difference.new, arm);

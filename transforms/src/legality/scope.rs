@@ -205,6 +205,9 @@ impl Scope<'_> {
     /// What is used behind the sequence is there.
     fn end(&self) -> Result<(), Verdict> {
         let (body, program) = (self.part.body, self.part.program);
+        if self.part.alone.is_some() {
+            return Ok(());
+        }
         let map: Vec<Form> = (0..self.frame.depth).map(Form::level).collect();
         match self.inside {
             Some(of) => self.handed_on(program.loop_info(of).block, &map),
@@ -240,6 +243,9 @@ impl Scope<'_> {
             return if there { Ok(()) } else { Err(Verdict::MayBeIllegal(missing)) };
         }
         let ValueDef::OpResult { op, .. } = body.def(value) else { return Ok(()) };
+        if self.part.alone.is_some_and(|alone| !body.is_within(op, alone)) {
+            return Ok(());
+        }
         let Some(depth) = program.depth_of(body, op).filter(|depth| *depth >= outside) else { return Ok(()) };
         let seen = self.visible.get(&op).filter(|all| !all.is_empty());
         let there = seen.into_iter().flatten().any(|own| Some(&own[..]) == map.get(..depth as usize));

@@ -119,6 +119,30 @@ impl Forest {
         Some(self.make_loop(inner, inside))
     }
 
+    /// The loop `tree` with the loop that is `inwards` levels further in run outermost, the others in the order they had. `None` if one of the loops
+    /// between is not all of the body around it, or they cannot be interchanged.
+    pub fn outermost(&mut self, program: &Program, tree: Green, inwards: usize) -> Option<Green> {
+        let mut headers = Vec::new();
+        let mut inner = tree;
+        for _ in 1..inwards {
+            let Node::Loop { header, body } = self.get(inner) else { return None };
+            headers.push(header);
+            inner = self.item(body, 0).filter(|_| self.items_in(body) == 1)?;
+        }
+        for header in headers.into_iter().rev() {
+            let moved = self.interchanged(program, inner)?;
+            let body = self.sequence(&[moved]);
+            inner = self.with_header(header, body);
+        }
+        if inwards == 0 { Some(tree) } else { self.interchanged(program, inner) }
+    }
+
+    /// Whether a loop runs what its first origin runs, whether its header says so or spells it out.
+    pub fn runs_whole(&self, program: &Program, header: &Header) -> bool {
+        let as_origin = || counted(program, &Header { span: Span::Whole, ..header.clone() });
+        header.span == Span::Whole || as_origin().is_some_and(|whole| whole.span == header.span)
+    }
+
     /// The loop `tree` as two: one runs the first `at` items of its body, one those behind.
     pub fn distributed(&mut self, tree: Green, at: usize) -> Option<[Green; 2]> {
         let Node::Loop { header, body } = self.get(tree) else { return None };

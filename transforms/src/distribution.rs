@@ -1,0 +1,3 @@
+//! Distribution: a loop becomes several.
+
+pub(crate) mod pieces;

@@ -1,0 +1,190 @@
+//! The body of a loop as a line of pieces, and where it may be cut.
+//!
+//! A piece is an item of the body, or of a guard in it, with the guards around: so a cut may go through an `if`, which then is two of the
+//! same condition. What only computes is a piece too, but it is computed again where it is needed, and stands in the way of no cut.
+//! A cut is *open* if no other value is used behind it that is computed before it. Whether it may be made is legality's to say.
+//!
+//! **Cost.** Linear in what is inside the loop; so is writing a part.
+
+use std::ops::Range;
+
+use hashbrown::HashMap;
+use loomir_ir::{Body, Op, Trait, Value};
+
+use crate::tree::{Forest, Green, IfId, Map, Node, Program};
+
+/// A condition that has to hold, or to fail.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Guard {
+    of: IfId,
+    map: Map,
+    holds: bool,
+}
+
+/// One of the things that a body runs.
+#[derive(Clone, Debug)]
+struct Piece {
+    /// From the outside.
+    guards: Vec<Guard>,
+    item: Green,
+    /// The operation it is, or its first.
+    op: Op,
+    /// The pieces before it that compute what it uses, or what decides whether it runs, each with the value.
+    uses: Vec<(usize, Value)>,
+    /// Whether it may be run again, or not at all.
+    pure: bool,
+}
+
+/// The body of a loop in pieces. See the [module](self).
+#[derive(Clone, Debug)]
+pub(crate) struct Pieces {
+    pieces: Vec<Piece>,
+    of_op: HashMap<Op, usize>,
+    /// Which pieces only compute, from what is there or what only computes too.
+    again: Vec<bool>,
+}
+
+impl Pieces {
+    /// The pieces of a sequence, the body of a loop.
+    pub(crate) fn of(ir: &Body, program: &Program, forest: &Forest, body: Green) -> Pieces {
+        let mut pieces = Pieces { pieces: Vec::new(), of_op: HashMap::new(), again: Vec::new() };
+        pieces.visit(ir, program, forest, body, &mut Vec::new());
+        for piece in &pieces.pieces {
+            let again = piece.pure && piece.uses.iter().all(|(from, _)| pieces.again[*from]);
+            pieces.again.push(again);
+        }
+        pieces
+    }
+
+    /// Recurses once a guard, and these nest at most as deep as they are raised.
+    fn visit(&mut self, ir: &Body, program: &Program, forest: &Forest, tree: Green, guards: &mut Vec<Guard>) {
+        for item in forest.items(tree) {
+            let ops: Vec<Op> = match forest.get(item) {
+                Node::Guard { of, map, holds, body } => {
+                    guards.push(Guard { of, map, holds });
+                    self.visit(ir, program, forest, body, guards);
+                    guards.pop();
+                    continue;
+                }
+                Node::Leaf { statement, .. } => vec![program.statement(statement).op],
+                Node::Loop { header, .. } => {
+                    let origins = &forest.header(header).origins;
+                    origins.iter().map(|origin| program.loop_info(origin.of).op).collect()
+                }
+                Node::Empty | Node::Sequence { .. } | Node::Versioned { .. } => Vec::new(),
+            };
+            let Some(op) = ops.first().copied() else { continue };
+            let conditions = guards.iter().map(|guard| program.if_info(guard.of).op);
+            let inside = ops.iter().flat_map(|op| ir.preorder(*op));
+            let used = conditions.chain(inside).flat_map(|op| ir.operands(op));
+            let from = |value: Value| Some((*self.of_op.get(&ir.defining_op(value)?)?, value));
+            let mut uses: Vec<(usize, Value)> = used.filter_map(from).collect();
+            uses.sort_unstable_by_key(|(from, value)| (*from, value.index()));
+            uses.dedup();
+            let pure = matches!(forest.get(item), Node::Leaf { .. }) && ir.has_trait(op, Trait::Pure);
+            let place = self.pieces.len();
+            self.of_op.extend(ops.into_iter().map(|op| (op, place)));
+            self.pieces.push(Piece { guards: guards.clone(), item, op, uses, pure });
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.pieces.len()
+    }
+
+    /// The operation that a piece is, or its first.
+    pub(crate) fn op(&self, piece: usize) -> Op {
+        self.pieces[piece].op
+    }
+
+    /// The first piece of some that does more than compute.
+    pub(crate) fn first_effect(&self, mut range: Range<usize>) -> Option<usize> {
+        range.find(|piece| !self.pieces[*piece].pure)
+    }
+
+    /// The piece in which an operation is.
+    pub(crate) fn holding(&self, ir: &Body, op: Op) -> Option<usize> {
+        std::iter::successors(Some(op), |op| ir.parent_op(*op)).find_map(|op| self.of_op.get(&op).copied())
+    }
+
+    /// For each place before a piece, and that behind the last, how many values would have to be handed over a cut there; nothing where one side
+    /// has no effect.
+    pub(crate) fn crossings(&self) -> Vec<Option<usize>> {
+        let mut last_uses: HashMap<Value, (usize, usize)> = HashMap::new();
+        for (place, piece) in self.pieces.iter().enumerate() {
+            for (from, value) in piece.uses.iter().filter(|(from, _)| !self.again[*from]) {
+                last_uses.insert(*value, (*from, place));
+            }
+        }
+        let mut change = vec![0isize; self.len() + 2];
+        for (from, to) in last_uses.values() {
+            change[from + 1] += 1;
+            change[to + 1] -= 1;
+        }
+        let effects: Vec<usize> = (0..self.len()).filter(|piece| !self.pieces[*piece].pure).collect();
+        let (first, last) = (effects.first().copied(), effects.last().copied());
+        let mut crossing = 0isize;
+        (0..=self.len())
+            .map(|at| {
+                crossing += change[at];
+                (first < Some(at) && Some(at) <= last).then_some(crossing.unsigned_abs())
+            })
+            .collect()
+    }
+
+    /// The places where the body may be cut without handing anything over.
+    pub(crate) fn open_cuts(&self) -> Vec<usize> {
+        let crossings = self.crossings();
+        (0..crossings.len()).filter(|at| crossings[*at] == Some(0)).collect()
+    }
+
+    /// The values that would have to be handed over a cut, each with the piece that computes it.
+    pub(crate) fn crossing(&self, at: usize) -> Vec<(usize, Value)> {
+        let behind = self.pieces[at..].iter().flat_map(|piece| &piece.uses);
+        let mut values: Vec<_> =
+            behind.copied().filter(|(from, _)| *from < at && !self.again[*from]).collect();
+        values.sort_unstable_by_key(|(from, value)| (*from, value.index()));
+        values.dedup();
+        values
+    }
+
+    /// The sequence that runs some pieces, and computes again what they need.
+    pub(crate) fn part(&self, forest: &mut Forest, range: Range<usize>) -> Green {
+        let mut needed: Vec<bool> = vec![false; range.end];
+        for place in (0..range.end).rev() {
+            needed[place] |= range.contains(&place) && !self.pieces[place].pure;
+            if needed[place] {
+                let uses = self.pieces[place].uses.iter().map(|(from, _)| *from);
+                uses.filter(|from| range.contains(from) || self.again[*from])
+                    .for_each(|from| needed[from] = true);
+            }
+        }
+        // The guards that are open, each with what is in it so far; outermost what is in none.
+        let mut open: Vec<(Option<Guard>, Vec<Green>)> = vec![(None, Vec::new())];
+        for (_, piece) in self.pieces.iter().enumerate().filter(|(place, _)| needed.get(*place) == Some(&true)) {
+            let own = open.iter().skip(1).zip(&piece.guards);
+            let common = own.take_while(|((guard, _), own)| *guard == Some(**own)).count();
+            close(forest, &mut open, 1 + common);
+            open.extend(piece.guards[common..].iter().map(|guard| (Some(*guard), Vec::new())));
+            if let Some((_, items)) = open.last_mut() {
+                items.push(piece.item);
+            }
+        }
+        close(forest, &mut open, 1);
+        let items = open.pop().map(|(_, items)| items).unwrap_or_default();
+        forest.sequence(&items)
+    }
+}
+
+/// Closes guards until `left` are open.
+fn close(forest: &mut Forest, open: &mut Vec<(Option<Guard>, Vec<Green>)>, left: usize) {
+    while open.len() > left {
+        let Some((Some(Guard { of, map, holds }), items)) = open.pop() else { return };
+        let body = forest.sequence(&items);
+        let guard = forest.guard(of, map, holds, body);
+        if let Some((_, around)) = open.last_mut() {
+            around.push(guard);
+        }
+    }
+}

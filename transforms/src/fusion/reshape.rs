@@ -1,0 +1,304 @@
+//! Reshaping: what is done with one of two neighbours so that they fuse, or fuse at more levels.
+//!
+//! - *Interchange*: another loop of a perfect nest is run outermost. It is tried where the two nests do not fuse, or not as deep as both are
+//!   nested.
+//! - *Distribution*: a loop becomes two, of which one is fused. It is tried where a dependence forbids to fuse the whole, and the cuts that are
+//!   tried are those beside the statement that the [witness](crate::legality::Witness) names.
+//!
+//! Each is legal by itself, by the [check](crate::legality::Checker::check_loop) of the loop it is done to; whether the result may be
+//! fused is then asked as of any other pair. Nothing is reshaped without a fusion.
+//!
+//! **Cost.** A bounded number of shapes for each pair, each of which costs what is inside the two loops, and only where they
+//! share memory.
+
+use loomir_ir::{Body, Op, Value};
+
+use super::group::Group;
+use super::line::Entry;
+use super::remarks::Missed;
+use super::{Fusion, Plan};
+use crate::dependence::base::AliasMode;
+use crate::dependence::nest::Frame;
+use crate::distribution::pieces::Pieces;
+use crate::legality::{Checker, Verdict};
+use crate::tree::{Forest, Green, HeaderId, LoopId, Node};
+
+/// How many levels a loop may be moved outwards.
+const LEVELS_MOVED: usize = 2;
+/// How many cuts of a loop are tried from one of its ends.
+const CUTS_TRIED: usize = 3;
+
+/// One of two neighbours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Which {
+    First,
+    Second,
+}
+
+/// What was done with one of two neighbours before they were fused.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Change {
+    /// Another loop of it runs outermost.
+    Interchanged(Which),
+    /// A part of it is a loop of its own, which begins with this operation.
+    Distributed(Which, Op),
+}
+
+/// Neighbours of another shape.
+#[derive(Default)]
+pub(super) struct Reshaped {
+    pub(super) change: Option<Change>,
+    /// What takes the place of the first.
+    pub(super) first: Option<Box<Group>>,
+    /// What takes the place of the second.
+    pub(super) second: Option<Box<Group>>,
+    /// A part of the first that runs before it.
+    pub(super) before: Option<Box<Group>>,
+    /// A part of the second that runs behind it.
+    pub(super) behind: Option<Box<Group>>,
+}
+
+impl Fusion<'_> {
+    /// How `second` may be fused with the group `first`, as they are or reshaped.
+    pub(super) fn plan_reshaped(
+        &mut self,
+        first: &Group,
+        between: &mut [Entry],
+        second: &Group,
+        frame: &Frame,
+    ) -> Result<Plan, Missed> {
+        let plan = self.plan(first, between, second, frame);
+        let may_help = match &plan {
+            Ok(_) => true,
+            Err(missed) => missed.is_of_the_iterations(),
+        };
+        if !may_help || !first.shares_with(second) {
+            return plan;
+        }
+        if let Some(interchanged) = self.interchanged(first, between, second, &plan, frame) {
+            return Ok(interchanged);
+        }
+        match plan {
+            Err(missed) => self.distributed(first, between, second, &missed, frame).ok_or(missed),
+            plan => plan,
+        }
+    }
+
+    /// The plan with one of the nests interchanged that fuses most levels, if these are more than those of `plan`. Of equal ones that which steps
+    /// through memory in smaller strides.
+    fn interchanged(
+        &mut self,
+        first: &Group,
+        between: &mut [Entry],
+        second: &Group,
+        plan: &Result<Plan, Missed>,
+        frame: &Frame,
+    ) -> Option<Plan> {
+        let inside_both = [first, second].map(|group| self.nested(group.last_body()));
+        let possible = 1 + inside_both[0].min(inside_both[1]);
+        let mut most = self.levels(first, plan, frame);
+        if most == possible {
+            return None;
+        }
+        let mut best: Option<(usize, Plan)> = None;
+        for (which, group, inside) in [(Which::Second, second, inside_both[1]), (Which::First, first, inside_both[0])] {
+            for inwards in 1..=inside.min(LEVELS_MOVED) {
+                let Some((other, assumed)) = self.with_outermost(group, inwards, frame) else { continue };
+                let pair = if which == Which::First { (&other, second) } else { (first, &other) };
+                let plan = self.plan(pair.0, between, pair.1, frame);
+                let levels = self.levels(pair.0, &plan, frame);
+                let Ok(mut plan) = plan else { continue };
+                let innermost = inside_both.map(|inside| frame.depth + inside as u32);
+                let strides = pair.0.strides(innermost[0]) + pair.1.strides(innermost[1]);
+                let is_better = levels > most
+                    || levels == most && best.as_ref().is_some_and(|(others, _)| strides < *others);
+                plan.assumed_apart.extend(assumed);
+                if !is_better || self.too_many_tests(first, &plan.assumed_apart).is_some() {
+                    continue;
+                }
+                let other = Some(Box::new(other));
+                plan.reshaped = match which {
+                    Which::First => Reshaped { first: other, ..Reshaped::default() },
+                    Which::Second => Reshaped { second: other, ..Reshaped::default() },
+                };
+                plan.reshaped.change = Some(Change::Interchanged(which));
+                most = levels;
+                best = Some((strides, plan));
+            }
+        }
+        best.map(|(_, plan)| plan)
+    }
+
+    /// A group of one with another loop of its nest outermost, and the arguments that are taken not to overlap for that.
+    fn with_outermost(
+        &mut self,
+        group: &Group,
+        inwards: usize,
+        frame: &Frame,
+    ) -> Option<(Group, Vec<(Value, Value)>)> {
+        let (item, of) = group.untouched(self.program, self.forest)?;
+        let raised = self.program.loop_info(of).green;
+        let judged = self.forest.outermost(self.program, raised, inwards)?;
+        let assumed = self.is_legal(of, &[judged], self.options.alias)?;
+        let item = self.forest.outermost(self.program, item, inwards)?;
+        Some((group.replaced(item, self.body, self.program, self.forest, frame)?, assumed))
+    }
+
+    /// The arguments that are taken not to overlap if `items` run instead of a loop of the program; `None` if they may not.
+    fn is_legal(&self, of: LoopId, items: &[Green], alias: AliasMode) -> Option<Vec<(Value, Value)>> {
+        let checker = Checker::new(self.body, self.program, alias, self.options.limits);
+        match checker.check_loop(self.forest, of, items) {
+            Verdict::Legal { assumed_apart } => Some(assumed_apart),
+            _ => None,
+        }
+    }
+
+    /// How many loops are nested in a body, each being all of the one around it.
+    fn nested(&self, body: Green) -> usize {
+        std::iter::successors(only_loop(self.forest, body), |(_, body)| only_loop(self.forest, *body)).count()
+    }
+
+    /// At how many levels two nests fuse, the outermost one with `plan` and those inside as they are.
+    fn levels(&mut self, first: &Group, plan: &Result<Plan, Missed>, frame: &Frame) -> usize {
+        let Ok(plan) = plan else { return 0 };
+        let inside = first.inside(self.program, self.forest, frame);
+        let bodies = [first.last_body(), plan.joined.body()].map(|body| only_loop(self.forest, body));
+        let [Some((a, _)), Some((b, _))] = bodies else { return 1 };
+        let group = |item| Group::of(self.body, self.program, self.forest, item, &inside);
+        let (Some(a), Some(b)) = (group(a), group(b)) else { return 1 };
+        let plan = self.plan(&a, &mut [], &b, &inside);
+        1 + self.levels(&a, &plan, &inside)
+    }
+
+    /// The plan that fuses a part of one of the loops with the other one: a part that does not hold what is at fault, from either end.
+    fn distributed(
+        &mut self,
+        first: &Group,
+        between: &mut [Entry],
+        second: &Group,
+        missed: &Missed,
+        frame: &Frame,
+    ) -> Option<Plan> {
+        let (of_first, of_second) = missed.at_fault()?;
+        for (which, group, fault) in [(Which::Second, second, of_second), (Which::First, first, of_first)] {
+            let Some((item, of)) = group.untouched(self.program, self.forest) else { continue };
+            let Some(cutting) = self.cutting(which, item, of) else { continue };
+            for takes_head in [which == Which::Second, which == Which::First] {
+                let mut fault = fault;
+                for _ in 0..CUTS_TRIED {
+                    let Some(at) = cutting.beside(self.body, fault, takes_head) else { break };
+                    let Some((part, rest, assumed)) = self.cut(&cutting, at, takes_head, frame) else { break };
+                    let pair = if which == Which::First { (&part, second) } else { (first, &part) };
+                    if !pair.0.shares_with(pair.1) {
+                        break;
+                    }
+                    match self.plan(pair.0, between, pair.1, frame) {
+                        Ok(mut plan) => {
+                            plan.assumed_apart.extend(assumed);
+                            let (part, rest) = (Some(Box::new(part)), Some(Box::new(rest)));
+                            plan.reshaped = match which {
+                                Which::First => Reshaped { first: part, before: rest, ..Reshaped::default() },
+                                Which::Second => Reshaped { second: part, behind: rest, ..Reshaped::default() },
+                            };
+                            let begins = cutting.begin_of_rest(at, takes_head).unwrap_or(fault);
+                            plan.reshaped.change = Some(Change::Distributed(which, begins));
+                            return Some(plan);
+                        }
+                        Err(missed) => match (missed.at_fault(), which) {
+                            (Some((next, _)), Which::First) | (Some((_, next)), Which::Second) => fault = next,
+                            (None, _) => break,
+                        },
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// A loop that is to be cut. `None` if there is no place for that.
+    fn cutting(&self, which: Which, item: Green, of: LoopId) -> Option<Cutting> {
+        let raised = self.program.loop_info(of).green;
+        let pieces = |tree| match self.forest.get(tree) {
+            Node::Loop { header, body } => Some((header, Pieces::of(self.body, self.program, self.forest, body))),
+            _ => None,
+        };
+        let raised = pieces(raised)?;
+        let cuts = raised.1.open_cuts();
+        if cuts.is_empty() {
+            return None;
+        }
+        Some(Cutting { which, of, raised, item: pieces(item)?, cuts })
+    }
+
+    /// The part of a loop before or behind a cut, and the rest, if they may run one after the other: the rest of the first of two neighbours before
+    /// the part, that of the second behind. With the arguments that are taken not to overlap for that.
+    fn cut(
+        &mut self,
+        cutting: &Cutting,
+        at: usize,
+        takes_head: bool,
+        frame: &Frame,
+    ) -> Option<(Group, Group, Vec<(Value, Value)>)> {
+        let forest = &mut *self.forest;
+        let mut in_two = |(header, pieces): &(HeaderId, Pieces)| {
+            let (head, tail) = (0..at, at..pieces.len());
+            let (part, rest) = if takes_head { (head, tail) } else { (tail, head) };
+            [part, rest].map(|range| {
+                let body = pieces.part(forest, range);
+                forest.with_header(*header, body)
+            })
+        };
+        let (mut judged, [part, rest]) = (in_two(&cutting.raised), in_two(&cutting.item));
+        if cutting.which == Which::First {
+            judged.reverse();
+        }
+        // What is not fused is in no version, so nothing is tested for it.
+        let alias = match self.options.alias {
+            AliasMode::Version => AliasMode::May,
+            alias => alias,
+        };
+        let assumed = self.is_legal(cutting.of, &judged, alias)?;
+        let group = |item| Group::of(self.body, self.program, self.forest, item, frame);
+        Some((group(part)?, group(rest)?, assumed))
+    }
+}
+
+/// One of two neighbours that is to be cut.
+struct Cutting {
+    which: Which,
+    of: LoopId,
+    /// Its header and pieces in the program,
+    raised: (HeaderId, Pieces),
+    /// and where it stands.
+    item: (HeaderId, Pieces),
+    /// Where it may be cut.
+    cuts: Vec<usize>,
+}
+
+impl Cutting {
+    /// The cut nearest to an operation that leaves it out of the part.
+    fn beside(&self, ir: &Body, fault: Op, takes_head: bool) -> Option<usize> {
+        let pieces = &self.item.1;
+        let piece = pieces.holding(ir, fault)?;
+        match takes_head {
+            true => self.cuts.iter().rev().find(|at| **at <= piece).copied(),
+            false => self.cuts.iter().find(|at| **at > piece).copied(),
+        }
+    }
+
+    /// The operation with which what is not fused begins.
+    fn begin_of_rest(&self, at: usize, takes_head: bool) -> Option<Op> {
+        let pieces = &self.item.1;
+        let rest = if takes_head { at..pieces.len() } else { 0..at };
+        pieces.first_effect(rest).map(|piece| pieces.op(piece))
+    }
+}
+
+/// The loop that is all of a body, and its own body.
+fn only_loop(forest: &Forest, body: Green) -> Option<(Green, Green)> {
+    let only = forest.item(body, 0).filter(|_| forest.items_in(body) == 1)?;
+    match forest.get(only) {
+        Node::Loop { body, .. } => Some((only, body)),
+        _ => None,
+    }
+}
