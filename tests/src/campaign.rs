@@ -18,7 +18,7 @@ use loomir::{AliasMode, ContractionOptions, FuseOptions};
 use crate::behaviour::{Ending, Input, call, show};
 use crate::generate::{aliasings, generate};
 use crate::oracle::Groups;
-use crate::program::{Aliasing, Execution, LoopId, Program, Text, is_parallel};
+use crate::program::{Aliasing, Execution, LoopId, Program, Text, is_parallel, nest_of};
 use crate::random::Random;
 
 /// What a campaign found. All counts follow from the seed and the number of cases.
@@ -42,6 +42,14 @@ pub struct Tally {
     pub pairs_backwards: u64,
     /// Those of them where the loops run different iterations.
     pub pairs_cut: u64,
+    /// Pairs fused after the loops of one were interchanged, not counted among those delayed or cut.
+    pub pairs_interchanged: u64,
+    /// Pairs of which one was distributed and a part of it fused, not counted among those either.
+    pub pairs_distributed: u64,
+    /// Programs in which some pair was fused after an interchange.
+    pub interchanged: u64,
+    /// Programs in which some pair was fused after a distribution.
+    pub distributed: u64,
     /// Conditionals that became one with another, under all assumptions together.
     pub merged: u64,
     /// Pairs refused, by reason.
@@ -79,6 +87,10 @@ impl Tally {
             format!("pairs_delayed={}", self.pairs_delayed),
             format!("pairs_cut={}", self.pairs_cut),
             format!("pairs_backwards={}", self.pairs_backwards),
+            format!("pairs_interchanged={}", self.pairs_interchanged),
+            format!("pairs_distributed={}", self.pairs_distributed),
+            format!("interchanged={}", self.interchanged),
+            format!("distributed={}", self.distributed),
             format!("conditionals_merged={}", self.merged),
         ];
         lines.extend(self.reasons.iter().map(|(reason, count)| format!("pairs_refused_{reason}={count}")));
@@ -143,6 +155,7 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
     tally.cases += 1;
     tally.undefined += u64::from(runs.is_empty());
     let (mut fused, mut refused) = (false, false);
+    let reshaped_before = (tally.pairs_interchanged, tally.pairs_distributed);
     for alias in [AliasMode::Version, AliasMode::May, AliasMode::Distinct] {
         // What was assumed must hold.
         let runs: Vec<&Run> = runs.iter().filter(|r| alias != AliasMode::Distinct || r.distinct).collect();
@@ -168,6 +181,20 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
             let words = Diagnostics::from(remark.clone()).to_text(&ctx);
             let before_this = groups.clone();
             let exact = alias == AliasMode::Distinct && program.is_affine();
+            if let Some(change) = said.change {
+                tally.pairs_fused += 1;
+                match change {
+                    Change::Interchanged => tally.pairs_interchanged += 1,
+                    Change::Distributed => tally.pairs_distributed += 1,
+                }
+            }
+            let is_open =
+                |groups: &Groups| [said.first, said.second].iter().any(|id| groups.is_reshaped(*id));
+            if said.change.is_some() || (said.reason.is_none() && is_open(&groups)) {
+                let nests = [said.first, said.second].map(|id| nest_of(&program.body, id, false));
+                groups.reshape(nests.concat());
+                continue;
+            }
             judge(&said, exact, &mut groups, &judged, &words, tally)?;
             if said.reason.is_none()
                 && is_parallel(&program.body, said.first)
@@ -195,6 +222,8 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
     tally.fused += u64::from(fused);
     tally.refused += u64::from(refused);
     tally.mixed += u64::from(fused && refused);
+    tally.interchanged += u64::from(tally.pairs_interchanged > reshaped_before.0);
+    tally.distributed += u64::from(tally.pairs_distributed > reshaped_before.1);
     Ok(())
 }
 
@@ -330,12 +359,36 @@ fn differs(program: &Program, own: &Execution, ending: &Ending) -> Option<String
     None
 }
 
+/// What was done with one of two loops before they were fused.
+#[derive(Clone, Copy)]
+enum Change {
+    Interchanged,
+    Distributed,
+}
+
+impl Change {
+    /// What a remark says of it behind this, and the rest of the remark.
+    fn of(message: &str) -> (Option<Change>, &str) {
+        let known = [
+            (", the loops of the first interchanged", Change::Interchanged),
+            (", the loops of the second interchanged", Change::Interchanged),
+            (", a part of the first", Change::Distributed),
+            (", a part of the second", Change::Distributed),
+        ];
+        let found =
+            known.into_iter().find_map(|(words, change)| Some((change, message.strip_prefix(words)?)));
+        found.map_or((None, message), |(change, rest)| (Some(change), rest))
+    }
+}
+
 /// What a remark says of two loops.
 struct Said {
     first: LoopId,
     second: LoopId,
     /// `None`: they were fused.
     reason: Option<String>,
+    /// What was done with one of them before.
+    change: Option<Change>,
     /// How much later the second runs.
     delay: u64,
     /// Whether the second runs backwards.
@@ -358,25 +411,27 @@ impl Said {
         let first = loop_at(remark.notes.first()?.0)?;
         let reason = remark.message.split_once("not fused [").and_then(|(_, rest)| rest.split_once(']'));
         let reason = reason.map(|(reason, _)| reason.to_owned());
-        let delay = delay(&remark.message)?;
-        let backwards = remark.message.ends_with("Loops fused, the second run backwards");
-        let whole = remark.message.ends_with("Loops fused") || backwards;
+        let how = remark.message.split_once("Loops fused").map_or("", |(_, how)| how);
+        let (change, way) = Change::of(how);
+        let delay = delay(way)?;
+        let backwards = way == ", the second run backwards";
+        let whole = way.is_empty() || backwards;
         let says = |what: &str| remark.notes.iter().any(|(_, note)| note.contains(what));
         // That of parallel loops is about any order, of which a run shows one.
         let in_order = !remark.message.contains("any order");
         let by_dependence = in_order && (says(" element [") || says("one that may be the same"));
         let certain = in_order && says("this would be first");
-        Some(Said { first, second, reason, delay, backwards, whole, by_dependence, certain })
+        Some(Said { first, second, reason, change, delay, backwards, whole, by_dependence, certain })
     }
 }
 
-/// The delay that a remark on fused loops names.
-fn delay(message: &str) -> Option<u64> {
-    match message.split_once("Loops fused, the second ") {
+/// The delay that a remark on fused loops names, in the words behind `Loops fused`.
+fn delay(way: &str) -> Option<u64> {
+    match way.strip_prefix(", the second ") {
         None => Some(0),
-        Some((_, "one iteration later")) => Some(1),
-        Some((_, "run backwards")) => Some(0),
-        Some((_, rest)) => rest.strip_suffix(" iterations later")?.parse().ok(),
+        Some("one iteration later") => Some(1),
+        Some("run backwards") => Some(0),
+        Some(rest) => rest.strip_suffix(" iterations later")?.parse().ok(),
     }
 }
 
@@ -425,6 +480,8 @@ fn judge(
         (Some(reason), witness) => {
             *tally.reasons.entry(reason.clone()).or_default() += 1;
             let judged = !groups.has_backwards(said.first)
+                && !groups.is_reshaped(said.first)
+                && !groups.is_reshaped(said.second)
                 && !runs.iter().any(|run| groups.is_inside_cut(&run.trace.trace, said.first));
             if said.by_dependence && exact && judged && !runs.is_empty() {
                 tally.affine_refusals += 1;

@@ -269,6 +269,9 @@ impl<'r> Generator<'r> {
             if self.random.chance(12) {
                 self.temporary(&place, &mut inner);
             }
+            if self.random.chance(9) {
+                self.transposed(&place, &mut inner);
+            }
         }
         if guarded {
             let limit = self.random.range(1, 6);
@@ -350,6 +353,37 @@ impl<'r> Generator<'r> {
         if self.random.chance(50) {
             items.push(Item::Dealloc(temporary));
         }
+    }
+
+    /// Two nests over one plane, the second with its loops in the other order.
+    fn transposed(&mut self, place: &Place, items: &mut Vec<Item>) {
+        let is_plane = |m: &MemRefId| self.program.memrefs[*m].shape.len() == 2;
+        let planes: Vec<MemRefId> = self.pool.iter().copied().filter(is_plane).collect();
+        if planes.is_empty() {
+            return;
+        }
+        let plane = *self.random.pick(&planes);
+        let sizes = self.program.memrefs[plane].shape.clone();
+        let bounds: Vec<(i64, i64)> =
+            sizes.iter().map(|size| (0, (self.extent - self.random.range(0, 1)).min(*size))).collect();
+        let kind = if self.random.chance(50) { Kind::Affine } else { Kind::Scf };
+        let first = self.box_nest(place, kind, &bounds, &mut |this, inner, body| {
+            if this.random.chance(40) {
+                this.statement(inner, body);
+            }
+            let at: Vec<Expr> = inner.loops.iter().map(|id| Expr::Variable(*id)).collect();
+            let value = *this.random.pick(&inner.values.clone());
+            body.push(Item::Store(value, plane, at));
+        });
+        let swapped: Vec<(i64, i64)> = bounds.iter().rev().copied().collect();
+        let second = self.box_nest(place, kind, &swapped, &mut |this, inner, body| {
+            let at: Vec<Expr> = inner.loops.iter().rev().map(|id| Expr::Variable(*id)).collect();
+            let value = this.value();
+            body.push(Item::Load(value, plane, at));
+            inner.values.push(value);
+            this.statement(inner, body);
+        });
+        items.extend([first, second]);
     }
 
     /// A nest of loops from the first to the last but one of these numbers.

@@ -26,6 +26,8 @@ pub struct Groups {
     cut: BTreeSet<LoopId>,
     /// Loops that run backwards: when their iterations run is not judged.
     backwards: BTreeSet<LoopId>,
+    /// Loops that were reshaped, and those that became one with a part of them: which iteration runs when a trace does not say.
+    reshaped: BTreeSet<LoopId>,
 }
 
 impl Groups {
@@ -69,9 +71,23 @@ impl Groups {
         self.backwards.iter().any(|own| self.of(*own) == self.of(id))
     }
 
+    /// Nothing is judged of these loops any more, nor of those they have become one with.
+    pub fn reshape(&mut self, loops: impl IntoIterator<Item = LoopId>) {
+        let groups: BTreeSet<LoopId> = loops.into_iter().map(|id| self.of(id)).collect();
+        let members = self.members.keys().copied().filter(|id| groups.contains(&self.of(*id)));
+        let all: Vec<LoopId> = members.chain(groups.iter().copied()).collect();
+        self.reshaped.extend(all);
+    }
+
+    /// Whether a loop was reshaped, or became one with such a loop.
+    pub fn is_reshaped(&self, id: LoopId) -> bool {
+        self.reshaped.contains(&id)
+    }
+
     /// Whether nothing is judged of an access: of where its iterations run.
     fn is_open(&self, around: &[Step]) -> bool {
-        around.iter().any(|step| self.cut.contains(&self.of(step.id)) || self.has_backwards(step.id))
+        let is_open = |id| self.cut.contains(&self.of(id)) || self.has_backwards(id) || self.is_reshaped(id);
+        around.iter().any(|step| is_open(step.id))
     }
 
     /// Whether a trace has accesses in a loop of which nothing is judged.
@@ -101,7 +117,8 @@ impl Groups {
         let mut last: BTreeMap<Place, [Option<u64>; 2]> = BTreeMap::new();
         let place = |access: &Access, group: LoopId| {
             let depth = access.path.iter().position(|step| self.of(step.id) == group)?;
-            if self.is_open(&access.path[..depth]) || self.backwards.contains(&access.path[depth].id) {
+            let own = access.path[depth].id;
+            if self.is_open(&access.path[..depth]) || self.backwards.contains(&own) || self.is_reshaped(own) {
                 return None;
             }
             let key = (self.prefix(&access.path, depth), access.object, access.element);

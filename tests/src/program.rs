@@ -298,6 +298,21 @@ pub(crate) fn is_parallel(items: &[Item], id: LoopId) -> bool {
     })
 }
 
+/// A loop, and the loops inside it.
+pub(crate) fn nest_of(items: &[Item], id: LoopId, inside: bool) -> Vec<LoopId> {
+    let of_item = |item: &Item| match item {
+        Item::Loop(own) => {
+            let within = inside || own.id == id;
+            let mut loops = nest_of(&own.body, id, within);
+            loops.extend(within.then_some(own.id));
+            loops
+        }
+        Item::If(_, then, otherwise) => [nest_of(then, id, inside), nest_of(otherwise, id, inside)].concat(),
+        _ => Vec::new(),
+    };
+    items.iter().flat_map(of_item).collect()
+}
+
 fn is_affine_item(item: &Item) -> bool {
     match item {
         Item::Loop(l) => {

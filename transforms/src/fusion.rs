@@ -223,9 +223,9 @@ impl Fusion<'_> {
                 Ok(plan) => {
                     let (whole, change) = (plan.joined.whole, plan.reshaped.change);
                     self.report.fused += 1;
-                    self.report.remarks.push(remarks::fused(
-                        self.body, ops.0, ops.1, &plan.way, whole, change,
-                    ));
+                    self.report
+                        .remarks
+                        .push(remarks::fused(self.body, ops.0, ops.1, &plan.way, whole, change));
                     if let Some(reshaped) = plan.reshaped.first {
                         *first = reshaped;
                     }

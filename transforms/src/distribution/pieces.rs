@@ -139,16 +139,6 @@ impl Pieces {
         (0..crossings.len()).filter(|at| crossings[*at] == Some(0)).collect()
     }
 
-    /// The values that would have to be handed over a cut, each with the piece that computes it.
-    pub(crate) fn crossing(&self, at: usize) -> Vec<(usize, Value)> {
-        let behind = self.pieces[at..].iter().flat_map(|piece| &piece.uses);
-        let mut values: Vec<_> =
-            behind.copied().filter(|(from, _)| *from < at && !self.again[*from]).collect();
-        values.sort_unstable_by_key(|(from, value)| (*from, value.index()));
-        values.dedup();
-        values
-    }
-
     /// The sequence that runs some pieces, and computes again what they need.
     pub(crate) fn part(&self, forest: &mut Forest, range: Range<usize>) -> Green {
         let mut needed: Vec<bool> = vec![false; range.end];
@@ -162,7 +152,9 @@ impl Pieces {
         }
         // The guards that are open, each with what is in it so far; outermost what is in none.
         let mut open: Vec<(Option<Guard>, Vec<Green>)> = vec![(None, Vec::new())];
-        for (_, piece) in self.pieces.iter().enumerate().filter(|(place, _)| needed.get(*place) == Some(&true)) {
+        for (_, piece) in
+            self.pieces.iter().enumerate().filter(|(place, _)| needed.get(*place) == Some(&true))
+        {
             let own = open.iter().skip(1).zip(&piece.guards);
             let common = own.take_while(|((guard, _), own)| *guard == Some(**own)).count();
             close(forest, &mut open, 1 + common);

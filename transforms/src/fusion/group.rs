@@ -188,7 +188,8 @@ impl Group {
 
     /// Of how many accesses the loop of level `innermost` changes another subscript than the last: these stride through memory.
     pub(super) fn strides(&self, innermost: u32) -> usize {
-        let moves = |form: &Option<Form>| form.as_ref().is_none_or(|form| form.coefficient_of_level(innermost) != 0);
+        let moves =
+            |form: &Option<Form>| form.as_ref().is_none_or(|form| form.coefficient_of_level(innermost) != 0);
         let classes = self.footprint.nest.classes.iter();
         let subscripts = classes.filter_map(|own| own.class.subscripts.as_deref()?.split_last());
         subscripts.filter(|(_, others)| others.iter().any(moves)).count()

@@ -46,10 +46,7 @@ impl Missed {
     /// Whether the reason is how the iterations of the two lie to each other, so that other shapes of the loops may do better.
     pub(super) fn is_of_the_iterations(&self) -> bool {
         use Missed::{CannotBeCut, Dependences, InOrder, Steps, TripCounts, UnknownOffset};
-        matches!(
-            self,
-            Steps(..) | TripCounts(..) | UnknownOffset | CannotBeCut | Dependences(_) | InOrder(_)
-        )
+        matches!(self, Steps(..) | TripCounts(..) | UnknownOffset | CannotBeCut | Dependences(_) | InOrder(_))
     }
 
     /// The operation of the first loop and that of the second whose order would change.
@@ -76,7 +73,9 @@ pub(super) fn fused(
     let name = |which| if which == Which::First { "first" } else { "second" };
     let (reshaped, rest) = match change {
         None => (String::new(), None),
-        Some(Change::Interchanged(which)) => (format!(", the loops of the {} interchanged", name(which)), None),
+        Some(Change::Interchanged(which)) => {
+            (format!(", the loops of the {} interchanged", name(which)), None)
+        }
         Some(Change::Distributed(which, rest)) => (format!(", a part of the {}", name(which)), Some(rest)),
     };
     let later = match way {
@@ -86,8 +85,9 @@ pub(super) fn fused(
         Way::Later(delay) => format!(", the second {delay} iterations later"),
         Way::Backwards(_) => ", the second run backwards".to_owned(),
     };
-    let remark = Diagnostic::remark(body.loc(second), format!("{}Loops fused{reshaped}{later}", function(body)))
-        .note(body.loc(first), "with this loop");
+    let remark =
+        Diagnostic::remark(body.loc(second), format!("{}Loops fused{reshaped}{later}", function(body)))
+            .note(body.loc(first), "with this loop");
     match rest {
         Some(op) => remark.note(body.loc(op), "what stays a loop of its own begins here"),
         None => remark,

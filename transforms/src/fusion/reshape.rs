@@ -23,6 +23,9 @@ use crate::distribution::pieces::Pieces;
 use crate::legality::{Checker, Verdict};
 use crate::tree::{Forest, Green, HeaderId, LoopId, Node};
 
+/// Pairs of arguments.
+type Pairs = Vec<(Value, Value)>;
+
 /// How many levels a loop may be moved outwards.
 const LEVELS_MOVED: usize = 2;
 /// How many cuts of a loop are tried from one of its ends.
@@ -101,7 +104,9 @@ impl Fusion<'_> {
             return None;
         }
         let mut best: Option<(usize, Plan)> = None;
-        for (which, group, inside) in [(Which::Second, second, inside_both[1]), (Which::First, first, inside_both[0])] {
+        for (which, group, inside) in
+            [(Which::Second, second, inside_both[1]), (Which::First, first, inside_both[0])]
+        {
             for inwards in 1..=inside.min(LEVELS_MOVED) {
                 let Some((other, assumed)) = self.with_outermost(group, inwards, frame) else { continue };
                 let pair = if which == Which::First { (&other, second) } else { (first, &other) };
@@ -130,12 +135,7 @@ impl Fusion<'_> {
     }
 
     /// A group of one with another loop of its nest outermost, and the arguments that are taken not to overlap for that.
-    fn with_outermost(
-        &mut self,
-        group: &Group,
-        inwards: usize,
-        frame: &Frame,
-    ) -> Option<(Group, Vec<(Value, Value)>)> {
+    fn with_outermost(&mut self, group: &Group, inwards: usize, frame: &Frame) -> Option<(Group, Pairs)> {
         let (item, of) = group.untouched(self.program, self.forest)?;
         let raised = self.program.loop_info(of).green;
         let judged = self.forest.outermost(self.program, raised, inwards)?;
@@ -145,7 +145,7 @@ impl Fusion<'_> {
     }
 
     /// The arguments that are taken not to overlap if `items` run instead of a loop of the program; `None` if they may not.
-    fn is_legal(&self, of: LoopId, items: &[Green], alias: AliasMode) -> Option<Vec<(Value, Value)>> {
+    fn is_legal(&self, of: LoopId, items: &[Green], alias: AliasMode) -> Option<Pairs> {
         let checker = Checker::new(self.body, self.program, alias, self.options.limits);
         match checker.check_loop(self.forest, of, items) {
             Verdict::Legal { assumed_apart } => Some(assumed_apart),
@@ -187,7 +187,9 @@ impl Fusion<'_> {
                 let mut fault = fault;
                 for _ in 0..CUTS_TRIED {
                     let Some(at) = cutting.beside(self.body, fault, takes_head) else { break };
-                    let Some((part, rest, assumed)) = self.cut(&cutting, at, takes_head, frame) else { break };
+                    let Some((part, rest, assumed)) = self.cut(&cutting, at, takes_head, frame) else {
+                        break;
+                    };
                     let pair = if which == Which::First { (&part, second) } else { (first, &part) };
                     if !pair.0.shares_with(pair.1) {
                         break;
@@ -198,14 +200,18 @@ impl Fusion<'_> {
                             let (part, rest) = (Some(Box::new(part)), Some(Box::new(rest)));
                             plan.reshaped = match which {
                                 Which::First => Reshaped { first: part, before: rest, ..Reshaped::default() },
-                                Which::Second => Reshaped { second: part, behind: rest, ..Reshaped::default() },
+                                Which::Second => {
+                                    Reshaped { second: part, behind: rest, ..Reshaped::default() }
+                                }
                             };
                             let begins = cutting.begin_of_rest(at, takes_head).unwrap_or(fault);
                             plan.reshaped.change = Some(Change::Distributed(which, begins));
                             return Some(plan);
                         }
                         Err(missed) => match (missed.at_fault(), which) {
-                            (Some((next, _)), Which::First) | (Some((_, next)), Which::Second) => fault = next,
+                            (Some((next, _)), Which::First) | (Some((_, next)), Which::Second) => {
+                                fault = next
+                            }
                             (None, _) => break,
                         },
                     }
@@ -219,7 +225,9 @@ impl Fusion<'_> {
     fn cutting(&self, which: Which, item: Green, of: LoopId) -> Option<Cutting> {
         let raised = self.program.loop_info(of).green;
         let pieces = |tree| match self.forest.get(tree) {
-            Node::Loop { header, body } => Some((header, Pieces::of(self.body, self.program, self.forest, body))),
+            Node::Loop { header, body } => {
+                Some((header, Pieces::of(self.body, self.program, self.forest, body)))
+            }
             _ => None,
         };
         let raised = pieces(raised)?;
@@ -238,7 +246,7 @@ impl Fusion<'_> {
         at: usize,
         takes_head: bool,
         frame: &Frame,
-    ) -> Option<(Group, Group, Vec<(Value, Value)>)> {
+    ) -> Option<(Group, Group, Pairs)> {
         let forest = &mut *self.forest;
         let mut in_two = |(header, pieces): &(HeaderId, Pieces)| {
             let (head, tail) = (0..at, at..pieces.len());

@@ -4,7 +4,7 @@
 //! what differs is judged within one iteration of them. Items of a sequence that both have are judged only against those they have changed places with.
 
 use hashbrown::{HashMap, HashSet};
-use loomir_ir::{Body, Op};
+use loomir_ir::{Body, Op, Trait};
 use loomir_polyhedra::Limits;
 
 use super::placed::{Arm, Placed, leaves};
@@ -213,11 +213,12 @@ impl<'a> Checker<'a> {
         if verdict.is_legal() { verdict.or(order::check(&part, leaves)) } else { verdict }
     }
 
-    /// Both arms of each versioned node run the same statements: then any of them may be taken.
+    /// Both arms of each versioned node run the same statements, but for what only computes: then any of them may be taken.
     fn same_statements(&self, fast: &[Placed], fallback: &[Placed]) -> Verdict {
         let sorted = |leaves: &[Placed]| {
             let mut all: Vec<(u32, StatementId)> =
                 leaves.iter().filter_map(|leaf| Some((leaf.version?.0, leaf.statement))).collect();
+            all.retain(|(_, id)| !self.body.has_trait(self.program.statement(*id).op, Trait::Pure));
             all.sort_unstable();
             all.dedup();
             all
