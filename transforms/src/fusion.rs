@@ -8,6 +8,7 @@
 //!
 //! If a dependence would be turned around, the second loop runs as many iterations later as keeps it. Iterations that not all loops have run
 //! by themselves, before and after the fused loop (`fusion/group.rs`). If no delay helps, and the second loop may run in any order, it runs backwards.
+//! Else one of the two is interchanged, or distributed, if that is legal and lets them fuse (`fusion/reshape.rs`).
 //! Parallel loops are fused where the iterations of both together may run in any order, so that they stay parallel. Loops written
 //! as `scf.while` that count are counted loops ([`while_to_for`]).
 //!
