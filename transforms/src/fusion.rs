@@ -118,8 +118,7 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
         report: Report::default(),
         tests: Vec::new(),
     };
-    let surroundings = &program.surroundings;
-    let frame = Frame::outside(surroundings.constraints.clone(), surroundings.exact);
+    let frame = Frame::outside(&program.surroundings);
     let root = fusion.sequence(program.root, &frame);
     let mut report = fusion.report;
     if options.check {

@@ -8,6 +8,7 @@
 //! | [`fusion`] | neighbouring loops become one |
 //! | [`while_to_for`] | loops that count, written as such |
 //! | [`if_to_select`] | conditionals that only compute become selections |
+//! | [`simplify`] | when two integer expressions are one number |
 //! | [`contraction`] | arrays become values or smaller ones |
 //! | [`canonicalize`] | folding and dead code |
 #![forbid(unsafe_code)]
@@ -22,6 +23,7 @@ pub mod fusion;
 pub mod if_to_select;
 pub mod legality;
 mod remark;
+pub mod simplify;
 pub mod tree;
 pub mod while_to_for;
 

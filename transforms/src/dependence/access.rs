@@ -16,6 +16,7 @@ use loomir_ir::{Attr, AttrKind, Block, Body, Context, DYNAMIC, Op, Region, Trait
 use super::base::{AliasMode, Base, Bases};
 use super::form::condition::Condition;
 use super::form::{Form, Forms};
+use super::surroundings::Surroundings;
 use super::system::Instances;
 
 /// Iteration vectors: all integer values of the levels for which every constraint is `>= 0`.
@@ -98,12 +99,19 @@ pub struct Reader<'b> {
     body: &'b Body,
     forms: Forms<'b>,
     bases: Bases<'b>,
+    surroundings: Surroundings,
 }
 
 impl<'b> Reader<'b> {
     /// Nothing read yet, as seen from `block`.
     pub fn new(body: &'b Body, block: Block, mode: AliasMode) -> Self {
-        Reader { body, forms: Forms::new(body, block), bases: Bases::new(body, mode) }
+        let (surroundings, forms) = Surroundings::of(body, block);
+        Reader { body, forms, bases: Bases::new(body, mode), surroundings }
+    }
+
+    /// What is known where the block stands, facts about the parameters of all that was read among it.
+    pub fn surroundings(&mut self) -> Surroundings {
+        Surroundings { facts: Arc::new(self.forms.facts()), ..self.surroundings.clone() }
     }
 
     /// Makes what is defined directly in the body of an entered loop known by name.

@@ -10,14 +10,13 @@
 //! **Cost.** One maximisation for each loop around the read, of at most [`MAX_WRITERS`] writes; most reads have theirs in the same
 //! iteration, where there is nothing to maximise.
 
-use hashbrown::HashSet;
-use loomir_ir::{Body, Value};
+use loomir_ir::Body;
 use loomir_polyhedra::{Affine, Emptiness, Error, Limits, Order, Relation, Set, Space, Tuple, Var};
 
 use super::access::Class;
 use super::base::{AliasMode, Bases, Overlap};
 use super::form::{Atom, Form};
-use super::system::{Pair, System};
+use super::system::{Pair, System, Unknowns};
 use super::timeline::{Access, AccessId, Side, Timeline};
 
 /// Most writes among which the last writers of a read are looked for.
@@ -47,7 +46,7 @@ pub struct Sources {
 /// the number of the access, zeros behind it.
 #[derive(Clone, Debug)]
 pub struct Clock {
-    parameters: Vec<Value>,
+    parameters: Vec<Atom>,
     names: Vec<String>,
     loops: u32,
 }
@@ -155,21 +154,16 @@ impl<'a> Flow<'a> {
             let (a, b) = (pair.first(shared), pair.second(shared));
             pair.system.set.add_lt(a, b);
         }
-        !pair.system.set.is_empty(&self.limits).is_empty()
+        !pair.system.is_empty(&self.timeline.facts, &self.limits).is_empty()
     }
 
     /// A clock for accesses.
     pub fn clock(&self, accesses: impl IntoIterator<Item = AccessId>) -> Clock {
         let mut clock = Clock { parameters: Vec::new(), names: Vec::new(), loops: 0 };
-        let mut seen = HashSet::new();
+        let mut unknowns = Unknowns::default();
         let mut collect = |form: &Form| {
             if self.timeline.is_known(form, 0) {
-                form.each_parameter(&mut |value| {
-                    if seen.insert(value) {
-                        clock.names.push(format!("p{}", clock.names.len()));
-                        clock.parameters.push(value);
-                    }
-                });
+                unknowns.add(form);
             }
         };
         self.timeline.around.iter().for_each(&mut collect);
@@ -179,6 +173,8 @@ impl<'a> Flow<'a> {
             let subscripts = access.class.subscripts.iter().flatten().flatten();
             subscripts.chain(&access.class.domain.constraints).for_each(&mut collect);
         }
+        clock.parameters = unknowns.listed;
+        clock.names = (0..clock.parameters.len()).map(|i| format!("p{i}")).collect();
         clock
     }
 
@@ -372,7 +368,7 @@ impl<'a> Flow<'a> {
             let form = access.class.subscripts.as_ref()?.get(dimension)?.as_ref()?;
             let plain = |atom: &Atom| match atom {
                 Atom::Level(level) => *level < access.depth(),
-                Atom::Param(value) => clock.parameters.contains(value),
+                Atom::Param(_) | Atom::Product(_) => clock.parameters.contains(atom),
                 Atom::FloorDiv(..) => false,
             };
             let simple = form.terms().iter().all(|(atom, _)| plain(atom));
@@ -444,8 +440,6 @@ impl Clock {
     }
 
     fn system(&self, space: &Space) -> System {
-        let parameters = self.parameters.iter().enumerate();
-        let parameters = parameters.map(|(i, value)| (*value, Var(i as u32))).collect();
-        System::new(space.vars(), parameters)
+        System::new(space.vars(), Var(0), self.parameters.clone())
     }
 }

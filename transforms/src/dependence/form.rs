@@ -1,8 +1,12 @@
-//! Affine normal form: an index value as a sum of multiples of loop variables, parameters and floored quotients.
+//! Affine normal form: an index value as a sum of multiples of loop variables, parameters, products of parameters and floored quotients.
 //!
 //! Forms are exact over ℤ. What an operation computes in fixed width becomes a form only where it provably does not wrap: its flags or
-//! the ranges of its operands say so (`affine` maps do not wrap by definition). All else is *not affine*, and whoever
-//! asks has to assume any value. Equal values usually have equal forms, and forms are compared and hashed structurally.
+//! the ranges of its operands ([`range`]) say so (`affine` maps do not wrap by definition), or what wrapped on the way is back in range at the end,
+//! as in `n - 1 + 1`. All else is *not affine*: a parameter, where it is computed outside, of which [`facts`] and [`classes`] say what they
+//! can; elsewhere whoever asks has to assume any value. Equal values usually have equal forms, and forms are compared and hashed structurally.
+//!
+//! Poison: a form tells what a value is unless it is poison. Whoever uses a value as a bound, a condition or a subscript has undefined behaviour if
+//! it is, so nothing said of such uses can be wrong.
 //!
 //! Cost: each value of a body is looked at once a [`Forms`]; a form has at most [`MAX_TERMS`] terms and quotients nest at
 //! most [`MAX_NESTING`] deep, so no input makes forms large.
@@ -10,21 +14,28 @@
 use std::cmp::Ordering;
 
 use hashbrown::{HashMap, HashSet};
-use loomir_dialects::interfaces::{Bound, LoopBounds, LoopLike, ParallelLike, Step, Subscripts};
-use loomir_dialects::{affine, arith, memref};
+use loomir_dialects::affine;
+use loomir_dialects::interfaces::{Bound, Step, Subscripts};
 use loomir_ir::affine::AffineExprKind;
-use loomir_ir::opdef::OpDef;
 use loomir_ir::rewrite::constant_of;
-use loomir_ir::{AffineExpr, Attr, Block, Body, Op, Value, ValueDef};
+use loomir_ir::{AffineExpr, Attr, Block, Body, Op, Value};
 
+use crate::simplify::operation::{Binary, Operation, has_no_signed_wrap};
+use classes::Classes;
 use condition::Condition;
+use range::{Range, fits, width};
 
+pub mod classes;
 pub mod condition;
+pub mod facts;
+pub mod range;
 
 /// Most terms a form may have.
 pub const MAX_TERMS: usize = 64;
 /// Deepest nesting of quotients.
 pub const MAX_NESTING: usize = 8;
+/// Most factors of a product.
+const MAX_FACTORS: usize = 4;
 /// Longest chain of operations followed from a value.
 const MAX_CHAIN: usize = 256;
 
@@ -36,6 +47,8 @@ pub enum Atom {
     Level(u32),
     /// A value that does not change while the nest runs.
     Param(Value),
+    /// The product of two or more such values, in ℤ. By their place in the body.
+    Product(Box<[Value]>),
     /// `⌊form / divisor⌋`, divisor > 1.
     FloorDiv(Box<Form>, i64),
 }
@@ -53,6 +66,9 @@ impl Atom {
         match (self, other) {
             (Atom::Level(a), Atom::Level(b)) => a.cmp(b),
             (Atom::Param(a), Atom::Param(b)) => a.index().cmp(&b.index()),
+            (Atom::Product(a), Atom::Product(b)) => {
+                a.iter().map(|value| value.index()).cmp(b.iter().map(|value| value.index()))
+            }
             (Atom::FloorDiv(a, c), Atom::FloorDiv(b, d)) => c.cmp(d).then_with(|| a.order(b)),
             _ => self.rank().cmp(&other.rank()),
         }
@@ -62,8 +78,25 @@ impl Atom {
         match self {
             Atom::Level(_) => 0,
             Atom::Param(_) => 1,
-            Atom::FloorDiv(..) => 2,
+            Atom::Product(_) => 2,
+            Atom::FloorDiv(..) => 3,
         }
+    }
+
+    /// The values that a parameter or product of such multiplies.
+    pub fn factors(&self) -> Option<&[Value]> {
+        match self {
+            Atom::Param(value) => Some(std::slice::from_ref(value)),
+            Atom::Product(values) => Some(values),
+            Atom::Level(_) | Atom::FloorDiv(..) => None,
+        }
+    }
+
+    /// The product of two atoms, if they are parameters or products of such.
+    fn product(&self, other: &Atom) -> Option<Atom> {
+        let mut all = [self.factors()?, other.factors()?].concat();
+        all.sort_unstable_by_key(|value| value.index());
+        (all.len() <= MAX_FACTORS).then(|| Atom::Product(all.into()))
     }
 }
 
@@ -148,6 +181,39 @@ impl Form {
         Form::default().plus(self, factor)
     }
 
+    /// `self · other`, if one of them is a number, or both are sums of parameters and products of such.
+    pub fn product(&self, other: &Form) -> Option<Form> {
+        match (self.as_constant(), other.as_constant()) {
+            (_, Some(factor)) => return self.times(factor),
+            (Some(factor), _) => return other.times(factor),
+            _ => {}
+        }
+        let mut sum = self.times(other.constant)?.plus(&other.times(self.constant)?, 1)?;
+        sum.constant = self.constant.checked_mul(other.constant)?;
+        for (a, x) in &self.terms {
+            for (b, y) in &other.terms {
+                let term = Form { constant: 0, terms: vec![(a.product(b)?, x.checked_mul(*y)?)] };
+                sum = sum.plus(&term, 1)?;
+            }
+        }
+        Some(sum)
+    }
+
+    /// Whether each number in it is a multiple of `divisor`, which is positive.
+    fn is_multiple_of(&self, divisor: i64) -> bool {
+        self.constant % divisor == 0 && self.terms.iter().all(|(_, coefficient)| coefficient % divisor == 0)
+    }
+
+    /// The form that is the same modulo 2 to the power of `width`, with the least numbers, read as signed.
+    fn wrapped(mut self, width: u32) -> Form {
+        let unused = 64u32.saturating_sub(width.max(1));
+        let wrap = |number: &mut i64| *number = *number << unused >> unused;
+        wrap(&mut self.constant);
+        self.terms.iter_mut().for_each(|(_, coefficient)| wrap(coefficient));
+        self.terms.retain(|(_, coefficient)| *coefficient != 0);
+        self
+    }
+
     /// `self - other`.
     pub fn minus(&self, other: &Form) -> Option<Form> {
         self.plus(other, -1)
@@ -192,7 +258,7 @@ impl Form {
         for (atom, coefficient) in &self.terms {
             let term = match atom {
                 Atom::Level(level) => replacement(*level)?,
-                Atom::Param(_) => Form::atom(atom.clone()),
+                Atom::Param(_) | Atom::Product(_) => Form::atom(atom.clone()),
                 Atom::FloorDiv(inner, divisor) => inner.substitute(replacement)?.floor_div(*divisor)?,
             };
             sum = sum.plus(&term, *coefficient)?;
@@ -217,12 +283,17 @@ impl Form {
         self.terms.iter().find_map(of).unwrap_or(0)
     }
 
-    /// Calls `f` with each parameter, those inside quotients included.
+    /// Calls `f` with each parameter, those inside products and quotients included.
     pub fn each_parameter(&self, f: &mut dyn FnMut(Value)) {
+        self.each_unknown(&mut |atom| atom.factors().into_iter().flatten().for_each(|value| f(*value)));
+    }
+
+    /// Calls `f` with each parameter and each product of such, those inside quotients included.
+    pub fn each_unknown(&self, f: &mut dyn FnMut(&Atom)) {
         for (atom, _) in &self.terms {
             match atom {
-                Atom::Param(value) => f(*value),
-                Atom::FloorDiv(inner, _) => inner.each_parameter(f),
+                Atom::Param(_) | Atom::Product(_) => f(atom),
+                Atom::FloorDiv(inner, _) => inner.each_unknown(f),
                 Atom::Level(_) => {}
             }
         }
@@ -234,29 +305,35 @@ impl Form {
         level: &dyn Fn(u32) -> Option<i64>,
         parameter: &dyn Fn(Value) -> Option<i64>,
     ) -> Option<i64> {
+        let product = |product: i64, value: &Value| product.checked_mul(parameter(*value)?);
+        self.evaluate_with(level, &|atom| atom.factors()?.iter().try_fold(1, product))
+    }
+
+    /// The same with a value for each parameter and each product of such.
+    pub fn evaluate_with(
+        &self,
+        level: &dyn Fn(u32) -> Option<i64>,
+        unknown: &dyn Fn(&Atom) -> Option<i64>,
+    ) -> Option<i64> {
         self.terms.iter().try_fold(self.constant, |sum, (atom, coefficient)| {
             let value = match atom {
                 Atom::Level(at) => level(*at)?,
-                Atom::Param(value) => parameter(*value)?,
-                Atom::FloorDiv(inner, divisor) => inner.evaluate(level, parameter)?.div_euclid(*divisor),
+                Atom::Param(_) | Atom::Product(_) => unknown(atom)?,
+                Atom::FloorDiv(inner, divisor) => inner.evaluate_with(level, unknown)?.div_euclid(*divisor),
             };
             sum.checked_add(value.checked_mul(*coefficient)?)
         })
     }
 
-    /// Whether every atom satisfies `accept`, those inside quotients included.
+    /// Whether every level and parameter satisfies `accept`, those inside products and quotients included.
     pub fn all_atoms(&self, accept: &dyn Fn(&Atom) -> bool) -> bool {
         self.terms.iter().all(|(atom, _)| match atom {
             Atom::FloorDiv(inner, _) => inner.all_atoms(accept),
+            Atom::Product(values) => values.iter().all(|value| accept(&Atom::Param(*value))),
             atom => accept(atom),
         })
     }
 }
-
-/// A range of 64-bit numbers, both ends included.
-type Range = (i128, i128);
-
-const ALL: Range = (i64::MIN as i128, i64::MAX as i128);
 
 /// The forms of the values of a body, as seen from a block and from the loops in it that are entered.
 ///
@@ -267,8 +344,13 @@ pub struct Forms<'b> {
     /// The blocks whose values are parameters.
     around: HashSet<Block>,
     memo: HashMap<Value, Option<Form>>,
+    /// Forms that are equal modulo 2 to the power of the width.
+    congruent: HashMap<Value, Option<Form>>,
     ranges: HashMap<Value, Range>,
     conditions: HashMap<Value, Condition>,
+    classes: Classes,
+    /// The parameters there are forms with.
+    named: Vec<Value>,
 }
 
 impl<'b> Forms<'b> {
@@ -280,7 +362,28 @@ impl<'b> Forms<'b> {
             around.insert(block);
             current = body.block_of(body.region_parent(body.block_region(block)));
         }
-        Forms { body, around, memo: HashMap::new(), ranges: HashMap::new(), conditions: HashMap::new() }
+        Forms {
+            body,
+            around,
+            memo: HashMap::new(),
+            congruent: HashMap::new(),
+            ranges: HashMap::new(),
+            conditions: HashMap::new(),
+            classes: Classes::default(),
+            named: Vec::new(),
+        }
+    }
+
+    /// From now on none of these forms is negative wherever anything is asked of.
+    pub fn suppose(&mut self, constraints: &[Form]) {
+        // What was found out without them may have been less.
+        self.memo.clear();
+        self.congruent.clear();
+        self.conditions.clear();
+        self.ranges.clear();
+        for constraint in constraints {
+            self.narrow(constraint);
+        }
     }
 
     /// Makes the values defined directly in `block` parameters: they are the same throughout one execution of it.
@@ -337,7 +440,16 @@ impl<'b> Forms<'b> {
             Some(op) if fuel > 0 => self.op_form(op, fuel - 1),
             _ => None,
         };
-        let form = form.or_else(|| self.is_parameter(value).then(|| Form::atom(Atom::Param(value))));
+        let form = match form {
+            None if self.is_parameter(value) => {
+                let name = self.name(value, fuel);
+                if name == value {
+                    self.named.push(value);
+                }
+                Some(Form::atom(Atom::Param(name)))
+            }
+            form => form,
+        };
         self.memo.insert(value, form.clone());
         form
     }
@@ -350,219 +462,124 @@ impl<'b> Forms<'b> {
         {
             return constant.as_int(ctx).map(Form::constant);
         }
-        if body.num_operands(op) == 0 {
-            return None;
-        }
-        let operand = |this: &mut Self, i: usize| this.form(body.operand(op, i), fuel);
-        let info = body.info(op);
-        if info.is(affine::ApplyOp::DEF) {
+        if body.is(op, affine::ApplyOp::DEF) {
             let map = body.attr(op, "map").and_then(|a: Attr| a.as_affine_map(ctx))?;
             let operands: Vec<Option<Form>> = body.operands(op).map(|v| self.form(v, fuel)).collect();
             let (dims, symbols) = operands.split_at((map.data(ctx).dims as usize).min(operands.len()));
             return expr_form(*map.results(ctx).first()?, ctx, dims, symbols);
         }
-        let result = || body.result(op, 0);
-        if info.is(arith::AddIOp::DEF) && self.is_exact(op) {
-            return operand(self, 0)?.plus(&operand(self, 1)?, 1);
+        let operation = Operation::of(body, op)?;
+        let (first, result) = (body.operand(op, 0), body.result(op, 0));
+        let is_never_negative = |this: &mut Self, value| this.range(value, fuel).0 >= 0;
+        match operation {
+            // The number is kept where it is in range either way.
+            Operation::Signed if fits(self.range(first, fuel), width(body, result)) => self.form(first, fuel),
+            Operation::Unsigned
+                if is_never_negative(self, first) && fits(self.range(first, fuel), width(body, result)) =>
+            {
+                self.form(first, fuel)
+            }
+            Operation::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Shl) => {
+                self.exact_ring(op, operation, fuel)
+            }
+            Operation::Binary(binary) => {
+                let divisor = self.form(body.operand(op, 1), fuel)?.as_constant().filter(|d| *d > 0);
+                let dividend = |this: &mut Self| this.form(first, fuel);
+                let rounds_down = binary == Binary::FloorDivS || is_never_negative(self, first);
+                match binary {
+                    Binary::DivS | Binary::FloorDivS | Binary::CeilDivS | Binary::DivU | Binary::CeilDivU => {
+                        let is_signed = !matches!(binary, Binary::DivU | Binary::CeilDivU);
+                        let (divisor, form) = (divisor?, dividend(self)?);
+                        match binary {
+                            // Without a rest nothing is rounded.
+                            _ if is_signed && form.is_multiple_of(divisor) => form.floor_div(divisor),
+                            Binary::CeilDivS => form.ceil_div(divisor),
+                            Binary::CeilDivU => form.ceil_div(divisor).filter(|_| rounds_down),
+                            // Rounding towards zero is rounding down for what is not negative.
+                            _ => form.floor_div(divisor).filter(|_| rounds_down),
+                        }
+                    }
+                    Binary::RemS | Binary::RemU if rounds_down => dividend(self)?.modulo(divisor?),
+                    // What is shifted right as signed is rounded down.
+                    Binary::ShrS => dividend(self)?.floor_div(self.shift(op, fuel)?),
+                    Binary::ShrU if rounds_down => dividend(self)?.floor_div(self.shift(op, fuel)?),
+                    _ => None,
+                }
+            }
+            _ => None,
         }
-        if info.is(arith::SubIOp::DEF) && self.is_exact(op) {
-            return operand(self, 0)?.plus(&operand(self, 1)?, -1);
-        }
-        if info.is(arith::MulIOp::DEF) && self.is_exact(op) {
-            let (a, b) = (operand(self, 0)?, operand(self, 1)?);
-            return match (a.as_constant(), b.as_constant()) {
-                (_, Some(factor)) => a.times(factor),
-                (Some(factor), _) => b.times(factor),
-                _ => None,
+    }
+
+    /// What a sum, difference, product or shift to the left computes, if that does not wrap.
+    fn exact_ring(&mut self, op: Op, operation: Operation, fuel: usize) -> Option<Form> {
+        let Operation::Binary(binary) = operation else { return None };
+        let body = self.body;
+        let stays = has_no_signed_wrap(body, op)
+            || self
+                .exact_range(op, binary, fuel)
+                .is_some_and(|range| fits(range, width(body, body.result(op, 0))));
+        if stays {
+            let a = self.form(body.operand(op, 0), fuel)?;
+            let b = match binary {
+                Binary::Shl => Form::constant(self.shift(op, fuel)?),
+                _ => self.form(body.operand(op, 1), fuel)?,
             };
+            return ring(binary, &a, &b);
         }
-        // A sign extension, or a cast that keeps the value since it is in range either way.
-        let is_cast =
-            info.is(arith::IndexCastOp::DEF) || info.is(arith::ExtSIOp::DEF) || info.is(arith::TruncIOp::DEF);
-        if is_cast && fits(self.range(body.operand(op, 0), fuel), width(body, result())) {
-            return operand(self, 0);
-        }
-        let is_unsigned_cast = info.is(arith::IndexCastUIOp::DEF) || info.is(arith::ExtUIOp::DEF);
-        let from = self.range(body.operand(op, 0), fuel).0;
-        if is_unsigned_cast && from >= 0 && fits(self.range(body.operand(op, 0), fuel), width(body, result()))
-        {
-            return operand(self, 0);
-        }
-        // Rounding towards zero is rounding down for what is not negative.
-        if info.is(arith::DivUIOp::DEF) || info.is(arith::DivSIOp::DEF) || info.is(arith::FloorDivSIOp::DEF) {
-            let divisor = operand(self, 1)?.as_constant().filter(|d| *d > 0)?;
-            if info.is(arith::FloorDivSIOp::DEF) || from >= 0 {
-                return operand(self, 0)?.floor_div(divisor);
-            }
-        }
-        if info.is(arith::RemUIOp::DEF) || info.is(arith::RemSIOp::DEF) {
-            let divisor = operand(self, 1)?.as_constant().filter(|d| *d > 0)?;
-            if from >= 0 {
-                return operand(self, 0)?.modulo(divisor);
-            }
-        }
-        None
+        // What wrapped on the way is back in range at the end.
+        let form = self.congruent(body.result(op, 0), fuel)?;
+        let range = self.range_of_form(&form, fuel)?;
+        fits(range, width(body, body.result(op, 0))).then_some(form)
     }
 
-    /// Whether a sum, difference or product computes what it would in ℤ.
-    fn is_exact(&mut self, op: Op) -> bool {
+    /// A form that is the value modulo 2 to the power of its width: sums, differences and products of words are those of numbers, wrapped.
+    fn congruent(&mut self, value: Value, fuel: usize) -> Option<Form> {
         let body = self.body;
-        let value = body.result(op, 0);
-        let nsw = body
-            .attr(op, "overflowFlags")
-            .and_then(|attr| arith::OVERFLOW.value(body.ctx(), attr))
-            .zip(arith::OVERFLOW.value_of("nsw"))
-            .is_some_and(|(flags, nsw)| flags & nsw != 0);
-        nsw || self.exact_range(op, MAX_CHAIN).is_some_and(|range| fits(range, width(body, value)))
-    }
-
-    fn exact_range(&mut self, op: Op, fuel: usize) -> Option<Range> {
-        if fuel == 0 {
-            return None;
+        if let Some(known) = self.congruent.get(&value) {
+            return known.clone();
         }
-        let info = self.body.info(op);
-        let (add, sub, mul) =
-            (info.is(arith::AddIOp::DEF), info.is(arith::SubIOp::DEF), info.is(arith::MulIOp::DEF));
-        if !(add || sub || mul) {
-            return None;
-        }
-        let a = self.range(self.body.operand(op, 0), fuel - 1);
-        let b = self.range(self.body.operand(op, 1), fuel - 1);
-        Some(if add {
-            (a.0.saturating_add(b.0), a.1.saturating_add(b.1))
-        } else if sub {
-            (a.0.saturating_sub(b.1), a.1.saturating_sub(b.0))
-        } else {
-            product(a, b)
-        })
-    }
-
-    /// The least and the greatest number that a value may be, read as signed.
-    pub fn range_of(&mut self, value: Value) -> (i128, i128) {
-        self.range(value, MAX_CHAIN)
-    }
-
-    /// A range that holds every value `value` may have, read as signed.
-    fn range(&mut self, value: Value, fuel: usize) -> Range {
-        if let Some(known) = self.ranges.get(&value) {
-            return *known;
-        }
-        let range = if fuel == 0 { None } else { self.compute_range(value, fuel - 1) };
-        let range = range.unwrap_or_else(|| type_range(self.body, value));
-        self.ranges.insert(value, range);
-        range
-    }
-
-    fn compute_range(&mut self, value: Value, fuel: usize) -> Option<Range> {
-        let body = self.body;
-        let ctx = body.ctx();
-        match body.def(value) {
-            ValueDef::BlockArgument { block, index } => {
-                let parent = body.op_ref(body.region_parent(body.block_region(block)));
-                if let Some(model) = parent.info().interface::<dyn ParallelLike>() {
-                    let dimensions = model.dimensions(parent);
-                    return self.induction_range(dimensions.get(index)?, fuel);
-                }
-                let model = parent.info().interface::<dyn LoopLike>()?;
-                if index > 0 || model.is_unsigned(parent) {
-                    return None;
-                }
-                self.induction_range(&model.bounds(parent), fuel)
+        let op = body.defining_op(value).filter(|_| fuel > 0);
+        let operation = op.and_then(|op| Some((op, Operation::of(body, op)?)));
+        let form = match operation {
+            Some((
+                op,
+                Operation::Binary(binary @ (Binary::Add | Binary::Sub | Binary::Mul | Binary::Shl)),
+            )) => {
+                let a = self.congruent(body.operand(op, 0), fuel - 1);
+                let b = match binary {
+                    Binary::Shl => self.shift(op, fuel - 1).map(Form::constant),
+                    _ => self.congruent(body.operand(op, 1), fuel - 1),
+                };
+                a.zip(b).and_then(|(a, b)| ring(binary, &a, &b))
             }
-            ValueDef::OpResult { op, .. } => {
-                if let Some(constant) = constant_of(body, value) {
-                    return constant.as_int(ctx).map(|c| (c.into(), c.into()));
-                }
-                let info = body.info(op);
-                if info.is(memref::DimOp::DEF) {
-                    return Some((0, i64::MAX.into()));
-                }
-                if info.is(affine::ApplyOp::DEF) {
-                    let map = body.attr(op, "map").and_then(|a: Attr| a.as_affine_map(ctx))?;
-                    let subscripts = Subscripts { map, operands: body.operands(op).collect() };
-                    return self.subscript_ranges(&subscripts, fuel).into_iter().next().flatten();
-                }
-                if let Some(range) = self.division_range(op, fuel) {
-                    return Some(range);
-                }
-                let casts = [arith::IndexCastOp::DEF, arith::ExtSIOp::DEF];
-                if casts.into_iter().any(|def| info.is(def)) {
-                    let inner = self.range(body.operand(op, 0), fuel);
-                    return fits(inner, width(body, value)).then_some(inner);
-                }
-                let exact = self.exact_range(op, fuel)?;
-                fits(exact, width(body, value)).then_some(exact)
+            // What is cut off are multiples.
+            Some((op, Operation::Signed | Operation::Unsigned))
+                if width(body, value) <= width(body, body.operand(op, 0)) =>
+            {
+                self.congruent(body.operand(op, 0), fuel - 1)
             }
-        }
+            _ => self.form(value, fuel),
+        };
+        let form = form.map(|form| form.wrapped(width(body, value)));
+        self.congruent.insert(value, form.clone());
+        form
     }
 
-    /// The range of a quotient or remainder by a positive number.
-    fn division_range(&mut self, op: Op, fuel: usize) -> Option<Range> {
-        let (body, info) = (self.body, self.body.info(op));
-        let is = |defs: [&'static OpDef; 2]| defs.into_iter().any(|def| info.is(def));
-        let (truncated, rest) =
-            (is([arith::DivSIOp::DEF, arith::DivUIOp::DEF]), is([arith::RemSIOp::DEF, arith::RemUIOp::DEF]));
-        if !truncated && !rest && !info.is(arith::FloorDivSIOp::DEF) {
-            return None;
-        }
-        let divisor = constant_of(body, body.operand(op, 1))?.as_int(body.ctx()).filter(|d| *d > 0)?;
-        let (divisor, range) = (i128::from(divisor), self.range(body.operand(op, 0), fuel));
-        let unsigned = is([arith::DivUIOp::DEF, arith::RemUIOp::DEF]);
-        match (rest, truncated) {
-            (true, _) if unsigned || range.0 >= 0 => Some((0, divisor - 1)),
-            (true, _) => Some((1 - divisor, divisor - 1)),
-            (_, true) if unsigned && range.0 < 0 => None,
-            (_, true) => Some((range.0 / divisor, range.1 / divisor)),
-            _ => Some((range.0.div_euclid(divisor), range.1.div_euclid(divisor))),
-        }
-    }
-
-    fn induction_range(&mut self, bounds: &LoopBounds, fuel: usize) -> Option<Range> {
-        let lower = self.bound_ranges(&bounds.lower, fuel).into_iter().flatten().map(|r| r.0).max()?;
-        let upper = self.bound_ranges(&bounds.upper, fuel).into_iter().flatten().map(|r| r.1).min();
-        let upper = upper.unwrap_or(i64::MAX.into());
-        // Of a loop that does not run any range is true.
-        Some((lower, upper.saturating_sub(1).max(lower)))
-    }
-
-    fn bound_ranges(&mut self, bound: &Bound, fuel: usize) -> Vec<Option<Range>> {
-        match bound {
-            Bound::Value(value) => vec![Some(self.range(*value, fuel))],
-            Bound::Map(subscripts) => self.subscript_ranges(subscripts, fuel),
-        }
-    }
-
-    fn subscript_ranges(&mut self, subscripts: &Subscripts, fuel: usize) -> Vec<Option<Range>> {
-        let ctx = self.body.ctx().clone();
-        let operands: Vec<Range> = subscripts.operands.iter().map(|v| self.range(*v, fuel)).collect();
-        let data = subscripts.map.data(&ctx);
-        let (dims, symbols) = operands.split_at((data.dims as usize).min(operands.len()));
-        data.results.iter().map(|expr| expr_range(*expr, &ctx, dims, symbols)).collect()
+    /// Two to the power of what an operation shifts by, which is a number.
+    fn shift(&mut self, op: Op, fuel: usize) -> Option<i64> {
+        let by = self.form(self.body.operand(op, 1), fuel)?.as_constant()?;
+        let width = width(self.body, self.body.result(op, 0)).min(63);
+        (0..i64::from(width)).contains(&by).then(|| 1 << by)
     }
 }
 
-fn width(body: &Body, value: Value) -> u32 {
-    body.value_type(value).integer_width(body.ctx()).unwrap_or(64)
-}
-
-fn type_range(body: &Body, value: Value) -> Range {
-    match width(body, value) {
-        width @ 1..64 => (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1),
-        64 => ALL,
-        // What is wider does not fit into anything.
-        _ => (i128::MIN, i128::MAX),
+/// A sum, difference or product; of a shift, the power of two is given.
+fn ring(binary: Binary, a: &Form, b: &Form) -> Option<Form> {
+    match binary {
+        Binary::Add => a.plus(b, 1),
+        Binary::Sub => a.minus(b),
+        _ => a.product(b),
     }
-}
-
-fn fits(range: Range, width: u32) -> bool {
-    let limit = 1i128 << (width.clamp(1, 64) - 1);
-    -limit <= range.0 && range.1 < limit
-}
-
-fn product(a: Range, b: Range) -> Range {
-    let ends = [(a.0, b.0), (a.0, b.1), (a.1, b.0), (a.1, b.1)];
-    let corners = ends.map(|(x, y)| x.saturating_mul(y));
-    (corners.into_iter().min().unwrap_or(0), corners.into_iter().max().unwrap_or(0))
 }
 
 /// Folds an affine expression over what its leaves are, without recursion.
@@ -613,37 +630,6 @@ fn expr_form(
             AffineExprKind::CeilDiv(..) => a.ceil_div(b.as_constant().filter(|d| *d > 0)?),
             AffineExprKind::Mod(..) => a.modulo(b.as_constant()?),
             _ => None,
-        },
-    )
-}
-
-fn expr_range(
-    expr: AffineExpr,
-    ctx: &loomir_ir::Context,
-    dims: &[Range],
-    symbols: &[Range],
-) -> Option<Range> {
-    // Affine arithmetic does not wrap, so a result outside 64 bits is undefined behaviour and may be cut off.
-    let cut = |r: Range| Some((r.0.clamp(ALL.0, ALL.1), r.1.clamp(ALL.0, ALL.1)));
-    fold_expr(
-        expr,
-        ctx,
-        |kind| match kind {
-            AffineExprKind::Dim(d) => dims.get(d as usize).copied(),
-            AffineExprKind::Symbol(s) => symbols.get(s as usize).copied(),
-            AffineExprKind::Constant(c) => Some((c.into(), c.into())),
-            _ => None,
-        },
-        |kind, a, b| match kind {
-            AffineExprKind::Add(..) => cut((a.0.saturating_add(b.0), a.1.saturating_add(b.1))),
-            AffineExprKind::Mul(..) => cut(product(a, b)),
-            _ if b.0 != b.1 || b.0 <= 0 => Some(ALL),
-            AffineExprKind::FloorDiv(..) => Some((a.0.div_euclid(b.0), a.1.div_euclid(b.0))),
-            AffineExprKind::CeilDiv(..) => {
-                let up = |x: i128| x.saturating_add(b.0 - 1).div_euclid(b.0);
-                Some((up(a.0), up(a.1)))
-            }
-            _ => Some((0, b.0 - 1)),
         },
     )
 }

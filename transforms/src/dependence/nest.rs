@@ -13,7 +13,9 @@ use loomir_ir::{Op, Value};
 
 use super::access::{Class, Domain};
 use super::base::Base;
+use super::form::facts::Facts;
 use super::form::{Atom, Form};
+use super::surroundings::Surroundings;
 use crate::tree::{Forest, Green, HeaderId, IfId, Map, Node, Origin, Program, Span, StatementId};
 
 /// A class with one operation of it, to show.
@@ -53,6 +55,8 @@ pub struct Frame {
     pub exact: bool,
     /// For each level a variable of the program that is the level plus a number, if there is one.
     pub variables: Vec<Option<Value>>,
+    /// What is known of parameters.
+    pub facts: Arc<Facts>,
 }
 
 impl Nest {
@@ -141,8 +145,9 @@ pub(super) fn rank(base: Base) -> usize {
 
 impl Frame {
     /// Outside of all loops of the tree.
-    pub fn outside(constraints: Vec<Form>, exact: bool) -> Frame {
-        Frame { depth: 0, constraints, exact, variables: Vec::new() }
+    pub fn outside(surroundings: &Surroundings) -> Frame {
+        let Surroundings { constraints, exact, facts } = surroundings.clone();
+        Frame { depth: 0, constraints, exact, variables: Vec::new(), facts }
     }
 
     /// The frame inside a loop that stands in this one.
@@ -158,7 +163,7 @@ impl Frame {
             let form = variable.substitute(&mut |level| lead.map.get(level as usize).cloned())?;
             matches!(form.terms(), [(Atom::Level(0), 1)]).then_some(info.variable)
         }));
-        Frame { depth: domain.levels, constraints, exact: domain.exact, variables }
+        Frame { depth: domain.levels, constraints, exact: domain.exact, variables, facts: self.facts.clone() }
     }
 
     /// The frame where an `if` of this one holds, or fails.

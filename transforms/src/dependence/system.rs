@@ -1,36 +1,50 @@
 //! Affine forms as constraints of one integer conjunction.
 //!
-//! A [`System`] knows which variable each parameter is; which one a level is, is said with each form, since the levels of several
-//! instances stand beside each other. A [`Pair`] is the usual case: instances of two accesses under common loops.
+//! A [`System`] knows which variable each parameter is, products of parameters being variables too; which one a level is, is said with each form, since the
+//! levels of several instances stand beside each other. A [`Pair`] is the usual case: instances of two accesses under common loops.
+//!
+//! What is known of parameters ([`Facts`]) is added only where it matters: no points without it are none with it, and a point that agrees
+//! with it is one. So few questions are asked twice.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use loomir_ir::Value;
-use loomir_polyhedra::{Affine, Conjunction, Point, Var};
+use loomir_polyhedra::{Affine, Conjunction, Emptiness, Limits, Point, Var};
 
+use super::form::facts::Facts;
+use super::form::range::{Range, both, of_one};
 use super::form::{Atom, Form};
+
+/// Most parameters and products that facts are followed to.
+const MAX_FOLLOWED: usize = 64;
 
 /// A conjunction under construction.
 #[derive(Clone, Debug)]
 pub struct System {
     /// The constraints so far.
     pub set: Conjunction,
-    parameters: HashMap<Value, Var>,
+    /// The variables of parameters and products of such.
+    unknowns: HashMap<Atom, Var>,
+    /// Those in the order in which they came.
+    listed: Vec<Atom>,
+    /// What constraints on a single parameter say of it.
+    narrower: HashMap<Value, Range>,
 }
 
 impl System {
-    /// No constraints on so many variables, those of the parameters among them.
-    pub fn new(vars: usize, parameters: HashMap<Value, Var>) -> System {
-        System { set: Conjunction::new(vars), parameters }
+    /// No constraints on so many variables, the last of which are these parameters and products, in this order, beginning with `first`.
+    pub fn new(vars: usize, first: Var, unknowns: Vec<Atom>) -> System {
+        let vars_of = unknowns.iter().cloned().zip((first.0..).map(Var)).collect();
+        System { set: Conjunction::new(vars), unknowns: vars_of, listed: unknowns, narrower: HashMap::new() }
     }
 
-    /// A form over the system's variables, of which `level` gives those of the levels. Quotients become existential variables; they nest at
-    /// most [`MAX_NESTING`](super::form::MAX_NESTING) deep.
+    /// A form over the system's variables, of which `level` gives those of the levels. Quotients become existential variables, as do parameters
+    /// that are none; they nest at most [`MAX_NESTING`](super::form::MAX_NESTING) deep.
     pub fn affine(&mut self, form: &Form, level: &dyn Fn(u32) -> Var) -> Affine {
         let mut sum = Affine::constant(form.constant_part());
         for (atom, coefficient) in form.terms() {
             let term: Affine = match atom {
                 Atom::Level(at) => level(*at).into(),
-                Atom::Param(value) => self.parameters[value].into(),
+                Atom::Param(_) | Atom::Product(_) => self.unknown(atom).into(),
                 Atom::FloorDiv(inner, divisor) => {
                     let inner = self.affine(inner, level);
                     self.set.floor_div(inner, *divisor).into()
@@ -41,12 +55,91 @@ impl System {
         sum
     }
 
+    fn unknown(&mut self, atom: &Atom) -> Var {
+        if let Some(var) = self.unknowns.get(atom) {
+            return *var;
+        }
+        let var = self.set.exists();
+        self.unknowns.insert(atom.clone(), var);
+        self.listed.push(atom.clone());
+        var
+    }
+
+    /// Whether there are points for which the facts about parameters hold.
+    pub fn is_empty(&self, facts: &Facts, limits: &Limits) -> Emptiness {
+        match self.set.is_empty(limits) {
+            Emptiness::NonEmpty(point) if !self.agrees(facts, &point) => {
+                self.knowing(facts).set.is_empty(limits)
+            }
+            answer => answer,
+        }
+    }
+
+    /// Whether facts hold at a point. Of those about further parameters it is not known.
+    pub fn agrees(&self, facts: &Facts, point: &Point) -> bool {
+        let at = |atom: &Atom| {
+            let var = self.unknowns.get(atom).filter(|var| var.index() < self.set.visible());
+            var.and_then(|var| point.get(*var).to_i64())
+        };
+        self.listed.iter().all(|atom| {
+            let value = at(atom);
+            let is_within = |(lower, upper)| value.is_some_and(|v| (lower..=upper).contains(&i128::from(v)));
+            facts.range(atom, &self.narrower).is_none_or(is_within)
+                && facts
+                    .relations(atom, &self.narrower)
+                    .iter()
+                    .all(|form| form.evaluate_with(&|_| None, &at).is_some_and(|value| value >= 0))
+        })
+    }
+
+    /// The system with what is known of its parameters.
+    pub fn knowing(&self, facts: &Facts) -> System {
+        let mut all = self.clone();
+        let mut next = 0;
+        while next < all.listed.len().min(MAX_FOLLOWED) {
+            let atom = all.listed[next].clone();
+            next += 1;
+            let var = all.unknown(&atom);
+            if let Some((lower, upper)) = facts.range(&atom, &all.narrower) {
+                all.set.add_ge(var, Affine::constant(lower));
+                all.set.add_le(var, Affine::constant(upper));
+            }
+            // There are no levels in them.
+            let relations = facts.relations(&atom, &all.narrower);
+            all.constrain(&relations, &Var);
+        }
+        all
+    }
+
     /// Adds that none of the forms is negative.
     pub fn constrain<'a>(&mut self, forms: impl IntoIterator<Item = &'a Form>, level: &dyn Fn(u32) -> Var) {
         for form in forms {
+            if let Some((value, range)) = of_one(form) {
+                let known = self.narrower.entry(value).or_insert(range);
+                *known = both(*known, range);
+            }
             let form = self.affine(form, level);
             self.set.add_ge(form, 0);
         }
+    }
+}
+
+/// Parameters, and products of such, that forms have.
+#[derive(Clone, Debug, Default)]
+pub struct Unknowns {
+    /// In the order in which they came.
+    pub listed: Vec<Atom>,
+    seen: HashSet<Atom>,
+}
+
+impl Unknowns {
+    /// Adds those of a form.
+    pub fn add(&mut self, form: &Form) {
+        form.each_unknown(&mut |atom| {
+            if self.seen.insert(atom.clone()) {
+                self.listed.push(atom.clone());
+            }
+        });
     }
 }
 
@@ -94,16 +187,12 @@ impl Pair {
         forms: &[&Form],
     ) -> Pair {
         let levels = first + second - shared;
-        let mut parameters = HashMap::new();
+        let mut unknowns = Unknowns::default();
         let domains = of_first.iter().chain(of_second).chain(around);
         let equal_forms = equal.iter().flat_map(|(x, y)| [*x, *y]);
-        for form in domains.chain(equal_forms).chain(forms.iter().copied()) {
-            form.each_parameter(&mut |value| {
-                let next = Var(levels + parameters.len() as u32);
-                parameters.entry(value).or_insert(next);
-            });
-        }
-        let mut system = System::new(levels as usize + parameters.len(), parameters);
+        domains.chain(equal_forms).chain(forms.iter().copied()).for_each(|form| unknowns.add(form));
+        let vars = levels as usize + unknowns.listed.len();
+        let mut system = System::new(vars, Var(levels), unknowns.listed);
         let of_first_var = |level| Var(level);
         let skipped = first - shared;
         let of_second_var = |level| second_var(level, shared, skipped);
@@ -151,8 +240,8 @@ impl Pair {
         side: Side,
     ) -> Vec<i64> {
         let at = |var: Var| point.get(var).to_i64();
-        let parameter = |value| at(*self.system.parameters.get(&value)?);
-        let value = |form: &Form| form.evaluate(&|level| at(self.level(level, side)), &parameter);
+        let unknown = |atom: &Atom| at(*self.system.unknowns.get(atom)?);
+        let value = |form: &Form| form.evaluate_with(&|level| at(self.level(level, side)), &unknown);
         forms.into_iter().map(|form| value(form).unwrap_or_default()).collect()
     }
 }

@@ -19,9 +19,9 @@ use loomir_ir::{Block, Body, Op, Region, Value};
 use super::access::{Class, Domain, Reader};
 use super::base::{AliasMode, Base};
 use super::form::Form;
+use super::form::facts::Facts;
 use super::locals::Locals;
 use super::nest::{ALLOCATED, ANYWHERE, NAMED, rank};
-use super::surroundings::Surroundings;
 use crate::tree::raise::{MAX_DEPTH, Structure};
 
 /// An access of a timeline.
@@ -116,6 +116,8 @@ pub struct Timeline {
     gone: HashSet<AccessId>,
     /// What is known where the block stands.
     pub around: Vec<Form>,
+    /// What is known of parameters.
+    pub facts: Arc<Facts>,
     /// The first and last number of what is inside a loop or a conditional.
     extents: HashMap<Op, (u32, u32)>,
     /// How many loops are around each parameter.
@@ -133,9 +135,11 @@ pub struct Timeline {
 impl Timeline {
     /// The accesses of `block` and all that is inside it. Its terminator is not looked at.
     pub fn of(body: &Body, block: Block, locals: &Locals) -> Timeline {
+        let mut reader = Reader::new(body, block, AliasMode::May);
+        let around = reader.surroundings().constraints;
         let mut scan = Scan {
             body,
-            reader: Reader::new(body, block, AliasMode::May),
+            reader,
             blocks: HashMap::new(),
             next: 0,
             timeline: Timeline {
@@ -143,7 +147,8 @@ impl Timeline {
                 real: 0,
                 ends: HashMap::new(),
                 gone: HashSet::new(),
-                around: Surroundings::of(body, block).constraints,
+                around,
+                facts: Arc::default(),
                 extents: HashMap::new(),
                 depths: HashMap::new(),
                 made: HashSet::new(),
@@ -156,6 +161,7 @@ impl Timeline {
         let outside = Arc::new(Place { loops: Vec::new(), sides: Vec::new(), domain });
         scan.block(block, &outside);
         let mut timeline = scan.timeline;
+        timeline.facts = scan.reader.surroundings().facts;
         timeline.index(locals);
         timeline.add_ends(locals, &outside);
         timeline

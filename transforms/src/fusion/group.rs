@@ -364,7 +364,7 @@ impl Group {
             let value = match atom {
                 Atom::Param(value) => Some(*value),
                 Atom::Level(level) => frame.variables.get(*level as usize).copied().flatten(),
-                Atom::FloorDiv(..) => None,
+                Atom::Product(_) | Atom::FloorDiv(..) => None,
             };
             let fits = |value: Value| {
                 let usable = !is_affine || affine::validity::is_valid_dim(ir.op_ref(member.op), value);

@@ -144,8 +144,7 @@ impl<'a> Checker<'a> {
 
     /// The sequences that differ, inside at most `depth` loops.
     fn difference(&self, forest: &Forest, tree: Green, depth: u32) -> Difference {
-        let surroundings = &self.program.surroundings;
-        let mut frame = Frame::outside(surroundings.constraints.clone(), surroundings.exact);
+        let mut frame = Frame::outside(&self.program.surroundings);
         let (mut old, mut new, mut inside) = (self.program.root, tree, None);
         loop {
             let (a, b): (Vec<Green>, Vec<Green>) = (forest.items(old).collect(), forest.items(new).collect());

@@ -14,7 +14,7 @@ use super::check::Part;
 use super::placed::{Placed, Unsaid};
 use super::{Instance, Verdict, Witness};
 use crate::dependence::form::Form;
-use crate::dependence::system::{Pair, Side, System};
+use crate::dependence::system::{Pair, Side, System, Unknowns};
 use crate::tree::StatementId;
 
 /// Judges the leaves against the statements that were in this part of the program.
@@ -145,7 +145,7 @@ fn nothing_repeated(part: &Part<'_>, a: &Placed, b: &Placed) -> Verdict {
 
 /// What is to be said if there are such instances of a leaf.
 fn found(part: &Part<'_>, leaf: &Placed, of: &Pair, fault: impl Fn(Instance) -> Verdict) -> Option<Verdict> {
-    match of.system.set.is_empty(part.limits) {
+    match of.system.is_empty(&part.frame.facts, part.limits) {
         Emptiness::Empty => None,
         Emptiness::Unknown(_) => Some(part.unknown(leaf.statement)),
         Emptiness::NonEmpty(point) => {
@@ -159,25 +159,23 @@ fn found(part: &Part<'_>, leaf: &Placed, of: &Pair, fault: impl Fn(Instance) -> 
 fn nothing_lost(part: &Part<'_>, leaves: &[&Placed], whole: &Placed) -> Verdict {
     let id = whole.statement;
     let depth = whole.domain.levels;
-    let mut parameters = HashMap::new();
+    let mut unknowns = Unknowns::default();
     let constraints = whole.domain.constraints.iter().chain(&part.frame.constraints);
     for form in
         constraints.chain(leaves.iter().flat_map(|leaf| leaf.domain.constraints.iter().chain(&leaf.map)))
     {
-        form.each_parameter(&mut |value| {
-            let next = Var(parameters.len() as u32);
-            parameters.entry(value).or_insert(next);
-        });
+        unknowns.add(form);
     }
-    let names: Vec<String> = (0..parameters.len()).map(|i| format!("p{i}")).collect();
+    let unknowns = unknowns.listed;
+    let names: Vec<String> = (0..unknowns.len()).map(|i| format!("p{i}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let space = Space::set(&names, Tuple::unnamed("", depth as usize));
     let of_whole: Vec<Var> = (0..depth as usize).map(|index| space.dim(index)).collect();
-    let mut all = System::new(space.vars(), parameters.clone());
+    let mut all = System::new(space.vars(), Var(0), unknowns.clone());
     let constraints = part.frame.constraints.iter().chain(&whole.domain.constraints);
     all.constrain(constraints, &|level| of_whole[level as usize]);
     let images = leaves.iter().map(|leaf| {
-        let mut image = System::new(space.vars(), parameters.clone());
+        let mut image = System::new(space.vars(), Var(0), unknowns.clone());
         let mut levels = of_whole[..part.frame.depth as usize].to_vec();
         levels.extend((part.frame.depth..leaf.domain.levels).map(|_| image.set.exists()));
         let level = |level: u32| levels[level as usize];
@@ -189,8 +187,16 @@ fn nothing_lost(part: &Part<'_>, leaves: &[&Placed], whole: &Placed) -> Verdict 
         image.set
     });
     let images = Set::from_conjunctions(space.clone(), images.collect());
-    let rest = Set::from_conjunctions(space.clone(), vec![all.set]).subtract(&images, part.limits);
-    match rest.and_then(|rest| rest.sample(part.limits)) {
+    let lost = |all: &System| {
+        let all = Set::from_conjunctions(space.clone(), vec![all.set.clone()]);
+        all.subtract(&images, part.limits)?.sample(part.limits)
+    };
+    let facts = &part.frame.facts;
+    let found = match lost(&all) {
+        Ok(Some(point)) if !all.agrees(facts, &point) => lost(&all.knowing(facts)),
+        found => found,
+    };
+    match found {
         Ok(None) => Verdict::legal(),
         Ok(Some(point)) => {
             let iteration = of_whole.iter().skip(part.frame.depth as usize);

@@ -96,7 +96,7 @@ fn order_kept(
     let (first, second) = (pair.first(frame.depth), pair.second(frame.depth));
     let late = Affine::constant(delay).add_scaled(&second.into(), &1.into());
     pair.system.set.add_gt(first, late);
-    let point = match pair.system.set.is_empty(limits) {
+    let point = match pair.system.is_empty(&frame.facts, limits) {
         Emptiness::Empty => return Verdict::legal(),
         Emptiness::Unknown(_) => return Verdict::Unknown { accesses: (a.op, b.op) },
         Emptiness::NonEmpty(point) => point,

@@ -87,14 +87,14 @@ fn turned_around(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overl
     let meeting = Meeting::of(s, t, overlap);
     let maps: Vec<&Form> = first.map.iter().chain(&second.map).collect();
     let meet = meeting.instances(s, t, part.frame, &maps);
-    match meet.system.set.is_empty(part.limits) {
+    match meet.system.is_empty(&part.frame.facts, part.limits) {
         Emptiness::Empty => return Verdict::legal(),
         Emptiness::Unknown(_) => return Verdict::Unknown { accesses: (*op, *other) },
         Emptiness::NonEmpty(_) => {}
     }
     for before in earlier(part, first, second, meet) {
         for wrong in later(part, a, b, before) {
-            let point = match wrong.system.set.is_empty(part.limits) {
+            let point = match wrong.system.is_empty(&part.frame.facts, part.limits) {
                 Emptiness::Empty => continue,
                 Emptiness::Unknown(_) => return Verdict::Unknown { accesses: (*op, *other) },
                 Emptiness::NonEmpty(point) => point,

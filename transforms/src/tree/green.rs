@@ -394,7 +394,7 @@ fn tightest(forms: Vec<Form>, pick: fn(i64, i64) -> i64) -> Box<[Form]> {
 fn free_of(form: &Form) -> u32 {
     let of_atom = |atom: &Atom| match atom {
         Atom::Level(level) => level + 1,
-        Atom::Param(_) => 0,
+        Atom::Param(_) | Atom::Product(_) => 0,
         Atom::FloorDiv(inner, _) => free_of(inner),
     };
     form.terms().iter().map(|(atom, _)| of_atom(atom)).max().unwrap_or(0)

@@ -13,21 +13,22 @@ use super::sides::If;
 use crate::dependence::access::{Reader, Space};
 use crate::dependence::base::AliasMode;
 use crate::dependence::form::Form;
-use crate::dependence::surroundings::Surroundings;
 
 /// What stands inside more loops and `if`s than this is raised to statements.
 pub const MAX_DEPTH: u32 = 32;
 
 /// Raises the operations of `block`, its terminator excepted.
 pub fn raise(body: &Body, block: Block, forest: &mut Forest, mode: AliasMode) -> Program {
+    let mut reader = Reader::new(body, block, mode);
+    let surroundings = reader.surroundings();
     let mut raise = Raise {
         body,
-        reader: Reader::new(body, block, mode),
+        reader,
         forest,
         program: Program {
             block,
             root: Forest::EMPTY,
-            surroundings: Surroundings::of(body, block),
+            surroundings,
             loops: Vec::new(),
             ifs: Vec::new(),
             statements: Vec::new(),
@@ -40,6 +41,7 @@ pub fn raise(body: &Body, block: Block, forest: &mut Forest, mode: AliasMode) ->
         decisions: HashMap::new(),
     };
     raise.program.root = raise.block(block, Place { parent: None, depth: 0, nesting: 0 });
+    raise.program.surroundings = raise.reader.surroundings();
     raise.program
 }
 

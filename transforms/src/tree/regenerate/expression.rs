@@ -18,6 +18,8 @@ pub(super) struct Sum {
 pub(super) enum Term {
     /// A value.
     Value(Value),
+    /// The product of values.
+    Product(Vec<Value>),
     /// `⌊sum / divisor⌋`
     FloorDiv(Sum, i64),
 }
@@ -40,6 +42,9 @@ impl Sum {
             let term = match atom {
                 Atom::Level(_) => return None,
                 Atom::Param(value) => Term::Value(mapping.value(*value)),
+                Atom::Product(values) => {
+                    Term::Product(values.iter().map(|value| mapping.value(*value)).collect())
+                }
                 Atom::FloorDiv(inner, divisor) => Term::FloorDiv(Sum::of(inner, mapping)?, *divisor),
             };
             Some((term, *coefficient))
@@ -92,7 +97,7 @@ impl Expression<'_> {
     fn map(&mut self, sum: &Sum) -> Option<(AffineMap, Vec<Value>)> {
         let ctx = self.builder.ctx();
         let mut operands = Vec::new();
-        let results = vec![expr(&ctx, sum, &mut operands)];
+        let results = vec![expr(&ctx, sum, &mut operands)?];
         let user = self.parent();
         let body = self.builder.body();
         let valid = operands.iter().all(|value| {
@@ -123,6 +128,11 @@ impl Expression<'_> {
         for (term, coefficient) in &sum.terms {
             let value = match term {
                 Term::Value(value) => self.cast(*value, ty),
+                Term::Product(values) => {
+                    let factors: Vec<Value> = values.iter().map(|value| self.cast(*value, ty)).collect();
+                    let product = |a, b| self.binary(arith::MulIOp::DEF, a, b, false);
+                    factors.into_iter().reduce(product).unwrap_or_else(|| self.constant(1, ty))
+                }
                 Term::FloorDiv(inner, divisor) => {
                     // What is divided may be beyond a narrow type, though the quotient is not.
                     let wide = if ty == Type::INDEX { ty } else { Type::I64 };
@@ -192,8 +202,8 @@ impl Expression<'_> {
     }
 }
 
-/// Recurses once a nested quotient, which forms bound.
-fn expr(ctx: &Context, sum: &Sum, operands: &mut Vec<Value>) -> AffineExpr {
+/// `None` if there is a product of values in it. Recurses once a nested quotient, which forms bound.
+fn expr(ctx: &Context, sum: &Sum, operands: &mut Vec<Value>) -> Option<AffineExpr> {
     let mut all = AffineExpr::constant(ctx, 0);
     for (term, coefficient) in &sum.terms {
         let term = match term {
@@ -204,12 +214,13 @@ fn expr(ctx: &Context, sum: &Sum, operands: &mut Vec<Value>) -> AffineExpr {
                 });
                 AffineExpr::dim(ctx, position as u32)
             }
+            Term::Product(_) => return None,
             Term::FloorDiv(inner, divisor) => {
-                let inner = expr(ctx, inner, operands);
+                let inner = expr(ctx, inner, operands)?;
                 inner.floordiv(ctx, AffineExpr::constant(ctx, *divisor))
             }
         };
         all = all.add(ctx, term.mul(ctx, AffineExpr::constant(ctx, *coefficient)));
     }
-    all.add(ctx, AffineExpr::constant(ctx, sum.constant))
+    Some(all.add(ctx, AffineExpr::constant(ctx, sum.constant)))
 }

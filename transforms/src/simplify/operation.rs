@@ -1,0 +1,185 @@
+//! Integer operations by what they compute, whatever dialect they are written in: `arith` and `index` have most of them both.
+//!
+//! Numbers are words of 1 to 64 bits; `index` has 64. What is defined for wider ones, for vectors and for tensors is not an operation here.
+
+use loomir_dialects::{arith, index};
+use loomir_ir::opdef::OpDef;
+use loomir_ir::{Body, Op, TypeKind, Value};
+
+/// An operation on two numbers of one width, which has that width too.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[allow(missing_docs, reason = "they are called what they are called in `arith`")]
+pub enum Binary {
+    Add,
+    Sub,
+    Mul,
+    DivS,
+    DivU,
+    CeilDivS,
+    CeilDivU,
+    FloorDivS,
+    RemS,
+    RemU,
+    And,
+    Or,
+    Xor,
+    Shl,
+    ShrS,
+    ShrU,
+    MinS,
+    MinU,
+    MaxS,
+    MaxU,
+}
+
+/// How two numbers are compared: the result has one bit.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[allow(missing_docs, reason = "they are called what they are called in `arith`")]
+pub enum Predicate {
+    Eq,
+    Ne,
+    Slt,
+    Sle,
+    Sgt,
+    Sge,
+    Ult,
+    Ule,
+    Ugt,
+    Uge,
+}
+
+/// An integer operation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Operation {
+    /// Two numbers of one width.
+    Binary(Binary),
+    /// Two numbers compared.
+    Compare(Predicate),
+    /// A condition and two numbers, the first if it holds.
+    Select,
+    /// Another width: what is narrower loses high bits, what is wider gets copies of the sign.
+    Signed,
+    /// Another width: what is wider gets zeros.
+    Unsigned,
+}
+
+/// Each operation on two numbers, and how it is written.
+const BINARY: [(Binary, [&OpDef; 2]); 20] = [
+    (Binary::Add, [arith::AddIOp::DEF, index::AddOp::DEF]),
+    (Binary::Sub, [arith::SubIOp::DEF, index::SubOp::DEF]),
+    (Binary::Mul, [arith::MulIOp::DEF, index::MulOp::DEF]),
+    (Binary::DivS, [arith::DivSIOp::DEF, index::DivSOp::DEF]),
+    (Binary::DivU, [arith::DivUIOp::DEF, index::DivUOp::DEF]),
+    (Binary::CeilDivS, [arith::CeilDivSIOp::DEF, index::CeilDivSOp::DEF]),
+    (Binary::CeilDivU, [arith::CeilDivUIOp::DEF, index::CeilDivUOp::DEF]),
+    (Binary::FloorDivS, [arith::FloorDivSIOp::DEF, index::FloorDivSOp::DEF]),
+    (Binary::RemS, [arith::RemSIOp::DEF, index::RemSOp::DEF]),
+    (Binary::RemU, [arith::RemUIOp::DEF, index::RemUOp::DEF]),
+    (Binary::And, [arith::AndIOp::DEF, index::AndOp::DEF]),
+    (Binary::Or, [arith::OrIOp::DEF, index::OrOp::DEF]),
+    (Binary::Xor, [arith::XOrIOp::DEF, index::XOrOp::DEF]),
+    (Binary::Shl, [arith::ShLIOp::DEF, index::ShlOp::DEF]),
+    (Binary::ShrS, [arith::ShRSIOp::DEF, index::ShrSOp::DEF]),
+    (Binary::ShrU, [arith::ShRUIOp::DEF, index::ShrUOp::DEF]),
+    (Binary::MinS, [arith::MinSIOp::DEF, index::MinSOp::DEF]),
+    (Binary::MinU, [arith::MinUIOp::DEF, index::MinUOp::DEF]),
+    (Binary::MaxS, [arith::MaxSIOp::DEF, index::MaxSOp::DEF]),
+    (Binary::MaxU, [arith::MaxUIOp::DEF, index::MaxUOp::DEF]),
+];
+
+const SIGNED: [&OpDef; 4] =
+    [arith::IndexCastOp::DEF, arith::ExtSIOp::DEF, arith::TruncIOp::DEF, index::CastSOp::DEF];
+
+const UNSIGNED: [&OpDef; 3] = [arith::IndexCastUIOp::DEF, arith::ExtUIOp::DEF, index::CastUOp::DEF];
+
+impl Binary {
+    /// Whether its operands may change places.
+    pub fn is_commutative(self) -> bool {
+        use Binary::{Add, And, MaxS, MaxU, MinS, MinU, Mul, Or, Xor};
+        matches!(self, Add | Mul | And | Or | Xor | MinS | MinU | MaxS | MaxU)
+    }
+
+    /// The operation of `arith` that it is.
+    pub fn def(self) -> &'static OpDef {
+        BINARY[self as usize].1[0]
+    }
+}
+
+impl Predicate {
+    /// All of them, in the order in which `arith` numbers them.
+    pub const ALL: [Predicate; 10] = [
+        Predicate::Eq,
+        Predicate::Ne,
+        Predicate::Slt,
+        Predicate::Sle,
+        Predicate::Sgt,
+        Predicate::Sge,
+        Predicate::Ult,
+        Predicate::Ule,
+        Predicate::Ugt,
+        Predicate::Uge,
+    ];
+
+    /// What `arith` and `index` call it.
+    pub fn name(self) -> &'static str {
+        ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"][self as usize]
+    }
+
+    fn of(body: &Body, op: Op) -> Option<Predicate> {
+        let (attr, values) = if body.is(op, index::CmpOp::DEF) {
+            ("pred", &index::CMP_PREDICATE)
+        } else {
+            ("predicate", &arith::CMPI_PREDICATE)
+        };
+        let number = values.value(body.ctx(), body.attr(op, attr)?)?;
+        let name = values.text_of(number)?;
+        Predicate::ALL.into_iter().find(|predicate| predicate.name() == name)
+    }
+}
+
+impl Operation {
+    /// What an operation computes, if it is one on words.
+    pub fn of(body: &Body, op: Op) -> Option<Operation> {
+        if body.num_results(op) != 1 || !(1..=3).contains(&body.num_operands(op)) {
+            return None;
+        }
+        let is_word = |value: Value| width(body, value).is_some();
+        if !is_word(body.result(op, 0)) || !body.operands(op).all(is_word) {
+            return None;
+        }
+        let info = body.info(op);
+        if let Some((binary, _)) = BINARY.iter().find(|(_, defs)| defs.iter().any(|def| info.is(def))) {
+            return Some(Operation::Binary(*binary));
+        }
+        let is_one_of = |defs: &[&'static OpDef]| defs.iter().any(|def| info.is(def));
+        if is_one_of(&[arith::CmpIOp::DEF, index::CmpOp::DEF]) {
+            return Predicate::of(body, op).map(Operation::Compare);
+        }
+        if info.is(arith::SelectOp::DEF) {
+            return Some(Operation::Select);
+        }
+        let (signed, unsigned) = (is_one_of(&SIGNED), is_one_of(&UNSIGNED));
+        match (signed, unsigned) {
+            (true, _) => Some(Operation::Signed),
+            (_, true) => Some(Operation::Unsigned),
+            _ => None,
+        }
+    }
+}
+
+/// How many bits a value has, if it is a word.
+pub fn width(body: &Body, value: Value) -> Option<u32> {
+    match body.value_type(value).kind(body.ctx()) {
+        TypeKind::Index => Some(64),
+        TypeKind::Integer { width, .. } => Some(*width).filter(|width| (1..=64).contains(width)),
+        _ => None,
+    }
+}
+
+/// Whether a sum, difference, product or shift that does not fit, read as signed, is poison.
+pub fn has_no_signed_wrap(body: &Body, op: Op) -> bool {
+    body.attr(op, "overflowFlags")
+        .and_then(|attr| arith::OVERFLOW.value(body.ctx(), attr))
+        .zip(arith::OVERFLOW.value_of("nsw"))
+        .is_some_and(|(flags, nsw)| flags & nsw != 0)
+}
