@@ -11,6 +11,7 @@
 //! | [`program`], [`generate`] | small programs of neighbouring loops, with an executor of their own; random ones |
 //! | [`oracle`] | which loops of a run may be fused, by looking at a trace |
 //! | [`edits`], [`instances`] | random edits of loop trees; what a tree runs, instance by instance |
+//! | [`expressions`] | random integer expressions, and what they compute |
 //! | [`campaign`] | all of these put together |
 //! | [`blocks`] | what of a module is raised to a tree |
 //! | [`chains`] | long programs, for tests of scaling |
@@ -22,6 +23,7 @@ pub mod campaign;
 pub mod chains;
 pub mod check;
 pub mod edits;
+pub mod expressions;
 pub mod fixtures;
 pub mod generate;
 pub mod instances;

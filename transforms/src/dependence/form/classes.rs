@@ -14,7 +14,7 @@ use hashbrown::{HashMap, HashSet};
 use loomir_dialects::memref;
 use loomir_ir::attributes::Dict;
 use loomir_ir::rewrite::constant_of;
-use loomir_ir::{Body, Name, Op, Trait, Value};
+use loomir_ir::{Body, Name, Op, Trait, Type, Value};
 
 use super::range::width;
 use super::{Form, Forms};
@@ -28,8 +28,8 @@ const MAX_EXPRESSION: usize = 32;
 enum Key {
     /// A polynomial modulo 2 to the power of a width.
     Ring(Form, u32),
-    /// An operation, by its name, with attributes and operands.
-    Alike(Name, Dict, Vec<Operand>),
+    /// An operation, by its name, with attributes, the type of its result and operands.
+    Alike(Name, [Dict; 2], Type, Vec<Operand>),
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -89,7 +89,12 @@ impl Forms<'_> {
         if body.has_trait(op, Trait::Commutative) {
             operands.sort_by(Operand::order);
         }
-        Some(Key::Alike(body.info(op).name(), body.attributes(op), operands))
+        Some(Key::Alike(
+            body.info(op).name(),
+            [body.properties(op), body.attributes(op)],
+            body.value_type(value),
+            operands,
+        ))
     }
 }
 
