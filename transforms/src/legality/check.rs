@@ -124,8 +124,7 @@ impl<'a> Checker<'a> {
         if info.carried > 0 {
             return Verdict::MayBeIllegal(Witness::Carried(info.op));
         }
-        let surroundings = &self.program.surroundings;
-        let mut frame = Frame::outside(surroundings.constraints.clone(), surroundings.exact);
+        let mut frame = Frame::outside(&self.program.surroundings);
         let mut outer = self.body.region_parent(self.body.block_region(self.program.block));
         for around in self.program.path(Some(of)) {
             let own = self.program.loop_info(around);
