@@ -34,7 +34,7 @@ pub use loomir_ir as ir;
 pub use loomir_lowering as lowering;
 pub use loomir_transforms as transforms;
 
-use loomir_ir::text::PrintOptions;
+use loomir_ir::text::{ParseOptions, PrintOptions};
 use loomir_ir::{Body, Context, Diagnostics, Registry, verifier};
 use loomir_transforms::{contraction, fusion};
 
@@ -58,12 +58,28 @@ pub fn context() -> Context {
     Context::new(registry)
 }
 
-/// Reads a module and verifies it.
+/// Reads a module, MLIR or LLVM IR by its content, and verifies it.
 ///
 /// # Errors
 /// Everything that is wrong with the text or, if nothing is, with the program.
 pub fn parse(ctx: &Context, source: &str, file_name: &str) -> Result<Body, Diagnostics> {
-    let module = loomir_ir::text::parse(ctx, source, file_name)?;
+    parse_with(ctx, source, file_name, &ParseOptions::default())
+}
+
+/// [`parse`] with options, which are about MLIR.
+///
+/// # Errors
+/// As for [`parse`].
+pub fn parse_with(
+    ctx: &Context,
+    source: &str,
+    file_name: &str,
+    options: &ParseOptions,
+) -> Result<Body, Diagnostics> {
+    let module = match loomir_lowering::is_ll(source) {
+        true => loomir_lowering::from_ll(ctx, source, file_name)?,
+        false => loomir_ir::text::parse_with(ctx, source, file_name, options)?,
+    };
     let diagnostics = verifier::verify(&module);
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(module) }
 }

@@ -6,7 +6,7 @@
 //! | structured control flow to branches | [`scf_to_cf`] | `convert-scf-to-cf` |
 //! | everything to the `llvm` dialect | [`to_llvm`] | `convert-to-llvm` |
 //! | the three together | [`lower_to_llvm`] | `lower-to-llvm` |
-//! | the `llvm` dialect to LLVM's text | [`ll`] | |
+//! | the `llvm` dialect to LLVM's text, and back | [`ll`] | |
 //! | LLVM itself, behind feature `llvm` | `jit` | |
 //!
 //! Each step is one walk with side tables, linear in the program.
@@ -24,7 +24,7 @@ pub mod scf_to_cf;
 pub mod to_llvm;
 
 pub use affine_to_scf::lower_affine;
-pub use ll::to_ll;
+pub use ll::{from_ll, is_ll, to_ll};
 pub use passes::PASSES;
 pub use scf_to_cf::convert_scf_to_cf;
 pub use to_llvm::{convert_to_llvm, register};

@@ -1,166 +1,34 @@
-//! LLVM's text (`.ll`) from the `llvm` dialect, in pure Rust.
+//! LLVM's text (`.ll`) and the `llvm` dialect, both ways, in pure Rust.
 //!
-//! The dialect is LLVM IR but for three things: constants are operations (here they become literals at their uses), values pass into
-//! blocks as arguments (here they become phi nodes), and intrinsics are operations (here they become calls of declared functions).
+//! The dialect is LLVM IR but for three things: constants are operations (in the text they are literals at their uses), values pass into
+//! blocks as arguments (in the text they are phi nodes), and intrinsics are operations (in the text they are calls of declared functions).
 //! Values and blocks are numbered as LLVM numbers what has no name, so what LLVM reads and prints again has the same numbers.
 //!
 //! A phi node has one entry for each edge into its block, so two edges from one block must bring the same values. Where they
 //! don't (a conditional branch with both targets alike but different operands), the later edge goes through a block of its own.
 //!
 //! No target is written unless the module names one (`llvm.data_layout`, `llvm.target_triple`): the tool that reads the text decides.
-//! Loop annotations, alias and type metadata of accesses are hints and left out.
+//! Metadata that was read is written as it was; the dialect's own loop annotations, alias and type attributes are hints and left out.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `function` | numbering, blocks, phi nodes |
-//! | `instructions`, `calls` | one instruction each; calls and intrinsics |
-//! | `constants`, `types`, `names` | literals, types, identifiers and strings |
-//! | `globals`, `attributes` | variables; attributes of functions, parameters and results |
-//!
-//! One walk for numbers and one for text: linear in the module and in what is written.
-
-use std::fmt::Write;
-
-use hashbrown::HashMap;
-use loomir_dialects::{builtin, llvm};
-use loomir_ir::{Body, Context, Diagnostic, Diagnostics, OpRef};
-
-use types::TypeText;
+//! | `read` | from text |
+//! | `write` | to text |
+//! | `attributes`, `intrinsics` | what both know of LLVM's attributes and intrinsics |
 
 mod attributes;
-mod calls;
-mod constants;
-mod function;
-mod globals;
-mod instructions;
-mod names;
-mod types;
+mod intrinsics;
+mod read;
+mod write;
 
-/// What is collected for the whole module while its parts are written.
-pub(crate) struct Module {
-    ctx: Context,
-    types: TypeText,
-    /// Declarations of intrinsics by name, in the order they were first called.
-    intrinsics: Vec<String>,
-    declared: HashMap<String, ()>,
-    /// Metadata nodes, each once.
-    metadata: Vec<String>,
-    metadata_ids: HashMap<String, usize>,
-}
+pub use read::{from_ll, is_ll};
+pub use write::to_ll;
 
-impl Module {
-    /// Has an intrinsic declared, once.
-    fn declare(&mut self, name: &str, declaration: String) {
-        if self.declared.insert(name.to_owned(), ()).is_none() {
-            self.intrinsics.push(declaration);
-        }
-    }
+/// The attribute that keeps metadata as it was written: of a module its nodes and lists of nodes, of anything else what is attached to it.
+const METADATA: &str = "llvm.metadata";
 
-    /// The number of a metadata node with this text.
-    fn metadata(&mut self, text: &str) -> usize {
-        if let Some(id) = self.metadata_ids.get(text) {
-            return *id;
-        }
-        let id = self.metadata.len();
-        self.metadata.push(text.to_owned());
-        self.metadata_ids.insert(text.to_owned(), id);
-        id
-    }
-}
+/// The table of comdat selectors, by the name MLIR's importer gives it.
+const COMDATS: &str = "__llvm_global_comdat";
 
-/// The text of a module of the `llvm` dialect.
-///
-/// # Errors
-/// Everything in it that is not of the dialect or has no text.
-pub fn to_ll(module: &Body) -> Result<String, Diagnostics> {
-    let ctx = module.ctx().clone();
-    let mut diagnostics = Diagnostics::new();
-    let mut m = Module {
-        types: TypeText::new(&ctx),
-        ctx: ctx.clone(),
-        intrinsics: Vec::new(),
-        declared: HashMap::new(),
-        metadata: Vec::new(),
-        metadata_ids: HashMap::new(),
-    };
-    let (mut variables, mut functions) = (String::new(), String::new());
-    for region in module.own_regions(module.root()) {
-        for block in module.blocks(region) {
-            for op in module.ops(block) {
-                if let Err(errors) = write_symbol(&mut m, module.op_ref(op), &mut variables, &mut functions) {
-                    diagnostics.append(errors);
-                }
-            }
-        }
-    }
-    if diagnostics.has_errors() {
-        return Err(diagnostics);
-    }
-    let mut text = String::new();
-    write_head(&mut text, module, &m);
-    for part in [&variables, &functions] {
-        if !part.is_empty() {
-            text.push_str(part);
-        }
-    }
-    for declaration in &m.intrinsics {
-        let _ = writeln!(text, "\n{declaration}");
-    }
-    if !m.metadata.is_empty() {
-        text.push('\n');
-    }
-    for (id, node) in m.metadata.iter().enumerate() {
-        let _ = writeln!(text, "!{id} = {node}");
-    }
-    Ok(text)
-}
-
-/// Module name, target, named types.
-fn write_head(text: &mut String, module: &Body, m: &Module) {
-    let root = module.root_ref();
-    let name = root.attr("sym_name").and_then(|name| name.as_str(&m.ctx)).unwrap_or("LLVMDialectModule");
-    let _ = writeln!(text, "; ModuleID = '{}'", name.replace(['\n', '\r'], " "));
-    let _ = writeln!(text, "source_filename = {}", names::quoted(name.as_bytes()));
-    for (attr, keyword) in [("llvm.data_layout", "datalayout"), ("llvm.target_triple", "triple")] {
-        if let Some(value) = root.attr(attr).and_then(|a| a.as_str(&m.ctx)).filter(|v| !v.is_empty()) {
-            let _ = writeln!(text, "target {keyword} = {}", names::quoted(value.as_bytes()));
-        }
-    }
-    let definitions = m.types.definitions();
-    if !definitions.is_empty() {
-        let _ = write!(text, "\n{definitions}");
-    }
-}
-
-fn write_symbol(
-    m: &mut Module,
-    op: OpRef<'_>,
-    variables: &mut String,
-    functions: &mut String,
-) -> Result<(), Diagnostics> {
-    if op.is(llvm::FuncOp::DEF) {
-        return function::write_function(m, op, functions);
-    }
-    if op.is(llvm::GlobalOp::DEF) {
-        if variables.is_empty() {
-            variables.push('\n');
-        }
-        return globals::write_global(m, op, variables).map_err(Diagnostics::from);
-    }
-    if op.is(llvm::ModuleFlagsOp::DEF) {
-        return Ok(());
-    }
-    let message = if op.is(builtin::ModuleOp::DEF) {
-        "a module inside a module has no LLVM IR".to_owned()
-    } else {
-        format!("'{}' has no LLVM IR at the top of a module", op.name())
-    };
-    let diagnostic = Diagnostic::error(op.loc(), message);
-    let is_llvm = m.ctx.str(op.info().dialect()) == "llvm";
-    Err(if is_llvm { diagnostic } else { diagnostic.help("run convert-to-llvm first") }.into())
-}
-
-/// The diagnostic for something that has no LLVM IR.
-pub(crate) fn no_text(op: OpRef<'_>, what: &str) -> Diagnostic {
-    Diagnostic::error(op.loc(), format!("'{}' {what} has no LLVM IR", op.name()))
-}
+/// Whether a call may be a tail call: of `llvm.call`, and kept on what calls of intrinsics become.
+const TAIL_CALL: &str = "TailCallKind";

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use clap::{Arg, ArgMatches};
 use loomir::ir::text::{Chunk, ParseOptions};
-use loomir::ir::{Body, Context, Diagnostic, Diagnostics, LocKind, verifier};
+use loomir::ir::{Body, Context, Diagnostic, Diagnostics, LocKind};
 
 use super::flags::{flag, is_on};
 use super::{Failure, render};
@@ -64,9 +64,7 @@ impl Input {
         options: ParseOptions,
     ) -> Result<Body, Diagnostics> {
         let options = ParseOptions { first_line: chunk.first_line, ..options };
-        let body = loomir::ir::text::parse_with(ctx, chunk.text, &self.name, &options)?;
-        let diagnostics = verifier::verify(&body);
-        if diagnostics.has_errors() { Err(diagnostics) } else { Ok(body) }
+        loomir::parse_with(ctx, chunk.text, &self.name, &options)
     }
 
     /// Diagnostics about this input, rendered.

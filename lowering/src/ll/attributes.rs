@@ -1,19 +1,17 @@
-//! Attributes of functions, parameters and results.
-
-use loomir_ir::{Attr, AttrKind, Diagnostic, OpRef};
-
-use super::Module;
-use super::function::type_text;
-use super::names::quoted;
+//! What attributes of the dialect and LLVM's words for functions, parameters and results have to do with each other.
 
 /// Attributes that are a word alone, of functions, parameters or results.
-const WORDS: &[&str] = &[
+pub(super) const WORDS: &[&str] = &[
     "allocalign",
     "allocptr",
     "alwaysinline",
     "builtin",
     "cold",
     "convergent",
+    "coro_elide_safe",
+    "coro_only_destroy_when_complete",
+    "dead_on_return",
+    "dead_on_unwind",
     "disable_sanitizer_instrumentation",
     "fn_ret_thunk_extern",
     "hot",
@@ -30,8 +28,10 @@ const WORDS: &[&str] = &[
     "nobuiltin",
     "nocallback",
     "nocf_check",
+    "nocreateundeforpoison",
     "nodivergencesource",
     "noduplicate",
+    "noext",
     "nofree",
     "noimplicitfloat",
     "noinline",
@@ -59,10 +59,15 @@ const WORDS: &[&str] = &[
     "returns_twice",
     "safestack",
     "sanitize_address",
+    "sanitize_alloc_token",
     "sanitize_hwaddress",
     "sanitize_memory",
     "sanitize_memtag",
+    "sanitize_numerical_stability",
+    "sanitize_realtime",
+    "sanitize_realtime_blocking",
     "sanitize_thread",
+    "sanitize_type",
     "shadowcallstack",
     "signext",
     "skipprofile",
@@ -75,6 +80,7 @@ const WORDS: &[&str] = &[
     "swiftasync",
     "swifterror",
     "swiftself",
+    "uwtable",
     "willreturn",
     "writable",
     "writeonly",
@@ -82,7 +88,7 @@ const WORDS: &[&str] = &[
 ];
 
 /// Attributes of the dialect that are a word of LLVM.
-const FLAGS: &[(&str, &str)] = &[
+pub(super) const FLAGS: &[(&str, &str)] = &[
     ("no_inline", "noinline"),
     ("always_inline", "alwaysinline"),
     ("inline_hint", "inlinehint"),
@@ -93,7 +99,7 @@ const FLAGS: &[(&str, &str)] = &[
 ];
 
 /// Attributes of the dialect that are a string attribute of LLVM.
-const STRINGS: &[(&str, &str)] = &[
+pub(super) const STRINGS: &[(&str, &str)] = &[
     ("target_cpu", "target-cpu"),
     ("tune_cpu", "tune-cpu"),
     ("reciprocal_estimates", "reciprocal-estimates"),
@@ -108,112 +114,18 @@ const STRINGS: &[(&str, &str)] = &[
     ("instrument_function_exit", "instrument-function-exit"),
 ];
 
-/// Attributes of a function, or of a call, as text.
-pub(super) fn of_function(m: &Module, op: OpRef<'_>) -> Vec<String> {
-    let ctx = &m.ctx;
-    let mut all = Vec::new();
-    for attr in op.attr("passthrough").and_then(|p| p.as_array(ctx)).unwrap_or_default() {
-        let pair = attr.as_array(ctx).map(|p| p.iter().filter_map(|a| a.as_str(ctx)).collect::<Vec<_>>());
-        all.extend(match (attr.as_str(ctx), pair.as_deref()) {
-            (Some(word), _) if WORDS.contains(&word) => Some(word.to_owned()),
-            (Some(word), _) => Some(quoted(word.as_bytes())),
-            (_, Some([key, value])) => {
-                Some(format!("{}={}", quoted(key.as_bytes()), quoted(value.as_bytes())))
-            }
-            _ => None,
-        });
-    }
-    for (name, word) in FLAGS {
-        if op.attr(name).is_some() && !all.iter().any(|a| a == word) {
-            all.push((*word).to_owned());
-        }
-    }
-    // LLVM asks for both.
-    if all.iter().any(|a| a == "optnone") && !all.iter().any(|a| a == "noinline") {
-        all.push("noinline".to_owned());
-    }
-    all.extend(op.attr("memory_effects").and_then(|effects| memory(m, effects)));
-    for (name, key) in STRINGS {
-        let value = match op.attr(name) {
-            Some(Attr::TRUE) => "true",
-            Some(Attr::FALSE) => "false",
-            Some(attr) => match attr.as_str(ctx) {
-                Some(text) => text,
-                None => continue,
-            },
-            None => continue,
-        };
-        all.push(format!("\"{key}\"={}", quoted(value.as_bytes())));
-    }
-    all
-}
+/// Parameter attributes with a number in parentheses.
+pub(super) const NUMBERS: &[&str] = &["dereferenceable", "dereferenceable_or_null", "alignstack"];
 
-/// `memory(…)` of `#llvm.memory_effects<other = none, argMem = read, …>`.
-fn memory(m: &Module, attr: Attr) -> Option<String> {
-    const PLACES: [(&str, &str); 6] = [
-        ("other", ""),
-        ("argMem", "argmem: "),
-        ("inaccessibleMem", "inaccessiblemem: "),
-        ("errnoMem", "errnomem: "),
-        ("targetMem0", "target_mem0: "),
-        ("targetMem1", "target_mem1: "),
-    ];
-    let effects: Vec<(String, String)> = match attr.kind(&m.ctx) {
-        AttrKind::Opaque { body, .. } => {
-            let inside = body.strip_prefix("memory_effects<")?.strip_suffix('>')?;
-            let pair = |p: &str| p.split_once('=').map(|(k, v)| (k.trim().to_owned(), v.trim().to_owned()));
-            inside.split(',').filter_map(pair).collect()
-        }
-        AttrKind::Dialect { params, .. } => {
-            let text = |(name, attr): &(loomir_ir::Name, Attr)| {
-                Some((m.ctx.str(*name).to_owned(), attr.as_str(&m.ctx)?.to_owned()))
-            };
-            params.entries(&m.ctx).iter().filter_map(text).collect()
-        }
-        _ => return None,
-    };
-    let effect = |place: &str| effects.iter().find(|(name, _)| name == place).map_or("readwrite", |(_, e)| e);
-    let default = effect("other");
-    let mut parts = Vec::new();
-    for (place, word) in PLACES {
-        if word.is_empty() || effect(place) != default {
-            parts.push(format!("{word}{}", effect(place)));
-        }
-    }
-    // Nothing but places with effects of their own: `none` for the rest goes without saying.
-    if parts.len() > 1 && default == "none" {
-        parts.remove(0);
-    }
-    Some(format!("memory({})", parts.join(", ")))
-}
+/// Parameter attributes with a type in parentheses.
+pub(super) const TYPES: &[&str] = &["byval", "sret", "byref", "preallocated", "inalloca", "elementtype"];
 
-/// The attributes of parameter or result `index`, as text.
-pub(super) fn of_values(
-    m: &mut Module,
-    op: OpRef<'_>,
-    list: &str,
-    index: usize,
-) -> Result<Vec<String>, Diagnostic> {
-    let ctx = m.ctx.clone();
-    let dictionary = op.attr(list).and_then(|all| all.as_array(&ctx)).and_then(|all| all.get(index));
-    let Some(AttrKind::Dictionary(dictionary)) = dictionary.map(|d| d.kind(&ctx)) else {
-        return Ok(Vec::new());
-    };
-    let mut all = Vec::new();
-    for (name, attr) in dictionary.entries(&ctx) {
-        let Some(name) = ctx.str(*name).strip_prefix("llvm.") else { continue };
-        all.extend(match (name, attr.as_int(&ctx), attr.as_type(&ctx)) {
-            ("align", Some(n), _) => Some(format!("align {n}")),
-            ("dereferenceable" | "dereferenceable_or_null" | "alignstack", Some(n), _) => {
-                Some(format!("{name}({n})"))
-            }
-            ("byval" | "sret" | "byref" | "preallocated" | "inalloca" | "elementtype", _, Some(ty)) => {
-                Some(format!("{name}({})", type_text(m, op, ty)?))
-            }
-            ("nocapture", ..) => Some("captures(none)".to_owned()),
-            (word, ..) if WORDS.contains(&word) => Some(word.to_owned()),
-            _ => None,
-        });
-    }
-    Ok(all)
-}
+/// Places of memory: in the dialect, and LLVM's word.
+pub(super) const PLACES: [(&str, &str); 6] = [
+    ("other", ""),
+    ("argMem", "argmem"),
+    ("inaccessibleMem", "inaccessiblemem"),
+    ("errnoMem", "errnomem"),
+    ("targetMem0", "target_mem0"),
+    ("targetMem1", "target_mem1"),
+];

@@ -1,12 +1,13 @@
-//! Global variables.
+//! Global variables and comdat selectors.
 
 use std::fmt::Write;
 
-use loomir_ir::{Diagnostic, OpRef};
+use loomir_dialects::llvm::attributes::COMDAT;
+use loomir_ir::{AttrKind, Diagnostic, OpRef};
 
 use super::function::{linkage_words, type_text, unnamed_addr};
 use super::names::{quoted, symbol};
-use super::{Module, constants, no_text};
+use super::{Module, constants, metadata, no_text};
 
 /// Writes `@name = …`.
 pub(super) fn write_global(m: &mut Module, op: OpRef<'_>, text: &mut String) -> Result<(), Diagnostic> {
@@ -57,6 +58,31 @@ pub(super) fn write_global(m: &mut Module, op: OpRef<'_>, text: &mut String) -> 
     if let Some(alignment) = op.attr("alignment").and_then(|a| a.as_int(&ctx)) {
         let _ = write!(line, ", align {alignment}");
     }
+    line.push_str(&comdat(m, op, ", "));
+    line.push_str(&metadata::attached(&ctx, op, ","));
     let _ = writeln!(text, "{line}");
     Ok(())
+}
+
+/// `comdat($name)` of a symbol behind `separator`, if it has one.
+pub(super) fn comdat(m: &Module, op: OpRef<'_>, separator: &str) -> String {
+    match op.attr("comdat").map(|attr| attr.kind(&m.ctx)) {
+        Some(AttrKind::Symbol { nested, .. }) if !nested.is_empty() => {
+            let name = m.ctx.str(nested[nested.len() - 1]);
+            format!("{separator}comdat({})", symbol('$', name))
+        }
+        _ => String::new(),
+    }
+}
+
+/// Writes the selectors of a table.
+pub(super) fn write_comdats(m: &Module, table: OpRef<'_>, text: &mut String) {
+    let body = table.body();
+    for op in table.regions().flat_map(|region| body.blocks(region)).flat_map(|block| body.ops(block)) {
+        let op = OpRef::new(body, op);
+        let name = op.attr("sym_name").and_then(|name| name.as_str(&m.ctx)).unwrap_or_default();
+        let kind = op.attr("comdat").and_then(|kind| COMDAT.value(&m.ctx, kind));
+        let kind = kind.and_then(|kind| COMDAT.text_of(kind)).unwrap_or_default();
+        let _ = write!(text, "\n{} = comdat {kind}\n", symbol('$', name));
+    }
 }

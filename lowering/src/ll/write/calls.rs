@@ -1,103 +1,30 @@
 //! Calls: of functions, of intrinsics, of inline assembly.
-//!
-//! An intrinsic is a function LLVM knows by its name; which types it is for is part of the name. [`INTRINSICS`] says for each which
-//! types those are, and which of its arguments are attributes here.
 
 use std::fmt::Write;
 
 use loomir_dialects::llvm::attributes::TAIL_CALL_KIND;
 use loomir_dialects::llvm::types::LlvmType;
-use loomir_ir::{Attr, Diagnostic, OpRef, Type};
+use loomir_ir::{Attr, Diagnostic, OpRef, Type, Value};
 
 use super::function::{Function, calling_convention, type_text};
 use super::instructions::{calls_pointer, fastmath};
 use super::names::{quoted, symbol};
 use super::{Module, attributes, no_text};
+use crate::ll::TAIL_CALL;
+use crate::ll::intrinsics::{Immediate, Overload, immediates, overloads};
 
 type Line = Result<String, Diagnostic>;
-
-/// What an intrinsic's name says of its types.
-#[derive(Clone, Copy)]
-enum Overload {
-    /// The type of the result.
-    Result,
-    /// The type of an operand.
-    Operand(usize),
-}
-
-/// An argument that is an attribute of the operation.
-#[derive(Clone, Copy)]
-enum Immediate {
-    /// `i1`.
-    Bool(&'static str),
-    /// `i32`.
-    I32(&'static str),
-}
-
-use Immediate::{Bool, I32};
-use Overload::{Operand, Result as Res};
-
-/// What `intr.` is followed by, the types in the name, the arguments behind the operands.
-const INTRINSICS: &[(&str, &[Overload], &[Immediate])] = &[
-    ("abs", &[Res], &[Bool("is_int_min_poison")]),
-    ("assume", &[], &[]),
-    ("ctlz", &[Res], &[Bool("is_zero_poison")]),
-    ("cttz", &[Res], &[Bool("is_zero_poison")]),
-    ("debugtrap", &[], &[]),
-    ("is.fpclass", &[Operand(0)], &[I32("bit")]),
-    ("ldexp", &[Res, Operand(1)], &[]),
-    ("lifetime.end", &[Operand(0)], &[]),
-    ("lifetime.start", &[Operand(0)], &[]),
-    ("lrint", &[Res, Operand(0)], &[]),
-    ("lround", &[Res, Operand(0)], &[]),
-    ("llrint", &[Res, Operand(0)], &[]),
-    ("llround", &[Res, Operand(0)], &[]),
-    ("memcpy", &[Operand(0), Operand(1), Operand(2)], &[Bool("isVolatile")]),
-    ("memmove", &[Operand(0), Operand(1), Operand(2)], &[Bool("isVolatile")]),
-    ("memset", &[Operand(0), Operand(2)], &[Bool("isVolatile")]),
-    ("powi", &[Res, Operand(1)], &[]),
-    ("prefetch", &[Operand(0)], &[I32("rw"), I32("hint"), I32("cache")]),
-    ("sadd.with.overflow", &[Operand(0)], &[]),
-    ("scmp", &[Res, Operand(0)], &[]),
-    ("smul.with.overflow", &[Operand(0)], &[]),
-    ("ssub.with.overflow", &[Operand(0)], &[]),
-    ("stackrestore", &[Operand(0)], &[]),
-    ("stacksave", &[Res], &[]),
-    ("trap", &[], &[]),
-    ("uadd.with.overflow", &[Operand(0)], &[]),
-    ("ucmp", &[Res, Operand(0)], &[]),
-    ("umul.with.overflow", &[Operand(0)], &[]),
-    ("usub.with.overflow", &[Operand(0)], &[]),
-    ("vector.reduce.add", &[Operand(0)], &[]),
-    ("vector.reduce.and", &[Operand(0)], &[]),
-    ("vector.reduce.fadd", &[Operand(1)], &[]),
-    ("vector.reduce.fmax", &[Operand(0)], &[]),
-    ("vector.reduce.fmaximum", &[Operand(0)], &[]),
-    ("vector.reduce.fmin", &[Operand(0)], &[]),
-    ("vector.reduce.fminimum", &[Operand(0)], &[]),
-    ("vector.reduce.fmul", &[Operand(1)], &[]),
-    ("vector.reduce.mul", &[Operand(0)], &[]),
-    ("vector.reduce.or", &[Operand(0)], &[]),
-    ("vector.reduce.smax", &[Operand(0)], &[]),
-    ("vector.reduce.smin", &[Operand(0)], &[]),
-    ("vector.reduce.umax", &[Operand(0)], &[]),
-    ("vector.reduce.umin", &[Operand(0)], &[]),
-    ("vector.reduce.xor", &[Operand(0)], &[]),
-];
 
 /// A call of `@llvm.…`, declared on the way.
 pub(super) fn intrinsic(m: &mut Module, f: &Function<'_>, op: OpRef<'_>, name: &str) -> Line {
     if name == "memcpy.inline" {
         return memcpy_inline(m, f, op);
     }
-    let entry = INTRINSICS.iter().find(|(own, ..)| *own == name);
-    // All others are overloaded on their one type.
-    let (overloads, immediates) = entry.map_or((&[Res][..], &[][..]), |(_, o, i)| (*o, *i));
     let mut full = format!("llvm.{name}");
-    for overload in overloads {
+    for overload in overloads(name) {
         let ty = match overload {
-            Res => op.results().next().map(|v| op.type_of(v)),
-            Operand(index) => op.operands().nth(*index).map(|v| op.type_of(v)),
+            Overload::Result => op.results().next().map(|v| op.type_of(v)),
+            Overload::Operand(index) => op.operands().nth(*index).map(|v| op.type_of(v)),
         };
         let mangled = ty.and_then(|ty| m.types.mangled(ty));
         let _ = write!(full, ".{}", mangled.ok_or_else(|| no_text(op, "on this type"))?);
@@ -106,14 +33,16 @@ pub(super) fn intrinsic(m: &mut Module, f: &Function<'_>, op: OpRef<'_>, name: &
     let direct = op.num_operands() - bundled;
     let mut arguments = Vec::new();
     let mut params = Vec::new();
-    for operand in op.operands().take(direct) {
+    for (index, operand) in op.operands().take(direct).enumerate() {
         params.push(type_text(m, op, op.type_of(operand))?.to_string());
-        arguments.push(f.typed_operand(m, op, operand)?);
+        arguments.push(argument(m, f, op, index, operand)?);
     }
-    for immediate in immediates {
+    for immediate in immediates(name) {
         let (ty, text) = match immediate {
-            Bool(name) => ("i1", (op.attr(name) == Some(Attr::TRUE)).to_string()),
-            I32(name) => ("i32", op.attr(name).and_then(|a| a.as_int(&m.ctx)).unwrap_or(0).to_string()),
+            Immediate::Bool(name) => ("i1", (op.attr(name) == Some(Attr::TRUE)).to_string()),
+            Immediate::I32(name) => {
+                ("i32", op.attr(name).and_then(|a| a.as_int(&m.ctx)).unwrap_or(0).to_string())
+            }
         };
         params.push(ty.to_owned());
         arguments.push(format!("{ty} {text}"));
@@ -136,8 +65,16 @@ fn emit_intrinsic(
     };
     let callee = symbol('@', name);
     m.declare(name, format!("declare {result} {callee}({})", params.join(", ")));
-    let bundles = bundles(m, f, op, direct)?;
-    Ok(format!("call{} {result} {callee}({}){bundles}", fastmath(m, op), arguments.join(", ")))
+    let mut text = format!("{}call{}", tail(m, op, TAIL_CALL), fastmath(m, op));
+    for attr in attributes::of_values(m, op, "res_attrs", 0)? {
+        let _ = write!(text, " {attr}");
+    }
+    let _ = write!(text, " {result} {callee}({})", arguments.join(", "));
+    for attr in attributes::of_function(m, op) {
+        let _ = write!(text, " {attr}");
+    }
+    text.push_str(&bundles(m, f, op, direct)?);
+    Ok(text)
 }
 
 /// `memcpy` of a number of bytes that is an attribute.
@@ -202,14 +139,7 @@ pub(super) fn call(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
         }
         None => return Err(no_text(op, "without a callee")),
     };
-    let mut text = String::new();
-    let kind = op
-        .attr("TailCallKind")
-        .and_then(|k| TAIL_CALL_KIND.value(&ctx, k))
-        .and_then(|k| TAIL_CALL_KIND.text_of(k));
-    if let Some(kind) = kind.filter(|kind| kind != "none") {
-        let _ = write!(text, "{kind} ");
-    }
+    let mut text = tail(m, op, TAIL_CALL);
     let _ = write!(text, "call{}", fastmath(m, op));
     if let Some(convention) = op.attr("CConv").and_then(|c| calling_convention(m, c)) {
         let _ = write!(text, " {convention}");
@@ -219,18 +149,30 @@ pub(super) fn call(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
     }
     let _ = write!(text, " {} {callee}(", called_type(m, op)?);
     for (index, operand) in operands.enumerate() {
-        let ty = type_text(m, op, op.type_of(operand))?;
-        let _ = write!(text, "{}{ty}", if index == 0 { "" } else { ", " });
-        for attr in attributes::of_values(m, op, "arg_attrs", index)? {
-            let _ = write!(text, " {attr}");
-        }
-        let _ = write!(text, " {}", f.operand(m, operand)?);
+        let _ = write!(text, "{}{}", if index == 0 { "" } else { ", " }, argument(m, f, op, index, operand)?);
     }
     text.push(')');
     for attr in attributes::of_function(m, op) {
         let _ = write!(text, " {attr}");
     }
     text.push_str(&bundles(m, f, op, direct)?);
+    Ok(text)
+}
+
+/// `tail ` and the like, if attribute `name` says so.
+fn tail(m: &Module, op: OpRef<'_>, name: &str) -> String {
+    let kind = op.attr(name).and_then(|kind| TAIL_CALL_KIND.value(&m.ctx, kind));
+    let kind = kind.filter(|kind| *kind != 0).and_then(|kind| TAIL_CALL_KIND.text_of(kind));
+    kind.map_or_else(String::new, |kind| format!("{kind} "))
+}
+
+/// Argument `index` of a call: its type, what is said of it, itself.
+fn argument(m: &mut Module, f: &Function<'_>, op: OpRef<'_>, index: usize, operand: Value) -> Line {
+    let mut text = type_text(m, op, op.type_of(operand))?.to_string();
+    for attr in attributes::of_values(m, op, "arg_attrs", index)? {
+        let _ = write!(text, " {attr}");
+    }
+    let _ = write!(text, " {}", f.operand(m, operand)?);
     Ok(text)
 }
 
@@ -258,9 +200,9 @@ pub(super) fn call_intrinsic(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) ->
     let name = op.attr("intrin").and_then(|n| n.as_str(&m.ctx)).unwrap_or_default().to_owned();
     let direct = op.num_operands() - bundled_operands(m, op);
     let (mut params, mut arguments) = (Vec::new(), Vec::new());
-    for operand in op.operands().take(direct) {
+    for (index, operand) in op.operands().take(direct).enumerate() {
         params.push(type_text(m, op, op.type_of(operand))?.to_string());
-        arguments.push(f.typed_operand(m, op, operand)?);
+        arguments.push(argument(m, f, op, index, operand)?);
     }
     emit_intrinsic(m, f, op, &name, &params, &arguments, direct)
 }
@@ -269,14 +211,7 @@ pub(super) fn call_intrinsic(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) ->
 pub(super) fn inline_asm(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
     let ctx = m.ctx.clone();
     let string = |name: &str| op.attr(name).and_then(|s| s.as_str(&ctx)).unwrap_or_default().to_owned();
-    let mut text = String::new();
-    let kind = op
-        .attr("tail_call_kind")
-        .and_then(|k| TAIL_CALL_KIND.value(&ctx, k))
-        .and_then(|k| TAIL_CALL_KIND.text_of(k));
-    if let Some(kind) = kind.filter(|kind| kind != "none") {
-        let _ = write!(text, "{kind} ");
-    }
+    let mut text = tail(m, op, "tail_call_kind");
     let _ = write!(text, "call {} asm", result_type(m, op)?);
     for (name, word) in [("has_side_effects", " sideeffect"), ("is_align_stack", " alignstack")] {
         if op.attr(name).is_some() {

@@ -9,7 +9,7 @@ use loomir_dialects::llvm::types::{LlvmType, void};
 use loomir_ir::{Attr, Block, Body, Diagnostic, Diagnostics, Op, OpRef, Value};
 
 use super::names::{quoted, symbol};
-use super::{Module, attributes, constants, instructions, no_text};
+use super::{Module, attributes, constants, globals, instructions, metadata, no_text};
 
 /// An edge into a block: the number of the block it comes from, and what it brings.
 struct Edge {
@@ -196,7 +196,7 @@ fn write_block(m: &mut Module, f: &Function<'_>, block: Block, text: &mut String
                 if f.body.num_results(op) > 0 {
                     let _ = write!(text, "%{} = ", f.values[f.body.result(op, 0).index()]);
                 }
-                let _ = writeln!(text, "{line}");
+                let _ = writeln!(text, "{line}{}", metadata::attached(&m.ctx, view, ","));
             }
             Err(diagnostic) => diagnostics.push(diagnostic),
         }
@@ -241,6 +241,10 @@ fn head(m: &mut Module, op: OpRef<'_>, is_declaration: bool) -> Result<String, D
         return Err(no_text(op, "without a function type"));
     };
     let mut head = if is_declaration { "declare" } else { "define" }.to_owned();
+    let attached = metadata::attached(&ctx, op, "");
+    if is_declaration {
+        head.push_str(&attached);
+    }
     for word in linkage_words(m, op) {
         let _ = write!(head, " {word}");
     }
@@ -275,6 +279,7 @@ fn head(m: &mut Module, op: OpRef<'_>, is_declaration: bool) -> Result<String, D
     if let Some(section) = op.attr("section").and_then(|s| s.as_str(&ctx)) {
         let _ = write!(head, " section {}", quoted(section.as_bytes()));
     }
+    head.push_str(&globals::comdat(m, op, " "));
     if let Some(alignment) = op.attr("alignment").and_then(|a| a.as_int(&ctx)) {
         let _ = write!(head, " align {alignment}");
     }
@@ -283,6 +288,9 @@ fn head(m: &mut Module, op: OpRef<'_>, is_declaration: bool) -> Result<String, D
     }
     if let Some(personality) = op.attr("personality").and_then(|s| s.as_flat_symbol(&ctx)) {
         let _ = write!(head, " personality ptr {}", symbol('@', ctx.str(personality)));
+    }
+    if !is_declaration {
+        head.push_str(&attached);
     }
     Ok(head)
 }

@@ -44,6 +44,7 @@ pub(super) fn instruction(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Li
         "store" => store(m, f, op),
         "getelementptr" => gep(m, f, op),
         "atomicrmw" => atomicrmw(m, f, op),
+        "cmpxchg" => cmpxchg(m, f, op),
         "fence" => Ok(format!("fence{} {}", syncscope(m, op), ordering(m, op).unwrap_or_default())),
         "extractelement" | "insertelement" => {
             let mut parts = Vec::with_capacity(3);
@@ -142,7 +143,11 @@ fn alignment(m: &Module, op: OpRef<'_>) -> String {
 }
 
 fn ordering(m: &Module, op: OpRef<'_>) -> Option<String> {
-    let value = ATOMIC_ORDERING.value(&m.ctx, op.attr("ordering")?)?;
+    ordering_called(m, op, "ordering")
+}
+
+fn ordering_called(m: &Module, op: OpRef<'_>, name: &str) -> Option<String> {
+    let value = ATOMIC_ORDERING.value(&m.ctx, op.attr(name)?)?;
     if value == 0 { None } else { ATOMIC_ORDERING.text_of(value) }
 }
 
@@ -254,6 +259,24 @@ fn atomicrmw(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
         volatile(op),
         bin_op.trim_start_matches('_'),
         syncscope(m, op),
+        alignment(m, op)
+    ))
+}
+
+fn cmpxchg(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
+    let mut operands = Vec::with_capacity(3);
+    for operand in op.operands() {
+        operands.push(f.typed_operand(m, op, operand)?);
+    }
+    let order = |name| ordering_called(m, op, name).ok_or_else(|| no_text(op, "without an ordering"));
+    Ok(format!(
+        "cmpxchg{}{} {}{} {} {}{}",
+        if op.attr("weak").is_some() { " weak" } else { "" },
+        volatile(op),
+        operands.join(", "),
+        syncscope(m, op),
+        order("success_ordering")?,
+        order("failure_ordering")?,
         alignment(m, op)
     ))
 }

@@ -1,0 +1,411 @@
+//! The `llvm` dialect from LLVM's text (`.ll`), in pure Rust.
+//!
+//! What [`write`](super::write) does, the other way round: literals become constant operations at the start of the function, phi nodes block
+//! arguments, calls of intrinsics operations. What it does not interpret (metadata, attributes) is kept as it is written, to be
+//! written again: nodes of metadata are numbered as in the text.
+//!
+//! Names of values and blocks are not kept. Named types have to be structs; pointers are opaque; what LLVM has given up is not read.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `lexer` | tokens |
+//! | `types`, `constants` | types and constants |
+//! | `attributes`, `metadata` | what is said of functions, parameters and instructions beside what they do |
+//! | `globals`, `function` | variables and functions; blocks, names, phi nodes |
+//! | `instructions`, `calls` | one instruction each |
+//!
+//! An error ends the global or function it is in; all of a text are reported. Linear in the text.
+
+use std::borrow::Cow;
+
+use hashbrown::HashMap;
+use loomir_dialects::builtin;
+use loomir_ir::symbols::SYMBOL_NAME;
+use loomir_ir::{
+    Attr, AttrKind, Block, Body, Context, Diagnostic, Diagnostics, Loc, LocKind, Name, OperationState,
+};
+
+use lexer::{Kind, Token, unescape};
+use types::Named;
+
+mod attributes;
+mod calls;
+mod constants;
+mod function;
+mod globals;
+mod instructions;
+mod lexer;
+mod metadata;
+mod types;
+
+/// How deep types and constants may nest.
+const MAX_DEPTH: usize = 256;
+/// How many errors are reported.
+const MAX_ERRORS: usize = 100;
+
+type Result<T> = std::result::Result<T, Box<Diagnostic>>;
+
+/// Where in a text a reader is, and what its names stand for.
+struct Reader<'s> {
+    ctx: Context,
+    source: &'s str,
+    file: Name,
+    tokens: Vec<Token>,
+    pos: usize,
+    types: HashMap<&'s str, Named>,
+    /// Where attribute groups begin, behind their brace.
+    groups: HashMap<&'s str, usize>,
+}
+
+/// What a module holds beside variables and functions.
+#[derive(Default)]
+struct Rest {
+    /// Nodes of metadata and lists of them, by number or name.
+    metadata: Vec<(Name, Attr)>,
+    /// Names and kinds of comdat selectors.
+    comdats: Vec<(String, Attr)>,
+}
+
+/// The module that a text of LLVM IR is. `name` is the file's, for locations.
+///
+/// # Errors
+/// Everything in it that can't be read, each at its token.
+///
+/// ```
+/// let mut registry = loomir_ir::Registry::new();
+/// loomir_dialects::register_all(&mut registry);
+/// let ctx = loomir_ir::Context::new(registry);
+/// let module = loomir_lowering::from_ll(&ctx, "define i32 @f(i32 %x) {\n  ret i32 %x\n}\n", "f.ll").unwrap();
+/// assert!(loomir_lowering::to_ll(&module).unwrap().contains("define i32 @f(i32 %0)"));
+/// assert!(loomir_lowering::from_ll(&ctx, "define i32 @f() {\n  ret i32 %x\n}\n", "f.ll").is_err());
+/// ```
+pub fn from_ll(ctx: &Context, source: &str, name: &str) -> std::result::Result<Body, Diagnostics> {
+    let mut reader = Reader {
+        ctx: ctx.clone(),
+        source,
+        file: ctx.name(name),
+        tokens: Vec::new(),
+        pos: 0,
+        types: HashMap::new(),
+        groups: HashMap::new(),
+    };
+    if u32::try_from(source.len()).is_err() {
+        return Err(Diagnostic::error(Loc::UNKNOWN, "the text is larger than 4 GiB").into());
+    }
+    reader.tokens = lexer::tokens(source);
+    reader.find_definitions();
+    reader.module()
+}
+
+/// Whether a text is LLVM IR rather than MLIR: by its first word, or the comment before it. Constant but for blanks.
+pub fn is_ll(source: &str) -> bool {
+    let text = source.trim_start();
+    let mut words = text.split(|c: char| c.is_whitespace() || c == '=').filter(|word| !word.is_empty());
+    match words.next().unwrap_or_default() {
+        "define" | "declare" | "source_filename" | "target" | "attributes" => true,
+        first => {
+            first.starts_with([';', '@', '%', '$'])
+                || first.starts_with('!') && text[first.len()..].trim_start().starts_with("= !{")
+        }
+    }
+}
+
+impl<'s> Reader<'s> {
+    // Tokens.
+
+    fn kind(&self) -> Kind {
+        self.tokens[self.pos].kind
+    }
+
+    fn text_at(&self, at: usize) -> &'s str {
+        let token = self.tokens[at];
+        &self.source[token.start as usize..token.end as usize]
+    }
+
+    fn text(&self) -> &'s str {
+        self.text_at(self.pos)
+    }
+
+    /// Goes on; never beyond the end.
+    fn advance(&mut self) {
+        self.pos = (self.pos + 1).min(self.tokens.len() - 1);
+    }
+
+    fn is_sign_at(&self, at: usize, sign: &str) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.kind == Kind::Sign) && self.text_at(at) == sign
+    }
+
+    fn is_sign(&self, sign: &str) -> bool {
+        self.is_sign_at(self.pos, sign)
+    }
+
+    /// Whether the token behind this one is a sign.
+    fn is_sign_behind(&self, sign: &str) -> bool {
+        self.is_sign_at(self.pos + 1, sign)
+    }
+
+    fn accept(&mut self, sign: &str) -> bool {
+        let is = self.is_sign(sign);
+        if is {
+            self.advance();
+        }
+        is
+    }
+
+    fn expect(&mut self, sign: &str) -> Result<()> {
+        if self.accept(sign) { Ok(()) } else { Err(self.error(format!("expected '{sign}'"))) }
+    }
+
+    fn is_word_at(&self, at: usize, word: &str) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.kind == Kind::Word) && self.text_at(at) == word
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        self.is_word_at(self.pos, word)
+    }
+
+    fn accept_word(&mut self, word: &str) -> bool {
+        let is = self.is_word(word);
+        if is {
+            self.advance();
+        }
+        is
+    }
+
+    fn expect_word(&mut self, word: &str) -> Result<()> {
+        if self.accept_word(word) { Ok(()) } else { Err(self.error(format!("expected '{word}'"))) }
+    }
+
+    /// The first of `words` that stands here, taken.
+    fn accept_any<'w>(&mut self, words: &[&'w str]) -> Option<&'w str> {
+        let word = words.iter().copied().find(|word| self.is_word(word))?;
+        self.advance();
+        Some(word)
+    }
+
+    /// A number that is not negative.
+    fn number<T: std::str::FromStr>(&mut self) -> Result<T> {
+        let number = if self.kind() == Kind::Integer { self.text().parse().ok() } else { None };
+        let number = number.ok_or_else(|| self.error("expected a number"))?;
+        self.advance();
+        Ok(number)
+    }
+
+    /// The bytes of a quoted text.
+    fn quoted(&mut self) -> Result<Vec<u8>> {
+        if self.kind() != Kind::Text {
+            return Err(self.error("expected a text in quotes"));
+        }
+        let text = self.text();
+        self.advance();
+        Ok(unescape(&text[1..text.len() - 1]))
+    }
+
+    /// A quoted text as an attribute.
+    fn string_attr(&mut self) -> Result<Attr> {
+        let bytes = self.quoted()?;
+        Ok(self.ctx.attr(AttrKind::String(bytes.into())))
+    }
+
+    /// The name behind a sigil, or in front of the colon of a label.
+    fn name_at(&self, at: usize) -> Result<Cow<'s, str>> {
+        let text = self.text_at(at);
+        let name = if self.tokens[at].kind == Kind::Label { &text[..text.len() - 1] } else { &text[1..] };
+        match name.strip_prefix('"').and_then(|name| name.strip_suffix('"')) {
+            None => Ok(Cow::Borrowed(name)),
+            Some(quoted) => match String::from_utf8(unescape(quoted)) {
+                Ok(name) => Ok(Cow::Owned(name)),
+                Err(_) => Err(self.error_at(at, "names that are no UTF-8 are not supported")),
+            },
+        }
+    }
+
+    fn global_name(&mut self) -> Result<String> {
+        if self.kind() != Kind::Global {
+            return Err(self.error("expected the name of a global"));
+        }
+        let name = self.name_at(self.pos)?.into_owned();
+        self.advance();
+        Ok(name)
+    }
+
+    /// Skips a bracket with all that is in it, and returns the tokens it began and ended at.
+    fn skip_balanced(&mut self) -> Result<(usize, usize)> {
+        let start = self.pos;
+        let mut depth = 0usize;
+        loop {
+            match (self.kind(), self.text()) {
+                (Kind::End, _) => return Err(self.error_at(start, "this bracket is never closed")),
+                (Kind::Sign, "(" | "[" | "{") => depth += 1,
+                (Kind::Sign, ")" | "]" | "}") => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            self.advance();
+            if depth == 0 {
+                return Ok((start, self.pos - 1));
+            }
+        }
+    }
+
+    /// The text from one token to another.
+    fn slice(&self, first: usize, last: usize) -> &'s str {
+        &self.source[self.tokens[first].start as usize..self.tokens[last].end as usize]
+    }
+
+    // Places.
+
+    fn loc_of(&self, at: usize) -> Loc {
+        let Token { line, column, .. } = self.tokens[at];
+        self.ctx.loc(LocKind::File { file: self.file, line, column })
+    }
+
+    fn loc(&self) -> Loc {
+        self.loc_of(self.pos)
+    }
+
+    fn error_at(&self, at: usize, message: impl Into<String>) -> Box<Diagnostic> {
+        Box::new(Diagnostic::error(self.loc_of(at), message))
+    }
+
+    fn error(&self, message: impl Into<String>) -> Box<Diagnostic> {
+        self.error_at(self.pos, message)
+    }
+
+    // The module.
+
+    /// Finds what may be used before it is defined: named types and attribute groups.
+    fn find_definitions(&mut self) {
+        let mut depth = 0usize;
+        for at in 0..self.tokens.len() {
+            match (self.tokens[at].kind, self.text_at(at)) {
+                (Kind::Sign, "{") => depth += 1,
+                (Kind::Sign, "}") => depth = depth.saturating_sub(1),
+                (Kind::Local, name)
+                    if depth == 0 && self.is_sign_at(at + 1, "=") && self.is_word_at(at + 2, "type") =>
+                {
+                    self.types.insert(name, Named::At(at + 3));
+                }
+                (Kind::Word, "attributes") if depth == 0 && self.is_sign_at(at + 3, "{") => {
+                    self.groups.insert(self.text_at(at + 1), at + 4);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn module(mut self) -> std::result::Result<Body, Diagnostics> {
+        let loc = self.ctx.loc(LocKind::File { file: self.file, line: 1, column: 1 });
+        let state = OperationState::of(&self.ctx, builtin::ModuleOp::DEF, loc);
+        let mut module = Body::new(&self.ctx, state);
+        let region = module.region(module.root(), 0);
+        let block = module.append_block(region, &[]);
+        let mut diagnostics = Diagnostics::new();
+        let mut rest = Rest::default();
+        let mut errors = 0;
+        while self.kind() != Kind::End {
+            let start = self.pos;
+            if let Err(error) = self.item(&mut module, block, &mut rest) {
+                diagnostics.push(*error);
+                errors += 1;
+                if errors == MAX_ERRORS {
+                    break;
+                }
+                self.pos = self.pos.max(start + 1).min(self.tokens.len() - 1);
+                self.skip_to_item();
+            }
+        }
+        if diagnostics.has_errors() {
+            return Err(diagnostics);
+        }
+        globals::add_comdats(&mut module, block, rest.comdats);
+        if !rest.metadata.is_empty() {
+            let dict = self.ctx.attr(AttrKind::Dictionary(self.ctx.dict(rest.metadata)));
+            module.set_attr(module.root(), super::METADATA, dict);
+        }
+        Ok(module)
+    }
+
+    /// Goes to where the next item may begin: at the start of a line.
+    fn skip_to_item(&mut self) {
+        let begins = |reader: &Self| {
+            let starts = match reader.kind() {
+                Kind::Global | Kind::Local | Kind::Metadata | Kind::Comdat => true,
+                Kind::Word => matches!(reader.text(), "define" | "declare" | "attributes" | "target"),
+                kind => kind == Kind::End,
+            };
+            starts && (reader.tokens[reader.pos].column == 1 || reader.kind() == Kind::End)
+        };
+        while !begins(self) {
+            self.advance();
+        }
+    }
+
+    fn item(&mut self, module: &mut Body, block: Block, rest: &mut Rest) -> Result<()> {
+        let root = module.root();
+        let set = |module: &mut Body, name: &str, value| module.set_attr(root, name, value);
+        match (self.kind(), self.text()) {
+            (Kind::Word, "source_filename") => {
+                self.advance();
+                self.expect("=")?;
+                let name = self.quoted()?;
+                if let Ok(name) = String::from_utf8(name) {
+                    set(module, SYMBOL_NAME, self.ctx.string_attr(&name));
+                }
+            }
+            (Kind::Word, "target") => {
+                self.advance();
+                let name = match self.accept_any(&["datalayout", "triple"]) {
+                    Some("datalayout") => "llvm.data_layout",
+                    Some(_) => "llvm.target_triple",
+                    None => return Err(self.error("expected 'datalayout' or 'triple'")),
+                };
+                self.expect("=")?;
+                let value = self.string_attr()?;
+                set(module, name, value);
+            }
+            (Kind::Word, "define" | "declare") => {
+                let function = self.function()?;
+                let op = module.adopt(function);
+                module.append_op(block, op);
+            }
+            (Kind::Word, "attributes") => {
+                self.advance();
+                self.advance();
+                self.expect("=")?;
+                self.skip_balanced()?;
+            }
+            (Kind::Word, "module") => {
+                return Err(self.error("inline assembly of a module is not supported"));
+            }
+            (Kind::Local, _) => {
+                // Read where it is used.
+                self.advance();
+                self.expect("=")?;
+                self.expect_word("type")?;
+                while !matches!(self.text(), "{" | "opaque") && self.accept("<") {}
+                if !self.accept_word("opaque") {
+                    if !self.is_sign("{") {
+                        return Err(self.error("only structs have names"));
+                    }
+                    self.skip_balanced()?;
+                    self.accept(">");
+                }
+            }
+            (Kind::Global, _) => {
+                let global = self.global()?;
+                let op = module.adopt(global);
+                module.append_op(block, op);
+            }
+            (Kind::Metadata, _) => rest.metadata.push(self.metadata_definition()?),
+            (Kind::Comdat, _) => rest.comdats.push(self.comdat_selector()?),
+            (Kind::Word, "uselistorder" | "uselistorder_bb") => {
+                while !self.is_sign("{") && self.kind() != Kind::End {
+                    self.advance();
+                }
+                self.skip_balanced()?;
+            }
+            _ => return Err(self.error("expected a definition or declaration")),
+        }
+        Ok(())
+    }
+}

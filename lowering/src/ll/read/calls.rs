@@ -1,0 +1,315 @@
+//! Calls: of functions, of intrinsics, of inline assembly.
+
+use loomir_dialects::llvm;
+use loomir_dialects::llvm::attributes::{ASM_DIALECT, TAIL_CALL_KIND};
+use loomir_dialects::llvm::types::{pointer, void};
+use loomir_ir::opdef::OPERAND_SEGMENTS;
+use loomir_ir::rewrite::constant_of;
+use loomir_ir::{Attr, Block, Loc, OpName, OperationState, Type, Value};
+
+use super::attributes::Said;
+use super::function::{FunctionReader, result_of, set_dicts};
+use super::lexer::Kind;
+use super::{Reader, Result};
+use crate::ll::TAIL_CALL;
+use crate::ll::intrinsics::{Immediate, immediates};
+
+/// A call, read.
+struct Call {
+    loc: Loc,
+    token: usize,
+    tail: Attr,
+    is_tail: bool,
+    fastmath: Option<Attr>,
+    /// The type of the callee, if all of it is written.
+    callee_type: Option<Type>,
+    result: Type,
+    result_attrs: Option<Attr>,
+    arguments: Vec<Value>,
+    argument_attrs: Vec<Option<Attr>>,
+    said: Said,
+    bundle_sizes: Vec<i64>,
+    bundle_tags: Vec<Attr>,
+    bundled: Vec<Value>,
+}
+
+/// What is called.
+enum Callee {
+    Function(String),
+    Pointer(Value),
+    Assembly { template: Attr, constraints: Attr, words: Vec<&'static str> },
+}
+
+impl<'s> Reader<'s> {
+    /// A call, made in `block`. Returns its result, if it has one.
+    pub(super) fn call(&mut self, f: &mut FunctionReader<'s>, block: Block) -> Result<Option<Value>> {
+        let (loc, token) = (self.loc(), self.pos);
+        let tail = self.accept_any(&["tail", "musttail", "notail"]);
+        let is_tail = tail.is_some();
+        let tail = TAIL_CALL_KIND.value_of(tail.unwrap_or("none")).unwrap_or(0);
+        let tail = TAIL_CALL_KIND.attr(&self.ctx, tail);
+        self.expect_word("call")?;
+        let fastmath = self.fastmath_flags();
+        let mut convention = OperationState::of(&self.ctx, llvm::CallOp::DEF, loc);
+        self.calling_convention(&mut convention)?;
+        let result_attrs = self.value_attributes()?;
+        if self.address_space()? != 0 {
+            return Err(self.error("calls in other address spaces are not supported"));
+        }
+        let ty = self.ty()?;
+        let (result, callee_type) = match result_of(&self.ctx, ty) {
+            Some((result, _)) => (result, Some(ty)),
+            None => (ty, None),
+        };
+        let callee = self.callee(f)?;
+        let mut call = Call {
+            loc,
+            token,
+            tail,
+            is_tail,
+            fastmath,
+            callee_type,
+            result,
+            result_attrs,
+            arguments: Vec::new(),
+            argument_attrs: Vec::new(),
+            said: Said::default(),
+            bundle_sizes: Vec::new(),
+            bundle_tags: Vec::new(),
+            bundled: Vec::new(),
+        };
+        let is_debug = matches!(&callee, Callee::Function(name) if name.starts_with("llvm.dbg."));
+        if is_debug {
+            self.skip_balanced()?;
+            self.function_attributes(&mut call.said)?;
+            let mut dropped = convention;
+            self.attachments(&mut dropped, true)?;
+            return Ok(None);
+        }
+        self.arguments(f, &mut call)?;
+        self.function_attributes(&mut call.said)?;
+        self.bundles(f, &mut call)?;
+        match callee {
+            Callee::Assembly { template, constraints, words } => {
+                self.assembly(f, block, call, template, constraints, &words)
+            }
+            Callee::Function(name) if name.starts_with("llvm.") => self.intrinsic(f, block, call, &name),
+            Callee::Function(name) => {
+                convention.set_attr(&self.ctx, "callee", self.ctx.symbol_attr(&name));
+                self.plain_call(f, block, call, convention)
+            }
+            Callee::Pointer(pointer) => {
+                convention.operands.push(pointer);
+                self.plain_call(f, block, call, convention)
+            }
+        }
+    }
+
+    fn callee(&mut self, f: &mut FunctionReader<'s>) -> Result<Callee> {
+        if self.kind() == Kind::Global {
+            return Ok(Callee::Function(self.global_name()?));
+        }
+        if !self.accept_word("asm") {
+            let ty = pointer(&self.ctx);
+            return Ok(Callee::Pointer(self.value(f, ty)?));
+        }
+        let mut words = Vec::new();
+        while let Some(word) = self.accept_any(&["sideeffect", "alignstack", "inteldialect", "unwind"]) {
+            words.push(word);
+        }
+        if words.contains(&"unwind") {
+            return Err(self.error_at(self.pos - 1, "assembly that may unwind is not supported"));
+        }
+        let template = self.string_attr()?;
+        self.expect(",")?;
+        let constraints = self.string_attr()?;
+        Ok(Callee::Assembly { template, constraints, words })
+    }
+
+    fn arguments(&mut self, f: &mut FunctionReader<'s>, call: &mut Call) -> Result<()> {
+        self.expect("(")?;
+        while !self.accept(")") {
+            if !call.arguments.is_empty() {
+                self.expect(",")?;
+            }
+            let here = self.pos;
+            let ty = self.ty()?;
+            if ty.dialect_params(&self.ctx, "llvm.metadata").is_some() {
+                return Err(self.error_at(here, "metadata as an argument is not supported"));
+            }
+            call.argument_attrs.push(self.value_attributes()?);
+            call.arguments.push(self.value(f, ty)?);
+        }
+        Ok(())
+    }
+
+    /// `[ "tag"(values), … ]`, if it stands here.
+    fn bundles(&mut self, f: &mut FunctionReader<'s>, call: &mut Call) -> Result<()> {
+        if !self.accept("[") {
+            return Ok(());
+        }
+        while !self.accept("]") {
+            if !call.bundle_tags.is_empty() {
+                self.expect(",")?;
+            }
+            call.bundle_tags.push(self.string_attr()?);
+            self.expect("(")?;
+            let before = call.bundled.len();
+            while !self.accept(")") {
+                if call.bundled.len() > before {
+                    self.expect(",")?;
+                }
+                call.bundled.push(self.typed_value(f)?);
+            }
+            call.bundle_sizes.push((call.bundled.len() - before) as i64);
+        }
+        Ok(())
+    }
+
+    /// Gives an operation with two segments of operands, arguments and those of bundles, the second.
+    fn set_bundles(&self, state: &mut OperationState, call: &Call) {
+        let segments = [state.operands.len() as i64, call.bundled.len() as i64];
+        state.operands.extend(&call.bundled);
+        state.set_attr(&self.ctx, OPERAND_SEGMENTS, self.ctx.dense_ints_attr(Type::I32, &segments));
+        if !call.bundle_tags.is_empty() {
+            let sizes = self.ctx.dense_ints_attr(Type::I32, &call.bundle_sizes);
+            state.set_attr(&self.ctx, "op_bundle_sizes", sizes);
+            state.set_attr(&self.ctx, "op_bundle_tags", self.ctx.array_attr(&call.bundle_tags));
+        }
+    }
+
+    /// Gives an operation what is said of arguments and result.
+    fn set_value_attributes(&self, state: &mut OperationState, call: &Call) {
+        set_dicts(&self.ctx, state, "arg_attrs", &call.argument_attrs);
+        if let Some(attrs) = call.result_attrs {
+            state.set_attr(&self.ctx, "res_attrs", self.ctx.array_attr(&[attrs]));
+        }
+        if let Some(flags) = call.fastmath {
+            state.set_attr(&self.ctx, "fastmathFlags", flags);
+        }
+    }
+
+    fn result_of_call(&self, call: &Call) -> Option<Type> {
+        (call.result != void(&self.ctx)).then_some(call.result)
+    }
+
+    fn plain_call(
+        &mut self,
+        f: &mut FunctionReader<'s>,
+        block: Block,
+        mut call: Call,
+        mut state: OperationState,
+    ) -> Result<Option<Value>> {
+        let result = self.result_of_call(&call);
+        state.set_attr(&self.ctx, TAIL_CALL, call.tail);
+        let variadic = call.callee_type.filter(|ty| result_of(&self.ctx, *ty).is_some_and(|(_, more)| more));
+        if let Some(ty) = variadic {
+            state.set_attr(&self.ctx, "var_callee_type", self.ctx.type_attr(ty));
+        }
+        state.operands.extend(&call.arguments);
+        self.set_bundles(&mut state, &call);
+        self.set_value_attributes(&mut state, &call);
+        std::mem::take(&mut call.said).set(&self.ctx, &mut state);
+        self.emit(f, block, state, result)
+    }
+
+    fn assembly(
+        &mut self,
+        f: &mut FunctionReader<'s>,
+        block: Block,
+        mut call: Call,
+        template: Attr,
+        constraints: Attr,
+        words: &[&str],
+    ) -> Result<Option<Value>> {
+        if !call.bundle_tags.is_empty() {
+            return Err(self.error_at(call.token, "operand bundles of assembly are not supported"));
+        }
+        let result = self.result_of_call(&call);
+        let mut state = OperationState::of(&self.ctx, llvm::InlineAsmOp::DEF, call.loc);
+        state.operands.extend(&call.arguments);
+        state.set_attr(&self.ctx, "asm_string", template);
+        state.set_attr(&self.ctx, "constraints", constraints);
+        for (word, name) in [("sideeffect", "has_side_effects"), ("alignstack", "is_align_stack")] {
+            if words.contains(&word) {
+                state.set_attr(&self.ctx, name, Attr::UNIT);
+            }
+        }
+        if words.contains(&"inteldialect") {
+            state.set_attr(&self.ctx, "asm_dialect", ASM_DIALECT.attr(&self.ctx, 1));
+        }
+        state.set_attr(&self.ctx, "tail_call_kind", call.tail);
+        // The types of what is pointed to.
+        set_dicts(&self.ctx, &mut state, "operand_attrs", &call.argument_attrs);
+        std::mem::take(&mut call.said).set(&self.ctx, &mut state);
+        self.emit(f, block, state, result)
+    }
+
+    /// A call of `@llvm.…`: the operation of that intrinsic, or else `llvm.call_intrinsic`.
+    fn intrinsic(
+        &mut self,
+        f: &mut FunctionReader<'s>,
+        block: Block,
+        mut call: Call,
+        name: &str,
+    ) -> Result<Option<Value>> {
+        let result = self.result_of_call(&call);
+        let own = self.own_intrinsic(name).filter(|(_, name)| *name != "memcpy.inline");
+        let mut state = match own {
+            Some((op, own)) => {
+                let mut state = OperationState::named(op, call.loc);
+                let immediates = immediates(own);
+                let Some(operands) = call.arguments.len().checked_sub(immediates.len()) else {
+                    return Err(self.error_at(call.token, "this intrinsic has more arguments"));
+                };
+                for (immediate, value) in immediates.iter().zip(call.arguments.drain(operands..)) {
+                    let Some(value) = constant_of(&f.body, value).and_then(|attr| attr.as_int(&self.ctx))
+                    else {
+                        return Err(
+                            self.error_at(call.token, "the last arguments of this intrinsic are constants")
+                        );
+                    };
+                    match immediate {
+                        Immediate::Bool(name) => {
+                            state.set_attr(&self.ctx, name, self.ctx.bool_attr(value != 0))
+                        }
+                        Immediate::I32(name) => {
+                            state.set_attr(&self.ctx, name, self.ctx.int_attr(Type::I32, value));
+                        }
+                    }
+                }
+                call.argument_attrs.truncate(operands);
+                state.operands.extend(&call.arguments);
+                if !call.bundle_tags.is_empty() {
+                    self.set_bundles(&mut state, &call);
+                }
+                state
+            }
+            None => {
+                let mut state = OperationState::of(&self.ctx, llvm::CallIntrinsicOp::DEF, call.loc);
+                state.set_attr(&self.ctx, "intrin", self.ctx.string_attr(name));
+                state.operands.extend(&call.arguments);
+                self.set_bundles(&mut state, &call);
+                state
+            }
+        };
+        self.set_value_attributes(&mut state, &call);
+        if call.is_tail {
+            state.set_attr(&self.ctx, TAIL_CALL, call.tail);
+        }
+        std::mem::take(&mut call.said).set(&self.ctx, &mut state);
+        self.emit(f, block, state, result)
+    }
+
+    /// The operation of an intrinsic, and its name without the types it is for.
+    fn own_intrinsic<'n>(&self, name: &'n str) -> Option<(OpName, &'n str)> {
+        let mut rest = name.strip_prefix("llvm.")?;
+        loop {
+            let known = self.ctx.registered_op(&format!("llvm.intr.{rest}"));
+            if let Some(op) = known {
+                return Some((op, rest));
+            }
+            rest = rest.rsplit_once('.')?.0;
+        }
+    }
+}

@@ -1,0 +1,497 @@
+//! Constants: literals, aggregates, addresses, and expressions of them.
+//!
+//! A constant is read to a tree first. What an attribute can say becomes `llvm.mlir.constant`; `undef`, `poison`, zero and addresses have operations of their
+//! own; an aggregate of others is built by insertions, an expression by the instructions it is made of. All these stand at the start of the
+//! function, each once, or in the initializer of a global.
+
+use hashbrown::HashMap;
+use loomir_dialects::llvm;
+use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
+use loomir_dialects::llvm::types::LlvmType;
+use loomir_ir::{
+    Attr, AttrKind, Body, Builder, Context, FloatKind, InsertPoint, Loc, OpDef, OperationState, Type,
+    TypeKind, Value,
+};
+
+use super::instructions::gep_flags;
+use super::lexer::{Kind, unescape};
+use super::{MAX_DEPTH, Reader, Result};
+
+/// A constant of a type that is known beside it.
+#[derive(Clone, Debug)]
+pub(super) enum Constant {
+    /// A number, or bytes.
+    Attr(Attr),
+    /// All bits zero; for pointers `null`.
+    Zero,
+    /// `undef`
+    Undef,
+    /// `poison`
+    Poison,
+    /// `none`
+    NoToken,
+    /// The address of a global or function.
+    Address(String),
+    /// The parts of a struct, array or vector.
+    Parts(Vec<(Type, Constant)>),
+    /// What an instruction makes of constants.
+    Expression(Box<Expression>),
+}
+
+/// An instruction on constants.
+#[derive(Clone, Debug)]
+pub(super) struct Expression {
+    def: &'static OpDef,
+    operands: Vec<(Type, Constant)>,
+    attrs: Vec<(&'static str, Attr)>,
+}
+
+/// Makes constants in a body, each once.
+pub(super) struct Constants {
+    point: InsertPoint,
+    known: HashMap<(loomir_ir::OpName, Attr, Type), Value>,
+}
+
+impl Constants {
+    /// Constants that go to a place; each behind the one before.
+    pub(super) fn at(point: InsertPoint) -> Constants {
+        Constants { point, known: HashMap::new() }
+    }
+
+    /// The value of a constant. Recurses as deep as it nests, which the reader bounds.
+    pub(super) fn value(&mut self, body: &mut Body, constant: &Constant, ty: Type) -> Value {
+        let ctx = body.ctx().clone();
+        if let Some(attr) = as_attr(&ctx, constant, ty) {
+            return self.make(body, llvm::ConstantOp::DEF, "value", attr, ty);
+        }
+        let simple = match constant {
+            Constant::Zero => llvm::ZeroOp::DEF,
+            Constant::Undef => llvm::UndefOp::DEF,
+            Constant::Poison => llvm::PoisonOp::DEF,
+            Constant::NoToken => llvm::NoneTokenOp::DEF,
+            Constant::Address(name) => {
+                let name = ctx.symbol_attr(name);
+                return self.make(body, llvm::AddressOfOp::DEF, "global_name", name, ty);
+            }
+            Constant::Attr(attr) => return self.make(body, llvm::ConstantOp::DEF, "value", *attr, ty),
+            Constant::Parts(parts) => return self.build(body, parts, ty),
+            Constant::Expression(expression) => {
+                let operands: Vec<Value> =
+                    expression.operands.iter().map(|(ty, part)| self.value(body, part, *ty)).collect();
+                let mut state =
+                    OperationState::of(&ctx, expression.def, Loc::UNKNOWN).operands(&operands).results(&[ty]);
+                state.set_attrs(&ctx, &expression.attrs);
+                return self.insert(body, state);
+            }
+        };
+        self.make(body, simple, "", Attr::UNIT, ty)
+    }
+
+    /// An aggregate, part by part.
+    fn build(&mut self, body: &mut Body, parts: &[(Type, Constant)], ty: Type) -> Value {
+        let ctx = body.ctx().clone();
+        let mut whole = self.value(body, &Constant::Poison, ty);
+        let is_vector = matches!(ty.kind(&ctx), TypeKind::Vector { .. });
+        for (index, (part_ty, part)) in parts.iter().enumerate() {
+            if matches!(part, Constant::Poison) {
+                continue;
+            }
+            let value = self.value(body, part, *part_ty);
+            let state = if is_vector {
+                let at = ctx.int_attr(Type::I32, index as i64);
+                let at = self.make(body, llvm::ConstantOp::DEF, "value", at, Type::I32);
+                OperationState::of(&ctx, llvm::InsertElementOp::DEF, Loc::UNKNOWN)
+                    .operands(&[whole, value, at])
+            } else {
+                let position = ctx.dense_ints_attr(Type::I64, &[index as i64]);
+                OperationState::of(&ctx, llvm::InsertValueOp::DEF, Loc::UNKNOWN)
+                    .operands(&[whole, value])
+                    .attr(&ctx, "position", position)
+            };
+            whole = self.insert(body, state.results(&[ty]));
+        }
+        whole
+    }
+
+    fn make(&mut self, body: &mut Body, def: &'static OpDef, name: &str, attr: Attr, ty: Type) -> Value {
+        let ctx = body.ctx().clone();
+        let key = (ctx.op_name_of(def), attr, ty);
+        if let Some(known) = self.known.get(&key) {
+            return *known;
+        }
+        let mut state = OperationState::of(&ctx, def, Loc::UNKNOWN).results(&[ty]);
+        if !name.is_empty() {
+            state.set_attr(&ctx, name, attr);
+        }
+        let value = self.insert(body, state);
+        self.known.insert(key, value);
+        value
+    }
+
+    fn insert(&mut self, body: &mut Body, state: OperationState) -> Value {
+        let mut builder = Builder::new(body, self.point);
+        let op = builder.insert(state);
+        self.point = builder.point();
+        body.result(op, 0)
+    }
+}
+
+/// The attribute that says the same, if there is one.
+pub(super) fn as_attr(ctx: &Context, constant: &Constant, ty: Type) -> Option<Attr> {
+    match constant {
+        Constant::Attr(attr) => Some(*attr),
+        Constant::Zero => match ty.kind(ctx) {
+            TypeKind::Integer { .. } => Some(ctx.int_attr(ty, 0)),
+            TypeKind::Float(_) => Some(ctx.attr(AttrKind::Float { bits: 0, ty })),
+            _ => None,
+        },
+        Constant::Parts(parts) => elements(ctx, parts, ty),
+        _ => None,
+    }
+}
+
+/// Numbers of one type as dense elements: those of a vector or of an array, arrays of arrays included.
+fn elements(ctx: &Context, parts: &[(Type, Constant)], ty: Type) -> Option<Attr> {
+    let mut shape = Vec::new();
+    let mut element = ty;
+    let is_vector = matches!(ty.kind(ctx), TypeKind::Vector { .. });
+    if let TypeKind::Vector { element: own, .. } = ty.kind(ctx) {
+        (element, shape) = (*own, vec![parts.len() as i64]);
+    } else {
+        while let Some(LlvmType::Array { length, element: inner }) = LlvmType::of(ctx, element) {
+            shape.push(i64::try_from(length).ok()?);
+            element = inner;
+        }
+    }
+    let width = match element.kind(ctx) {
+        TypeKind::Integer { width, .. } if *width <= 64 => *width,
+        TypeKind::Float(kind) if kind.width() <= 64 => kind.width(),
+        _ => return None,
+    };
+    let width = width.div_ceil(8).max(1) as usize;
+    let mut bytes = Vec::new();
+    push_elements(ctx, parts, width, &mut bytes)?;
+    if shape.is_empty() || bytes.is_empty() {
+        return None;
+    }
+    let shaped = if is_vector {
+        ty
+    } else {
+        ctx.ty(TypeKind::Tensor { shape: Some(shape.into()), element, encoding: None })
+    };
+    let splat = bytes.chunks_exact(width).all(|chunk| chunk == &bytes[..width]);
+    if splat {
+        bytes.truncate(width);
+    }
+    Some(ctx.attr(AttrKind::DenseElements { ty: shaped, splat, bytes: bytes.into() }))
+}
+
+fn push_elements(ctx: &Context, parts: &[(Type, Constant)], width: usize, bytes: &mut Vec<u8>) -> Option<()> {
+    for (ty, part) in parts {
+        match part {
+            Constant::Parts(inner) => push_elements(ctx, inner, width, bytes)?,
+            Constant::Zero => bytes.resize(bytes.len() + scalars(ctx, *ty)?.checked_mul(width)?, 0),
+            _ => {
+                let bits = match as_attr(ctx, part, *ty)?.kind(ctx) {
+                    AttrKind::Integer { value, .. } => *value as u128,
+                    AttrKind::Float { bits, .. } => *bits,
+                    AttrKind::String(text) if width == 1 => {
+                        bytes.extend_from_slice(text);
+                        continue;
+                    }
+                    _ => return None,
+                };
+                // A truth value is one byte, zero or one.
+                let bits = if ty.integer_width(ctx) == Some(1) { bits & 1 } else { bits };
+                bytes.extend_from_slice(&bits.to_le_bytes()[..width]);
+            }
+        }
+    }
+    Some(())
+}
+
+/// How many numbers an array of them holds.
+fn scalars(ctx: &Context, ty: Type) -> Option<usize> {
+    let (mut count, mut ty) = (1usize, ty);
+    while let Some(LlvmType::Array { length, element }) = LlvmType::of(ctx, ty) {
+        count = count.checked_mul(usize::try_from(length).ok()?).filter(|count| *count <= MAX_WRITTEN_OUT)?;
+        ty = element;
+    }
+    let is_number = matches!(ty.kind(ctx), TypeKind::Integer { .. } | TypeKind::Float(_));
+    is_number.then_some(count)
+}
+
+/// How many zeros among other numbers are written out.
+const MAX_WRITTEN_OUT: usize = 1 << 20;
+
+impl Reader<'_> {
+    /// A constant of a type.
+    pub(super) fn constant(&mut self, ty: Type) -> Result<Constant> {
+        self.constant_inside(ty, 0)
+    }
+
+    /// A type and a constant of it.
+    fn typed_constant(&mut self, depth: usize) -> Result<(Type, Constant)> {
+        let ty = self.ty()?;
+        Ok((ty, self.constant_inside(ty, depth + 1)?))
+    }
+
+    fn constant_inside(&mut self, ty: Type, depth: usize) -> Result<Constant> {
+        if depth > MAX_DEPTH {
+            return Err(self.error(format!("constants nest deeper than {MAX_DEPTH} levels")));
+        }
+        match self.kind() {
+            Kind::Integer => self.integer(ty).map(Constant::Attr),
+            Kind::Float | Kind::Hex => self.float(ty).map(Constant::Attr),
+            Kind::Global => self.global_name().map(Constant::Address),
+            Kind::Bytes => {
+                let text = self.text();
+                let bytes = unescape(&text[2..text.len() - 1]);
+                let length = bytes.len() as u64;
+                if LlvmType::of(&self.ctx, ty) != Some(LlvmType::Array { length, element: Type::I8 }) {
+                    return Err(self.error(format!("expected an array of {length} i8 for this text")));
+                }
+                self.advance();
+                Ok(Constant::Attr(self.ctx.attr(AttrKind::String(bytes.into()))))
+            }
+            Kind::Sign => self.aggregate(ty, depth),
+            Kind::Word => self.worded(ty, depth),
+            _ => Err(self.error("expected a value")),
+        }
+    }
+
+    fn worded(&mut self, ty: Type, depth: usize) -> Result<Constant> {
+        let constant = match self.text() {
+            "true" | "false" => {
+                if ty != Type::I1 {
+                    return Err(self.error("only an i1 is 'true' or 'false'"));
+                }
+                Constant::Attr(self.ctx.bool_attr(self.text() == "true"))
+            }
+            "null" | "zeroinitializer" => Constant::Zero,
+            "undef" => Constant::Undef,
+            "poison" => Constant::Poison,
+            "none" => Constant::NoToken,
+            "splat" => {
+                self.advance();
+                self.expect("(")?;
+                let (element, value) = self.typed_constant(depth)?;
+                self.expect(")")?;
+                return self.splat(ty, element, value);
+            }
+            _ => return self.expression(depth),
+        };
+        self.advance();
+        Ok(constant)
+    }
+
+    fn splat(&mut self, ty: Type, element: Type, value: Constant) -> Result<Constant> {
+        let TypeKind::Vector { element: own, shape, .. } = ty.kind(&self.ctx) else {
+            return Err(self.error("only a vector has a splat"));
+        };
+        if *own != element {
+            return Err(self.error("the splat is of another type than the elements of the vector"));
+        }
+        if let Some(value) = as_attr(&self.ctx, &value, element) {
+            let (bits, width) = match (value.kind(&self.ctx), element.kind(&self.ctx)) {
+                (AttrKind::Integer { value, .. }, TypeKind::Integer { width, .. }) => {
+                    (*value as u128, *width)
+                }
+                (AttrKind::Float { bits, .. }, TypeKind::Float(kind)) => (*bits, kind.width()),
+                _ => return Err(self.error("a splat of this type is not supported")),
+            };
+            let bits = if width == 1 { bits & 1 } else { bits };
+            let width = (width.div_ceil(8) as usize).clamp(1, 16);
+            let bytes = bits.to_le_bytes()[..width].into();
+            let dense = AttrKind::DenseElements { ty, splat: true, bytes };
+            return Ok(Constant::Attr(self.ctx.attr(dense)));
+        }
+        let count = usize::try_from(shape[0]).unwrap_or(usize::MAX);
+        if count > MAX_WRITTEN_OUT {
+            return Err(self.error("a splat of so many elements is not supported"));
+        }
+        Ok(Constant::Parts(vec![(element, value); count]))
+    }
+
+    /// `[…]`, `{…}`, `<…>` or `<{…}>`, of as many parts as the type has.
+    fn aggregate(&mut self, ty: Type, depth: usize) -> Result<Constant> {
+        let (here, packed) = (self.pos, self.is_sign("<") && self.is_sign_behind("{"));
+        let close = match self.text() {
+            "[" => "]",
+            "{" => "}",
+            "<" if packed => "}",
+            "<" => ">",
+            _ => return Err(self.error("expected a value")),
+        };
+        self.advance();
+        if packed {
+            self.advance();
+        }
+        let mut parts = Vec::new();
+        while !self.accept(close) {
+            if !parts.is_empty() {
+                self.expect(",")?;
+            }
+            parts.push(self.typed_constant(depth)?);
+        }
+        if packed {
+            self.expect(">")?;
+        }
+        let expected: Option<Vec<Type>> = match (ty.kind(&self.ctx), LlvmType::of(&self.ctx, ty)) {
+            (TypeKind::Vector { shape, element, .. }, _) if shape[0] as usize == parts.len() => {
+                Some(vec![*element; parts.len()])
+            }
+            (_, Some(LlvmType::Array { length, element })) if length as usize == parts.len() => {
+                Some(vec![element; parts.len()])
+            }
+            (_, Some(LlvmType::Struct(s))) => s.body,
+            _ => None,
+        };
+        if expected.is_none_or(|expected| !expected.iter().eq(parts.iter().map(|(ty, _)| ty))) {
+            return Err(self.error_at(here, "the parts do not fit the type"));
+        }
+        Ok(Constant::Parts(parts))
+    }
+
+    fn integer(&mut self, ty: Type) -> Result<Attr> {
+        let Some(width) = ty.integer_width(&self.ctx) else {
+            return Err(self.error("an integer, but not of integer type"));
+        };
+        let value: i128 =
+            self.text().parse().map_err(|_| self.error("integers beyond 128 bits are not supported"))?;
+        if width > 128 {
+            return Err(self.error("constants of more than 128 bits are not supported"));
+        }
+        self.advance();
+        Ok(self.ctx.int_attr(ty, value))
+    }
+
+    fn float(&mut self, ty: Type) -> Result<Attr> {
+        let TypeKind::Float(kind) = ty.kind(&self.ctx) else {
+            return match self.text().trim_start_matches(['u', 's']).strip_prefix("0x") {
+                Some(digits) if ty.integer_width(&self.ctx).is_some_and(|width| width <= 128) => {
+                    let value = u128::from_str_radix(digits, 16)
+                        .map_err(|_| self.error("integers beyond 128 bits are not supported"))?;
+                    self.advance();
+                    Ok(self.ctx.int_attr(ty, value as i128))
+                }
+                _ => Err(self.error("a float, but not of floating-point type")),
+            };
+        };
+        let bits = float_bits(self.text(), *kind)
+            .ok_or_else(|| self.error("this is not exactly a number of the type"))?;
+        self.advance();
+        Ok(self.ctx.attr(AttrKind::Float { bits, ty }))
+    }
+
+    /// `op (operands)`.
+    fn expression(&mut self, depth: usize) -> Result<Constant> {
+        let here = self.pos;
+        let word = self.text();
+        let def = match word {
+            "getelementptr" => return self.address_expression(depth),
+            "ptrtoint" => llvm::PtrToIntOp::DEF,
+            "inttoptr" => llvm::IntToPtrOp::DEF,
+            "bitcast" => llvm::BitcastOp::DEF,
+            "addrspacecast" => llvm::AddrSpaceCastOp::DEF,
+            "trunc" => llvm::TruncOp::DEF,
+            "add" => llvm::AddOp::DEF,
+            "sub" => llvm::SubOp::DEF,
+            "xor" => llvm::XOrOp::DEF,
+            "blockaddress" => return Err(self.error("addresses of blocks are not supported")),
+            _ => return Err(self.error("expected a value")),
+        };
+        self.advance();
+        let mut attrs = Vec::new();
+        if let Some(flags) = self.overflow_flags()? {
+            attrs.push(("overflowFlags", flags));
+        }
+        self.expect("(")?;
+        let mut operands = vec![self.typed_constant(depth)?];
+        if self.accept_word("to") {
+            self.ty()?;
+        } else if matches!(word, "add" | "sub" | "xor") {
+            self.expect(",")?;
+            operands.push(self.typed_constant(depth)?);
+        } else {
+            return Err(self.error_at(here, "expected 'to' and a type"));
+        }
+        self.expect(")")?;
+        Ok(Constant::Expression(Box::new(Expression { def, operands, attrs })))
+    }
+
+    fn address_expression(&mut self, depth: usize) -> Result<Constant> {
+        self.advance();
+        let mut flags = 0;
+        while let Some(flag) = gep_flags(self.text()) {
+            flags |= flag;
+            self.advance();
+        }
+        if self.accept_word("inrange") {
+            self.skip_balanced()?;
+        }
+        self.expect("(")?;
+        let element = self.ty()?;
+        self.expect(",")?;
+        let mut operands = vec![self.typed_constant(depth)?];
+        let mut indices = Vec::new();
+        while self.accept(",") {
+            let (ty, index) = self.typed_constant(depth)?;
+            let known = match as_attr(&self.ctx, &index, ty).and_then(|attr| attr.as_int(&self.ctx)) {
+                Some(known) if i32::try_from(known).is_ok() && known != DYNAMIC_INDEX => Some(known),
+                _ => None,
+            };
+            indices.push(known.unwrap_or(DYNAMIC_INDEX));
+            if known.is_none() {
+                operands.push((ty, index));
+            }
+        }
+        self.expect(")")?;
+        let attrs = vec![
+            ("rawConstantIndices", self.ctx.dense_ints_attr(Type::I32, &indices)),
+            ("elem_type", self.ctx.type_attr(element)),
+            ("noWrapFlags", self.ctx.int_attr(Type::I32, flags)),
+        ];
+        Ok(Constant::Expression(Box::new(Expression { def: llvm::GEPOp::DEF, operands, attrs })))
+    }
+}
+
+/// The bits of a float as LLVM writes it: `float` and `double` decimal or as the bits of a `double`, others as their own bits.
+fn float_bits(text: &str, kind: FloatKind) -> Option<u128> {
+    let own = match kind {
+        FloatKind::F16 => Some('H'),
+        FloatKind::BF16 => Some('R'),
+        FloatKind::F80 => Some('K'),
+        FloatKind::F128 => Some('L'),
+        _ => None,
+    };
+    let hex = text.strip_prefix("0x");
+    if let Some(digits) = hex.and_then(|digits| digits.strip_prefix(own?)) {
+        let value = u128::from_str_radix(digits, 16).ok()?;
+        return Some(match kind {
+            // The low half is written first.
+            FloatKind::F128 => value.rotate_left(64),
+            _ => value,
+        });
+    }
+    let double = match hex {
+        Some(digits) => u64::from_str_radix(digits, 16).ok()?,
+        None => text.parse::<f64>().ok()?.to_bits(),
+    };
+    match kind {
+        FloatKind::F64 => Some(u128::from(double)),
+        FloatKind::F32 => narrow(double).map(u128::from),
+        _ => None,
+    }
+}
+
+/// The bits of the `float` of the same value, the payload of a NaN kept. `None` if there is none.
+fn narrow(double: u64) -> Option<u32> {
+    let value = f64::from_bits(double);
+    if value.is_nan() {
+        let (sign, fraction) = ((double >> 63) as u32, (double >> 29) as u32 & 0x7f_ffff);
+        return (double & 0x1fff_ffff == 0 && fraction != 0).then_some(sign << 31 | 0xff << 23 | fraction);
+    }
+    let float = value as f32;
+    (f64::from(float).to_bits() == double).then_some(float.to_bits())
+}

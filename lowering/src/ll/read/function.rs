@@ -1,0 +1,499 @@
+//! Functions: their head, their names, their blocks.
+//!
+//! Blocks stand in the order of the text. A phi node is an argument of its block; what it says of each block it is entered from is kept until all of the function is
+//! read, and terminators are made then. A value that is used before it is defined stands for itself until it is there.
+
+use std::borrow::Cow;
+
+use hashbrown::HashMap;
+use loomir_dialects::llvm;
+use loomir_dialects::llvm::attributes::CCONV;
+use loomir_dialects::llvm::types::{self, LlvmType};
+use loomir_ir::opdef::OPERAND_SEGMENTS;
+use loomir_ir::symbols::SYMBOL_NAME;
+use loomir_ir::text::type_to_string;
+use loomir_ir::{Attr, AttrKind, Block, Body, Context, InsertPoint, Op, OperationState, Type, Value};
+
+use super::attributes::Said;
+use super::constants::Constants;
+use super::lexer::Kind;
+use super::{Reader, Result};
+
+/// The name of a value or block.
+pub(super) type LocalName<'s> = Cow<'s, str>;
+
+/// What a name stands for.
+struct Local {
+    value: Value,
+    /// The operation that stands for it until it is defined, and the token of its first use.
+    awaited: Option<(Op, usize)>,
+}
+
+/// A phi node: for each block it is entered from the value it takes.
+struct Phi<'s> {
+    token: usize,
+    entries: HashMap<LocalName<'s>, Value>,
+}
+
+/// A block.
+struct BlockRead<'s> {
+    block: Block,
+    name: LocalName<'s>,
+    phis: Vec<Phi<'s>>,
+    end: Option<Terminator<'s>>,
+}
+
+/// What a block ends with; made when all blocks are read.
+pub(super) struct Terminator<'s> {
+    /// The operation, without its successors and what it hands to them.
+    pub(super) state: OperationState,
+    /// The names of the successors, and the tokens these are.
+    pub(super) targets: Vec<(LocalName<'s>, usize)>,
+}
+
+/// A function being read.
+pub(super) struct FunctionReader<'s> {
+    pub(super) body: Body,
+    pub(super) constants: Constants,
+    locals: HashMap<LocalName<'s>, Local>,
+    blocks: Vec<BlockRead<'s>>,
+    numbers: HashMap<LocalName<'s>, usize>,
+    /// What stood for a value before it was defined, and the value.
+    resolved: HashMap<Value, Value>,
+    /// The number of the next value or block without a name.
+    next: u64,
+    pub(super) result: Type,
+}
+
+impl<'s> Reader<'s> {
+    /// `define …` or `declare …`.
+    pub(super) fn function(&mut self) -> Result<Body> {
+        let loc = self.loc();
+        let is_definition = self.is_word("define");
+        self.advance();
+        let mut state = OperationState::of(&self.ctx, llvm::FuncOp::DEF, loc);
+        if !is_definition {
+            self.attachments(&mut state, false)?;
+        }
+        self.linkage(&mut state)?;
+        self.calling_convention(&mut state)?;
+        let result_attrs = self.value_attributes()?;
+        let result = self.ty()?;
+        let name = self.global_name()?;
+        state.set_attr(&self.ctx, SYMBOL_NAME, self.ctx.string_attr(&name));
+        let head = self.parameters(is_definition)?;
+        self.function_tail(&name, &mut state)?;
+        let ty = types::function(&self.ctx, result, &head.types, head.variadic);
+        state.set_attr(&self.ctx, "function_type", self.ctx.type_attr(ty));
+        set_dicts(&self.ctx, &mut state, "arg_attrs", &head.attrs);
+        if let Some(attrs) = result_attrs {
+            state.set_attr(&self.ctx, "res_attrs", self.ctx.array_attr(&[attrs]));
+        }
+        state.set_defaults(&self.ctx);
+        let mut body = Body::new(&self.ctx, state);
+        if !is_definition {
+            return Ok(body);
+        }
+        let region = body.region(body.root(), 0);
+        let entry = body.append_block(region, &head.types);
+        let mut f = FunctionReader {
+            constants: Constants::at(InsertPoint::Start(entry)),
+            locals: HashMap::new(),
+            blocks: Vec::new(),
+            numbers: HashMap::new(),
+            resolved: HashMap::new(),
+            next: 0,
+            body,
+            result,
+        };
+        for (index, name) in head.names.iter().enumerate() {
+            let value = f.body.argument(entry, index);
+            self.define(&mut f, name.clone(), value)?;
+        }
+        self.blocks(&mut f, entry)?;
+        self.finish(f)
+    }
+
+    pub(super) fn calling_convention(&mut self, state: &mut OperationState) -> Result<()> {
+        let number = if self.accept_word("cc") {
+            Some(self.number()?)
+        } else {
+            let known = self.kind() == Kind::Word;
+            let value = CCONV.value_of(self.text()).filter(|_| known);
+            if value.is_some() {
+                self.advance();
+            }
+            value
+        };
+        if let Some(number) = number {
+            if CCONV.text_of(number).is_none() {
+                return Err(self.error_at(self.pos - 1, "this calling convention is not supported"));
+            }
+            state.set_attr(&self.ctx, "CConv", CCONV.attr(&self.ctx, number));
+        }
+        Ok(())
+    }
+
+    fn parameters(&mut self, named: bool) -> Result<Head<'s>> {
+        let mut head = Head::default();
+        self.expect("(")?;
+        while !self.accept(")") {
+            if !head.types.is_empty() {
+                self.expect(",")?;
+            }
+            if self.accept("...") {
+                head.variadic = true;
+                self.expect(")")?;
+                break;
+            }
+            head.types.push(self.ty()?);
+            head.attrs.push(self.value_attributes()?);
+            let name =
+                if self.kind() == Kind::Local { Some((self.local_name()?, self.pos - 1)) } else { None };
+            if named {
+                head.names.push(name);
+            }
+        }
+        Ok(head)
+    }
+
+    /// What stands behind the parameters.
+    fn function_tail(&mut self, name: &str, state: &mut OperationState) -> Result<()> {
+        let mut said = Said::default();
+        loop {
+            self.unnamed_addr(state);
+            self.function_attributes(&mut said)?;
+            match self.text() {
+                "section" if self.kind() == Kind::Word => {
+                    self.advance();
+                    let section = self.string_attr()?;
+                    state.set_attr(&self.ctx, "section", section);
+                }
+                "align" if self.kind() == Kind::Word => {
+                    self.advance();
+                    let alignment: u64 = self.number()?;
+                    state.set_attr(&self.ctx, "alignment", self.ctx.int_attr(Type::I64, alignment));
+                }
+                "comdat" if self.kind() == Kind::Word => {
+                    self.advance();
+                    let comdat = self.comdat(name)?;
+                    state.set_attr(&self.ctx, "comdat", comdat);
+                }
+                "gc" if self.kind() == Kind::Word => {
+                    self.advance();
+                    let collector = self.string_attr()?;
+                    state.set_attr(&self.ctx, "garbageCollector", collector);
+                }
+                "personality" if self.kind() == Kind::Word => {
+                    self.advance();
+                    self.ty()?;
+                    let name = self.global_name()?;
+                    state.set_attr(&self.ctx, "personality", self.ctx.symbol_attr(&name));
+                }
+                "partition" | "prefix" | "prologue" | "addrspace" if self.kind() == Kind::Word => {
+                    return Err(self.error("this property of a function is not supported"));
+                }
+                _ => break,
+            }
+        }
+        said.set(&self.ctx, state);
+        self.attachments(state, false)
+    }
+
+    // Names.
+
+    /// `%name`, taken.
+    pub(super) fn local_name(&mut self) -> Result<LocalName<'s>> {
+        if self.kind() != Kind::Local {
+            return Err(self.error("expected the name of a value"));
+        }
+        let name = self.name_at(self.pos)?;
+        self.advance();
+        Ok(name)
+    }
+
+    /// Gives a value its name, or the next number, which a numeric name may only raise.
+    pub(super) fn define(
+        &mut self,
+        f: &mut FunctionReader<'s>,
+        name: Option<(LocalName<'s>, usize)>,
+        value: Value,
+    ) -> Result<()> {
+        let token = name.as_ref().map_or(self.pos, |(_, token)| *token);
+        let name = self.numbered(f, name)?;
+        let Some(local) = f.locals.get_mut(&name) else {
+            f.locals.insert(name, Local { value, awaited: None });
+            return Ok(());
+        };
+        let Some((_, used)) = local.awaited.take() else {
+            return Err(self.error_at(token, format!("'%{name}' is defined twice")));
+        };
+        let (own, expected) = (f.body.value_type(value), f.body.value_type(local.value));
+        if own != expected {
+            let (own, expected) = (type_to_string(&self.ctx, own), type_to_string(&self.ctx, expected));
+            let message =
+                format!("'%{name}' is used as a value of type '{expected}', but is of type '{own}'");
+            return Err(Box::new((*self.error_at(used, message)).note(self.loc_of(token), "defined here")));
+        }
+        f.body.replace_all_uses(local.value, value);
+        f.resolved.insert(local.value, value);
+        local.value = value;
+        Ok(())
+    }
+
+    /// The name of a value or block, or its number if it has none.
+    fn numbered(
+        &self,
+        f: &mut FunctionReader<'s>,
+        name: Option<(LocalName<'s>, usize)>,
+    ) -> Result<LocalName<'s>> {
+        let Some((name, token)) = name else {
+            f.next += 1;
+            return Ok(Cow::Owned((f.next - 1).to_string()));
+        };
+        let is_quoted = self.slice(token, token).contains('"');
+        if let Some(number) = name.parse::<u64>().ok().filter(|_| !is_quoted) {
+            if number < f.next {
+                let message = format!("expected a number from {} on", f.next);
+                return Err(self.error_at(token, message));
+            }
+            f.next = number.saturating_add(1);
+        }
+        Ok(name)
+    }
+
+    /// A value of a type: a name or a constant.
+    pub(super) fn value(&mut self, f: &mut FunctionReader<'s>, ty: Type) -> Result<Value> {
+        if self.kind() != Kind::Local {
+            let constant = self.constant(ty)?;
+            return Ok(f.constants.value(&mut f.body, &constant, ty));
+        }
+        let token = self.pos;
+        let name = self.local_name()?;
+        if let Some(local) = f.locals.get(&name) {
+            let own = f.body.value_type(local.value);
+            if own == ty {
+                return Ok(local.value);
+            }
+            let (own, ty) = (type_to_string(&self.ctx, own), type_to_string(&self.ctx, ty));
+            return Err(self.error_at(token, format!("'%{name}' is of type '{own}', not '{ty}'")));
+        }
+        let state = OperationState::new(&self.ctx, "builtin.unrealized_conversion_cast", self.loc_of(token));
+        let placeholder = f.body.create(state.results(&[ty]));
+        let value = f.body.result(placeholder, 0);
+        f.locals.insert(name, Local { value, awaited: Some((placeholder, token)) });
+        Ok(value)
+    }
+
+    /// A type and a value of it.
+    pub(super) fn typed_value(&mut self, f: &mut FunctionReader<'s>) -> Result<Value> {
+        let ty = self.ty()?;
+        self.value(f, ty)
+    }
+
+    // Blocks.
+
+    fn blocks(&mut self, f: &mut FunctionReader<'s>, entry: Block) -> Result<()> {
+        self.expect("{")?;
+        let region = f.body.region(f.body.root(), 0);
+        while !self.accept("}") {
+            let label = if self.kind() == Kind::Label {
+                let label = (self.name_at(self.pos)?, self.pos);
+                self.advance();
+                Some(label)
+            } else {
+                None
+            };
+            let token = label.as_ref().map_or(self.pos, |(_, token)| *token);
+            let name = self.numbered(f, label)?;
+            if f.numbers.insert(name.clone(), f.blocks.len()).is_some() {
+                return Err(self.error_at(token, format!("block '%{name}' is defined twice")));
+            }
+            let block = if f.blocks.is_empty() { entry } else { f.body.append_block(region, &[]) };
+            f.blocks.push(BlockRead { block, name, phis: Vec::new(), end: None });
+            self.block(f, block)?;
+        }
+        if f.blocks.is_empty() {
+            return Err(self.error_at(self.pos - 1, "a function with a body has a block"));
+        }
+        Ok(())
+    }
+
+    /// The instructions of a block, up to its terminator.
+    fn block(&mut self, f: &mut FunctionReader<'s>, block: Block) -> Result<()> {
+        loop {
+            if matches!(self.kind(), Kind::Label | Kind::End) || self.is_sign("}") {
+                return Err(self.error("expected an instruction: a block ends with a terminator"));
+            }
+            if self.kind() == Kind::Hash {
+                // A debug record.
+                self.advance();
+                self.skip_balanced()?;
+                continue;
+            }
+            let name = match self.kind() {
+                Kind::Local => {
+                    let token = self.pos;
+                    let name = self.local_name()?;
+                    self.expect("=")?;
+                    Some((name, token))
+                }
+                _ => None,
+            };
+            if self.is_word("phi") {
+                self.phi(f, block, name)?;
+                continue;
+            }
+            if let Some(end) = self.terminator(f)? {
+                if let Some((_, token)) = name {
+                    return Err(self.error_at(token, "a terminator has no result"));
+                }
+                if let Some(read) = f.blocks.last_mut() {
+                    read.end = Some(end);
+                }
+                return Ok(());
+            }
+            let token = self.pos;
+            let value = self.instruction(f, block)?;
+            match (value, name) {
+                (Some(value), name) => self.define(f, name, value)?,
+                (None, Some(_)) => return Err(self.error_at(token, "this instruction has no result")),
+                (None, None) => {}
+            }
+        }
+    }
+
+    /// `phi ty [ value, %block ], …`.
+    fn phi(
+        &mut self,
+        f: &mut FunctionReader<'s>,
+        block: Block,
+        name: Option<(LocalName<'s>, usize)>,
+    ) -> Result<()> {
+        let token = self.pos;
+        self.advance();
+        self.fastmath_flags();
+        if f.body.ops(block).next().is_some() && !f.body.is_entry(block) || f.body.is_entry(block) {
+            let message = "phi nodes stand at the start of a block that is not the first";
+            return Err(self.error_at(token, message));
+        }
+        let ty = self.ty()?;
+        let mut entries = HashMap::new();
+        loop {
+            self.expect("[")?;
+            let value = self.value(f, ty)?;
+            self.expect(",")?;
+            let from = self.pos;
+            let earlier = entries.insert(self.local_name()?, value);
+            if earlier.is_some_and(|earlier| earlier != value) {
+                return Err(self.error_at(from, "two edges from one block bring different values"));
+            }
+            self.expect("]")?;
+            if !(self.is_sign(",") && self.is_sign_behind("[")) {
+                break;
+            }
+            self.advance();
+        }
+        let mut ignored = OperationState::of(&self.ctx, llvm::BrOp::DEF, self.loc());
+        self.attachments(&mut ignored, true)?;
+        let argument = f.body.add_argument(block, ty);
+        self.define(f, name, argument)?;
+        if let Some(read) = f.blocks.last_mut() {
+            read.phis.push(Phi { token, entries });
+        }
+        Ok(())
+    }
+
+    /// Makes the terminators, when everything has its name.
+    fn finish(&mut self, mut f: FunctionReader<'s>) -> Result<Body> {
+        let awaited = f.locals.iter().filter_map(|(name, local)| Some((local.awaited?.1, name)));
+        if let Some((token, name)) = awaited.min() {
+            return Err(self.error_at(token, format!("'%{name}' is not defined")));
+        }
+        // The last block that leads to each, and how many do.
+        let mut entered = vec![(usize::MAX, 0usize); f.blocks.len()];
+        for (from, read) in f.blocks.iter().enumerate() {
+            let Some(Terminator { state, targets }) = &read.end else { continue };
+            let mut state = state.clone();
+            let mut sizes = Vec::with_capacity(targets.len());
+            for (name, token) in targets {
+                let Some(index) = f.numbers.get(name).copied() else {
+                    return Err(self.error_at(*token, format!("block '%{name}' is not defined")));
+                };
+                if index == 0 {
+                    return Err(self.error_at(*token, "nothing branches to the first block"));
+                }
+                let target = &f.blocks[index];
+                for phi in &target.phis {
+                    let Some(value) = phi.entries.get(&read.name) else {
+                        let message = format!("the phi node has no value for block '%{}'", read.name);
+                        return Err(self.error_at(phi.token, message));
+                    };
+                    state.operands.push(*value);
+                }
+                if entered[index].0 != from {
+                    entered[index] = (from, entered[index].1 + 1);
+                }
+                state.successors.push(target.block);
+                sizes.push(target.phis.len() as i64);
+            }
+            for operand in &mut state.operands {
+                *operand = f.resolved.get(operand).copied().unwrap_or(*operand);
+            }
+            set_segments(&self.ctx, &mut state, &sizes);
+            state.set_defaults(&self.ctx);
+            let op = f.body.create(state);
+            f.body.append_op(read.block, op);
+        }
+        for (read, (_, entered)) in f.blocks.iter().zip(entered) {
+            if let Some(phi) = read.phis.iter().find(|phi| phi.entries.len() != entered) {
+                let message = "the phi node has values for blocks that do not lead here";
+                return Err(self.error_at(phi.token, message));
+            }
+        }
+        let stood_in: Vec<Op> = f.resolved.keys().filter_map(|value| f.body.defining_op(*value)).collect();
+        for op in stood_in {
+            f.body.erase(op);
+        }
+        Ok(f.body)
+    }
+}
+
+/// The parameters of a function.
+#[derive(Default)]
+struct Head<'s> {
+    types: Vec<Type>,
+    attrs: Vec<Option<Attr>>,
+    names: Vec<Option<(LocalName<'s>, usize)>>,
+    variadic: bool,
+}
+
+/// Says how many operands go to each successor.
+fn set_segments(ctx: &Context, state: &mut OperationState, sizes: &[i64]) {
+    let def = ctx.op_info(state.name);
+    if def.is(llvm::CondBrOp::DEF) {
+        let segments = [1, sizes[0], sizes[1]];
+        state.set_attr(ctx, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &segments));
+    } else if def.is(llvm::SwitchOp::DEF) {
+        let cases: i64 = sizes[1..].iter().sum();
+        state.set_attr(ctx, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &[1, sizes[0], cases]));
+        state.set_attr(ctx, "case_operand_segments", ctx.dense_ints_attr(Type::I32, &sizes[1..]));
+    }
+}
+
+/// A dictionary for each of several values, if one has any.
+pub(super) fn set_dicts(ctx: &Context, state: &mut OperationState, name: &str, dicts: &[Option<Attr>]) {
+    if dicts.iter().any(Option::is_some) {
+        let empty = ctx.attr(AttrKind::Dictionary(ctx.dict(Vec::new())));
+        let all: Vec<Attr> = dicts.iter().map(|dict| dict.unwrap_or(empty)).collect();
+        state.set_attr(ctx, name, ctx.array_attr(&all));
+    }
+}
+
+/// The result type of a function type.
+pub(super) fn result_of(ctx: &Context, ty: Type) -> Option<(Type, bool)> {
+    match LlvmType::of(ctx, ty)? {
+        LlvmType::Function { result, variadic, .. } => Some((result, variadic)),
+        _ => None,
+    }
+}

@@ -1,0 +1,188 @@
+//! Variables, and what all symbols have in common.
+
+use loomir_dialects::llvm;
+use loomir_dialects::llvm::attributes::{COMDAT, LINKAGE, UNNAMED_ADDR, VISIBILITY};
+use loomir_ir::symbols::SYMBOL_NAME;
+use loomir_ir::{Attr, AttrKind, Block, Body, Builder, Context, InsertPoint, Loc, OperationState, Type};
+
+use super::constants::{Constant, Constants, as_attr};
+use super::lexer::Kind;
+use super::{Reader, Result};
+use crate::ll::COMDATS;
+
+const LINKAGES: &[&str] = &[
+    "private",
+    "internal",
+    "available_externally",
+    "linkonce_odr",
+    "linkonce",
+    "weak_odr",
+    "weak",
+    "common",
+    "appending",
+    "extern_weak",
+    "external",
+];
+
+impl Reader<'_> {
+    /// Linkage, preemption and visibility of a symbol, given to `state`. Returns the linkage, if one is written.
+    pub(super) fn linkage(&mut self, state: &mut OperationState) -> Result<Option<&'static str>> {
+        let word = self.accept_any(LINKAGES);
+        let value = LINKAGE.value_of(word.unwrap_or("external")).unwrap_or(0);
+        state.set_attr(&self.ctx, "linkage", LINKAGE.attr(&self.ctx, value));
+        if self.accept_any(&["dso_local", "dso_preemptable"]) == Some("dso_local") {
+            state.set_attr(&self.ctx, "dso_local", Attr::UNIT);
+        }
+        if let Some(value) =
+            self.accept_any(&["hidden", "protected"]).and_then(|word| VISIBILITY.value_of(word))
+        {
+            state.set_attr(&self.ctx, "visibility_", VISIBILITY.attr(&self.ctx, value));
+        } else {
+            self.accept_word("default");
+        }
+        if self.is_word("dllimport") || self.is_word("dllexport") {
+            return Err(self.error("symbols of DLLs are not supported"));
+        }
+        Ok(word)
+    }
+
+    /// `unnamed_addr` or `local_unnamed_addr`, or nothing.
+    pub(super) fn unnamed_addr(&mut self, state: &mut OperationState) {
+        let word = self.accept_any(&["unnamed_addr", "local_unnamed_addr"]);
+        if let Some(value) = word.and_then(|word| UNNAMED_ADDR.value_of(word)) {
+            state.set_attr(&self.ctx, "unnamed_addr", UNNAMED_ADDR.attr(&self.ctx, value));
+        }
+    }
+
+    /// `comdat` or `comdat($name)`, behind the word; the name of the symbol itself if there is none.
+    pub(super) fn comdat(&mut self, symbol: &str) -> Result<Attr> {
+        let mut name = symbol.to_owned();
+        if self.accept("(") {
+            if self.kind() != Kind::Comdat {
+                return Err(self.error("expected the name of a comdat selector"));
+            }
+            name = self.name_at(self.pos)?.into_owned();
+            self.advance();
+            self.expect(")")?;
+        }
+        let nested = Box::new([self.ctx.name(&name)]);
+        Ok(self.ctx.attr(AttrKind::Symbol { root: self.ctx.name(COMDATS), nested }))
+    }
+
+    /// `$name = comdat any`.
+    pub(super) fn comdat_selector(&mut self) -> Result<(String, Attr)> {
+        let name = self.name_at(self.pos)?.into_owned();
+        self.advance();
+        self.expect("=")?;
+        self.expect_word("comdat")?;
+        let kinds: Vec<&str> = COMDAT.cases.iter().map(|(word, _)| *word).collect();
+        let kind = self.accept_any(&kinds).and_then(|word| COMDAT.value_of(word));
+        let kind = kind.ok_or_else(|| self.error(format!("expected one of {}", kinds.join(", "))))?;
+        Ok((name, COMDAT.attr(&self.ctx, kind)))
+    }
+
+    /// `@name = … global …`.
+    pub(super) fn global(&mut self) -> Result<Body> {
+        let loc = self.loc();
+        let name = self.global_name()?;
+        self.expect("=")?;
+        let mut state = OperationState::of(&self.ctx, llvm::GlobalOp::DEF, loc);
+        state.set_attr(&self.ctx, SYMBOL_NAME, self.ctx.string_attr(&name));
+        let linkage = self.linkage(&mut state)?;
+        if self.accept_word("thread_local") {
+            if self.is_sign("(") {
+                return Err(self.error("models of thread-local storage are not supported"));
+            }
+            state.set_attr(&self.ctx, "thread_local_", Attr::UNIT);
+        }
+        self.unnamed_addr(&mut state);
+        let space = self.address_space()?;
+        if space != 0 {
+            state.set_attr(&self.ctx, "addr_space", self.ctx.int_attr(Type::I32, space));
+        }
+        if self.accept_word("externally_initialized") {
+            state.set_attr(&self.ctx, "externally_initialized", Attr::UNIT);
+        }
+        match self.accept_any(&["constant", "global", "alias", "ifunc"]) {
+            Some("constant") => state.set_attr(&self.ctx, "constant", Attr::UNIT),
+            Some("global") => {}
+            Some(word) => return Err(self.error_at(self.pos - 1, format!("'{word}' is not supported"))),
+            None => return Err(self.error("expected 'global' or 'constant'")),
+        }
+        let ty = self.ty()?;
+        state.set_attr(&self.ctx, "global_type", self.ctx.type_attr(ty));
+        // Without a value it is defined elsewhere, and says so.
+        let is_elsewhere = matches!(linkage, Some("external" | "extern_weak"));
+        let initial = if is_elsewhere { None } else { Some(self.constant(ty)?) };
+        self.global_tail(&name, &mut state)?;
+        state.set_defaults(&self.ctx);
+        let as_value = initial.as_ref().and_then(|value| as_attr(&self.ctx, value, ty));
+        if let Some(value) = as_value {
+            state.set_attr(&self.ctx, "value", value);
+        }
+        let mut body = Body::new(&self.ctx, state);
+        if let (Some(initial), None) = (&initial, as_value) {
+            initialize(&mut body, initial, ty);
+        }
+        Ok(body)
+    }
+
+    fn global_tail(&mut self, name: &str, state: &mut OperationState) -> Result<()> {
+        while self.is_sign(",") && self.tokens[self.pos + 1].kind == Kind::Word {
+            self.advance();
+            match self.text() {
+                "align" => {
+                    self.advance();
+                    let alignment: u64 = self.number()?;
+                    state.set_attr(&self.ctx, "alignment", self.ctx.int_attr(Type::I64, alignment));
+                }
+                "section" => {
+                    self.advance();
+                    let section = self.string_attr()?;
+                    state.set_attr(&self.ctx, "section", section);
+                }
+                "comdat" => {
+                    self.advance();
+                    let comdat = self.comdat(name)?;
+                    state.set_attr(&self.ctx, "comdat", comdat);
+                }
+                _ => return Err(self.error("this property of a variable is not supported")),
+            }
+        }
+        self.attachments(state, true)?;
+        if self.kind() == Kind::Hash {
+            return Err(self.error("attributes of variables are not supported"));
+        }
+        Ok(())
+    }
+}
+
+/// Has the region of a variable return its initial value.
+fn initialize(body: &mut Body, initial: &Constant, ty: Type) {
+    let region = body.region(body.root(), 0);
+    let block = body.append_block(region, &[]);
+    let value = Constants::at(InsertPoint::Start(block)).value(body, initial, ty);
+    let mut builder = Builder::new(body, InsertPoint::End(block));
+    let state = builder.state(llvm::ReturnOp::DEF).operands(&[value]);
+    builder.insert(state);
+}
+
+/// Puts the table of comdat selectors into the module, if there are any.
+pub(super) fn add_comdats(module: &mut Body, block: Block, comdats: Vec<(String, Attr)>) {
+    if comdats.is_empty() {
+        return;
+    }
+    let ctx: Context = module.ctx().clone();
+    let mut builder = Builder::new(module, InsertPoint::Start(block));
+    builder.set_loc(Loc::UNKNOWN);
+    let state = builder.state(llvm::ComdatOp::DEF).attr(&ctx, SYMBOL_NAME, ctx.string_attr(COMDATS));
+    let table = builder.insert(state);
+    let region = builder.body().region(table, 0);
+    let inside = builder.body().append_block(region, &[]);
+    builder.set_point(InsertPoint::End(inside));
+    for (name, kind) in comdats {
+        let state = builder.state(llvm::ComdatSelectorOp::DEF);
+        let state = state.attr(&ctx, SYMBOL_NAME, ctx.string_attr(&name)).attr(&ctx, "comdat", kind);
+        builder.insert(state);
+    }
+}
