@@ -2,6 +2,7 @@
 
 use clap::{ArgMatches, Command};
 
+mod analyses;
 mod explain;
 mod flags;
 mod fuse;

@@ -38,6 +38,7 @@ use loomir_ir::text::{ParseOptions, PrintOptions};
 use loomir_ir::{Body, Context, Diagnostics, Registry, verifier};
 use loomir_transforms::{contraction, fusion};
 
+pub use loomir_transforms::analyses::Analyses;
 pub use loomir_transforms::contraction::{Options as ContractionOptions, Report as ContractionReport};
 pub use loomir_transforms::dependence::base::AliasMode;
 pub use loomir_transforms::fusion::{Options as FuseOptions, Report as FuseReport};

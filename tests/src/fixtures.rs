@@ -2,7 +2,7 @@
 //!
 //! | line | means |
 //! | --- | --- |
-//! | `// RUN: fuse --alias=distinct` | fuse all loops, as the command does; here `--alias=may` is the default |
+//! | `// RUN: fuse --alias=distinct --dependence=flat` | fuse all loops, as the command does; here `--alias=may` is the default |
 //! | `// RUN: opt PIPELINE` | run a pipeline |
 //! | `// RUN: check` | read and verify only |
 //! | `// CALL: kernel iota zeros @0` | after each run: call the function before and after; both must give the same |
@@ -25,7 +25,8 @@ use crate::random::Random;
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Command {
     Check,
-    Fuse(AliasMode),
+    /// What to assume of memrefs, and which analyses are not the default ones.
+    Fuse(AliasMode, Vec<(String, String)>),
     Opt(String),
 }
 
@@ -86,9 +87,17 @@ fn transformed(checker: &Checker, command: &Command, text: &str) -> Result<(Body
     match command {
         Command::Check => Ok((checker.read(text)?, Diagnostics::new())),
         Command::Opt(pipeline) => checker.transformed(pipeline, text),
-        Command::Fuse(alias) => {
+        Command::Fuse(alias, chosen) => {
             let mut module = checker.read(text)?;
-            let report = loomir::fuse(&mut module, &FuseOptions { alias: *alias, ..FuseOptions::default() });
+            let mut options = FuseOptions { alias: *alias, ..FuseOptions::default() };
+            for (interface, name) in chosen {
+                options.analyses.choose(interface, name).map_err(|message| {
+                    let mut errors = Diagnostics::new();
+                    errors.error(loomir::ir::Loc::UNKNOWN, message);
+                    errors
+                })?;
+            }
+            let report = loomir::fuse(&mut module, &options);
             let errors = loomir::ir::verifier::verify(&module);
             if errors.has_errors() { Err(errors) } else { Ok((module, report.remarks)) }
         }
@@ -103,7 +112,7 @@ fn compare(checker: &Checker, command: &Command, program: &Source, after: &Body)
         let mut generated =
             || inputs(&before, entry, &mut random).ok_or(format!("there is no function '{entry}'"));
         let mut calls = if arguments.is_empty() { generated()? } else { vec![arguments.clone()] };
-        if *command == Command::Fuse(AliasMode::Distinct) {
+        if matches!(command, Command::Fuse(AliasMode::Distinct, _)) {
             calls.retain(|call| !call.iter().any(|argument| argument.starts_with('@')));
         }
         let agreement = same_behaviour(&before, after, entry, &calls, &Limits::default())?;
@@ -144,8 +153,16 @@ fn command(words: &str) -> Option<Command> {
     let (name, rest) = words.split_once(' ').unwrap_or((words, ""));
     match (name, rest.trim()) {
         ("check", "") => Some(Command::Check),
-        ("fuse", "") => Some(Command::Fuse(AliasMode::May)),
-        ("fuse", option) => option.strip_prefix("--alias=")?.parse().ok().map(Command::Fuse),
+        ("fuse", options) => {
+            let (mut alias, mut chosen) = (AliasMode::May, Vec::new());
+            for option in options.split_whitespace() {
+                match option.strip_prefix("--")?.split_once('=')? {
+                    ("alias", mode) => alias = mode.parse().ok()?,
+                    (interface, name) => chosen.push((interface.to_owned(), name.to_owned())),
+                }
+            }
+            Some(Command::Fuse(alias, chosen))
+        }
         ("opt", pipeline) => Some(Command::Opt(pipeline.to_owned())),
         _ => None,
     }

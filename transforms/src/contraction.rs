@@ -23,6 +23,7 @@ use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::{Block, Body, Diagnostics, Op, Value};
 use loomir_polyhedra::Limits;
 
+use crate::analyses::{ACCESSES, Analyses, CLOSED_FORMS, CONTROL_FLOW};
 use crate::dependence::base::Base;
 use crate::dependence::flow::Flow;
 use crate::dependence::locals::{self, Locals};
@@ -42,11 +43,13 @@ mod sink;
 pub struct Options {
     /// What one question about integers may cost.
     pub limits: Limits,
+    /// What is asked where accesses are and when they run. Which writes a load sees is told exactly, for what is known of that.
+    pub analyses: Analyses,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { limits: Limits::steps(20_000_000) }
+        Options { limits: Limits::steps(20_000_000), analyses: Analyses::default() }
     }
 }
 
@@ -113,7 +116,7 @@ struct Contraction<'o> {
 impl Contraction<'_> {
     /// Loads and stores that the block around them, or their own, makes unnecessary.
     fn within_iterations(&mut self, body: &mut Body, block: Block) {
-        let mut timeline = Timeline::of(body, block, &self.locals);
+        let mut timeline = Timeline::of(body, block, &self.locals, &self.options.analyses);
         let limits = self.options.limits;
         self.erase_unused_loads(body, &mut timeline);
         let found = forward::forwarded(body, &timeline, &Flow::new(body, &timeline, limits));
@@ -124,7 +127,7 @@ impl Contraction<'_> {
 
     /// Loads, stores and storage that the data flow makes unnecessary.
     fn by_flow(&mut self, body: &mut Body, block: Block) {
-        let mut timeline = Timeline::of(body, block, &self.locals);
+        let mut timeline = Timeline::of(body, block, &self.locals, &self.options.analyses);
         let limits = self.options.limits;
         let flow = Flow::new(body, &timeline, limits);
         let found = Flowing::new(body, &timeline, &flow).invariant();
@@ -228,11 +231,16 @@ pub const PASS: PassInfo = PassInfo {
     name: "array-contraction",
     anchor: Some("func.func"),
     summary: "Replace loads by values that are there, and local arrays by what is alive of them at a time",
-    options: &[],
-    make: |_| Ok(Box::new(ArrayContraction)),
+    options: &[CLOSED_FORMS.option(), ACCESSES.option(), CONTROL_FLOW.option()],
+    make: |options| {
+        let analyses = Analyses::of_options(options)?;
+        Ok(Box::new(ArrayContraction { options: Options { analyses, ..Options::default() } }))
+    },
 };
 
-struct ArrayContraction;
+struct ArrayContraction {
+    options: Options,
+}
 
 impl Pass for ArrayContraction {
     fn name(&self) -> &str {
@@ -240,7 +248,7 @@ impl Pass for ArrayContraction {
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-        let report = contract(body, &Options::default());
+        let report = contract(body, &self.options);
         cx.count("Loads forwarded", report.forwarded as u64);
         cx.count("Stores erased", report.stores_erased as u64);
         cx.count("Arrays erased", report.arrays_erased as u64);

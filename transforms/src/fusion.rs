@@ -22,10 +22,11 @@ use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::{Block, Body, Diagnostics, Op, Value};
 use loomir_polyhedra::Limits;
 
+use crate::analyses::{Analyses, INTERFACES};
 use crate::dependence::base::{AliasMode, Bases};
 use crate::dependence::nest::Frame;
-use crate::legality::{self, Checker, Verdict};
-use crate::tree::raise::{MAX_DEPTH, Structure, raise};
+use crate::legality::{self, Checker, Means, Verdict};
+use crate::tree::raise::{MAX_DEPTH, raise_by};
 use crate::tree::regenerate::{Rewrite, regenerate};
 use crate::tree::{Forest, Green, If, Node, Program};
 use crate::while_to_for;
@@ -46,6 +47,8 @@ pub struct Options {
     pub alias: AliasMode,
     /// What one question of legality may cost.
     pub limits: Limits,
+    /// What is asked.
+    pub analyses: Analyses,
     /// By how many iterations the second of two loops may be delayed to keep a dependence.
     pub max_delay: i64,
     /// Whether the result is judged once more as a whole, by the check that knows nothing of how it was made. If that does not confirm it, the block
@@ -55,7 +58,13 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { alias: AliasMode::default(), limits: Limits::default(), max_delay: 8, check: false }
+        Options {
+            alias: AliasMode::default(),
+            limits: Limits::default(),
+            analyses: Analyses::default(),
+            max_delay: 8,
+            check: false,
+        }
     }
 }
 
@@ -76,7 +85,7 @@ pub struct Report {
 pub fn fuse(body: &mut Body, options: &Options) -> Report {
     while_to_for::uplift(body);
     // What is inside statements first: then a statement is copied with all that was done in it.
-    let blocks = roots(body);
+    let blocks = roots(body, &options.analyses);
     let one = |block: &Block| {
         // A version inside of what may be versioned itself would double it again.
         let is_inside = body.block_of(body.region_parent(body.block_region(*block))).is_some();
@@ -106,7 +115,7 @@ pub fn fuse(body: &mut Body, options: &Options) -> Report {
 /// Fuses the loops of one block.
 fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
     let mut forest = Forest::default();
-    let program = raise(body, block, &mut forest, options.alias);
+    let program = raise_by(&options.analyses, body, block, &mut forest, options.alias);
     let sure = if options.alias == AliasMode::Version { AliasMode::May } else { options.alias };
     let mut fusion = Fusion {
         body,
@@ -123,6 +132,7 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
     let mut report = fusion.report;
     if options.check {
         let checker = Checker::new(body, &program, options.alias, options.limits);
+        let checker = checker.told_by(&*options.analyses.dependence);
         let verdict = checker.check(&forest, root);
         let is_allowed = |pair| options.alias == AliasMode::Distinct && report.assumed_apart.contains(pair);
         if !matches!(&verdict, Verdict::Legal { assumed_apart } if assumed_apart.iter().all(is_allowed)) {
@@ -137,7 +147,7 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
 }
 
 /// The blocks that are raised, each to a tree of its own: those of the function, and those inside statements. In the order of the text.
-fn roots(body: &Body) -> Vec<Block> {
+fn roots(body: &Body, analyses: &Analyses) -> Vec<Block> {
     let mut found = Vec::new();
     // Blocks to visit, with the loops and conditionals around them in their tree.
     let mut stack: Vec<(Block, Option<u32>)> = body
@@ -152,7 +162,7 @@ fn roots(body: &Body) -> Vec<Block> {
         }
         let (mark, depth) = (stack.len(), around.unwrap_or(0));
         for op in body.ops(block) {
-            match Structure::of(body, op).filter(|structure| depth + structure.levels() <= MAX_DEPTH) {
+            match analyses.structure(body, op).filter(|structure| depth + structure.levels() <= MAX_DEPTH) {
                 Some(structure) => {
                     let inside = depth + structure.levels();
                     stack.extend(structure.blocks().map(|block| (block, Some(inside))));
@@ -416,9 +426,14 @@ impl Fusion<'_> {
             &second.footprint.nest,
             delay,
             frame,
-            &self.bases,
-            &self.options.limits,
+            &self.means(&self.bases),
         )
+    }
+
+    /// What dependences are told with, if objects lie to each other as `bases` says.
+    fn means<'m>(&'m self, bases: &'m Bases<'m>) -> Means<'m> {
+        let Options { analyses, limits, .. } = self.options;
+        Means { bases, dependence: &*analyses.dependence, limits }
     }
 
     /// The least delay of the second loop with which the pair may be fused. What may run later may run later still, so it is found
@@ -511,7 +526,8 @@ impl Fusion<'_> {
     /// Whether what stands behind something may run before it. Nothing runs for that which would not have been reached: what may not return, or
     /// be undefined, touches what says so.
     fn may_swap(&self, before: &Footprint, behind: &Footprint, assumed: &mut Vec<(Value, Value)>) -> bool {
-        !before.defines_for(behind) && legality::independent(&before.nest, &behind.nest, &self.sure, assumed)
+        !before.defines_for(behind)
+            && legality::independent(&before.nest, &behind.nest, &self.means(&self.sure), assumed)
     }
 }
 
@@ -553,12 +569,17 @@ pub const PASS: PassInfo = PassInfo {
     options: &[
         ("alias", "version", "what to assume of memrefs nothing is known of: version, may, distinct"),
         ("max-delay", "8", "by how many iterations the second loop may be delayed to keep a dependence"),
+        INTERFACES[0].option(),
+        INTERFACES[1].option(),
+        INTERFACES[2].option(),
+        INTERFACES[3].option(),
     ],
     make: |options| {
         let default = Options::default();
         let alias = options.parse("alias", default.alias)?;
         let max_delay = options.parse("max-delay", default.max_delay)?;
-        Ok(Box::new(LoopFusion { options: Options { alias, max_delay, ..default } }))
+        let analyses = Analyses::of_options(options)?;
+        Ok(Box::new(LoopFusion { options: Options { alias, max_delay, analyses, ..default } }))
     },
 };
 

@@ -14,6 +14,14 @@
 //! The last two are the first one for edits that keep whole iterations, asked class by class before there is a tree.
 
 use loomir_ir::{Body, Diagnostic, Op, Value};
+use loomir_polyhedra::Limits;
+
+use crate::analyses::{Dependence, Example};
+use crate::dependence::access::Class;
+use crate::dependence::base::{Base, Bases, Overlap};
+use crate::dependence::form::Form;
+use crate::dependence::nest::Nest;
+use crate::dependence::system::Side;
 
 pub use check::Checker;
 pub(crate) use explain::called;
@@ -27,6 +35,42 @@ mod merge;
 mod order;
 mod placed;
 mod scope;
+
+/// What dependences are told with.
+#[derive(Clone, Copy)]
+pub struct Means<'a> {
+    /// Which objects may overlap.
+    pub bases: &'a Bases<'a>,
+    /// Which accesses conflict.
+    pub dependence: &'a dyn Dependence,
+    /// What one question may cost.
+    pub limits: &'a Limits,
+}
+
+impl Means<'_> {
+    /// How two objects lie to each other; nothing if they are apart.
+    fn overlap(&self, a: Base, b: Base) -> Option<Overlap> {
+        match self.bases.overlap(a, b) {
+            Overlap::Apart | Overlap::AssumedApart if !self.dependence.tells_objects_apart() => {
+                Some(Overlap::May)
+            }
+            Overlap::Apart => None,
+            overlap => Some(overlap),
+        }
+    }
+
+    /// The objects of a nest that may be near another one.
+    fn near<'n>(&self, nest: &'n Nest, base: Base) -> impl Iterator<Item = Base> + use<'n> {
+        let all = (!self.dependence.tells_objects_apart()).then(|| nest.bases());
+        let near = all.is_none().then(|| nest.bases_near(base));
+        all.into_iter().flatten().chain(near.into_iter().flatten())
+    }
+
+    /// Whether two accesses of objects that are not apart may conflict.
+    fn may_conflict(&self, a: &Class, b: &Class) -> bool {
+        a.writes || b.writes || !self.dependence.tells_objects_apart()
+    }
+}
 
 /// The answer to whether an edit is legal.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -85,8 +129,21 @@ pub enum Witness {
 pub struct Instance {
     /// The operation.
     pub op: Op,
-    /// The iterations of the loops around it that an edit concerns, from the outside. Loops count from 0.
+    /// The iterations of the loops around it that an edit concerns, from the outside. Loops count from 0. Empty if they are not known, too.
     pub iteration: Vec<i64>,
+}
+
+impl Instance {
+    /// The execution in an example.
+    fn of<'f>(
+        op: Op,
+        example: Option<&Example>,
+        iteration: impl IntoIterator<Item = &'f Form>,
+        side: Side,
+    ) -> Instance {
+        let iteration = example.map(|example| example.values(iteration, side)).unwrap_or_default();
+        Instance { op, iteration }
+    }
 }
 
 /// Why two operations are taken to touch one location.

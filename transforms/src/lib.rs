@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`dependence`] | what loops touch: affine forms, base objects, access classes |
 //! | [`tree`] | the loop tree: immutable, shared, many variants at once |
+//! | [`analyses`] | what is asked of dependences, values, accesses and conditions, behind interfaces |
 //! | [`legality`] | the one question: does an edit keep every dependence |
 //! | [`fusion`] | neighbouring loops become one |
 //! | [`while_to_for`] | loops that count, written as such |
@@ -15,6 +16,7 @@
 
 use loomir_ir::pass::PassInfo;
 
+pub mod analyses;
 pub mod canonicalize;
 pub mod contraction;
 pub mod dependence;

@@ -19,6 +19,7 @@ pub(crate) struct Fault {
     replacement: &'static str,
 }
 
+const LEGALITY: &str = "transforms/src/legality.rs";
 const ORDER: &str = "transforms/src/legality/order.rs";
 const COVERAGE: &str = "transforms/src/legality/coverage.rs";
 const CHECK: &str = "transforms/src/legality/check.rs";
@@ -42,20 +43,20 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         what: "the order of the program is turned around",
         file: ORDER,
-        text: "own.system.set.add_lt(x, y)",
-        replacement: "own.system.set.add_gt(x, y)",
+        text: "in_text_order, Order::Less)",
+        replacement: "in_text_order, Order::Greater)",
     },
     Fault {
         what: "the order of the tree is turned around",
         file: ORDER,
-        text: "own.system.set.add_gt(x, y)",
-        replacement: "own.system.set.add_lt(x, y)",
+        text: "with_equal, Order::Greater)",
+        replacement: "with_equal, Order::Less)",
     },
     Fault {
         what: "the place in the tree is turned around",
         file: ORDER,
-        text: "parted(before, &pairs, b.1 < a.1,",
-        replacement: "parted(before, &pairs, a.1 < b.1,",
+        text: "later(&levels, b.1 < a.1)",
+        replacement: "later(&levels, a.1 < b.1)",
     },
     Fault {
         what: "the place in the program does not count",
@@ -65,20 +66,20 @@ pub(crate) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "flow and anti dependences do not count",
-        file: ORDER,
-        text: "if !(s.writes || t.writes)",
-        replacement: "if !(s.writes && t.writes)",
+        file: LEGALITY,
+        text: "a.writes || b.writes ||",
+        replacement: "a.writes && b.writes ||",
     },
     Fault {
         what: "output dependences do not count",
-        file: ORDER,
-        text: "if !(s.writes || t.writes)",
-        replacement: "if s.writes == t.writes",
+        file: LEGALITY,
+        text: "a.writes || b.writes ||",
+        replacement: "a.writes != b.writes ||",
     },
     Fault {
         what: "inner loops are looked at whatever the outer ones do",
         file: ORDER,
-        text: "        equal.system.set.add_eq(x, y);\n",
+        text: "        equal.push(Relation { first, is: Order::Equal, second });\n",
         replacement: "",
     },
     Fault {

@@ -3,13 +3,14 @@
 use clap::{ArgMatches, Command};
 use loomir::FuseOptions;
 
-use super::{Failure, fuse, input, output, remarks};
+use super::{Failure, analyses, fuse, input, output, remarks};
 
 pub(super) fn command() -> Command {
     Command::new("explain")
         .about("Says of every pair of neighbouring loops whether it may be fused, and why not")
         .args(input::args())
         .arg(fuse::alias_arg())
+        .args(analyses::args())
         .arg(remarks::arg())
 }
 
@@ -17,7 +18,8 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let source = input::read(matches)?;
     let ctx = loomir::context();
     let mut module = source.parse(&ctx, matches)?;
-    let options = FuseOptions { alias: fuse::alias(matches)?, ..FuseOptions::default() };
+    let analyses = analyses::chosen(matches)?;
+    let options = FuseOptions { alias: fuse::alias(matches)?, analyses, ..FuseOptions::default() };
     let report = loomir::fuse(&mut module, &options);
     let counts = format!("{} fused, {} refused\n", report.fused, report.refused);
     let said = remarks::show(matches, &ctx, report.remarks, &source);

@@ -3,7 +3,7 @@
 use clap::{Arg, ArgMatches, Command};
 use loomir::{AliasMode, ContractionOptions, FuseOptions};
 
-use super::{Failure, input, output, remarks};
+use super::{Failure, analyses, input, output, remarks};
 
 pub(super) fn command() -> Command {
     Command::new("fuse")
@@ -12,6 +12,7 @@ pub(super) fn command() -> Command {
         .arg(output::arg())
         .arg(alias_arg())
         .arg(contract_arg())
+        .args(analyses::args())
         .arg(remarks::arg())
         .arg(quiet_arg())
 }
@@ -53,10 +54,12 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let source = input::read(matches)?;
     let ctx = loomir::context();
     let mut module = source.parse(&ctx, matches)?;
-    let options = FuseOptions { alias: alias(matches)?, ..FuseOptions::default() };
+    let analyses = analyses::chosen(matches)?;
+    let options = FuseOptions { alias: alias(matches)?, analyses, ..FuseOptions::default() };
     let mut said = loomir::fuse(&mut module, &options).remarks;
     if matches.get_one::<bool>("contract") == Some(&true) {
-        said.append(loomir::contract(&mut module, &ContractionOptions::default()).remarks);
+        let options = ContractionOptions { analyses: options.analyses, ..ContractionOptions::default() };
+        said.append(loomir::contract(&mut module, &options).remarks);
     }
     if !matches.get_flag("quiet") {
         output::to_stderr(&remarks::show(matches, &ctx, said, &source));

@@ -317,6 +317,14 @@ impl<'a> Flowing<'a> {
     ) -> Result<Vec<(Fold, Option<i64>)>, Error> {
         let shape = self.body.value_type(allocation).shape(self.body.ctx()).unwrap_or_default().to_vec();
         let mut folds = vec![Fold::Keep; shape.len()];
+        // They need not be subscripts of the allocation's own dimensions.
+        let are_own = |id: &AccessId| {
+            let class = &self.timeline.get(*id).class;
+            class.sizes.is_empty() && class.subscripts.as_ref().is_none_or(|all| all.len() == shape.len())
+        };
+        if !writes.iter().chain(sources.iter().map(|(load, _)| load)).all(are_own) {
+            return Ok(folds.into_iter().map(|fold| (fold, None)).collect());
+        }
         // From the write that a load waits for on.
         let waiting: Vec<(AccessId, Relation)> = sources
             .iter()

@@ -28,13 +28,20 @@ const MAX_BETWEEN: usize = 64;
 struct Element {
     base: Base,
     origin: Option<Value>,
+    sizes: Vec<Form>,
     subscripts: Vec<Form>,
 }
 
 impl Element {
     fn of(access: &Access) -> Option<Element> {
-        let subscripts = access.element()?.into_iter().cloned().collect();
-        Some(Element { base: access.class.base, origin: access.class.origin, subscripts })
+        access.element().and_then(|_| Element::of_any(access))
+    }
+
+    /// The element of an access that may be inside a compound.
+    fn of_any(access: &Access) -> Option<Element> {
+        let class = &access.class;
+        let subscripts = class.subscripts.as_ref()?.iter().cloned().collect::<Option<_>>()?;
+        Some(Element { base: class.base, origin: class.origin, sizes: class.sizes.clone(), subscripts })
     }
 }
 
@@ -73,14 +80,6 @@ pub(super) fn forwarded(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> Ve
         }
     }
     found
-}
-
-impl Element {
-    /// The element of an access that may be inside a compound.
-    fn of_any(access: &Access) -> Option<Element> {
-        let subscripts = access.class.subscripts.as_ref()?.iter().cloned().collect::<Option<_>>()?;
-        Some(Element { base: access.class.base, origin: access.class.origin, subscripts })
-    }
 }
 
 /// The nearest of these accesses that is surely before `load`, if nothing writes the element in between.

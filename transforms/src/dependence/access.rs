@@ -11,13 +11,14 @@ use loomir_dialects::interfaces::{
     Conditional, Decision, Effect, EffectKind, LoopBounds, LoopLike, MemoryAccess, MemoryEffects, Resource,
 };
 use loomir_dialects::memref;
-use loomir_ir::{Attr, AttrKind, Block, Body, Context, DYNAMIC, Op, Region, Trait, TypeKind, Value};
+use loomir_ir::{Block, Body, Op, Region, Trait, Value};
 
 use super::base::{AliasMode, Base, Bases};
 use super::form::condition::Condition;
 use super::form::{Form, Forms};
 use super::surroundings::Surroundings;
 use super::system::Instances;
+use crate::analyses::{Analyses, Elements, Site};
 
 /// Iteration vectors: all integer values of the levels for which every constraint is `>= 0`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
@@ -28,6 +29,18 @@ pub struct Domain {
     pub constraints: Vec<Form>,
     /// Whether these are all there are.
     pub exact: bool,
+}
+
+impl Class {
+    /// Accesses of any part of an object.
+    fn whole(base: Base, writes: bool, domain: &Arc<Domain>) -> Class {
+        Class { base, origin: None, sizes: Vec::new(), subscripts: None, writes, domain: domain.clone() }
+    }
+
+    /// Whether equal subscripts name equal elements in both, if they are accesses of one object.
+    pub fn counts_like(&self, other: &Class) -> bool {
+        self.origin == other.origin && self.sizes == other.sizes
+    }
 }
 
 impl Domain {
@@ -44,6 +57,8 @@ pub struct Class {
     pub base: Base,
     /// The memref whose elements the subscripts name; `None` for those of the base itself, a global.
     pub origin: Option<Value>,
+    /// The sizes of all dimensions but the first, where they are not those of the origin's type.
+    pub sizes: Vec<Form>,
     /// One form for each dimension, `None` where it is not affine. `None` altogether: the whole object.
     pub subscripts: Option<Vec<Option<Form>>>,
     /// Whether it writes.
@@ -100,13 +115,16 @@ pub struct Reader<'b> {
     forms: Forms<'b>,
     bases: Bases<'b>,
     surroundings: Surroundings,
+    analyses: &'b Analyses,
+    /// For each loop around what was looked at last, from the outside, forms that are not negative.
+    around: Vec<Vec<Form>>,
 }
 
 impl<'b> Reader<'b> {
     /// Nothing read yet, as seen from `block`.
-    pub fn new(body: &'b Body, block: Block, mode: AliasMode) -> Self {
-        let (surroundings, forms) = Surroundings::of(body, block);
-        Reader { body, forms, bases: Bases::new(body, mode), surroundings }
+    pub fn new(body: &'b Body, block: Block, mode: AliasMode, analyses: &'b Analyses) -> Self {
+        let (surroundings, forms) = Surroundings::of(body, block, &*analyses.closed_forms);
+        Reader { body, forms, bases: Bases::new(body, mode), surroundings, analyses, around: Vec::new() }
     }
 
     /// What is known where the block stands, facts about the parameters of all that was read among it.
@@ -169,6 +187,8 @@ impl<'b> Reader<'b> {
         if let Some(value) = induction {
             self.forms.set(value, variable.clone());
         }
+        self.around.resize(depth as usize, Vec::new());
+        self.around.push(domain.constraints.clone());
         Space { bounds, lower, uppers, step, unsigned, variable, domain }
     }
 
@@ -205,7 +225,7 @@ impl<'b> Reader<'b> {
 
     /// What is known of what decides a conditional.
     pub fn condition(&mut self, decision: &Decision) -> Condition {
-        self.forms.of_decision(decision)
+        self.analyses.control_flow.condition(&mut self.forms, decision)
     }
 
     /// The iteration space of what is inside a region of an operation.
@@ -242,19 +262,17 @@ impl<'b> Reader<'b> {
         if let Some(model) = info.interface::<dyn MemoryAccess>() {
             let access = model.access(view);
             let (base, origin) = self.bases.of(access.memref);
-            // A view that is made inside the statement may be another one each time; an allocation is one object anyway.
-            let is_one = base == Base::Allocation(origin) || self.forms.is_parameter(origin);
-            let separate = has_separate_elements(self.body.ctx(), self.body.value_type(access.memref));
-            let subscripts = (is_one && separate).then(|| self.forms.of_subscripts(&access.subscripts));
-            let names_global =
-                self.body.defining_op(origin).is_some_and(|op| self.body.is(op, memref::GetGlobalOp::DEF));
-            let class = Class {
-                base,
-                origin: (!names_global).then_some(origin),
-                subscripts,
-                writes: access.stored.is_some(),
-                domain: domain.clone(),
+            let (body, analyses, writes) = (self.body, self.analyses, access.stored.is_some());
+            let Reader { forms, bases, around, .. } = self;
+            let mut site = Site { body, access: &access, base, origin, forms, bases, domain, around };
+            let (origin, sizes, subscripts) = match analyses.accesses.locate(&mut site) {
+                Some(Elements { origin, sizes, subscripts }) => (origin, sizes, Some(subscripts)),
+                None => (origin, Vec::new(), None),
             };
+            let names_global =
+                body.defining_op(origin).is_some_and(|op| body.is(op, memref::GetGlobalOp::DEF));
+            let origin = (!names_global).then_some(origin);
+            let class = Class { base, origin, sizes, subscripts, writes, domain: domain.clone() };
             return effects.classes.push((class, op));
         }
         let harmless = [Trait::Pure, Trait::RecursiveMemoryEffects, Trait::ReturnLike];
@@ -265,9 +283,7 @@ impl<'b> Reader<'b> {
             let touched = model.effects(view);
             // What touches memory stays behind an exit for that already.
             if touched.is_empty() && model.may_be_undefined(view) {
-                let domain = domain.clone();
-                let class = Class { base: Base::Exit, origin: None, subscripts: None, writes: false, domain };
-                effects.classes.push((class, op));
+                effects.classes.push((Class::whole(Base::Exit, false, domain), op));
             }
             for effect in touched {
                 self.effect(op, effect, domain, effects);
@@ -293,17 +309,14 @@ impl<'b> Reader<'b> {
             return;
         }
         let writes = effect.kind != EffectKind::Read;
-        let class = Class { base, origin: None, subscripts: None, writes, domain: domain.clone() };
-        effects.classes.push((class, op));
+        effects.classes.push((Class::whole(base, writes, domain), op));
     }
 }
 
 impl Effects {
     fn touch_world(&mut self, op: Op, domain: &Arc<Domain>) {
         self.world = self.world.or(Some(op));
-        let class =
-            Class { base: Base::World, origin: None, subscripts: None, writes: true, domain: domain.clone() };
-        self.classes.push((class, op));
+        self.classes.push((Class::whole(Base::World, true, domain), op));
     }
 }
 
@@ -312,24 +325,4 @@ fn push(domain: &mut Domain, constraint: Option<Form>) {
         Some(constraint) => domain.constraints.push(constraint),
         None => domain.exact = false,
     }
-}
-
-/// Whether different subscripts in bounds are different memory: the identity layout, or static strides that leave no
-/// overlap.
-fn has_separate_elements(ctx: &Context, ty: loomir_ir::Type) -> bool {
-    let TypeKind::MemRef { shape: Some(shape), layout, .. } = ty.kind(ctx) else { return false };
-    match layout {
-        None => true,
-        Some(layout) => has_separate_strides(ctx, *layout, shape),
-    }
-}
-
-fn has_separate_strides(ctx: &Context, layout: Attr, shape: &[i64]) -> bool {
-    let AttrKind::Strided { strides, .. } = layout.kind(ctx) else { return false };
-    let mut dims: Vec<(i64, i64)> = strides.iter().copied().zip(shape.iter().copied()).collect();
-    if dims.iter().any(|(stride, size)| *stride == DYNAMIC || *stride <= 0 || *size < 0) {
-        return false;
-    }
-    dims.sort_unstable();
-    dims.windows(2).all(|pair| pair[0].0.checked_mul(pair[0].1).is_some_and(|extent| extent <= pair[1].0))
 }

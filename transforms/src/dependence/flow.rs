@@ -95,7 +95,7 @@ impl<'a> Flow<'a> {
 
     /// The pairs of subscripts that are equal where two accesses touch one element; none if nothing is known of that.
     fn subscripts<'c>(&self, x: &'c Class, y: &'c Class, known: u32) -> Vec<(&'c Form, &'c Form)> {
-        let same = self.bases.overlap(x.base, y.base) == Overlap::Same && x.origin == y.origin;
+        let same = self.bases.overlap(x.base, y.base) == Overlap::Same && x.counts_like(y);
         if !same || !self.timeline.names_one_object(x, known) {
             return Vec::new();
         }
@@ -253,7 +253,7 @@ impl<'a> Flow<'a> {
         let writer = self.timeline.get(writer);
         let (a, b) = (&writer.class, &read.class);
         let named = self.bases.overlap(a.base, b.base) == Overlap::Same
-            && a.origin == b.origin
+            && a.counts_like(b)
             && self.timeline.names_one_object(a, 0)
             && writer.element().is_some_and(|element| {
                 read.element().is_some_and(|other| {

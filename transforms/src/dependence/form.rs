@@ -20,6 +20,8 @@ use loomir_ir::affine::AffineExprKind;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{AffineExpr, Attr, Block, Body, Op, Value};
 
+use crate::analyses::ClosedForms;
+use crate::analyses::closed_forms::Polyhedral;
 use crate::simplify::operation::{Binary, Operation, has_no_signed_wrap};
 use classes::Classes;
 use condition::Condition;
@@ -341,6 +343,7 @@ impl Form {
 /// are defined directly in the block, around it, or in the body of a loop that was [entered](Forms::enter); they have no form otherwise.
 pub struct Forms<'b> {
     body: &'b Body,
+    followed: &'b dyn ClosedForms,
     /// The blocks whose values are parameters.
     around: HashSet<Block>,
     memo: HashMap<Value, Option<Form>>,
@@ -356,6 +359,11 @@ pub struct Forms<'b> {
 impl<'b> Forms<'b> {
     /// Forms seen from the nests that stand in `block`. Linear in its depth.
     pub fn new(body: &'b Body, block: Block) -> Self {
+        Forms::followed_by(body, block, &Polyhedral)
+    }
+
+    /// The same, of which those are given out that are followed.
+    pub fn followed_by(body: &'b Body, block: Block, followed: &'b dyn ClosedForms) -> Self {
         let mut around = HashSet::new();
         let mut current = Some(block);
         while let Some(block) = current {
@@ -364,6 +372,7 @@ impl<'b> Forms<'b> {
         }
         Forms {
             body,
+            followed,
             around,
             memo: HashMap::new(),
             congruent: HashMap::new(),
@@ -407,7 +416,9 @@ impl<'b> Forms<'b> {
         let operands: Vec<Option<Form>> = subscripts.operands.iter().map(|v| self.of(*v)).collect();
         let data = subscripts.map.data(&ctx);
         let (dims, symbols) = operands.split_at((data.dims as usize).min(operands.len()));
-        data.results.iter().map(|expr| expr_form(*expr, &ctx, dims, symbols)).collect()
+        let form = |expr| expr_form(expr, &ctx, dims, symbols);
+        let followed = |form: &Form| self.followed.follows(form, &operands);
+        data.results.iter().map(|expr| form(*expr).filter(followed)).collect()
     }
 
     /// The forms whose greatest (lower bound) or least (upper bound) is the bound. `None` where one is not affine.
@@ -437,7 +448,7 @@ impl<'b> Forms<'b> {
             return known.clone();
         }
         let form = match self.body.defining_op(value) {
-            Some(op) if fuel > 0 => self.op_form(op, fuel - 1),
+            Some(op) if fuel > 0 => self.followed_form(op, fuel - 1),
             _ => None,
         };
         let form = match form {
@@ -452,6 +463,14 @@ impl<'b> Forms<'b> {
         };
         self.memo.insert(value, form.clone());
         form
+    }
+
+    fn followed_form(&mut self, op: Op, fuel: usize) -> Option<Form> {
+        let (body, followed) = (self.body, self.followed);
+        let form = self.op_form(op, fuel).or_else(|| {
+            followed.of_result(body.op_ref(op), &mut |at| self.form(body.operands(op).nth(at)?, fuel))
+        });
+        form.filter(|form| followed.follows(form, &[]))
     }
 
     fn op_form(&mut self, op: Op, fuel: usize) -> Option<Form> {
@@ -514,11 +533,7 @@ impl<'b> Forms<'b> {
     fn exact_ring(&mut self, op: Op, operation: Operation, fuel: usize) -> Option<Form> {
         let Operation::Binary(binary) = operation else { return None };
         let body = self.body;
-        let stays = has_no_signed_wrap(body, op)
-            || self
-                .exact_range(op, binary, fuel)
-                .is_some_and(|range| fits(range, width(body, body.result(op, 0))));
-        if stays {
+        if self.is_exact(op, binary, fuel) {
             let a = self.form(body.operand(op, 0), fuel)?;
             let b = match binary {
                 Binary::Shl => Form::constant(self.shift(op, fuel)?),
@@ -530,6 +545,20 @@ impl<'b> Forms<'b> {
         let form = self.congruent(body.result(op, 0), fuel)?;
         let range = self.range_of_form(&form, fuel)?;
         fits(range, width(body, body.result(op, 0))).then_some(form)
+    }
+
+    /// Whether a sum, difference, product or shift to the left is what it is in ℤ, on the way too.
+    fn is_exact(&mut self, op: Op, binary: Binary, fuel: usize) -> bool {
+        let width = width(self.body, self.body.result(op, 0));
+        has_no_signed_wrap(self.body, op)
+            || self.exact_range(op, binary, fuel).is_some_and(|range| fits(range, width))
+    }
+
+    /// The factors of a product that does not wrap.
+    pub fn factors(&mut self, op: Op) -> Option<[Value; 2]> {
+        let is_product = Operation::of(self.body, op) == Some(Operation::Binary(Binary::Mul));
+        let is_exact = is_product && self.is_exact(op, Binary::Mul, MAX_CHAIN);
+        is_exact.then(|| [0, 1].map(|at| self.body.operand(op, at)))
     }
 
     /// A form that is the value modulo 2 to the power of its width: sums, differences and products of words are those of numbers, wrapped.
@@ -583,7 +612,7 @@ fn ring(binary: Binary, a: &Form, b: &Form) -> Option<Form> {
 }
 
 /// Folds an affine expression over what its leaves are, without recursion.
-fn fold_expr<T: Clone>(
+pub(crate) fn fold_expr<T: Clone>(
     expr: AffineExpr,
     ctx: &loomir_ir::Context,
     leaf: impl Fn(AffineExprKind) -> Option<T>,

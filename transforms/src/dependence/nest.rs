@@ -326,7 +326,8 @@ pub fn in_place(
             class.base == Base::Allocation(origin)
                 || program.is_known(&Form::atom(Atom::Param(origin)), known)
         };
-        let named = class.subscripts.as_ref().filter(|_| class.origin.is_none_or(is_one));
+        let is_grid = class.sizes.iter().all(|size| program.is_known(size, known));
+        let named = class.subscripts.as_ref().filter(|_| is_grid && class.origin.is_none_or(is_one));
         let subscripts = named.map(|all| all.iter().map(|f| keep(f.as_ref()?)).collect());
         let inner = class.domain.levels - own;
         let domain = if inner == 0 && class.domain.constraints.is_empty() && exact == domain.exact {

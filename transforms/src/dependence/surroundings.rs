@@ -8,6 +8,7 @@ use loomir_ir::{Block, Body, Op, Region, Trait, Value};
 
 use super::form::facts::Facts;
 use super::form::{Atom, Form, Forms};
+use crate::analyses::ClosedForms;
 
 /// Most operations at the start of a block among which assertions are looked for.
 const MAX_LOOKED_AT: usize = 64;
@@ -25,10 +26,10 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// What is known in `block`, as forms that know it too. Linear in its depth and in the bounds around it.
-    pub fn of<'b>(body: &'b Body, block: Block) -> (Surroundings, Forms<'b>) {
+    /// What is known in `block`, as forms that know it too, of which those are given out that are followed. Linear in its depth and in the bounds around it.
+    pub fn of<'b>(body: &'b Body, block: Block, followed: &'b dyn ClosedForms) -> (Surroundings, Forms<'b>) {
         let mut known = Surroundings { constraints: Vec::new(), exact: true, facts: Arc::default() };
-        let mut forms = Forms::new(body, block);
+        let mut forms = Forms::followed_by(body, block, followed);
         known.assertions(body, block, None, &mut forms);
         let mut inner = block;
         loop {

@@ -22,6 +22,7 @@ use super::form::Form;
 use super::form::facts::Facts;
 use super::locals::Locals;
 use super::nest::{ALLOCATED, ANYWHERE, NAMED, rank};
+use crate::analyses::Analyses;
 use crate::tree::raise::{MAX_DEPTH, Structure};
 
 /// An access of a timeline.
@@ -134,8 +135,8 @@ pub struct Timeline {
 
 impl Timeline {
     /// The accesses of `block` and all that is inside it. Its terminator is not looked at.
-    pub fn of(body: &Body, block: Block, locals: &Locals) -> Timeline {
-        let mut reader = Reader::new(body, block, AliasMode::May);
+    pub fn of(body: &Body, block: Block, locals: &Locals, analyses: &Analyses) -> Timeline {
+        let mut reader = Reader::new(body, block, AliasMode::May, analyses);
         let around = reader.surroundings().constraints;
         let mut scan = Scan {
             body,
@@ -232,6 +233,7 @@ impl Timeline {
     pub fn names_one_object(&self, class: &Class, depth: u32) -> bool {
         let origin = class.origin.filter(|origin| class.base != Base::Allocation(*origin));
         origin.is_none_or(|origin| self.depth_of(origin) <= depth)
+            && class.sizes.iter().all(|size| self.is_known(size, depth))
     }
 
     /// The number in the text of what an access is, or is in, directly inside the outer `depth` of its loops.
@@ -281,7 +283,7 @@ impl Timeline {
         let mut writes = self.of_base(base).map(|id| self.get(id)).filter(|access| access.class.writes);
         let first = writes.next()?;
         let is_once = self.names_one_object(&first.class, 0) && self.object_depth(first, first) == 0;
-        if !is_once || writes.any(|access| access.class.origin != first.class.origin) {
+        if !is_once || writes.any(|access| !access.class.counts_like(&first.class)) {
             return None;
         }
         let levels = first.class.subscripts.as_ref()?.len() as u32;
@@ -408,7 +410,7 @@ impl Scan<'_> {
             }
         }
         class.origin.map(&mut enter);
-        let subscripts = class.subscripts.iter().flatten().flatten();
+        let subscripts = class.subscripts.iter().flatten().flatten().chain(&class.sizes);
         for form in subscripts.chain(&class.domain.constraints) {
             form.each_parameter(&mut |value| innermost = innermost.max(enter(value)));
         }

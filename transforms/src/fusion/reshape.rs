@@ -147,7 +147,7 @@ impl Fusion<'_> {
     /// The arguments that are taken not to overlap if `items` run instead of a loop of the program; `None` if they may not.
     fn is_legal(&self, of: LoopId, items: &[Green], alias: AliasMode) -> Option<Pairs> {
         let checker = Checker::new(self.body, self.program, alias, self.options.limits);
-        match checker.check_loop(self.forest, of, items) {
+        match checker.told_by(&*self.options.analyses.dependence).check_loop(self.forest, of, items) {
             Verdict::Legal { assumed_apart } => Some(assumed_apart),
             _ => None,
         }

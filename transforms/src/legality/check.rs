@@ -8,7 +8,9 @@ use loomir_ir::{Body, Op, Trait};
 use loomir_polyhedra::Limits;
 
 use super::placed::{Arm, Placed, leaves};
-use super::{Instance, Verdict, Witness, coverage, order, scope};
+use super::{Instance, Means, Verdict, Witness, coverage, order, scope};
+use crate::analyses::Dependence;
+use crate::analyses::dependence::Polyhedral;
 use crate::dependence::base::{AliasMode, Base, Bases};
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::Frame;
@@ -47,6 +49,7 @@ pub struct Checker<'a> {
     bases: Bases<'a>,
     /// Bases of which nothing is assumed that has to be tested.
     sure: Bases<'a>,
+    dependence: &'a dyn Dependence,
     limits: Limits,
 }
 
@@ -55,8 +58,7 @@ pub(super) struct Part<'a> {
     pub(super) body: &'a Body,
     pub(super) program: &'a Program,
     pub(super) forest: &'a Forest,
-    pub(super) bases: &'a Bases<'a>,
-    pub(super) limits: &'a Limits,
+    pub(super) means: Means<'a>,
     /// Where they stand.
     pub(super) frame: &'a Frame,
     /// The operation that is judged by itself: all that is computed outside of it is there, and nothing outside uses what is computed inside.
@@ -82,7 +84,13 @@ impl<'a> Checker<'a> {
     /// A checker of trees of `program`, which `body` holds.
     pub fn new(body: &'a Body, program: &'a Program, alias: AliasMode, limits: Limits) -> Self {
         let sure = if alias == AliasMode::Version { AliasMode::May } else { alias };
-        Checker { body, program, bases: Bases::new(body, alias), sure: Bases::new(body, sure), limits }
+        let (bases, sure) = (Bases::new(body, alias), Bases::new(body, sure));
+        Checker { body, program, bases, sure, dependence: &Polyhedral, limits }
+    }
+
+    /// The same, with dependences told otherwise than exactly.
+    pub fn told_by(self, dependence: &'a dyn Dependence) -> Self {
+        Checker { dependence, ..self }
     }
 
     /// Whether `tree`, a sequence, may run instead of the program. Pairs of arguments that it assumes apart and does not test itself are in the
@@ -200,8 +208,11 @@ impl<'a> Checker<'a> {
             body: self.body,
             program: self.program,
             forest,
-            bases: if arm == Arm::Fast { &self.bases } else { &self.sure },
-            limits: &self.limits,
+            means: Means {
+                bases: if arm == Arm::Fast { &self.bases } else { &self.sure },
+                dependence: self.dependence,
+                limits: &self.limits,
+            },
             frame: &difference.frame,
             alone: difference.alone,
             places: difference.places(),

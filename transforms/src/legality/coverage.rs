@@ -145,7 +145,7 @@ fn nothing_repeated(part: &Part<'_>, a: &Placed, b: &Placed) -> Verdict {
 
 /// What is to be said if there are such instances of a leaf.
 fn found(part: &Part<'_>, leaf: &Placed, of: &Pair, fault: impl Fn(Instance) -> Verdict) -> Option<Verdict> {
-    match of.system.is_empty(&part.frame.facts, part.limits) {
+    match of.system.is_empty(&part.frame.facts, part.means.limits) {
         Emptiness::Empty => None,
         Emptiness::Unknown(_) => Some(part.unknown(leaf.statement)),
         Emptiness::NonEmpty(point) => {
@@ -189,7 +189,7 @@ fn nothing_lost(part: &Part<'_>, leaves: &[&Placed], whole: &Placed) -> Verdict 
     let images = Set::from_conjunctions(space.clone(), images.collect());
     let lost = |all: &System| {
         let all = Set::from_conjunctions(space.clone(), vec![all.set.clone()]);
-        all.subtract(&images, part.limits)?.sample(part.limits)
+        all.subtract(&images, part.means.limits)?.sample(part.means.limits)
     };
     let facts = &part.frame.facts;
     let found = match lost(&all) {

@@ -19,8 +19,8 @@ pub(super) fn explain(verdict: &Verdict, body: &Body, remark: Diagnostic, then: 
     let would = if certain { "would" } else { "could" };
     let of_instance = |remark: Diagnostic, instance: &Instance, what: &str| {
         let name = body.op_ref(instance.op).name();
-        let iteration = vector(&instance.iteration);
-        remark.note(body.loc(instance.op), format!("in iteration {iteration}, '{name}' {would} {what}"))
+        let when = when(&instance.iteration);
+        remark.note(body.loc(instance.op), format!("{when}'{name}' {would} {what}"))
     };
     match witness {
         Witness::Order { first, second, writes, cause } => {
@@ -66,12 +66,9 @@ fn order(
         }
         Cause::World => ("runs".to_owned(), "may not be reordered with it".to_owned()),
     };
-    let in_first = format!("in iteration {}, '{}' {here}", vector(&first.iteration), name(first.op));
-    let in_second = format!(
-        "in iteration {}, '{}' {there}; {then}, this {would} be first",
-        vector(&second.iteration),
-        name(second.op),
-    );
+    let in_first = format!("{}'{}' {here}", when(&first.iteration), name(first.op));
+    let in_second =
+        format!("{}'{}' {there}; {then}, this {would} be first", when(&second.iteration), name(second.op),);
     let remark = remark.note(body.loc(first.op), in_first).note(body.loc(second.op), in_second);
     match cause {
         Cause::MayOverlap(Some((a, b))) => remark.help(format!(
@@ -83,8 +80,9 @@ fn order(
     }
 }
 
-fn vector(iteration: &[i64]) -> String {
-    format!("({})", joined(iteration))
+/// How a note begins that is about an iteration. Nothing if there is none, or it is not known.
+fn when(iteration: &[i64]) -> String {
+    if iteration.is_empty() { String::new() } else { format!("in iteration ({}), ", joined(iteration)) }
 }
 
 fn list(subscripts: &[i64]) -> String {

@@ -1,13 +1,11 @@
-//! Where two accesses meet: the pairs of instances that touch one location, as an integer conjunction.
-
-use loomir_polyhedra::Point;
+//! Where two accesses meet: which of their subscripts are equal in the pairs of instances that touch one location.
 
 use super::Cause;
+use crate::analyses::Example;
 use crate::dependence::access::Class;
 use crate::dependence::base::{Base, Overlap};
 use crate::dependence::form::Form;
-use crate::dependence::nest::Frame;
-use crate::dependence::system::{Pair, Side};
+use crate::dependence::system::Side;
 
 /// What two accesses have in common: pairs of subscripts that are equal where they meet, and whether that is all there is to say.
 pub(super) struct Meeting<'c> {
@@ -18,7 +16,7 @@ pub(super) struct Meeting<'c> {
 impl<'c> Meeting<'c> {
     /// Where two accesses of objects that overlap so meet.
     pub(super) fn of(s: &'c Class, t: &'c Class, overlap: Overlap) -> Meeting<'c> {
-        let same_elements = overlap == Overlap::Same && s.origin == t.origin;
+        let same_elements = overlap == Overlap::Same && s.counts_like(t);
         let subscripts = match (&s.subscripts, &t.subscripts) {
             (Some(x), Some(y)) if same_elements && x.len() == y.len() => Some((x, y)),
             _ => None,
@@ -30,21 +28,17 @@ impl<'c> Meeting<'c> {
         Meeting { pairs, exact }
     }
 
-    /// The pairs of instances of `s` and `t` that meet, for use with `forms` too.
-    pub(super) fn instances(&self, s: &Class, t: &Class, frame: &Frame, forms: &[&Form]) -> Pair {
-        let (first, second) = (s.domain.instances(), t.domain.instances());
-        Pair::with_forms(first, second, frame.depth, &frame.constraints, &self.pairs, forms)
-    }
-
-    /// Why they are taken to meet, at a point of such pairs.
-    pub(super) fn cause(&self, s: &Class, t: &Class, overlap: Overlap, pair: &Pair, point: &Point) -> Cause {
+    /// Why they are taken to meet, in an example if there is one.
+    pub(super) fn cause(&self, s: &Class, t: &Class, overlap: Overlap, example: Option<&Example>) -> Cause {
         match (overlap, s.base, t.base) {
             (_, Base::World, _) | (_, _, Base::World) => Cause::World,
-            (Overlap::Same, ..) if self.exact => {
-                let subscripts = self.pairs.iter().map(|(form, _)| *form);
-                Cause::Element(pair.values(point, subscripts, Side::First))
-            }
-            (Overlap::Same, ..) => Cause::Object,
+            (Overlap::Same, ..) => match example.filter(|_| self.exact) {
+                Some(example) => {
+                    let subscripts = self.pairs.iter().map(|(form, _)| *form);
+                    Cause::Element(example.values(subscripts, Side::First))
+                }
+                None => Cause::Object,
+            },
             (_, Base::Argument(x), Base::Argument(y)) => Cause::MayOverlap(Some((x, y))),
             _ => Cause::MayOverlap(None),
         }

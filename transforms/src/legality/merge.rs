@@ -5,43 +5,33 @@
 //! is for the edit to ensure: it merges whole iterations, or splits a loop's into parts that make up the whole.
 
 use loomir_ir::Value;
-use loomir_polyhedra::{Affine, Emptiness, Limits};
 
 use super::meeting::Meeting;
-use super::{Cause, Instance, Verdict, Witness};
-use crate::dependence::base::{Base, Bases, Overlap};
+use super::{Cause, Instance, Means, Verdict, Witness};
+use crate::analyses::{Answer, Order, Question, Relation};
+use crate::dependence::base::{Base, Overlap};
 use crate::dependence::form::Form;
 use crate::dependence::nest::{Frame, Nest, Representative};
 use crate::dependence::system::Side;
 
 /// Whether the iterations of `first` and `second`, neighbours that stand in `frame`, may run merged: those of the second `delay` later than those
 /// of equal number of the first, and behind them. Linear in the pairs of access classes on overlapping objects.
-pub fn merged(
-    first: &Nest,
-    second: &Nest,
-    delay: i64,
-    frame: &Frame,
-    bases: &Bases<'_>,
-    limits: &Limits,
-) -> Verdict {
+pub fn merged(first: &Nest, second: &Nest, delay: i64, frame: &Frame, means: &Means<'_>) -> Verdict {
     let mut assumed: Vec<(Value, Value)> = Vec::new();
     let mut verdict = Verdict::legal();
     for base in second.bases() {
-        for other in first.bases_near(base) {
-            let overlap = bases.overlap(other, base);
-            if overlap == Overlap::Apart {
-                continue;
-            }
+        for other in means.near(first, base) {
+            let Some(overlap) = means.overlap(other, base) else { continue };
             for a in first.of_base(other) {
                 for b in second.of_base(base) {
-                    if !a.class.writes && !b.class.writes {
+                    if !means.may_conflict(&a.class, &b.class) {
                         continue;
                     }
                     if overlap == Overlap::AssumedApart {
                         assume_apart(&mut assumed, other, base);
                         continue;
                     }
-                    verdict = verdict.or(order_kept(a, b, delay, overlap, frame, limits));
+                    verdict = verdict.or(order_kept(a, b, delay, overlap, frame, means));
                     if matches!(verdict, Verdict::Illegal(_)) {
                         return verdict;
                     }
@@ -54,14 +44,14 @@ pub fn merged(
 
 /// Whether two trees touch nothing in common that one of them writes, so that they may change places. Pairs of arguments
 /// that are taken not to overlap for that are added to `assumed`.
-pub fn independent(a: &Nest, b: &Nest, bases: &Bases<'_>, assumed: &mut Vec<(Value, Value)>) -> bool {
+pub fn independent(a: &Nest, b: &Nest, means: &Means<'_>, assumed: &mut Vec<(Value, Value)>) -> bool {
     b.bases().all(|base| {
-        a.bases_near(base).all(|other| {
+        means.near(a, base).all(|other| {
             let conflict =
-                a.of_base(other).any(|x| b.of_base(base).any(|y| x.class.writes || y.class.writes));
-            match bases.overlap(other, base) {
-                Overlap::Apart => true,
-                Overlap::AssumedApart if conflict => {
+                a.of_base(other).any(|x| b.of_base(base).any(|y| means.may_conflict(&x.class, &y.class)));
+            match means.overlap(other, base) {
+                None => true,
+                Some(Overlap::AssumedApart) if conflict => {
                     assume_apart(assumed, other, base);
                     true
                 }
@@ -88,25 +78,35 @@ fn order_kept(
     delay: i64,
     overlap: Overlap,
     frame: &Frame,
-    limits: &Limits,
+    means: &Means<'_>,
 ) -> Verdict {
     let (s, t) = (&a.class, &b.class);
+    let level = Form::level(frame.depth);
+    let Some(late) = level.plus(&Form::constant(delay), 1) else {
+        return Verdict::Unknown { accesses: (a.op, b.op) };
+    };
     let meeting = Meeting::of(s, t, overlap);
-    let mut pair = meeting.instances(s, t, frame, &[&a.iteration, &b.iteration]);
-    let (first, second) = (pair.first(frame.depth), pair.second(frame.depth));
-    let late = Affine::constant(delay).add_scaled(&second.into(), &1.into());
-    pair.system.set.add_gt(first, late);
-    let point = match pair.system.is_empty(&frame.facts, limits) {
-        Emptiness::Empty => return Verdict::legal(),
-        Emptiness::Unknown(_) => return Verdict::Unknown { accesses: (a.op, b.op) },
-        Emptiness::NonEmpty(point) => point,
+    let answer = means.dependence.meet(&Question {
+        first: s,
+        second: t,
+        frame,
+        equal: &meeting.pairs,
+        order: &[Relation { first: &level, is: Order::Greater, second: &late }],
+        shown: &[&a.iteration, &b.iteration],
+        limits: means.limits,
+    });
+    let example = match answer {
+        Answer::Never => return Verdict::legal(),
+        Answer::Unknown => return Verdict::Unknown { accesses: (a.op, b.op) },
+        Answer::Perhaps => None,
+        Answer::At(example) => Some(example),
     };
     let instance = |of: &Representative, side: Side| {
         let inner = (frame.depth + 1..of.class.domain.levels).map(Form::level);
         let iteration: Vec<Form> = [of.iteration.clone()].into_iter().chain(inner).collect();
-        Instance { op: of.op, iteration: pair.values(&point, &iteration, side) }
+        Instance::of(of.op, example.as_deref(), &iteration, side)
     };
-    let cause = meeting.cause(s, t, overlap, &pair, &point);
+    let cause = meeting.cause(s, t, overlap, example.as_deref());
     let certain = matches!(cause, Cause::Element(_)) && s.domain.exact && t.domain.exact && frame.exact;
     let (first, second) = (instance(a, Side::First), instance(b, Side::Second));
     let witness = Witness::Order { first, second, writes: [s.writes, t.writes], cause };

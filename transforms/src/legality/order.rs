@@ -8,17 +8,17 @@
 
 use hashbrown::HashMap;
 use loomir_ir::Op;
-use loomir_polyhedra::{Affine, Emptiness};
 
 use super::check::Part;
 use super::meeting::Meeting;
 use super::merge::assume_apart;
 use super::placed::Placed;
 use super::{Cause, Instance, Verdict, Witness};
+use crate::analyses::{Answer, Order, Question, Relation};
 use crate::dependence::access::Class;
 use crate::dependence::base::{Base, Overlap};
 use crate::dependence::form::Form;
-use crate::dependence::system::{Pair, Side};
+use crate::dependence::system::Side;
 
 /// One access of a leaf.
 type Access<'p> = (&'p Placed, usize, &'p (Class, Op));
@@ -39,10 +39,7 @@ pub(super) fn check(part: &Part<'_>, leaves: &[Placed]) -> Verdict {
     let mut verdict = Verdict::legal();
     for (i, a) in bases.iter().enumerate() {
         for b in &bases[i..] {
-            let overlap = part.bases.overlap(*a, *b);
-            if overlap == Overlap::Apart {
-                continue;
-            }
+            let Some(overlap) = part.means.overlap(*a, *b) else { continue };
             for (x, first) in by_base[a].iter().enumerate() {
                 // Of one object each pair is looked at once.
                 let others = if a == b { &by_base[b][x..] } else { &by_base[b][..] };
@@ -61,7 +58,7 @@ pub(super) fn check(part: &Part<'_>, leaves: &[Placed]) -> Verdict {
 /// Judges two accesses, either of which may have been the first.
 fn pair(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overlap) -> Verdict {
     let (s, t) = (&a.2.0, &b.2.0);
-    if !(s.writes || t.writes) || !part.is_moved(a.0, b.0) {
+    if !part.means.may_conflict(s, t) || !part.is_moved(a.0, b.0) {
         return Verdict::legal();
     }
     // What is assumed apart is judged as if it could meet: only where that would be wrong is there anything to assume.
@@ -86,24 +83,38 @@ fn turned_around(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overl
     let ((first, _, (s, op)), (second, _, (t, other))) = (a, b);
     let meeting = Meeting::of(s, t, overlap);
     let maps: Vec<&Form> = first.map.iter().chain(&second.map).collect();
-    let meet = meeting.instances(s, t, part.frame, &maps);
-    match meet.system.is_empty(&part.frame.facts, part.limits) {
-        Emptiness::Empty => return Verdict::legal(),
-        Emptiness::Unknown(_) => return Verdict::Unknown { accesses: (*op, *other) },
-        Emptiness::NonEmpty(_) => {}
+    let meet = |order: &[Relation<'_>]| {
+        part.means.dependence.meet(&Question {
+            first: s,
+            second: t,
+            frame: part.frame,
+            equal: &meeting.pairs,
+            order,
+            shown: &maps,
+            limits: part.means.limits,
+        })
+    };
+    match meet(&[]) {
+        Answer::Never => return Verdict::legal(),
+        Answer::Unknown => return Verdict::Unknown { accesses: (*op, *other) },
+        Answer::Perhaps | Answer::At(_) => {}
     }
-    for before in earlier(part, first, second, meet) {
-        for wrong in later(part, a, b, before) {
-            let point = match wrong.system.is_empty(&part.frame.facts, part.limits) {
-                Emptiness::Empty => continue,
-                Emptiness::Unknown(_) => return Verdict::Unknown { accesses: (*op, *other) },
-                Emptiness::NonEmpty(point) => point,
+    let levels = shared_levels(part, first, second);
+    let run_later = later(&levels, b.1 < a.1);
+    for before in earlier(part, first, second) {
+        for behind in &run_later {
+            let order: Vec<Relation<'_>> = before.iter().chain(behind).copied().collect();
+            let example = match meet(&order) {
+                Answer::Never => continue,
+                Answer::Unknown => return Verdict::Unknown { accesses: (*op, *other) },
+                Answer::Perhaps => None,
+                Answer::At(example) => Some(example),
             };
             let instance = |leaf: &Placed, op: Op, side: Side| {
                 let own = leaf.map.iter().skip(part.frame.depth as usize);
-                Instance { op, iteration: wrong.values(&point, own, side) }
+                Instance::of(op, example.as_deref(), own, side)
             };
-            let cause = meeting.cause(s, t, overlap, &wrong, &point);
+            let cause = meeting.cause(s, t, overlap, example.as_deref());
             let certain = matches!(cause, Cause::Element(_))
                 && s.domain.exact
                 && t.domain.exact
@@ -122,37 +133,37 @@ fn turned_around(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overl
 }
 
 /// The pairs of which the program runs the first before the second: they part at a loop, or come in the order of the text.
-fn earlier(part: &Part<'_>, first: &Placed, second: &Placed, meet: Pair) -> Vec<Pair> {
+fn earlier<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> Vec<Vec<Relation<'l>>> {
     let shared = part.loops_around_both(first.statement, second.statement);
     let from = part.frame.depth as usize;
     let in_text_order = first.statement < second.statement;
-    let pairs: Vec<(&Form, &Form)> = first.map.iter().zip(&second.map).take(shared).skip(from).collect();
-    parted(meet, &pairs, in_text_order, |own, x, y| own.system.set.add_lt(x, y))
+    parted(first.map.iter().zip(&second.map).take(shared).skip(from), in_text_order, Order::Less)
+}
+
+/// The levels of the loops of the tree around two leaves.
+fn shared_levels(part: &Part<'_>, a: &Placed, b: &Placed) -> Vec<Form> {
+    let shared = a.loops.iter().zip(&b.loops).take_while(|(x, y)| x == y).count();
+    (0..shared as u32).map(|k| Form::level(part.frame.depth + k)).collect()
 }
 
 /// Those pairs which the tree runs the other way round.
-fn later(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, before: Pair) -> Vec<Pair> {
-    let shared = a.0.loops.iter().zip(&b.0.loops).take_while(|(x, y)| x == y).count();
-    let levels: Vec<Form> = (0..shared as u32).map(|k| Form::level(part.frame.depth + k)).collect();
-    let pairs: Vec<(&Form, &Form)> = levels.iter().map(|form| (form, form)).collect();
-    parted(before, &pairs, b.1 < a.1, |own, x, y| own.system.set.add_gt(x, y))
+fn later(levels: &[Form], with_equal: bool) -> Vec<Vec<Relation<'_>>> {
+    parted(levels.iter().map(|form| (form, form)), with_equal, Order::Greater)
 }
 
 /// For each of `pairs` those instances in which all before it are equal and it is `apart`; and, if wanted, those in which all are equal.
-fn parted(
-    all: Pair,
-    pairs: &[(&Form, &Form)],
+fn parted<'f>(
+    pairs: impl Iterator<Item = (&'f Form, &'f Form)>,
     with_equal: bool,
-    apart: impl Fn(&mut Pair, Affine, Affine),
-) -> Vec<Pair> {
+    apart: Order,
+) -> Vec<Vec<Relation<'f>>> {
     let mut found = Vec::new();
-    let mut equal = all;
-    for (x, y) in pairs {
-        let (x, y) = (equal.affine(x, Side::First), equal.affine(y, Side::Second));
+    let mut equal = Vec::new();
+    for (first, second) in pairs {
         let mut own = equal.clone();
-        apart(&mut own, x.clone(), y.clone());
+        own.push(Relation { first, is: apart, second });
         found.push(own);
-        equal.system.set.add_eq(x, y);
+        equal.push(Relation { first, is: Order::Equal, second });
     }
     if with_equal {
         found.push(equal);

@@ -111,7 +111,7 @@ impl Scope<'_> {
         }
         let part = self.part;
         let nest = Nest::of(part.program, part.forest, tree, &self.frame);
-        match merged(&nest, &nest, 0, &self.frame, part.bases, part.limits) {
+        match merged(&nest, &nest, 0, &self.frame, &part.means) {
             Verdict::Legal { assumed_apart } => {
                 self.assumed_apart.extend(assumed_apart);
                 Ok(())

@@ -10,6 +10,7 @@ use loomir_ir::{Block, Body, Op};
 use super::green::{Forest, Green, Header, Map, Origin, Span};
 use super::program::{IfId, IfInfo, LoopId, LoopInfo, Program, StatementId, StatementInfo};
 use super::sides::If;
+use crate::analyses::Analyses;
 use crate::dependence::access::{Reader, Space};
 use crate::dependence::base::AliasMode;
 use crate::dependence::form::Form;
@@ -19,10 +20,22 @@ pub const MAX_DEPTH: u32 = 32;
 
 /// Raises the operations of `block`, its terminator excepted.
 pub fn raise(body: &Body, block: Block, forest: &mut Forest, mode: AliasMode) -> Program {
-    let mut reader = Reader::new(body, block, mode);
+    raise_by(&Analyses::default(), body, block, forest, mode)
+}
+
+/// The same, with what these analyses say.
+pub fn raise_by(
+    analyses: &Analyses,
+    body: &Body,
+    block: Block,
+    forest: &mut Forest,
+    mode: AliasMode,
+) -> Program {
+    let mut reader = Reader::new(body, block, mode, analyses);
     let surroundings = reader.surroundings();
     let mut raise = Raise {
         body,
+        analyses,
         reader,
         forest,
         program: Program {
@@ -124,6 +137,7 @@ struct Place {
 
 struct Raise<'a> {
     body: &'a Body,
+    analyses: &'a Analyses,
     reader: Reader<'a>,
     forest: &'a mut Forest,
     program: Program,
@@ -146,7 +160,7 @@ impl<'a> Raise<'a> {
                 self.program.depths.insert(result, place.depth);
             }
             let fits = |structure: &Structure<'_>| place.nesting + structure.levels() <= MAX_DEPTH;
-            match Structure::of(body, op).filter(fits) {
+            match self.analyses.structure(body, op).filter(fits) {
                 Some(Structure::Loop { model, block }) => {
                     items.push(self.enter_loop(op, model, block, place))
                 }

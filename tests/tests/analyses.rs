@@ -1,0 +1,262 @@
+//! Analyses by choice: whichever are chosen, a program does the same; the less precise refuse what the more precise ones refuse; and others may be written
+//! elsewhere, as here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use loomir::dialects::arith;
+use loomir::dialects::interfaces::Decision;
+use loomir::dialects::interp::Limits;
+use loomir::ir::{Body, Op, OpRef, verifier};
+use loomir::transforms::analyses::{
+    Accesses, Answer, ClosedForms, ControlFlow, Dependence, Elements, INTERFACES, Order, Question, Site,
+};
+use loomir::transforms::dependence::base::Bases;
+use loomir::transforms::dependence::form::condition::Condition;
+use loomir::transforms::dependence::form::{Form, Forms};
+use loomir::transforms::dependence::nest::{Frame, Nest};
+use loomir::transforms::legality::{Means, merged};
+use loomir::transforms::tree::raise::raise_by;
+use loomir::transforms::tree::{Forest, Node};
+use loomir::{AliasMode, Analyses, ContractionOptions, FuseOptions};
+use loomir_testing::behaviour::{inputs, same_behaviour};
+use loomir_testing::blocks::each_block;
+use loomir_testing::generate::generate;
+use loomir_testing::random::Random;
+
+const CASES: u64 = 60;
+
+/// The default analyses with one of them chosen by name.
+fn with(interface: &str, implementation: &str) -> Analyses {
+    let mut analyses = Analyses::default();
+    analyses.choose(interface, implementation).unwrap_or_else(|message| panic!("{message}"));
+    analyses
+}
+
+fn parsed(text: &str) -> Body {
+    let ctx = loomir::context();
+    loomir::parse(&ctx, text, "t.mlir").unwrap_or_else(|e| panic!("{}\n{text}", e.to_text(&ctx)))
+}
+
+/// Fuses and contracts with these analyses, and executes both. How many pairs were fused.
+fn fused(text: &str, entry: &str, analyses: Analyses, alias: AliasMode) -> usize {
+    let (before, mut after) = (parsed(text), parsed(text));
+    let options = FuseOptions { alias, analyses: analyses.clone(), ..FuseOptions::default() };
+    let fused = loomir::fuse(&mut after, &options).fused;
+    loomir::contract(&mut after, &ContractionOptions { analyses, ..ContractionOptions::default() });
+    let told = || format!("{options:?}\n{text}\n{}", loomir::print(&after));
+    assert!(!verifier::verify(&after).has_errors(), "{}", told());
+    let mut random = Random::new(1);
+    let calls = inputs(&before, entry, &mut random).unwrap_or_else(|| panic!("there is no '{entry}'"));
+    if let Err(difference) = same_behaviour(&before, &after, entry, &calls, &Limits::default()) {
+        panic!("{difference}\n{}", told());
+    }
+    fused
+}
+
+#[test]
+fn every_choice_leaves_random_programs_what_they_were() {
+    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for index in 0..CASES {
+        // Any two arguments may be one buffer.
+        let text = generate(&mut Random::of_case(11, index)).to_mlir().mlir.replace("{llvm.noalias}", "");
+        for interface in INTERFACES {
+            for name in interface.implementations {
+                let alias = if index % 2 == 0 { AliasMode::May } else { AliasMode::Version };
+                let fused = fused(&text, "kernel", with(interface.name, name), alias);
+                *counts.entry((interface.name, name)).or_default() += fused;
+            }
+        }
+    }
+    // All do something, and the least precise less than the most precise.
+    for interface in INTERFACES {
+        let count = |name: &str| counts[&(interface.name, name)];
+        let (least, most) = (count(interface.implementations[0]), count(interface.default));
+        assert!(least <= most && (least > 0 || interface.name == "dependence"), "{counts:?}");
+    }
+}
+
+/// Which pairs of neighbouring loops may run merged, by their operations.
+fn mergeable(body: &Body, block: loomir::ir::Block, analyses: &Analyses) -> Vec<(Op, Op)> {
+    let mut forest = Forest::default();
+    let program = raise_by(analyses, body, block, &mut forest, AliasMode::May);
+    let frame = Frame::outside(&program.surroundings);
+    let bases = Bases::new(body, AliasMode::May);
+    let means = Means { bases: &bases, dependence: &*analyses.dependence, limits: &Default::default() };
+    let loops = forest.items(program.root).filter_map(|item| match forest.get(item) {
+        Node::Loop { header, .. } => Some((item, program.loop_info(forest.header(header).origins[0].of).op)),
+        _ => None,
+    });
+    let nests: Vec<(Op, Nest)> =
+        loops.map(|(item, op)| (op, Nest::of(&program, &forest, item, &frame))).collect();
+    let legal = |pair: &&[(Op, Nest)]| merged(&pair[0].1, &pair[1].1, 0, &frame, &means).is_legal();
+    nests.windows(2).filter(legal).map(|pair| (pair[0].0, pair[1].0)).collect()
+}
+
+#[test]
+fn what_the_less_precise_lets_through_the_more_precise_does() {
+    let mut more: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for index in 0..8 * CASES {
+        let text = generate(&mut Random::of_case(12, index)).to_mlir().mlir;
+        let mut module = parsed(&text);
+        each_block(&mut module, &mut |body, block| {
+            for interface in INTERFACES {
+                let mut before: Vec<(Op, Op)> = Vec::new();
+                for name in interface.implementations {
+                    let own = mergeable(body, block, &with(interface.name, name));
+                    let lost = before.iter().find(|pair| !own.contains(pair));
+                    assert_eq!(lost, None, "case {index}: {}={name}\n{text}", interface.name);
+                    *more.entry((interface.name, name)).or_default() += own.len() - before.len();
+                    before = own;
+                }
+            }
+        });
+    }
+    // Each lets something through that the one before does not.
+    let idle: Vec<_> = more.iter().filter(|((_, name), count)| **count == 0 && *name != "none").collect();
+    assert!(idle.is_empty(), "{more:?}");
+}
+
+/// Instances touch one element in equal iterations only, where both name it by the loop's own level and nothing else.
+#[derive(Debug)]
+struct InStep;
+
+impl Dependence for InStep {
+    fn meet(&self, question: &Question<'_>) -> Answer {
+        let level = Form::level(question.frame.depth);
+        let in_step = question.equal.iter().any(|(x, y)| **x == level && **y == level);
+        let apart = question.order.iter().any(|one| {
+            one.is == Order::Greater
+                && *one.first == level
+                && one.second.minus(&level).is_some_and(|later| later.as_constant().is_some_and(|n| n >= 0))
+        });
+        if in_step && apart { Answer::Never } else { Answer::Perhaps }
+    }
+}
+
+/// The lowest bits of a number are followed too: what is left of it by a power of two.
+#[derive(Debug)]
+struct WithMasks;
+
+impl ClosedForms for WithMasks {
+    fn follows(&self, _: &Form, _: &[Option<Form>]) -> bool {
+        true
+    }
+
+    fn of_result(&self, op: OpRef<'_>, operand: &mut dyn FnMut(usize) -> Option<Form>) -> Option<Form> {
+        let mask = operand(1)?.as_constant().filter(|_| op.is(arith::AndIOp::DEF))?;
+        let count = mask.checked_add(1).filter(|count| *count > 0 && count & mask == 0)?;
+        operand(0)?.modulo(count)
+    }
+}
+
+/// The first subscript alone.
+#[derive(Debug)]
+struct Rows;
+
+impl Accesses for Rows {
+    fn locate(&self, site: &mut Site<'_, '_>) -> Option<Elements> {
+        if !site.forms.is_parameter(site.origin) {
+            return None;
+        }
+        let mut subscripts = site.forms.of_subscripts(&site.access.subscripts);
+        subscripts.iter_mut().skip(1).for_each(|subscript| *subscript = None);
+        Some(Elements { origin: site.origin, sizes: Vec::new(), subscripts })
+    }
+}
+
+/// Conditionals are guards of which nothing is known.
+#[derive(Debug)]
+struct Blind;
+
+impl ControlFlow for Blind {
+    fn is_guard(&self, _: OpRef<'_>) -> bool {
+        true
+    }
+
+    fn condition(&self, _: &mut Forms<'_>, _: &Decision) -> Condition {
+        Condition::opaque()
+    }
+}
+
+#[test]
+fn each_interface_can_be_implemented_elsewhere() {
+    let in_step = || Analyses { dependence: Arc::new(InStep), ..Analyses::default() };
+    let two = |read: &str| {
+        format!(
+            "func.func @two(%a: memref<18xi32>, %x: i32) {{
+               affine.for %i = 0 to 16 {{ affine.store %x, %a[%i] : memref<18xi32> }}
+               affine.for %i = 0 to 16 {{
+                 %0 = affine.load %a[{read}] : memref<18xi32>
+                 %1 = arith.addi %0, %x : i32
+                 affine.store %1, %a[%i] : memref<18xi32>
+               }}
+               return
+             }}"
+        )
+    };
+    assert_eq!(fused(&two("%i"), "two", in_step(), AliasMode::May), 1);
+    assert_eq!(fused(&two("%i - 1 + 1"), "two", in_step(), AliasMode::May), 1);
+    assert_eq!(fused(&two("%i + 1"), "two", in_step(), AliasMode::May), 0);
+
+    let masked = "func.func @two(%a: memref<16xi32>, %b: memref<16xi32> {llvm.noalias}, %x: i32) {
+        %c7 = arith.constant 7 : index
+        affine.for %i = 0 to 16 { affine.store %x, %a[%i] : memref<16xi32> }
+        affine.for %i = 0 to 16 {
+          %k = arith.andi %i, %c7 : index
+          %0 = memref.load %a[%k] : memref<16xi32>
+          affine.store %0, %b[%i] : memref<16xi32>
+        }
+        return
+      }";
+    let with_masks = Analyses { closed_forms: Arc::new(WithMasks), ..Analyses::default() };
+    assert_eq!(fused(masked, "two", Analyses::default(), AliasMode::May), 0);
+    assert_eq!(fused(masked, "two", with_masks, AliasMode::May), 1);
+
+    let table = |first: &str, second: &str| {
+        format!(
+            "func.func @two(%a: memref<20x20xi32>, %x: i32) {{
+               affine.for %i = 0 to 16 {{ affine.store %x, %a[{first}] : memref<20x20xi32> }}
+               affine.for %i = 0 to 16 {{
+                 %0 = affine.load %a[{second}] : memref<20x20xi32>
+                 %1 = arith.addi %0, %x : i32
+                 affine.store %1, %a[{second}] : memref<20x20xi32>
+               }}
+               return
+             }}"
+        )
+    };
+    let rows = || Analyses { accesses: Arc::new(Rows), ..Analyses::default() };
+    assert_eq!(fused(&table("%i, 3", "%i, 4"), "two", rows(), AliasMode::May), 1);
+    assert_eq!(fused(&table("3, %i", "4, -%i + 15"), "two", rows(), AliasMode::May), 1);
+    assert_eq!(fused(&table("3, %i", "3, -%i + 15"), "two", rows(), AliasMode::May), 0);
+
+    let guarded = "
+      #low = affine_set<(d0) : (7 - d0 >= 0)>
+      #high = affine_set<(d0) : (d0 - 8 >= 0)>
+      func.func @two(%a: memref<16xi32>, %x: i32, %y: i32) {
+        affine.for %i = 0 to 16 { affine.if #low(%i) { affine.store %x, %a[%i] : memref<16xi32> } }
+        affine.for %i = 0 to 16 { affine.if #high(%i) { affine.store %y, %a[%i - 4] : memref<16xi32> } }
+        affine.for %i = 0 to 16 { affine.if #high(%i) { affine.store %y, %a[%i - 8] : memref<16xi32> } }
+        return
+      }";
+    let blind = || Analyses { control_flow: Arc::new(Blind), ..Analyses::default() };
+    let default = fused(guarded, "two", Analyses::default(), AliasMode::May);
+    assert_eq!((default, fused(guarded, "two", blind(), AliasMode::May)), (2, 2));
+}
+
+#[test]
+fn what_is_not_there_is_not_chosen() {
+    let mut analyses = Analyses::default();
+    assert_eq!(
+        analyses.choose("dependence", "exact"),
+        Err("'exact' is none of none, flat, directions, polyhedral".to_owned())
+    );
+    assert_eq!(analyses.choose("taste", "flat"), Err("there is no interface 'taste'".to_owned()));
+    for interface in INTERFACES {
+        assert_eq!(interface.implementations.last(), Some(&interface.default));
+        for name in interface.implementations {
+            assert_eq!(analyses.choose(interface.name, name), Ok(()));
+        }
+    }
+}
