@@ -8,7 +8,7 @@
 //! Poison: a name must not be poison where the value is not, for it may be written in the value's place. So what the name's expression is
 //! made of, flags and what carries them not looked into, must be part of what the value's is made of.
 //!
-//! **Cost.** A value's expression is walked to at most [`MAX_EXPRESSION`] operations.
+//! **Cost.** A value's expression is walked to at most 32 operations.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::memref;
