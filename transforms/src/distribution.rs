@@ -1,3 +1,358 @@
-//! Distribution: a loop becomes several.
+//! Loop distribution: a loop becomes several, one behind the other, each with a part of its body.
+//!
+//! A loop is cut wherever that is legal between two operations that write, from the outside in. Each cut is judged by itself: several together turn
+//! a dependence around only if one of them does. A cut may go through an `if`, which then is two of the same condition. What only computes
+//! is computed again in each part that needs it. Other values keep the parts together, unless they may be handed over in arrays, which is
+//! [expansion](crate::expansion); an array costs a store and a load in each iteration, so how many of them a cut may cost is for the
+//! user to say. [Fusion](crate::fusion) and [contraction](crate::contraction) are the way back.
+//!
+//! **Cost.** A bounded number of cuts for each loop, each of which costs what is inside it.
+
+use hashbrown::{HashMap, HashSet};
+use loomir_ir::pass::{Pass, PassContext, PassInfo};
+use loomir_ir::{Block, Body, Diagnostics, Loc, Op, Value};
+use loomir_polyhedra::Limits;
+
+use crate::analyses::{Analyses, INTERFACES};
+use crate::dependence::base::AliasMode;
+use crate::expansion::{self, Expanded, HandOn, Read};
+use crate::legality::{Checker, Verdict};
+use crate::remark::{self, remark};
+use crate::tree::raise::{raise_by, roots};
+use crate::tree::regenerate::{Rewrite, regenerate};
+use crate::tree::{Forest, Green, LoopId, Node, Program};
+use crate::while_to_for;
+use pieces::Pieces;
 
 pub(crate) mod pieces;
+mod remarks;
+
+/// Most cuts that are judged in one loop.
+const MAX_CUTS: usize = 16;
+
+/// How to distribute.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What to assume of memrefs about which nothing is known. Nothing is versioned: with [`AliasMode::Version`] they may overlap.
+    pub alias: AliasMode,
+    /// What is asked.
+    pub analyses: Analyses,
+    /// How many values may be handed over one cut in arrays.
+    pub expand: usize,
+    /// What one question of legality may cost.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            alias: AliasMode::May,
+            analyses: Analyses::default(),
+            expand: 0,
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl Options {
+    fn checker<'a>(&'a self, body: &'a Body, program: &'a Program) -> Checker<'a> {
+        Checker::new(body, program, self.alias, self.limits).told_by(&*self.analyses.dependence)
+    }
+}
+
+/// What was done.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// A remark for each loop that was distributed, or could not be though several of its operations write.
+    pub remarks: Diagnostics,
+    /// How many loops were distributed.
+    pub distributed: usize,
+    /// How many arrays were made.
+    pub expanded: usize,
+}
+
+/// Distributes the loops of a function. The result is well formed if `body` was, and computes the same.
+pub fn distribute(body: &mut Body, options: &Options) -> Report {
+    while_to_for::uplift(body);
+    let mut options = options.clone();
+    if options.alias == AliasMode::Version {
+        options.alias = AliasMode::May;
+    }
+    // What is inside statements first: then a statement is copied with all that was done in it.
+    let mut parts: Vec<Report> =
+        roots(body, &options.analyses).into_iter().rev().map(|block| distribute_block(body, block, &options)).collect();
+    let mut report = Report::default();
+    while let Some(part) = parts.pop() {
+        report.remarks.append(part.remarks);
+        report.distributed += part.distributed;
+        report.expanded += part.expanded;
+    }
+    report
+}
+
+/// Distributes the loops of one block.
+fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report {
+    let mut expanded: Vec<(Planned, Expanded)> = Vec::new();
+    for planned in if options.expand > 0 { plan(body, block, options) } else { Vec::new() } {
+        let made = expansion::expand(body, planned.op, &planned.values);
+        expanded.extend(made.map(|made| (planned, made)));
+    }
+    loop {
+        let mut forest = Forest::default();
+        let program = raise_by(&options.analyses, body, block, &mut forest, options.alias);
+        let mut distribution = Distribution {
+            body,
+            program: &program,
+            forest: &mut forest,
+            options,
+            expanded: &expanded,
+            report: Report::default(),
+            parts: HashMap::new(),
+            assumed: Vec::new(),
+        };
+        let root = distribution.sequence(program.root);
+        let Distribution { mut report, parts, mut assumed, .. } = distribution;
+        // Nothing is handed on for nothing.
+        let is_cut = |own: &Planned| parts.get(&own.op).is_some_and(|parts| *parts > own.cuts);
+        let (kept, undone): (Vec<_>, Vec<_>) = expanded.into_iter().partition(|(own, _)| is_cut(own));
+        expanded = kept;
+        if !undone.is_empty() {
+            undone.into_iter().rev().for_each(|(_, made)| made.undo(body));
+            continue;
+        }
+        for own in expanded.iter().flat_map(|(own, _)| &own.values) {
+            let loc = body.defining_op(own.value).map_or(Loc::UNKNOWN, |op| body.loc(op));
+            report.expanded += 1;
+            report.remarks.push(remark(body, loc, "Value handed on in an array"));
+        }
+        if !assumed.is_empty() {
+            assumed.sort_by_key(|(a, b)| (a.index(), b.index()));
+            report.remarks.push(remark::assumed(body, &assumed, options.alias));
+        }
+        if let Err(op) = regenerate(body, &program, &forest, root, Rewrite::Changed) {
+            let message =
+                "What distribution made of this loop cannot be written; the loops stay as they were";
+            report.remarks.push(remark(body, body.loc(op), message));
+        }
+        return report;
+    }
+}
+
+/// A loop that is to be distributed once values in it are handed on in arrays.
+struct Planned {
+    op: Op,
+    cuts: usize,
+    values: Vec<HandOn>,
+}
+
+/// The loops of a block that may be distributed if values are handed on in arrays.
+fn plan(body: &Body, block: Block, options: &Options) -> Vec<Planned> {
+    let mut forest = Forest::default();
+    let program = raise_by(&options.analyses, body, block, &mut forest, options.alias);
+    let checker = options.checker(body, &program);
+    let mut planned = Vec::new();
+    for of in (0..program.num_loops() as u32).map(LoopId) {
+        let info = program.loop_info(of);
+        let Node::Loop { header, body: inside } = forest.get(info.green) else { continue };
+        let pieces = Pieces::of(body, &program, &forest, inside);
+        let gaps = pieces.gaps();
+        if info.carried > 0 || !expansion::has_trip_count(body, info.op) {
+            continue;
+        }
+        let mut cuts = Vec::new();
+        let mut handed: Vec<(usize, Value)> = Vec::new();
+        for (at, _) in gaps.into_iter().filter(|(_, crossing)| *crossing <= options.expand).take(MAX_CUTS) {
+            let values = pieces.crossing(at);
+            // What decides on both sides would have to be two.
+            let decides = pieces.conditionals(&program, at);
+            let may_be_handed = |(_, value): &(usize, Value)| {
+                expansion::may_be_element(body, body.value_type(*value))
+                    && !body.uses(*value).any(|used| decides.contains(&used.op))
+            };
+            if !values.iter().all(may_be_handed) {
+                continue;
+            }
+            let items = [0..at, at..pieces.len()].map(|range| {
+                let part = pieces.part(&mut forest, range);
+                forest.with_header(header, part)
+            });
+            let on: HashSet<Op> = values.iter().filter_map(|(_, value)| body.defining_op(*value)).collect();
+            if checker.check_loop(&forest, of, &items, &on).is_legal() {
+                cuts.push(at);
+                handed.extend(values);
+            }
+        }
+        handed.sort_unstable_by_key(|(from, value)| (*from, value.index()));
+        handed.dedup();
+        if !handed.is_empty() {
+            let values = handed.iter().map(|value| hand_on(body, &program, &pieces, &cuts, *value)).collect();
+            planned.push(Planned { op: info.op, cuts: cuts.len(), values });
+        }
+    }
+    planned
+}
+
+/// Where a value, the result of a piece, is read if a loop is cut at these places: once in each block of each part behind.
+fn hand_on(
+    body: &Body,
+    program: &Program,
+    pieces: &Pieces,
+    cuts: &[usize],
+    (from, value): (usize, Value),
+) -> HandOn {
+    let part_of = |piece: usize| cuts.iter().filter(|at| **at <= piece).count();
+    // Each use with the piece it is in and the operation that is; or with the first of the pieces that it decides.
+    let place = |user: Op| match pieces.holding(body, user) {
+        Some(piece) => Some((piece, pieces.op(piece), user)),
+        None => Some((pieces.decided(program, user).next()?, user, user)),
+    };
+    let mut uses: Vec<(usize, Op, Op)> = body.uses(value).filter_map(|used| place(used.op)).collect();
+    uses.sort_by_key(|(piece, ..)| *piece);
+    let mut of_block: HashMap<(usize, Option<Block>), usize> = HashMap::new();
+    let mut reads: Vec<Read> = Vec::new();
+    for (piece, before, user) in uses.into_iter().filter(|(piece, ..)| part_of(*piece) > part_of(from)) {
+        let next = reads.len();
+        let at = *of_block.entry((part_of(piece), body.block_of(before))).or_insert(next);
+        match reads.get_mut(at) {
+            Some(read) => read.users.push(user),
+            None => reads.push(Read { before, users: vec![user] }),
+        }
+    }
+    HandOn { value, reads }
+}
+
+/// Distribution of the loops of one program.
+struct Distribution<'a> {
+    body: &'a Body,
+    program: &'a Program,
+    forest: &'a mut Forest,
+    options: &'a Options,
+    expanded: &'a [(Planned, Expanded)],
+    report: Report,
+    /// How many loops each loop became that was distributed.
+    parts: HashMap<Op, usize>,
+    /// Pairs of arguments that were taken not to overlap.
+    assumed: Vec<(Value, Value)>,
+}
+
+impl Distribution<'_> {
+    /// Distributes the loops that stand in a sequence, then those inside. Recurses once a loop or guard, and these nest at most as deep as they are
+    /// raised.
+    fn sequence(&mut self, sequence: Green) -> Green {
+        let mut done = Vec::new();
+        for item in self.forest.items(sequence).collect::<Vec<_>>() {
+            match self.forest.get(item) {
+                Node::Loop { header, .. } => {
+                    for body in self.parts_of(item) {
+                        let body = self.sequence(body);
+                        done.push(self.forest.with_header(header, body));
+                    }
+                }
+                Node::Guard { of, map, holds, body } => {
+                    let body = self.sequence(body);
+                    done.push(self.forest.guard(of, map, holds, body));
+                }
+                _ => done.push(item),
+            }
+        }
+        self.forest.sequence(&done)
+    }
+
+    /// Whether a value was made to hand others on.
+    fn is_made(&self, value: Value) -> bool {
+        let op = self.body.defining_op(value);
+        op.is_some_and(|op| self.expanded.iter().any(|(_, made)| made.has_made(op)))
+    }
+
+    /// The bodies of the loops that a loop becomes.
+    fn parts_of(&mut self, item: Green) -> Vec<Green> {
+        let Node::Loop { header, body } = self.forest.get(item) else { return Vec::new() };
+        let Some(of) = self.forest.header(header).origins.first().map(|origin| origin.of) else {
+            return vec![body];
+        };
+        let pieces = Pieces::of(self.body, self.program, self.forest, body);
+        let gaps = pieces.gaps();
+        let checker = self.options.checker(self.body, self.program);
+        let (mut cuts, mut why) = (Vec::new(), None);
+        for (at, _) in gaps.iter().filter(|(_, crossing)| *crossing == 0).take(MAX_CUTS) {
+            let items = [0..*at, *at..pieces.len()].map(|range| {
+                let part = pieces.part(self.forest, range);
+                self.forest.with_header(header, part)
+            });
+            match checker.check_loop(self.forest, of, &items, &HashSet::new()) {
+                Verdict::Legal { assumed_apart } => {
+                    cuts.push(*at);
+                    let new = assumed_apart.into_iter().filter(|pair| !self.assumed.contains(pair));
+                    let new: Vec<_> = new.collect();
+                    self.assumed.extend(new);
+                }
+                verdict => {
+                    why.get_or_insert(verdict);
+                }
+            }
+        }
+        let op = self.program.loop_info(of).op;
+        if cuts.is_empty() {
+            let crossing = gaps.first().and_then(|(at, _)| pieces.crossing(*at).first().copied());
+            if let Some(verdict) = why {
+                self.report.remarks.push(remarks::dependences(self.body, op, &verdict));
+            } else if let Some((_, value)) = crossing
+                && !self.is_made(value)
+            {
+                self.report.remarks.push(remarks::crossing(self.body, op, value));
+            }
+            return vec![body];
+        }
+        let ends = cuts.iter().copied().chain([pieces.len()]);
+        let begins = std::iter::once(0).chain(cuts.iter().copied());
+        let ranges: Vec<_> = begins.zip(ends).map(|(begin, end)| begin..end).collect();
+        let first = |range: &std::ops::Range<usize>| Some(pieces.op(pieces.first_effect(range.clone())?));
+        let heads: Vec<Op> = ranges.iter().skip(1).filter_map(first).collect();
+        self.report.remarks.push(remarks::distributed(self.body, op, &heads));
+        self.report.distributed += 1;
+        self.parts.insert(op, ranges.len());
+        ranges.into_iter().map(|range| pieces.part(self.forest, range)).collect()
+    }
+}
+
+/// The pass `loop-distribute` on `func.func`.
+pub const PASS: PassInfo = PassInfo {
+    name: "loop-distribute",
+    anchor: Some("func.func"),
+    summary: "Make several loops of one, wherever every dependence is kept",
+    options: &[
+        ("alias", "may", "what to assume of memrefs nothing is known of: may, distinct"),
+        ("expand", "0", "how many values may be handed over a cut in arrays"),
+        INTERFACES[0].option(),
+        INTERFACES[1].option(),
+        INTERFACES[2].option(),
+        INTERFACES[3].option(),
+    ],
+    make: |options| {
+        let default = Options::default();
+        let alias = options.parse("alias", default.alias)?;
+        let expand = options.parse("expand", default.expand)?;
+        let analyses = Analyses::of_options(options)?;
+        Ok(Box::new(LoopDistribute { options: Options { alias, expand, analyses, ..default } }))
+    },
+};
+
+struct LoopDistribute {
+    options: Options,
+}
+
+impl Pass for LoopDistribute {
+    fn name(&self) -> &str {
+        PASS.name
+    }
+
+    fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        let report = distribute(body, &self.options);
+        cx.count("Loops distributed", report.distributed as u64);
+        cx.count("Values handed on in arrays", report.expanded as u64);
+        for remark in report.remarks {
+            cx.remark(remark);
+        }
+        Ok(())
+    }
+}

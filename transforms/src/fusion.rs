@@ -26,7 +26,8 @@ use crate::analyses::{Analyses, INTERFACES};
 use crate::dependence::base::{AliasMode, Bases};
 use crate::dependence::nest::Frame;
 use crate::legality::{self, Checker, Means, Verdict};
-use crate::tree::raise::{MAX_DEPTH, raise_by};
+use crate::remark;
+use crate::tree::raise::{raise_by, roots};
 use crate::tree::regenerate::{Rewrite, regenerate};
 use crate::tree::{Forest, Green, If, Node, Program};
 use crate::while_to_for;
@@ -107,7 +108,7 @@ pub fn fuse(body: &mut Body, options: &Options) -> Report {
     }
     if !report.assumed_apart.is_empty() {
         report.assumed_apart.sort_by_key(|(a, b)| (a.index(), b.index()));
-        report.remarks.push(remarks::assumed(body, &report.assumed_apart, options.alias));
+        report.remarks.push(remark::assumed(body, &report.assumed_apart, options.alias));
     }
     report
 }
@@ -144,38 +145,6 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
         report.remarks.push(remarks::not_written(body, op));
     }
     report
-}
-
-/// The blocks that are raised, each to a tree of its own: those of the function, and those inside statements. In the order of the text.
-fn roots(body: &Body, analyses: &Analyses) -> Vec<Block> {
-    let mut found = Vec::new();
-    // Blocks to visit, with the loops and conditionals around them in their tree.
-    let mut stack: Vec<(Block, Option<u32>)> = body
-        .own_regions(body.root())
-        .flat_map(|region| body.blocks(region))
-        .map(|block| (block, None))
-        .collect();
-    stack.reverse();
-    while let Some((block, around)) = stack.pop() {
-        if around.is_none() {
-            found.push(block);
-        }
-        let (mark, depth) = (stack.len(), around.unwrap_or(0));
-        for op in body.ops(block) {
-            match analyses.structure(body, op).filter(|structure| depth + structure.levels() <= MAX_DEPTH) {
-                Some(structure) => {
-                    let inside = depth + structure.levels();
-                    stack.extend(structure.blocks().map(|block| (block, Some(inside))));
-                }
-                None => {
-                    let inside = body.own_regions(op).flat_map(|region| body.blocks(region));
-                    stack.extend(inside.map(|block| (block, None)));
-                }
-            }
-        }
-        stack[mark..].reverse();
-    }
-    found
 }
 
 /// Fusion of the loops of one program.

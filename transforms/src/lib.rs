@@ -7,6 +7,7 @@
 //! | [`analyses`] | what is asked of dependences, values, accesses and conditions, behind interfaces |
 //! | [`legality`] | the one question: does an edit keep every dependence |
 //! | [`fusion`] | neighbouring loops become one |
+//! | [`distribution`] | a loop becomes several |
 //! | [`while_to_for`] | loops that count, written as such |
 //! | [`if_to_select`] | conditionals that only compute become selections |
 //! | [`simplify`] | when two integer expressions are one number |
@@ -20,7 +21,8 @@ pub mod analyses;
 pub mod canonicalize;
 pub mod contraction;
 pub mod dependence;
-mod distribution;
+pub mod distribution;
+mod expansion;
 pub mod fusion;
 pub mod if_to_select;
 pub mod legality;
@@ -30,5 +32,11 @@ pub mod tree;
 pub mod while_to_for;
 
 /// The passes of this crate.
-pub const PASSES: &[PassInfo] =
-    &[canonicalize::PASS, fusion::PASS, contraction::PASS, if_to_select::PASS, while_to_for::PASS];
+pub const PASSES: &[PassInfo] = &[
+    canonicalize::PASS,
+    distribution::PASS,
+    fusion::PASS,
+    contraction::PASS,
+    if_to_select::PASS,
+    while_to_for::PASS,
+];

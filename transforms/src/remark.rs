@@ -1,6 +1,9 @@
 //! Remarks of passes on functions.
 
-use loomir_ir::{Body, Diagnostic, Loc};
+use loomir_ir::{Body, Diagnostic, Loc, Value};
+
+use crate::dependence::base::AliasMode;
+use crate::legality::called;
 
 /// A remark that says first which function it is about.
 pub(crate) fn remark(body: &Body, loc: Loc, message: &str) -> Diagnostic {
@@ -13,4 +16,18 @@ pub(crate) fn function(body: &Body) -> String {
         Some(name) => format!("[{name}]: "),
         None => String::new(),
     }
+}
+
+/// The remark for a function whose arguments were taken not to overlap.
+pub(crate) fn assumed(body: &Body, pairs: &[(Value, Value)], mode: AliasMode) -> Diagnostic {
+    let pairs: Vec<String> =
+        pairs.iter().map(|(a, b)| format!("{} and {}", called(body, *a), called(body, *b))).collect();
+    let (function, pairs) = (function(body), pairs.join(", "));
+    let message = match mode {
+        AliasMode::Version => format!(
+            "{function}Fused loops run if these memref arguments do not overlap, the original ones if they do: {pairs}"
+        ),
+        _ => format!("{function}Assumed of the memref arguments that these do not overlap: {pairs}"),
+    };
+    Diagnostic::remark(body.loc(body.root()), message)
 }

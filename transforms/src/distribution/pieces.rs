@@ -33,6 +33,8 @@ struct Piece {
     uses: Vec<(usize, Value)>,
     /// Whether it may be run again, or not at all.
     pure: bool,
+    /// Whether it does more than compute and read.
+    writes: bool,
 }
 
 /// The body of a loop in pieces. See the [module](self).
@@ -82,9 +84,16 @@ impl Pieces {
             uses.sort_unstable_by_key(|(from, value)| (*from, value.index()));
             uses.dedup();
             let pure = matches!(forest.get(item), Node::Leaf { .. }) && ir.has_trait(op, Trait::Pure);
+            let writes = match forest.get(item) {
+                Node::Leaf { statement, .. } => {
+                    let effects = &program.statement(statement).effects;
+                    effects.world.is_some() || effects.classes.iter().any(|(class, _)| class.writes)
+                }
+                _ => true,
+            };
             let place = self.pieces.len();
             self.of_op.extend(ops.into_iter().map(|op| (op, place)));
-            self.pieces.push(Piece { guards: guards.clone(), item, op, uses, pure });
+            self.pieces.push(Piece { guards: guards.clone(), item, op, uses, pure, writes });
         }
     }
 
@@ -98,9 +107,27 @@ impl Pieces {
         self.pieces[piece].op
     }
 
-    /// The first piece of some that does more than compute.
+    /// The first of some pieces that does more than compute.
     pub(crate) fn first_effect(&self, mut range: Range<usize>) -> Option<usize> {
         range.find(|piece| !self.pieces[*piece].pure)
+    }
+
+    /// The conditionals through which a cut goes, or between the sides of which.
+    pub(crate) fn conditionals(&self, program: &Program, at: usize) -> Vec<Op> {
+        let [Some(before), Some(behind)] = [at.checked_sub(1), Some(at)].map(|at| self.pieces.get(at?))
+        else {
+            return Vec::new();
+        };
+        let both =
+            before.guards.iter().zip(&behind.guards).take_while(|(a, b)| (a.of, a.map) == (b.of, b.map));
+        both.map(|(guard, _)| program.if_info(guard.of).op).collect()
+    }
+
+    /// The pieces that a conditional decides, which is around pieces of the loop.
+    pub(crate) fn decided(&self, program: &Program, conditional: Op) -> impl Iterator<Item = usize> {
+        let is_it = move |guard: &Guard| program.if_info(guard.of).op == conditional;
+        let pieces = self.pieces.iter().enumerate();
+        pieces.filter(move |(_, piece)| piece.guards.iter().any(is_it)).map(|(place, _)| place)
     }
 
     /// The piece in which an operation is.
@@ -108,35 +135,63 @@ impl Pieces {
         std::iter::successors(Some(op), |op| ir.parent_op(*op)).find_map(|op| self.of_op.get(&op).copied())
     }
 
-    /// For each place before a piece, and that behind the last, how many values would have to be handed over a cut there; nothing where one side
-    /// has no effect.
-    pub(crate) fn crossings(&self) -> Vec<Option<usize>> {
+    /// For each place before a piece how many values would have to be handed over a cut there; nothing where one side writes nothing.
+    fn crossings(&self) -> Vec<Option<usize>> {
         let mut last_uses: HashMap<Value, (usize, usize)> = HashMap::new();
         for (place, piece) in self.pieces.iter().enumerate() {
             for (from, value) in piece.uses.iter().filter(|(from, _)| !self.again[*from]) {
                 last_uses.insert(*value, (*from, place));
             }
         }
-        let mut change = vec![0isize; self.len() + 2];
+        let mut change = vec![0isize; self.len() + 1];
         for (from, to) in last_uses.values() {
             change[from + 1] += 1;
             change[to + 1] -= 1;
         }
-        let effects: Vec<usize> = (0..self.len()).filter(|piece| !self.pieces[*piece].pure).collect();
-        let (first, last) = (effects.first().copied(), effects.last().copied());
+        let writing = || (0..self.len()).filter(|piece| self.pieces[*piece].writes);
+        let (first, last) = (writing().next(), writing().next_back());
         let mut crossing = 0isize;
-        (0..=self.len())
-            .map(|at| {
-                crossing += change[at];
-                (first < Some(at) && Some(at) <= last).then_some(crossing.unsigned_abs())
-            })
-            .collect()
+        let count = |at: usize| {
+            crossing += change[at];
+            (first.is_some_and(|first| first < at) && Some(at) <= last).then_some(crossing.unsigned_abs())
+        };
+        (0..self.len()).map(count).collect()
+    }
+
+    /// Between each two neighbours that write, the cut over which fewest values would have to be handed, the first of these; and how many.
+    pub(crate) fn gaps(&self) -> Vec<(usize, usize)> {
+        let mut gaps: Vec<(usize, usize)> = Vec::new();
+        let mut is_new = true;
+        for (at, crossing) in self.crossings().into_iter().enumerate() {
+            is_new |= at > 0 && self.pieces[at - 1].writes;
+            let Some(crossing) = crossing else { continue };
+            match gaps.last_mut() {
+                Some(last) if !is_new => {
+                    if crossing < last.1 {
+                        *last = (at, crossing);
+                    }
+                }
+                _ => gaps.push((at, crossing)),
+            }
+            is_new = false;
+        }
+        gaps
     }
 
     /// The places where the body may be cut without handing anything over.
     pub(crate) fn open_cuts(&self) -> Vec<usize> {
         let crossings = self.crossings();
         (0..crossings.len()).filter(|at| crossings[*at] == Some(0)).collect()
+    }
+
+    /// The values that would have to be handed over a cut, each with the piece that computes it.
+    pub(crate) fn crossing(&self, at: usize) -> Vec<(usize, Value)> {
+        let behind = self.pieces[at..].iter().flat_map(|piece| &piece.uses);
+        let mut values: Vec<_> =
+            behind.copied().filter(|(from, _)| *from < at && !self.again[*from]).collect();
+        values.sort_unstable_by_key(|(from, value)| (*from, value.index()));
+        values.dedup();
+        values
     }
 
     /// The sequence that runs some pieces, and computes again what they need.

@@ -3,12 +3,11 @@
 //!
 //! The names in brackets are those of the remarks of LLVM's `loop-fusion` where it has one for the reason.
 
-use loomir_ir::{Block, Body, Diagnostic, Op, Value};
+use loomir_ir::{Block, Body, Diagnostic, Op};
 
 use super::Way;
 use super::reshape::{Change, Which};
-use crate::dependence::base::AliasMode;
-use crate::legality::{Verdict, Witness, called};
+use crate::legality::{Verdict, Witness};
 use crate::remark::function;
 
 /// Why a pair was not fused.
@@ -135,20 +134,6 @@ pub(super) fn not_confirmed(body: &Body, block: Block, verdict: &Verdict) -> Dia
         ),
     };
     verdict.explain(body, diagnostic, "fused")
-}
-
-/// The remark for a function whose arguments were taken not to overlap.
-pub(super) fn assumed(body: &Body, pairs: &[(Value, Value)], mode: AliasMode) -> Diagnostic {
-    let pairs: Vec<String> =
-        pairs.iter().map(|(a, b)| format!("{} and {}", called(body, *a), called(body, *b))).collect();
-    let (function, pairs) = (function(body), pairs.join(", "));
-    let message = match mode {
-        AliasMode::Version => format!(
-            "{function}Fused loops run if these memref arguments do not overlap, the original ones if they do: {pairs}"
-        ),
-        _ => format!("{function}Assumed of the memref arguments that these do not overlap: {pairs}"),
-    };
-    Diagnostic::remark(body.loc(body.root()), message)
 }
 
 /// The remark for a pair that was refused.

@@ -11,6 +11,7 @@
 //! **Cost.** A bounded number of shapes for each pair, each of which costs what is inside the two loops, and only where they
 //! share memory.
 
+use hashbrown::HashSet;
 use loomir_ir::{Body, Op, Value};
 
 use super::group::Group;
@@ -147,7 +148,8 @@ impl Fusion<'_> {
     /// The arguments that are taken not to overlap if `items` run instead of a loop of the program; `None` if they may not.
     fn is_legal(&self, of: LoopId, items: &[Green], alias: AliasMode) -> Option<Pairs> {
         let checker = Checker::new(self.body, self.program, alias, self.options.limits);
-        match checker.told_by(&*self.options.analyses.dependence).check_loop(self.forest, of, items) {
+        let checker = checker.told_by(&*self.options.analyses.dependence);
+        match checker.check_loop(self.forest, of, items, &HashSet::new()) {
             Verdict::Legal { assumed_apart } => Some(assumed_apart),
             _ => None,
         }

@@ -61,14 +61,14 @@ pub(super) struct Part<'a> {
     pub(super) means: Means<'a>,
     /// Where they stand.
     pub(super) frame: &'a Frame,
-    /// The operation that is judged by itself: all that is computed outside of it is there, and nothing outside uses what is computed inside.
-    pub(super) alone: Option<Op>,
+    /// Set if a loop is judged by itself.
+    pub(super) alone: Option<Alone<'a>>,
     /// For each item the place it had in the program, if it is there as it was.
     places: Vec<Option<usize>>,
 }
 
 /// Two sequences that stand in the same loops: one of the program, one of the tree.
-struct Difference {
+struct Difference<'a> {
     frame: Frame,
     /// The innermost of those loops.
     inside: Option<LoopId>,
@@ -76,8 +76,17 @@ struct Difference {
     new: Vec<Green>,
     /// How many items at the start, and at the end, are the same.
     same: (usize, usize),
-    /// See [`Part::alone`].
-    alone: Option<Op>,
+    /// Set if a loop is judged by itself.
+    alone: Option<Alone<'a>>,
+}
+
+/// A loop that is judged by itself.
+#[derive(Clone, Copy)]
+pub(super) struct Alone<'a> {
+    /// Its operation: all that is computed outside is there, and nothing outside uses what is computed inside.
+    pub(super) op: Op,
+    /// Operations inside whose results are there wherever they are used.
+    pub(super) handed_on: &'a HashSet<Op>,
 }
 
 impl<'a> Checker<'a> {
@@ -102,7 +111,7 @@ impl<'a> Checker<'a> {
         let outermost = self.difference(forest, tree, 0);
         let innermost = self.difference(forest, tree, u32::MAX);
         // What an edit inside of loops moved to other iterations of those is judged from the outside.
-        let stays = |difference: &Difference| {
+        let stays = |difference: &Difference<'_>| {
             let found = leaves(
                 self.body,
                 self.program,
@@ -125,8 +134,15 @@ impl<'a> Checker<'a> {
     }
 
     /// Whether `items` may stand where the program has the loop `of`, all else being as it was. What is around the loop is not looked at, so that this
-    /// costs what is inside it, wherever it stands.
-    pub fn check_loop(&self, forest: &Forest, of: LoopId, items: &[Green]) -> Verdict {
+    /// costs what is inside it, wherever it stands. The results of `handed_on` are taken to be there wherever they are used: whoever says so has to see to
+    /// that.
+    pub fn check_loop(
+        &self,
+        forest: &Forest,
+        of: LoopId,
+        items: &[Green],
+        handed_on: &HashSet<Op>,
+    ) -> Verdict {
         let info = self.program.loop_info(of);
         // What it hands on is used outside.
         if info.carried > 0 {
@@ -144,13 +160,13 @@ impl<'a> Checker<'a> {
             }
         }
         let (old, new) = (vec![info.green], items.to_vec());
-        let difference =
-            Difference { frame, inside: info.parent, old, new, same: (0, 0), alone: Some(info.op) };
+        let alone = Some(Alone { op: info.op, handed_on });
+        let difference = Difference { frame, inside: info.parent, old, new, same: (0, 0), alone };
         self.judge(forest, &difference)
     }
 
     /// The sequences that differ, inside at most `depth` loops.
-    fn difference(&self, forest: &Forest, tree: Green, depth: u32) -> Difference {
+    fn difference(&self, forest: &Forest, tree: Green, depth: u32) -> Difference<'a> {
         let mut frame = Frame::outside(&self.program.surroundings);
         let (mut old, mut new, mut inside) = (self.program.root, tree, None);
         loop {
@@ -174,7 +190,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn judge(&self, forest: &Forest, difference: &Difference) -> Verdict {
+    fn judge(&self, forest: &Forest, difference: &Difference<'_>) -> Verdict {
         let depth = difference.frame.depth;
         let at = |arm| leaves(self.body, self.program, forest, difference.changed(), depth, arm);
         let (fast, fallback, old) = match (
@@ -199,7 +215,7 @@ impl<'a> Checker<'a> {
     fn arm(
         &self,
         forest: &Forest,
-        difference: &Difference,
+        difference: &Difference<'_>,
         statements: &[Placed],
         leaves: &[Placed],
         arm: Arm,
@@ -246,7 +262,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-impl Difference {
+impl Difference<'_> {
     /// The items of the tree that the program does not have there.
     fn changed(&self) -> &[Green] {
         &self.new[self.same.0..self.new.len() - self.same.1]

@@ -243,7 +243,7 @@ impl Scope<'_> {
             return if there { Ok(()) } else { Err(Verdict::MayBeIllegal(missing)) };
         }
         let ValueDef::OpResult { op, .. } = body.def(value) else { return Ok(()) };
-        if self.part.alone.is_some_and(|alone| !body.is_within(op, alone)) {
+        if self.part.alone.is_some_and(|it| it.handed_on.contains(&op) || !body.is_within(op, it.op)) {
             return Ok(());
         }
         let Some(depth) = program.depth_of(body, op).filter(|depth| *depth >= outside) else { return Ok(()) };

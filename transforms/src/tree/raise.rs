@@ -58,6 +58,38 @@ pub fn raise_by(
     raise.program
 }
 
+/// The blocks that are raised, each to a tree of its own: those of the function, and those inside statements. In the order of the text.
+pub fn roots(body: &Body, analyses: &Analyses) -> Vec<Block> {
+    let mut found = Vec::new();
+    // Blocks to visit, with the loops and conditionals around them in their tree.
+    let mut stack: Vec<(Block, Option<u32>)> = body
+        .own_regions(body.root())
+        .flat_map(|region| body.blocks(region))
+        .map(|block| (block, None))
+        .collect();
+    stack.reverse();
+    while let Some((block, around)) = stack.pop() {
+        if around.is_none() {
+            found.push(block);
+        }
+        let (mark, depth) = (stack.len(), around.unwrap_or(0));
+        for op in body.ops(block) {
+            match analyses.structure(body, op).filter(|structure| depth + structure.levels() <= MAX_DEPTH) {
+                Some(structure) => {
+                    let inside = depth + structure.levels();
+                    stack.extend(structure.blocks().map(|block| (block, Some(inside))));
+                }
+                None => {
+                    let inside = body.own_regions(op).flat_map(|region| body.blocks(region));
+                    stack.extend(inside.map(|block| (block, None)));
+                }
+            }
+        }
+        stack[mark..].reverse();
+    }
+    found
+}
+
 /// An operation that is no statement of the tree.
 pub enum Structure<'b> {
     /// A counted loop.

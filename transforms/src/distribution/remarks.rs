@@ -1,0 +1,28 @@
+//! What distribution says of a loop: into how many it was made, or why it stays one.
+
+use loomir_ir::{Body, Diagnostic, Op, Value};
+
+use crate::legality::{Verdict, called};
+use crate::remark::remark;
+
+/// The remark for a loop that was distributed; each loop but the first begins with one of `heads`.
+pub(super) fn distributed(body: &Body, op: Op, heads: &[Op]) -> Diagnostic {
+    let said = remark(body, body.loc(op), &format!("Loop distributed into {} loops", heads.len() + 1));
+    heads.iter().fold(said, |said, head| said.note(body.loc(*head), "here begins another"))
+}
+
+/// The remark for a loop of which no cut may be made.
+pub(super) fn dependences(body: &Body, op: Op, verdict: &Verdict) -> Diagnostic {
+    let message = "Loop not distributed [InvalidDependencies]: Dependencies prevent distribution";
+    verdict.explain(body, remark(body, body.loc(op), message), "distributed")
+}
+
+/// The remark for a loop over each cut of which values would have to be handed, this one for example.
+pub(super) fn crossing(body: &Body, op: Op, value: Value) -> Diagnostic {
+    let message = "Loop not distributed [ValuesCross]: Values computed before each cut are used behind it";
+    let said = remark(body, body.loc(op), message);
+    match body.defining_op(value) {
+        Some(from) => said.note(body.loc(from), format!("{} is, for one", called(body, value))),
+        None => said,
+    }
+}
