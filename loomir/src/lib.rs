@@ -36,11 +36,12 @@ pub use loomir_transforms as transforms;
 
 use loomir_ir::text::{ParseOptions, PrintOptions};
 use loomir_ir::{Body, Context, Diagnostics, Registry, verifier};
-use loomir_transforms::{contraction, fusion};
+use loomir_transforms::{contraction, distribution, fusion};
 
 pub use loomir_transforms::analyses::Analyses;
 pub use loomir_transforms::contraction::{Options as ContractionOptions, Report as ContractionReport};
 pub use loomir_transforms::dependence::base::AliasMode;
+pub use loomir_transforms::distribution::{Options as DistributeOptions, Report as DistributeReport};
 pub use loomir_transforms::fusion::{Options as FuseOptions, Report as FuseReport};
 
 mod execute;
@@ -99,6 +100,17 @@ pub fn fuse(module: &mut Body, options: &FuseOptions) -> FuseReport {
             report.remarks.append(own.remarks);
             report.fused += own.fused;
             report.refused += own.refused;
+        }
+    });
+    report
+}
+
+/// Distributes the loops of every function of a module, of nested modules too.
+pub fn distribute(module: &mut Body, options: &DistributeOptions) -> DistributeReport {
+    let mut report = DistributeReport::default();
+    module.for_each_body(&mut |body| {
+        if body.root_ref().is(loomir_dialects::func::FuncOp::DEF) {
+            report.append(distribution::distribute(body, options));
         }
     });
     report

@@ -1,7 +1,7 @@
 //! The fusion campaign: random programs, fused, and held against two oracles.
 //!
 //! Each case is a [`Program`]. Its text is read, verified, fused under each assumption about aliasing, verified again and printed, then its arrays
-//! are contracted; the interpreter executes it before, between and after, on distinct and (unless they were assumed distinct) on shared buffers. Beside that the program's own
+//! are contracted; its loops are distributed and fused again; the interpreter executes it before, between and after, on distinct and (unless they were assumed distinct) on shared buffers. Beside that the program's own
 //! executor says what the values must be, and its trace which pairs of loops may be fused: no
 //! fused pair may have a dependence turned around, and no refusal may claim a certain one that is not there.
 //!
@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use loomir::dialects::interp::Limits;
 use loomir::dialects::interp::outcome::Output;
 use loomir::ir::{Body, Context, Diagnostic, Diagnostics, verifier};
-use loomir::{AliasMode, ContractionOptions, FuseOptions};
+use loomir::{AliasMode, ContractionOptions, DistributeOptions, FuseOptions};
 
 use crate::behaviour::{Ending, Input, call, show};
 use crate::generate::{aliasings, generate};
@@ -62,6 +62,10 @@ pub struct Tally {
     pub arrays_erased: u64,
     /// Allocations that became smaller.
     pub arrays_folded: u64,
+    /// Loops that were distributed, with values handed on in arrays and without.
+    pub loops_distributed: u64,
+    /// Arrays that were made for that.
+    pub values_expanded: u64,
     /// Blocks that the check of the whole could not confirm, and that stay as they were.
     pub unconfirmed: u64,
     /// Runs compared.
@@ -99,6 +103,8 @@ impl Tally {
             format!("stores_erased={}", self.stores_erased),
             format!("arrays_erased={}", self.arrays_erased),
             format!("arrays_folded={}", self.arrays_folded),
+            format!("loops_distributed={}", self.loops_distributed),
+            format!("values_expanded={}", self.values_expanded),
             format!("blocks_not_confirmed={}", self.unconfirmed),
             format!("runs_compared={}", self.runs),
             format!("affine_refusals={}", self.affine_refusals),
@@ -169,10 +175,7 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
         }
         let unconfirmed = |remark: &&Diagnostic| remark.message.contains("could not be confirmed");
         tally.unconfirmed += report.remarks.iter().filter(unconfirmed).count() as u64;
-        let errors = verifier::verify(&after);
-        if errors.has_errors() {
-            return Err(("not verified", errors.to_text(&ctx)));
-        }
+        verified(&ctx, &after, "not verified")?;
         let printed = loomir::print(&after);
         let mut groups = Groups::new();
         for remark in report.remarks.iter() {
@@ -211,20 +214,48 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
         tally.stores_erased += report.stores_erased as u64;
         tally.arrays_erased += report.arrays_erased as u64;
         tally.arrays_folded += report.arrays_folded as u64;
-        let errors = verifier::verify(&after);
-        if errors.has_errors() {
-            return Err(("contracted, not verified", errors.to_text(&ctx)));
-        }
+        verified(&ctx, &after, "contracted, not verified")?;
         let contracted = loomir::print(&after);
         let shown = format!("fused ({alias:?}):\n{printed}contracted:\n{contracted}");
         compare(&after, &runs, "contracted, different", &shown, tally)?;
     }
+    distributed_and_back(&ctx, text, &runs, tally)?;
     tally.fused += u64::from(fused);
     tally.refused += u64::from(refused);
     tally.mixed += u64::from(fused && refused);
     tally.interchanged += u64::from(tally.pairs_interchanged > reshaped_before.0);
     tally.distributed += u64::from(tally.pairs_distributed > reshaped_before.1);
     Ok(())
+}
+
+/// Distributes the loops wherever that may be, values handed on in arrays or not; then fuses and contracts what that made.
+fn distributed_and_back(ctx: &Context, text: &Text, runs: &[Run], tally: &mut Tally) -> Result<(), Wrong> {
+    let runs: Vec<&Run> = runs.iter().collect();
+    for expand in [0, 2] {
+        let mut after = read(ctx, &text.mlir)?;
+        let alias = AliasMode::May;
+        let options = DistributeOptions { alias, expand, ..DistributeOptions::default() };
+        let report = loomir::distribute(&mut after, &options);
+        tally.loops_distributed += report.distributed as u64;
+        tally.values_expanded += report.expanded as u64;
+        if report.distributed == 0 {
+            continue;
+        }
+        let distributed = loomir::print(&after);
+        verified(ctx, &after, "distributed, not verified")?;
+        compare(&after, &runs, "distributed, different", &distributed, tally)?;
+        loomir::fuse(&mut after, &FuseOptions { alias, check: true, ..FuseOptions::default() });
+        loomir::contract(&mut after, &ContractionOptions::default());
+        verified(ctx, &after, "distributed and fused, not verified")?;
+        let shown = format!("{distributed}fused:\n{}", loomir::print(&after));
+        compare(&after, &runs, "distributed and fused, different", &shown, tally)?;
+    }
+    Ok(())
+}
+
+fn verified(ctx: &Context, module: &Body, kind: &'static str) -> Result<(), Wrong> {
+    let errors = verifier::verify(module);
+    if errors.has_errors() { Err((kind, errors.to_text(ctx))) } else { Ok(()) }
 }
 
 /// Runs the changed program, shown as `changed`, and compares with what the original did.

@@ -71,6 +71,15 @@ pub struct Report {
     pub expanded: usize,
 }
 
+impl Report {
+    /// Adds what was done elsewhere.
+    pub fn append(&mut self, other: Report) {
+        self.remarks.append(other.remarks);
+        self.distributed += other.distributed;
+        self.expanded += other.expanded;
+    }
+}
+
 /// Distributes the loops of a function. The result is well formed if `body` was, and computes the same.
 pub fn distribute(body: &mut Body, options: &Options) -> Report {
     while_to_for::uplift(body);
@@ -83,9 +92,7 @@ pub fn distribute(body: &mut Body, options: &Options) -> Report {
         roots(body, &options.analyses).into_iter().rev().map(|block| distribute_block(body, block, &options)).collect();
     let mut report = Report::default();
     while let Some(part) = parts.pop() {
-        report.remarks.append(part.remarks);
-        report.distributed += part.distributed;
-        report.expanded += part.expanded;
+        report.append(part);
     }
     report
 }

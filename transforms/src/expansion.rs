@@ -78,7 +78,7 @@ pub(crate) fn expand(body: &mut Body, op: Op, values: &[HandOn]) -> Option<Expan
     let view = body.op_ref(op);
     let model = view.info().interface::<dyn LoopLike>().filter(|model| !model.is_unsigned(view))?;
     let (bounds, block) = (model.bounds(view), body.single_block(model.body(view))?);
-    let (first, behind) = (body.first_op(block)?, body.next_op(op)?);
+    let behind = body.next_op(op)?;
     let mut writer = Writer { body, at: op, made: Vec::new() };
     let lower = writer.bound(&bounds.lower, affine::MaxOp::DEF);
     let step = match bounds.step {
@@ -86,10 +86,8 @@ pub(crate) fn expand(body: &mut Body, op: Op, values: &[HandOn]) -> Option<Expan
         Step::Value(value) => writer.index(value),
     };
     let trips = writer.trip_count(&bounds, lower, step);
-    writer.at = first;
     let variable = writer.body.argument(block, 0);
     let is_affine = writer.body.is(op, affine::ForOp::DEF);
-    let iteration = writer.iteration(variable, lower, step, is_affine);
     let mut read = Vec::new();
     for HandOn { value, reads } in values {
         let Some(next) = writer.body.defining_op(*value).and_then(|op| writer.body.next_op(op)) else {
@@ -97,11 +95,14 @@ pub(crate) fn expand(body: &mut Body, op: Op, values: &[HandOn]) -> Option<Expan
         };
         writer.at = op;
         let array = writer.array(*value, trips);
+        // Which iteration runs is computed for each access by itself, so it need not be handed on.
         writer.at = next;
+        let iteration = writer.iteration(variable, lower, step, is_affine);
         writer.make(memref::StoreOp::DEF, &[*value, array, iteration], &[]);
         let ty = writer.body.value_type(*value);
         for Read { before, users } in reads {
             writer.at = *before;
+            let iteration = writer.iteration(variable, lower, step, is_affine);
             let load = writer.make(memref::LoadOp::DEF, &[array, iteration], &[ty]);
             let element = writer.body.result(load, 0);
             writer.body.replace_uses_if(*value, element, |used| users.contains(&used.op));
