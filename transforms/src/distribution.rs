@@ -3,7 +3,7 @@
 //! A loop is cut wherever that is legal between two operations that write, from the outside in. Each cut is judged by itself: several together turn
 //! a dependence around only if one of them does. A cut may go through an `if`, which then is two of the same condition. What only computes
 //! is computed again in each part that needs it. Other values keep the parts together, unless they may be handed over in arrays, which is
-//! [expansion](crate::expansion); an array costs a store and a load in each iteration, so how many of them a cut may cost is for the
+//! expansion (`expansion.rs`); an array costs a store and a load in each iteration, so how many of them a cut may cost is for the
 //! user to say. [Fusion](crate::fusion) and [contraction](crate::contraction) are the way back.
 //!
 //! **Cost.** A bounded number of cuts for each loop, each of which costs what is inside it.
@@ -45,12 +45,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options {
-            alias: AliasMode::May,
-            analyses: Analyses::default(),
-            expand: 0,
-            limits: Limits::default(),
-        }
+        Options { alias: AliasMode::May, analyses: Analyses::default(), expand: 0, limits: Limits::default() }
     }
 }
 
@@ -88,8 +83,11 @@ pub fn distribute(body: &mut Body, options: &Options) -> Report {
         options.alias = AliasMode::May;
     }
     // What is inside statements first: then a statement is copied with all that was done in it.
-    let mut parts: Vec<Report> =
-        roots(body, &options.analyses).into_iter().rev().map(|block| distribute_block(body, block, &options)).collect();
+    let mut parts: Vec<Report> = roots(body, &options.analyses)
+        .into_iter()
+        .rev()
+        .map(|block| distribute_block(body, block, &options))
+        .collect();
     let mut report = Report::default();
     while let Some(part) = parts.pop() {
         report.append(part);
