@@ -2,8 +2,22 @@
 //!
 //! The algorithms work on any directed graph whose nodes are small numbers, so that one implementation serves the
 //! blocks of a region, a reversed control flow graph and the dependences between loops.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`Digraph`], [`ControlFlow`] | graphs; the blocks of a region as one |
+//! | [`dominators`] | dominator trees |
+//! | [`loops`] | natural loops and how they nest |
+//! | [`cycles`] | the same for cycles that may be entered at several places |
 
+mod control_flow;
+pub mod cycles;
+mod digraph;
 pub mod dominators;
+pub mod loops;
+
+pub use control_flow::ControlFlow;
+pub use digraph::Digraph;
 
 use hashbrown::HashMap;
 
@@ -21,7 +35,7 @@ pub struct Dominance {
 
 #[derive(Debug)]
 struct RegionTree {
-    numbers: HashMap<Block, u32>,
+    flow: ControlFlow,
     tree: DominatorTree,
 }
 
@@ -40,7 +54,7 @@ impl Dominance {
         let region = body.block_region(a);
         debug_assert_eq!(region, body.block_region(b));
         let entry = self.trees.entry(region).or_insert_with(|| RegionTree::new(body, region));
-        entry.tree.dominates(entry.numbers[&a], entry.numbers[&b])
+        entry.tree.dominates(entry.flow.number(a), entry.flow.number(b))
     }
 
     /// Whether a block can be reached from the entry of its region.
@@ -50,7 +64,7 @@ impl Dominance {
             return true;
         }
         let entry = self.trees.entry(region).or_insert_with(|| RegionTree::new(body, region));
-        entry.tree.is_reachable(entry.numbers[&block])
+        entry.tree.is_reachable(entry.flow.number(block))
     }
 
     /// Whether `value` is defined at every point where `user` runs: before it in its block, or in a block that dominates
@@ -80,13 +94,8 @@ impl Dominance {
 
 impl RegionTree {
     fn new(body: &Body, region: Region) -> Self {
-        let blocks: Vec<Block> = body.blocks(region).collect();
-        let numbers: HashMap<Block, u32> = blocks.iter().enumerate().map(|(i, b)| (*b, i as u32)).collect();
-        let successors: Vec<Vec<u32>> = blocks
-            .iter()
-            .map(|b| body.block_successors(*b).filter_map(|s| numbers.get(&s).copied()).collect())
-            .collect();
-        RegionTree { tree: DominatorTree::new(&successors, 0), numbers }
+        let flow = ControlFlow::of(body, region);
+        RegionTree { tree: DominatorTree::new(flow.graph(), 0), flow }
     }
 }
 
@@ -98,5 +107,25 @@ fn ancestor_in_region(body: &Body, op: Op, region: Region) -> Option<Op> {
             return Some(op);
         }
         op = body.parent_op(op)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Digraph;
+
+    /// A graph of up to nine nodes; nothing leads to the first.
+    pub(super) fn random_graph(seed: u64) -> Digraph {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x1234_5678;
+        let mut random = |n: u64| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) % n
+        };
+        let n = 2 + random(8);
+        let mut edges = Vec::new();
+        for from in 0..n {
+            edges.extend((0..random(4)).map(|_| (from as u32, 1 + random(n - 1) as u32)));
+        }
+        Digraph::new(n as usize, &edges)
     }
 }

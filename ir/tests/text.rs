@@ -16,7 +16,7 @@ use loomir_ir::{
 #[path = "../../tests/src/peers.rs"]
 mod peers;
 
-use peers::MlirOpt;
+use peers::Peer;
 
 static MODE: EnumDef = EnumDef {
     name: "toy.mode",
@@ -585,7 +585,7 @@ fn floats_print_as_mlir_prints_them() {
 
 #[test]
 fn mlir_opt_prints_the_same() {
-    let Some(peer) = MlirOpt::find() else { return };
+    let Some(peer) = Peer::find("mlir-opt") else { return };
     let inputs = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/inputs");
     let mut sources = vec![EVERYTHING.to_owned()];
     for name in [

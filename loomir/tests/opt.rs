@@ -453,3 +453,35 @@ fn reproducers_go_to_mlir_opt_and_come_from_there() {
     mlir_opt(&[&source, pipeline, &format!("--mlir-generate-reproducer={theirs}")]);
     assert_eq!(stdout(&["opt", &theirs, "--run-reproducer"], ""), lowered);
 }
+
+/// In a loop, another one and a cycle that is entered at two places.
+const GRAPH: &str = "\
+define void @f(i1 %c) {
+  br label %outer
+outer:
+  br i1 %c, label %inner, label %even
+inner:
+  br i1 %c, label %inner, label %odd
+odd:
+  br i1 %c, label %even, label %latch
+even:
+  br i1 %c, label %odd, label %latch
+latch:
+  br i1 %c, label %outer, label %done
+done:
+  ret void
+}
+";
+
+#[test]
+fn loops_are_printed_as_opt_prints_them() {
+    let printed = ["loops", "cycles", "domtree"].map(|form| stdout(&["opt", &format!("--emit={form}")], GRAPH));
+    assert_snapshot!(printed.join("\n"));
+}
+
+#[test]
+fn llvm_ir_is_known_by_its_content() {
+    let good = "; a comment\ndefine i32 @f(i32 %x) {\n  %y = mul i32 %x, 3\n  ret i32 %y\n}\n";
+    let wrong = good.replace("mul i32", "mul i64");
+    assert_snapshot!(format!("{}\n{}", shown(&["opt"], good), shown(&["opt"], &wrong)));
+}

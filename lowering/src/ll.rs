@@ -22,6 +22,7 @@ mod read;
 mod write;
 
 pub use read::{from_ll, is_ll};
+pub(crate) use write::block_numbers;
 pub use write::to_ll;
 
 /// The attribute that keeps metadata as it was written: of a module its nodes and lists of nodes, of anything else what is attached to it.

@@ -7,10 +7,11 @@
 //! | [`check`] | a program and a pipeline in, text for a snapshot out |
 //! | [`behaviour`] | whether two programs do the same, by execution |
 //! | [`fixtures`] | files that say themselves what to do with them |
-//! | [`peers`] | `mlir-opt` as a judge |
+//! | [`peers`] | LLVM's tools as judges |
 //! | [`program`], [`generate`] | small programs of neighbouring loops, with an executor of their own; random ones |
 //! | [`oracle`] | which loops of a run may be fused, by looking at a trace |
 //! | [`edits`], [`instances`] | random edits of loop trees; what a tree runs, instance by instance |
+//! | [`graphs`] | random control flow graphs, and what `opt` finds in them |
 //! | [`expressions`] | random integer expressions, and what they compute |
 //! | [`campaign`] | all of these put together |
 //! | [`blocks`] | what of a module is raised to a tree |
@@ -26,6 +27,7 @@ pub mod edits;
 pub mod expressions;
 pub mod fixtures;
 pub mod generate;
+pub mod graphs;
 pub mod instances;
 pub mod oracle;
 pub mod peers;

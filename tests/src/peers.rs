@@ -1,4 +1,4 @@
-//! `mlir-opt` as a judge of what Loomir prints.
+//! LLVM's tools as judges of what Loomir prints and finds.
 //!
 //! `cargo xtask test` names LLVM's folder in the variable `LOOMIR_LLVM`; without it, whoever asks is told that
 //! there is no judge and skips. Nothing else of this crate is used here: the tests of the crates below it include this file.
@@ -7,18 +7,18 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-/// LLVM's `mlir-opt`, if the variable `LOOMIR_LLVM` says where it is.
+/// One of LLVM's tools, if the variable `LOOMIR_LLVM` says where it is.
 #[derive(Clone, Debug)]
-pub struct MlirOpt {
+pub struct Peer {
     program: PathBuf,
 }
 
-impl MlirOpt {
-    /// Finds it.
-    pub fn find() -> Option<MlirOpt> {
+impl Peer {
+    /// Finds the one of this name: `mlir-opt`, `opt`.
+    pub fn find(name: &str) -> Option<Peer> {
         let folder = PathBuf::from(std::env::var_os("LOOMIR_LLVM")?);
-        let program = folder.join("bin").join("mlir-opt");
-        program.exists().then_some(MlirOpt { program })
+        let program = folder.join("bin").join(name);
+        program.exists().then_some(Peer { program })
     }
 
     /// Reads, verifies and, with these options, transforms a program; the text it prints.
@@ -33,7 +33,17 @@ impl MlirOpt {
         }
     }
 
-    /// As [`MlirOpt::run`], for many programs of which it may refuse some: what it prints of the others.
+    /// As [`Peer::run`], what it says beside the program: what printing passes of `opt` print.
+    ///
+    /// # Errors
+    /// As for [`Peer::run`].
+    pub fn said(&self, text: &str, options: &[&str]) -> Result<String, String> {
+        let output = self.output(text, options)?;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.success() { Ok(said) } else { Err(said) }
+    }
+
+    /// As [`Peer::run`], for many programs of which it may refuse some: what it prints of the others.
     ///
     /// # Errors
     /// Why it can't be asked.

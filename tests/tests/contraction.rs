@@ -7,7 +7,7 @@ use loomir::{AliasMode, ContractionOptions, FuseOptions};
 use loomir_testing::behaviour::{inputs, same_behaviour};
 use loomir_testing::chains::Chain;
 use loomir_testing::generate::generate;
-use loomir_testing::peers::MlirOpt;
+use loomir_testing::peers::Peer;
 use loomir_testing::random::Random;
 
 /// The program contracted.
@@ -25,7 +25,7 @@ fn loads(text: &str) -> usize {
 }
 
 /// How many of one element there are in each of these programs, after MLIR's scalar replacement and after contraction.
-fn compare(peer: &MlirOpt, programs: &[String]) -> Vec<(usize, usize)> {
+fn compare(peer: &Peer, programs: &[String]) -> Vec<(usize, usize)> {
     let replaced = peer
         .run(&programs.join("\n// -----\n"), &["--split-input-file", "--affine-scalrep", "-o", "-"])
         .unwrap_or_else(|e| panic!("mlir-opt: {e}"));
@@ -36,7 +36,7 @@ fn compare(peer: &MlirOpt, programs: &[String]) -> Vec<(usize, usize)> {
 
 #[test]
 fn as_many_loads_go_as_with_affine_scalrep() {
-    let Some(peer) = MlirOpt::find() else { return };
+    let Some(peer) = Peer::find("mlir-opt") else { return };
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/contraction");
     let mut programs = Vec::new();
     for file in std::fs::read_dir(folder).expect("the fixtures are there").flatten().map(|entry| entry.path())

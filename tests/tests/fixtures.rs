@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use loomir_testing::fixtures;
-use loomir_testing::peers::MlirOpt;
+use loomir_testing::peers::Peer;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -18,7 +18,7 @@ fn main() -> ExitCode {
     let mut files = Vec::new();
     collect(&folder, &mut files);
     files.sort();
-    if MlirOpt::find().is_none() {
+    if Peer::find("mlir-opt").is_none() {
         eprintln!("LOOMIR_LLVM names no folder with bin/mlir-opt: what is printed is not judged by it");
     }
     let trials = files.into_iter().map(|file| {
@@ -42,7 +42,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
 fn check(file: &Path) -> Result<(), Failed> {
     let source = std::fs::read_to_string(file)?;
     let outcome = fixtures::run(&source)?;
-    if let Some(peer) = MlirOpt::find() {
+    if let Some(peer) = Peer::find("mlir-opt") {
         peer.accepts_all(&outcome.printed)
             .map_err(|e| format!("mlir-opt does not accept what is printed:\n{e}"))?;
     }

@@ -7,7 +7,7 @@ use loomir_testing::behaviour::{inputs, same_behaviour};
 use loomir_testing::campaign::{Tally, run_case};
 use loomir_testing::chains::Chain;
 use loomir_testing::generate::{aliasings, generate};
-use loomir_testing::peers::MlirOpt;
+use loomir_testing::peers::Peer;
 use loomir_testing::random::Random;
 
 /// About one in twenty of the cases of a full campaign.
@@ -46,7 +46,7 @@ fn generated_programs_are_defined_and_mlir_before_and_after_fusion() {
         texts.extend([text, loomir::print(&module)]);
     }
     assert!(defined * 100 >= CASES * 95, "only {defined} of {CASES} programs are defined");
-    if let Some(peer) = MlirOpt::find() {
+    if let Some(peer) = Peer::find("mlir-opt") {
         peer.accepts_all(&texts).unwrap_or_else(|e| panic!("mlir-opt does not accept a program:\n{e}"));
     }
 }
@@ -69,7 +69,7 @@ fn fused(name: &str, alias: AliasMode) -> (String, usize) {
     assert_eq!(agreement.map(|a| a.compared), Ok(1));
     let remarks: String = report.remarks.to_text(&ctx).lines().map(|line| format!("// {line}\n")).collect();
     let printed = loomir::print(&after);
-    if let Some(peer) = MlirOpt::find() {
+    if let Some(peer) = Peer::find("mlir-opt") {
         peer.run(&printed, &[]).unwrap_or_else(|e| panic!("mlir-opt does not accept what is printed:\n{e}"));
     }
     (printed + &remarks, report.fused)

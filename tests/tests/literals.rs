@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use loomir::ir::text::{self, PrintOptions};
 use loomir::ir::{Context, Registry};
-use loomir_testing::peers::MlirOpt;
+use loomir_testing::peers::Peer;
 
 /// What stands between two programs.
 const SEPARATOR: &str = "// -----\n";
@@ -25,7 +25,7 @@ fn ours(program: &str, options: &PrintOptions) -> Result<String, String> {
 fn check(literals: &str, debug_info: bool, around: impl Fn(&str) -> String) -> String {
     let options = PrintOptions { generic: true, debug_info, ..PrintOptions::default() };
     let programs: Vec<String> = literals.lines().map(&around).collect();
-    let theirs = MlirOpt::find().map(|peer| {
+    let theirs = Peer::find("mlir-opt").map(|peer| {
         let mut arguments =
             vec!["--allow-unregistered-dialect", "--split-input-file", "--mlir-print-op-generic"];
         arguments.extend(debug_info.then_some("--mlir-print-debuginfo"));

@@ -1,7 +1,7 @@
 //! Ways to print that `mlir-opt` 22 has options for: the same program, the same text.
 
 use loomir::ir::text::{self, PrintOptions};
-use loomir_testing::peers::MlirOpt;
+use loomir_testing::peers::Peer;
 
 const PROGRAM: &str = r#"
 func.func @names(%m: memref<4x4xf32, strided<[?, 1], offset: ?>> loc("m"), %n: index loc("n"("x":1:1))) -> index {
@@ -88,7 +88,7 @@ fn every_way_to_print() {
     let mut report = String::new();
     for (names, options) in ways {
         let ours = text::print(&body, &options);
-        if let Some(peer) = MlirOpt::find() {
+        if let Some(peer) = Peer::find("mlir-opt") {
             let mut arguments = vec!["--allow-unregistered-dialect"];
             arguments.extend(names.split(' '));
             let theirs = peer.run(PROGRAM, &arguments).expect("mlir-opt accepts it");

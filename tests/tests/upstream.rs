@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Failed, Trial};
 use loomir::ir::text::{self, PrintOptions};
 use loomir::ir::{Context, Registry, verifier};
-use loomir_testing::peers::MlirOpt;
+use loomir_testing::peers::Peer;
 
 /// Between the programs of a file, and of what `mlir-opt` prints of it.
 const SEPARATOR: &str = "// -----\n";
@@ -21,7 +21,7 @@ const SEPARATOR: &str = "// -----\n";
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("upstream");
-    if MlirOpt::find().is_none() {
+    if Peer::find("mlir-opt").is_none() {
         eprintln!("LOOMIR_LLVM names no folder with bin/mlir-opt: only snapshots of its output are read");
     }
     let mut trials = Vec::new();
@@ -55,7 +55,7 @@ fn ways() -> Vec<(Vec<&'static str>, PrintOptions)> {
 fn check(file: &Path) -> Result<(), Failed> {
     let source = std::fs::read_to_string(file)?;
     let passes = source.lines().next().and_then(|line| line.strip_prefix("// RUN: ")).unwrap_or_default();
-    let Some(peer) = MlirOpt::find() else {
+    let Some(peer) = Peer::find("mlir-opt") else {
         return prints_the_same(&snapshot(file)?, &PrintOptions { generic: true, ..PrintOptions::default() });
     };
     for (names, options) in ways() {

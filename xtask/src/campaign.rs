@@ -36,6 +36,13 @@ const CAMPAIGNS: &[Campaign] = &[
         cases: 20_000,
         does: "random programs of neighbouring loop nests, run before and after fusion",
     },
+    Campaign {
+        name: "graphs",
+        package: "loomir-testing",
+        example: "graphs",
+        cases: 10_000,
+        does: "loops, cycles and dominators of random control flow graphs, beside what opt prints",
+    },
 ];
 
 /// `NAME [--cases N] [--seed S]`.

@@ -9,7 +9,7 @@ use std::path::Path;
 use loomir_ir::rewrite::{Limits, apply_patterns_greedily};
 use loomir_ir::text::{self, PrintOptions};
 use loomir_ir::{Body, Context, verifier};
-use peers::MlirOpt;
+use peers::Peer;
 
 #[path = "../../../tests/src/peers.rs"]
 mod peers;
@@ -110,7 +110,7 @@ pub const SEPARATOR: &str = "// -----\n";
 /// Which programs `mlir-opt` accepts, asked in one run; if it crashes, each half in a run of its own. `None` where it is not installed.
 fn accepted_by_mlir_opt(programs: &[&str]) -> Option<Vec<bool>> {
     let source = programs.join(&format!("\n{SEPARATOR}"));
-    let output = MlirOpt::find()?.output(&source, &[ALLOW_UNREGISTERED, "--split-input-file"]).ok()?;
+    let output = Peer::find("mlir-opt")?.output(&source, &[ALLOW_UNREGISTERED, "--split-input-file"]).ok()?;
     let text = String::from_utf8_lossy(&output.stdout);
     // Of what is refused nothing is printed but the separator.
     let answers: Vec<bool> = text.split(SEPARATOR).map(|printed| !printed.trim().is_empty()).collect();
@@ -168,5 +168,5 @@ pub fn folded(source: &str) -> String {
 
 /// What `mlir-opt` makes of a program: its output, or what it says against it. `None` where it is not installed.
 pub fn mlir_opt(source: &str, options: &[&str]) -> Option<Result<String, String>> {
-    Some(MlirOpt::find()?.run(source, &[&[ALLOW_UNREGISTERED], options].concat()))
+    Some(Peer::find("mlir-opt")?.run(source, &[&[ALLOW_UNREGISTERED], options].concat()))
 }

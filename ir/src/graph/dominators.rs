@@ -2,6 +2,8 @@
 //!
 //! O(n log n) in practice linear, without recursion. A query is two comparisons of depth-first numbers in the tree.
 
+use super::Digraph;
+
 /// The dominator tree of a directed graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DominatorTree {
@@ -15,9 +17,9 @@ pub struct DominatorTree {
 const NONE: u32 = u32::MAX;
 
 impl DominatorTree {
-    /// The tree of the graph with these successors of each node, from `root`.
-    pub fn new(successors: &[Vec<u32>], root: u32) -> Self {
-        let n = successors.len();
+    /// The tree of a graph, from `root`.
+    pub fn new(graph: &Digraph, root: u32) -> Self {
+        let n = graph.len();
         let mut tree = DominatorTree { idom: vec![NONE; n], enter: vec![0; n], leave: vec![0; n] };
         if n == 0 {
             return tree;
@@ -35,12 +37,12 @@ impl DominatorTree {
             parent.push(from);
             order.push(node);
             let me = number[node as usize];
-            stack.extend(successors[node as usize].iter().rev().map(|s| (*s, me)));
+            stack.extend(graph.successors(node).iter().rev().map(|s| (*s, me)));
         }
         let reached = order.len();
         let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); reached];
         for (i, node) in order.iter().enumerate() {
-            for s in &successors[*node as usize] {
+            for s in graph.successors(*node) {
                 predecessors[number[*s as usize] as usize].push(i as u32);
             }
         }
@@ -93,6 +95,17 @@ impl DominatorTree {
                 stack.extend(children[w as usize].iter().rev().map(|c| (*c, false)));
             }
         }
+    }
+
+    /// The nodes whose immediate dominator each node is, in the order of a depth-first walk of `graph` from `root`. Linear.
+    pub fn children(&self, graph: &Digraph, root: u32) -> Vec<Vec<u32>> {
+        let mut children = vec![Vec::new(); graph.len()];
+        for node in graph.pre_order(root) {
+            if let Some(parent) = self.idom(node) {
+                children[parent as usize].push(node);
+            }
+        }
+        children
     }
 
     /// The immediate dominator; `None` for the root and for what cannot be reached.
@@ -171,7 +184,8 @@ mod tests {
             let n = 1 + random(9);
             let graph: Vec<Vec<u32>> =
                 (0..n).map(|_| (0..random(4)).map(|_| random(n) as u32).collect()).collect();
-            let tree = DominatorTree::new(&graph, 0);
+            let edges = graph.iter().enumerate().flat_map(|(a, to)| to.iter().map(move |b| (a as u32, *b)));
+            let tree = DominatorTree::new(&Digraph::new(n as usize, &edges.collect::<Vec<_>>()), 0);
             for a in 0..n as u32 {
                 for b in 0..n as u32 {
                     // A node that is not reached dominates only what is not reached either.

@@ -8,6 +8,7 @@ use loomir::ir::pass::report::add_records;
 use loomir::ir::pass::{PassInstrumentor, PassManager, PassSelection, PrintIr, Record, VerifyEach};
 use loomir::ir::text::{Chunk, ParseOptions, PrintOptions, SPLIT_MARKER, split_source};
 use loomir::ir::{Body, Context, Diagnostics, verifier};
+use loomir::lowering::cfg::{self, print::Printed};
 use loomir::{ExpectedLevel, verify_diagnostics};
 
 use super::flags::{flag, flag_on, is_on};
@@ -32,9 +33,9 @@ pub(super) fn command() -> Command {
             Arg::new("emit")
                 .long("emit")
                 .value_name("FORM")
-                .value_parser(["mlir", "generic", "ll"])
+                .value_parser(["mlir", "generic", "ll", "loops", "cycles", "domtree"])
                 .default_value("mlir")
-                .help("What to print: MLIR, its generic form, or LLVM IR (lowering what is left)"),
+                .help("What to print: MLIR, its generic form, LLVM IR (lowering what is left), or of that what opt prints of its loops, cycles or dominators"),
         )
         .arg(remarks::arg())
         .next_help_heading("Reading")
@@ -324,16 +325,27 @@ impl Run<'_> {
     }
 
     fn emit(&self, module: &mut Body) -> Result<String, Diagnostics> {
-        if string(self.matches, "emit") == Some("ll") {
-            loomir::lowering::lower_to_llvm(module)?;
-            return loomir::lowering::to_ll(module);
+        let printed = match string(self.matches, "emit") {
+            Some("ll") => None,
+            Some("loops") => Some(Printed::Loops),
+            Some("cycles") => Some(Printed::Cycles),
+            Some("domtree") => Some(Printed::Dominators),
+            _ => return Ok(self.as_mlir(module)),
+        };
+        loomir::lowering::lower_to_llvm(module)?;
+        match printed {
+            None => loomir::lowering::to_ll(module),
+            Some(what) => Ok(cfg::print::print(module, what)),
         }
+    }
+
+    fn as_mlir(&self, module: &Body) -> String {
         let options = self.print_options();
         let mut text = loomir::ir::text::print(module, &options);
         // As mlir-opt does, so that what both print can be compared.
         if !options.local_scope {
             text.push('\n');
         }
-        Ok(text)
+        text
     }
 }

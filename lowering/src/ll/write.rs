@@ -70,6 +70,11 @@ impl Module {
     }
 }
 
+/// The number each block of a function has in its text, by the block's index.
+pub(crate) fn block_numbers(function: &Body) -> Vec<u32> {
+    function::Function::new(function).into_block_numbers()
+}
+
 /// The text of a module of the `llvm` dialect.
 ///
 /// # Errors

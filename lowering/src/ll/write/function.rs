@@ -54,6 +54,11 @@ impl<'b> Function<'b> {
         Ok(format!("{ty} {}", self.operand(m, value)?))
     }
 
+    /// The numbers of the blocks, by index.
+    pub(super) fn into_block_numbers(self) -> Vec<u32> {
+        self.blocks
+    }
+
     /// `label %n` of a successor.
     pub(super) fn label(&self, op: OpRef<'_>, index: usize, block: Block) -> String {
         let number = self.detours.get(&(op.op(), index)).copied().unwrap_or(self.blocks[block.index()]);
@@ -61,7 +66,7 @@ impl<'b> Function<'b> {
     }
 
     /// Numbers arguments, blocks and results in the order LLVM does.
-    fn new(body: &'b Body) -> Self {
+    pub(super) fn new(body: &'b Body) -> Self {
         let mut f = Function {
             body,
             values: vec![NO_NUMBER; body.num_value_slots()],

@@ -1,0 +1,226 @@
+//! Natural loops and their nesting.
+//!
+//! A *backedge* leads to a node that dominates the one it comes from. The backedges to one node, its *header*, make one *natural loop*: the header and all
+//! nodes that reach such an edge without passing it. Two loops are disjoint or one is in the other. What cannot be reached is in no loop. A cycle that is
+//! entered at several places has no header and is no natural loop; see [`cycles`](super::cycles).
+//!
+//! Orders are LLVM's: of the nodes of a loop the header first, then reverse postorder; of the loops in a loop reverse postorder of their headers; of the outermost
+//! loops postorder.
+
+use super::digraph::{Digraph, representative};
+use super::dominators::DominatorTree;
+
+/// A loop of a [`LoopForest`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct LoopId(u32);
+
+/// One loop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NaturalLoop {
+    /// The loop around it.
+    pub parent: Option<LoopId>,
+    /// The loops directly in it.
+    pub children: Vec<LoopId>,
+    /// All its nodes, those of the loops in it too; the header is the first.
+    pub nodes: Vec<u32>,
+    /// How many loops are around it, itself included.
+    pub depth: u32,
+}
+
+/// The natural loops of a graph.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LoopForest {
+    loops: Vec<NaturalLoop>,
+    top: Vec<LoopId>,
+    /// The innermost loop of each node.
+    innermost: Vec<Option<LoopId>>,
+}
+
+impl NaturalLoop {
+    /// The node all entries lead to.
+    pub fn header(&self) -> u32 {
+        self.nodes[0]
+    }
+}
+
+impl LoopForest {
+    /// The loops of what `root` reaches. `reversed` is the graph turned around, `dominators` its dominator tree. Linear in the graph, but for nodes of nested
+    /// loops, which count once a loop.
+    pub fn new(graph: &Digraph, reversed: &Digraph, dominators: &DominatorTree, root: u32) -> LoopForest {
+        let mut forest = LoopForest { innermost: vec![None; graph.len()], ..LoopForest::default() };
+        let mut outermost = Vec::new();
+        // Inner headers first.
+        let order = graph.post_order(root);
+        for header in &order {
+            let is_back =
+                |from: &&u32| dominators.is_reachable(**from) && dominators.dominates(*header, **from);
+            let backedges: Vec<u32> = reversed.successors(*header).iter().filter(is_back).copied().collect();
+            if !backedges.is_empty() {
+                forest.discover(*header, backedges, reversed, dominators, &mut outermost);
+            }
+        }
+        forest.fill(&order);
+        forest
+    }
+
+    /// Makes the loop of a header, when those in it are there: walks from its backedges against the edges; what is in another loop already is stepped over, from the header of the
+    /// outermost. `outermost` says of each loop one around it, or itself.
+    fn discover(
+        &mut self,
+        header: u32,
+        mut pending: Vec<u32>,
+        reversed: &Digraph,
+        dominators: &DominatorTree,
+        outermost: &mut Vec<u32>,
+    ) {
+        let own = self.loops.len() as u32;
+        outermost.push(own);
+        self.loops.push(NaturalLoop { parent: None, children: Vec::new(), nodes: vec![header], depth: 0 });
+        while let Some(node) = pending.pop() {
+            let inner = match self.innermost[node as usize] {
+                Some(inner) => representative(outermost, inner.0),
+                None => {
+                    self.innermost[node as usize] = Some(LoopId(own));
+                    own
+                }
+            };
+            let is_new_loop = inner != own;
+            if is_new_loop {
+                self.loops[inner as usize].parent = Some(LoopId(own));
+                outermost[inner as usize] = own;
+            }
+            let through = if is_new_loop { self.loops[inner as usize].header() } else { node };
+            if through == header {
+                continue;
+            }
+            for from in reversed.successors(through) {
+                let known = self.innermost[*from as usize].map(|inner| representative(outermost, inner.0));
+                if known != Some(own) && dominators.is_reachable(*from) {
+                    pending.push(*from);
+                }
+            }
+        }
+    }
+
+    /// Nodes and children of all loops, in their order, from a postorder of the nodes.
+    fn fill(&mut self, order: &[u32]) {
+        for node in order {
+            let mut at = self.innermost[*node as usize];
+            if let Some(own) = at
+                && self.loops[own.0 as usize].header() == *node
+            {
+                // All that is in it is there, backwards.
+                let done = &mut self.loops[own.0 as usize];
+                done.nodes[1..].reverse();
+                done.children.reverse();
+                at = done.parent;
+                match at {
+                    Some(parent) => self.loops[parent.0 as usize].children.push(own),
+                    None => self.top.push(own),
+                }
+            }
+            while let Some(around) = at {
+                self.loops[around.0 as usize].nodes.push(*node);
+                at = self.loops[around.0 as usize].parent;
+            }
+        }
+        let mut pending = self.top.clone();
+        while let Some(id) = pending.pop() {
+            let around =
+                self.loops[id.0 as usize].parent.map_or(0, |parent| self.loops[parent.0 as usize].depth);
+            self.loops[id.0 as usize].depth = around + 1;
+            pending.extend_from_slice(&self.loops[id.0 as usize].children);
+        }
+    }
+
+    /// How many loops there are.
+    pub fn len(&self) -> usize {
+        self.loops.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.loops.is_empty()
+    }
+
+    /// The loops that are in no other.
+    pub fn top(&self) -> &[LoopId] {
+        &self.top
+    }
+
+    /// A loop.
+    pub fn get(&self, id: LoopId) -> &NaturalLoop {
+        &self.loops[id.0 as usize]
+    }
+
+    /// All loops, inner ones before those around them.
+    pub fn iter(&self) -> impl Iterator<Item = (LoopId, &NaturalLoop)> {
+        self.loops.iter().enumerate().map(|(id, own)| (LoopId(id as u32), own))
+    }
+
+    /// The innermost loop that holds a node.
+    pub fn innermost(&self, node: u32) -> Option<LoopId> {
+        self.innermost[node as usize]
+    }
+
+    /// Whether a loop holds a node. Linear in how deep the node's loop nests below.
+    pub fn contains(&self, id: LoopId, node: u32) -> bool {
+        let mut at = self.innermost[node as usize];
+        while let Some(own) = at {
+            if own == id {
+                return true;
+            }
+            at = self.get(own).parent;
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::tests::random_graph;
+    use super::*;
+
+    /// The loop of a header by its definition.
+    fn natural_loop(graph: &Digraph, tree: &DominatorTree, header: u32) -> BTreeSet<u32> {
+        let reversed = graph.reversed();
+        let is_back = |from: &&u32| tree.is_reachable(**from) && tree.dominates(header, **from);
+        let mut pending: Vec<u32> = reversed.successors(header).iter().filter(is_back).copied().collect();
+        let mut nodes: BTreeSet<u32> = BTreeSet::new();
+        while let Some(node) = pending.pop() {
+            if nodes.insert(node) && node != header {
+                pending.extend(reversed.successors(node).iter().filter(|from| tree.is_reachable(**from)));
+            }
+        }
+        nodes
+    }
+
+    #[test]
+    fn loops_are_what_the_definition_says() {
+        for seed in 0..2000 {
+            let graph = random_graph(seed);
+            let tree = DominatorTree::new(&graph, 0);
+            let forest = LoopForest::new(&graph, &graph.reversed(), &tree, 0);
+            let expected: Vec<(u32, BTreeSet<u32>)> = (0..graph.len() as u32)
+                .map(|header| (header, natural_loop(&graph, &tree, header)))
+                .filter(|(_, nodes)| !nodes.is_empty())
+                .collect();
+            assert_eq!(forest.len(), expected.len(), "{graph:?}");
+            for (id, own) in forest.iter() {
+                let nodes: BTreeSet<u32> = own.nodes.iter().copied().collect();
+                assert_eq!(nodes.len(), own.nodes.len(), "nodes stand once: {graph:?}");
+                assert!(expected.contains(&(own.header(), nodes.clone())), "{own:?} of {graph:?}");
+                let around = expected
+                    .iter()
+                    .filter(|(header, other)| *header != own.header() && nodes.is_subset(other));
+                assert_eq!(own.depth as usize, 1 + around.count(), "{own:?} of {graph:?}");
+                assert!(own.children.iter().all(|child| forest.get(*child).parent == Some(id)));
+                for node in 0..graph.len() as u32 {
+                    assert_eq!(forest.contains(id, node), nodes.contains(&node));
+                }
+            }
+        }
+    }
+}

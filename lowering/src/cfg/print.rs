@@ -1,0 +1,130 @@
+//! What `opt` prints of the loops of a function, to the character: `print<loops>`, `print<cycles>` and `print<domtree>`.
+//!
+//! Blocks have the numbers that [`to_ll`](crate::to_ll) gives them.
+
+use std::fmt::Write;
+
+use hashbrown::HashSet;
+use loomir_dialects::llvm;
+use loomir_ir::graph::cycles::{Cycle, CycleId};
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::{Body, OpRef};
+
+use super::Analysis;
+use crate::ll::block_numbers;
+
+/// What can be printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Printed {
+    /// Natural loops.
+    Loops,
+    /// Cycles.
+    Cycles,
+    /// The dominator tree.
+    Dominators,
+}
+
+/// What is asked for of every function of a module that has a body, in their order.
+pub fn print(module: &Body, what: Printed) -> String {
+    let mut text = String::new();
+    let blocks = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
+    for op in blocks.flat_map(|block| module.ops(block)) {
+        let function = module.nested(op).filter(|function| function.is(function.root(), llvm::FuncOp::DEF));
+        if let Some(function) = function.filter(|f| f.entry_block(f.region(f.root(), 0)).is_some()) {
+            print_function(function, what, &mut text);
+        }
+    }
+    text
+}
+
+/// A function with what is known of it and the numbers of its blocks.
+struct Printer<'f> {
+    analysis: &'f Analysis,
+    /// By the number of the block in the graph.
+    names: Vec<u32>,
+    text: &'f mut String,
+}
+
+fn print_function(function: &Body, what: Printed, text: &mut String) {
+    let analysis = Analysis::of(function);
+    let numbers = block_numbers(function);
+    let names = analysis.flow.blocks().iter().map(|block| numbers[block.index()]).collect();
+    let name = OpRef::new(function, function.root()).attr("sym_name");
+    let name = name.and_then(|name| name.as_str(function.ctx())).unwrap_or_default();
+    let mut printer = Printer { analysis: &analysis, names, text };
+    match what {
+        Printed::Loops => printer.loops(name),
+        Printed::Cycles => printer.cycles(name),
+        Printed::Dominators => printer.dominators(name),
+    }
+}
+
+impl Printer<'_> {
+    fn loops(&mut self, function: &str) {
+        let _ = writeln!(self.text, "Loop info for function '{function}':");
+        let mut pending: Vec<LoopId> = self.analysis.loops.top().iter().rev().copied().collect();
+        while let Some(id) = pending.pop() {
+            self.one_loop(id);
+            pending.extend(self.analysis.loops.get(id).children.iter().rev());
+        }
+    }
+
+    fn one_loop(&mut self, id: LoopId) {
+        let own = self.analysis.loops.get(id);
+        let indent = 4 * (own.depth as usize - 1);
+        let _ = write!(self.text, "{:indent$}Loop at depth {} containing: ", "", own.depth);
+        for (index, node) in own.nodes.iter().enumerate() {
+            let _ = write!(self.text, "{}%{}", if index == 0 { "" } else { "," }, self.names[*node as usize]);
+            let successors = self.analysis.flow.graph().successors(*node);
+            if index == 0 {
+                self.text.push_str("<header>");
+            }
+            if successors.contains(&own.header()) {
+                self.text.push_str("<latch>");
+            }
+            if successors.iter().any(|to| !self.analysis.loops.contains(id, *to)) {
+                self.text.push_str("<exiting>");
+            }
+        }
+        self.text.push('\n');
+    }
+
+    fn cycles(&mut self, function: &str) {
+        let _ = writeln!(self.text, "CycleInfo for function: {function}");
+        let forest = self.analysis.cycles();
+        let mut pending: Vec<CycleId> = forest.top().iter().rev().copied().collect();
+        while let Some(id) = pending.pop() {
+            self.one_cycle(forest.get(id));
+            pending.extend(forest.get(id).children.iter().rev());
+        }
+    }
+
+    fn one_cycle(&mut self, cycle: &Cycle) {
+        let indent = 4 * cycle.depth as usize;
+        let name = |node: &u32| self.names[*node as usize].to_string();
+        let entries: Vec<String> = cycle.entries.iter().map(name).collect();
+        let mut line = format!("{:indent$}depth={}: entries({})", "", cycle.depth, entries.join(" "));
+        let is_entry: HashSet<&u32> = cycle.entries.iter().collect();
+        for node in cycle.nodes.iter().filter(|node| !is_entry.contains(node)) {
+            let _ = write!(line, " {}", name(node));
+        }
+        self.text.push_str(&line);
+        self.text.push('\n');
+    }
+
+    fn dominators(&mut self, function: &str) {
+        let _ = writeln!(self.text, "DominatorTree for function: {function}");
+        self.text.push_str("=============================--------------------------------\n");
+        self.text.push_str("Inorder Dominator Tree: DFSNumbers invalid: 0 slow queries.\n");
+        let children = self.analysis.dominators.children(self.analysis.flow.graph(), 0);
+        let mut pending = vec![(0u32, 1usize)];
+        while let Some((node, level)) = pending.pop() {
+            let name = self.names[node as usize];
+            let (indent, depth) = (2 * level, level - 1);
+            let _ =
+                writeln!(self.text, "{:indent$}[{level}] %{name} {{4294967295,4294967295}} [{depth}]", "");
+            pending.extend(children[node as usize].iter().rev().map(|child| (*child, level + 1)));
+        }
+        let _ = writeln!(self.text, "Roots: %{} ", self.names[0]);
+    }
+}
