@@ -475,7 +475,8 @@ done:
 
 #[test]
 fn loops_are_printed_as_opt_prints_them() {
-    let printed = ["loops", "cycles", "domtree"].map(|form| stdout(&["opt", &format!("--emit={form}")], GRAPH));
+    let printed =
+        ["loops", "cycles", "domtree"].map(|form| stdout(&["opt", &format!("--emit={form}")], GRAPH));
     assert_snapshot!(printed.join("\n"));
 }
 

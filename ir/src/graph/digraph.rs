@@ -103,6 +103,65 @@ impl Digraph {
     }
 }
 
+/// A directed graph whose edges come and go. Edges are kept both ways; there may be several between two nodes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct MutableDigraph {
+    successors: Vec<Vec<u32>>,
+    predecessors: Vec<Vec<u32>>,
+}
+
+impl MutableDigraph {
+    /// A graph of `nodes` nodes without edges.
+    pub fn new(nodes: usize) -> MutableDigraph {
+        MutableDigraph { successors: vec![Vec::new(); nodes], predecessors: vec![Vec::new(); nodes] }
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.successors.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.successors.is_empty()
+    }
+
+    /// Where the edges out of a node lead.
+    pub fn successors(&self, node: u32) -> &[u32] {
+        &self.successors[node as usize]
+    }
+
+    /// Where the edges into a node come from.
+    pub fn predecessors(&self, node: u32) -> &[u32] {
+        &self.predecessors[node as usize]
+    }
+
+    /// Adds a node, whose number is returned.
+    pub fn add_node(&mut self) -> u32 {
+        self.successors.push(Vec::new());
+        self.predecessors.push(Vec::new());
+        self.successors.len() as u32 - 1
+    }
+
+    /// Adds an edge behind the others out of `from`.
+    pub fn add_edge(&mut self, from: u32, to: u32) {
+        self.successors[from as usize].push(to);
+        self.predecessors[to as usize].push(from);
+    }
+
+    /// Removes one edge from `from` to `to`, if there is one; returns whether. Linear in the edges of both nodes.
+    pub fn remove_edge(&mut self, from: u32, to: u32) -> bool {
+        let Some(at) = self.successors[from as usize].iter().position(|node| *node == to) else {
+            return false;
+        };
+        self.successors[from as usize].remove(at);
+        if let Some(at) = self.predecessors[to as usize].iter().position(|node| *node == from) {
+            self.predecessors[to as usize].remove(at);
+        }
+        true
+    }
+}
+
 /// The last of the chain of `next` from `at`, where that leads to itself; chains are halved on the way.
 pub(super) fn representative(next: &mut [u32], at: u32) -> u32 {
     let mut at = at;

@@ -1,106 +1,360 @@
-//! Dominator trees by the semi-NCA algorithm (Georgiadis, *Linear-Time Algorithms for Dominators and Related Problems*, 2005).
+//! Dominator trees: made by the semi-NCA algorithm (Georgiadis, *Linear-Time Algorithms for Dominators and Related Problems*, 2005), and kept true when edges come and
+//! go by depth-based search (Georgiadis, Italiano, Laura, Santaroni, *An Experimental Study of Dynamic Dominators*, 2012).
 //!
-//! O(n log n) in practice linear, without recursion. A query is two comparisons of depth-first numbers in the tree.
+//! Making a tree is in practice linear. A change costs what it affects: an edge that comes, the nodes whose dominator changes and those around them; one that goes,
+//! the subtree below what dominates both its ends. Nothing recurses. A query is two comparisons of depth-first numbers as long as nothing has changed; after a
+//! change it walks up the tree until the tree is [numbered](DominatorTree::renumber) again.
 
-use super::Digraph;
+use super::{Digraph, MutableDigraph};
 
-/// The dominator tree of a directed graph.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The dominator tree of a directed graph. Two are equal if they say the same.
+#[derive(Clone, Debug)]
 pub struct DominatorTree {
+    root: u32,
     /// Immediate dominator; itself for the root; `NONE` for what cannot be reached.
     idom: Vec<u32>,
-    /// When a depth-first walk of the tree enters and leaves a node.
+    /// How far down the tree a node is.
+    level: Vec<u32>,
+    /// The nodes a node immediately dominates: the first, and for each the one behind and before it.
+    first_child: Vec<u32>,
+    next_sibling: Vec<u32>,
+    previous_sibling: Vec<u32>,
+    /// When a depth-first walk of the tree enters and leaves a node, if `is_numbered`.
     enter: Vec<u32>,
     leave: Vec<u32>,
+    is_numbered: bool,
+    /// Numbers of nodes during a walk; `NONE` between walks.
+    scratch: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
 
+impl PartialEq for DominatorTree {
+    fn eq(&self, other: &Self) -> bool {
+        self.root == other.root && self.idom == other.idom
+    }
+}
+
+impl Eq for DominatorTree {}
+
+/// What a walk of part of a graph found: nodes in the order they were entered, the first of them the root, and of each its immediate dominator among them.
+struct Part {
+    order: Vec<u32>,
+    /// Places in `order`; that of the root is its own.
+    idom: Vec<u32>,
+}
+
 impl DominatorTree {
     /// The tree of a graph, from `root`.
     pub fn new(graph: &Digraph, root: u32) -> Self {
-        let n = graph.len();
-        let mut tree = DominatorTree { idom: vec![NONE; n], enter: vec![0; n], leave: vec![0; n] };
-        if n == 0 {
-            return tree;
+        let mut tree = DominatorTree::unreached(graph.len(), root);
+        if !graph.is_empty() {
+            tree.rebuild(|node| graph.successors(node));
         }
-        // Depth-first numbering.
-        let mut order = Vec::with_capacity(n);
-        let mut number = vec![NONE; n];
-        let mut parent = Vec::with_capacity(n);
+        tree.renumber();
+        tree
+    }
+
+    /// The tree of a graph that may change, from `root`.
+    pub fn of_mutable(graph: &MutableDigraph, root: u32) -> Self {
+        let mut tree = DominatorTree::unreached(graph.len(), root);
+        if graph.len() > 0 {
+            tree.rebuild(|node| graph.successors(node));
+        }
+        tree.renumber();
+        tree
+    }
+
+    /// The tree of `n` nodes without edges.
+    fn unreached(n: usize, root: u32) -> Self {
+        DominatorTree {
+            root,
+            idom: vec![NONE; n],
+            level: vec![0; n],
+            first_child: vec![NONE; n],
+            next_sibling: vec![NONE; n],
+            previous_sibling: vec![NONE; n],
+            enter: vec![0; n],
+            leave: vec![0; n],
+            is_numbered: false,
+            scratch: vec![NONE; n],
+        }
+    }
+
+    /// Makes all of the tree anew.
+    fn rebuild<'g>(&mut self, successors: impl Fn(u32) -> &'g [u32]) {
+        let mut tree = DominatorTree::unreached(self.idom.len(), self.root);
+        tree.idom[self.root as usize] = self.root;
+        let part = tree.walk(self.root, successors, |_| true);
+        tree.attach(&part);
+        *self = tree;
+    }
+
+    /// The nodes that `root` reaches through nodes that `enters` accepts, and their dominators in that part of the graph. Linear in it.
+    fn walk<'g>(
+        &mut self,
+        root: u32,
+        successors: impl Fn(u32) -> &'g [u32],
+        mut enters: impl FnMut(u32) -> bool,
+    ) -> Part {
+        let mut order = Vec::new();
+        let mut parent = Vec::new();
+        let number = &mut self.scratch;
         let mut stack = vec![(root, 0u32)];
         while let Some((node, from)) = stack.pop() {
             if number[node as usize] != NONE {
                 continue;
             }
-            number[node as usize] = order.len() as u32;
+            let me = order.len() as u32;
+            number[node as usize] = me;
             parent.push(from);
             order.push(node);
-            let me = number[node as usize];
-            stack.extend(graph.successors(node).iter().rev().map(|s| (*s, me)));
+            let to = successors(node).iter().rev();
+            stack.extend(to.filter(|to| number[**to as usize] == NONE && enters(**to)).map(|to| (*to, me)));
         }
-        let reached = order.len();
-        let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); reached];
+        let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); order.len()];
         for (i, node) in order.iter().enumerate() {
-            for s in graph.successors(*node) {
-                predecessors[number[*s as usize] as usize].push(i as u32);
+            for to in successors(*node) {
+                if let Some(into) = predecessors.get_mut(number[*to as usize] as usize) {
+                    into.push(i as u32);
+                }
             }
         }
-        // Semidominators, with path compression over the forest of what is done.
-        let mut semi: Vec<u32> = (0..reached as u32).collect();
-        let mut label: Vec<u32> = (0..reached as u32).collect();
-        let mut ancestor = parent.clone();
-        let mut path = Vec::new();
-        for w in (1..reached as u32).rev() {
-            let mut best = parent[w as usize];
-            for &v in &predecessors[w as usize] {
-                let candidate =
-                    if v <= w { v } else { eval(v, w, &mut ancestor, &mut label, &semi, &mut path) };
-                let candidate = if v <= w { candidate } else { semi[candidate as usize] };
-                best = best.min(candidate);
-            }
-            semi[w as usize] = best;
+        for node in &order {
+            number[*node as usize] = NONE;
         }
-        // The immediate dominator is the nearest ancestor not below the semidominator.
-        let mut idom = parent;
-        for w in 1..reached {
-            let mut d = idom[w];
-            while d > semi[w] {
-                d = idom[d as usize];
-            }
-            idom[w] = d;
-        }
-        for w in 0..reached {
-            tree.idom[order[w] as usize] = order[idom[w] as usize];
-        }
-        tree.number_tree(&order, &idom);
-        tree
+        Part { idom: semi_nca(parent, &predecessors), order }
     }
 
-    fn number_tree(&mut self, order: &[u32], idom: &[u32]) {
-        let mut children: Vec<Vec<u32>> = vec![Vec::new(); order.len()];
-        for w in 1..order.len() {
-            children[idom[w] as usize].push(w as u32);
+    /// Gives the nodes of a part, but its root, the dominators it says. None of them is in the tree.
+    fn attach(&mut self, part: &Part) {
+        for place in 1..part.order.len() {
+            self.put_below(part.order[place], part.order[part.idom[place] as usize]);
+        }
+    }
+
+    /// Puts a node that is nowhere into the tree, without what is below it.
+    fn put_below(&mut self, node: u32, parent: u32) {
+        let first = self.first_child[parent as usize];
+        self.idom[node as usize] = parent;
+        self.level[node as usize] = self.level[parent as usize] + 1;
+        self.next_sibling[node as usize] = first;
+        self.previous_sibling[node as usize] = NONE;
+        if first != NONE {
+            self.previous_sibling[first as usize] = node;
+        }
+        self.first_child[parent as usize] = node;
+        self.is_numbered = false;
+    }
+
+    /// Takes a node from its parent; what is below it stays there.
+    fn cut(&mut self, node: u32) {
+        let (previous, next) = (self.previous_sibling[node as usize], self.next_sibling[node as usize]);
+        match previous {
+            NONE => {
+                let parent = self.idom[node as usize];
+                self.first_child[parent as usize] = next;
+            }
+            _ => self.next_sibling[previous as usize] = next,
+        }
+        if next != NONE {
+            self.previous_sibling[next as usize] = previous;
+        }
+        self.idom[node as usize] = NONE;
+        self.is_numbered = false;
+    }
+
+    /// The nodes at and below `top`, each before those below it. Linear in them.
+    fn subtree(&self, top: u32) -> Vec<u32> {
+        let mut nodes = vec![top];
+        let mut next = 0;
+        while let Some(node) = nodes.get(next).copied() {
+            nodes.extend(self.children_of(node));
+            next += 1;
+        }
+        nodes
+    }
+
+    fn children_of(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
+        let some = |node: u32| (node != NONE).then_some(node);
+        let first = some(self.first_child[node as usize]);
+        std::iter::successors(first, move |child| some(self.next_sibling[*child as usize]))
+    }
+
+    // Changes.
+
+    /// Makes room for a new node of the graph, which nothing leads to yet.
+    pub fn add_node(&mut self) {
+        let all = [&mut self.idom, &mut self.first_child, &mut self.next_sibling, &mut self.previous_sibling];
+        for list in all.into_iter().chain([&mut self.scratch]) {
+            list.push(NONE);
+        }
+        for list in [&mut self.level, &mut self.enter, &mut self.leave] {
+            list.push(0);
+        }
+    }
+
+    /// Takes in an edge that `graph` has got.
+    pub fn edge_added(&mut self, graph: &MutableDigraph, from: u32, to: u32) {
+        if !self.is_reachable(from) {
+            return;
+        }
+        if self.is_reachable(to) {
+            return self.reached_again(graph, from, to);
+        }
+        // What is reached through it hangs below it; what that leads to elsewhere is reached once more.
+        self.put_below(to, from);
+        let idom = std::mem::take(&mut self.idom);
+        let part = self.walk(to, |node| graph.successors(node), |node| idom[node as usize] == NONE);
+        self.idom = idom;
+        self.attach(&part);
+        for node in &part.order {
+            for beyond in graph.successors(*node) {
+                self.reached_again(graph, *node, *beyond);
+            }
+        }
+    }
+
+    /// Takes in an edge between two nodes that are reached: the nodes it gives a new way to move up to what dominates both its ends.
+    fn reached_again(&mut self, graph: &MutableDigraph, from: u32, to: u32) {
+        let common = self.nearest_common(from, to);
+        // Nodes at this level or above keep their dominators.
+        let fixed = self.level[common as usize] + 1;
+        if self.level[to as usize] <= fixed {
+            return;
+        }
+        let mut affected = Vec::new();
+        let mut visited = vec![to];
+        self.scratch[to as usize] = 0;
+        let mut deepest = std::collections::BinaryHeap::from([(self.level[to as usize], to)]);
+        while let Some((level, node)) = deepest.pop() {
+            affected.push(node);
+            // Through nodes further down, which keep theirs, to others that do not.
+            let mut below = vec![node];
+            while let Some(node) = below.pop() {
+                for next in graph.successors(node) {
+                    let own = self.level[*next as usize];
+                    if own <= fixed || self.scratch[*next as usize] != NONE {
+                        continue;
+                    }
+                    self.scratch[*next as usize] = 0;
+                    visited.push(*next);
+                    match own > level {
+                        true => below.push(*next),
+                        false => deepest.push((own, *next)),
+                    }
+                }
+            }
+        }
+        for node in visited {
+            self.scratch[node as usize] = NONE;
+        }
+        for node in affected {
+            self.cut(node);
+            self.put_below(node, common);
+            self.set_levels_below(node);
+        }
+    }
+
+    /// Gives what is below a node its level. Linear in what changes.
+    fn set_levels_below(&mut self, top: u32) {
+        let mut pending = vec![top];
+        while let Some(node) = pending.pop() {
+            let level = self.level[node as usize] + 1;
+            let mut child = self.first_child[node as usize];
+            while child != NONE {
+                if self.level[child as usize] != level {
+                    self.level[child as usize] = level;
+                    pending.push(child);
+                }
+                child = self.next_sibling[child as usize];
+            }
+        }
+    }
+
+    /// Takes in that `graph` has lost an edge.
+    pub fn edge_removed(&mut self, graph: &MutableDigraph, from: u32, to: u32) {
+        let is_there = graph.successors(from).contains(&to);
+        if is_there || !self.is_reachable(from) || !self.is_reachable(to) {
+            return;
+        }
+        let common = self.nearest_common(from, to);
+        if common == to {
+            return;
+        }
+        // Reached still, if something leads there that it does not dominate.
+        let supports = |node: &&u32| self.is_reachable(**node) && self.nearest_common(**node, to) != to;
+        if self.idom[to as usize] != from || graph.predecessors(to).iter().any(|node| supports(&node)) {
+            return self.rebuild_below(graph, common);
+        }
+        // What was reached through it only goes; other nodes that it led to may have dominators further down now.
+        let lost = self.subtree(to);
+        let mut top = to;
+        for node in &lost {
+            for beyond in graph.successors(*node) {
+                if self.is_reachable(*beyond) {
+                    let common = self.nearest_common(*beyond, to);
+                    if common != *beyond && self.level[common as usize] < self.level[top as usize] {
+                        top = common;
+                    }
+                }
+            }
+        }
+        self.cut(to);
+        for node in &lost {
+            self.idom[*node as usize] = NONE;
+            self.first_child[*node as usize] = NONE;
+        }
+        if top != to {
+            self.rebuild_below(graph, top);
+        }
+    }
+
+    /// Makes what is below a node anew. Linear in it and the edges out of it.
+    fn rebuild_below(&mut self, graph: &MutableDigraph, top: u32) {
+        let old = self.subtree(top);
+        let level = self.level[top as usize];
+        let levels = std::mem::take(&mut self.level);
+        let idom = std::mem::take(&mut self.idom);
+        // An edge out of a subtree leads to nodes of it, or not deeper than its top.
+        let enters = |node: u32| idom[node as usize] != NONE && levels[node as usize] > level;
+        let part = self.walk(top, |node| graph.successors(node), enters);
+        (self.level, self.idom) = (levels, idom);
+        for node in &old[1..] {
+            self.idom[*node as usize] = NONE;
+            self.first_child[*node as usize] = NONE;
+        }
+        self.first_child[top as usize] = NONE;
+        self.is_numbered = false;
+        self.attach(&part);
+    }
+
+    /// Numbers the tree, so that queries are quick again. Linear.
+    pub fn renumber(&mut self) {
+        if self.is_numbered || !self.is_reachable(self.root) {
+            return;
         }
         let mut clock = 0;
-        let mut stack = vec![(0u32, false)];
-        while let Some((w, done)) = stack.pop() {
+        let mut stack = vec![(self.root, false)];
+        while let Some((node, done)) = stack.pop() {
             clock += 1;
-            let node = order[w as usize] as usize;
             if done {
-                self.leave[node] = clock;
+                self.leave[node as usize] = clock;
             } else {
-                self.enter[node] = clock;
-                stack.push((w, true));
-                stack.extend(children[w as usize].iter().rev().map(|c| (*c, false)));
+                self.enter[node as usize] = clock;
+                stack.push((node, true));
+                stack.extend(self.children_of(node).map(|child| (child, false)));
             }
         }
+        self.is_numbered = true;
     }
 
-    /// The nodes whose immediate dominator each node is, in the order of a depth-first walk of `graph` from `root`. Linear.
-    pub fn children(&self, graph: &Digraph, root: u32) -> Vec<Vec<u32>> {
+    // Queries.
+
+    /// The nodes whose immediate dominator each node is, in the order of a depth-first walk of `graph`. Linear.
+    pub fn children(&self, graph: &Digraph) -> Vec<Vec<u32>> {
         let mut children = vec![Vec::new(); graph.len()];
-        for node in graph.pre_order(root) {
+        for node in graph.pre_order(self.root) {
             if let Some(parent) = self.idom(node) {
                 children[parent as usize].push(node);
             }
@@ -116,7 +370,7 @@ impl DominatorTree {
 
     /// Whether the root reaches `node`.
     pub fn is_reachable(&self, node: u32) -> bool {
-        self.idom[node as usize] != NONE
+        self.idom.get(node as usize).is_some_and(|d| *d != NONE)
     }
 
     /// Whether every path from the root to `b` passes `a`. True of `a == b`, and of every `a` if `b` cannot be reached.
@@ -124,10 +378,62 @@ impl DominatorTree {
         if a == b || !self.is_reachable(b) {
             return true;
         }
-        self.is_reachable(a)
-            && self.enter[a as usize] <= self.enter[b as usize]
-            && self.leave[b as usize] <= self.leave[a as usize]
+        if !self.is_reachable(a) {
+            return false;
+        }
+        if self.is_numbered {
+            return self.enter[a as usize] <= self.enter[b as usize]
+                && self.leave[b as usize] <= self.leave[a as usize];
+        }
+        let mut at = b;
+        while self.level[at as usize] > self.level[a as usize] {
+            at = self.idom[at as usize];
+        }
+        at == a
     }
+
+    /// The lowest node that dominates both of two nodes that can be reached. Linear in how far it is up.
+    pub fn nearest_common(&self, a: u32, b: u32) -> u32 {
+        let (mut a, mut b) = (a, b);
+        while a != b {
+            if self.level[a as usize] < self.level[b as usize] {
+                std::mem::swap(&mut a, &mut b);
+            }
+            a = self.idom[a as usize];
+        }
+        a
+    }
+}
+
+/// Immediate dominators, as places, from the parents of a depth-first walk and the predecessors of each node.
+fn semi_nca(parent: Vec<u32>, predecessors: &[Vec<u32>]) -> Vec<u32> {
+    let reached = parent.len();
+    // Semidominators, with path compression over the forest of what is done.
+    let mut semi: Vec<u32> = (0..reached as u32).collect();
+    let mut label: Vec<u32> = (0..reached as u32).collect();
+    let mut ancestor = parent.clone();
+    let mut path = Vec::new();
+    for w in (1..reached as u32).rev() {
+        let mut best = parent[w as usize];
+        for &v in &predecessors[w as usize] {
+            let candidate = match v <= w {
+                true => v,
+                false => semi[eval(v, w, &mut ancestor, &mut label, &semi, &mut path) as usize],
+            };
+            best = best.min(candidate);
+        }
+        semi[w as usize] = best;
+    }
+    // The immediate dominator is the nearest ancestor not below the semidominator.
+    let mut idom = parent;
+    for w in 1..reached {
+        let mut d = idom[w];
+        while d > semi[w] {
+            d = idom[d as usize];
+        }
+        idom[w] = d;
+    }
+    idom
 }
 
 /// The node of least semidominator on the path from `v` up to, not including, the nodes numbered below `last`.
@@ -158,40 +464,69 @@ fn eval(
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{Random, random_graph};
     use super::*;
 
     /// Dominance by its definition: `b` is not reached when `a` is taken out.
-    fn dominates_by_removal(successors: &[Vec<u32>], a: u32, b: u32) -> bool {
-        let mut seen = vec![false; successors.len()];
+    fn dominates_by_removal(graph: &Digraph, a: u32, b: u32) -> bool {
+        let mut seen = vec![false; graph.len()];
         let mut stack = if a == 0 { vec![] } else { vec![0u32] };
         while let Some(n) = stack.pop() {
             if n == a || std::mem::replace(&mut seen[n as usize], true) {
                 continue;
             }
-            stack.extend(&successors[n as usize]);
+            stack.extend(graph.successors(n));
         }
         a == b || !seen[b as usize]
     }
 
     #[test]
     fn agrees_with_the_definition_on_random_graphs() {
-        let mut state = 1u64;
-        let mut random = |n: u64| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) % n
-        };
-        for _ in 0..2000 {
-            let n = 1 + random(9);
-            let graph: Vec<Vec<u32>> =
-                (0..n).map(|_| (0..random(4)).map(|_| random(n) as u32).collect()).collect();
-            let edges = graph.iter().enumerate().flat_map(|(a, to)| to.iter().map(move |b| (a as u32, *b)));
-            let tree = DominatorTree::new(&Digraph::new(n as usize, &edges.collect::<Vec<_>>()), 0);
-            for a in 0..n as u32 {
-                for b in 0..n as u32 {
+        for seed in 0..2000 {
+            let graph = random_graph(seed);
+            let tree = DominatorTree::new(&graph, 0);
+            for a in 0..graph.len() as u32 {
+                for b in 0..graph.len() as u32 {
                     // A node that is not reached dominates only what is not reached either.
                     let expected = dominates_by_removal(&graph, a, b)
                         && (a == b || tree.is_reachable(a) || !tree.is_reachable(b));
                     assert_eq!(tree.dominates(a, b), expected, "{a} over {b} in {graph:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn kept_true_it_equals_one_made_anew() {
+        for seed in 0..400 {
+            let mut random = Random::new(seed);
+            let mut graph = MutableDigraph::new(1);
+            let mut tree = DominatorTree::of_mutable(&graph, 0);
+            for step in 0..60 {
+                let n = graph.len() as u32;
+                let (from, to) = (random.below(n), random.below(n));
+                match random.below(10) {
+                    0..2 => {
+                        graph.add_node();
+                        tree.add_node();
+                    }
+                    2..7 => {
+                        graph.add_edge(from, to);
+                        tree.edge_added(&graph, from, to);
+                    }
+                    7..9 => {
+                        let to = graph.successors(from).get(random.below(3) as usize).copied();
+                        if let Some(to) = to {
+                            graph.remove_edge(from, to);
+                            tree.edge_removed(&graph, from, to);
+                        }
+                    }
+                    _ => tree.renumber(),
+                }
+                let anew = DominatorTree::of_mutable(&graph, 0);
+                assert_eq!(tree, anew, "seed {seed}, step {step}: {graph:?}");
+                for a in 0..graph.len() as u32 {
+                    assert!((0..graph.len() as u32).all(|b| tree.dominates(a, b) == anew.dominates(a, b)));
                 }
             }
         }

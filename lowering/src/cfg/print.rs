@@ -116,7 +116,7 @@ impl Printer<'_> {
         let _ = writeln!(self.text, "DominatorTree for function: {function}");
         self.text.push_str("=============================--------------------------------\n");
         self.text.push_str("Inorder Dominator Tree: DFSNumbers invalid: 0 slow queries.\n");
-        let children = self.analysis.dominators.children(self.analysis.flow.graph(), 0);
+        let children = self.analysis.dominators.children(self.analysis.flow.graph());
         let mut pending = vec![(0u32, 1usize)];
         while let Some((node, level)) = pending.pop() {
             let name = self.names[node as usize];
