@@ -11,12 +11,13 @@ use loomir::AliasMode;
 use loomir::ir::{Block, Body, text, verifier};
 use loomir::transforms::tree::raise::raise;
 use loomir::transforms::tree::regenerate::{Rewrite, regenerate};
-use loomir::transforms::tree::{Forest, Green, Node};
+use loomir::transforms::tree::{Forest, Green, Node, Red};
 use loomir_benches::{Kind, program};
 
 const LOOPS: usize = 1000;
 const VARIANTS: usize = 1_000_000;
 const WRITTEN: usize = 1000;
+const EDITS_INSIDE: usize = 100_000;
 
 fn main() {
     let function = function();
@@ -43,6 +44,20 @@ fn main() {
     let mut seen = vec![false; forest.len()];
     let different = variants.iter().filter(|tree| !std::mem::replace(&mut seen[tree.index()], true)).count();
 
+    // Inside a nest, where a cursor stands: the first two statements of its body in the other order.
+    let (nodes_before, bytes_before) = (forest.len(), forest.bytes());
+    let start = Instant::now();
+    let mut inside = original;
+    for turn in 0..EDITS_INSIDE {
+        let mut cursor = Red::of(inside);
+        cursor.down(&forest, first + turn * 7 % LOOPS);
+        let pair: Vec<Green> = cursor.children(&forest).take(2).collect();
+        cursor.splice(&mut forest, 0..2, &[pair[1], pair[0]]);
+        inside = cursor.root();
+    }
+    let edit_inside = start.elapsed() / EDITS_INSIDE as u32;
+    let (made_inside, grown_inside) = (forest.len() - nodes_before, forest.bytes() - bytes_before);
+
     let start = Instant::now();
     let mut verified = 0;
     for variant in variants.iter().step_by(VARIANTS / WRITTEN) {
@@ -61,6 +76,11 @@ fn main() {
     println!("| loops in the program | {LOOPS} |");
     let (nodes, bytes) = (made / VARIANTS, grown / VARIANTS);
     println!("| an edit | {:.2} µs, {nodes} nodes, {bytes} bytes |", edit.as_secs_f64() * 1e6);
+    let (nodes, bytes) = (made_inside / EDITS_INSIDE, grown_inside / EDITS_INSIDE);
+    println!(
+        "| an edit inside a loop, by a cursor | {:.2} µs, {nodes} nodes, {bytes} bytes |",
+        edit_inside.as_secs_f64() * 1e6
+    );
     println!("| variants held | {VARIANTS}, {different} of them different |");
     println!("| memory for all | {:.0} MiB |", forest.bytes() as f64 / 1_048_576.0);
     let each = written.as_secs_f64() * 1e3;

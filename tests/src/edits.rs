@@ -2,7 +2,7 @@
 
 use loomir::ir::Body;
 use loomir::transforms::dependence::form::Form;
-use loomir::transforms::tree::{Forest, Green, Node, Program};
+use loomir::transforms::tree::{Forest, Green, Node, Program, Red};
 
 use crate::random::Random;
 
@@ -18,17 +18,17 @@ pub fn edit(
     tree: Green,
     random: &mut Random,
 ) -> Option<(Green, usize)> {
-    let items: Vec<Green> = forest.items(tree).collect();
-    let loops: Vec<usize> =
-        (0..items.len()).filter(|at| matches!(forest.get(items[*at]), Node::Loop { .. })).collect();
-    // Inside a loop, or here.
-    if !loops.is_empty() && random.chance(45) {
-        let at = *random.pick(&loops);
-        let Node::Loop { header, body } = forest.get(items[at]) else { return None };
-        let (body, kind) = edit(ir, forest, program, body, random)?;
-        let item = forest.with_header(header, body);
-        return Some((forest.splice(tree, at..at + 1, &[item]), kind));
-    }
+    let mut cursor = Red::of(tree);
+    let (items, loops) = loop {
+        let items: Vec<Green> = cursor.children(forest).collect();
+        let loops: Vec<usize> =
+            (0..items.len()).filter(|at| matches!(forest.get(items[*at]), Node::Loop { .. })).collect();
+        // Inside a loop, or here.
+        if loops.is_empty() || !random.chance(45) {
+            break (items, loops);
+        }
+        cursor.down(forest, *random.pick(&loops));
+    };
     let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3]);
     let (range, new): (std::ops::Range<usize>, Vec<Green>) = match kind {
         0 => {
@@ -76,7 +76,8 @@ pub fn edit(
             (at..at + 1, new)
         }
     };
-    Some((forest.splice(tree, range, &new), kind))
+    cursor.splice(forest, range, &new);
+    Some((cursor.root(), kind))
 }
 
 /// Whether an item is a statement that has results.

@@ -9,6 +9,8 @@
 //!     block ──raise──> (program, root) ──edits──> root' ──regenerate──> block'
 //! ```
 //!
+//! Who walks about in a tree does so with a [`Red`] cursor, which knows what is around and can edit where it stands.
+//!
 //! A leaf is one statement of the program with an affine map from the loops around the leaf to the statement's iterations. Loops step by
 //! one; strides, shifts and reversals are in the maps. Loop variables have no names: an index counts loops outwards, 0 is the
 //! innermost, so equal bodies are equal wherever they stand.
@@ -17,10 +19,12 @@ pub mod edit;
 pub mod green;
 pub mod program;
 pub mod raise;
+pub mod red;
 pub mod regenerate;
 mod sequence;
 mod sides;
 
 pub use green::{Assumption, AssumptionId, Forest, Green, Header, HeaderId, Map, Node, Origin, Span};
 pub use program::{IfId, LoopId, Program, StatementId};
+pub use red::Red;
 pub use sides::{If, Item};
