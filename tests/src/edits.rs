@@ -83,7 +83,9 @@ pub fn edit(
 /// Whether an item is a statement that has results.
 fn computes(forest: &Forest, program: &Program, ir: &Body, item: Green) -> bool {
     match forest.get(item) {
-        Node::Leaf { statement, .. } => ir.num_results(program.statement(statement).op) > 0,
+        Node::Leaf { statement, .. } => {
+            program.statement(statement).ops.iter().any(|op| ir.num_results(*op) > 0)
+        }
         _ => false,
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use loomir::ir::{Body, Trait, Value};
+use loomir::ir::{Body, Value};
 use loomir::transforms::dependence::base::{Base, Bases, Overlap};
 use loomir::transforms::dependence::form::Form;
 use loomir::transforms::tree::{Forest, Green, Node, Program, Span, StatementId};
@@ -166,13 +166,17 @@ pub fn compare(
     new: &[Instance],
     values: Values,
 ) -> Finding {
-    let is_pure = |id: StatementId| body.has_trait(program.statement(id).op, Trait::Pure);
+    let is_pure = |id: StatementId| program.statement(id).is_pure(body);
     let mut places: BTreeMap<&Instance, Vec<usize>> = BTreeMap::new();
     for (place, instance) in new.iter().enumerate().filter(|(_, instance)| !is_pure(instance.0)) {
         places.entry(instance).or_default().push(place);
     }
     let name = |(id, iteration): &Instance| {
-        format!("'{}' of statement {} in {iteration:?}", body.op_ref(program.statement(*id).op).name(), id.0)
+        format!(
+            "'{}' of statement {} in {iteration:?}",
+            body.op_ref(program.statement(*id).op()).name(),
+            id.0
+        )
     };
     let mut wanted = 0;
     for instance in old.iter().filter(|instance| !is_pure(instance.0)) {

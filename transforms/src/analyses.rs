@@ -6,10 +6,11 @@
 //! | [`ClosedForms`] | which values are followed as affine forms | none, affine, polyhedral |
 //! | [`Accesses`] | where in its object an access is | alias, linear, delinearized |
 //! | [`ControlFlow`] | when does what is inside a conditional run | cfg, predicates |
+//! | [`Statements`] | which operations are moved together | op, tied, block |
 //!
 //! An implementation answers for itself only: what it cannot tell it says so, and everybody takes the worst case. So any combination
 //! is sound, and a less precise one is cheaper or easier to understand, and refuses more. Each interface can be implemented in another crate.
-//! The defaults are the most precise.
+//! The defaults are the most precise, and the finest statements.
 
 use std::sync::Arc;
 
@@ -21,12 +22,14 @@ pub use accesses::{Accesses, Elements, Site};
 pub use closed_forms::ClosedForms;
 pub use control_flow::ControlFlow;
 pub use dependence::{Answer, Dependence, Example, Order, Question, Relation};
+pub use statements::Statements;
 
 pub mod accesses;
 pub mod closed_forms;
 pub mod control_flow;
 pub mod dependence;
 mod directions;
+pub mod statements;
 
 /// Which implementation of each interface is used.
 #[derive(Clone, Debug)]
@@ -39,6 +42,8 @@ pub struct Analyses {
     pub accesses: Arc<dyn Accesses>,
     /// When something runs.
     pub control_flow: Arc<dyn ControlFlow>,
+    /// What is moved together.
+    pub statements: Arc<dyn Statements>,
 }
 
 impl Default for Analyses {
@@ -48,6 +53,7 @@ impl Default for Analyses {
             closed_forms: Arc::new(closed_forms::Polyhedral),
             accesses: Arc::new(accesses::Delinearized),
             control_flow: Arc::new(control_flow::Predicates),
+            statements: Arc::new(statements::Single),
         }
     }
 }
@@ -97,8 +103,16 @@ pub const CONTROL_FLOW: Interface = Interface {
     help: "what conditions say: cfg (nothing: what is inside may run), predicates (when it runs)",
 };
 
+/// The interface [`Statements`].
+pub const STATEMENTS: Interface = Interface {
+    name: "statements",
+    implementations: &["block", "tied", "op"],
+    default: "op",
+    help: "what is moved together: block (neighbours), tied (what computes a value and what uses it), op (each operation by itself)",
+};
+
 /// The interfaces.
-pub const INTERFACES: [Interface; 4] = [DEPENDENCE, CLOSED_FORMS, ACCESSES, CONTROL_FLOW];
+pub const INTERFACES: [Interface; 5] = [DEPENDENCE, CLOSED_FORMS, ACCESSES, CONTROL_FLOW, STATEMENTS];
 
 impl Interface {
     /// The option of a pass: its name, its default, what it says.
@@ -118,6 +132,7 @@ impl Analyses {
             "closed-forms" => closed_forms::named(implementation).map(|own| self.closed_forms = own),
             "accesses" => accesses::named(implementation).map(|own| self.accesses = own),
             "control-flow" => control_flow::named(implementation).map(|own| self.control_flow = own),
+            "statements" => statements::named(implementation).map(|own| self.statements = own),
             _ => return Err(format!("there is no interface '{interface}'")),
         };
         let known =

@@ -208,7 +208,7 @@ fn hand_on(
     let part_of = |piece: usize| cuts.iter().filter(|at| **at <= piece).count();
     // Each use with the piece it is in and the operation that is; or with the first of the pieces that it decides.
     let place = |user: Op| match pieces.holding(body, user) {
-        Some(piece) => Some((piece, pieces.op(piece), user)),
+        Some((piece, op)) => Some((piece, op, user)),
         None => Some((pieces.decided(program, user).next()?, user, user)),
     };
     let mut uses: Vec<(usize, Op, Op)> = body.uses(value).filter_map(|used| place(used.op)).collect();
@@ -219,7 +219,13 @@ fn hand_on(
         let next = reads.len();
         let at = *of_block.entry((part_of(piece), body.block_of(before))).or_insert(next);
         match reads.get_mut(at) {
-            Some(read) => read.users.push(user),
+            Some(read) => {
+                // Statements of several operations need not be in the order of the text.
+                if body.is_before_in_block(before, read.before) {
+                    read.before = before;
+                }
+                read.users.push(user);
+            }
             None => reads.push(Read { before, users: vec![user] }),
         }
     }
@@ -332,6 +338,7 @@ pub const PASS: PassInfo = PassInfo {
         INTERFACES[1].option(),
         INTERFACES[2].option(),
         INTERFACES[3].option(),
+        INTERFACES[4].option(),
     ],
     make: |options| {
         let default = Options::default();

@@ -542,6 +542,7 @@ pub const PASS: PassInfo = PassInfo {
         INTERFACES[1].option(),
         INTERFACES[2].option(),
         INTERFACES[3].option(),
+        INTERFACES[4].option(),
     ],
     make: |options| {
         let default = Options::default();

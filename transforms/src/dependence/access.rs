@@ -132,6 +132,11 @@ impl<'b> Reader<'b> {
         Surroundings { facts: Arc::new(self.forms.facts()), ..self.surroundings.clone() }
     }
 
+    /// The objects.
+    pub fn bases(&self) -> &Bases<'b> {
+        &self.bases
+    }
+
     /// Makes what is defined directly in the body of an entered loop known by name.
     pub fn enter(&mut self, block: Block) {
         self.forms.enter(block);
@@ -314,6 +319,12 @@ impl<'b> Reader<'b> {
 }
 
 impl Effects {
+    /// What is touched by what has these effects and then by what has others.
+    pub fn and_then(mut self, other: Effects) -> Effects {
+        self.classes.extend(other.classes);
+        Effects { world: self.world.or(other.world), ..self }
+    }
+
     fn touch_world(&mut self, op: Op, domain: &Arc<Domain>) {
         self.world = self.world.or(Some(op));
         self.classes.push((Class::whole(Base::World, true, domain), op));

@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use hashbrown::HashMap;
-use loomir_ir::{Body, Op, Trait, Value};
+use loomir_ir::{Body, Op, Value};
 
 use crate::tree::{Forest, Green, IfId, Map, Node, Program};
 
@@ -68,7 +68,7 @@ impl Pieces {
                     guards.pop();
                     continue;
                 }
-                Node::Leaf { statement, .. } => vec![program.statement(statement).op],
+                Node::Leaf { statement, .. } => program.statement(statement).ops.clone(),
                 Node::Loop { header, .. } => {
                     let origins = &forest.header(header).origins;
                     origins.iter().map(|origin| program.loop_info(origin.of).op).collect()
@@ -83,14 +83,13 @@ impl Pieces {
             let mut uses: Vec<(usize, Value)> = used.filter_map(from).collect();
             uses.sort_unstable_by_key(|(from, value)| (*from, value.index()));
             uses.dedup();
-            let pure = matches!(forest.get(item), Node::Leaf { .. }) && ir.has_trait(op, Trait::Pure);
-            let writes = match forest.get(item) {
-                Node::Leaf { statement, .. } => {
-                    let effects = &program.statement(statement).effects;
-                    effects.world.is_some() || effects.classes.iter().any(|(class, _)| class.writes)
-                }
-                _ => true,
-            };
+            let (mut pure, mut writes) = (false, true);
+            if let Node::Leaf { statement, .. } = forest.get(item) {
+                let info = program.statement(statement);
+                pure = info.is_pure(ir);
+                writes = info.effects.world.is_some()
+                    || info.effects.classes.iter().any(|(class, _)| class.writes);
+            }
             let place = self.pieces.len();
             self.of_op.extend(ops.into_iter().map(|op| (op, place)));
             self.pieces.push(Piece { guards: guards.clone(), item, op, uses, pure, writes });
@@ -130,9 +129,10 @@ impl Pieces {
         pieces.filter(move |(_, piece)| piece.guards.iter().any(is_it)).map(|(place, _)| place)
     }
 
-    /// The piece in which an operation is.
-    pub(crate) fn holding(&self, ir: &Body, op: Op) -> Option<usize> {
-        std::iter::successors(Some(op), |op| ir.parent_op(*op)).find_map(|op| self.of_op.get(&op).copied())
+    /// The piece in which an operation is, and the operation of the piece that it is, or is inside.
+    pub(crate) fn holding(&self, ir: &Body, op: Op) -> Option<(usize, Op)> {
+        let own = |op: Op| Some((*self.of_op.get(&op)?, op));
+        std::iter::successors(Some(op), |op| ir.parent_op(*op)).find_map(own)
     }
 
     /// For each place before a piece how many values would have to be handed over a cut there; nothing where one side writes nothing.

@@ -145,7 +145,7 @@ fn operations(program: &Program, forest: &Forest, item: Item, ops: &mut Vec<Op>)
         Item::Other(green) => green,
     };
     match forest.get(green) {
-        Node::Leaf { statement, .. } => ops.push(program.statement(statement).op),
+        Node::Leaf { statement, .. } => ops.extend(&program.statement(statement).ops),
         Node::Loop { header, .. } => {
             ops.extend(forest.header(header).origins.iter().map(|origin| program.loop_info(origin.of).op));
         }

@@ -289,7 +289,7 @@ impl Cutting {
     /// The cut nearest to an operation that leaves it out of the part.
     fn beside(&self, ir: &Body, fault: Op, takes_head: bool) -> Option<usize> {
         let pieces = &self.item.1;
-        let piece = pieces.holding(ir, fault)?;
+        let piece = pieces.holding(ir, fault)?.0;
         match takes_head {
             true => self.cuts.iter().rev().find(|at| **at <= piece).copied(),
             false => self.cuts.iter().find(|at| **at > piece).copied(),

@@ -4,7 +4,7 @@
 //! what differs is judged within one iteration of them. Items of a sequence that both have are judged only against those they have changed places with.
 
 use hashbrown::{HashMap, HashSet};
-use loomir_ir::{Body, Op, Trait};
+use loomir_ir::{Body, Op};
 use loomir_polyhedra::Limits;
 
 use super::placed::{Arm, Placed, leaves};
@@ -243,7 +243,7 @@ impl<'a> Checker<'a> {
         let sorted = |leaves: &[Placed]| {
             let mut all: Vec<(u32, StatementId)> =
                 leaves.iter().filter_map(|leaf| Some((leaf.version?.0, leaf.statement))).collect();
-            all.retain(|(_, id)| !self.body.has_trait(self.program.statement(*id).op, Trait::Pure));
+            all.retain(|(_, id)| !self.program.statement(*id).is_pure(self.body));
             all.sort_unstable();
             all.dedup();
             all
@@ -254,7 +254,7 @@ impl<'a> Checker<'a> {
         differing.sort_unstable();
         match differing.first() {
             Some((_, id)) => {
-                let op = self.program.statement(*id).op;
+                let op = self.program.statement(*id).op();
                 Verdict::Illegal(Witness::Lost(Instance { op, iteration: Vec::new() }))
             }
             None => Verdict::legal(),
@@ -313,7 +313,7 @@ impl Part<'_> {
 
     /// An iteration of a statement.
     pub(super) fn instance(&self, id: StatementId, iteration: Vec<i64>) -> Instance {
-        Instance { op: self.program.statement(id).op, iteration }
+        Instance { op: self.program.statement(id).op(), iteration }
     }
 
     /// A fault that is certain if nothing was approximated.
@@ -323,7 +323,7 @@ impl Part<'_> {
 
     /// The solver gave up on the iterations of a statement.
     pub(super) fn unknown(&self, id: StatementId) -> Verdict {
-        let op = self.program.statement(id).op;
+        let op = self.program.statement(id).op();
         Verdict::Unknown { accesses: (op, op) }
     }
 }

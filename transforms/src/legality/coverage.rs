@@ -7,7 +7,6 @@
 //! **Cost.** Nothing for a leaf inside loops that run what they ran, in any order; else a few conjunctions a leaf and pair of leaves.
 
 use hashbrown::{HashMap, HashSet};
-use loomir_ir::Trait;
 use loomir_polyhedra::{Emptiness, Set, Space, Tuple, Var};
 
 use super::check::Part;
@@ -29,7 +28,7 @@ pub(super) fn check(part: &Part<'_>, statements: &[Placed], leaves: &[Placed]) -
             None => added.push(leaf),
         }
     }
-    let is_pure = |id: StatementId| part.body.has_trait(part.program.statement(id).op, Trait::Pure);
+    let is_pure = |id: StatementId| part.program.statement(id).is_pure(part.body);
     // What is not of this part runs elsewhere already.
     for leaf in added.into_iter().filter(|leaf| !is_pure(leaf.statement)) {
         verdict = verdict.or(nothing_added(part, leaf, &[Form::constant(-1)], true, Witness::Repeated));

@@ -145,7 +145,7 @@ impl Walk<'_> {
                     loops: self.loops.clone(),
                     domain: domain.clone(),
                     unsaid: self.unsaid.clone(),
-                    map: here.ok_or(self.program.statement(statement).op)?,
+                    map: here.ok_or(self.program.statement(statement).op())?,
                     classes: in_place(self.program, statement, map, domain, self.depth).collect(),
                     item: self.item,
                     version: self.version,

@@ -87,15 +87,16 @@ impl Scope<'_> {
                     self.enter(header, body)?;
                 }
                 Node::Leaf { statement, map } => {
-                    let op = self.part.program.statement(statement).op;
                     let map = self.levels(self.part.forest.map(map), self.frame.depth)?;
-                    for user in self.part.body.preorder(op) {
-                        for value in self.part.body.operands(user) {
-                            self.need(value, user, &map)?;
+                    for op in &self.part.program.statement(statement).ops {
+                        for user in self.part.body.preorder(*op) {
+                            for value in self.part.body.operands(user) {
+                                self.need(value, user, &map)?;
+                            }
                         }
-                    }
-                    if self.part.body.num_results(op) > 0 {
-                        self.show(op, map);
+                        if self.part.body.num_results(*op) > 0 {
+                            self.show(*op, map.clone());
+                        }
                     }
                 }
             }

@@ -1,11 +1,11 @@
 //! The program a tree runs: loops and statements as they were when it was raised.
 //!
-//! Each operation that is neither a loop nor an `if` of the tree is a statement, whatever is inside it. What a statement touches is affine in the
+//! Each operation that is neither a loop nor an `if` of the tree is a statement, whatever is inside it, or part of one. What a statement touches is affine in the
 //! loops of the program around it, which are numbered from the outside; values computed in the program are known by name.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::Decision;
-use loomir_ir::{Block, Body, Op, Value};
+use loomir_ir::{Block, Body, Op, Trait, Value};
 
 use super::green::{Forest, Green, Map};
 use crate::dependence::access::{Effects, Space};
@@ -22,7 +22,7 @@ pub struct LoopId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct IfId(pub u32);
 
-/// A statement of the program. Statements are numbered in the order of the text.
+/// A statement of the program. Statements are numbered in the order in which they stand in it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StatementId(pub u32);
 
@@ -69,12 +69,24 @@ pub struct IfInfo {
 /// A statement as it was.
 #[derive(Clone, Debug)]
 pub struct StatementInfo {
-    /// The operation.
-    pub op: Op,
+    /// Its operations, in the order of the text; at least one.
+    pub ops: Vec<Op>,
     /// The loop around it.
     pub parent: Option<LoopId>,
     /// What it touches, with all that is inside it.
     pub effects: Effects,
+}
+
+impl StatementInfo {
+    /// Its first operation, to show.
+    pub fn op(&self) -> Op {
+        self.ops[0]
+    }
+
+    /// Whether it only computes.
+    pub fn is_pure(&self, body: &Body) -> bool {
+        self.ops.iter().all(|op| body.has_trait(*op, Trait::Pure))
+    }
 }
 
 /// The loops, `if`s and statements of a block, with all that is inside. See the [module](self).

@@ -1,5 +1,5 @@
 //! From IR to the tree. It never fails: what is neither a counted loop, nor a parallel one or an `if` without results, is a statement. A parallel
-//! loop is one loop of the tree for each dimension.
+//! loop is one loop of the tree for each dimension. Statements that the chosen analysis ties are one (`raise/tie.rs`).
 //!
 //! **Cost.** Linear in the operations.
 
@@ -11,9 +11,11 @@ use super::green::{Forest, Green, Header, Map, Origin, Span};
 use super::program::{IfId, IfInfo, LoopId, LoopInfo, Program, StatementId, StatementInfo};
 use super::sides::If;
 use crate::analyses::Analyses;
-use crate::dependence::access::{Reader, Space};
+use crate::dependence::access::{Effects, Reader, Space};
 use crate::dependence::base::AliasMode;
 use crate::dependence::form::Form;
+
+mod tie;
 
 /// What stands inside more loops and `if`s than this is raised to statements.
 pub const MAX_DEPTH: u32 = 32;
@@ -186,13 +188,17 @@ impl<'a> Raise<'a> {
     fn block(&mut self, block: Block, place: Place) -> Green {
         let body = self.body;
         let terminator = body.terminator(block);
-        let mut items = Vec::new();
+        let (mut items, mut run) = (Vec::new(), Vec::new());
         for op in body.ops(block).filter(|op| Some(*op) != terminator) {
             for result in body.results(op).filter(|_| place.depth > 0) {
                 self.program.depths.insert(result, place.depth);
             }
             let fits = |structure: &Structure<'_>| place.nesting + structure.levels() <= MAX_DEPTH;
-            match self.analyses.structure(body, op).filter(fits) {
+            let structure = self.analyses.structure(body, op).filter(fits);
+            if structure.is_some() {
+                self.statements(&mut run, place, &mut items);
+            }
+            match structure {
                 Some(Structure::Loop { model, block }) => {
                     items.push(self.enter_loop(op, model, block, place))
                 }
@@ -202,18 +208,37 @@ impl<'a> Raise<'a> {
                 Some(Structure::If { decision, blocks }) => {
                     items.extend(self.enter_if(op, decision, blocks, place));
                 }
-                None => items.push(self.statement(op, place)),
+                None => {
+                    run.push(op);
+                    continue;
+                }
             }
         }
+        self.statements(&mut run, place, &mut items);
         self.forest.sequence(&items)
     }
 
-    fn statement(&mut self, op: Op, place: Place) -> Green {
-        let effects = self.reader.effects(op, place.depth);
-        let id = StatementId(self.program.statements.len() as u32);
-        self.program.statements.push(StatementInfo { op, parent: place.parent, effects });
-        let map = self.identity(place.depth);
-        self.forest.leaf(id, map)
+    /// The statements of neighbours, which are taken out of `run`.
+    fn statements(&mut self, run: &mut Vec<Op>, place: Place, items: &mut Vec<Green>) {
+        for part in run.chunks(tie::MAX_RUN) {
+            let mut effects: Vec<Effects> =
+                part.iter().map(|op| self.reader.effects(*op, place.depth)).collect();
+            let ties = self.analyses.statements.ties(self.body, part);
+            let statements = match &ties[..] {
+                [] => (0..part.len()).map(|at| vec![at]).collect(),
+                ties => tie::statements(self.body, self.reader.bases(), part, &effects, ties),
+            };
+            for statement in statements {
+                let ops = statement.iter().map(|at| part[*at]).collect();
+                let effects = statement.into_iter().map(|at| std::mem::take(&mut effects[at]));
+                let effects = effects.reduce(Effects::and_then).unwrap_or_default();
+                let id = StatementId(self.program.statements.len() as u32);
+                self.program.statements.push(StatementInfo { ops, parent: place.parent, effects });
+                let map = self.identity(place.depth);
+                items.push(self.forest.leaf(id, map));
+            }
+        }
+        run.clear();
     }
 
     fn enter_loop(&mut self, op: Op, model: &'a dyn LoopLike, block: Block, place: Place) -> Green {

@@ -79,22 +79,24 @@ pub fn regenerate(
         unwritable: None,
     };
     for item in forest.with_ifs(root) {
-        let own = match item {
+        let own: &[Op] = match item {
             Item::If(If { of, bodies, .. }) => {
                 let info = program.if_info(of);
-                (info.bodies == bodies).then_some(info.op)
+                if info.bodies == bodies { std::slice::from_ref(&info.op) } else { &[] }
             }
             Item::Other(item) => match forest.get(item) {
-                Node::Leaf { statement, .. } => Some(program.statement(statement).op),
-                _ => unchanged.get(&item).copied(),
+                Node::Leaf { statement, .. } => &program.statement(statement).ops,
+                _ => unchanged.get(&item).map_or(&[], std::slice::from_ref),
             },
         };
-        match own.filter(|op| rewrite == Rewrite::Changed && kept.insert(*op)) {
-            Some(op) => {
-                emit.body.detach(op);
-                Builder::new(emit.body, end).place(op);
-            }
-            None => emit.item(item, end),
+        if own.is_empty() || rewrite == Rewrite::All || own.iter().any(|op| kept.contains(op)) {
+            emit.item(item, end);
+            continue;
+        }
+        for op in own {
+            kept.insert(*op);
+            emit.body.detach(*op);
+            Builder::new(emit.body, end).place(*op);
         }
     }
     let Emit { mapping, unwritable, .. } = emit;
@@ -179,17 +181,16 @@ impl Emit<'_> {
     }
 
     fn statement(&mut self, id: StatementId, map: &[Form], at: InsertPoint) {
-        let op = self.program.statement(id).op;
-        let used: Vec<Value> = self
-            .body
-            .preorder(op)
-            .flat_map(|inside| self.body.operands(inside).collect::<Vec<_>>())
-            .collect();
-        for value in used {
-            self.resolve(value, map, at);
+        for op in &self.program.statement(id).ops {
+            let inside = self.body.preorder(*op);
+            let used: Vec<Value> =
+                inside.flat_map(|inside| self.body.operands(inside).collect::<Vec<_>>()).collect();
+            for value in used {
+                self.resolve(value, map, at);
+            }
+            let copy = self.body.copy_op(*op, &mut self.mapping);
+            Builder::new(self.body, at).place(copy);
         }
-        let copy = self.body.copy_op(op, &mut self.mapping);
-        Builder::new(self.body, at).place(copy);
     }
 
     /// What a value of the program is here, in the iteration `map` of the loops around. It is in the mapping from then on.

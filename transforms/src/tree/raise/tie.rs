@@ -1,0 +1,136 @@
+//! Operations as statements: those that are tied become one, as long as there is an order left.
+//!
+//! Of the statements of a run one comes before another if it computes what the other uses, or if both touch memory that may be the same and one of
+//! them writes, in the order of the text. Two are made one only where what results has no cycle; then there is an order in which each statement runs as a whole, its
+//! operations in the order of the text. It is the program's order but for what may change places.
+//!
+//! **Cost.** A run of more than [`MAX_RUN`] operations is taken in parts; in each, a tie costs at most its pairs that have to keep their order.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use hashbrown::HashMap;
+use loomir_ir::{Body, Op};
+
+use crate::dependence::access::Effects;
+use crate::dependence::base::{Bases, Overlap};
+
+/// Most operations that are looked at together.
+pub(super) const MAX_RUN: usize = 128;
+
+/// The operations of a part of a run, which statement each is in, and what has to keep its order.
+struct Ties {
+    /// The statement of each operation: its first operation's place.
+    of: Vec<usize>,
+    /// The operations of each statement, in the order of the text.
+    members: Vec<Vec<usize>>,
+    /// For each operation those that have to come behind it.
+    behind: Vec<Vec<usize>>,
+}
+
+/// The statements of neighbours in a block, by the places of their operations, in an order in which they may run.
+pub(super) fn statements(
+    body: &Body,
+    bases: &Bases<'_>,
+    run: &[Op],
+    effects: &[Effects],
+    ties: &[(usize, usize)],
+) -> Vec<Vec<usize>> {
+    let mut own = Ties {
+        of: (0..run.len()).collect(),
+        members: (0..run.len()).map(|at| vec![at]).collect(),
+        behind: behind(body, bases, run, effects),
+    };
+    for (a, b) in ties {
+        if *a < run.len() && *b < run.len() {
+            own.unite(*a, *b);
+        }
+    }
+    own.in_order()
+}
+
+/// For each operation those that have to come behind it.
+fn behind(body: &Body, bases: &Bases<'_>, run: &[Op], effects: &[Effects]) -> Vec<Vec<usize>> {
+    let places: HashMap<Op, usize> = run.iter().enumerate().map(|(at, op)| (*op, at)).collect();
+    let mut behind = vec![Vec::new(); run.len()];
+    for (later, op) in run.iter().enumerate() {
+        let used = body.preorder(*op).flat_map(|inside| body.operands(inside));
+        let used = used.filter_map(|value| places.get(&body.defining_op(value)?)).filter(|at| **at < later);
+        used.for_each(|at| behind[*at].push(later));
+        for (earlier, behind) in behind.iter_mut().enumerate().take(later) {
+            let may_meet = effects[earlier].classes.iter().any(|(x, _)| {
+                effects[later].classes.iter().any(|(y, _)| {
+                    // What is assumed need not hold in this order.
+                    (x.writes || y.writes) && bases.overlap(x.base, y.base) != Overlap::Apart
+                })
+            });
+            if may_meet {
+                behind.push(later);
+            }
+        }
+    }
+    behind
+}
+
+impl Ties {
+    /// Makes the statements of two operations one, unless something has to run between them.
+    fn unite(&mut self, a: usize, b: usize) {
+        let (first, second) = (self.of[a].min(self.of[b]), self.of[a].max(self.of[b]));
+        if first == second || self.is_between(first, second) {
+            return;
+        }
+        let moved = std::mem::take(&mut self.members[second]);
+        moved.iter().for_each(|at| self.of[*at] = first);
+        self.members[first].extend(moved);
+        self.members[first].sort_unstable();
+    }
+
+    /// Whether a third statement has to run behind one of two and before one of them.
+    fn is_between(&self, first: usize, second: usize) -> bool {
+        let is_one = |statement: usize| statement == first || statement == second;
+        let mut seen = vec![false; self.of.len()];
+        let mut stack = vec![first, second];
+        while let Some(statement) = stack.pop() {
+            for next in self.members[statement].iter().flat_map(|at| &self.behind[*at]) {
+                let next = self.of[*next];
+                if next == statement || std::mem::replace(&mut seen[next], true) && !is_one(next) {
+                    continue;
+                }
+                if is_one(next) {
+                    if !is_one(statement) {
+                        return true;
+                    }
+                } else {
+                    stack.push(next);
+                }
+            }
+        }
+        false
+    }
+
+    /// The statements in an order in which they may run, the earliest in the text first.
+    fn in_order(self) -> Vec<Vec<usize>> {
+        let mut before = vec![0usize; self.of.len()];
+        let after = |statement: usize| {
+            let all = self.members[statement].iter().flat_map(|at| &self.behind[*at]);
+            all.map(|at| self.of[*at]).filter(move |next| *next != statement)
+        };
+        for statement in 0..self.of.len() {
+            after(statement).for_each(|next| before[next] += 1);
+        }
+        let is_ready = |statement: &usize| before[*statement] == 0 && !self.members[*statement].is_empty();
+        let mut ready: BinaryHeap<Reverse<usize>> =
+            (0..self.of.len()).filter(is_ready).map(Reverse).collect();
+        let mut order = Vec::new();
+        while let Some(Reverse(statement)) = ready.pop() {
+            for next in after(statement) {
+                before[next] -= 1;
+                if before[next] == 0 {
+                    ready.push(Reverse(next));
+                }
+            }
+            order.push(self.members[statement].clone());
+        }
+        order
+    }
+}
