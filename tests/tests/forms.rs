@@ -100,7 +100,7 @@ fn form_of(unknown: &Atom, number: &dyn Fn(Value) -> Option<i64>) -> i128 {
 
 #[test]
 fn forms_and_facts_say_what_values_are() {
-    let cases = std::env::var("LOOMIR_FORM_CASES").map_or(1_500, |n| n.parse().expect("LOOMIR_FORM_CASES"));
+    let cases = std::env::var("LOOMIR_FORM_CASES").map_or(1_000, |n| n.parse().expect("LOOMIR_FORM_CASES"));
     let mut tally = Tally::default();
     for index in 0..cases {
         case(index, &mut tally);

@@ -452,16 +452,13 @@ impl<'b> Forms<'b> {
             _ => None,
         };
         let form = match form {
-            None if self.is_parameter(value) => {
-                let name = self.name(value, fuel);
-                if name == value {
-                    self.named.push(value);
-                }
-                Some(Form::atom(Atom::Param(name)))
-            }
+            None if self.is_parameter(value) => Some(self.name(value, fuel)),
             form => form,
         };
         self.memo.insert(value, form.clone());
+        if let (Some(form), Some(_)) = (&form, self.body.defining_op(value)) {
+            self.note(value, form, fuel);
+        }
         form
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Numbers are words of 1 to 64 bits; `index` has 64. What is defined for wider ones, for vectors and for tensors is not an operation here.
 
+use loomir_dialects::interp::integer::{self, Rounding, Wrap};
 use loomir_dialects::{arith, index};
 use loomir_ir::opdef::OpDef;
 use loomir_ir::{Body, Op, TypeKind, Value};
@@ -63,7 +64,7 @@ pub enum Operation {
     Unsigned,
 }
 
-/// Each operation on two numbers, and how it is written.
+/// Each operation on two numbers, in their order, and how it is written.
 const BINARY: [(Binary, [&OpDef; 2]); 20] = [
     (Binary::Add, [arith::AddIOp::DEF, index::AddOp::DEF]),
     (Binary::Sub, [arith::SubIOp::DEF, index::SubOp::DEF]),
@@ -99,9 +100,50 @@ impl Binary {
         matches!(self, Add | Mul | And | Or | Xor | MinS | MinU | MaxS | MaxU)
     }
 
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Binary> {
+        BINARY.into_iter().map(|(binary, _)| binary)
+    }
+
     /// The operation of `arith` that it is.
     pub fn def(self) -> &'static OpDef {
         BINARY[self as usize].1[0]
+    }
+
+    /// What `index` calls it, without the dialect.
+    pub fn name(self) -> &'static str {
+        BINARY[self as usize].1[1].name.trim_start_matches("index.")
+    }
+
+    /// What it computes of words of so many bits, read as signed; nothing where it is poison or undefined.
+    pub fn compute(self, width: u32, a: i64, b: i64) -> Option<i64> {
+        let bits = |number: i64| u128::from(number as u64) & integer::mask(width);
+        let (a, b, wrap) = (bits(a), bits(b), Wrap::default());
+        let less = |predicate: u64| integer::compare(predicate).is_some_and(|is| is(width, a, b));
+        let (below, below_unsigned) = (less(Predicate::Slt as u64), less(Predicate::Ult as u64));
+        let computed = match self {
+            Binary::Add => integer::add(width, wrap, a, b),
+            Binary::Sub => integer::sub(width, wrap, a, b),
+            Binary::Mul => integer::mul(width, wrap, a, b),
+            Binary::DivS => integer::div_signed(width, Rounding::Truncate, false, a, b),
+            Binary::DivU => integer::div_unsigned(Rounding::Truncate, false, a, b),
+            Binary::CeilDivS => integer::div_signed(width, Rounding::Ceil, false, a, b),
+            Binary::CeilDivU => integer::div_unsigned(Rounding::Ceil, false, a, b),
+            Binary::FloorDivS => integer::div_signed(width, Rounding::Floor, false, a, b),
+            Binary::RemS => integer::rem_signed(width, a, b),
+            Binary::RemU => integer::rem_unsigned(a, b),
+            Binary::And => Ok(a & b),
+            Binary::Or => Ok(a | b),
+            Binary::Xor => Ok(a ^ b),
+            Binary::Shl => integer::shl(width, wrap, a, b),
+            Binary::ShrS => integer::shift_right_signed(width, false, a, b),
+            Binary::ShrU => integer::shift_right_unsigned(width, false, a, b),
+            Binary::MinS => Ok(if below { a } else { b }),
+            Binary::MaxS => Ok(if below { b } else { a }),
+            Binary::MinU => Ok(if below_unsigned { a } else { b }),
+            Binary::MaxU => Ok(if below_unsigned { b } else { a }),
+        };
+        computed.ok().map(|bits| integer::signed(width, bits) as i64)
     }
 }
 

@@ -5,10 +5,13 @@
 //! first value met is the name, where it stands in a block around the other one: forms are asked for in the order of the text, so
 //! the name is computed before each use.
 //!
+//! What is left is asked of equality saturation ([`Saturation`]), if it computes the same as another value, one of its own operands or a number, for a few
+//! numbers: so nearly every proof that is tried succeeds.
+//!
 //! Poison: a name must not be poison where the value is not, for it may be written in the value's place. So what the name's expression is
 //! made of, flags and what carries them not looked into, must be part of what the value's is made of.
 //!
-//! **Cost.** A value's expression is walked to at most 32 operations.
+//! **Cost.** A value's expression is walked to at most 32 operations. At most 24 proofs are tried, each within the limits of a saturation.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::memref;
@@ -16,9 +19,11 @@ use loomir_ir::attributes::Dict;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{Body, Name, Op, Trait, Type, Value};
 
-use super::range::width;
-use super::{Form, Forms};
+use super::range::{Range, fits, width};
+use super::{Atom, Form, Forms};
 use crate::simplify::operation::{Binary, Operation};
+use crate::simplify::saturation::Saturation;
+use crate::simplify::word::{Expression, Word};
 
 /// Most operations of an expression that are looked into.
 const MAX_EXPRESSION: usize = 32;
@@ -38,37 +43,142 @@ enum Operand {
     Other(Value),
 }
 
+/// Most proofs that are tried.
+const MAX_PROOFS: usize = 24;
+/// For how many numbers expressions are computed before a proof is tried.
+const TRIALS: u64 = 4;
+
+/// What an expression of some width is for a few numbers.
+type Print = (u32, [Option<i64>; TRIALS as usize]);
+
 /// The names of the classes. See the [module](self).
 #[derive(Default)]
 pub(super) struct Classes {
     names: HashMap<Key, Vec<Member>>,
+    /// Forms of expressions.
+    printed: HashMap<Print, Vec<(Member, Expression)>>,
+    saturation: Option<Saturation>,
+    proofs: usize,
 }
 
-/// A name of a class, and what it is made of.
+/// What stands for a class, and what it is made of.
+#[derive(Clone)]
 struct Member {
-    value: Value,
+    form: Form,
     leaves: HashSet<Value>,
 }
 
 impl Forms<'_> {
-    /// The name of the class of a value that is a parameter and not affine.
-    pub(super) fn name(&mut self, value: Value, fuel: usize) -> Value {
+    /// The form of a value that is a parameter and, as far as one sees, not affine: the name of its class; what is proved equal, if that is a form.
+    pub(super) fn name(&mut self, value: Value, fuel: usize) -> Form {
         let body = self.body;
+        let own = Form::atom(Atom::Param(value));
         let key = body.defining_op(value).filter(|_| fuel > 0).and_then(|op| self.key(op, value, fuel - 1));
-        let Some(key) = key else { return value };
-        let leaves = leaves(body, value);
-        let stands_around = |name: Value| {
-            let block = body.value_block(name);
-            let outwards = |block: &_| body.block_of(body.region_parent(body.block_region(*block)));
-            std::iter::successors(body.value_block(value), outwards).any(|around| Some(around) == block)
+        let Some(key) = key else {
+            self.named.push(value);
+            return own;
         };
-        let names = self.classes.names.entry(key).or_default();
-        let found = names.iter().find(|name| name.leaves.is_subset(&leaves) && stands_around(name.value));
-        if let Some(name) = found {
-            return name.value;
+        let member = Member { form: own.clone(), leaves: leaves(body, value) };
+        let names = self.classes.names.get(&key);
+        if let Some(name) =
+            names.into_iter().flatten().find(|name| name.stands_for(value, &member.leaves, body))
+        {
+            return name.form.clone();
         }
-        names.push(Member { value, leaves });
-        value
+        let expression = self.expression(value, fuel);
+        let found = expression.and_then(|expression| self.proved(value, expression, member.clone(), fuel));
+        let form = found.unwrap_or_else(|| {
+            self.named.push(value);
+            own
+        });
+        let member = Member { form: form.clone(), ..member };
+        self.classes.names.entry(key).or_default().push(member);
+        form
+    }
+
+    /// Notes that a value has a form that is made of other values' names, for what is proved equal to it.
+    pub(super) fn note(&mut self, value: Value, form: &Form, fuel: usize) {
+        let body = self.body;
+        let is_computed = |value: &Value| {
+            let op = body.defining_op(*value).and_then(|op| Operation::of(body, op));
+            matches!(op, Some(Operation::Binary(_)))
+        };
+        let mut names = HashSet::new();
+        form.each_parameter(&mut |name| _ = names.insert(name));
+        let is_sum = form.all_atoms(&|atom| !matches!(atom, Atom::Level(_)));
+        if form.terms().len() + form.constant_part().signum().unsigned_abs() as usize > 1
+            && is_sum
+            && names.iter().any(is_computed)
+            && let Some(expression) = self.expression(value, fuel)
+        {
+            let mut member = Member { form: form.clone(), leaves: leaves(body, value) };
+            form.each_parameter(&mut |name| member.leaves.extend(leaves(body, name)));
+            self.proved(value, expression, member, fuel);
+        }
+    }
+
+    fn expression(&mut self, value: Value, fuel: usize) -> Option<Expression> {
+        let body = self.body;
+        let look_into = |op: Op| !may_make_poison(body, op);
+        // What the value itself is, is being asked.
+        let mut form_of = |other: Value| {
+            if other == value { self.memo.get(&other).cloned().flatten() } else { self.form(other, fuel) }
+        };
+        Expression::of(body, value, &look_into, &mut form_of)
+    }
+
+    /// The form of what an expression is proved equal to: a number, one of its leaves, or an earlier expression. If there is none, it is one for others.
+    fn proved(&mut self, value: Value, expression: Expression, member: Member, fuel: usize) -> Option<Form> {
+        let leaves: Vec<Value> = expression.leaves.clone();
+        // A leaf of another width that does not fit is cut off.
+        let whole = (-(1i128 << (expression.width - 1)), (1i128 << (expression.width - 1)) - 1);
+        let range =
+            |leaf: &Value| Some(self.range(*leaf, fuel)).filter(|range| fits(*range, expression.width));
+        let known: Vec<Option<Range>> = leaves.iter().map(range).collect();
+        let ranges: Vec<Range> = known.iter().map(|range| range.unwrap_or(whole)).collect();
+        let sample = |trial: u64, leaf: u32| sample(leaves[leaf as usize], ranges[leaf as usize], trial);
+        let trials: [u64; TRIALS as usize] = std::array::from_fn(|trial| trial as u64);
+        let print = trials.map(|trial| expression.evaluate(&|leaf| sample(trial, leaf)));
+        let first = print[0]?;
+        if print.iter().all(|found| *found == Some(first))
+            && self.are_equal(&expression, vec![Word::Number(first)], &ranges)
+        {
+            return Some(Form::constant(first));
+        }
+        for leaf in 0..leaves.len() as u32 {
+            let form = Form::atom(Atom::Param(leaves[leaf as usize]));
+            let is_it = trials.iter().all(|trial| print[*trial as usize] == Some(sample(*trial, leaf)));
+            let fits = known[leaf as usize].is_some();
+            if is_it
+                && fits
+                && form != member.form
+                && self.are_equal(&expression, vec![Word::Leaf(leaf)], &ranges)
+            {
+                return self.form(leaves[leaf as usize], fuel);
+            }
+        }
+        let key = (expression.width, print);
+        let mut candidates = self.classes.printed.remove(&key).unwrap_or_default();
+        let found = candidates.iter().find(|(name, other)| {
+            let stands = name.stands_for(value, &member.leaves, self.body);
+            let nodes = stands.then(|| other.over(&expression.leaves)).flatten();
+            nodes.is_some_and(|nodes| name.form == member.form || self.are_equal(&expression, nodes, &ranges))
+        });
+        let found = found.map(|(name, _)| name.form.clone());
+        if found.is_none() {
+            candidates.push((member, expression));
+        }
+        self.classes.printed.insert(key, candidates);
+        found
+    }
+
+    fn are_equal(&mut self, a: &Expression, b: Vec<Word>, leaves: &[Range]) -> bool {
+        if self.classes.proofs >= MAX_PROOFS {
+            return false;
+        }
+        self.classes.proofs += 1;
+        let saturation = self.classes.saturation.get_or_insert_default();
+        saturation.are_equal(a, &b.into(), leaves.to_vec())
     }
 
     fn key(&mut self, op: Op, value: Value, fuel: usize) -> Option<Key> {
@@ -96,6 +206,28 @@ impl Forms<'_> {
             operands,
         ))
     }
+}
+
+impl Member {
+    /// Whether it may be written in the place of another value, made of these, that is equal.
+    fn stands_for(&self, other: Value, leaves: &HashSet<Value>, body: &Body) -> bool {
+        let outwards = |block: &_| body.block_of(body.region_parent(body.block_region(*block)));
+        let mut around = true;
+        self.form.each_parameter(&mut |name| {
+            let block = body.value_block(name);
+            let mut blocks = std::iter::successors(body.value_block(other), outwards);
+            around &= blocks.any(|outer| Some(outer) == block);
+        });
+        around && self.leaves.is_subset(leaves)
+    }
+}
+
+/// A number that a leaf may be: a small one where it can be, so that little wraps.
+fn sample(leaf: Value, (lower, upper): Range, trial: u64) -> i64 {
+    let least = lower.max(0).min(upper);
+    let mixed = (leaf.index() as u64 * 31 + trial + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let most = (upper - least).min(96);
+    (least + i128::from(mixed >> 33) % (most + 1)) as i64
 }
 
 impl Operand {

@@ -78,13 +78,7 @@ impl Forms<'_> {
         let fuel = fuel.checked_sub(1)?;
         let [a, b] = [0, 1].map(|i| self.body.operand(op, i));
         let (a, b) = (self.range(a, fuel), self.range(b, fuel));
-        match binary {
-            Binary::Add => Some((a.0.saturating_add(b.0), a.1.saturating_add(b.1))),
-            Binary::Sub => Some((a.0.saturating_sub(b.1), a.1.saturating_sub(b.0))),
-            Binary::Mul => Some(product(a, b)),
-            Binary::Shl if 0 <= b.0 && b.1 < 64 => Some(product(a, (1 << b.0, 1 << b.1))),
-            _ => None,
-        }
+        binary_range(binary, a, b, width(self.body, self.body.result(op, 0)))
     }
 
     fn compute_range(&mut self, value: Value, fuel: usize) -> Option<Range> {
@@ -201,7 +195,8 @@ fn type_range(body: &Body, value: Value) -> Range {
     }
 }
 
-pub(super) fn fits(range: Range, width: u32) -> bool {
+/// Whether all numbers of a range have so many bits, read as signed.
+pub fn fits(range: Range, width: u32) -> bool {
     let limit = 1i128 << (width.clamp(1, 64) - 1);
     -limit <= range.0 && range.1 < limit
 }
@@ -247,14 +242,19 @@ fn greater(a: Range, b: Range) -> Range {
     (a.0.max(b.0), a.1.max(b.1))
 }
 
-/// The range of an operation that does not wrap, on words of so many bits in these ranges. What makes it undefined or poison is left out.
-fn binary_range(binary: Binary, a: Range, b: Range, width: u32) -> Option<Range> {
+/// The range of what an operation on words of so many bits in these ranges computes, before it is cut off. What makes it undefined or poison is
+/// left out.
+pub fn binary_range(binary: Binary, a: Range, b: Range, width: u32) -> Option<Range> {
     let positive = (b.0 >= 1).then_some(b);
     let divisor = positive.filter(|b| b.0 == b.1).map(|b| b.0);
     let is_natural = a.0 >= 0 && b.0 >= 0;
     let below_power = |x: i128, y: i128| (1i128 << (128 - (x | y).leading_zeros())) - 1;
     let up = |x: i128, d: i128| -((-x).div_euclid(d));
     match binary {
+        Binary::Add => Some((a.0.saturating_add(b.0), a.1.saturating_add(b.1))),
+        Binary::Sub => Some((a.0.saturating_sub(b.1), a.1.saturating_sub(b.0))),
+        Binary::Mul => Some(product(a, b)),
+        Binary::Shl if 0 <= b.0 && b.1 < 64 => Some(product(a, (1 << b.0, 1 << b.1))),
         Binary::DivU | Binary::CeilDivU | Binary::RemU if a.0 < 0 => match (binary, positive) {
             (Binary::RemU, Some(b)) => Some((0, b.1 - 1)),
             _ => None,
