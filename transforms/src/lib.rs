@@ -11,6 +11,7 @@
 //! | [`while_to_for`] | loops that count, written as such |
 //! | [`if_to_select`] | conditionals that only compute become selections |
 //! | [`simplify`] | when two integer expressions are one number |
+//! | [`saturate`] | integer expressions become the cheapest that are equal |
 //! | [`contraction`] | arrays become values or smaller ones |
 //! | [`canonicalize`] | folding and dead code |
 #![forbid(unsafe_code)]
@@ -27,6 +28,7 @@ pub mod fusion;
 pub mod if_to_select;
 pub mod legality;
 mod remark;
+pub mod saturate;
 pub mod simplify;
 pub mod tree;
 pub mod while_to_for;
@@ -39,4 +41,5 @@ pub const PASSES: &[PassInfo] = &[
     contraction::PASS,
     if_to_select::PASS,
     while_to_for::PASS,
+    saturate::PASS,
 ];

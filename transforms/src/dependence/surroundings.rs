@@ -28,9 +28,23 @@ pub struct Surroundings {
 impl Surroundings {
     /// What is known in `block`, as forms that know it too, of which those are given out that are followed. Linear in its depth and in the bounds around it.
     pub fn of<'b>(body: &'b Body, block: Block, followed: &'b dyn ClosedForms) -> (Surroundings, Forms<'b>) {
-        let mut known = Surroundings { constraints: Vec::new(), exact: true, facts: Arc::default() };
+        let mut known = Surroundings::nothing();
         let mut forms = Forms::followed_by(body, block, followed);
         known.assertions(body, block, None, &mut forms);
+        known.outwards(body, block, forms)
+    }
+
+    /// What is known where `block` begins, likewise: not what it asserts itself.
+    pub fn around(body: &Body, block: Block) -> (Surroundings, Forms<'_>) {
+        Surroundings::nothing().outwards(body, block, Forms::new(body, block))
+    }
+
+    fn nothing() -> Surroundings {
+        Surroundings { constraints: Vec::new(), exact: true, facts: Arc::default() }
+    }
+
+    fn outwards<'b>(self, body: &'b Body, block: Block, mut forms: Forms<'b>) -> (Surroundings, Forms<'b>) {
+        let mut known = self;
         let mut inner = block;
         loop {
             known.branches(body, inner, &mut forms);
