@@ -123,6 +123,14 @@ impl Form {
         self.terms.is_empty().then_some(self.constant)
     }
 
+    /// The parameter, if it is one.
+    pub fn as_parameter(&self) -> Option<Value> {
+        match self.terms[..] {
+            [(Atom::Param(value), 1)] if self.constant == 0 => Some(value),
+            _ => None,
+        }
+    }
+
     /// The constant part.
     pub fn constant_part(&self) -> i64 {
         self.constant
@@ -452,7 +460,11 @@ impl<'b> Forms<'b> {
             _ => None,
         };
         let form = match form {
-            None if self.is_parameter(value) => Some(self.name(value, fuel)),
+            None if self.is_parameter(value) => {
+                let name = self.name(value, fuel);
+                let is_followed = name.as_parameter().is_some() || self.followed.follows(&name, &[]);
+                Some(if is_followed { name } else { Form::atom(Atom::Param(value)) })
+            }
             form => form,
         };
         self.memo.insert(value, form.clone());
