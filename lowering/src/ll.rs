@@ -31,5 +31,20 @@ const METADATA: &str = "llvm.metadata";
 /// The table of comdat selectors, by the name MLIR's importer gives it.
 const COMDATS: &str = "__llvm_global_comdat";
 
+/// The model of a variable that each thread has its own of, as LLVM's word for it; of `llvm.mlir.global` and `llvm.mlir.alias`.
+const THREAD_LOCAL_MODEL: &str = "llvm.thread_local_model";
+
+/// Of `llvm.icmp`: operands are of one sign, or the result is poison.
+const SAME_SIGN: &str = "llvm.samesign";
+
+/// Of a `llvm.getelementptr` in an initializer: the part of the object that the address is used for.
+const IN_RANGE: &str = "llvm.inrange";
+
+/// Of `llvm.call_intrinsic`: for each argument of the call the metadata it is, as it was written, or unit for an operand.
+const METADATA_ARGUMENTS: &str = "llvm.metadata_arguments";
+
+/// Assembly of a module, a line each, as MLIR keeps it.
+const MODULE_ASM: &str = "llvm.module_asm";
+
 /// Whether a call may be a tail call: of `llvm.call`, and kept on what calls of intrinsics become.
 const TAIL_CALL: &str = "TailCallKind";

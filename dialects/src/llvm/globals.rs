@@ -5,10 +5,12 @@ use loomir_ir::{Attr, Context, Type, dialect};
 use super::attributes::{CCONV, COMDAT, LINKAGE, UNNAMED_ADDR, VISIBILITY};
 use super::constraints::{LlvmType, Pointer, Token};
 
+mod alias;
 mod constant;
 mod function;
 mod variable;
 
+pub(crate) use alias::Resolver;
 pub(crate) use constant::materialize;
 pub(crate) use function::Function;
 pub(crate) use variable::AddressOf;
@@ -109,6 +111,41 @@ dialect! {
         traits [IsolatedFromAbove, Symbol]
         syntax (variable::parse, variable::print);
         verify variable::verify;
+    }
+
+    /// Another name of a variable or function, or of a place in one: of the address that its region returns.
+    AliasOp = "mlir.alias" {
+        attrs {
+            alias_type: Required TypeAttr,
+            sym_name: Required String,
+            linkage: Required Enum(&LINKAGE),
+            dso_local: Optional Unit,
+            thread_local_: Optional Unit,
+            unnamed_addr: Optional Enum(&UNNAMED_ADDR),
+            visibility_: Default = "0 : i64" Enum(&VISIBILITY),
+        }
+        regions { initializer: SingleBlock }
+        traits [IsolatedFromAbove, Symbol]
+        syntax (alias::parse, alias::print);
+        verify alias::verify;
+    }
+
+    /// A function that is the one `resolver` returns when the program is loaded.
+    IFuncOp = "mlir.ifunc" {
+        attrs {
+            sym_name: Required String,
+            i_func_type: Required TypeAttr,
+            resolver: Required FlatSymbol,
+            resolver_type: Required TypeAttr,
+            linkage: Required Enum(&LINKAGE),
+            dso_local: Optional Unit,
+            address_space: Default = "0 : i32" Integer(32),
+            unnamed_addr: Default = "0 : i64" Enum(&UNNAMED_ADDR),
+            visibility_: Default = "0 : i64" Enum(&VISIBILITY),
+        }
+        traits [Symbol]
+        syntax (alias::parse_ifunc, alias::print_ifunc);
+        verify alias::verify_ifunc;
     }
 
     /// The address of a global, an alias or a function.

@@ -4,7 +4,7 @@ use loomir_ir::symbols::SymbolUser;
 use loomir_ir::{Attr, OpRef, Registry, Value};
 
 use super::control::calls::{Call, arguments};
-use super::globals::{AddressOf, Function};
+use super::globals::{AddressOf, Function, Resolver};
 use super::memory::is_ordered;
 use crate::branch::{Branch, CondBranch, Switch};
 use crate::interfaces::{
@@ -135,6 +135,7 @@ pub(super) fn register(registry: &mut Registry) {
     registry.attach::<dyn CallLike>("llvm.call", Box::new(Call));
     registry.attach::<dyn SymbolUser>("llvm.call", Box::new(Call));
     registry.attach::<dyn SymbolUser>("llvm.mlir.addressof", Box::new(AddressOf));
+    registry.attach::<dyn SymbolUser>("llvm.mlir.ifunc", Box::new(Resolver));
     for name in ["llvm.getelementptr", "llvm.addrspacecast", "llvm.bitcast"] {
         registry.attach::<dyn ViewLike>(name, Box::new(View));
     }
@@ -159,6 +160,7 @@ pub(super) fn register(registry: &mut Registry) {
     for name in stays.into_iter().chain(["llvm.intr.lifetime.end", "llvm.intr.prefetch"]) {
         effects(name, Box::new(Barrier { ends: false, undefined: false }));
     }
+    effects("llvm.va_arg", Box::new(Touch { kinds: &[Read, Write], pointer: 0 }));
     effects("llvm.intr.assume", Box::new(Barrier { ends: false, undefined: true }));
     effects("llvm.intr.trap", Box::new(Barrier { ends: true, undefined: false }));
     effects("llvm.intr.debugtrap", Box::new(Barrier { ends: true, undefined: false }));

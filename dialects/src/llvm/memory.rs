@@ -131,4 +131,11 @@ dialect! {
         format "(`syncscope` `(` $syncscope^ `)`)? $ordering attr-dict"
         verify verify::verify_fence;
     }
+
+    /// The next of the variable arguments that a list stands at; the list goes on to the one behind it.
+    VaArgOp = "va_arg" {
+        operands { arg: One Pointer }
+        results { res: One LlvmType }
+        format "$arg attr-dict `:` functional-type($arg, $res)"
+    }
 }

@@ -241,16 +241,19 @@ fn from_decimal_exactly(kind: FloatKind, negative: bool, text: &str) -> u128 {
     }
 }
 
-/// The text of a number of a format: decimal, or hexadecimal bits for infinities and NaN. The flag says which it is.
+/// The text of a number of a format: decimal, or hexadecimal bits for infinities, NaN, and what is more precise than the double that a literal is
+/// read as. The flag says which it is.
 pub(crate) fn to_text(kind: FloatKind, bits: u128) -> (String, bool) {
     if let Some(parts) = decode(kind, bits) {
+        let is_wide = layout(kind).precision > layout(FloatKind::F64).precision;
+        let reads_as = if is_wide { from_literal } else { from_decimal };
+        let reads_back = |text: &str| reads_as(kind, parts.negative, text.trim_start_matches('-')) == bits;
         let short = decimal(&parts, kind, Some(6));
-        let magnitude = short.trim_start_matches('-');
-        if from_decimal(kind, parts.negative, magnitude) == bits {
+        if reads_back(&short) {
             return (short, false);
         }
         let long = decimal(&parts, kind, None);
-        if long.contains('.') {
+        if long.contains('.') && (!is_wide || reads_back(&long)) {
             return (long, false);
         }
     }

@@ -9,16 +9,16 @@
 //! | module | holds |
 //! | --- | --- |
 //! | `lexer` | tokens |
-//! | `types`, `constants` | types and constants |
+//! | `types`, `constants`, `numbers` | types and constants |
 //! | `attributes`, `metadata` | what is said of functions, parameters and instructions beside what they do |
-//! | `globals`, `function` | variables and functions; blocks, names, phi nodes |
+//! | `globals`, `function` | variables, aliases and functions; blocks, names, phi nodes |
 //! | `instructions`, `calls` | one instruction each |
 //!
 //! An error ends the global or function it is in; all of a text are reported. Linear in the text.
 
 use std::borrow::Cow;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use loomir_dialects::builtin;
 use loomir_ir::symbols::SYMBOL_NAME;
 use loomir_ir::{
@@ -36,6 +36,7 @@ mod globals;
 mod instructions;
 mod lexer;
 mod metadata;
+mod numbers;
 mod types;
 
 /// How deep types and constants may nest.
@@ -55,6 +56,8 @@ struct Reader<'s> {
     types: HashMap<&'s str, Named>,
     /// Where attribute groups begin, behind their brace.
     groups: HashMap<&'s str, usize>,
+    /// What has an address but is no function: variables and aliases.
+    addresses: HashSet<Cow<'s, str>>,
 }
 
 /// What a module holds beside variables and functions.
@@ -64,6 +67,8 @@ struct Rest {
     metadata: Vec<(Name, Attr)>,
     /// Names and kinds of comdat selectors.
     comdats: Vec<(String, Attr)>,
+    /// Lines of assembly.
+    assembly: Vec<Attr>,
 }
 
 /// The module that a text of LLVM IR is. `name` is the file's, for locations.
@@ -88,6 +93,7 @@ pub fn from_ll(ctx: &Context, source: &str, name: &str) -> std::result::Result<B
         pos: 0,
         types: HashMap::new(),
         groups: HashMap::new(),
+        addresses: HashSet::new(),
     };
     if u32::try_from(source.len()).is_err() {
         return Err(Diagnostic::error(Loc::UNKNOWN, "the text is larger than 4 GiB").into());
@@ -103,6 +109,8 @@ pub fn is_ll(source: &str) -> bool {
     let mut words = text.split(|c: char| c.is_whitespace() || c == '=').filter(|word| !word.is_empty());
     match words.next().unwrap_or_default() {
         "define" | "declare" | "source_filename" | "target" | "attributes" => true,
+        // MLIR's modules have a name or a body.
+        "module" => words.next().is_some_and(|word| word.starts_with("asm")),
         first => {
             first.starts_with([';', '@', '%', '$'])
                 || first.starts_with('!') && text[first.len()..].trim_start().starts_with("= !{")
@@ -273,7 +281,7 @@ impl<'s> Reader<'s> {
 
     // The module.
 
-    /// Finds what may be used before it is defined: named types and attribute groups.
+    /// Finds what may be used before it is defined: named types, attribute groups, variables and aliases.
     fn find_definitions(&mut self) {
         let mut depth = 0usize;
         for at in 0..self.tokens.len() {
@@ -284,6 +292,13 @@ impl<'s> Reader<'s> {
                     if depth == 0 && self.is_sign_at(at + 1, "=") && self.is_word_at(at + 2, "type") =>
                 {
                     self.types.insert(name, Named::At(at + 3));
+                }
+                (Kind::Global, _) if depth == 0 && self.is_sign_at(at + 1, "=") => {
+                    if self.keyword_of_global(at + 2) != "ifunc"
+                        && let Ok(name) = self.name_at(at)
+                    {
+                        self.addresses.insert(name);
+                    }
                 }
                 (Kind::Word, "attributes") if depth == 0 && self.is_sign_at(at + 3, "{") => {
                     self.groups.insert(self.text_at(at + 1), at + 4);
@@ -318,6 +333,10 @@ impl<'s> Reader<'s> {
             return Err(diagnostics);
         }
         globals::add_comdats(&mut module, block, rest.comdats);
+        if !rest.assembly.is_empty() {
+            let lines = self.ctx.array_attr(&rest.assembly);
+            module.set_attr(module.root(), super::MODULE_ASM, lines);
+        }
         if !rest.metadata.is_empty() {
             let dict = self.ctx.attr(AttrKind::Dictionary(self.ctx.dict(rest.metadata)));
             module.set_attr(module.root(), super::METADATA, dict);
@@ -330,7 +349,9 @@ impl<'s> Reader<'s> {
         let begins = |reader: &Self| {
             let starts = match reader.kind() {
                 Kind::Global | Kind::Local | Kind::Metadata | Kind::Comdat => true,
-                Kind::Word => matches!(reader.text(), "define" | "declare" | "attributes" | "target"),
+                Kind::Word => {
+                    matches!(reader.text(), "define" | "declare" | "attributes" | "target" | "module")
+                }
                 kind => kind == Kind::End,
             };
             starts && (reader.tokens[reader.pos].column == 1 || reader.kind() == Kind::End)
@@ -375,7 +396,9 @@ impl<'s> Reader<'s> {
                 self.skip_balanced()?;
             }
             (Kind::Word, "module") => {
-                return Err(self.error("inline assembly of a module is not supported"));
+                self.advance();
+                self.expect_word("asm")?;
+                rest.assembly.push(self.string_attr()?);
             }
             (Kind::Local, _) => {
                 // Read where it is used.
@@ -390,6 +413,11 @@ impl<'s> Reader<'s> {
                     self.skip_balanced()?;
                     self.accept(">");
                 }
+            }
+            (Kind::Global, _) if self.keyword_of_global(self.pos + 2) == "ifunc" => {
+                let state = self.ifunc()?;
+                let op = module.create(state);
+                module.append_op(block, op);
             }
             (Kind::Global, _) => {
                 let global = self.global()?;

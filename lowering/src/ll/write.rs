@@ -5,7 +5,7 @@
 //! | `function` | numbering, blocks, phi nodes |
 //! | `instructions`, `calls` | one instruction each; calls and intrinsics |
 //! | `constants`, `types`, `names` | literals, types, identifiers and strings |
-//! | `globals`, `attributes` | variables and comdat selectors; attributes of functions, parameters and results |
+//! | `globals`, `attributes` | variables, aliases and comdat selectors; attributes of functions, parameters and results |
 //! | `metadata` | what was kept as it was read |
 //!
 //! One walk for numbers and one for text: linear in the module and in what is written.
@@ -14,9 +14,11 @@ use std::fmt::Write;
 
 use hashbrown::HashMap;
 use loomir_dialects::{builtin, llvm};
-use loomir_ir::{Body, Context, Diagnostic, Diagnostics, OpRef};
+use loomir_ir::{AttrKind, Body, Context, Diagnostic, Diagnostics, OpRef};
 
 use types::TypeText;
+
+use super::MODULE_ASM;
 
 mod attributes;
 mod calls;
@@ -139,6 +141,14 @@ fn write_head(text: &mut String, module: &Body, m: &Module) {
             let _ = writeln!(text, "target {keyword} = {}", names::quoted(value.as_bytes()));
         }
     }
+    let assembly = root.attr(MODULE_ASM).and_then(|lines| lines.as_array(&m.ctx)).unwrap_or_default();
+    for (i, line) in assembly.iter().enumerate() {
+        let line = match line.kind(&m.ctx) {
+            AttrKind::String(bytes) => names::quoted(bytes),
+            _ => continue,
+        };
+        let _ = writeln!(text, "{}module asm {line}", if i == 0 { "\n" } else { "" });
+    }
     let definitions = m.types.definitions();
     if !definitions.is_empty() {
         let _ = write!(text, "\n{definitions}");
@@ -159,6 +169,9 @@ fn write_symbol(
             variables.push('\n');
         }
         return globals::write_global(m, op, variables).map_err(Diagnostics::from);
+    }
+    if op.is(llvm::AliasOp::DEF) || op.is(llvm::IFuncOp::DEF) {
+        return globals::write_alias(m, op, variables).map_err(Diagnostics::from);
     }
     if op.is(llvm::ModuleFlagsOp::DEF) {
         return Ok(());

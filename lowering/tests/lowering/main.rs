@@ -5,6 +5,7 @@
 mod errors;
 mod fixture;
 mod lli;
+mod programs;
 mod scale;
 
 use fixture::Fixture;

@@ -10,7 +10,7 @@ use loomir_ir::{
 use crate::checks::types_of;
 use crate::func::syntax::{dict_at, parse_dict, parse_results, print_dict, set_dicts};
 use crate::llvm::attributes::{CCONV, TAIL_CALL_KIND};
-use crate::llvm::globals::FuncOp;
+use crate::llvm::globals::{FuncOp, IFuncOp};
 use crate::llvm::types::{LlvmType, is_pointer};
 
 /// Operand bundles as they are read: `["tag"(%a : i32), "other"()]`.
@@ -368,11 +368,16 @@ impl SymbolUser for Call {
             out.push(op_error(op, format!("'{name}' does not reference a symbol in the current scope")));
             return;
         };
-        if !ctx.op_info(symbol.name).is(FuncOp::DEF) {
-            out.push(op_error(op, format!("'{name}' does not reference a valid LLVM function or IFunc")));
-            return;
-        }
-        let Some(ty) = symbol.attr(ctx, "function_type").and_then(|ty| ty.as_type(ctx)) else { return };
+        let info = ctx.op_info(symbol.name);
+        let ty = match (info.is(FuncOp::DEF), info.is(IFuncOp::DEF)) {
+            (true, _) => symbol.attr(ctx, "function_type"),
+            (_, true) => symbol.attr(ctx, "i_func_type"),
+            _ => {
+                out.push(op_error(op, format!("'{name}' does not reference a valid LLVM function or IFunc")));
+                return;
+            }
+        };
+        let Some(ty) = ty.and_then(|ty| ty.as_type(ctx)) else { return };
         let variadic = matches!(LlvmType::of(ctx, ty), Some(LlvmType::Function { variadic: true, .. }));
         if variadic && op.attr("var_callee_type").is_none() {
             out.push(op_error(op, "missing var_callee_type attribute for vararg call"));

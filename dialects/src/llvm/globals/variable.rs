@@ -6,7 +6,7 @@ use loomir_ir::verifier::op_error;
 use loomir_ir::{Attr, AttrKind, Context, Diagnostic, Diagnostics, OpRef, OperationState, Trait, Type};
 
 use super::function::{parse_optional_comdat, parse_prefix, print_case, print_comdat};
-use super::{FuncOp, GlobalOp};
+use super::{AliasOp, FuncOp, GlobalOp, IFuncOp};
 use crate::arith::constant::is_splat_of;
 use crate::interfaces::{EffectKind, MemoryEffects};
 use crate::llvm::attributes::{LINKAGE, UNNAMED_ADDR, VISIBILITY};
@@ -183,7 +183,9 @@ impl SymbolUser for AddressOf {
         let ctx = op.ctx();
         let symbol = op.attr("global_name").and_then(|name| table.resolve(ctx, name));
         let info = symbol.map(|symbol| ctx.op_info(symbol.name));
-        let Some(symbol) = symbol.filter(|_| info.is_some_and(|i| i.is(GlobalOp::DEF) || i.is(FuncOp::DEF)))
+        let has_address = [GlobalOp::DEF, FuncOp::DEF, AliasOp::DEF, IFuncOp::DEF];
+        let Some(symbol) =
+            symbol.filter(|_| info.is_some_and(|info| has_address.iter().any(|def| info.is(def))))
         else {
             let message = "must reference a global defined by 'llvm.mlir.global', 'llvm.mlir.alias' or 'llvm.func' or 'llvm.mlir.ifunc'";
             out.push(op_error(op, message));

@@ -21,6 +21,13 @@ impl Said {
             state.set_attr(ctx, "passthrough", ctx.array_attr(&self.passthrough));
         }
     }
+
+    /// Gives those that are texts to a variable.
+    pub(super) fn set_of_variable(self, ctx: &loomir_ir::Context, state: &mut OperationState) {
+        if !self.passthrough.is_empty() {
+            state.set_attr(ctx, "target_specific_attrs", ctx.array_attr(&self.passthrough));
+        }
+    }
 }
 
 impl Reader<'_> {
@@ -88,7 +95,9 @@ impl Reader<'_> {
                     self.advance();
                     let number: u64 = self.number()?;
                     said.passthrough.push(self.ctx.string_attr(&format!("{word}({number})")));
-                } else if WORDS.contains(&word) || self.is_sign_behind("(") && word != "addrspace" {
+                } else if WORDS.contains(&word)
+                    || self.is_sign_behind("(") && !matches!(word, "addrspace" | "comdat")
+                {
                     let text = self.word_as_written()?;
                     said.passthrough.push(self.ctx.string_attr(&text));
                 } else if self.is_unknown_attribute(word) {

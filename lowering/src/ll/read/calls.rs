@@ -11,8 +11,8 @@ use super::attributes::Said;
 use super::function::{FunctionReader, result_of, set_dicts};
 use super::lexer::Kind;
 use super::{Reader, Result};
-use crate::ll::TAIL_CALL;
 use crate::ll::intrinsics::{Immediate, immediates};
+use crate::ll::{METADATA_ARGUMENTS, TAIL_CALL};
 
 /// A call, read.
 struct Call {
@@ -31,6 +31,8 @@ struct Call {
     bundle_sizes: Vec<i64>,
     bundle_tags: Vec<Attr>,
     bundled: Vec<Value>,
+    /// For each argument the metadata it is, or unit.
+    metadata: Vec<Attr>,
 }
 
 /// What is called.
@@ -77,6 +79,7 @@ impl<'s> Reader<'s> {
             bundle_sizes: Vec::new(),
             bundle_tags: Vec::new(),
             bundled: Vec::new(),
+            metadata: Vec::new(),
         };
         let is_debug = matches!(&callee, Callee::Function(name) if name.starts_with("llvm.dbg."));
         if is_debug {
@@ -106,7 +109,7 @@ impl<'s> Reader<'s> {
     }
 
     fn callee(&mut self, f: &mut FunctionReader<'s>) -> Result<Callee> {
-        if self.kind() == Kind::Global {
+        if self.kind() == Kind::Global && !self.addresses.contains(&self.name_at(self.pos)?) {
             return Ok(Callee::Function(self.global_name()?));
         }
         if !self.accept_word("asm") {
@@ -129,14 +132,16 @@ impl<'s> Reader<'s> {
     fn arguments(&mut self, f: &mut FunctionReader<'s>, call: &mut Call) -> Result<()> {
         self.expect("(")?;
         while !self.accept(")") {
-            if !call.arguments.is_empty() {
+            if !call.metadata.is_empty() {
                 self.expect(",")?;
             }
-            let here = self.pos;
             let ty = self.ty()?;
             if ty.dialect_params(&self.ctx, "llvm.metadata").is_some() {
-                return Err(self.error_at(here, "metadata as an argument is not supported"));
+                let (start, end) = (self.pos, self.metadata_node()?);
+                call.metadata.push(self.ctx.string_attr(self.slice(start, end)));
+                continue;
             }
+            call.metadata.push(Attr::UNIT);
             call.argument_attrs.push(self.value_attributes()?);
             call.arguments.push(self.value(f, ty)?);
         }
@@ -254,7 +259,8 @@ impl<'s> Reader<'s> {
         name: &str,
     ) -> Result<Option<Value>> {
         let result = self.result_of_call(&call);
-        let own = self.own_intrinsic(name).filter(|(_, name)| *name != "memcpy.inline");
+        let has_metadata = call.metadata.iter().any(|attr| *attr != Attr::UNIT);
+        let own = self.own_intrinsic(name).filter(|(_, name)| *name != "memcpy.inline" && !has_metadata);
         let mut state = match own {
             Some((op, own)) => {
                 let mut state = OperationState::named(op, call.loc);
@@ -290,6 +296,9 @@ impl<'s> Reader<'s> {
                 state.set_attr(&self.ctx, "intrin", self.ctx.string_attr(name));
                 state.operands.extend(&call.arguments);
                 self.set_bundles(&mut state, &call);
+                if has_metadata {
+                    state.set_attr(&self.ctx, METADATA_ARGUMENTS, self.ctx.array_attr(&call.metadata));
+                }
                 state
             }
         };

@@ -9,13 +9,13 @@ use loomir_dialects::llvm;
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::{
-    Attr, AttrKind, Body, Builder, Context, FloatKind, InsertPoint, Loc, OpDef, OperationState, Type,
-    TypeKind, Value,
+    Attr, AttrKind, Body, Builder, Context, InsertPoint, Loc, OpDef, OperationState, Type, TypeKind, Value,
 };
 
 use super::instructions::gep_flags;
 use super::lexer::{Kind, unescape};
-use super::{MAX_DEPTH, Reader, Result};
+use super::{MAX_DEPTH, Reader, Result, numbers};
+use crate::ll::IN_RANGE;
 
 /// A constant of a type that is known beside it.
 #[derive(Clone, Debug)]
@@ -231,7 +231,7 @@ impl Reader<'_> {
     }
 
     /// A type and a constant of it.
-    fn typed_constant(&mut self, depth: usize) -> Result<(Type, Constant)> {
+    pub(super) fn typed_constant(&mut self, depth: usize) -> Result<(Type, Constant)> {
         let ty = self.ty()?;
         Ok((ty, self.constant_inside(ty, depth + 1)?))
     }
@@ -354,31 +354,23 @@ impl Reader<'_> {
     }
 
     fn integer(&mut self, ty: Type) -> Result<Attr> {
-        let Some(width) = ty.integer_width(&self.ctx) else {
+        if ty.integer_width(&self.ctx).is_none() {
             return Err(self.error("an integer, but not of integer type"));
-        };
-        let value: i128 =
-            self.text().parse().map_err(|_| self.error("integers beyond 128 bits are not supported"))?;
-        if width > 128 {
-            return Err(self.error("constants of more than 128 bits are not supported"));
         }
+        let value = numbers::integer(&self.ctx, ty, self.text());
+        let value = value.ok_or_else(|| self.error("integers with so many digits are not supported"))?;
         self.advance();
-        Ok(self.ctx.int_attr(ty, value))
+        Ok(value)
     }
 
     fn float(&mut self, ty: Type) -> Result<Attr> {
         let TypeKind::Float(kind) = ty.kind(&self.ctx) else {
-            return match self.text().trim_start_matches(['u', 's']).strip_prefix("0x") {
-                Some(digits) if ty.integer_width(&self.ctx).is_some_and(|width| width <= 128) => {
-                    let value = u128::from_str_radix(digits, 16)
-                        .map_err(|_| self.error("integers beyond 128 bits are not supported"))?;
-                    self.advance();
-                    Ok(self.ctx.int_attr(ty, value as i128))
-                }
-                _ => Err(self.error("a float, but not of floating-point type")),
-            };
+            if self.text().starts_with(['u', 's']) {
+                return self.integer(ty);
+            }
+            return Err(self.error("a float, but not of floating-point type"));
         };
-        let bits = float_bits(self.text(), *kind)
+        let bits = numbers::float_bits(self.text(), *kind)
             .ok_or_else(|| self.error("this is not exactly a number of the type"))?;
         self.advance();
         Ok(self.ctx.attr(AttrKind::Float { bits, ty }))
@@ -427,8 +419,12 @@ impl Reader<'_> {
             flags |= flag;
             self.advance();
         }
-        if self.accept_word("inrange") {
-            self.skip_balanced()?;
+        let mut range = None;
+        if self.is_word("inrange") {
+            let start = self.pos;
+            self.advance();
+            let end = self.skip_balanced()?.1;
+            range = Some(self.ctx.string_attr(self.slice(start, end)));
         }
         self.expect("(")?;
         let element = self.ty()?;
@@ -447,51 +443,12 @@ impl Reader<'_> {
             }
         }
         self.expect(")")?;
-        let attrs = vec![
+        let mut attrs = vec![
             ("rawConstantIndices", self.ctx.dense_ints_attr(Type::I32, &indices)),
             ("elem_type", self.ctx.type_attr(element)),
             ("noWrapFlags", self.ctx.int_attr(Type::I32, flags)),
         ];
+        attrs.extend(range.map(|range| (IN_RANGE, range)));
         Ok(Constant::Expression(Box::new(Expression { def: llvm::GEPOp::DEF, operands, attrs })))
     }
-}
-
-/// The bits of a float as LLVM writes it: `float` and `double` decimal or as the bits of a `double`, others as their own bits.
-fn float_bits(text: &str, kind: FloatKind) -> Option<u128> {
-    let own = match kind {
-        FloatKind::F16 => Some('H'),
-        FloatKind::BF16 => Some('R'),
-        FloatKind::F80 => Some('K'),
-        FloatKind::F128 => Some('L'),
-        _ => None,
-    };
-    let hex = text.strip_prefix("0x");
-    if let Some(digits) = hex.and_then(|digits| digits.strip_prefix(own?)) {
-        let value = u128::from_str_radix(digits, 16).ok()?;
-        return Some(match kind {
-            // The low half is written first.
-            FloatKind::F128 => value.rotate_left(64),
-            _ => value,
-        });
-    }
-    let double = match hex {
-        Some(digits) => u64::from_str_radix(digits, 16).ok()?,
-        None => text.parse::<f64>().ok()?.to_bits(),
-    };
-    match kind {
-        FloatKind::F64 => Some(u128::from(double)),
-        FloatKind::F32 => narrow(double).map(u128::from),
-        _ => None,
-    }
-}
-
-/// The bits of the `float` of the same value, the payload of a NaN kept. `None` if there is none.
-fn narrow(double: u64) -> Option<u32> {
-    let value = f64::from_bits(double);
-    if value.is_nan() {
-        let (sign, fraction) = ((double >> 63) as u32, (double >> 29) as u32 & 0x7f_ffff);
-        return (double & 0x1fff_ffff == 0 && fraction != 0).then_some(sign << 31 | 0xff << 23 | fraction);
-    }
-    let float = value as f32;
-    (f64::from(float).to_bits() == double).then_some(float.to_bits())
 }

@@ -83,6 +83,9 @@ impl<'s> Reader<'s> {
         state.set_attr(&self.ctx, SYMBOL_NAME, self.ctx.string_attr(&name));
         let head = self.parameters(is_definition)?;
         self.function_tail(&name, &mut state)?;
+        if is_definition {
+            self.attachments(&mut state, false)?;
+        }
         let ty = types::function(&self.ctx, result, &head.types, head.variadic);
         state.set_attr(&self.ctx, "function_type", self.ctx.type_attr(ty));
         set_dicts(&self.ctx, &mut state, "arg_attrs", &head.attrs);
@@ -197,7 +200,7 @@ impl<'s> Reader<'s> {
             }
         }
         said.set(&self.ctx, state);
-        self.attachments(state, false)
+        Ok(())
     }
 
     // Names.

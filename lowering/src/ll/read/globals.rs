@@ -1,14 +1,19 @@
-//! Variables, and what all symbols have in common.
+//! Variables and aliases, and what all symbols have in common.
 
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::{COMDAT, LINKAGE, UNNAMED_ADDR, VISIBILITY};
+use loomir_dialects::llvm::types::{is_pointer, pointer};
 use loomir_ir::symbols::SYMBOL_NAME;
 use loomir_ir::{Attr, AttrKind, Block, Body, Builder, Context, InsertPoint, Loc, OperationState, Type};
 
+use super::attributes::Said;
 use super::constants::{Constant, Constants, as_attr};
 use super::lexer::Kind;
 use super::{Reader, Result};
-use crate::ll::COMDATS;
+use crate::ll::{COMDATS, THREAD_LOCAL_MODEL};
+
+/// How many tokens may stand between the sign of `@name = …` and the word that says what it is.
+const MAX_PREFIX: usize = 16;
 
 const LINKAGES: &[&str] = &[
     "private",
@@ -24,7 +29,7 @@ const LINKAGES: &[&str] = &[
     "external",
 ];
 
-impl Reader<'_> {
+impl<'s> Reader<'s> {
     /// Linkage, preemption and visibility of a symbol, given to `state`. Returns the linkage, if one is written.
     pub(super) fn linkage(&mut self, state: &mut OperationState) -> Result<Option<&'static str>> {
         let word = self.accept_any(LINKAGES);
@@ -81,20 +86,101 @@ impl Reader<'_> {
         Ok((name, COMDAT.attr(&self.ctx, kind)))
     }
 
-    /// `@name = … global …`.
+    /// The word that says what `@name = …` defines, from the token behind the sign on: `global`, `constant`, `alias` or `ifunc`. Empty
+    /// if none is near.
+    pub(super) fn keyword_of_global(&self, from: usize) -> &'s str {
+        let near = (from..self.tokens.len().min(from + MAX_PREFIX)).map(|at| self.text_at(at));
+        near.take_while(|text| *text != "=")
+            .find(|text| matches!(*text, "global" | "constant" | "alias" | "ifunc"))
+            .unwrap_or_default()
+    }
+
+    /// `@name = … global …`, or an alias.
     pub(super) fn global(&mut self) -> Result<Body> {
         let loc = self.loc();
         let name = self.global_name()?;
         self.expect("=")?;
-        let mut state = OperationState::of(&self.ctx, llvm::GlobalOp::DEF, loc);
-        state.set_attr(&self.ctx, SYMBOL_NAME, self.ctx.string_attr(&name));
-        let linkage = self.linkage(&mut state)?;
-        if self.accept_word("thread_local") {
-            if self.is_sign("(") {
-                return Err(self.error("models of thread-local storage are not supported"));
-            }
-            state.set_attr(&self.ctx, "thread_local_", Attr::UNIT);
+        match self.keyword_of_global(self.pos) {
+            "alias" => self.alias(loc, &name),
+            _ => self.variable(loc, &name),
         }
+    }
+
+    /// `thread_local`, maybe with a model.
+    fn thread_local(&mut self, state: &mut OperationState) -> Result<()> {
+        if !self.accept_word("thread_local") {
+            return Ok(());
+        }
+        state.set_attr(&self.ctx, "thread_local_", Attr::UNIT);
+        if self.accept("(") {
+            let model = self.accept_any(&["localdynamic", "initialexec", "localexec"]);
+            let model = model.ok_or_else(|| self.error("expected localdynamic, initialexec or localexec"))?;
+            state.set_attr(&self.ctx, THREAD_LOCAL_MODEL, self.ctx.string_attr(model));
+            self.expect(")")?;
+        }
+        Ok(())
+    }
+
+    /// `alias ty, ptr @name`, behind its linkage.
+    fn alias(&mut self, loc: Loc, name: &str) -> Result<Body> {
+        let mut state = OperationState::of(&self.ctx, llvm::AliasOp::DEF, loc);
+        state.set_attr(&self.ctx, SYMBOL_NAME, self.ctx.string_attr(name));
+        self.linkage(&mut state)?;
+        self.thread_local(&mut state)?;
+        self.unnamed_addr(&mut state);
+        self.expect_word("alias")?;
+        let ty = self.ty()?;
+        state.set_attr(&self.ctx, "alias_type", self.ctx.type_attr(ty));
+        self.expect(",")?;
+        let here = self.pos;
+        // An expression may stand without its type.
+        let address = pointer(&self.ctx);
+        let (address, constant) =
+            if self.is_type() { self.typed_constant(0)? } else { (address, self.constant(address)?) };
+        if !is_pointer(&self.ctx, address) {
+            return Err(self.error_at(here, "an alias stands for an address"));
+        }
+        self.end_of_alias()?;
+        state.set_defaults(&self.ctx);
+        let mut body = Body::new(&self.ctx, state);
+        initialize(&mut body, &constant, address);
+        Ok(body)
+    }
+
+    /// `@name = … ifunc ty, ptr @resolver`.
+    pub(super) fn ifunc(&mut self) -> Result<OperationState> {
+        let mut state = OperationState::of(&self.ctx, llvm::IFuncOp::DEF, self.loc());
+        let name = self.global_name()?;
+        self.expect("=")?;
+        state.set_attr(&self.ctx, SYMBOL_NAME, self.ctx.string_attr(&name));
+        self.linkage(&mut state)?;
+        self.unnamed_addr(&mut state);
+        self.expect_word("ifunc")?;
+        let ty = self.ty()?;
+        state.set_attr(&self.ctx, "i_func_type", self.ctx.type_attr(ty));
+        self.expect(",")?;
+        let ty = self.ty()?;
+        state.set_attr(&self.ctx, "resolver_type", self.ctx.type_attr(ty));
+        let resolver = self.global_name()?;
+        state.set_attr(&self.ctx, "resolver", self.ctx.symbol_attr(&resolver));
+        self.end_of_alias()?;
+        state.set_defaults(&self.ctx);
+        Ok(state)
+    }
+
+    fn end_of_alias(&self) -> Result<()> {
+        if self.is_sign(",") {
+            return Err(self.error_at(self.pos + 1, "this property of an alias is not supported"));
+        }
+        Ok(())
+    }
+
+    /// `@name = … global …`, from behind the sign on.
+    fn variable(&mut self, loc: Loc, name: &str) -> Result<Body> {
+        let mut state = OperationState::of(&self.ctx, llvm::GlobalOp::DEF, loc);
+        state.set_attr(&self.ctx, SYMBOL_NAME, self.ctx.string_attr(name));
+        let linkage = self.linkage(&mut state)?;
+        self.thread_local(&mut state)?;
         self.unnamed_addr(&mut state);
         let space = self.address_space()?;
         if space != 0 {
@@ -103,18 +189,17 @@ impl Reader<'_> {
         if self.accept_word("externally_initialized") {
             state.set_attr(&self.ctx, "externally_initialized", Attr::UNIT);
         }
-        match self.accept_any(&["constant", "global", "alias", "ifunc"]) {
+        match self.accept_any(&["constant", "global"]) {
             Some("constant") => state.set_attr(&self.ctx, "constant", Attr::UNIT),
-            Some("global") => {}
-            Some(word) => return Err(self.error_at(self.pos - 1, format!("'{word}' is not supported"))),
-            None => return Err(self.error("expected 'global' or 'constant'")),
+            Some(_) => {}
+            None => return Err(self.error("expected 'global', 'constant', 'alias' or 'ifunc'")),
         }
         let ty = self.ty()?;
         state.set_attr(&self.ctx, "global_type", self.ctx.type_attr(ty));
         // Without a value it is defined elsewhere, and says so.
         let is_elsewhere = matches!(linkage, Some("external" | "extern_weak"));
         let initial = if is_elsewhere { None } else { Some(self.constant(ty)?) };
-        self.global_tail(&name, &mut state)?;
+        self.global_tail(name, &mut state)?;
         state.set_defaults(&self.ctx);
         let as_value = initial.as_ref().and_then(|value| as_attr(&self.ctx, value, ty));
         if let Some(value) = as_value {
@@ -150,9 +235,9 @@ impl Reader<'_> {
             }
         }
         self.attachments(state, true)?;
-        if self.kind() == Kind::Hash {
-            return Err(self.error("attributes of variables are not supported"));
-        }
+        let mut said = Said::default();
+        self.function_attributes(&mut said)?;
+        said.set_of_variable(&self.ctx, state);
         Ok(())
     }
 }

@@ -13,6 +13,7 @@ use super::constants::as_attr;
 use super::function::{FunctionReader, Terminator};
 use super::lexer::Kind;
 use super::{Reader, Result};
+use crate::ll::SAME_SIGN;
 
 const FASTMATH_WORDS: &[&str] = &["fast", "reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"];
 
@@ -185,7 +186,7 @@ impl<'s> Reader<'s> {
         ty: Type,
         targets: &mut Vec<(super::function::LocalName<'s>, usize)>,
     ) -> Result<Option<Attr>> {
-        let Some(width) = ty.integer_width(&self.ctx).filter(|width| *width <= 64) else {
+        let Some(width) = ty.integer_width(&self.ctx).filter(|width| *width <= 128) else {
             return Err(self.error("a switch on this type is not supported"));
         };
         let width = width.div_ceil(8) as usize;
@@ -275,7 +276,14 @@ impl<'s> Reader<'s> {
                 self.part(f, word, loc)?
             }
             "call" | "tail" | "musttail" | "notail" => return self.call(f, block),
-            "va_arg" | "landingpad" | "catchpad" | "cleanuppad" => {
+            "va_arg" => {
+                self.advance();
+                let mut state = of(self, llvm::VaArgOp::DEF);
+                state.operands.push(self.pointer(f)?);
+                self.expect(",")?;
+                (state, Some(self.ty()?))
+            }
+            "landingpad" | "catchpad" | "cleanuppad" => {
                 return Err(self.error(format!("'{word}' is not supported")));
             }
             _ => return Err(self.error("expected an instruction")),
@@ -309,8 +317,8 @@ impl<'s> Reader<'s> {
         if let Some(flags) = self.fastmath_flags() {
             state.set_attr(&self.ctx, "fastmathFlags", flags);
         }
-        if self.is_word("samesign") {
-            return Err(self.error("'samesign' is not supported"));
+        if self.accept_word("samesign") {
+            state.set_attr(&self.ctx, SAME_SIGN, Attr::UNIT);
         }
         let name = match self.text() {
             "true" | "false" => format!("_{}", self.text()),

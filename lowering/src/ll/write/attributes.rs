@@ -7,11 +7,11 @@ use super::function::type_text;
 use super::names::quoted;
 use crate::ll::attributes::{FLAGS, NUMBERS, PLACES, STRINGS, TYPES, WORDS};
 
-/// Attributes of a function, or of a call, as text.
-pub(super) fn of_function(m: &Module, op: OpRef<'_>) -> Vec<String> {
+/// Attributes that the dialect only passes through, from the list called `name`, as text.
+pub(super) fn passed_through(m: &Module, op: OpRef<'_>, name: &str) -> Vec<String> {
     let ctx = &m.ctx;
     let mut all = Vec::new();
-    for attr in op.attr("passthrough").and_then(|p| p.as_array(ctx)).unwrap_or_default() {
+    for attr in op.attr(name).and_then(|list| list.as_array(ctx)).unwrap_or_default() {
         let pair = attr.as_array(ctx).map(|p| p.iter().filter_map(|a| a.as_str(ctx)).collect::<Vec<_>>());
         all.extend(match (attr.as_str(ctx), pair.as_deref()) {
             // With parentheses it was kept as it was written.
@@ -23,6 +23,13 @@ pub(super) fn of_function(m: &Module, op: OpRef<'_>) -> Vec<String> {
             _ => None,
         });
     }
+    all
+}
+
+/// Attributes of a function, or of a call, as text.
+pub(super) fn of_function(m: &Module, op: OpRef<'_>) -> Vec<String> {
+    let ctx = &m.ctx;
+    let mut all = passed_through(m, op, "passthrough");
     for (name, word) in FLAGS {
         if op.attr(name).is_some() && !all.iter().any(|a| a == word) {
             all.push((*word).to_owned());

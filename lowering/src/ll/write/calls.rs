@@ -2,16 +2,17 @@
 
 use std::fmt::Write;
 
+use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::TAIL_CALL_KIND;
 use loomir_dialects::llvm::types::LlvmType;
-use loomir_ir::{Attr, Diagnostic, OpRef, Type, Value};
+use loomir_ir::{Attr, Context, Diagnostic, OpRef, Type, Value};
 
 use super::function::{Function, calling_convention, type_text};
 use super::instructions::{calls_pointer, fastmath};
 use super::names::{quoted, symbol};
 use super::{Module, attributes, no_text};
-use crate::ll::TAIL_CALL;
 use crate::ll::intrinsics::{Immediate, Overload, immediates, overloads};
+use crate::ll::{METADATA_ARGUMENTS, TAIL_CALL};
 
 type Line = Result<String, Diagnostic>;
 
@@ -169,7 +170,8 @@ fn tail(m: &Module, op: OpRef<'_>, name: &str) -> String {
 /// Argument `index` of a call: its type, what is said of it, itself.
 fn argument(m: &mut Module, f: &Function<'_>, op: OpRef<'_>, index: usize, operand: Value) -> Line {
     let mut text = type_text(m, op, op.type_of(operand))?.to_string();
-    for attr in attributes::of_values(m, op, "arg_attrs", index)? {
+    let list = if op.is(llvm::InlineAsmOp::DEF) { "operand_attrs" } else { "arg_attrs" };
+    for attr in attributes::of_values(m, op, list, index)? {
         let _ = write!(text, " {attr}");
     }
     let _ = write!(text, " {}", f.operand(m, operand)?);
@@ -200,11 +202,29 @@ pub(super) fn call_intrinsic(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) ->
     let name = op.attr("intrin").and_then(|n| n.as_str(&m.ctx)).unwrap_or_default().to_owned();
     let direct = op.num_operands() - bundled_operands(m, op);
     let (mut params, mut arguments) = (Vec::new(), Vec::new());
+    let ctx = m.ctx.clone();
+    let metadata = op.attr(METADATA_ARGUMENTS).and_then(|all| all.as_array(&ctx)).unwrap_or_default();
+    let mut metadata = metadata.iter();
     for (index, operand) in op.operands().take(direct).enumerate() {
+        push_metadata(&ctx, &mut metadata, &mut params, &mut arguments);
         params.push(type_text(m, op, op.type_of(operand))?.to_string());
         arguments.push(argument(m, f, op, index, operand)?);
     }
+    push_metadata(&ctx, &mut metadata, &mut params, &mut arguments);
     emit_intrinsic(m, f, op, &name, &params, &arguments, direct)
+}
+
+/// Takes the arguments that are metadata, up to the next operand.
+fn push_metadata<'a>(
+    ctx: &Context,
+    all: &mut impl Iterator<Item = &'a Attr>,
+    params: &mut Vec<String>,
+    arguments: &mut Vec<String>,
+) {
+    for node in all.map_while(|attr| attr.as_str(ctx)) {
+        params.push("metadata".to_owned());
+        arguments.push(format!("metadata {node}"));
+    }
 }
 
 /// `llvm.inline_asm`.
@@ -222,8 +242,8 @@ pub(super) fn inline_asm(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Lin
         text.push_str(" inteldialect");
     }
     let mut arguments = Vec::new();
-    for operand in op.operands() {
-        arguments.push(f.typed_operand(m, op, operand)?);
+    for (index, operand) in op.operands().enumerate() {
+        arguments.push(argument(m, f, op, index, operand)?);
     }
     let (template, constraints) = (string("asm_string"), string("constraints"));
     let _ = write!(
@@ -233,5 +253,8 @@ pub(super) fn inline_asm(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Lin
         quoted(constraints.as_bytes()),
         arguments.join(", ")
     );
+    for attr in attributes::of_function(m, op) {
+        let _ = write!(text, " {attr}");
+    }
     Ok(text)
 }

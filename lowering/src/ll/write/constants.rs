@@ -12,6 +12,7 @@ use loomir_ir::{Attr, AttrKind, Body, Diagnostic, FloatKind, Op, OpRef, Type, Ty
 
 use super::names::{double, quoted, symbol, widen};
 use super::{Module, no_text};
+use crate::ll::IN_RANGE;
 
 /// How deep constants may nest.
 const MAX_DEPTH: usize = 256;
@@ -83,9 +84,11 @@ fn write_constant(m: &mut Module, text: &mut String, value: Attr, ty: Type, dept
             text.push_str(&integer(*value, bits));
         }
         AttrKind::WideInteger { bytes, .. } => {
-            ty.integer_width(&ctx)?;
+            // Bits beyond the width repeat the sign.
+            let unused = (bytes.len() as u32 * 8).checked_sub(ty.integer_width(&ctx)?)?;
             text.push_str("u0x");
-            for byte in bytes.iter().rev() {
+            for (i, byte) in bytes.iter().rev().enumerate() {
+                let byte = if i == 0 { byte & 0xffu8.checked_shr(unused)? } else { *byte };
                 let _ = write!(text, "{byte:02X}");
             }
         }
@@ -391,7 +394,9 @@ fn expression(m: &mut Module, op: OpRef<'_>, values: &HashMap<Value, Tree>) -> O
                     known => format!("i32 {known}"),
                 });
             }
-            format!("getelementptr {flags}({})", parts.join(", "))
+            let range = op.attr(IN_RANGE).and_then(|range| range.as_str(&ctx));
+            let range = range.map_or_else(String::new, |range| format!("{range} "));
+            format!("getelementptr {flags}{range}({})", parts.join(", "))
         }
         _ => return None,
     })

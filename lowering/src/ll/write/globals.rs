@@ -1,13 +1,15 @@
-//! Global variables and comdat selectors.
+//! Global variables, aliases and comdat selectors.
 
 use std::fmt::Write;
 
+use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::COMDAT;
 use loomir_ir::{AttrKind, Diagnostic, OpRef};
 
 use super::function::{linkage_words, type_text, unnamed_addr};
 use super::names::{quoted, symbol};
-use super::{Module, constants, metadata, no_text};
+use super::{Module, attributes, constants, metadata, no_text};
+use crate::ll::THREAD_LOCAL_MODEL;
 
 /// Writes `@name = …`.
 pub(super) fn write_global(m: &mut Module, op: OpRef<'_>, text: &mut String) -> Result<(), Diagnostic> {
@@ -35,9 +37,7 @@ pub(super) fn write_global(m: &mut Module, op: OpRef<'_>, text: &mut String) -> 
     for word in words {
         let _ = write!(line, " {word}");
     }
-    if op.attr("thread_local_").is_some() {
-        line.push_str(" thread_local");
-    }
+    line.push_str(&thread_local(m, op));
     if let Some(word) = unnamed_addr(m, op) {
         let _ = write!(line, " {word}");
     }
@@ -60,7 +60,52 @@ pub(super) fn write_global(m: &mut Module, op: OpRef<'_>, text: &mut String) -> 
     }
     line.push_str(&comdat(m, op, ", "));
     line.push_str(&metadata::attached(&ctx, op, ","));
+    for attr in attributes::passed_through(m, op, "target_specific_attrs") {
+        let _ = write!(line, " {attr}");
+    }
     let _ = writeln!(text, "{line}");
+    Ok(())
+}
+
+/// ` thread_local`, with the model if one is given.
+fn thread_local(m: &Module, op: OpRef<'_>) -> String {
+    match op.attr(THREAD_LOCAL_MODEL).and_then(|model| model.as_str(&m.ctx)) {
+        Some(model) => format!(" thread_local({model})"),
+        None if op.attr("thread_local_").is_some() => " thread_local".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// Writes `@name = alias …` or `@name = ifunc …`.
+pub(super) fn write_alias(m: &mut Module, op: OpRef<'_>, text: &mut String) -> Result<(), Diagnostic> {
+    let ctx = m.ctx.clone();
+    let is_alias = op.is(llvm::AliasOp::DEF);
+    let name = op.attr("sym_name").and_then(|n| n.as_str(&ctx)).unwrap_or_default();
+    let mut line = format!("{} =", symbol('@', name));
+    for word in linkage_words(m, op) {
+        let _ = write!(line, " {word}");
+    }
+    line.push_str(&thread_local(m, op));
+    if let Some(word) = unnamed_addr(m, op) {
+        let _ = write!(line, " {word}");
+    }
+    let ty = |m: &mut Module, name: &str| {
+        let ty =
+            op.attr(name).and_then(|ty| ty.as_type(&ctx)).ok_or_else(|| no_text(op, "without a type"))?;
+        type_text(m, op, ty)
+    };
+    let (keyword, of, address, value) = if is_alias {
+        let returned = op.body().entry_block(op.region(0)).and_then(|block| op.body().last_op(block));
+        let returned = returned.and_then(|op_| op.body().operands(op_).next());
+        let returned = returned.ok_or_else(|| no_text(op, "without an address"))?;
+        let address = type_text(m, op, op.type_of(returned))?;
+        ("alias", ty(m, "alias_type")?, address, constants::initializer(m, op)?)
+    } else {
+        let resolver = op.attr("resolver").and_then(|name| name.as_flat_symbol(&ctx));
+        let resolver = resolver.map(|name| symbol('@', ctx.str(name))).unwrap_or_default();
+        ("ifunc", ty(m, "i_func_type")?, ty(m, "resolver_type")?, resolver)
+    };
+    let _ = writeln!(text, "\n{line} {keyword} {of}, {address} {value}");
     Ok(())
 }
 

@@ -12,6 +12,7 @@ use loomir_ir::{AttrKind, Diagnostic, OpRef, TypeKind};
 use super::function::{Function, type_text};
 use super::names::quoted;
 use super::{Module, calls, no_text};
+use crate::ll::SAME_SIGN;
 
 type Line = Result<String, Diagnostic>;
 
@@ -45,6 +46,10 @@ pub(super) fn instruction(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Li
         "getelementptr" => gep(m, f, op),
         "atomicrmw" => atomicrmw(m, f, op),
         "cmpxchg" => cmpxchg(m, f, op),
+        "va_arg" => {
+            let ty = type_text(m, op, op.result_type(0))?;
+            Ok(format!("va_arg {}, {ty}", f.typed_operand(m, op, op.operand(0))?))
+        }
         "fence" => Ok(format!("fence{} {}", syncscope(m, op), ordering(m, op).unwrap_or_default())),
         "extractelement" | "insertelement" => {
             let mut parts = Vec::with_capacity(3);
@@ -129,7 +134,8 @@ fn compare(m: &mut Module, f: &Function<'_>, op: OpRef<'_>, mnemonic: &str) -> L
     let predicate = op.attr("predicate").and_then(|p| table.value(&m.ctx, p)).and_then(|p| table.text_of(p));
     let predicate = predicate.ok_or_else(|| no_text(op, "without a predicate"))?;
     let (lhs, rhs) = (f.typed_operand(m, op, op.operand(0))?, f.operand(m, op.operand(1))?);
-    Ok(format!("{mnemonic}{} {} {lhs}, {rhs}", flags(m, op), predicate.trim_start_matches('_')))
+    let same_sign = if op.attr(SAME_SIGN).is_some() { " samesign" } else { "" };
+    Ok(format!("{mnemonic}{}{same_sign} {} {lhs}, {rhs}", flags(m, op), predicate.trim_start_matches('_')))
 }
 
 // Memory.
