@@ -7,7 +7,7 @@
 //! | everything to the `llvm` dialect | [`to_llvm`] | `convert-to-llvm` |
 //! | the three together | [`lower_to_llvm`] | `lower-to-llvm` |
 //! | the `llvm` dialect to LLVM's text, and back | [`ll`] | |
-//! | functions as control flow graphs | [`cfg`] | |
+//! | functions as control flow graphs | [`mod@cfg`] | |
 //! | LLVM itself, behind feature `llvm` | `jit` | |
 //!
 //! Each step is one walk with side tables, linear in the program.

@@ -32,6 +32,10 @@ fn main() -> ExitCode {
         eprintln!("{} of {cases}", tally.cases);
     }
     println!("seed={seed}\ncases={}\nblocks={}\nloops={}", tally.cases, tally.blocks, tally.loops);
-    println!("functions_with_irreducible_cycles={}\ndifferences={failures}", tally.irreducible);
+    println!(
+        "functions_with_irreducible_cycles={}\nfunctions_simplified={}",
+        tally.irreducible, tally.simplified
+    );
+    println!("runs_compared={}\ndifferences={failures}", tally.runs);
     ExitCode::from(u8::from(failures > 0))
 }

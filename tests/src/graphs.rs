@@ -3,8 +3,14 @@
 
 use std::fmt::Write;
 
+use loomir::dialects::interp::Limits;
+use loomir::ir::{Body, Op};
+use loomir::lowering::cfg::Analysis;
+use loomir::lowering::cfg::loop_simplify::{Simplified, loop_simplify};
 use loomir::lowering::cfg::print::{Printed, print};
+use loomir::lowering::cfg::roles::Roles;
 
+use crate::behaviour::{Ending, call, show};
 use crate::peers::Peer;
 use crate::random::Random;
 
@@ -19,6 +25,10 @@ pub struct Tally {
     pub loops: u64,
     /// Functions in which a cycle is entered at several places.
     pub irreducible: u64,
+    /// Functions in which some loop was brought into form.
+    pub simplified: u64,
+    /// Runs compared.
+    pub runs: u64,
 }
 
 /// How many functions are asked about at once.
@@ -31,39 +41,101 @@ const PRINTERS: [(Printed, &str); 3] = [
     (Printed::Dominators, "print<domtree>"),
 ];
 
-/// A function called `name` of a few blocks whose branches lead anywhere but to the first.
+/// A function called `name` of a few blocks whose branches lead anywhere but to the first. Each block computes a number from that of the block it is entered from, and
+/// decides by it where to go.
 pub fn function(random: &mut Random, name: &str) -> String {
-    let blocks = 1 + random.below(14);
-    let mut text = format!("define void @{name}(i1 %c, i32 %n) {{\n");
-    for block in 0..blocks {
+    let ends = ends(random);
+    let mut text = format!("define i32 @{name}(i32 %x) {{\n  %v0 = add i32 %x, 1\n");
+    for (block, end) in ends.iter().enumerate() {
         if block > 0 {
             let _ = writeln!(text, "b{block}:");
+            let into = |(from, end): (usize, &End)| {
+                let times = end.targets().iter().filter(|to| **to == block).count();
+                std::iter::repeat_n(from, times)
+            };
+            let label = |from: usize| if from == 0 { "%0".to_owned() } else { format!("%b{from}") };
+            let entries: Vec<String> = (ends.iter().enumerate().flat_map(into))
+                .map(|from| format!("[ %v{from}, {} ]", label(from)))
+                .collect();
+            let number = match entries.is_empty() {
+                true => format!("{block}"),
+                false => {
+                    let _ = writeln!(text, "  %p{block} = phi i32 {}", entries.join(", "));
+                    format!("%p{block}")
+                }
+            };
+            let _ = writeln!(text, "  %m{block} = mul i32 {number}, 1103515245");
+            let _ = writeln!(text, "  %v{block} = add i32 %m{block}, {}", 12345 + block);
         }
-        // Mostly near by, so that cycles nest.
-        let target = |random: &mut Random| {
-            if blocks == 1 {
-                return 0;
+        if !matches!(end, End::Branch(_) | End::Return | End::Unreachable) {
+            let (shift, bits) = (8 + random.below(12), 1 + random.below(2));
+            let _ = writeln!(text, "  %s{block} = lshr i32 %v{block}, {shift}");
+            let _ = writeln!(text, "  %d{block} = and i32 %s{block}, {}", (1 << bits) - 1);
+        }
+        let _ = match end {
+            End::Branch(to) => writeln!(text, "  br label %b{to}"),
+            End::Conditional(yes, no) => {
+                let _ = writeln!(text, "  %c{block} = icmp eq i32 %d{block}, 0");
+                writeln!(text, "  br i1 %c{block}, label %b{yes}, label %b{no}")
             }
-            let near = block as i64 + random.range(-3, 4);
-            let far = 1 + random.below(blocks - 1) as i64;
-            if random.chance(70) { near.clamp(1, blocks as i64 - 1) } else { far }
-        };
-        let kind = if blocks == 1 { 3 } else { random.weighted(&[25, 60, 8, 5, 2]) };
-        let _ = match kind {
-            0 => writeln!(text, "  br label %b{}", target(random)),
-            1 => writeln!(text, "  br i1 %c, label %b{}, label %b{}", target(random), target(random)),
-            2 => {
-                let _ = write!(text, "  switch i32 %n, label %b{} [", target(random));
-                for case in 0..random.below(4) {
-                    let _ = write!(text, " i32 {case}, label %b{}", target(random));
+            End::Switch(default, cases) => {
+                let _ = write!(text, "  switch i32 %d{block}, label %b{default} [");
+                for (case, to) in cases.iter().enumerate() {
+                    let _ = write!(text, " i32 {case}, label %b{to}");
                 }
                 writeln!(text, " ]")
             }
-            3 => writeln!(text, "  ret void"),
-            _ => writeln!(text, "  unreachable"),
+            End::Return => writeln!(text, "  ret i32 %v{block}"),
+            End::Unreachable => writeln!(text, "  unreachable"),
         };
     }
     text + "}\n"
+}
+
+/// What a block ends with.
+enum End {
+    Branch(usize),
+    Conditional(usize, usize),
+    Switch(usize, Vec<usize>),
+    Return,
+    Unreachable,
+}
+
+impl End {
+    fn targets(&self) -> Vec<usize> {
+        match self {
+            End::Branch(to) => vec![*to],
+            End::Conditional(yes, no) => vec![*yes, *no],
+            End::Switch(default, cases) => [*default].iter().chain(cases).copied().collect(),
+            End::Return | End::Unreachable => Vec::new(),
+        }
+    }
+}
+
+fn ends(random: &mut Random) -> Vec<End> {
+    let blocks = 1 + random.below(14);
+    let mut ends = Vec::new();
+    for block in 0..blocks {
+        // Mostly near by, so that cycles nest.
+        let target = |random: &mut Random| {
+            let near = block as i64 + random.range(-3, 4);
+            let far = 1 + random.below(blocks - 1) as i64;
+            let to = if random.chance(70) { near.clamp(1, blocks as i64 - 1) } else { far };
+            to as usize
+        };
+        let kind = if blocks == 1 { 3 } else { random.weighted(&[25, 60, 8, 6, 1]) };
+        ends.push(match kind {
+            0 => End::Branch(target(random)),
+            1 => End::Conditional(target(random), target(random)),
+            2 => {
+                let default = target(random);
+                End::Switch(default, (0..random.below(4)).map(|_| target(random)).collect())
+            }
+            3 => End::Return,
+            _ => End::Unreachable,
+        });
+    }
+    ends
 }
 
 /// Runs `cases` functions of the campaign of `seed`, from number `first` on.
@@ -83,41 +155,99 @@ pub fn run(seed: u64, first: u64, cases: u64, opt: &Peer, tally: &mut Tally) -> 
     Ok(())
 }
 
-/// Holds what is printed of every function of a module against what `opt` prints of it.
+/// Holds what is printed of every function of a module against what `opt` prints of it, before and after loops are brought into form; and what they compute, before and
+/// after.
 fn compare(text: &str, opt: &Peer, tally: &mut Tally) -> Result<(), String> {
     let ctx = loomir::context();
     let module = loomir::parse(&ctx, text, "graphs.ll").map_err(|errors| errors.to_text(&ctx))?;
-    let written = loomir::lowering::to_ll(&module).map_err(|errors| errors.to_text(&ctx))?;
+    let counts = compare_printed(&module, opt)?;
+    tally.loops += counts.loops;
+    tally.irreducible += counts.irreducible;
+    tally.blocks += counts.blocks;
+    let mut after = module.duplicate();
+    for op in functions(&after) {
+        let Some(function) = after.nested_mut(op) else { continue };
+        let (analysis, done) = loop_simplify(function);
+        tally.simplified += u64::from(done.preheaders + done.latches + done.exits > 0);
+        let all = |analysis: &Analysis| {
+            let ids: Vec<_> = analysis.loops().iter().map(|(id, _)| id).collect();
+            ids.into_iter().all(|id| Roles::of(analysis, id).is_simplified())
+        };
+        let is_right = analysis.is_true_of(function) && all(&analysis);
+        if !is_right || loop_simplify(function).1 != Simplified::default() {
+            let shown = loomir::print(function);
+            return Err(format!("not simplified, or the analysis is not true:\n{shown}"));
+        }
+    }
+    let errors = loomir::ir::verifier::verify(&after);
+    if errors.has_errors() {
+        return Err(errors.to_text(&ctx));
+    }
+    compare_printed(&after, opt)?;
+    compare_runs(&module, &after, tally)
+}
+
+fn functions(module: &Body) -> Vec<Op> {
+    let blocks = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
+    blocks.flat_map(|block| module.ops(block)).collect()
+}
+
+/// Calls every function of two modules with a few numbers.
+fn compare_runs(before: &Body, after: &Body, tally: &mut Tally) -> Result<(), String> {
+    let limits = Limits { steps: 2_000, ..Limits::default() };
+    for op in functions(before) {
+        let name = before.op_ref(op).attr("sym_name").and_then(|name| name.as_str(before.ctx()));
+        let name = name.unwrap_or_default();
+        for number in ["0", "1", "77"] {
+            let input = vec![number.to_owned()];
+            let first = call(before, name, &input, &limits)?;
+            if !matches!(first, Ending::Returned(_)) {
+                continue;
+            }
+            tally.runs += 1;
+            let longer = Limits { steps: 20_000, ..Limits::default() };
+            let second = call(after, name, &input, &longer)?;
+            if first != second {
+                return Err(format!("@{name}({number}): {} is now {}", show(&first), show(&second)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How often things were seen.
+struct Counts {
+    loops: u64,
+    irreducible: u64,
+    blocks: u64,
+}
+
+fn compare_printed(module: &Body, opt: &Peer) -> Result<Counts, String> {
+    let ctx = module.ctx();
+    let written = loomir::lowering::to_ll(module).map_err(|errors| errors.to_text(ctx))?;
+    let mut counts = Counts { loops: 0, irreducible: 0, blocks: 0 };
     for (what, pass) in PRINTERS {
         let theirs = opt.said(&written, &["-disable-output", &format!("-passes={pass}")])?;
-        let ours = print(&module, what);
-        let same_lines = ours.lines().zip(theirs.lines()).position(|(a, b)| a != b);
-        if let Some(line) = same_lines {
-            let of = |text: &str| text.lines().take(line + 1).last().unwrap_or_default().to_owned();
+        let ours = print(module, what);
+        if let Some(line) = ours.lines().zip(theirs.lines()).position(|(a, b)| a != b) {
+            let of = |text: &str| text.lines().nth(line).unwrap_or_default().to_owned();
             let head = |line: &&str| line.contains("unction");
             let function = ours.lines().take(line + 1).filter(head).last().unwrap_or_default();
-            return Err(format!(
-                "{pass}, {function}\nours:   {}\ntheirs: {}\n{written}",
-                of(&ours),
-                of(&theirs)
-            ));
+            let (ours, theirs) = (of(&ours), of(&theirs));
+            return Err(format!("{pass}, {function}\nours:   {ours}\ntheirs: {theirs}\n{written}"));
         }
         if ours.lines().count() != theirs.lines().count() {
             return Err(format!("{pass}: lines are missing\n{ours}\n{theirs}"));
         }
-        if what == Printed::Loops {
-            tally.loops += ours.matches("Loop at depth").count() as u64;
-        }
-        if what == Printed::Cycles {
-            let many = |function: &&str| {
-                let entries = |line: &str| Some(line.split_once('(')?.1.split_once(')')?.0.contains(' '));
-                function.lines().any(|line| entries(line) == Some(true))
-            };
-            tally.irreducible += ours.split("CycleInfo").filter(many).count() as u64;
-        }
-        if what == Printed::Dominators {
-            tally.blocks += ours.matches("} [").count() as u64;
+        let many = |function: &&str| {
+            let entries = |line: &str| Some(line.split_once('(')?.1.split_once(')')?.0.contains(' '));
+            function.lines().any(|line| entries(line) == Some(true))
+        };
+        match what {
+            Printed::Loops => counts.loops = ours.matches("Loop at depth").count() as u64,
+            Printed::Cycles => counts.irreducible = ours.split("CycleInfo").filter(many).count() as u64,
+            Printed::Dominators => counts.blocks = ours.matches("} [").count() as u64,
         }
     }
-    Ok(())
+    Ok(counts)
 }

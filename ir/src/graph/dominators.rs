@@ -58,7 +58,7 @@ impl DominatorTree {
     /// The tree of a graph that may change, from `root`.
     pub fn of_mutable(graph: &MutableDigraph, root: u32) -> Self {
         let mut tree = DominatorTree::unreached(graph.len(), root);
-        if graph.len() > 0 {
+        if !graph.is_empty() {
             tree.rebuild(|node| graph.successors(node));
         }
         tree.renumber();
@@ -191,6 +191,23 @@ impl DominatorTree {
         }
         for list in [&mut self.level, &mut self.enter, &mut self.leave] {
             list.push(0);
+        }
+    }
+
+    /// Takes in a new node, the last, that `graph` has got on some of the edges into `to`: they lead to it now, and it leads there. Linear in the edges into both, and
+    /// in how far up the tree what dominates them all is.
+    pub fn node_inserted(&mut self, graph: &MutableDigraph, to: u32) {
+        self.add_node();
+        let node = graph.len() as u32 - 1;
+        let from = graph.predecessors(node).iter().copied().filter(|from| self.is_reachable(*from));
+        let Some(dominator) = from.reduce(|a, b| self.nearest_common(a, b)) else { return };
+        self.put_below(node, dominator);
+        // All other ways to `to` pass it.
+        let others = graph.predecessors(to).iter().copied().filter(|from| *from != node);
+        if others.filter(|from| self.is_reachable(*from)).all(|from| self.dominates(to, from)) {
+            self.cut(to);
+            self.put_below(to, node);
+            self.set_levels_below(to);
         }
     }
 
@@ -505,7 +522,7 @@ mod tests {
             for step in 0..60 {
                 let n = graph.len() as u32;
                 let (from, to) = (random.below(n), random.below(n));
-                match random.below(10) {
+                match random.below(11) {
                     0..2 => {
                         graph.add_node();
                         tree.add_node();
@@ -521,7 +538,23 @@ mod tests {
                             tree.edge_removed(&graph, from, to);
                         }
                     }
-                    _ => tree.renumber(),
+                    9 => tree.renumber(),
+                    _ if to == 0 => {}
+                    _ => {
+                        // A node on some of the edges into another one.
+                        let into = graph.predecessors(to).to_vec();
+                        let node = graph.add_node();
+                        for from in into.into_iter().filter(|_| random.below(2) == 0) {
+                            graph.remove_edge(from, to);
+                            graph.add_edge(from, node);
+                        }
+                        graph.add_edge(node, to);
+                        if graph.predecessors(node).is_empty() {
+                            tree.add_node();
+                        } else {
+                            tree.node_inserted(&graph, to);
+                        }
+                    }
                 }
                 let anew = DominatorTree::of_mutable(&graph, 0);
                 assert_eq!(tree, anew, "seed {seed}, step {step}: {graph:?}");

@@ -133,6 +133,17 @@ impl LoopForest {
         }
     }
 
+    /// Takes in a new node, the last, which is in `innermost` and the loops around it. It stands behind their other nodes. Linear in how deep it nests.
+    pub fn insert(&mut self, innermost: Option<LoopId>) {
+        let node = self.innermost.len() as u32;
+        self.innermost.push(innermost);
+        let mut at = innermost;
+        while let Some(own) = at {
+            self.loops[own.0 as usize].nodes.push(node);
+            at = self.get(own).parent;
+        }
+    }
+
     /// How many loops there are.
     pub fn len(&self) -> usize {
         self.loops.len()

@@ -6,7 +6,8 @@ use std::fmt::Write;
 
 use hashbrown::HashSet;
 use loomir_dialects::llvm;
-use loomir_ir::graph::cycles::{Cycle, CycleId};
+use loomir_ir::graph::ControlFlow;
+use loomir_ir::graph::cycles::{Cycle, CycleForest, CycleId};
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Body, OpRef};
 
@@ -39,6 +40,7 @@ pub fn print(module: &Body, what: Printed) -> String {
 
 /// A function with what is known of it and the numbers of its blocks.
 struct Printer<'f> {
+    flow: ControlFlow,
     analysis: &'f Analysis,
     /// By the number of the block in the graph.
     names: Vec<u32>,
@@ -48,10 +50,11 @@ struct Printer<'f> {
 fn print_function(function: &Body, what: Printed, text: &mut String) {
     let analysis = Analysis::of(function);
     let numbers = block_numbers(function);
-    let names = analysis.flow.blocks().iter().map(|block| numbers[block.index()]).collect();
+    let flow = ControlFlow::of(function, function.region(function.root(), 0));
+    let names = flow.blocks().iter().map(|block| numbers[block.index()]).collect();
     let name = OpRef::new(function, function.root()).attr("sym_name");
     let name = name.and_then(|name| name.as_str(function.ctx())).unwrap_or_default();
-    let mut printer = Printer { analysis: &analysis, names, text };
+    let mut printer = Printer { flow, analysis: &analysis, names, text };
     match what {
         Printed::Loops => printer.loops(name),
         Printed::Cycles => printer.cycles(name),
@@ -75,7 +78,7 @@ impl Printer<'_> {
         let _ = write!(self.text, "{:indent$}Loop at depth {} containing: ", "", own.depth);
         for (index, node) in own.nodes.iter().enumerate() {
             let _ = write!(self.text, "{}%{}", if index == 0 { "" } else { "," }, self.names[*node as usize]);
-            let successors = self.analysis.flow.graph().successors(*node);
+            let successors = self.flow.graph().successors(*node);
             if index == 0 {
                 self.text.push_str("<header>");
             }
@@ -91,7 +94,7 @@ impl Printer<'_> {
 
     fn cycles(&mut self, function: &str) {
         let _ = writeln!(self.text, "CycleInfo for function: {function}");
-        let forest = self.analysis.cycles();
+        let forest = CycleForest::new(self.flow.graph(), self.flow.reversed(), 0);
         let mut pending: Vec<CycleId> = forest.top().iter().rev().copied().collect();
         while let Some(id) = pending.pop() {
             self.one_cycle(forest.get(id));
@@ -116,7 +119,7 @@ impl Printer<'_> {
         let _ = writeln!(self.text, "DominatorTree for function: {function}");
         self.text.push_str("=============================--------------------------------\n");
         self.text.push_str("Inorder Dominator Tree: DFSNumbers invalid: 0 slow queries.\n");
-        let children = self.analysis.dominators.children(self.analysis.flow.graph());
+        let children = self.analysis.dominators.children(self.flow.graph());
         let mut pending = vec![(0u32, 1usize)];
         while let Some((node, level)) = pending.pop() {
             let name = self.names[node as usize];

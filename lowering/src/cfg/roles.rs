@@ -1,0 +1,80 @@
+//! What the blocks of a loop are to it, in LLVM's terms.
+//!
+//! A block may have several roles, in one loop or in several: latch and exiting block of a loop, header of one inside it and exit of a third.
+
+use loomir_ir::graph::loops::LoopId;
+
+use super::Analysis;
+
+/// The roles of blocks in one loop, by number. Blocks stand in the order of the loop's, each once a role.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Roles {
+    /// The block that all of the loop is entered through.
+    pub header: u32,
+    /// The blocks outside of the loop that lead to the header.
+    pub entering: Vec<u32>,
+    /// The only entering block, if it leads nowhere else.
+    pub preheader: Option<u32>,
+    /// The blocks in the loop that lead to the header.
+    pub latches: Vec<u32>,
+    /// The blocks in the loop that lead out of it.
+    pub exiting: Vec<u32>,
+    /// The edges out of the loop, one for each branch.
+    pub exit_edges: Vec<(u32, u32)>,
+    /// The blocks outside of the loop that it leads to.
+    pub exits: Vec<u32>,
+    /// Whether each exit is reached from the loop alone.
+    pub dedicated_exits: bool,
+}
+
+impl Roles {
+    /// The roles of blocks in a loop. Linear in the loop and the edges into its header and exits.
+    pub fn of(analysis: &Analysis, id: LoopId) -> Roles {
+        let (graph, loops, own) = (&analysis.graph, &analysis.loops, analysis.loops.get(id));
+        let header = own.header();
+        let mut entering: Vec<u32> = Vec::new();
+        for from in graph.predecessors(header) {
+            if !loops.contains(id, *from) && !entering.contains(from) {
+                entering.push(*from);
+            }
+        }
+        let preheader = match entering[..] {
+            [only] if graph.successors(only).len() == 1 => Some(only),
+            _ => None,
+        };
+        let (mut latches, mut exiting, mut exit_edges) = (Vec::new(), Vec::new(), Vec::new());
+        for node in &own.nodes {
+            let edges = exit_edges.len();
+            let successors = graph.successors(*node);
+            exit_edges
+                .extend(successors.iter().filter(|to| !loops.contains(id, **to)).map(|to| (*node, *to)));
+            if exit_edges.len() > edges {
+                exiting.push(*node);
+            }
+            if successors.contains(&header) {
+                latches.push(*node);
+            }
+        }
+        let mut exits: Vec<u32> = exit_edges.iter().map(|(_, to)| *to).collect();
+        exits.sort_unstable();
+        exits.dedup();
+        let from_inside = |exit: &u32| graph.predecessors(*exit).iter().all(|from| loops.contains(id, *from));
+        let dedicated_exits = exits.iter().all(from_inside);
+        Roles { header, entering, preheader, latches, exiting, exit_edges, exits, dedicated_exits }
+    }
+
+    /// The only latch.
+    pub fn latch(&self) -> Option<u32> {
+        if let [latch] = self.latches[..] { Some(latch) } else { None }
+    }
+
+    /// Whether the loop is in the form that [`loop_simplify`](super::loop_simplify) makes.
+    pub fn is_simplified(&self) -> bool {
+        self.preheader.is_some() && self.latch().is_some() && self.dedicated_exits
+    }
+
+    /// Whether the latch leads out of the loop: it is tested at its end.
+    pub fn is_rotated(&self) -> bool {
+        self.latch().is_some_and(|latch| self.exiting.contains(&latch))
+    }
+}
