@@ -40,9 +40,10 @@ use loomir_transforms::{contraction, distribution, fusion};
 
 pub use loomir_transforms::analyses::Analyses;
 pub use loomir_transforms::contraction::{Options as ContractionOptions, Report as ContractionReport};
+pub use loomir_transforms::cost::CostSource;
 pub use loomir_transforms::dependence::base::AliasMode;
 pub use loomir_transforms::distribution::{Options as DistributeOptions, Report as DistributeReport};
-pub use loomir_transforms::fusion::{Options as FuseOptions, Report as FuseReport};
+pub use loomir_transforms::fusion::{Options as FuseOptions, Profitability, Report as FuseReport};
 
 mod execute;
 mod expected;
@@ -96,10 +97,7 @@ pub fn fuse(module: &mut Body, options: &FuseOptions) -> FuseReport {
     let mut report = FuseReport::default();
     module.for_each_body(&mut |body| {
         if body.root_ref().is(loomir_dialects::func::FuncOp::DEF) {
-            let own = fusion::fuse(body, options);
-            report.remarks.append(own.remarks);
-            report.fused += own.fused;
-            report.refused += own.refused;
+            report.append(fusion::fuse(body, options));
         }
     });
     report

@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use loomir::dialects::interp::Limits;
 use loomir::dialects::interp::outcome::Output;
 use loomir::ir::{Body, Context, Diagnostic, Diagnostics, verifier};
-use loomir::{AliasMode, ContractionOptions, DistributeOptions, FuseOptions};
+use loomir::{AliasMode, ContractionOptions, DistributeOptions, FuseOptions, Profitability};
 
 use crate::behaviour::{Ending, Input, call, show};
 use crate::generate::{aliasings, generate};
@@ -34,7 +34,7 @@ pub struct Tally {
     pub mixed: u64,
     /// Programs that are undefined on every input: they require nothing.
     pub undefined: u64,
-    /// Pairs fused, under all assumptions together.
+    /// Pairs fused, in all ways together.
     pub pairs_fused: u64,
     /// Those of them where the second runs later.
     pub pairs_delayed: u64,
@@ -50,11 +50,11 @@ pub struct Tally {
     pub interchanged: u64,
     /// Programs in which some pair was fused after a distribution.
     pub distributed: u64,
-    /// Conditionals that became one with another, under all assumptions together.
+    /// Conditionals that became one with another, in all ways together.
     pub merged: u64,
     /// Pairs refused, by reason.
     pub reasons: BTreeMap<String, u64>,
-    /// Loads that got a value, under all assumptions together.
+    /// Loads that got a value, in all ways together.
     pub loads_forwarded: u64,
     /// Stores that went.
     pub stores_erased: u64,
@@ -148,6 +148,14 @@ pub fn text_of_case(seed: u64, index: u64) -> String {
 
 type Wrong = (&'static str, String);
 
+/// How each program is fused: all that may be, under each assumption; and what is worth it.
+const MODES: [(AliasMode, Profitability); 4] = [
+    (AliasMode::Version, Profitability::Always),
+    (AliasMode::May, Profitability::Always),
+    (AliasMode::Distinct, Profitability::Always),
+    (AliasMode::Distinct, Profitability::Cost),
+];
+
 /// Checks one program under all assumptions on all inputs.
 fn check(program: &Program, ways: &[Aliasing], tally: &mut Tally) -> Result<(), Wrong> {
     let text = program.to_mlir();
@@ -162,14 +170,15 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
     tally.undefined += u64::from(runs.is_empty());
     let (mut fused, mut refused) = (false, false);
     let reshaped_before = (tally.pairs_interchanged, tally.pairs_distributed);
-    for alias in [AliasMode::Version, AliasMode::May, AliasMode::Distinct] {
+    for (alias, profitability) in MODES {
         // What was assumed must hold.
         let runs: Vec<&Run> = runs.iter().filter(|r| alias != AliasMode::Distinct || r.distinct).collect();
         // What is tested holds where the fused loops run.
         let judged: Vec<&Run> =
             runs.iter().copied().filter(|r| alias == AliasMode::May || r.distinct).collect();
         let mut after = read(&ctx, &text.mlir)?;
-        let report = loomir::fuse(&mut after, &FuseOptions { alias, check: true, ..FuseOptions::default() });
+        let options = FuseOptions { alias, profitability, check: true, ..FuseOptions::default() };
+        let report = loomir::fuse(&mut after, &options);
         if report.remarks.has_errors() {
             return Err(("judged illegal", report.remarks.to_text(&ctx)));
         }
@@ -208,7 +217,13 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
         }
         fused |= report.fused > 0;
         refused |= report.refused > 0;
-        compare(&after, &runs, "different", &format!("fused ({alias:?}):\n{printed}"), tally)?;
+        compare(
+            &after,
+            &runs,
+            "different",
+            &format!("fused ({alias:?}, {profitability:?}):\n{printed}"),
+            tally,
+        )?;
         let report = loomir::contract(&mut after, &ContractionOptions::default());
         tally.loads_forwarded += report.forwarded as u64;
         tally.stores_erased += report.stores_erased as u64;
@@ -216,7 +231,7 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
         tally.arrays_folded += report.arrays_folded as u64;
         verified(&ctx, &after, "contracted, not verified")?;
         let contracted = loomir::print(&after);
-        let shown = format!("fused ({alias:?}):\n{printed}contracted:\n{contracted}");
+        let shown = format!("fused ({alias:?}, {profitability:?}):\n{printed}contracted:\n{contracted}");
         compare(&after, &runs, "contracted, different", &shown, tally)?;
     }
     distributed_and_back(&ctx, text, &runs, tally)?;

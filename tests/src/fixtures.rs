@@ -2,7 +2,7 @@
 //!
 //! | line | means |
 //! | --- | --- |
-//! | `// RUN: fuse --alias=distinct --dependence=flat` | fuse all loops, as the command does; here `--alias=may` is the default |
+//! | `// RUN: fuse --alias=distinct --dependence=flat` | fuse all loops, as the command does; here `--alias=may` and `--fusion-profitability=always` are the default |
 //! | `// RUN: opt PIPELINE` | run a pipeline |
 //! | `// RUN: check` | read and verify only |
 //! | `// CALL: kernel iota zeros @0` | after each run: call the function before and after; both must give the same |
@@ -15,18 +15,18 @@
 use loomir::dialects::interp::Limits;
 use loomir::ir::text::{SPLIT_MARKER, split_source};
 use loomir::ir::{Body, Diagnostics};
-use loomir::{AliasMode, FuseOptions};
+use loomir::{AliasMode, CostSource, FuseOptions, Profitability};
 
 use crate::behaviour::{Input, inputs, same_behaviour};
 use crate::check::Checker;
 use crate::random::Random;
 
 /// What to do with the programs of a fixture.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 enum Command {
     Check,
-    /// What to assume of memrefs, and which analyses are not the default ones.
-    Fuse(AliasMode, Vec<(String, String)>),
+    /// As these options say.
+    Fuse(Box<FuseOptions>),
     Opt(String),
 }
 
@@ -87,17 +87,9 @@ fn transformed(checker: &Checker, command: &Command, text: &str) -> Result<(Body
     match command {
         Command::Check => Ok((checker.read(text)?, Diagnostics::new())),
         Command::Opt(pipeline) => checker.transformed(pipeline, text),
-        Command::Fuse(alias, chosen) => {
+        Command::Fuse(options) => {
             let mut module = checker.read(text)?;
-            let mut options = FuseOptions { alias: *alias, ..FuseOptions::default() };
-            for (interface, name) in chosen {
-                options.analyses.choose(interface, name).map_err(|message| {
-                    let mut errors = Diagnostics::new();
-                    errors.error(loomir::ir::Loc::UNKNOWN, message);
-                    errors
-                })?;
-            }
-            let report = loomir::fuse(&mut module, &options);
+            let report = loomir::fuse(&mut module, options);
             let errors = loomir::ir::verifier::verify(&module);
             if errors.has_errors() { Err(errors) } else { Ok((module, report.remarks)) }
         }
@@ -112,7 +104,7 @@ fn compare(checker: &Checker, command: &Command, program: &Source, after: &Body)
         let mut generated =
             || inputs(&before, entry, &mut random).ok_or(format!("there is no function '{entry}'"));
         let mut calls = if arguments.is_empty() { generated()? } else { vec![arguments.clone()] };
-        if matches!(command, Command::Fuse(AliasMode::Distinct, _)) {
+        if matches!(command, Command::Fuse(options) if options.alias == AliasMode::Distinct) {
             calls.retain(|call| !call.iter().any(|argument| argument.starts_with('@')));
         }
         let agreement = same_behaviour(&before, after, entry, &calls, &Limits::default())?;
@@ -154,14 +146,17 @@ fn command(words: &str) -> Option<Command> {
     match (name, rest.trim()) {
         ("check", "") => Some(Command::Check),
         ("fuse", options) => {
-            let (mut alias, mut chosen) = (AliasMode::May, Vec::new());
+            let (alias, profitability) = (AliasMode::May, Profitability::Always);
+            let mut fuse = FuseOptions { alias, profitability, ..FuseOptions::default() };
             for option in options.split_whitespace() {
                 match option.strip_prefix("--")?.split_once('=')? {
-                    ("alias", mode) => alias = mode.parse().ok()?,
-                    (interface, name) => chosen.push((interface.to_owned(), name.to_owned())),
+                    ("alias", mode) => fuse.alias = mode.parse().ok()?,
+                    ("fusion-profitability", mode) => fuse.profitability = mode.parse().ok()?,
+                    ("cost", source) => fuse.cost = source.parse::<CostSource>().ok()?.cost(),
+                    (interface, name) => fuse.analyses.choose(interface, name).ok()?,
                 }
             }
-            Some(Command::Fuse(alias, chosen))
+            Some(Command::Fuse(Box::new(fuse)))
         }
         ("opt", pipeline) => Some(Command::Opt(pipeline.to_owned())),
         _ => None,

@@ -1,6 +1,6 @@
 //! Loop fusion: neighbouring counted loops become one.
 //!
-//! Level by level from the outside: in each sequence of the loop tree, a loop is tried with the next one; where
+//! Level by level from the outside: in each sequence of the loop tree, a loop is tried with those before it; where
 //! [`legality`] finds every dependence kept, the second loop's body is put behind the first's, and the fused loop is tried with the next (a
 //! cascade). Neighbouring conditionals of one condition become one. Then the bodies of loops and conditionals are treated the same way.
 //! What stands between two loops is moved before the first, or the second over it, if that may be; so a loop is tried with the nearest
@@ -12,17 +12,25 @@
 //! Parallel loops are fused where the iterations of both together may run in any order, so that they stay parallel. Loops written
 //! as `scf.while` that count are counted loops ([`while_to_for`]).
 //!
+//! Which of the loops that may be fused are is decided by what they [cost](crate::cost): the grouping of a sequence with which most is
+//! saved (`fusion/partition.rs`); or each with the nearest, if that is wanted.
+//!
 //! Whatever is not fused gets a remark that says why, under the names LLVM's `loop-fusion` uses.
 //!
 //! **Cost.** Each loop is summarised once a level; a pair costs its pairs of access classes on objects that may overlap (see [`nest`](crate::dependence::nest)).
 //! Joining two bodies is logarithmic; the changed part of a block is written once, at the end.
 
-use hashbrown::HashSet;
+use std::rc::Rc;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::{Block, Body, Diagnostics, Op, Value};
 use loomir_polyhedra::Limits;
 
 use crate::analyses::{Analyses, INTERFACES};
+use crate::cost::{Cost, CostSource, StaticCost, Work};
 use crate::dependence::base::{AliasMode, Bases};
 use crate::dependence::nest::Frame;
 use crate::legality::{self, Checker, Means, Verdict};
@@ -32,14 +40,16 @@ use crate::tree::regenerate::{Rewrite, regenerate};
 use crate::tree::{Forest, Green, If, Node, Program};
 use crate::while_to_for;
 use group::{Group, Joined};
-use line::{Entry, Footprint, Passive};
+use line::{Entry, Footprint};
 use remarks::Missed;
 use reshape::Reshaped;
 
 mod group;
 mod line;
+mod partition;
 mod remarks;
 mod reshape;
+mod search;
 
 /// How to fuse.
 #[derive(Clone, Debug)]
@@ -55,6 +65,32 @@ pub struct Options {
     /// Whether the result is judged once more as a whole, by the check that knows nothing of how it was made. If that does not confirm it, the block
     /// stays as it was; if it finds a fault for certain, there is an error among the remarks.
     pub check: bool,
+    /// Which of the loops that may be fused are.
+    pub profitability: Profitability,
+    /// What they cost, where that is asked.
+    pub cost: Arc<dyn Cost>,
+}
+
+/// Which of the loops that may be fused are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Profitability {
+    /// Those with which most is saved.
+    #[default]
+    Cost,
+    /// Each with the nearest it may be fused with.
+    Always,
+}
+
+impl FromStr for Profitability {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "cost" => Ok(Profitability::Cost),
+            "always" => Ok(Profitability::Always),
+            _ => Err(format!("'{text}' is neither 'cost' nor 'always'")),
+        }
+    }
 }
 
 impl Default for Options {
@@ -65,6 +101,8 @@ impl Default for Options {
             analyses: Analyses::default(),
             max_delay: 8,
             check: false,
+            profitability: Profitability::default(),
+            cost: Arc::new(StaticCost::default()),
         }
     }
 }
@@ -80,6 +118,40 @@ pub struct Report {
     pub refused: usize,
     /// Pairs of arguments that were taken not to overlap, or are tested.
     pub assumed_apart: Vec<(Value, Value)>,
+    /// How it was chosen what to fuse.
+    pub choice: Choice,
+}
+
+impl Report {
+    /// Adds what was done in another function.
+    pub fn append(&mut self, other: Report) {
+        self.remarks.append(other.remarks);
+        self.fused += other.fused;
+        self.refused += other.refused;
+        self.choice.add(other.choice);
+    }
+}
+
+/// How it was chosen which loops of the sequences to fuse.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Choice {
+    /// Sequences of two loops or more of which no other grouping saves more.
+    pub optimal: usize,
+    /// Sequences with so many loops that not all groupings were looked at.
+    pub bounded: usize,
+    /// Sequences in which something else is fused than each loop with the nearest.
+    pub regrouped: usize,
+    /// Groupings looked at beside that, or beginnings of them.
+    pub steps: usize,
+}
+
+impl Choice {
+    fn add(&mut self, other: Choice) {
+        self.optimal += other.optimal;
+        self.bounded += other.bounded;
+        self.regrouped += other.regrouped;
+        self.steps += other.steps;
+    }
 }
 
 /// Fuses the loops of a function. The result is well formed if `body` was, and computes the same.
@@ -97,14 +169,12 @@ pub fn fuse(body: &mut Body, options: &Options) -> Report {
     let mut parts: Vec<Report> = blocks.iter().rev().map(one).collect();
     let mut report = Report::default();
     while let Some(part) = parts.pop() {
-        report.remarks.append(part.remarks);
-        report.fused += part.fused;
-        report.refused += part.refused;
-        for pair in part.assumed_apart {
-            if !report.assumed_apart.contains(&pair) {
-                report.assumed_apart.push(pair);
+        for pair in &part.assumed_apart {
+            if !report.assumed_apart.contains(pair) {
+                report.assumed_apart.push(*pair);
             }
         }
+        report.append(part);
     }
     if !report.assumed_apart.is_empty() {
         report.assumed_apart.sort_by_key(|(a, b)| (a.index(), b.index()));
@@ -117,19 +187,8 @@ pub fn fuse(body: &mut Body, options: &Options) -> Report {
 fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
     let mut forest = Forest::default();
     let program = raise_by(&options.analyses, body, block, &mut forest, options.alias);
-    let sure = if options.alias == AliasMode::Version { AliasMode::May } else { options.alias };
-    let mut fusion = Fusion {
-        body,
-        program: &program,
-        forest: &mut forest,
-        bases: Bases::new(body, options.alias),
-        sure: Bases::new(body, sure),
-        options,
-        report: Report::default(),
-        tests: Vec::new(),
-    };
-    let frame = Frame::outside(&program.surroundings);
-    let root = fusion.sequence(program.root, &frame);
+    let mut fusion = Fusion::new(body, &program, &mut forest, options);
+    let root = fusion.sequence(program.root, &Frame::outside(&program.surroundings));
     let mut report = fusion.report;
     if options.check {
         let checker = Checker::new(body, &program, options.alias, options.limits);
@@ -159,6 +218,25 @@ struct Fusion<'a> {
     report: Report,
     /// What has to be tested for the loops fused inside the item of the tree's root at hand.
     tests: Vec<(Value, Value)>,
+    /// What loops cost that stand inside so many.
+    works: HashMap<(Green, u32), Rc<Work>>,
+}
+
+impl<'a> Fusion<'a> {
+    fn new(body: &'a Body, program: &'a Program, forest: &'a mut Forest, options: &'a Options) -> Fusion<'a> {
+        let sure = if options.alias == AliasMode::Version { AliasMode::May } else { options.alias };
+        Fusion {
+            body,
+            program,
+            forest,
+            bases: Bases::new(body, options.alias),
+            sure: Bases::new(body, sure),
+            options,
+            report: Report::default(),
+            tests: Vec::new(),
+            works: HashMap::new(),
+        }
+    }
 }
 
 impl Fusion<'_> {
@@ -166,116 +244,16 @@ impl Fusion<'_> {
     /// are raised.
     fn sequence(&mut self, sequence: Green, frame: &Frame) -> Green {
         let items = self.forest.with_ifs(sequence);
-        let mut line: Vec<Entry> = Vec::with_capacity(items.len());
-        for item in items {
-            let entry = match Entry::of(self.body, self.program, self.forest, item, frame) {
-                Some(Entry::Group(second)) => self.take_in(&mut line, second, frame),
-                Some(Entry::If(second, passive)) => self.take_in_if(&mut line, second, passive, frame),
-                other => other,
-            };
-            line.extend(entry);
-        }
+        let line = self.choose(&items, frame);
         let mut done: Vec<Green> = Vec::new();
         for entry in line {
             match entry {
                 Entry::Statement(item, _) => done.push(item),
                 Entry::If(conditional, _) => self.finish_if(conditional, frame, &mut done),
-                Entry::Group(group) => self.finish(*group, frame, &mut done),
+                Entry::Group(group) => self.finish(Rc::unwrap_or_clone(group), frame, &mut done),
             }
         }
         self.forest.sequence(&done)
-    }
-
-    /// Fuses a loop with one of the last groups in the line; gives it back if there is none it can be fused with.
-    fn take_in(&mut self, line: &mut Vec<Entry>, second: Box<Group>, frame: &Frame) -> Option<Entry> {
-        let near = line.iter().enumerate().rev().filter(|(_, entry)| matches!(entry, Entry::Group(_)));
-        let near: Vec<usize> = near.map(|(at, _)| at).take(GROUPS_TRIED).collect();
-        let mut why = None;
-        for (tried, at) in near.into_iter().enumerate() {
-            if tried > 0 && line.len() - at > ENTRIES_PASSED {
-                break;
-            }
-            let length = line.len();
-            let Some((Entry::Group(first), between)) = line[at..length].split_first_mut() else { continue };
-            let ops = (first.op(self.program), second.op(self.program));
-            match self.plan_reshaped(first, between, &second, frame) {
-                Ok(plan) => {
-                    let (whole, change) = (plan.joined.whole, plan.reshaped.change);
-                    self.report.fused += 1;
-                    self.report
-                        .remarks
-                        .push(remarks::fused(self.body, ops.0, ops.1, &plan.way, whole, change));
-                    if let Some(reshaped) = plan.reshaped.first {
-                        *first = reshaped;
-                    }
-                    for pair in plan.assumed_apart {
-                        if !first.assumed.contains(&pair) {
-                            first.assumed.push(pair);
-                        }
-                    }
-                    first.join(self.forest, *plan.reshaped.second.unwrap_or(second), plan.joined);
-                    line::hoist(line, at, &plan.hoisted);
-                    if let Some(before) = plan.reshaped.before {
-                        line.insert(at, Entry::Group(before));
-                    }
-                    return plan.reshaped.behind.map(Entry::Group);
-                }
-                Err(missed) => {
-                    why.get_or_insert((ops, missed));
-                }
-            }
-        }
-        if let Some((ops, missed)) = why {
-            self.report.refused += 1;
-            self.report.remarks.push(remarks::missed(self.body, ops.0, ops.1, &missed));
-        }
-        Some(Entry::Group(second))
-    }
-
-    /// Makes a conditional one with the last one in the line that has the same condition; gives it back if that may not be.
-    fn take_in_if(
-        &mut self,
-        line: &mut Vec<Entry>,
-        second: If,
-        passive: Passive,
-        frame: &Frame,
-    ) -> Option<Entry> {
-        let is_same = |entry: &Entry| match entry {
-            Entry::If(first, _) => {
-                let (a, b) = ((first.of, first.map), (second.of, second.map));
-                self.program.is_same_condition(self.forest, a, b, frame.depth)
-            }
-            _ => false,
-        };
-        let mut second = Entry::If(second, passive);
-        let Some(back) = line.iter().rev().take(ENTRIES_PASSED).position(is_same) else {
-            return Some(second);
-        };
-        let at = line.len() - 1 - back;
-        let ops = (line[at].op(self.program), second.op(self.program));
-        let mut assumed = Vec::new();
-        let mut hoisted = Vec::new();
-        // Neighbours need no reason.
-        if back > 0 || line[at].footprint().is_some() {
-            for entry in line[at..].iter_mut().chain([&mut second]) {
-                entry.summarise(self.body, self.program, self.forest, frame);
-            }
-        }
-        if let (Some(first), Some(own)) = (line[at].footprint(), second.footprint()) {
-            match self.clear_way(first, own, &line[at + 1..], &mut assumed) {
-                Ok(which) => hoisted = which,
-                Err(blocking) => {
-                    self.report.remarks.push(remarks::not_merged(self.body, ops.0, ops.1, blocking));
-                    return Some(second);
-                }
-            }
-        }
-        let (Entry::If(first, own), Entry::If(other, others)) = (&mut line[at], second) else { return None };
-        line::join_ifs(self.forest, (first, own), (other, others));
-        line::hoist(line, at, &hoisted);
-        self.report.remarks.push(remarks::merged(self.body, ops.0, ops.1));
-        self.report.assumed_apart.extend(assumed);
-        None
     }
 
     /// Adds the guards of a conditional to `done`, with the loops inside them fused.
@@ -502,9 +480,7 @@ impl Fusion<'_> {
 
 /// How many pairs of memrefs may be tested before a fused loop.
 const MAX_TESTS: usize = 8;
-/// How many groups a loop is tried with, from the nearest on.
-const GROUPS_TRIED: usize = 3;
-/// How many entries a loop may pass, and how far away a group may be that is not the nearest.
+/// How many entries a loop may pass.
 const ENTRIES_PASSED: usize = 32;
 
 /// How the second of two loops runs in the fused one.
@@ -537,6 +513,12 @@ pub const PASS: PassInfo = PassInfo {
     summary: "Fuse neighbouring loops where every dependence is kept",
     options: &[
         ("alias", "version", "what to assume of memrefs nothing is known of: version, may, distinct"),
+        ("fusion-profitability", "cost", "which of the loops that may be fused are: cost, always"),
+        (
+            "cost",
+            "static",
+            "where costs come from: static, or profile, a run whose counts are in the program",
+        ),
         ("max-delay", "8", "by how many iterations the second loop may be delayed to keep a dependence"),
         INTERFACES[0].option(),
         INTERFACES[1].option(),
@@ -548,8 +530,11 @@ pub const PASS: PassInfo = PassInfo {
         let default = Options::default();
         let alias = options.parse("alias", default.alias)?;
         let max_delay = options.parse("max-delay", default.max_delay)?;
+        let profitability = options.parse("fusion-profitability", default.profitability)?;
+        let cost = options.parse("cost", CostSource::default())?.cost();
         let analyses = Analyses::of_options(options)?;
-        Ok(Box::new(LoopFusion { options: Options { alias, max_delay, analyses, ..default } }))
+        let options = Options { alias, max_delay, profitability, cost, analyses, ..default };
+        Ok(Box::new(LoopFusion { options }))
     },
 };
 
@@ -566,6 +551,9 @@ impl Pass for LoopFusion {
         let report = fuse(body, &self.options);
         cx.count("Loops fused", report.fused as u64);
         cx.count("Pairs refused", report.refused as u64);
+        cx.count("Sequences grouped optimally", report.choice.optimal as u64);
+        cx.count("Sequences grouped by a bounded search", report.choice.bounded as u64);
+        cx.count("Steps of searches for groups", report.choice.steps as u64);
         for remark in report.remarks {
             cx.remark(remark);
         }

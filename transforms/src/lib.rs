@@ -6,6 +6,7 @@
 //! | [`tree`] | the loop tree: immutable, shared, many variants at once |
 //! | [`analyses`] | what is asked of dependences, values, accesses and conditions, behind interfaces |
 //! | [`legality`] | the one question: does an edit keep every dependence |
+//! | [`cost`] | what loops cost, and what fusing them saves |
 //! | [`fusion`] | neighbouring loops become one |
 //! | [`distribution`] | a loop becomes several |
 //! | [`while_to_for`] | loops that count, written as such |
@@ -21,6 +22,7 @@ use loomir_ir::pass::PassInfo;
 pub mod analyses;
 pub mod canonicalize;
 pub mod contraction;
+pub mod cost;
 pub mod dependence;
 pub mod distribution;
 mod expansion;

@@ -1,7 +1,7 @@
 //! `loomir fuse`: the main job.
 
 use clap::{Arg, ArgMatches, Command};
-use loomir::{AliasMode, ContractionOptions, FuseOptions};
+use loomir::{ContractionOptions, CostSource, FuseOptions};
 
 use super::{Failure, analyses, input, output, remarks};
 
@@ -11,6 +11,7 @@ pub(super) fn command() -> Command {
         .args(input::args())
         .arg(output::arg())
         .arg(alias_arg())
+        .args(choice_args())
         .arg(contract_arg())
         .args(analyses::args())
         .arg(remarks::arg())
@@ -25,6 +26,24 @@ pub(super) fn alias_arg() -> Arg {
         .default_value("version")
         .value_parser(["version", "may", "distinct"])
         .help("What to assume of memrefs nothing is known of: tested when run, may overlap, or two arguments are distinct")
+}
+
+/// The arguments that say which of the loops that may be fused are.
+pub(super) fn choice_args() -> [Arg; 2] {
+    [
+        Arg::new("fusion-profitability")
+            .long("fusion-profitability")
+            .value_name("MODE")
+            .default_value("cost")
+            .value_parser(["cost", "always"])
+            .help("Which of the loops that may be fused are: those with which most is saved, or each with the nearest"),
+        Arg::new("cost")
+            .long("cost")
+            .value_name("SOURCE")
+            .default_value("static")
+            .value_parser(["static", "profile"])
+            .help("How often loops run: as far as the program says, or as 'loomir run --profile' measured"),
+    ]
 }
 
 /// The argument that says whether to contract arrays.
@@ -45,17 +64,25 @@ fn quiet_arg() -> Arg {
         .help("No remarks, as with --remarks=none")
 }
 
-/// What the argument of [`alias_arg`] says.
-pub(super) fn alias(matches: &ArgMatches) -> Result<AliasMode, Failure> {
-    matches.get_one::<String>("alias").map_or("version", String::as_str).parse().map_err(Failure::usage)
+/// What the arguments of [`alias_arg`] and [`choice_args`] say.
+pub(super) fn options(matches: &ArgMatches) -> Result<FuseOptions, Failure> {
+    let word =
+        |name: &str, default: &'static str| matches.get_one::<String>(name).map_or(default, String::as_str);
+    let cost: CostSource = word("cost", "static").parse().map_err(Failure::usage)?;
+    Ok(FuseOptions {
+        alias: word("alias", "version").parse().map_err(Failure::usage)?,
+        profitability: word("fusion-profitability", "cost").parse().map_err(Failure::usage)?,
+        cost: cost.cost(),
+        analyses: analyses::chosen(matches)?,
+        ..FuseOptions::default()
+    })
 }
 
 pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let source = input::read(matches)?;
     let ctx = loomir::context();
     let mut module = source.parse(&ctx, matches)?;
-    let analyses = analyses::chosen(matches)?;
-    let options = FuseOptions { alias: alias(matches)?, analyses, ..FuseOptions::default() };
+    let options = options(matches)?;
     let mut said = loomir::fuse(&mut module, &options).remarks;
     if matches.get_one::<bool>("contract") == Some(&true) {
         let options = ContractionOptions { analyses: options.analyses, ..ContractionOptions::default() };

@@ -12,11 +12,14 @@
 //!              before ──────┘    fused      └── after
 //! ```
 
+use std::rc::Rc;
+
 use loomir_dialects::affine;
 use loomir_ir::{Body, Op, Type, Value};
 
 use super::line::Footprint;
 use super::remarks::Missed;
+use crate::cost::Work;
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::{Frame, Nest, absolute, relative};
 use crate::tree::{Forest, Green, Header, LoopId, Node, Origin, Program, Span};
@@ -44,10 +47,13 @@ pub(super) struct Member {
 }
 
 /// Loops that are fused, or one that may be.
+#[derive(Clone)]
 pub(super) struct Group {
     members: Vec<Member>,
     /// The first of them as a loop of its own.
-    item: Green,
+    pub(super) item: Green,
+    /// What they cost, if that is asked for.
+    pub(super) work: Option<Rc<Work>>,
     /// The bodies of all.
     body: Green,
     /// What they touch, in their time; what they use and are.
@@ -86,6 +92,8 @@ pub(super) struct Fit {
 /// A member as it joins a group.
 pub(super) struct Joined {
     member: Member,
+    /// The loop, not delayed.
+    pub(super) item: Green,
     nest: Nest,
     start: i64,
     ends: Vec<Form>,
@@ -97,6 +105,11 @@ impl Joined {
     /// Its body, at the times of the group.
     pub(super) fn body(&self) -> Green {
         self.member.body
+    }
+
+    /// How many iterations later it runs.
+    pub(super) fn delay(&self) -> i64 {
+        self.member.start
     }
 }
 
@@ -139,6 +152,7 @@ impl Group {
         Some(Group {
             members: vec![member],
             item,
+            work: None,
             body,
             footprint: Footprint::of(ir, [op], Nest::of(program, forest, item, frame)),
             originals: vec![item],
@@ -281,6 +295,7 @@ impl Group {
         Some(Group {
             members: vec![member],
             item,
+            work: None,
             body,
             footprint: Footprint::of(ir, [own.op], nest),
             originals: self.originals.clone(),
@@ -338,7 +353,7 @@ impl Group {
         if !whole && ends.iter().filter_map(Form::as_constant).any(|end| end <= first) {
             return None;
         }
-        Some(Joined { member, nest, start, ends, zero, whole })
+        Some(Joined { member, item: second.item, nest, start, ends, zero, whole })
     }
 
     /// Whether what a member has before and after the times that end with `ends` can be written down: each bound of its variable as a number, or as one
@@ -387,11 +402,12 @@ impl Group {
     }
 
     /// Adds `second`, a group of one, as it was aligned.
-    pub(super) fn join(&mut self, forest: &mut Forest, second: Group, joined: Joined) {
+    pub(super) fn join(&mut self, forest: &mut Forest, second: &Group, joined: Joined) {
         self.body = forest.join(self.body, joined.member.body);
         self.members.push(joined.member);
-        self.originals.extend(second.originals);
-        self.footprint.merge(Footprint { nest: joined.nest, ..second.footprint });
+        self.originals.extend_from_slice(&second.originals);
+        let Footprint { uses, ops, .. } = &second.footprint;
+        self.footprint.merge(Footprint { nest: joined.nest, uses: uses.clone(), ops: ops.clone() });
         (self.start, self.ends, self.zero) = (joined.start, joined.ends, joined.zero);
         self.whole = joined.whole;
         self.carries |= second.carries;

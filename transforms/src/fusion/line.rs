@@ -1,5 +1,7 @@
 //! What stands in a sequence while its loops are fused, and which of it may change places.
 
+use std::rc::Rc;
+
 use hashbrown::HashSet;
 use loomir_ir::{Body, Op};
 
@@ -43,12 +45,13 @@ impl Footprint {
 }
 
 /// What is no loop: which operations of the program it is, and its footprint once that was asked for.
+#[derive(Clone)]
 pub(super) struct Passive {
     /// One of the operations, to show.
     pub op: Op,
     /// The others.
     others: Vec<Op>,
-    footprint: Option<Box<Footprint>>,
+    footprint: Option<Rc<Footprint>>,
 }
 
 impl Passive {
@@ -66,7 +69,7 @@ impl Passive {
         self.others.extend(other.others);
         self.footprint = match (self.footprint.take(), other.footprint) {
             (Some(mut own), Some(others)) => {
-                own.merge(*others);
+                Rc::make_mut(&mut own).merge(Rc::unwrap_or_clone(others));
                 Some(own)
             }
             _ => None,
@@ -74,14 +77,15 @@ impl Passive {
     }
 }
 
-/// One thing in a sequence.
+/// One thing in a sequence. A copy costs little.
+#[derive(Clone)]
 pub(super) enum Entry {
     /// What stays as it is.
     Statement(Green, Passive),
     /// A conditional.
     If(If, Passive),
     /// A loop, or what was fused so far.
-    Group(Box<Group>),
+    Group(Rc<Group>),
 }
 
 impl Entry {
@@ -98,7 +102,7 @@ impl Entry {
                 Some(Entry::If(conditional, Passive::of(program, forest, Item::If(conditional))?))
             }
             Item::Other(green) => match Group::of(ir, program, forest, green, frame) {
-                Some(group) => Some(Entry::Group(Box::new(group))),
+                Some(group) => Some(Entry::Group(Rc::new(group))),
                 None => Some(Entry::Statement(green, Passive::of(program, forest, Item::Other(green))?)),
             },
         }
@@ -133,7 +137,7 @@ impl Entry {
                 nest.merge(Nest::of(program, forest, item, frame));
             }
             let ops = passive.others.iter().copied().chain([passive.op]);
-            passive.footprint = Some(Box::new(Footprint::of(ir, ops, nest)));
+            passive.footprint = Some(Rc::new(Footprint::of(ir, ops, nest)));
         }
     }
 }
@@ -163,20 +167,21 @@ fn operations(program: &Program, forest: &Forest, item: Item, ops: &mut Vec<Op>)
     }
 }
 
-/// Makes the sides of `second`, a conditional of the same condition, part of `first`.
-pub(super) fn join_ifs(forest: &mut Forest, first: (&mut If, &mut Passive), second: (If, Passive)) {
-    for (own, other) in first.0.bodies.iter_mut().zip(second.0.bodies) {
+/// Makes `second`, a conditional, part of `first`, one of the same condition.
+pub(super) fn join_ifs(forest: &mut Forest, first: &mut Entry, second: Entry) {
+    let (Entry::If(first, passive), Entry::If(second, others)) = (first, second) else { return };
+    for (own, other) in first.bodies.iter_mut().zip(second.bodies) {
         *own = match (*own, other) {
             (Some(own), Some(other)) => Some(forest.join(own, other)),
             (own, other) => own.or(other),
         };
     }
-    first.1.merge(second.1);
+    passive.merge(others);
 }
 
-/// Moves entries behind place `at` before it, those for which `hoisted` says so.
-pub(super) fn hoist(line: &mut Vec<Entry>, at: usize, hoisted: &[bool]) {
-    let mut behind: Vec<Entry> = line.drain(at..).collect();
+/// Moves what stands behind place `at` of a line before it, where `hoisted` says so.
+pub(super) fn hoist<T>(line: &mut Vec<T>, at: usize, hoisted: &[bool]) {
+    let mut behind: Vec<T> = line.drain(at..).collect();
     let mut stays = Vec::with_capacity(behind.len());
     let mut group = None;
     for (i, entry) in behind.drain(..).enumerate() {

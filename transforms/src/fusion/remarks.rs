@@ -7,6 +7,7 @@ use loomir_ir::{Block, Body, Diagnostic, Op};
 
 use super::Way;
 use super::reshape::{Change, Which};
+use crate::cost::{Loss, Saving};
 use crate::legality::{Verdict, Witness};
 use crate::remark::function;
 
@@ -37,6 +38,10 @@ pub(super) enum Missed {
     TooManyTests(usize),
     /// A dependence is turned around, or may be.
     Dependences(Verdict),
+    /// It would cost more than it saves.
+    NotBeneficial(Saving),
+    /// It may be, but other loops are fused with which more is saved.
+    OthersSaveMore,
     /// A dependence of loops whose iterations may run in any order would go from one iteration to another, or may.
     InOrder(Verdict),
 }
@@ -136,6 +141,56 @@ pub(super) fn not_confirmed(body: &Body, block: Block, verdict: &Verdict) -> Dia
     verdict.explain(body, diagnostic, "fused")
 }
 
+/// The remark for a sequence whose first loop is this, in which loops are fused with others than the nearest.
+pub(super) fn regrouped(body: &Body, first: Op, more: f64, steps: usize, is_optimal: bool) -> Diagnostic {
+    let found = if is_optimal { "optimal" } else { "the best of a bounded search" };
+    let message = format!(
+        "{}Loops from here on grouped so that most is saved: {} more than one after the other ({found}, {steps} steps)",
+        function(body),
+        cycles(more),
+    );
+    Diagnostic::remark(body.loc(first), message)
+}
+
+/// What fusing would cost more than it saves, and why.
+fn not_beneficial(saving: &Saving) -> String {
+    let why = match saving.worst() {
+        Some(Loss::Footprint { bytes, cache: Some((name, size)) }) => {
+            let (touched, size) = (kib(*bytes), kib(*size));
+            format!(
+                "an iteration of both would touch {touched}, more than the {size} that the {name} cache holds"
+            )
+        }
+        Some(Loss::Footprint { bytes, cache: None }) => {
+            format!("an iteration of both would touch {}, too much for the caches", kib(*bytes))
+        }
+        Some(Loss::Vectorization { carried: true }) => {
+            "the fused loop would load what few iterations before it stored, so it would not be vectorized"
+                .into()
+        }
+        Some(Loss::Vectorization { carried: false }) => {
+            "one of the loops can be vectorized, the fused one cannot".into()
+        }
+        Some(Loss::Registers { live, registers }) => {
+            format!("{live} values would be live across the body, of which {registers} are in registers")
+        }
+        None => "nothing is saved".into(),
+    };
+    format!("It would take {} more: {why}", cycles(-saving.cycles))
+}
+
+fn cycles(count: f64) -> String {
+    match count.ceil() {
+        1.0 => "1 cycle".to_owned(),
+        count => format!("{count:.0} cycles"),
+    }
+}
+
+/// A number of bytes, to read.
+fn kib(bytes: u64) -> String {
+    if bytes < 1024 { format!("{bytes} bytes") } else { format!("{} KiB", bytes.div_ceil(1024)) }
+}
+
 /// The remark for a pair that was refused.
 pub(super) fn missed(body: &Body, first: Op, second: Op, why: &Missed) -> Diagnostic {
     let (id, reason) = match why {
@@ -173,6 +228,10 @@ pub(super) fn missed(body: &Body, first: Op, second: Op, why: &Missed) -> Diagno
             ("InvalidDependencies", format!("{pairs} pairs of arguments would have to be tested for overlap"))
         }
         Missed::Dependences(_) => ("InvalidDependencies", "Dependencies prevent fusion".to_owned()),
+        Missed::NotBeneficial(saving) => ("FusionNotBeneficial", not_beneficial(saving)),
+        Missed::OthersSaveMore => {
+            ("FusionNotBeneficial", "Fusing other loops of the block instead saves more".to_owned())
+        }
         Missed::InOrder(_) => {
             ("InvalidDependencies", "The iterations of both together may not run in any order".to_owned())
         }

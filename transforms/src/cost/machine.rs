@@ -1,0 +1,116 @@
+//! The machine that costs are about.
+
+/// A machine, as far as costs depend on it. The default is a core of a usual server: 16 vector registers of 32 bytes, three caches.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Machine {
+    /// Bytes of a cache line.
+    pub line: u64,
+    /// The caches, from the nearest on.
+    pub caches: Vec<Cache>,
+    /// Cycles to get a line from memory.
+    pub memory: f64,
+    /// How many values stay in vector registers.
+    pub registers: usize,
+    /// Bytes of a vector register.
+    pub vector: u64,
+    /// Operations begun in one cycle.
+    pub issue: f64,
+    /// Which part of the lesser is done meanwhile of computing and fetching lines.
+    pub overlap: f64,
+    /// Cycles after which the next iteration has what one computes for it.
+    pub latency: f64,
+    /// Cycles that entering and leaving a loop costs: its last branch is mispredicted.
+    pub start: f64,
+    /// Cycles that a value kept in memory for want of a register costs each iteration.
+    pub spill: f64,
+}
+
+/// A cache.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Cache {
+    /// What it is called.
+    pub name: &'static str,
+    /// How much it holds.
+    pub bytes: u64,
+    /// Cycles to get a line from it, many at a time.
+    pub cycles: f64,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Machine {
+            line: 64,
+            caches: vec![
+                Cache { name: "L1", bytes: 32 << 10, cycles: 0.0 },
+                Cache { name: "L2", bytes: 1 << 20, cycles: 2.0 },
+                Cache { name: "LLC", bytes: 16 << 20, cycles: 5.0 },
+            ],
+            memory: 16.0,
+            registers: 16,
+            vector: 32,
+            issue: 4.0,
+            overlap: 0.75,
+            latency: 4.0,
+            start: 20.0,
+            spill: 1.0,
+        }
+    }
+}
+
+impl Machine {
+    /// Cycles to get a line that is touched again after so many bytes were. It is in a cache that holds them, gone from one half that size, and between these
+    /// it is a matter of luck.
+    pub fn fetch(&self, bytes: f64) -> f64 {
+        self.fetch_beyond(0, bytes)
+    }
+
+    /// The same of a line that the next iterations of a loop touch again, while others are fetched ahead: from the first cache or the second makes no
+    /// difference, so that a loop may go through hundreds of arrays.
+    pub(super) fn fetch_ahead(&self, bytes: f64) -> f64 {
+        self.fetch_beyond(1, bytes)
+    }
+
+    /// Cycles to get a line that is in none of the first caches.
+    fn fetch_beyond(&self, first: usize, bytes: f64) -> f64 {
+        let caches = self.caches.get(first..).unwrap_or_default();
+        let further = caches.iter().skip(1).map(|cache| cache.cycles).chain([self.memory]);
+        let nearest = caches.first().map_or(self.memory, |cache| cache.cycles);
+        let missed = |cache: &Cache| (bytes / (cache.bytes as f64).max(1.0) - 1.0).clamp(0.0, 1.0);
+        let steps = caches.iter().zip(further);
+        steps.fold(nearest, |sum, (cache, next)| sum + missed(cache) * (next - cache.cycles).max(0.0))
+    }
+
+    /// The greatest cache that holds `less` but not `more` bytes.
+    pub(super) fn overflowed(&self, less: f64, more: f64) -> Option<&Cache> {
+        self.caches.iter().rev().find(|cache| less <= cache.bytes as f64 && more > cache.bytes as f64)
+    }
+
+    /// How many elements of so many bytes are worked on at once.
+    pub(super) fn lanes(&self, bytes: f64) -> f64 {
+        (self.vector as f64 / bytes.max(1.0)).max(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_far_away_costs_more_up_to_memory() {
+        let machine = Machine::default();
+        let costs: Vec<f64> =
+            [0.0, 32e3, 64e3, 1e6, 4e6, 64e6, 1e12].map(|bytes| machine.fetch(bytes)).into();
+        assert!(costs.windows(2).all(|pair| pair[0] <= pair[1]), "{costs:?}");
+        assert_eq!(costs[0], 0.0);
+        assert_eq!(costs[1], 0.0, "it is all in the first cache");
+        assert_eq!(costs[2], 1.906_25, "little is left of it in the first cache");
+        assert_eq!(costs[6], 16.0, "nothing is in a cache");
+    }
+
+    #[test]
+    fn a_machine_without_caches_is_all_memory() {
+        let machine = Machine { caches: Vec::new(), ..Machine::default() };
+        assert_eq!([machine.fetch(0.0), machine.fetch(1e9)], [16.0, 16.0]);
+        assert_eq!(machine.overflowed(0.0, 1e9), None);
+    }
+}

@@ -1,0 +1,57 @@
+//! Costs from a run: how often things ran is written in the program.
+
+use loomir_dialects::interfaces::ParallelLike;
+use loomir_ir::{Body, Op};
+
+use super::{Cost, Machine, StaticCost};
+
+/// The attribute that says how often each region of an operation ran to its end in a run that was measured.
+pub const COUNTS: &str = "loomir.counts";
+
+/// How often things ran in a run that was measured, as their attributes [`COUNTS`] say; of what has none, what is usual.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ProfileCost {
+    /// The machine, and what is usual.
+    pub usual: StaticCost,
+}
+
+impl ProfileCost {
+    /// How often a region of `of` ran for each time that `of` was reached.
+    fn ratio(ir: &Body, of: Op, region: usize) -> Option<f64> {
+        let around = ir.region_of(of)?;
+        let reached = count(ir, ir.region_parent(around), ir.region_index(around))?;
+        (reached > 0).then_some(count(ir, of, region)? as f64 / reached as f64)
+    }
+}
+
+fn is_parallel(ir: &Body, op: Op) -> bool {
+    ir.info(op).interface::<dyn ParallelLike>().is_some()
+}
+
+/// How often a region ran to its end.
+fn count(ir: &Body, op: Op, region: usize) -> Option<i64> {
+    let counts = ir.attr(op, COUNTS)?.as_dense_ints(ir.ctx())?;
+    counts.get(region).copied().filter(|count| *count >= 0)
+}
+
+impl Cost for ProfileCost {
+    fn trips(&self, ir: &Body, of: Op, known: Option<i64>) -> f64 {
+        let usual = || self.usual.trips(ir, of, known);
+        let Some(ratio) = ProfileCost::ratio(ir, of, 0) else { return usual() };
+        match ir.entry_block(ir.region(of, 0)).map(|body| ir.num_arguments(body)) {
+            // Of more dimensions together: those that are not known are taken for equal.
+            Some(dimensions) if dimensions > 1 && is_parallel(ir, of) => {
+                known.map_or_else(|| ratio.powf(1.0 / dimensions as f64), |_| usual())
+            }
+            _ => ratio,
+        }
+    }
+
+    fn likelihood(&self, ir: &Body, of: Op) -> f64 {
+        ProfileCost::ratio(ir, of, 0).unwrap_or_else(|| self.usual.likelihood(ir, of))
+    }
+
+    fn machine(&self) -> &Machine {
+        &self.usual.machine
+    }
+}

@@ -1,0 +1,337 @@
+//! The memory a loop goes through, as streams of cache lines.
+//!
+//! Accesses to one object whose subscripts differ by numbers alone go through it at one pace: they are one stream, in which each has a *place*, the
+//! iterations by which it is ahead. So `a[i]` and `a[i + 1]` touch the same lines, one of them an iteration earlier.
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+use loomir_ir::Value;
+
+use crate::dependence::base::Base;
+use crate::dependence::form::{Atom, Form};
+
+/// What accesses of one stream have in common.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Key {
+    pub base: Base,
+    pub origin: Option<Value>,
+    /// The subscripts without what is ahead; `None` where one is not affine.
+    pub dims: Vec<Option<Form>>,
+}
+
+/// Where in its stream an access is: elements along the last dimension by which it is not in line with an iteration, and
+/// iterations by which it is ahead.
+pub(super) type Place = (i64, i64);
+
+/// How the element at one place is used in each iteration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Use {
+    /// It is read, and was not written before in the same iteration.
+    pub reads: bool,
+    pub writes: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Stream {
+    pub key: Key,
+    pub places: BTreeMap<Place, Use>,
+    /// Lines touched by the whole loop, by one iteration, and those of all iterations that were touched in an earlier one.
+    pub lines: f64,
+    pub at_once: f64,
+    pub again: f64,
+    pub writes: bool,
+    /// Whether the iteration decides where in it an access is.
+    pub moves: bool,
+}
+
+/// Streams by what they are, and sums of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Streams {
+    pub all: Vec<Stream>,
+    index: HashMap<Key, usize>,
+    by_base: HashMap<Base, Vec<usize>>,
+    pub lines: f64,
+    /// Lines that are fetched or written back.
+    pub moved: f64,
+    pub at_once: f64,
+    pub again: f64,
+}
+
+impl Stream {
+    /// Lines that are fetched or, as often, written back.
+    fn moved(&self) -> f64 {
+        self.lines * if self.writes { 2.0 } else { 1.0 }
+    }
+
+    /// The iterations between an access of this one and the nearest of another one at the same pace.
+    pub(super) fn nearest(&self, other: &Stream, delay: i64) -> i64 {
+        let gap = |(place, at): &Place| {
+            let at = at.saturating_sub(if other.moves { delay } else { 0 });
+            let behind = self.places.range((*place, at)..).next();
+            let before = self.places.range(..(*place, at)).next_back();
+            let near = [behind, before].into_iter().flatten().filter(|((own, _), _)| own == place);
+            near.map(|((_, own), _)| own.saturating_sub(at).saturating_abs()).min()
+        };
+        other.places.keys().filter_map(gap).min().unwrap_or(0)
+    }
+}
+
+impl Streams {
+    pub(super) fn get(&self, key: &Key) -> Option<&Stream> {
+        self.index.get(key).map(|at| &self.all[*at])
+    }
+
+    /// Those through one object.
+    pub(super) fn of_base(&self, base: Base) -> impl Iterator<Item = &Stream> {
+        self.by_base.get(&base).into_iter().flatten().map(|at| &self.all[*at])
+    }
+
+    /// Adds an access, behind those that are there.
+    pub(super) fn touch(&mut self, key: Key, place: Place, writes: bool, make: impl FnOnce(Key) -> Stream) {
+        let at = match self.index.get(&key) {
+            Some(at) => *at,
+            None => self.insert(make(key)),
+        };
+        let stream = &mut self.all[at];
+        stream.writes |= writes;
+        let used = stream.places.entry(place).or_default();
+        used.reads |= !writes && !used.writes;
+        used.writes |= writes;
+    }
+
+    /// Adds another loop's, which runs `delay` iterations later.
+    pub(super) fn merge(&mut self, other: &Streams, delay: i64) {
+        for stream in &other.all {
+            let later = if stream.moves { delay } else { 0 };
+            let at = match self.index.get(&stream.key) {
+                Some(at) => *at,
+                None => {
+                    let (places, none) = (BTreeMap::new(), 0.0);
+                    let (lines, at_once, again) = (none, none, none);
+                    self.insert(Stream { places, lines, at_once, again, ..stream.clone() })
+                }
+            };
+            let own = &mut self.all[at];
+            let before = (own.lines, own.moved(), own.at_once, own.again);
+            own.writes |= stream.writes;
+            own.lines = own.lines.max(stream.lines);
+            own.at_once = own.at_once.max(stream.at_once);
+            own.again = own.again.max(stream.again);
+            self.lines += own.lines - before.0;
+            self.moved += own.moved() - before.1;
+            self.at_once += own.at_once - before.2;
+            self.again += own.again - before.3;
+            for ((place, at), used) in &stream.places {
+                let own = own.places.entry((*place, at.saturating_sub(later))).or_default();
+                own.reads |= used.reads && !own.writes;
+                own.writes |= used.writes;
+            }
+        }
+    }
+
+    fn insert(&mut self, stream: Stream) -> usize {
+        let at = self.all.len();
+        self.by_base.entry(stream.key.base).or_default().push(at);
+        self.index.insert(stream.key.clone(), at);
+        self.all.push(stream);
+        at
+    }
+
+    /// Makes the sums.
+    pub(super) fn sum(&mut self) {
+        let sum = |of: fn(&Stream) -> f64| self.all.iter().map(of).sum();
+        self.moved = sum(Stream::moved);
+        self.lines = sum(|stream| stream.lines);
+        self.at_once = sum(|stream| stream.at_once);
+        self.again = sum(|stream| stream.again);
+    }
+
+    /// Whether an iteration reads what one fewer than `lanes` before wrote, so that this many cannot run at once.
+    pub(super) fn carry(&self, lanes: f64) -> bool {
+        self.all.iter().any(|stream| {
+            stream.writes && (!stream.moves || stream.key.dims.iter().any(Option::is_none))
+                || self.meets(stream)
+                || stream.reads().any(|(place, at)| stream.writes_ahead(place, at, lanes))
+        })
+    }
+
+    /// The same of iterations of `later`, which run `delay` later and behind those of these, and of what these wrote: each load would read too early, or
+    /// wait for a store.
+    pub(super) fn feed(&self, later: &Streams, delay: i64, lanes: f64) -> bool {
+        later.all.iter().any(|stream| {
+            let own = self.get(&stream.key).filter(|own| own.writes);
+            self.meets(stream)
+                || own.is_some_and(|own| {
+                    let delay = if stream.moves { delay } else { 0 };
+                    stream.reads().any(|(place, at)| {
+                        let at = at.saturating_sub(delay);
+                        // What the same iteration wrote is still in a register.
+                        let is_fed = own.places.get(&(place, at)).is_some_and(|used| used.writes);
+                        !is_fed && own.writes_ahead(place, at, lanes)
+                    })
+                })
+        })
+    }
+
+    /// Whether one of these goes through the object of `other` at another pace, and one of them writes.
+    fn meets(&self, other: &Stream) -> bool {
+        let mut others = self.of_base(other.key.base).filter(|own| own.key != other.key);
+        others.any(|own| (own.writes || other.writes) && !own.is_parallel_to(other))
+    }
+}
+
+impl Stream {
+    fn reads(&self) -> impl Iterator<Item = Place> {
+        self.places.iter().filter(|(_, used)| used.reads).map(|(place, _)| *place)
+    }
+
+    /// Whether it writes what is at a place fewer than `lanes` iterations before.
+    fn writes_ahead(&self, place: i64, at: i64, lanes: f64) -> bool {
+        let near = (place, at.saturating_add(1))..(place, at.saturating_add(lanes as i64));
+        near.start < near.end && self.places.range(near).any(|(_, used)| used.writes)
+    }
+
+    /// Whether two streams of one object never meet: their subscripts differ by numbers.
+    fn is_parallel_to(&self, other: &Stream) -> bool {
+        let pairs = || self.key.dims.iter().zip(&other.key.dims);
+        let gap = |a: &Option<Form>, b: &Option<Form>| a.as_ref()?.minus(b.as_ref()?)?.as_constant();
+        self.key.origin == other.key.origin
+            && self.key.dims.len() == other.key.dims.len()
+            && pairs().all(|(a, b)| gap(a, b).is_some())
+    }
+}
+
+/// The subscripts of a stream and the place in it of an access, for the iterations of the loop at `level`. A line has `elements` elements.
+pub(super) fn place(
+    subscripts: &[Option<Form>],
+    level: u32,
+    elements: i64,
+) -> (Vec<Option<Form>>, Place, bool) {
+    let step = |form: &Form| Some(form.coefficient_of_level(level)).filter(|step| *step != 0);
+    let pivot = subscripts.iter().flatten().rev().find_map(|form| Some((form.constant_part(), step(form)?)));
+    let ahead = pivot.map_or(0, |(constant, step)| constant.checked_div_euclid(step).unwrap_or(0));
+    let mut rest = 0;
+    let last = subscripts.len().saturating_sub(1);
+    let dims = subscripts.iter().enumerate().map(|(i, form)| {
+        let form = form.as_ref()?;
+        let form = form.plus(&Form::constant(step(form).unwrap_or(0)), ahead.checked_neg()?)?;
+        if i < last {
+            return Some(form);
+        }
+        rest = form.constant_part();
+        let within = rest.rem_euclid(elements.max(1));
+        form.plus(&Form::constant(1), -within)
+    });
+    (dims.collect(), (rest, ahead), pivot.is_some())
+}
+
+/// How many lines subscripts name, where the loop of each level runs so many iterations, in an object of this shape. `None` for a dimension whose size
+/// is not known.
+pub(super) fn lines(
+    subscripts: &[Option<Form>],
+    shape: &[Option<i64>],
+    (bytes, line): (f64, f64),
+    trips: &dyn Fn(u32) -> f64,
+) -> f64 {
+    let mut points = 1.0;
+    let mut levels = Vec::new();
+    // Of the dimensions but the last: the indices named, and how far they reach.
+    let (mut rows, mut reach) = (1.0, 1.0);
+    let (mut width, mut named, mut size) = (1.0, 1.0, 1.0);
+    for (i, form) in subscripts.iter().enumerate() {
+        (rows, reach) = (rows * named, reach * width);
+        size = shape.get(i).copied().flatten().map_or(f64::INFINITY, |size| size.max(1) as f64);
+        let Some(form) = form else {
+            // Anywhere in it.
+            points = f64::INFINITY;
+            (width, named) = (size.min(UNKNOWN_SIZE), size.min(UNKNOWN_SIZE));
+            continue;
+        };
+        let mut own = Vec::new();
+        levels_of(form, &mut own);
+        let values: f64 = own.iter().map(|level| trips(*level)).product();
+        levels.append(&mut own);
+        width = extent(form, trips).min(size);
+        named = values.min(width);
+    }
+    levels.sort_unstable();
+    levels.dedup();
+    points *= levels.iter().map(|level| trips(*level)).product::<f64>();
+    let in_row = (width * bytes / line).ceil().min(named);
+    let all = (reach * size * bytes / line).ceil();
+    (rows * in_row).min(all).min(points).max(1.0)
+}
+
+/// The size of a dimension about which nothing is known.
+const UNKNOWN_SIZE: f64 = 1024.0;
+
+/// How far the values of a form reach. Quotients nest at most [`MAX_NESTING`](crate::dependence::form::MAX_NESTING) deep.
+fn extent(form: &Form, trips: &dyn Fn(u32) -> f64) -> f64 {
+    let reach = |atom: &Atom| match atom {
+        Atom::Level(level) => (trips(*level) - 1.0).max(0.0),
+        Atom::Param(_) | Atom::Product(_) => 0.0,
+        Atom::FloorDiv(inner, divisor) => (extent(inner, trips) - 1.0) / *divisor as f64,
+    };
+    1.0 + form.terms().iter().map(|(atom, factor)| factor.unsigned_abs() as f64 * reach(atom)).sum::<f64>()
+}
+
+/// Adds the levels of a form.
+fn levels_of(form: &Form, levels: &mut Vec<u32>) {
+    for (atom, _) in form.terms() {
+        match atom {
+            Atom::Level(level) => levels.push(*level),
+            Atom::FloorDiv(inner, _) => levels_of(inner, levels),
+            Atom::Param(_) | Atom::Product(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(constant: i64, terms: &[(u32, i64)]) -> Option<Form> {
+        let term = |sum: Form, (level, factor): &(u32, i64)| sum.plus(&Form::level(*level), *factor);
+        terms.iter().try_fold(Form::constant(constant), term)
+    }
+
+    #[test]
+    fn subscripts_that_differ_by_numbers_are_one_stream() {
+        let (here, at, moves) = place(&[form(0, &[(0, 1)])], 0, 16);
+        let (ahead, one, _) = place(&[form(3, &[(0, 1)])], 0, 16);
+        assert_eq!((here, at, moves), (ahead, (0, 0), true));
+        assert_eq!(one, (0, 3));
+        // Every second element, and those between.
+        let (odd, at, _) = place(&[form(3, &[(0, 2)])], 0, 16);
+        assert_eq!((odd, at), (vec![form(0, &[(0, 2)])], (1, 1)));
+        // Another row is another stream, where the loop goes along it.
+        let (row, ..) = place(&[form(1, &[]), form(0, &[(0, 1)])], 0, 16);
+        let (other, ..) = place(&[form(2, &[]), form(0, &[(0, 1)])], 0, 16);
+        assert_ne!(row, other);
+        // And an iteration ahead, where the loop goes across.
+        let (row, at, _) = place(&[form(1, &[(0, 1)]), form(0, &[(1, 1)])], 0, 16);
+        assert_eq!((row, at), (vec![form(0, &[(0, 1)]), form(0, &[(1, 1)])], (0, 1)));
+    }
+
+    #[test]
+    fn lines_are_counted_by_stride_and_object() {
+        let trips = |level: u32| if level == 0 { 100.0 } else { 64.0 };
+        let count = |subscripts: &[Option<Form>], shape: &[Option<i64>]| {
+            lines(subscripts, shape, (4.0, 64.0), &trips)
+        };
+        assert_eq!(count(&[form(5, &[(1, 1)])], &[None]), 4.0, "16 elements a line");
+        assert_eq!(count(&[form(0, &[(1, 32)])], &[None]), 64.0, "each its own");
+        assert_eq!(count(&[form(0, &[(1, 2)])], &[None]), 8.0, "every second one");
+        assert_eq!(count(&[form(7, &[])], &[None]), 1.0);
+        assert_eq!(count(&[form(0, &[(0, 1)]), form(0, &[(1, 1)])], &[None, None]), 400.0);
+        assert_eq!(count(&[form(0, &[(1, 1)]), form(0, &[(0, 1)])], &[None, None]), 448.0);
+        assert_eq!(count(&[form(0, &[(0, 1)]), form(0, &[(0, 1)])], &[None, None]), 100.0, "a diagonal");
+        assert_eq!(
+            count(&[form(0, &[(0, 1)]), form(0, &[])], &[Some(100), Some(2)]),
+            13.0,
+            "eight rows a line"
+        );
+        assert_eq!(count(&[form(0, &[(0, 1), (1, 1)])], &[Some(8)]), 1.0, "there are no more elements");
+    }
+}

@@ -1,0 +1,278 @@
+//! What a loop does each time it is reached.
+
+use std::sync::Arc;
+
+use hashbrown::HashSet;
+use loomir_dialects::interfaces::MemoryAccess;
+use loomir_ir::affine::ceil_div;
+use loomir_ir::{Body, DYNAMIC, Op, Trait, TypeKind, Value, ValueDef};
+
+use super::Cost;
+use super::streams::{Key, Stream, Streams, lines, place};
+use crate::dependence::access::{Class, Domain};
+use crate::dependence::base::bytes_of_element;
+use crate::dependence::form::{Atom, Form};
+use crate::dependence::nest::{Frame, absolute, enter, guard, in_place};
+use crate::tree::{Forest, Green, Header, Map, Node, Program, Span, StatementId};
+
+/// What a loop does each time it is reached, or loops that run as one.
+#[derive(Clone, Debug)]
+pub struct Work {
+    /// How many iterations it runs.
+    pub(super) trips: f64,
+    /// How many operations its iterations run together.
+    pub(super) operations: f64,
+    /// How many iterations can run at once, if it has a form in which they do.
+    pub(super) lanes: Option<f64>,
+    /// The cycles it takes at least, for each iteration waits for the one before.
+    pub(super) serial: f64,
+    /// Whether there is no loop inside.
+    pub(super) innermost: bool,
+    /// The values it carries from one iteration to the next.
+    pub(super) carried: usize,
+    /// Numbers from outside that it uses.
+    pub(super) values: HashSet<Value>,
+    pub(super) streams: Streams,
+}
+
+impl Work {
+    /// That of `tree`, a loop that stands in `frame`. `None` if it is none. Linear in the leaves below and the operations of the loop.
+    pub fn of(
+        (ir, program, forest): (&Body, &Program, &Forest),
+        cost: &dyn Cost,
+        tree: Green,
+        frame: &Frame,
+    ) -> Option<Work> {
+        let Node::Loop { header, .. } = forest.get(tree) else { return None };
+        let lead = program.loop_info(forest.header(header).origins.first()?.of);
+        let mut scan = Scan {
+            ir,
+            program,
+            forest,
+            cost,
+            depth: frame.depth,
+            around: (0..frame.depth).map(|level| middle(&frame.constraints, level)).collect(),
+            trips: Vec::new(),
+            own_trips: 0.0,
+            operations: 0.0,
+            vector: true,
+            innermost: true,
+            widest: 1.0,
+            streams: Streams::default(),
+        };
+        scan.visit(
+            tree,
+            1.0,
+            &Arc::new(Domain { levels: frame.depth, constraints: Vec::new(), exact: true }),
+        );
+        let Scan { own_trips: trips, vector, innermost, widest, mut streams, operations, .. } = scan;
+        let machine = cost.machine();
+        let lanes = machine.lanes(widest);
+        let waits = innermost && (lead.carried > 0 || streams.carry(lanes));
+        let lanes = Some(lanes).filter(|_| vector && innermost && !waits);
+        let serial = if waits { trips * machine.latency } else { 0.0 };
+        let together = trips / lanes.unwrap_or(1.0);
+        for stream in &mut streams.all {
+            stream.again = (together * stream.at_once - stream.lines).max(0.0);
+        }
+        streams.sum();
+        let (carried, values) = (lead.carried, numbers_from_outside(ir, lead.op));
+        Some(Work { trips, operations, lanes, serial, innermost, carried, values, streams })
+    }
+
+    /// Adds another one's that runs in the same loop, behind this one and `delay` iterations later; `lanes` is how many iterations of both can run
+    /// at once.
+    pub(crate) fn merge(&mut self, other: &Work, delay: i64, lanes: Option<f64>) {
+        self.trips = self.trips.max(other.trips);
+        self.operations += other.operations;
+        self.lanes = lanes;
+        self.serial = self.serial.max(other.serial);
+        self.innermost &= other.innermost;
+        self.carried += other.carried;
+        self.values.extend(&other.values);
+        self.streams.merge(&other.streams, delay);
+    }
+}
+
+struct Scan<'a> {
+    ir: &'a Body,
+    program: &'a Program,
+    forest: &'a Forest,
+    cost: &'a dyn Cost,
+    /// The loops around the one that is scanned.
+    depth: u32,
+    /// Half way through each of these, where that is known.
+    around: Vec<Option<i64>>,
+    /// How many iterations those run that are entered.
+    trips: Vec<f64>,
+    /// How many the one that is scanned runs.
+    own_trips: f64,
+    operations: f64,
+    /// Whether nothing was met that keeps iterations from running at once.
+    vector: bool,
+    innermost: bool,
+    /// Bytes of the widest element.
+    widest: f64,
+    streams: Streams,
+}
+
+impl Scan<'_> {
+    /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
+    fn visit(&mut self, tree: Green, times: f64, domain: &Arc<Domain>) {
+        match self.forest.get(tree) {
+            Node::Empty => {}
+            Node::Sequence { .. } => {
+                let forest = self.forest;
+                for item in forest.items(tree) {
+                    self.visit(item, times, domain);
+                }
+            }
+            Node::Loop { header, body } => {
+                let trips = self.trips_of(self.forest.header(header));
+                match self.trips.is_empty() {
+                    true => self.own_trips = trips,
+                    false => self.innermost = false,
+                }
+                let mut inner = (**domain).clone();
+                enter(self.program, self.forest, header, &mut inner, self.depth);
+                self.trips.push(trips);
+                self.visit(body, times * trips, &Arc::new(inner));
+                self.trips.pop();
+            }
+            Node::Guard { of, map, holds, body } => {
+                let likely = self.cost.likelihood(self.ir, self.program.if_info(of).op).clamp(0.0, 1.0);
+                let mut inner = (**domain).clone();
+                guard(self.program, self.forest, (of, map), holds, &mut inner, self.depth);
+                let times = times * if holds { likely } else { 1.0 - likely };
+                self.visit(body, times, &Arc::new(inner));
+            }
+            Node::Versioned { fast, .. } => self.visit(fast, times, domain),
+            Node::Leaf { statement, map } => self.leaf(statement, map, times, domain),
+        }
+    }
+
+    /// How many iterations a loop runs that stands where the scan is.
+    fn trips_of(&self, header: &Header) -> f64 {
+        let Some(lead) = header.origins.first() else { return 0.0 };
+        let info = self.program.loop_info(lead.of);
+        let inside = self.depth + self.trips.len() as u32;
+        // Where a bound depends on a loop around, half way through that.
+        let middle = |level: u32| match self.around.get(level as usize) {
+            Some(middle) => *middle,
+            None => Some((self.trips.get(level.checked_sub(self.depth)? as usize)? / 2.0) as i64),
+        };
+        let number = |form: &Form| form.evaluate(&middle, &|_| None);
+        let known = match &header.span {
+            Span::Whole => info.space.extents().and_then(|extents| {
+                let mut level = |level: u32| absolute(lead.map.get(level as usize)?, inside + 1);
+                let numbers = extents.iter().map(|extent| number(&extent.substitute(&mut level)?));
+                let least = numbers.collect::<Option<Vec<i64>>>()?.into_iter().min()?;
+                ceil_div(least, info.space.step?)
+            }),
+            Span::Range { scale, lower, upper } => {
+                let all = |forms: &[Form]| -> Option<Vec<i64>> {
+                    forms.iter().map(|form| number(&absolute(form, inside)?)).collect()
+                };
+                let end = all(upper).and_then(|all| all.into_iter().min());
+                let start = all(lower).and_then(|all| all.into_iter().max());
+                end.zip(start).and_then(|(end, start)| ceil_div(end.checked_sub(start)?, *scale))
+            }
+        };
+        self.cost.trips(self.ir, info.op, known).max(0.0)
+    }
+
+    fn leaf(&mut self, statement: StatementId, map: Map, times: f64, domain: &Arc<Domain>) {
+        let info = self.program.statement(statement);
+        self.vector &= info.effects.world.is_none()
+            && info.ops.iter().all(|op| self.ir.own_regions(*op).next().is_none());
+        let counts = |op: &Op| !self.ir.has_trait(*op, Trait::ConstantLike);
+        self.operations +=
+            times * info.ops.iter().flat_map(|op| self.ir.preorder(*op)).filter(counts).count() as f64;
+        for (class, op) in in_place(self.program, statement, self.forest.map(map), domain, self.depth) {
+            self.access(class, op);
+        }
+    }
+
+    fn access(&mut self, class: Class, op: Op) {
+        let view = self.ir.op_ref(op);
+        let Some(model) = view.info().interface::<dyn MemoryAccess>() else {
+            self.vector = false;
+            return;
+        };
+        let ctx = self.ir.ctx();
+        let memref = self.ir.value_type(model.access(view).memref);
+        let (shape, bytes): (Vec<Option<i64>>, _) = match memref.kind(ctx) {
+            TypeKind::MemRef { shape, element, .. } => {
+                let sizes = shape.iter().flatten().map(|size| Some(*size).filter(|size| *size != DYNAMIC));
+                (sizes.collect(), bytes_of_element(ctx, *element).unwrap_or(8))
+            }
+            _ => (Vec::new(), 8),
+        };
+        let line = self.cost.machine().line.max(1) as f64;
+        let subscripts = class.subscripts.unwrap_or_else(|| vec![None; shape.len()]);
+        let (dims, at, moves) = place(&subscripts, self.depth, (line as i64).checked_div(bytes).unwrap_or(1));
+        self.widest = self.widest.max(bytes as f64);
+        self.vector &= is_next_to_each_other(&subscripts, self.depth);
+        let own =
+            |level: u32| level.checked_sub(self.depth).and_then(|inside| self.trips.get(inside as usize));
+        let whole = |level: u32| own(level).copied().unwrap_or(1.0);
+        let once = |level: u32| if level == self.depth { 1.0 } else { whole(level) };
+        let size = (bytes as f64, line);
+        let make = |key: Key| Stream {
+            places: Default::default(),
+            lines: lines(&key.dims, &shape, size, &whole),
+            at_once: lines(&key.dims, &shape, size, &once),
+            again: 0.0,
+            writes: false,
+            moves,
+            key,
+        };
+        let key = Key { base: class.base, origin: class.origin, dims };
+        self.streams.touch(key, at, class.writes, make);
+    }
+}
+
+/// The middle of what a level can be, if constraints say that in numbers.
+fn middle(constraints: &[Form], level: u32) -> Option<i64> {
+    let (mut least, mut most) = (None, None);
+    for form in constraints {
+        let constant = form.constant_part();
+        match form.terms() {
+            [(Atom::Level(own), 1)] if *own == level => least = least.max(constant.checked_neg()),
+            [(Atom::Level(own), -1)] if *own == level => {
+                most = Some(most.map_or(constant, |most: i64| most.min(constant)));
+            }
+            _ => {}
+        }
+    }
+    Some(i64::midpoint(least?, most?))
+}
+
+/// Whether neighbouring iterations of the loop at `level` touch neighbouring elements, or the same.
+fn is_next_to_each_other(subscripts: &[Option<Form>], level: u32) -> bool {
+    let Some((last, others)) = subscripts.split_last() else { return true };
+    let is_constant = |form: &Form| form.all_atoms(&|atom| *atom != Atom::Level(level));
+    let step = |form: &Option<Form>| {
+        let form = form.as_ref()?;
+        let in_quotient =
+            |(atom, _): &(Atom, i64)| matches!(atom, Atom::FloorDiv(inner, _) if !is_constant(inner));
+        (!form.terms().iter().any(in_quotient)).then(|| form.coefficient_of_level(level))
+    };
+    others.iter().all(|form| step(form) == Some(0)) && step(last).is_some_and(|step| step.abs() <= 1)
+}
+
+/// The numbers defined outside of an operation that it uses, those that are constants and those of type `index` excepted: what takes
+/// registers as long as it runs.
+fn numbers_from_outside(ir: &Body, op: Op) -> HashSet<Value> {
+    let inside: HashSet<Op> = ir.preorder(op).collect();
+    let is_outside = |value: &Value| match ir.def(*value) {
+        ValueDef::OpResult { op, .. } => !inside.contains(&op) && !ir.has_trait(op, Trait::ConstantLike),
+        ValueDef::BlockArgument { block, .. } => !inside.contains(&ir.region_parent(ir.block_region(block))),
+    };
+    let is_number = |value: &Value| {
+        let kind = ir.value_type(*value).kind(ir.ctx());
+        matches!(kind, TypeKind::Integer { .. } | TypeKind::Float(_) | TypeKind::Vector { .. })
+    };
+    let used = ir.preorder(op).flat_map(|op| ir.operands(op));
+    used.filter(|value| is_number(value) && is_outside(value)).collect()
+}

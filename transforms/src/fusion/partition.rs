@@ -1,0 +1,484 @@
+//! Which loops of a sequence are fused with which.
+//!
+//! Each loop in turn is tried with the nearest few groups before it, and fused with the first where that is legal and saves something. Where that
+//! leaves more than one group, or costs something, other groupings are [looked at](super::search): all of them if there are at most [`MAX_LOOPS`] loops.
+//! Of a longer sequence those parts are looked at that no group reaches out of, so that what is better for a part is better for the whole.
+//!
+//! A grouping is worth the sum of what each of its fusions saves. None is ever taken that is worth less than fusing each loop with the nearest
+//! whatever it costs, nor one of equal worth that does not come of it.
+//!
+//! **Cost.** Fusing one after the other is linear in the loops, and done at most twice; searches take a bounded number of steps a sequence.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use loomir_ir::{Diagnostic, Op, Value};
+
+use super::group::Group;
+use super::line::{self, Entry, Footprint};
+use super::remarks::{self, Missed};
+use super::reshape::Reshaped;
+use super::search::Search;
+use super::{ENTRIES_PASSED, Fusion, Plan, Profitability};
+use crate::cost::{Saving, Work};
+use crate::dependence::nest::Frame;
+use crate::tree::{Green, If, Item};
+
+/// How many loops a part of a sequence may have of which all groupings are looked at.
+pub(super) const MAX_LOOPS: usize = 8;
+/// How many steps searches in one longer sequence may take.
+const MAX_STEPS: usize = 20_000;
+/// How many groups a loop is tried with, from the nearest on.
+const GROUPS_TRIED: usize = 3;
+
+/// A sequence whose loops were fused as some guide says.
+#[derive(Default)]
+pub(super) struct Line {
+    pub entries: Vec<Entry>,
+    /// What each entry is called.
+    names: Vec<Name>,
+    /// Items that were put together, the former one first.
+    joins: Vec<(usize, usize)>,
+    said: Vec<Said>,
+    /// What was saved, in cycles; and by which item.
+    pub saved: f64,
+    savings: Vec<(usize, f64)>,
+    /// Whether something was fused that costs something beside what it saves.
+    has_losses: bool,
+    /// Whether something was not fused for what it costs.
+    was_too_dear: bool,
+}
+
+/// An entry of a line, by the first item in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Name {
+    pub item: usize,
+    /// It is what another loop left over when it was distributed so that this item could join the rest of it.
+    pub is_rest: bool,
+}
+
+impl Name {
+    pub(super) fn of(item: usize) -> Name {
+        Name { item, is_rest: false }
+    }
+
+    pub(super) fn rest(item: usize) -> Name {
+        Name { item, is_rest: true }
+    }
+}
+
+/// What was found about an item.
+struct Said {
+    item: usize,
+    remark: Diagnostic,
+    outcome: Outcome,
+}
+
+enum Outcome {
+    Fused,
+    Refused,
+    /// A conditional became one with another; arguments were assumed not to overlap for that.
+    Merged(Vec<(Value, Value)>),
+    Note,
+}
+
+/// With which group each loop is fused.
+#[derive(Clone, Copy)]
+pub(super) enum Guide<'a> {
+    /// The nearest with which that saves something.
+    Nearest,
+    /// The nearest with which it may be.
+    AtAnyCost,
+    /// For each item the group it joins.
+    Given(&'a [Option<Name>]),
+}
+
+/// A fusion that may be done.
+pub(super) struct Attempt {
+    plan: Plan,
+    pub saving: Saving,
+    /// What the second costs, as it is joined, and how many iterations of both can run at once.
+    work: Option<(Rc<Work>, Option<f64>)>,
+}
+
+/// What is left beside a fused loop.
+#[derive(Default)]
+pub(super) struct Left {
+    /// Which of the entries between the two are moved before the first.
+    pub hoisted: Vec<bool>,
+    /// A part of the first that runs before that.
+    pub before: Option<Rc<Group>>,
+    /// A part of the second that runs behind all that is there.
+    pub behind: Option<Rc<Group>>,
+}
+
+/// The conditional with which another one can become one.
+pub(super) struct Partner {
+    pub at: usize,
+    pub hoisted: Vec<bool>,
+    assumed: Vec<(Value, Value)>,
+}
+
+impl Fusion<'_> {
+    /// Fuses the loops of a sequence with each other.
+    pub(super) fn choose(&mut self, items: &[Item], frame: &Frame) -> Vec<Entry> {
+        let mut entries = self.entries(items, frame);
+        let line = self.best(&mut entries, frame);
+        for Said { remark, outcome, .. } in line.said {
+            self.report.remarks.push(remark);
+            match outcome {
+                Outcome::Fused => self.report.fused += 1,
+                Outcome::Refused => self.report.refused += 1,
+                Outcome::Merged(assumed) => self.report.assumed_apart.extend(assumed),
+                Outcome::Note => {}
+            }
+        }
+        line.entries
+    }
+
+    /// What stands in a sequence, each loop with what it costs.
+    pub(super) fn entries(&mut self, items: &[Item], frame: &Frame) -> Vec<Entry> {
+        let mut entries = Vec::with_capacity(items.len());
+        for item in items {
+            let Some(mut entry) = Entry::of(self.body, self.program, self.forest, *item, frame) else {
+                continue;
+            };
+            if let (Item::Other(green), Entry::Group(group)) = (item, &mut entry) {
+                Rc::make_mut(group).work = self.work(*green, frame);
+            }
+            entries.push(entry);
+        }
+        entries
+    }
+
+    /// The sequence of these entries with the grouping of most worth.
+    pub(super) fn best(&mut self, entries: &mut [Entry], frame: &Frame) -> Line {
+        let all = 0..entries.len();
+        if self.options.profitability == Profitability::Always {
+            return self.in_order(entries, all, Guide::AtAnyCost, frame);
+        }
+        let mut line = self.in_order(entries, all.clone(), Guide::Nearest, frame);
+        let loops = count_loops(entries);
+        if loops < 2 {
+            return line;
+        }
+        if loops > MAX_LOOPS && line.was_too_dear {
+            let other = self.in_order(entries, all.clone(), Guide::AtAnyCost, frame);
+            line = if other.saved > line.saved { other } else { line };
+        }
+        // Fused or not; or all as one, and at no cost.
+        if loops == 2 || count_loops(&line.entries) == 1 && !line.has_losses {
+            self.report.choice.optimal += 1;
+            return line;
+        }
+        let parts = if loops <= MAX_LOOPS { vec![all] } else { line.parts(entries) };
+        let mut steps = if loops <= MAX_LOOPS { Search::MAX_STEPS } else { MAX_STEPS };
+        let before = steps;
+        let mut is_optimal = loops <= MAX_LOOPS;
+        let mut regrouped: Vec<(Range<usize>, Line)> = Vec::new();
+        for part in parts {
+            if regrouped.last().is_some_and(|(last, _)| part.start < last.end) {
+                continue;
+            }
+            let was = steps;
+            let saved = line.saved_in(&part);
+            let found = Search::run(self, entries, part.clone(), saved, &mut steps, frame);
+            is_optimal &= found.is_complete;
+            if let Some(partners) = found.partners {
+                let mut better = self.in_order(entries, part.clone(), Guide::Given(&partners), frame);
+                let how = (better.saved - saved, was - steps, found.is_complete && loops <= MAX_LOOPS);
+                better.say_regrouped(self, &entries[part.clone()], part.start, how);
+                regrouped.push((part, better));
+            }
+        }
+        let choice = &mut self.report.choice;
+        choice.steps += before - steps;
+        choice.optimal += usize::from(is_optimal);
+        choice.bounded += usize::from(!is_optimal);
+        choice.regrouped += usize::from(!regrouped.is_empty());
+        regrouped.into_iter().fold(line, |line, (part, better)| line.replaced(&part, better))
+    }
+
+    /// What a loop costs, if that matters.
+    fn work(&mut self, item: Green, frame: &Frame) -> Option<Rc<Work>> {
+        if self.options.profitability == Profitability::Always {
+            return None;
+        }
+        if let Some(known) = self.works.get(&(item, frame.depth)) {
+            return Some(known.clone());
+        }
+        let place = (self.body, self.program, &*self.forest);
+        let work = Rc::new(Work::of(place, &*self.options.cost, item, frame)?);
+        self.works.insert((item, frame.depth), work.clone());
+        Some(work)
+    }
+
+    /// Fuses what stands in a part of a sequence, one after the other.
+    pub(super) fn in_order(
+        &mut self,
+        entries: &[Entry],
+        part: Range<usize>,
+        guide: Guide<'_>,
+        frame: &Frame,
+    ) -> Line {
+        let mut line = Line::default();
+        for item in part {
+            match entries[item].clone() {
+                Entry::Group(second) => self.take_in(&mut line, item, second, guide, frame),
+                second @ Entry::If(..) => self.take_in_if(&mut line, item, second, frame),
+                statement => line.push(item, statement),
+            }
+        }
+        line
+    }
+
+    /// How `second` may be fused with `first`, and what that saves.
+    pub(super) fn attempt(
+        &mut self,
+        first: &Group,
+        between: &mut [Entry],
+        second: &Group,
+        frame: &Frame,
+    ) -> Result<Attempt, Missed> {
+        let mut plan = self.plan_reshaped(first, between, second, frame)?;
+        let Reshaped { first: other, second: others, before, behind, .. } = &mut plan.reshaped;
+        for group in [other, others, before, behind].into_iter().flatten() {
+            group.work = self.work(group.item, frame);
+        }
+        let others = self.work(plan.joined.item, frame);
+        let own = plan.reshaped.first.as_deref().unwrap_or(first).work.clone();
+        let mut attempt = Attempt { saving: Saving::default(), work: None, plan };
+        let Some((own, others)) = own.zip(others) else { return Ok(attempt) };
+        let machine = self.options.cost.machine();
+        let (mut saving, lanes) = Saving::of(&own, &others, attempt.plan.joined.delay(), machine);
+        let Reshaped { before, behind, .. } = &attempt.plan.reshaped;
+        let left = [before, behind].into_iter().flatten().filter_map(|group| group.work.as_deref());
+        let was = [first, second].into_iter().filter_map(|group| group.work.as_deref());
+        saving.cycles += was.map(|work| work.cycles(machine)).sum::<f64>();
+        saving.cycles -=
+            [&*own, &*others].into_iter().chain(left).map(|work| work.cycles(machine)).sum::<f64>();
+        attempt.saving = saving;
+        attempt.work = Some((others, lanes));
+        Ok(attempt)
+    }
+
+    /// Does that.
+    pub(super) fn join(&mut self, first: &mut Group, second: &Group, attempt: Attempt) -> Left {
+        let Attempt { plan: Plan { assumed_apart, joined, hoisted, reshaped, .. }, work, .. } = attempt;
+        if let Some(reshaped) = reshaped.first {
+            *first = *reshaped;
+        }
+        for pair in assumed_apart {
+            if !first.assumed.contains(&pair) {
+                first.assumed.push(pair);
+            }
+        }
+        if let (Some(own), Some((others, lanes))) = (&mut first.work, work) {
+            Rc::make_mut(own).merge(&others, joined.delay(), lanes);
+        }
+        first.join(self.forest, reshaped.second.as_deref().unwrap_or(second), joined);
+        let group = |group: Option<Box<Group>>| group.map(|group| Rc::new(*group));
+        Left { hoisted, before: group(reshaped.before), behind: group(reshaped.behind) }
+    }
+
+    /// Fuses a loop with a group of the line, or adds it to the line as a group of its own.
+    fn take_in(&mut self, line: &mut Line, item: usize, second: Rc<Group>, guide: Guide<'_>, frame: &Frame) {
+        let wanted = match guide {
+            Guide::Given(partners) => partners[item],
+            Guide::Nearest | Guide::AtAnyCost => None,
+        };
+        let near = line.entries.iter().enumerate().rev();
+        let near = near.filter(|(at, entry)| {
+            matches!(entry, Entry::Group(_)) && wanted.is_none_or(|wanted| line.names[*at] == wanted)
+        });
+        let near: Vec<usize> = near.map(|(at, _)| at).take(GROUPS_TRIED).collect();
+        let mut why = None;
+        for (tried, at) in near.into_iter().enumerate() {
+            if tried > 0 && line.entries.len() - at > ENTRIES_PASSED {
+                break;
+            }
+            let Some((Entry::Group(first), between)) = line.entries[at..].split_first_mut() else { continue };
+            let ops = (first.op(self.program), second.op(self.program));
+            let missed = match (self.attempt(first, between, &second, frame), guide) {
+                (Ok(attempt), Guide::Nearest | Guide::Given(_))
+                    if wanted.is_none() && attempt.saving.cycles < 0.0 =>
+                {
+                    line.was_too_dear = true;
+                    Missed::NotBeneficial(attempt.saving)
+                }
+                (Ok(_), Guide::Given(_)) if wanted.is_none() => Missed::OthersSaveMore,
+                (Ok(attempt), _) => {
+                    let Plan { way, joined, reshaped, .. } = &attempt.plan;
+                    let remark = remarks::fused(self.body, ops.0, ops.1, way, joined.whole, reshaped.change);
+                    line.said.push(Said { item, remark, outcome: Outcome::Fused });
+                    line.saved += attempt.saving.cycles;
+                    line.has_losses |= !attempt.saving.losses.is_empty();
+                    line.savings.push((item, attempt.saving.cycles));
+                    let left = self.join(Rc::make_mut(first), &second, attempt);
+                    return line.close_up(at, item, left);
+                }
+                (Err(missed), _) => missed,
+            };
+            why.get_or_insert((ops, missed));
+        }
+        if let Some((ops, missed)) = why {
+            let remark = remarks::missed(self.body, ops.0, ops.1, &missed);
+            line.said.push(Said { item, remark, outcome: Outcome::Refused });
+        }
+        line.push(item, Entry::Group(second));
+    }
+
+    /// Makes a conditional one with the last one in the line that has the same condition, or adds it to the line if that may not be.
+    fn take_in_if(&mut self, line: &mut Line, item: usize, mut second: Entry, frame: &Frame) {
+        let found = self.partner(&mut line.entries, &mut second, frame);
+        let (remark, outcome) = match found {
+            None => return line.push(item, second),
+            Some(Err((first, between))) => {
+                let own = second.op(self.program);
+                line.push(item, second);
+                (remarks::not_merged(self.body, first, own, between), Outcome::Note)
+            }
+            Some(Ok(Partner { at, hoisted, assumed })) => {
+                let first = &mut line.entries[at];
+                let remark = remarks::merged(self.body, first.op(self.program), second.op(self.program));
+                line::join_ifs(self.forest, first, second);
+                line.close_up(at, item, Left { hoisted, ..Left::default() });
+                (remark, Outcome::Merged(assumed))
+            }
+        };
+        line.said.push(Said { item, remark, outcome });
+    }
+
+    /// The last of some entries with which a conditional can become one. The error is that one, and what stands between and cannot move.
+    pub(super) fn partner(
+        &mut self,
+        entries: &mut [Entry],
+        second: &mut Entry,
+        frame: &Frame,
+    ) -> Option<Result<Partner, (Op, Op)>> {
+        let Entry::If(If { of, map, .. }, _) = *second else { return None };
+        let is_same = |entry: &Entry| match entry {
+            Entry::If(first, _) => {
+                self.program.is_same_condition(self.forest, (first.of, first.map), (of, map), frame.depth)
+            }
+            _ => false,
+        };
+        let back = entries.iter().rev().take(ENTRIES_PASSED).position(is_same)?;
+        let at = entries.len() - 1 - back;
+        // Neighbours need no reason.
+        if back > 0 || entries[at].footprint().is_some() {
+            for entry in entries[at..].iter_mut().chain([&mut *second]) {
+                entry.summarise(self.body, self.program, self.forest, frame);
+            }
+        }
+        let mut assumed = Vec::new();
+        let footprints: Option<(&Footprint, &Footprint)> = entries[at].footprint().zip(second.footprint());
+        let hoisted = match footprints {
+            Some((first, own)) => match self.clear_way(first, own, &entries[at + 1..], &mut assumed) {
+                Ok(hoisted) => hoisted,
+                Err(between) => return Some(Err((entries[at].op(self.program), between))),
+            },
+            None => Vec::new(),
+        };
+        Some(Ok(Partner { at, hoisted, assumed }))
+    }
+}
+
+impl Line {
+    fn push(&mut self, item: usize, entry: Entry) {
+        self.entries.push(entry);
+        self.names.push(Name::of(item));
+    }
+
+    /// Moves what stands between two entries that became one, the second of them `item`, and adds what is left of them.
+    fn close_up(&mut self, at: usize, item: usize, left: Left) {
+        self.joins.push((self.names[at].item, item));
+        line::hoist(&mut self.entries, at, &left.hoisted);
+        line::hoist(&mut self.names, at, &left.hoisted);
+        if let Some(before) = left.before {
+            self.entries.insert(at, Entry::Group(before));
+            self.names.insert(at, Name::rest(item));
+        }
+        if let Some(behind) = left.behind {
+            self.push(item, Entry::Group(behind));
+        }
+    }
+
+    /// How many loops joined a group.
+    #[cfg(test)]
+    pub(super) fn fused(&self) -> usize {
+        self.savings.len()
+    }
+
+    fn saved_in(&self, part: &Range<usize>) -> f64 {
+        let inside = self.savings.iter().filter(|(item, _)| part.contains(item));
+        inside.map(|(_, saved)| saved).sum()
+    }
+
+    /// Parts of the sequence that no group reaches out of, and in which there is more than one group, all with at most [`MAX_LOOPS`] loops.
+    /// Two may overlap.
+    fn parts(&self, entries: &[Entry]) -> Vec<Range<usize>> {
+        let mut reach: Vec<usize> = (0..entries.len()).collect();
+        for (first, item) in &self.joins {
+            reach[*first] = reach[*first].max(*item);
+        }
+        // Where each begins that nothing reaches out of, and how many loops are before it.
+        let mut cuts = vec![(0, 0)];
+        let (mut furthest, mut loops) = (0, 0);
+        for (at, entry) in entries.iter().enumerate() {
+            furthest = furthest.max(reach[at]);
+            loops += usize::from(matches!(entry, Entry::Group(_)));
+            if furthest == at {
+                cuts.push((at + 1, loops));
+            }
+        }
+        let mut parts: Vec<Range<usize>> = Vec::new();
+        let mut next = 0;
+        while let Some((start, before)) = cuts.get(next).copied() {
+            let fits = cuts[next..].partition_point(|(_, loops)| loops - before <= MAX_LOOPS);
+            let end = cuts[next + fits.max(1) - 1].0;
+            if count_loops(&entries[start..end]) > 2 && parts.last().is_none_or(|last| last.end < end) {
+                parts.push(start..end);
+            }
+            next += (fits / 2).max(1);
+        }
+        parts
+    }
+
+    /// Says of a part whose first item is `item` that its loops were grouped in another way: how much that saves, how many steps it took to find,
+    /// and whether there is none better.
+    fn say_regrouped(
+        &mut self,
+        fusion: &Fusion<'_>,
+        entries: &[Entry],
+        item: usize,
+        (more, steps, is_optimal): (f64, usize, bool),
+    ) {
+        let mut loops = entries.iter().filter(|entry| matches!(entry, Entry::Group(_)));
+        if let Some(first) = loops.next() {
+            let remark = remarks::regrouped(fusion.body, first.op(fusion.program), more, steps, is_optimal);
+            self.said.insert(0, Said { item, remark, outcome: Outcome::Note });
+        }
+    }
+
+    /// The line with a part of it, which no group reaches out of, replaced.
+    fn replaced(mut self, part: &Range<usize>, other: Line) -> Line {
+        let is_inside = |name: &Name| part.contains(&name.item);
+        let start = self.names.iter().position(is_inside).unwrap_or(self.names.len());
+        let end = self.names.iter().rposition(is_inside).map_or(start, |last| last + 1);
+        self.saved += other.saved - self.saved_in(part);
+        self.savings.retain(|(item, _)| !part.contains(item));
+        self.savings.extend(other.savings);
+        self.entries.splice(start..end, other.entries);
+        self.names.splice(start..end, other.names);
+        let first = self.said.partition_point(|said| said.item < part.start);
+        let last = self.said.partition_point(|said| said.item < part.end);
+        self.said.splice(first..last, other.said);
+        self
+    }
+}
+
+/// How many loops there are.
+pub(super) fn count_loops(entries: &[Entry]) -> usize {
+    entries.iter().filter(|entry| matches!(entry, Entry::Group(_))).count()
+}
