@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use loomir::ir::{Body, Value};
 use loomir::transforms::dependence::base::{Base, Bases, Overlap};
 use loomir::transforms::dependence::form::Form;
+use loomir::transforms::simplify::operation::Binary;
 use loomir::transforms::tree::{Forest, Green, Node, Program, Span, StatementId};
 
 use crate::random::Random;
@@ -193,7 +194,7 @@ pub fn compare(
         return Finding::Fault(format!("{} is added", more.map(|m| name(m)).unwrap_or_default()));
     }
     let mut objects: Vec<(Base, Option<Value>)> = Vec::new();
-    let mut touched: BTreeMap<Location, Vec<(bool, &Instance)>> = BTreeMap::new();
+    let mut touched: BTreeMap<Location, Vec<Touch<'_>>> = BTreeMap::new();
     for instance in old {
         for (class, _) in &program.statement(instance.0).effects.classes {
             let at = |form: &Form| {
@@ -210,7 +211,7 @@ pub fn compare(
                 objects.len() - 1
             });
             let location = (object, subscripts);
-            touched.entry(location).or_default().push((class.writes, instance));
+            touched.entry(location).or_default().push((class.writes, class.update, instance));
         }
     }
     let turned = |first: &Instance, second: &Instance| match (places.get(first), places.get(second)) {
@@ -220,19 +221,50 @@ pub fn compare(
     let world = |instance: &&Instance| {
         program.statement(instance.0).effects.classes.iter().any(|(class, _)| class.base == Base::World)
     };
-    let everything: Vec<(bool, &Instance)> =
-        old.iter().map(|instance| (world(&instance), instance)).collect();
-    let with_world = everything.iter().any(|(world, _)| *world).then_some(&everything);
+    let everything: Vec<Touch<'_>> = old.iter().map(|instance| (world(&instance), None, instance)).collect();
+    let with_world = everything.iter().any(|(world, ..)| *world).then_some(&everything);
     for meeting in touched.values().chain(with_world) {
-        for (i, (writes, first)) in meeting.iter().enumerate() {
-            for (other, second) in &meeting[i + 1..] {
+        for (i, (writes, update, first)) in meeting.iter().enumerate() {
+            for (other, by, second) in &meeting[i + 1..] {
                 let touches = !program.statement(second.0).effects.classes.is_empty()
                     && !program.statement(first.0).effects.classes.is_empty();
-                if (*writes || *other) && touches && turned(first, second) {
+                // Updates by one operation have no order.
+                let may_swap = update.is_some() && update == by;
+                if (*writes || *other) && !may_swap && touches && turned(first, second) {
                     return Finding::Fault(format!("{} runs after {}", name(first), name(second)));
                 }
             }
         }
     }
+    for meeting in touched.values() {
+        if let Some(torn) = torn(meeting, |instance| places.get(instance).and_then(|all| all.first())) {
+            return Finding::Fault(format!("{} is no update any more", name(torn)));
+        }
+    }
     Finding::Same
+}
+
+/// How a location is touched: whether it is written, by which update, and the instance.
+type Touch<'i> = (bool, Option<Binary>, &'i Instance);
+
+/// A store to a location that is part of an update of which another write, or nothing, stands behind the load. `place` says when instances run.
+fn torn<'i, 'p>(
+    meeting: &[Touch<'i>],
+    place: impl Fn(&Instance) -> Option<&'p usize>,
+) -> Option<&'i Instance> {
+    let mut in_order: Vec<&Touch<'i>> = meeting.iter().collect();
+    in_order.sort_by_key(|(_, _, instance)| place(instance));
+    // The iterations whose load was the last thing that happened, but for other loads.
+    let mut open: Vec<&[i64]> = Vec::new();
+    for (writes, update, instance) in in_order {
+        if *writes {
+            if update.is_some() && !open.contains(&&instance.1[..]) {
+                return Some(instance);
+            }
+            open.clear();
+        } else if update.is_some() {
+            open.push(&instance.1);
+        }
+    }
+    None
 }

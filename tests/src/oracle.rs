@@ -113,8 +113,12 @@ impl Groups {
         delay: u64,
     ) -> Option<(u64, u64)> {
         let (a, b) = (self.of(first), self.of(second));
-        // For each element, in each surrounding iteration: the last iteration of the first loop that reads or writes it.
-        let mut last: BTreeMap<Place, [Option<u64>; 2]> = BTreeMap::new();
+        // For each element, in each surrounding iteration: the last iteration of the first loop that touches it in each way.
+        let mut last: BTreeMap<Place, Vec<(&Access, u64)>> = BTreeMap::new();
+        let is_alike = |x: &Access, y: &Access| (x.writes, x.update) == (y.writes, y.update);
+        // Updates by one operation have no order.
+        let conflict =
+            |x: &Access, y: &Access| (x.writes || y.writes) && (x.update.is_none() || x.update != y.update);
         let place = |access: &Access, group: LoopId| {
             let depth = access.path.iter().position(|step| self.of(step.id) == group)?;
             let own = access.path[depth].id;
@@ -126,15 +130,19 @@ impl Groups {
         };
         for access in trace {
             if let Some((key, iteration)) = place(access, a) {
-                let slot = &mut last.entry(key).or_default()[usize::from(access.writes)];
-                *slot = (*slot).max(Some(iteration));
+                let ways = last.entry(key).or_default();
+                match ways.iter_mut().find(|(other, _)| is_alike(other, access)) {
+                    Some((_, latest)) => *latest = (*latest).max(iteration),
+                    None => ways.push((access, iteration)),
+                }
             }
         }
         trace.iter().find_map(|access| {
             let (key, time) = place(access, b)?;
             let time = time + delay;
-            let [read, written] = last.get(&key).copied().unwrap_or_default();
-            let latest = if access.writes { read.max(written) } else { written }?;
+            let ways = last.get(&key).into_iter().flatten();
+            let latest =
+                ways.filter(|(other, _)| conflict(other, access)).map(|(_, latest)| *latest).max()?;
             (latest > time).then_some((latest, time))
         })
     }
@@ -145,7 +153,7 @@ mod tests {
     use super::*;
 
     fn access(id: LoopId, iteration: u64, element: i64, writes: bool) -> Access {
-        Access { path: vec![Step { id, iteration }], object: 0, element, writes }
+        Access { path: vec![Step { id, iteration }], object: 0, element, writes, update: None }
     }
 
     #[test]
@@ -183,12 +191,25 @@ mod tests {
     }
 
     #[test]
+    fn updates_by_one_operation_have_no_order() {
+        use crate::program::Operator::{Add, Max};
+        let by = |update, id| (0..4).map(move |i| Access { update, ..access(id, i, 0, true) });
+        let turned = |a, b| {
+            let trace: Vec<Access> = by(a, 0).chain(by(b, 1)).collect();
+            Groups::new().turned_around(&trace, 0, 1, 0).is_some()
+        };
+        assert!(!turned(Some(Add), Some(Add)));
+        assert!(turned(Some(Add), Some(Max)) && turned(Some(Add), None) && turned(None, None));
+    }
+
+    #[test]
     fn inner_loops_are_compared_within_one_outer_iteration() {
         let at = |outer: u64, id, inner: u64, element, writes| Access {
             path: vec![Step { id: 9, iteration: outer }, Step { id, iteration: inner }],
             object: 0,
             element,
             writes,
+            update: None,
         };
         // The element is touched by both inner loops, in different iterations of the outer one only.
         let trace = [at(0, 0, 3, 7, true), at(1, 1, 0, 7, true)];

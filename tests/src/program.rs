@@ -11,6 +11,7 @@
 mod execute;
 mod print;
 mod reduce;
+mod updates;
 
 pub use execute::{Access, Aliasing, Execution, Step};
 pub use print::Text;

@@ -14,3 +14,4 @@ pub mod nest;
 pub mod surroundings;
 pub mod system;
 pub mod timeline;
+pub mod updates;

@@ -68,7 +68,9 @@ impl Means<'_> {
 
     /// Whether two accesses of objects that are not apart may conflict.
     fn may_conflict(&self, a: &Class, b: &Class) -> bool {
-        a.writes || b.writes || !self.dependence.tells_objects_apart()
+        let is_one = (a.base, a.origin) == (b.base, b.origin);
+        let may_swap = is_one && a.update.is_some() && a.update == b.update;
+        ((a.writes || b.writes) && !may_swap) || !self.dependence.tells_objects_apart()
     }
 }
 

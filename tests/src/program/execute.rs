@@ -5,6 +5,9 @@
 //!
 //! Cost: linear in what is executed; the trace keeps a path for each element touched.
 
+use std::collections::BTreeMap;
+
+use super::updates::updates;
 use super::{
     Callee, Condition, Element, Expr, Item, Loop, LoopId, MemRefId, Operator, Program, Relation, Source,
     Test, ValueId,
@@ -34,6 +37,8 @@ pub struct Access {
     pub element: i64,
     /// Whether it is written.
     pub writes: bool,
+    /// The operation by which it is part of an update.
+    pub update: Option<Operator>,
 }
 
 /// What came of a run.
@@ -62,6 +67,8 @@ struct State<'p> {
     values: Vec<i64>,
     path: Vec<Step>,
     trace: Vec<Access>,
+    /// The values that updates load and store.
+    updates: BTreeMap<ValueId, Operator>,
     parameters: &'p [i64],
 }
 
@@ -80,6 +87,7 @@ impl Program {
             values: Vec::new(),
             path: Vec::new(),
             trace: Vec::new(),
+            updates: updates(self),
             parameters,
         };
         for (value, constant) in &self.constants {
@@ -247,12 +255,14 @@ impl State<'_> {
             Item::Load(value, memref, at) => {
                 let (object, cell) = self.cell(*memref, at)?;
                 let loaded = self.read(object, cell)?;
+                self.mark_update(*value);
                 self.set(*value, loaded);
             }
             Item::Store(value, memref, at) => {
                 let stored = self.value(*value)?;
                 let (object, cell) = self.cell(*memref, at)?;
                 self.write(object, cell, stored)?;
+                self.mark_update(*value);
             }
             Item::Compute(value, operator, a, b) => {
                 let result = element.apply(*operator, self.value(*a)?, self.value(*b)?);
@@ -376,7 +386,14 @@ impl State<'_> {
     }
 
     fn access(&self, object: usize, element: i64, writes: bool) -> Access {
-        Access { path: self.path.clone(), object, element, writes }
+        Access { path: self.path.clone(), object, element, writes, update: None }
+    }
+
+    /// The last access loaded or stored this value: if that is part of an update, it says so.
+    fn mark_update(&mut self, value: ValueId) {
+        if let (Some(last), Some(operator)) = (self.trace.last_mut(), self.updates.get(&value)) {
+            last.update = Some(*operator);
+        }
     }
 
     fn read(&mut self, object: usize, cell: i64) -> Result<i64, &'static str> {

@@ -8,7 +8,8 @@
 use std::sync::Arc;
 
 use loomir_dialects::interfaces::{
-    Conditional, Decision, Effect, EffectKind, LoopBounds, LoopLike, MemoryAccess, MemoryEffects, Resource,
+    self, Conditional, Decision, Effect, EffectKind, LoopBounds, LoopLike, MemoryAccess, MemoryEffects,
+    Resource,
 };
 use loomir_dialects::memref;
 use loomir_ir::{Block, Body, Op, Region, Trait, Value};
@@ -18,7 +19,9 @@ use super::form::condition::Condition;
 use super::form::{Form, Forms};
 use super::surroundings::Surroundings;
 use super::system::Instances;
+use super::updates::updates_of;
 use crate::analyses::{Analyses, Elements, Site};
+use crate::simplify::operation::Binary;
 
 /// Iteration vectors: all integer values of the levels for which every constraint is `>= 0`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
@@ -34,7 +37,8 @@ pub struct Domain {
 impl Class {
     /// Accesses of any part of an object.
     fn whole(base: Base, writes: bool, domain: &Arc<Domain>) -> Class {
-        Class { base, origin: None, sizes: Vec::new(), subscripts: None, writes, domain: domain.clone() }
+        let domain = domain.clone();
+        Class { base, origin: None, sizes: Vec::new(), subscripts: None, writes, update: None, domain }
     }
 
     /// Whether equal subscripts name equal elements in both, if they are accesses of one object.
@@ -63,6 +67,8 @@ pub struct Class {
     pub subscripts: Option<Vec<Option<Form>>>,
     /// Whether it writes.
     pub writes: bool,
+    /// The operation by which it is part of an update of its element, [as a whole](super::updates).
+    pub update: Option<Binary>,
     /// For which iterations.
     pub domain: Arc<Domain>,
 }
@@ -265,19 +271,8 @@ impl<'b> Reader<'b> {
             return effects.touch_world(op, domain);
         }
         if let Some(model) = info.interface::<dyn MemoryAccess>() {
-            let access = model.access(view);
-            let (base, origin) = self.bases.of(access.memref);
-            let (body, analyses, writes) = (self.body, self.analyses, access.stored.is_some());
-            let Reader { forms, bases, around, .. } = self;
-            let mut site = Site { body, access: &access, base, origin, forms, bases, domain, around };
-            let (origin, sizes, subscripts) = match analyses.accesses.locate(&mut site) {
-                Some(Elements { origin, sizes, subscripts }) => (origin, sizes, Some(subscripts)),
-                None => (origin, Vec::new(), None),
-            };
-            let names_global =
-                body.defining_op(origin).is_some_and(|op| body.is(op, memref::GetGlobalOp::DEF));
-            let origin = (!names_global).then_some(origin);
-            let class = Class { base, origin, sizes, subscripts, writes, domain: domain.clone() };
+            let mut class = self.located(&model.access(view), domain);
+            class.update = self.update(op, &class);
             return effects.classes.push((class, op));
         }
         let harmless = [Trait::Pure, Trait::RecursiveMemoryEffects, Trait::ReturnLike];
@@ -296,6 +291,41 @@ impl<'b> Reader<'b> {
         } else if !harmless.into_iter().any(|t| info.has_trait(t)) {
             effects.touch_world(op, domain);
         }
+    }
+
+    /// The class of an access.
+    fn located(&mut self, access: &interfaces::Access, domain: &Arc<Domain>) -> Class {
+        let (base, origin) = self.bases.of(access.memref);
+        let (body, analyses, writes) = (self.body, self.analyses, access.stored.is_some());
+        let Reader { forms, bases, around, .. } = self;
+        let mut site = Site { body, access, base, origin, forms, bases, domain, around };
+        let (origin, sizes, subscripts) = match analyses.accesses.locate(&mut site) {
+            Some(Elements { origin, sizes, subscripts }) => (origin, sizes, Some(subscripts)),
+            None => (origin, Vec::new(), None),
+        };
+        let names_global = body.defining_op(origin).is_some_and(|op| body.is(op, memref::GetGlobalOp::DEF));
+        let origin = (!names_global).then_some(origin);
+        Class { base, origin, sizes, subscripts, writes, update: None, domain: domain.clone() }
+    }
+
+    /// The operation by which an access of this class is part of an update.
+    fn update(&mut self, op: Op, class: &Class) -> Option<Binary> {
+        let is_one = class.subscripts.as_ref().is_some_and(|all| all.iter().all(Option::is_some));
+        let updates = if is_one { updates_of(self.body, op) } else { Vec::new() };
+        let same_element = |this: &mut Self, other: Op| {
+            let view = this.body.op_ref(other);
+            view.info().interface::<dyn MemoryAccess>().is_some_and(|model| {
+                let other = this.located(&model.access(view), &class.domain);
+                let place = |class: &Class| (class.base, class.origin);
+                place(&other) == place(class)
+                    && (&other.sizes, &other.subscripts) == (&class.sizes, &class.subscripts)
+            })
+        };
+        let found = updates.into_iter().find(|update| {
+            let partner = if op == update.load { update.store } else { update.load };
+            same_element(self, partner) && !update.other.is_some_and(|other| same_element(self, other))
+        });
+        found.map(|update| update.by)
     }
 
     /// Whether blocks inside an operation branch, so that it may repeat them without end.

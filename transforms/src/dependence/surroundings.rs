@@ -142,7 +142,7 @@ fn asserted(body: &Body, op: Op) -> Option<Value> {
 }
 
 /// Whether an operation always comes to its end and changes no memory.
-fn is_harmless(body: &Body, op: Op) -> bool {
+pub(super) fn is_harmless(body: &Body, op: Op) -> bool {
     if body.own_regions(op).len() > 0 || body.nested(op).is_some() {
         return false;
     }

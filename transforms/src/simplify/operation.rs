@@ -218,6 +218,14 @@ pub fn width(body: &Body, value: Value) -> Option<u32> {
     }
 }
 
+/// Whether an operation has flags, which may make it poison.
+pub fn has_flags(body: &Body, op: Op) -> bool {
+    ["overflowFlags", "isExact", "nonNeg"].into_iter().any(|flag| {
+        let attr = body.attr(op, flag);
+        attr.is_some_and(|attr| arith::OVERFLOW.value(body.ctx(), attr) != Some(0))
+    })
+}
+
 /// Whether a sum, difference, product or shift that does not fit, read as signed, is poison.
 pub fn has_no_signed_wrap(body: &Body, op: Op) -> bool {
     body.attr(op, "overflowFlags")

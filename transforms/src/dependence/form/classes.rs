@@ -21,7 +21,7 @@ use loomir_ir::{Body, Name, Op, Trait, Type, Value};
 
 use super::range::{Range, fits, width};
 use super::{Atom, Form, Forms};
-use crate::simplify::operation::{Binary, Operation};
+use crate::simplify::operation::{Binary, Operation, has_flags};
 use crate::simplify::saturation::Saturation;
 use crate::simplify::word::{Expression, Word};
 
@@ -275,10 +275,7 @@ fn may_make_poison(body: &Body, op: Op) -> bool {
     match Operation::of(body, op) {
         Some(operation) if shifts.contains(&operation) => constant_of(body, body.operand(op, 1)).is_none(),
         Some(Operation::Compare(_)) => false,
-        Some(_) => ["overflowFlags", "isExact", "nonNeg"].into_iter().any(|flag| {
-            body.attr(op, flag)
-                .is_some_and(|attr| loomir_dialects::arith::OVERFLOW.value(body.ctx(), attr) != Some(0))
-        }),
+        Some(_) => has_flags(body, op),
         None => !body.is(op, memref::DimOp::DEF),
     }
 }

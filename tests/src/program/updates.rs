@@ -1,0 +1,80 @@
+//! Updates of one element whose order does not matter, as they are written.
+
+use std::collections::BTreeMap;
+
+use super::{Element, Item, Kind, Operator, Program, ValueId};
+
+/// The values that updates load and store, each with its operation: loaded, combined with something else and stored back, in one list of items, by nothing
+/// else used, with nothing between that writes; not in what may run in any order.
+pub(super) fn updates(program: &Program) -> BTreeMap<ValueId, Operator> {
+    let (mut used, mut found) = (BTreeMap::new(), BTreeMap::new());
+    program.returns.iter().for_each(|value| *used.entry(*value).or_insert(0) += 1);
+    count(&program.body, &mut used);
+    if program.element != Element::F32 {
+        collect(&program.body, &used, &mut found);
+    }
+    found
+}
+
+/// How often each value is used.
+fn count(items: &[Item], used: &mut BTreeMap<ValueId, usize>) {
+    let mut add = |value: &ValueId| *used.entry(*value).or_insert(0) += 1;
+    for item in items {
+        match item {
+            Item::Store(value, ..) => add(value),
+            Item::Compute(_, _, a, b) => [a, b].into_iter().for_each(&mut add),
+            Item::Loop(l) => l
+                .carried
+                .iter()
+                .for_each(|carried| [&carried.init, &carried.next].into_iter().for_each(&mut add)),
+            Item::If(super::Condition::Positive(value), ..) => add(value),
+            _ => {}
+        }
+    }
+    for item in items {
+        match item {
+            Item::Loop(l) => count(&l.body, used),
+            Item::If(_, then, otherwise) => {
+                [then, otherwise].into_iter().for_each(|items| count(items, used))
+            }
+            _ => {}
+        }
+    }
+}
+
+fn collect(items: &[Item], used: &BTreeMap<ValueId, usize>, found: &mut BTreeMap<ValueId, Operator>) {
+    for (at, item) in items.iter().enumerate() {
+        match item {
+            Item::Loop(l) if l.kind != Kind::Parallel => collect(&l.body, used, found),
+            Item::If(_, then, otherwise) => {
+                [then, otherwise].into_iter().for_each(|items| collect(items, used, found));
+            }
+            Item::Store(stored, memref, place) => {
+                let before = &items[..at];
+                let computed = before.iter().find_map(|item| match item {
+                    Item::Compute(value, operator, a, b) if value == stored => Some((*operator, *a, *b)),
+                    _ => None,
+                });
+                let Some((operator, a, b)) = computed else { continue };
+                // A load of the same element, behind which nothing writes.
+                let writes =
+                    |item: &Item| !matches!(item, Item::Load(..) | Item::Compute(..) | Item::Index(..));
+                let loads = |wanted: ValueId| {
+                    before.iter().rev().take_while(|item| !writes(item)).any(|item| {
+                        matches!(item, Item::Load(value, from, at) if *value == wanted && from == memref && at == place)
+                    })
+                };
+                let old = match (loads(a), loads(b)) {
+                    (true, false) => a,
+                    (false, true) if operator != Operator::Sub => b,
+                    _ => continue,
+                };
+                if used.get(&old) == Some(&1) && used.get(stored) == Some(&1) {
+                    let operator = if operator == Operator::Sub { Operator::Add } else { operator };
+                    found.extend([(old, operator), (*stored, operator)]);
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Updates of memory whose order does not matter: `A[i] = A[i] + e`.
+//!
+//! An access belongs to an *update* if an element is loaded, combined with something else, and stored back, by an operation on words that is
+//! associative and commutative: a sum without flags, a product, `andi`, `ori`, `xori`, a least or a greatest number. A difference is the sum of what is
+//! subtracted. Two updates by one operation may change places, of whichever elements; each has to happen as a whole, nothing else writing in between.
+//! What is loaded and what is stored are used by nothing else, so nobody sees in which order it happened.
+//!
+//! That is freedom of order, not of doing two at a time: inside of what may run iterations together, or in a way nobody knows, there are no updates.
+//!
+//! Flags would have to go where the order changes; floats are not associative. Neither is an update here.
+//!
+//! **Cost.** At most [`MAX_BETWEEN`] operations are looked at for each access.
+
+use loomir_dialects::interfaces::{Access, Conditional, LoopLike, MemoryAccess};
+use loomir_ir::{Body, Op, Value};
+
+use super::surroundings::is_harmless;
+use crate::simplify::operation::{Binary, Operation, has_flags};
+
+/// Most operations between the load and the store of an update.
+pub const MAX_BETWEEN: usize = 64;
+
+/// An update, if the load and the store are of one element.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Update {
+    /// By which operation.
+    pub by: Binary,
+    /// What reads the element.
+    pub load: Op,
+    /// What writes it.
+    pub store: Op,
+    /// What else reads memory for it, directly: if that is the same element, it is no update.
+    pub other: Option<Op>,
+}
+
+/// The updates that an access may belong to: one, or for a store of two loaded numbers two.
+pub fn updates_of(body: &Body, access: Op) -> Vec<Update> {
+    let Some(combined) = combined(body, access).filter(|op| is_in_order(body, *op)) else {
+        return Vec::new();
+    };
+    let Some((by, operands)) = operation(body, combined) else { return Vec::new() };
+    let result = body.result(combined, 0);
+    let Some(store) = only_user(body, result).filter(|op| stored(body, *op) == Some(result)) else {
+        return Vec::new();
+    };
+    let loads = operands.map(|value| body.defining_op(value?).filter(|op| is_load(body, *op)));
+    let pairs = [(loads[0], loads[1]), (loads[1], loads[0])];
+    let updates = pairs.into_iter().filter_map(|(load, other)| {
+        let update = Update { by, load: load?, store, other };
+        let is_one = access == update.load || access == store;
+        (is_one && is_whole(body, &update)).then_some(update)
+    });
+    updates.collect()
+}
+
+/// The operation whose operand an access loads, or whose result it stores.
+fn combined(body: &Body, access: Op) -> Option<Op> {
+    match stored(body, access) {
+        Some(value) => body.defining_op(value),
+        None if is_load(body, access) => only_user(body, body.result(access, 0)),
+        None => None,
+    }
+}
+
+/// Whether what is around an operation are loops and conditionals.
+fn is_in_order(body: &Body, op: Op) -> bool {
+    let mut around = std::iter::successors(body.parent_op(op), |op| body.parent_op(*op));
+    around.all(|op| {
+        let info = body.info(op);
+        let is_known =
+            info.interface::<dyn LoopLike>().is_some() || info.interface::<dyn Conditional>().is_some();
+        is_known || body.parent_op(op).is_none()
+    })
+}
+
+/// What an associative and commutative operation combines: either operand may be the old number, where there is one.
+fn operation(body: &Body, op: Op) -> Option<(Binary, [Option<Value>; 2])> {
+    use Binary::{Add, And, MaxS, MaxU, MinS, MinU, Mul, Or, Sub, Xor};
+    let Operation::Binary(binary) = Operation::of(body, op)? else { return None };
+    let [a, b] = [0, 1].map(|i| Some(body.operand(op, i)));
+    match binary {
+        _ if has_flags(body, op) => None,
+        Sub => Some((Add, [a, None])),
+        Add | Mul | And | Or | Xor | MinS | MinU | MaxS | MaxU => Some((binary, [a, b])),
+        _ => None,
+    }
+}
+
+/// Whether the load and the store stand in one block, the load before, nothing between them writes, and nothing else uses what is loaded.
+fn is_whole(body: &Body, update: &Update) -> bool {
+    let between = std::iter::successors(body.next_op(update.load), |op| body.next_op(*op));
+    let mut between =
+        between.take(MAX_BETWEEN).take_while(|op| is_harmless(body, *op) || *op == update.store);
+    only_user(body, body.result(update.load, 0)).is_some() && between.any(|op| op == update.store)
+}
+
+fn access(body: &Body, op: Op) -> Option<Access> {
+    let view = body.op_ref(op);
+    Some(view.info().interface::<dyn MemoryAccess>()?.access(view))
+}
+
+fn stored(body: &Body, op: Op) -> Option<Value> {
+    access(body, op)?.stored
+}
+
+fn is_load(body: &Body, op: Op) -> bool {
+    access(body, op).is_some_and(|access| access.stored.is_none()) && body.num_results(op) == 1
+}
+
+fn only_user(body: &Body, value: Value) -> Option<Op> {
+    let mut uses = body.uses(value);
+    let first = uses.next()?.op;
+    uses.next().is_none().then_some(first)
+}
