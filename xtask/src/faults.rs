@@ -22,6 +22,7 @@ pub(crate) struct Fault {
 const LEGALITY: &str = "transforms/src/legality.rs";
 const ORDER: &str = "transforms/src/legality/order.rs";
 const COVERAGE: &str = "transforms/src/legality/coverage.rs";
+const PLACED: &str = "transforms/src/legality/placed.rs";
 const CHECK: &str = "transforms/src/legality/check.rs";
 const NEST: &str = "transforms/src/dependence/nest.rs";
 const EDIT: &str = "transforms/src/tree/edit.rs";
@@ -67,14 +68,26 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         what: "flow and anti dependences do not count",
         file: LEGALITY,
-        text: "a.writes || b.writes ||",
-        replacement: "a.writes && b.writes ||",
+        text: "(a.writes || b.writes)",
+        replacement: "(a.writes && b.writes)",
     },
     Fault {
         what: "output dependences do not count",
         file: LEGALITY,
-        text: "a.writes || b.writes ||",
-        replacement: "a.writes != b.writes ||",
+        text: "(a.writes || b.writes)",
+        replacement: "(a.writes != b.writes)",
+    },
+    Fault {
+        what: "updates by different operations may change places",
+        file: LEGALITY,
+        text: "a.update == b.update",
+        replacement: "b.update.is_some()",
+    },
+    Fault {
+        what: "what is left of a torn update may change places",
+        file: PLACED,
+        text: "class.update.filter(|_| whole.contains(&(place, *op)))",
+        replacement: "class.update",
     },
     Fault {
         what: "inner loops are looked at whatever the outer ones do",
