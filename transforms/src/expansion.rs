@@ -201,58 +201,53 @@ impl Writer<'_> {
         Index::Value(self.body.result(op, 0))
     }
 
-    /// How often a loop runs.
+    /// How often a loop runs. The extent, from the first value to the end or not at all, is right as an unsigned number whatever the bounds are.
     fn trip_count(&mut self, bounds: &LoopBounds, lower: Index, step: Index) -> Index {
         let upper = self.bound(&bounds.upper, affine::MinOp::DEF);
         if let (Index::Number(lower), Index::Number(upper), Index::Number(step)) = (lower, upper, step)
-            && let Some(extent) = upper.checked_sub(lower)
-            && let Some(trips) = ceil_div(extent.max(0), step.max(1))
+            && let Some(extent) = upper.max(lower).checked_sub(lower)
+            && let Some(trips) = ceil_div(extent, step.max(1))
         {
             return Index::Number(trips);
         }
-        let mut extent = self.value(upper);
+        let mut extent = self.compute(arith::MaxSIOp::DEF, &[upper, lower]);
         if !matches!(lower, Index::Number(0)) {
             extent = self.compute(arith::SubIOp::DEF, &[Index::Value(extent), lower]);
         }
         if !matches!(step, Index::Number(1)) {
-            extent = self.compute(arith::CeilDivSIOp::DEF, &[Index::Value(extent), step]);
+            extent = self.compute(arith::CeilDivUIOp::DEF, &[Index::Value(extent), step]);
         }
-        Index::Value(self.compute(arith::MaxSIOp::DEF, &[Index::Value(extent), Index::Number(0)]))
+        Index::Value(extent)
     }
 
-    /// Which iteration runs, from 0 on: as much as possible in a form that is seen to be affine.
+    /// Which iteration runs, from 0 on: in a form that is seen to be affine where the distance from the first value is sure to be a signed number, else as an unsigned one.
     fn iteration(&mut self, variable: Value, lower: Index, step: Index, is_affine: bool) -> Value {
         let ctx = self.body.ctx().clone();
+        let is_natural = matches!(lower, Index::Number(number) if number >= 0);
         match (lower, step) {
             (Index::Number(0), Index::Number(1)) => {
                 let number = self.index(variable);
                 self.value(number)
             }
-            (_, Index::Number(step)) if is_affine => {
-                let dim = |at| AffineExpr::dim(&ctx, at);
-                let (below, operands) = match lower {
-                    Index::Number(number) => (AffineExpr::constant(&ctx, number), vec![variable]),
-                    Index::Value(value) => (dim(1), vec![variable, value]),
-                };
-                let minus = AffineExpr::constant(&ctx, -1);
-                let offset = dim(0).add(&ctx, below.mul(&ctx, minus));
+            (Index::Number(lower), Index::Number(step)) if is_affine && is_natural => {
+                let offset = AffineExpr::dim(&ctx, 0).add(&ctx, AffineExpr::constant(&ctx, -lower));
                 let iteration = offset.floordiv(&ctx, AffineExpr::constant(&ctx, step));
-                let map = AffineMap::new(&ctx, operands.len() as u32, 0, vec![iteration]);
+                let map = AffineMap::new(&ctx, 1, 0, vec![iteration]);
                 let map = Some(("map", ctx.attr(AttrKind::AffineMap(map))));
-                let op = self.with_attr(affine::ApplyOp::DEF, &operands, &[Type::INDEX], map);
+                let op = self.with_attr(affine::ApplyOp::DEF, &[variable], &[Type::INDEX], map);
                 self.body.result(op, 0)
             }
             _ => {
                 let variable = self.index(variable);
                 let operands = [self.value(variable), self.value(lower)];
                 let flags = arith::OVERFLOW.attr(&ctx, arith::OVERFLOW.value_of("nsw").unwrap_or(0));
-                // From the first value on, as far as an array reaches.
-                let flags = Some(("overflowFlags", flags));
+                let flags = is_natural.then_some(("overflowFlags", flags));
                 let op = self.with_attr(arith::SubIOp::DEF, &operands, &[Type::INDEX], flags);
-                let offset = self.body.result(op, 0);
+                let offset = Index::Value(self.body.result(op, 0));
                 match step {
-                    Index::Number(1) => offset,
-                    _ => self.compute(arith::FloorDivSIOp::DEF, &[Index::Value(offset), step]),
+                    Index::Number(1) => self.value(offset),
+                    _ if is_natural => self.compute(arith::FloorDivSIOp::DEF, &[offset, step]),
+                    _ => self.compute(arith::DivUIOp::DEF, &[offset, step]),
                 }
             }
         }

@@ -3,9 +3,10 @@
 use loomir_ir::{AttrKind, OpRef, Region, Registry, Value};
 
 use super::access::{map_of, subscripts};
+use super::parallel;
 use crate::interfaces::{
     Access, Bound, Conditional, Decision, Effect, EffectKind, LoopBounds, LoopLike, MemoryAccess,
-    MemoryEffects, Resource, Step, Subscripts,
+    MemoryEffects, ParallelLike, Resource, Step, Subscripts,
 };
 
 /// `affine.for` as a counted loop.
@@ -30,6 +31,27 @@ impl LoopLike for For {
 
     fn inits(&self, op: OpRef<'_>) -> Vec<Value> {
         op.operand_group("inits")
+    }
+}
+
+/// `affine.parallel` as a loop whose iterations may run in any order.
+struct AnyOrder;
+
+impl ParallelLike for AnyOrder {
+    fn dimensions(&self, op: OpRef<'_>) -> Vec<LoopBounds> {
+        let (for_lower, for_upper) = parallel::bound_operands(op);
+        let bound = |map, operands: &Vec<Value>| Bound::Map(Subscripts { map, operands: operands.clone() });
+        let bounds = parallel::bounds(op).into_iter().zip(parallel::steps(op));
+        let dimension = |((lower, upper), step)| LoopBounds {
+            lower: bound(lower, &for_lower),
+            upper: bound(upper, &for_upper),
+            step: Step::Constant(step),
+        };
+        bounds.map(dimension).collect()
+    }
+
+    fn body(&self, op: OpRef<'_>) -> Region {
+        op.region(0)
     }
 }
 
@@ -71,6 +93,7 @@ impl MemoryAccess for Touch {
 pub(super) fn register(registry: &mut Registry) {
     use EffectKind::{Read, Write};
     registry.attach::<dyn LoopLike>("affine.for", Box::new(For));
+    registry.attach::<dyn ParallelLike>("affine.parallel", Box::new(AnyOrder));
     registry.attach::<dyn Conditional>("affine.if", Box::new(If));
     for (name, kind) in [("affine.load", Read), ("affine.store", Write)] {
         registry.attach::<dyn MemoryAccess>(name, Box::new(Touch { kind }));

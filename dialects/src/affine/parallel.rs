@@ -70,6 +70,24 @@ pub fn steps(op: OpRef<'_>) -> Vec<i64> {
     steps.iter().map(|step| step.as_int(op.ctx()).unwrap_or(0)).collect()
 }
 
+/// Gives `state`, an operation like `op`, the bounds and steps of some of its dimensions, in this order. Its operands stay those of `op`.
+pub fn set_dimensions(op: OpRef<'_>, dimensions: &[usize], state: &mut OperationState) {
+    let ctx = op.ctx();
+    for side in ["lower", "upper"] {
+        let own = Side::of(op, side);
+        let maps = own.maps(ctx);
+        let picked = dimensions.iter().filter_map(|dimension| maps.get(*dimension));
+        let results: Vec<AffineExpr> = picked.clone().flat_map(|map| map.results(ctx).iter().copied()).collect();
+        let groups = picked.map(|map| map.results(ctx).len() as u128).collect();
+        let data = own.map.data(ctx);
+        let map = AffineMap::new(ctx, data.dims, data.symbols, results);
+        set_side(ctx, state, side, map, groups);
+    }
+    let all = op.attr("steps").and_then(|steps| steps.as_array(ctx)).unwrap_or_default();
+    let steps: Vec<_> = dimensions.iter().filter_map(|dimension| all.get(*dimension)).copied().collect();
+    state.set_attr(ctx, "steps", ctx.array_attr(&steps));
+}
+
 /// `affine.parallel (%i) = (0) to (min(%n, 8)) step (2) reduce ("addf") -> f32 {…}`.
 pub(super) fn parse(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<()> {
     let ctx = p.ctx();
@@ -160,15 +178,20 @@ fn parse_bounds(
     })?;
     let Reader { dims, symbols, results } = reader;
     let map = AffineMap::new(ctx, dims.len() as u32, symbols.len() as u32, results);
+    set_side(ctx, state, side, map, groups);
+    state.operands.extend(dims);
+    state.operands.extend(symbols);
+    Ok(())
+}
+
+/// Sets the bounds of a side: a map, and how many of its results each dimension has.
+fn set_side(ctx: &Context, state: &mut OperationState, side: &str, map: AffineMap, groups: Vec<u128>) {
     state.set_attr(ctx, &format!("{side}BoundsMap"), ctx.attr(AttrKind::AffineMap(map)));
     let shape = Some([groups.len() as i64].into());
     let ty = ctx.ty(TypeKind::Tensor { shape, element: Type::I32, encoding: None });
     if let Some(groups) = elements_attr(ctx, ty, groups) {
         state.set_attr(ctx, &format!("{side}BoundsGroups"), groups);
     }
-    state.operands.extend(dims);
-    state.operands.extend(symbols);
-    Ok(())
 }
 
 fn print_bounds(p: &mut OpPrinter<'_>, side: &Side, operands: &[Value], word: &str) {

@@ -8,8 +8,8 @@
 //! What is left is asked of equality saturation ([`Saturation`]), if it computes the same as another value, one of its own operands or a number, for a few
 //! numbers: so nearly every proof that is tried succeeds.
 //!
-//! Poison: a name must not be poison where the value is not, for it may be written in the value's place. So what the name's expression is
-//! made of, flags and what carries them not looked into, must be part of what the value's is made of.
+//! Poison: a name must not be poison where the value is not, for it may be written in the value's place. So what may make the name's expression poison, flags and what
+//! carries them not looked into, must be part of what is sure to make the value's so: of a selection only the condition is.
 //!
 //! **Cost.** A value's expression is walked to at most 32 operations. At most 24 proofs are tried, each within the limits of a saturation.
 
@@ -61,11 +61,14 @@ pub(super) struct Classes {
     proofs: usize,
 }
 
-/// What stands for a class, and what it is made of.
+/// What stands for a class, and what makes it poison.
 #[derive(Clone)]
 struct Member {
     form: Form,
-    leaves: HashSet<Value>,
+    /// It is poison only if one of these is.
+    may: HashSet<Value>,
+    /// If one of these is poison, so is it.
+    must: HashSet<Value>,
 }
 
 impl Forms<'_> {
@@ -78,10 +81,10 @@ impl Forms<'_> {
             self.named.push(value);
             return own;
         };
-        let member = Member { form: own.clone(), leaves: leaves(body, value) };
+        let member = Member::of(body, value, own.clone());
         let names = self.classes.names.get(&key);
         if let Some(name) =
-            names.into_iter().flatten().find(|name| name.stands_for(value, &member.leaves, body))
+            names.into_iter().flatten().find(|name| name.stands_for(value, &member.must, body))
         {
             return name.form.clone();
         }
@@ -111,8 +114,8 @@ impl Forms<'_> {
             && names.iter().any(is_computed)
             && let Some(expression) = self.expression(value, fuel)
         {
-            let mut member = Member { form: form.clone(), leaves: leaves(body, value) };
-            form.each_parameter(&mut |name| member.leaves.extend(leaves(body, name)));
+            let mut member = Member::of(body, value, form.clone());
+            form.each_parameter(&mut |name| member.may.extend(leaves(body, name, Poison::Possible)));
             self.proved(value, expression, member, fuel);
         }
     }
@@ -145,6 +148,8 @@ impl Forms<'_> {
         {
             return Some(Form::constant(first));
         }
+        let body = self.body;
+        let leaves_of = |leaf: u32| self::leaves(body, leaves[leaf as usize], Poison::Possible);
         for leaf in 0..leaves.len() as u32 {
             let form = Form::atom(Atom::Param(leaves[leaf as usize]));
             let is_it = trials.iter().all(|trial| print[*trial as usize] == Some(sample(*trial, leaf)));
@@ -152,6 +157,7 @@ impl Forms<'_> {
             if is_it
                 && fits
                 && form != member.form
+                && leaves_of(leaf).is_subset(&member.must)
                 && self.are_equal(&expression, vec![Word::Leaf(leaf)], &ranges)
             {
                 return self.form(leaves[leaf as usize], fuel);
@@ -160,7 +166,7 @@ impl Forms<'_> {
         let key = (expression.width, print);
         let mut candidates = self.classes.printed.remove(&key).unwrap_or_default();
         let found = candidates.iter().find(|(name, other)| {
-            let stands = name.stands_for(value, &member.leaves, self.body);
+            let stands = name.stands_for(value, &member.must, body);
             let nodes = stands.then(|| other.over(&expression.leaves)).flatten();
             nodes.is_some_and(|nodes| name.form == member.form || self.are_equal(&expression, nodes, &ranges))
         });
@@ -209,8 +215,13 @@ impl Forms<'_> {
 }
 
 impl Member {
-    /// Whether it may be written in the place of another value, made of these, that is equal.
-    fn stands_for(&self, other: Value, leaves: &HashSet<Value>, body: &Body) -> bool {
+    fn of(body: &Body, value: Value, form: Form) -> Member {
+        let [may, must] = [Poison::Possible, Poison::Certain].map(|how| leaves(body, value, how));
+        Member { form, may, must }
+    }
+
+    /// Whether it may be written in the place of another value that is equal, and poison if one of `must` is.
+    fn stands_for(&self, other: Value, must: &HashSet<Value>, body: &Body) -> bool {
         let outwards = |block: &_| body.block_of(body.region_parent(body.block_region(*block)));
         let mut around = true;
         self.form.each_parameter(&mut |name| {
@@ -218,7 +229,7 @@ impl Member {
             let mut blocks = std::iter::successors(body.value_block(other), outwards);
             around &= blocks.any(|outer| Some(outer) == block);
         });
-        around && self.leaves.is_subset(leaves)
+        around && self.may.is_subset(must)
     }
 }
 
@@ -251,8 +262,17 @@ fn is_computed(body: &Body, op: Op) -> bool {
     is_pure && body.num_results(op) == 1 && body.num_operands(op) > 0 && body.own_regions(op).len() == 0
 }
 
-/// What a value is made of: it is poison only if one of these is.
-fn leaves(body: &Body, value: Value) -> HashSet<Value> {
+/// How what a value is made of makes it poison.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Poison {
+    /// It may be poison only if one part is.
+    Possible,
+    /// It is poison if one part is.
+    Certain,
+}
+
+/// What a value is made of, as far as that may or is sure to make it poison.
+fn leaves(body: &Body, value: Value, how: Poison) -> HashSet<Value> {
     let mut leaves = HashSet::new();
     let mut open = vec![value];
     for looked_at in 0.. {
@@ -261,7 +281,10 @@ fn leaves(body: &Body, value: Value) -> HashSet<Value> {
         match op {
             _ if constant_of(body, next).is_some() => {}
             Some(op) if looked_at < MAX_EXPRESSION && !may_make_poison(body, op) => {
-                open.extend(body.operands(op))
+                // The side that is not taken does no harm.
+                let is_selection = Operation::of(body, op) == Some(Operation::Select);
+                let certain = if is_selection && how == Poison::Certain { 1 } else { usize::MAX };
+                open.extend(body.operands(op).take(certain));
             }
             _ => _ = leaves.insert(next),
         }

@@ -15,8 +15,11 @@ use loomir_ir::{AffineExpr, Attr, Body, Op, Value, ValueDef};
 use super::{Atom, Form, Forms, MAX_CHAIN, fold_expr};
 use crate::simplify::operation::{Binary, Operation, has_no_signed_wrap};
 
-/// A range of numbers, both ends included.
+/// A range of numbers, both ends included. What is out of reach has no end: it is `i128::MIN` below and `i128::MAX` above.
 pub type Range = (i128, i128);
+
+/// Ends beyond this are out of reach: no number of 64 bits, and no sum or product of a few, gets there.
+const REACH: i128 = 1 << 120;
 
 const ALL: Range = (i64::MIN as i128, i64::MAX as i128);
 
@@ -44,15 +47,13 @@ impl Forms<'_> {
             let atom = match atom {
                 Atom::Level(_) => return None,
                 Atom::FloorDiv(inner, divisor) => {
-                    let inner = self.range_of_form(inner, fuel)?;
-                    let divisor = i128::from(*divisor);
-                    (inner.0.div_euclid(divisor), inner.1.div_euclid(divisor))
+                    quotient(self.range_of_form(inner, fuel)?, i128::from(*divisor))
                 }
                 unknown => self.range_of_unknown(unknown, fuel)?,
             };
             let factor = i128::from(*coefficient);
             let term = product(atom, (factor, factor));
-            sum = (sum.0.saturating_add(term.0), sum.1.saturating_add(term.1));
+            sum = self::sum(sum, term);
         }
         Some(sum)
     }
@@ -201,10 +202,27 @@ pub fn fits(range: Range, width: u32) -> bool {
     -limit <= range.0 && range.1 < limit
 }
 
+/// The range between two numbers that may have been cut off at the ends of 128 bits.
+fn reach(lower: i128, upper: i128) -> Range {
+    let lower = if lower < -REACH { i128::MIN } else { lower.min(REACH) };
+    let upper = if upper > REACH { i128::MAX } else { upper.max(-REACH) };
+    (lower, upper)
+}
+
+fn sum(a: Range, b: Range) -> Range {
+    reach(a.0.saturating_add(b.0), a.1.saturating_add(b.1))
+}
+
 fn product(a: Range, b: Range) -> Range {
     let ends = [(a.0, b.0), (a.0, b.1), (a.1, b.0), (a.1, b.1)];
     let corners = ends.map(|(x, y)| x.saturating_mul(y));
-    (corners.into_iter().min().unwrap_or(0), corners.into_iter().max().unwrap_or(0))
+    reach(corners.into_iter().min().unwrap_or(0), corners.into_iter().max().unwrap_or(0))
+}
+
+/// Quotients by a positive number, rounded down; what has no end keeps none.
+fn quotient(range: Range, divisor: i128) -> Range {
+    let end = |x: i128| if x == i128::MIN || x == i128::MAX { x } else { x.div_euclid(divisor) };
+    (end(range.0), end(range.1))
 }
 
 /// The range of a parameter or product, whose factors have these ranges.
@@ -250,9 +268,13 @@ pub fn binary_range(binary: Binary, a: Range, b: Range, width: u32) -> Option<Ra
     let is_natural = a.0 >= 0 && b.0 >= 0;
     let below_power = |x: i128, y: i128| (1i128 << (128 - (x | y).leading_zeros())) - 1;
     let up = |x: i128, d: i128| -((-x).div_euclid(d));
+    // Of what is wider nothing is known: its numbers are out of reach.
+    if width > 64 || !fits(a, 64) || !fits(b, 64) {
+        return None;
+    }
     match binary {
-        Binary::Add => Some((a.0.saturating_add(b.0), a.1.saturating_add(b.1))),
-        Binary::Sub => Some((a.0.saturating_sub(b.1), a.1.saturating_sub(b.0))),
+        Binary::Add => Some(sum(a, b)),
+        Binary::Sub => Some(reach(a.0.saturating_sub(b.1), a.1.saturating_sub(b.0))),
         Binary::Mul => Some(product(a, b)),
         Binary::Shl if 0 <= b.0 && b.1 < 64 => Some(product(a, (1 << b.0, 1 << b.1))),
         Binary::DivU | Binary::CeilDivU | Binary::RemU if a.0 < 0 => match (binary, positive) {
@@ -314,7 +336,7 @@ fn expr_range(
             _ => None,
         },
         |kind, a, b| match kind {
-            AffineExprKind::Add(..) => cut((a.0.saturating_add(b.0), a.1.saturating_add(b.1))),
+            AffineExprKind::Add(..) => cut(sum(a, b)),
             AffineExprKind::Mul(..) => cut(product(a, b)),
             _ if b.0 != b.1 || b.0 <= 0 => Some(ALL),
             AffineExprKind::FloorDiv(..) => Some((a.0.div_euclid(b.0), a.1.div_euclid(b.0))),

@@ -2,6 +2,7 @@
 //!
 //! A dimension that is not the whole body of the one before is an operation of its own inside of that one.
 
+use loomir_dialects::affine;
 use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::{Builder, Dict, InsertPoint, OperationState, Type, Value};
 
@@ -29,17 +30,19 @@ impl Emit<'_> {
         let mut state = OperationState::named(self.body.op_name(old), self.loc).regions(1);
         state.properties = self.body.properties(old);
         let map = outside(&lead.map);
-        let mut dimensions = 0;
-        for group in ["lowerBound", "upperBound", "step"] {
-            let all = self.body.op_ref(old).operand_group(group);
-            dimensions = all.len();
-            let picked = leads.iter().filter_map(|lead| all.get(program.loop_info(lead.of).dimension?));
-            let picked: Vec<Value> = picked.map(|value| self.resolve(*value, &map, at)).collect();
-            state.operands.extend(picked);
-        }
-        let count = leads.len() as i64;
-        let segments = ctx.dense_ints_attr(Type::I32, &[count, count, count, 0]);
-        state.set_attr(&ctx, OPERAND_SEGMENTS, segments);
+        let picked: Vec<usize> = leads.iter().filter_map(|lead| program.loop_info(lead.of).dimension).collect();
+        let operands: Vec<Value> = if self.body.is(old, affine::ParallelOp::DEF) {
+            affine::parallel::set_dimensions(self.body.op_ref(old), &picked, &mut state);
+            self.body.operands(old).collect()
+        } else {
+            let groups = ["lowerBound", "upperBound", "step"].map(|group| self.body.op_ref(old).operand_group(group));
+            let count = picked.len() as i64;
+            let segments = ctx.dense_ints_attr(Type::I32, &[count, count, count, 0]);
+            state.set_attr(&ctx, OPERAND_SEGMENTS, segments);
+            groups.iter().flat_map(|group| picked.iter().filter_map(|dimension| group.get(*dimension))).copied().collect()
+        };
+        state.operands = operands.into_iter().map(|value| self.resolve(value, &map, at)).collect();
+        let dimensions = self.body.num_arguments(program.loop_info(lead.of).block);
         let same = leads.len() == dimensions && levels.iter().all(|level| level.origins.len() == 1);
         state.attributes = if same { self.body.attributes(old) } else { Dict::EMPTY };
 
