@@ -77,7 +77,8 @@ pub fn set_dimensions(op: OpRef<'_>, dimensions: &[usize], state: &mut Operation
         let own = Side::of(op, side);
         let maps = own.maps(ctx);
         let picked = dimensions.iter().filter_map(|dimension| maps.get(*dimension));
-        let results: Vec<AffineExpr> = picked.clone().flat_map(|map| map.results(ctx).iter().copied()).collect();
+        let results: Vec<AffineExpr> =
+            picked.clone().flat_map(|map| map.results(ctx).iter().copied()).collect();
         let groups = picked.map(|map| map.results(ctx).len() as u128).collect();
         let data = own.map.data(ctx);
         let map = AffineMap::new(ctx, data.dims, data.symbols, results);

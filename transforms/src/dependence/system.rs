@@ -101,8 +101,12 @@ impl System {
             next += 1;
             let var = all.unknown(&atom);
             if let Some((lower, upper)) = facts.range(&atom, &all.narrower) {
-                all.set.add_ge(var, Affine::constant(lower));
-                all.set.add_le(var, Affine::constant(upper));
+                if lower != i128::MIN {
+                    all.set.add_ge(var, Affine::constant(lower));
+                }
+                if upper != i128::MAX {
+                    all.set.add_le(var, Affine::constant(upper));
+                }
             }
             // There are no levels in them.
             let relations = facts.relations(&atom, &all.narrower);

@@ -30,16 +30,22 @@ impl Emit<'_> {
         let mut state = OperationState::named(self.body.op_name(old), self.loc).regions(1);
         state.properties = self.body.properties(old);
         let map = outside(&lead.map);
-        let picked: Vec<usize> = leads.iter().filter_map(|lead| program.loop_info(lead.of).dimension).collect();
+        let picked: Vec<usize> =
+            leads.iter().filter_map(|lead| program.loop_info(lead.of).dimension).collect();
         let operands: Vec<Value> = if self.body.is(old, affine::ParallelOp::DEF) {
             affine::parallel::set_dimensions(self.body.op_ref(old), &picked, &mut state);
             self.body.operands(old).collect()
         } else {
-            let groups = ["lowerBound", "upperBound", "step"].map(|group| self.body.op_ref(old).operand_group(group));
+            let groups =
+                ["lowerBound", "upperBound", "step"].map(|group| self.body.op_ref(old).operand_group(group));
             let count = picked.len() as i64;
             let segments = ctx.dense_ints_attr(Type::I32, &[count, count, count, 0]);
             state.set_attr(&ctx, OPERAND_SEGMENTS, segments);
-            groups.iter().flat_map(|group| picked.iter().filter_map(|dimension| group.get(*dimension))).copied().collect()
+            groups
+                .iter()
+                .flat_map(|group| picked.iter().filter_map(|dimension| group.get(*dimension)))
+                .copied()
+                .collect()
         };
         state.operands = operands.into_iter().map(|value| self.resolve(value, &map, at)).collect();
         let dimensions = self.body.num_arguments(program.loop_info(lead.of).block);
