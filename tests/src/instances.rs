@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use loomir::ir::rewrite::constant_of;
 use loomir::ir::{Body, Value};
 use loomir::transforms::dependence::base::{Base, Bases, Overlap};
 use loomir::transforms::dependence::form::Form;
-use loomir::transforms::simplify::operation::Binary;
+use loomir::transforms::simplify::operation::{Binary, Operation, width};
 use loomir::transforms::tree::{Forest, Green, Node, Program, Span, StatementId};
 
 use crate::random::Random;
@@ -33,24 +34,42 @@ pub enum Finding {
 /// An object and the value by which it is known, numbered, and subscripts.
 type Location = (usize, Vec<i64>);
 
-/// The values of parameters: small ones, drawn once for each, or none.
+/// The values of parameters: small ones, drawn once for each, or none; what is computed from others is what that is.
 #[derive(Clone, Copy, Debug)]
-pub struct Values(pub Option<u64>);
+pub struct Values<'b> {
+    /// What they are drawn by.
+    pub seed: Option<u64>,
+    /// The body they are values of.
+    pub body: &'b Body,
+}
 
-impl Values {
+impl Values<'_> {
     fn of(self, value: Value) -> Option<i64> {
-        Some(Random::of_case(self.0?, value.index() as u64).range(0, 6))
+        let seed = self.seed?;
+        let drawn = || Random::of_case(seed, value.index() as u64).range(0, 6);
+        if let Some(constant) = constant_of(self.body, value) {
+            return constant.as_int(self.body.ctx());
+        }
+        let Some(op) = self.body.defining_op(value) else { return Some(drawn()) };
+        let operand = |i: usize| self.of(self.body.operand(op, i));
+        match Operation::of(self.body, op) {
+            Some(Operation::Binary(binary)) => {
+                binary.compute(width(self.body, value)?, operand(0)?, operand(1)?)
+            }
+            Some(Operation::Signed | Operation::Unsigned) => operand(0),
+            Some(Operation::Compare(_) | Operation::Select) | None => Some(drawn()),
+        }
     }
 }
 
 /// What a tree runs, in order. Nothing if something in it is known only when the program runs, or there is too much of it.
-pub fn run(program: &Program, forest: &Forest, tree: Green, values: Values) -> Option<Vec<Instance>> {
+pub fn run(program: &Program, forest: &Forest, tree: Green, values: Values<'_>) -> Option<Vec<Instance>> {
     let mut found = Vec::new();
     enter(program, forest, tree, values, &mut Vec::new(), &mut found)?;
     Some(found)
 }
 
-fn evaluate(form: &Form, levels: &[i64], values: Values) -> Option<i64> {
+fn evaluate(form: &Form, levels: &[i64], values: Values<'_>) -> Option<i64> {
     // Levels count outwards.
     let level = |level: u32| levels.iter().rev().nth(level as usize).copied();
     form.evaluate(&level, &|value| values.of(value))
@@ -60,7 +79,7 @@ fn enter(
     program: &Program,
     forest: &Forest,
     tree: Green,
-    values: Values,
+    values: Values<'_>,
     levels: &mut Vec<i64>,
     found: &mut Vec<Instance>,
 ) -> Option<()> {
@@ -165,7 +184,7 @@ pub fn compare(
     program: &Program,
     old: &[Instance],
     new: &[Instance],
-    values: Values,
+    values: Values<'_>,
 ) -> Finding {
     let is_pure = |id: StatementId| program.statement(id).is_pure(body);
     let mut places: BTreeMap<&Instance, Vec<usize>> = BTreeMap::new();

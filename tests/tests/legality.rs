@@ -47,7 +47,7 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
         let bases = Bases::new(body, mode);
         let exact = is_exact(&program, &bases, statements(&program, &forest));
         // With parameters another size may be needed to see a fault.
-        let none = Values(None);
+        let none = Values { seed: None, body };
         let sized = run(&program, &forest, program.root, none)
             .is_some_and(|all| compare(body, &program, &all, &all, none) == Finding::Same);
         let checker = Checker::new(body, &program, mode, Default::default());
@@ -73,7 +73,7 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
             }
             let mut findings = Vec::new();
             for _ in 0..8 {
-                let values = Values(Some(random.bits()));
+                let values = Values { seed: Some(random.bits()), body };
                 let ran = |tree| run(&program, &forest, tree, values);
                 findings.push(match (ran(program.root), ran(tree)) {
                     (Some(old), Some(new)) => compare(body, &program, &old, &new, values),

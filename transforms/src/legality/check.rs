@@ -7,7 +7,7 @@ use hashbrown::{HashMap, HashSet};
 use loomir_ir::{Body, Op};
 use loomir_polyhedra::Limits;
 
-use super::placed::{Arm, Placed, leaves};
+use super::placed::{Arm, Placed, Purpose, leaves};
 use super::{Instance, Means, Verdict, Witness, coverage, order, scope};
 use crate::analyses::Dependence;
 use crate::analyses::dependence::Polyhedral;
@@ -119,6 +119,7 @@ impl<'a> Checker<'a> {
                 difference.changed(),
                 difference.frame.depth,
                 Arm::Fast,
+                Purpose::Order,
             );
             let depth = difference.frame.depth;
             found.is_ok_and(|leaves| {
@@ -192,34 +193,22 @@ impl<'a> Checker<'a> {
 
     fn judge(&self, forest: &Forest, difference: &Difference<'_>) -> Verdict {
         let depth = difference.frame.depth;
-        let at = |arm| leaves(self.body, self.program, forest, difference.changed(), depth, arm);
-        let (fast, fallback, old) = match (
-            at(Arm::Fast),
-            at(Arm::Fallback),
-            leaves(self.body, self.program, forest, difference.replaced(), depth, Arm::Fast),
-        ) {
-            (Ok(fast), Ok(fallback), Ok(old)) => (fast, fallback, old),
-            (Err(of), ..) | (_, Err(of), _) | (.., Err(of)) => {
-                return Verdict::MayBeIllegal(Witness::Extent(of));
-            }
+        let at =
+            |arm| leaves(self.body, self.program, forest, difference.changed(), depth, arm, Purpose::Order);
+        let (fast, fallback) = match (at(Arm::Fast), at(Arm::Fallback)) {
+            (Ok(fast), Ok(fallback)) => (fast, fallback),
+            (Err(of), _) | (_, Err(of)) => return Verdict::MayBeIllegal(Witness::Extent(of)),
         };
-        let mut verdict = self.arm(forest, difference, &old, &fast, Arm::Fast);
+        let mut verdict = self.arm(forest, difference, &fast, Arm::Fast);
         if fast.iter().any(|leaf| leaf.version.is_some()) {
-            verdict = verdict.or(self.arm(forest, difference, &old, &fallback, Arm::Fallback));
+            verdict = verdict.or(self.arm(forest, difference, &fallback, Arm::Fallback));
             verdict = verdict.or(self.same_statements(&fast, &fallback));
         }
         verdict
     }
 
     /// The tree with one arm of each versioned node taken.
-    fn arm(
-        &self,
-        forest: &Forest,
-        difference: &Difference<'_>,
-        statements: &[Placed],
-        leaves: &[Placed],
-        arm: Arm,
-    ) -> Verdict {
+    fn arm(&self, forest: &Forest, difference: &Difference<'_>, leaves: &[Placed], arm: Arm) -> Verdict {
         let part = Part {
             body: self.body,
             program: self.program,
@@ -234,8 +223,27 @@ impl<'a> Checker<'a> {
             places: difference.places(),
         };
         let verdict = scope::check(&part, difference.inside, &difference.new, arm);
-        let verdict = verdict.or(coverage::check(&part, statements, leaves));
+        let verdict = verdict.or(self.covered(&part, difference, arm));
         if verdict.is_legal() { verdict.or(order::check(&part, leaves)) } else { verdict }
+    }
+
+    /// Whether each instance runs once. What is computed inside is a parameter only where nothing else will do: what would go wrong for some number
+    /// need not for the one it is.
+    fn covered(&self, part: &Part<'_>, difference: &Difference<'_>, arm: Arm) -> Verdict {
+        let depth = difference.frame.depth;
+        let judged = |purpose| {
+            let at = |items, arm| leaves(self.body, self.program, part.forest, items, depth, arm, purpose);
+            match (at(difference.replaced(), Arm::Fast), at(difference.changed(), arm)) {
+                (Ok(statements), Ok(leaves)) => coverage::check(part, &statements, &leaves),
+                (Err(of), _) | (_, Err(of)) => Verdict::MayBeIllegal(Witness::Extent(of)),
+            }
+        };
+        let verdict = judged(Purpose::Cover);
+        if !matches!(verdict, Verdict::MayBeIllegal(_)) {
+            return verdict;
+        }
+        let within = judged(Purpose::CoverWithin);
+        if within.is_legal() { within } else { verdict }
     }
 
     /// Both arms of each versioned node run the same statements, but for what only computes: then any of them may be taken.

@@ -47,6 +47,18 @@ pub(super) enum Arm {
     Fallback,
 }
 
+/// What leaves are asked for, and so what is to be known of when they run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Purpose {
+    /// In which order they touch what. A domain that is too large does no harm.
+    Order,
+    /// Whether each instance runs once: what a domain does not say is said beside it, or nobody knows.
+    Cover,
+    /// The same, with what is computed inside of the loops as parameters of the domain. They are numbers that hang on the iteration; so they mean the
+    /// same in two domains if these speak of one iteration of the statement, and it is the one in which they are computed.
+    CoverWithin,
+}
+
 /// The leaves of `items`, neighbours in a sequence inside `depth` loops; or an operation of which it cannot be said when it runs.
 pub(super) fn leaves(
     ir: &Body,
@@ -55,6 +67,7 @@ pub(super) fn leaves(
     items: &[Green],
     depth: u32,
     arm: Arm,
+    purpose: Purpose,
 ) -> Result<Vec<Placed>, Op> {
     let mut walk = Walk {
         ir,
@@ -62,6 +75,8 @@ pub(super) fn leaves(
         forest,
         depth,
         arm,
+        purpose,
+        pinned: Vec::new(),
         loops: Vec::new(),
         next_loop: 0,
         unsaid: Vec::new(),
@@ -135,10 +150,35 @@ struct Walk<'a> {
     item: u32,
     version: Option<(u32, AssumptionId)>,
     next_version: u32,
+    purpose: Purpose,
+    /// The iterations in which what the loops and conditions around use is computed, over levels; nothing where that cannot be said.
+    pinned: Vec<Option<Vec<Form>>>,
     found: Vec<Placed>,
 }
 
 impl Walk<'_> {
+    /// Inside how many loops of the program what is known may be computed.
+    fn known(&self) -> u32 {
+        if self.purpose == Purpose::CoverWithin { u32::MAX } else { self.depth }
+    }
+
+    /// Notes in which iteration that is computed which the constraints use that `inner` has and `outer` does not: those of a loop or condition of the
+    /// program which runs in the iteration `map`, over loops counted outwards.
+    fn pin(&mut self, inner: &Domain, outer: &Domain, map: &[Form]) {
+        let is_known = |depth: u32| {
+            inner.constraints[outer.constraints.len()..].iter().all(|form| self.program.is_known(form, depth))
+        };
+        if is_known(self.depth) {
+            return;
+        }
+        let deepest = (self.depth..=map.len() as u32).find(|depth| is_known(*depth));
+        let iteration = deepest.and_then(|deepest| {
+            map[..deepest as usize].iter().map(|form| absolute(form, inner.levels)).collect::<Option<_>>()
+        });
+        // No leaf runs in an iteration that cannot be said.
+        self.pinned.push(iteration);
+    }
+
     /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
     fn visit(&mut self, tree: Green, domain: &Arc<Domain>) -> Result<(), Op> {
         match self.forest.get(tree) {
@@ -151,9 +191,11 @@ impl Walk<'_> {
             }
             Node::Loop { header, body } => {
                 let mut inner = Domain { exact: true, ..(**domain).clone() };
-                enter(self.program, self.forest, header, &mut inner, self.depth);
-                let unsaid = self.unsaid.len();
-                if !inner.exact {
+                enter(self.program, self.forest, header, &mut inner, self.known());
+                let (unsaid, pinned) = (self.unsaid.len(), self.pinned.len());
+                let lead = self.forest.header(header).origins.first();
+                self.pin(&inner, domain, lead.map_or(&[], |lead| &lead.map));
+                if !inner.exact && self.purpose != Purpose::Order {
                     let extent = extent(self.ir, self.program, self.forest, header, inner.levels)?;
                     self.unsaid.push(extent);
                 }
@@ -163,12 +205,14 @@ impl Walk<'_> {
                 self.visit(body, &Arc::new(inner))?;
                 self.loops.pop();
                 self.unsaid.truncate(unsaid);
+                self.pinned.truncate(pinned);
             }
             Node::Guard { of, map, holds, body } => {
                 let mut inner = Domain { exact: true, ..(**domain).clone() };
-                guard(self.program, self.forest, (of, map), holds, &mut inner, self.depth);
-                let unsaid = self.unsaid.len();
-                if !inner.exact {
+                guard(self.program, self.forest, (of, map), holds, &mut inner, self.known());
+                let (unsaid, pinned) = (self.unsaid.len(), self.pinned.len());
+                self.pin(&inner, domain, self.forest.map(map));
+                if !inner.exact && self.purpose != Purpose::Order {
                     let condition = Unsaid::Condition(self.program.if_info(of).alike, holds);
                     let map = self.forest.map(map).iter().map(|form| absolute(form, domain.levels));
                     let map = map.collect::<Option<_>>().ok_or(self.program.if_info(of).op)?;
@@ -177,6 +221,7 @@ impl Walk<'_> {
                 inner.exact &= domain.exact;
                 self.visit(body, &Arc::new(inner))?;
                 self.unsaid.truncate(unsaid);
+                self.pinned.truncate(pinned);
             }
             Node::Versioned { assumption, fast, fallback } => {
                 let around = self.version.replace((self.next_version, assumption));
@@ -186,14 +231,28 @@ impl Walk<'_> {
             }
             Node::Leaf { statement, map } => {
                 let map = self.forest.map(map);
-                let here = map.iter().map(|form| absolute(form, domain.levels)).collect::<Option<_>>();
+                let op = self.program.statement(statement).op();
+                let here =
+                    map.iter().map(|form| absolute(form, domain.levels)).collect::<Option<Vec<Form>>>();
+                let here = here.ok_or(op)?;
+                if !self
+                    .pinned
+                    .iter()
+                    .all(|pinned| pinned.as_ref().is_some_and(|pinned| here.starts_with(pinned)))
+                {
+                    return Err(op);
+                }
+                let classes = match self.purpose {
+                    Purpose::Order => in_place(self.program, statement, map, domain, self.depth).collect(),
+                    Purpose::Cover | Purpose::CoverWithin => Vec::new(),
+                };
                 self.found.push(Placed {
                     statement,
                     loops: self.loops.clone(),
                     domain: domain.clone(),
                     unsaid: self.unsaid.clone(),
-                    map: here.ok_or(self.program.statement(statement).op())?,
-                    classes: in_place(self.program, statement, map, domain, self.depth).collect(),
+                    map: here,
+                    classes,
                     item: self.item,
                     version: self.version,
                 });
