@@ -38,7 +38,7 @@ pub struct Tally {
     pub pairs_fused: u64,
     /// Those of them where the second runs later.
     pub pairs_delayed: u64,
-    /// Pairs fused where the second runs backwards, not counted above.
+    /// Pairs fused where one runs backwards, not counted above.
     pub pairs_backwards: u64,
     /// Those of them where the loops run different iterations.
     pub pairs_cut: u64,
@@ -198,6 +198,7 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
                 match change {
                     Change::Interchanged => tally.pairs_interchanged += 1,
                     Change::Distributed => tally.pairs_distributed += 1,
+                    Change::Backwards => tally.pairs_backwards += 1,
                 }
             }
             let is_open =
@@ -410,12 +411,14 @@ fn differs(program: &Program, own: &Execution, ending: &Ending) -> Option<String
 enum Change {
     Interchanged,
     Distributed,
+    Backwards,
 }
 
 impl Change {
     /// What a remark says of it behind this, and the rest of the remark.
     fn of(message: &str) -> (Option<Change>, &str) {
         let known = [
+            (", the first run backwards", Change::Backwards),
             (", the loops of the first interchanged", Change::Interchanged),
             (", the loops of the second interchanged", Change::Interchanged),
             (", a part of the first", Change::Distributed),

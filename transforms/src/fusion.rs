@@ -62,6 +62,9 @@ pub struct Options {
     pub analyses: Analyses,
     /// By how many iterations the second of two loops may be delayed to keep a dependence.
     pub max_delay: i64,
+    /// Of which number a delay is a multiple, if that is not more than may be. Iterations that depend on each other are then about as far apart, so that
+    /// as many of the fused loop may run at once as vectors.
+    pub delay_multiple: i64,
     /// Whether the result is judged once more as a whole, by the check that knows nothing of how it was made. If that does not confirm it, the block
     /// stays as it was; if it finds a fault for certain, there is an error among the remarks.
     pub check: bool,
@@ -100,6 +103,7 @@ impl Default for Options {
             limits: Limits::default(),
             analyses: Analyses::default(),
             max_delay: 8,
+            delay_multiple: 1,
             check: false,
             profitability: Profitability::default(),
             cost: Arc::new(StaticCost::default()),
@@ -383,8 +387,7 @@ impl Fusion<'_> {
         Means { bases, dependence: &*analyses.dependence, limits }
     }
 
-    /// The least delay of the second loop with which the pair may be fused. What may run later may run later still, so it is found
-    /// by halving.
+    /// The least delay of the second loop with which the pair may be fused: of the multiples that are asked for, or else of all.
     fn least_delay(
         &self,
         first: &Group,
@@ -392,14 +395,30 @@ impl Fusion<'_> {
         frame: &Frame,
         assumed: &mut Vec<(Value, Value)>,
     ) -> Option<i64> {
-        let mut legal = |delay| match self.merged(first, second, delay, frame) {
+        let most = self.options.max_delay.min(first.max_delay(second));
+        let multiples = [self.options.delay_multiple.max(1), 1];
+        multiples.into_iter().find_map(|unit| self.least_multiple(unit, most, first, second, frame, assumed))
+    }
+
+    /// The least multiple of `unit`, not more than `most`, by which the second loop may be delayed. What may run later may run later still, so it is
+    /// found by halving.
+    fn least_multiple(
+        &self,
+        unit: i64,
+        most: i64,
+        first: &Group,
+        second: &Group,
+        frame: &Frame,
+        assumed: &mut Vec<(Value, Value)>,
+    ) -> Option<i64> {
+        let mut legal = |times: i64| match self.merged(first, second, times * unit, frame) {
             Verdict::Legal { assumed_apart } => {
                 assumed.extend(assumed_apart);
                 true
             }
             _ => false,
         };
-        let (mut short, mut enough) = (0, self.options.max_delay.min(first.max_delay(second)));
+        let (mut short, mut enough) = (0, most / unit);
         if enough <= 0 || !legal(enough) {
             return None;
         }
@@ -411,7 +430,7 @@ impl Fusion<'_> {
                 short = middle;
             }
         }
-        Some(enough)
+        Some(enough * unit)
     }
 
     /// The second loop run backwards, if it may be, and may be fused so.
@@ -520,6 +539,11 @@ pub const PASS: PassInfo = PassInfo {
             "where costs come from: static, or profile, a run whose counts are in the program",
         ),
         ("max-delay", "8", "by how many iterations the second loop may be delayed to keep a dependence"),
+        (
+            "delay-multiple",
+            "1",
+            "of which number the delay is a multiple, if it can be: the width of vectors",
+        ),
         INTERFACES[0].option(),
         INTERFACES[1].option(),
         INTERFACES[2].option(),
@@ -530,10 +554,19 @@ pub const PASS: PassInfo = PassInfo {
         let default = Options::default();
         let alias = options.parse("alias", default.alias)?;
         let max_delay = options.parse("max-delay", default.max_delay)?;
+        let delay_multiple = options.parse("delay-multiple", default.delay_multiple)?;
         let profitability = options.parse("fusion-profitability", default.profitability)?;
         let cost = options.parse("cost", CostSource::default())?.cost();
         let analyses = Analyses::of_options(options)?;
-        let options = Options { alias, max_delay, profitability, cost, analyses, ..default };
+        let options = Options {
+            alias,
+            max_delay,
+            delay_multiple,
+            profitability,
+            cost,
+            analyses,
+            ..default
+        };
         Ok(Box::new(LoopFusion { options }))
     },
 };

@@ -44,6 +44,8 @@ pub(super) struct Member {
     op: Op,
     /// How many operations are in it.
     size: usize,
+    /// Whether it runs from its last iteration to its first.
+    backwards: bool,
 }
 
 /// Loops that are fused, or one that may be.
@@ -148,7 +150,16 @@ impl Group {
         let lower = space.lower.as_ref().and_then(|form| here(origin, form, frame.depth));
         let size = ir.preorder(op).count();
         let lower_number = lower.as_ref().map_or(i64::MIN, Form::constant_part);
-        let member = Member { origin: origin.clone(), body, lower, start: 0, end: end.clone(), op, size };
+        let member = Member {
+            origin: origin.clone(),
+            body,
+            lower,
+            start: 0,
+            end: end.clone(),
+            op,
+            size,
+            backwards: false,
+        };
         Some(Group {
             members: vec![member],
             item,
@@ -231,8 +242,18 @@ impl Group {
         program.loop_info(self.lead().of).space.unsigned
     }
 
+    /// The loop in the form of which the group is written: the first that counts upwards.
     fn lead(&self) -> &Origin {
-        &self.members[0].origin
+        &self.members[self.place_of_lead()].origin
+    }
+
+    fn place_of_lead(&self) -> usize {
+        self.members.iter().position(|member| !member.backwards).unwrap_or(0)
+    }
+
+    /// Whether no loop of the group counts upwards.
+    fn is_backwards(&self) -> bool {
+        self.members.iter().all(|member| member.backwards)
     }
 
     /// How `second`, a group of one, lies to this one.
@@ -268,7 +289,11 @@ impl Group {
         if !same && !self.shares_with(second) {
             return Err(Missed::NothingShared);
         }
-        let lowers = second.members[0].lower.as_ref().zip(self.members[0].lower.as_ref());
+        // It has the iterations of the second then, which gives the form.
+        if same && self.is_backwards() {
+            return Ok(Fit { same, may_be_delayed: false });
+        }
+        let lowers = second.members[0].lower.as_ref().zip(self.members[self.place_of_lead()].lower.as_ref());
         let offset = lowers.and_then(|(b, a)| b.minus(a)?.as_constant());
         offset.map(|_| Fit { same, may_be_delayed }).ok_or(Missed::UnknownOffset)
     }
@@ -291,7 +316,7 @@ impl Group {
         let Node::Loop { header, body } = forest.get(item) else { return None };
         let origin = forest.header(header).origins.first()?.clone();
         let nest = Nest::of(program, forest, item, frame);
-        let member = Member { origin, body, lower: None, ..own.clone() };
+        let member = Member { origin, body, lower: None, backwards: true, ..own.clone() };
         Some(Group {
             members: vec![member],
             item,
@@ -428,7 +453,10 @@ impl Group {
             }
             self.range(vec![self.first()], self.ends.clone())
         };
-        let origins = self.members.into_iter().map(|member| member.origin).collect();
+        let lead = self.place_of_lead();
+        let mut origins: Vec<Origin> = self.members.into_iter().map(|member| member.origin).collect();
+        origins[..=lead].rotate_right(1);
+        let origins = origins.into();
         let parallel = self.parallel;
         let fused = forest.make_loop(Header { span, origins, parallel }, self.body);
         Parts { before, fused, after }

@@ -77,6 +77,7 @@ pub(super) fn fused(
     let name = |which| if which == Which::First { "first" } else { "second" };
     let (reshaped, rest) = match change {
         None => (String::new(), None),
+        Some(Change::Backwards) => (", the first run backwards".to_owned(), None),
         Some(Change::Interchanged(which)) => {
             (format!(", the loops of the {} interchanged", name(which)), None)
         }

@@ -2,11 +2,13 @@
 //!
 //! - *Interchange*: another loop of a perfect nest is run outermost. It is tried where the two nests do not fuse, or not as deep as both are
 //!   nested.
+//! - *Reversal*: the first loop runs backwards. It is tried where the second has to run as it does. (That the second runs backwards, or later, is
+//!   no other shape of it, and tried with any pair.)
 //! - *Distribution*: a loop becomes two, of which one is fused. It is tried where a dependence forbids to fuse the whole, and the cuts that are
 //!   tried are those beside the statement that the [witness](crate::legality::Witness) names.
 //!
-//! Each is legal by itself, by the [check](crate::legality::Checker::check_loop) of the loop it is done to; whether the result may be
-//! fused is then asked as of any other pair. Nothing is reshaped without a fusion.
+//! Each is legal by itself, by the [check](crate::legality::Checker::check_loop) of the loop it is done to or, for the second one, since no two of its
+//! iterations depend on each other; whether the result may be fused is then asked as of any other pair. Nothing is reshaped without a fusion.
 //!
 //! **Cost.** A bounded number of shapes for each pair, each of which costs what is inside the two loops, and only where they
 //! share memory.
@@ -17,7 +19,7 @@ use loomir_ir::{Body, Op, Value};
 use super::group::Group;
 use super::line::Entry;
 use super::remarks::Missed;
-use super::{Fusion, Plan};
+use super::{Fusion, Plan, Way};
 use crate::dependence::base::AliasMode;
 use crate::dependence::nest::Frame;
 use crate::distribution::pieces::Pieces;
@@ -42,6 +44,8 @@ pub(super) enum Which {
 /// What was done with one of two neighbours before they were fused.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Change {
+    /// The first runs backwards.
+    Backwards,
     /// Another loop of it runs outermost.
     Interchanged(Which),
     /// A part of it is a loop of its own, which begins with this operation.
@@ -83,7 +87,10 @@ impl Fusion<'_> {
             return Ok(interchanged);
         }
         match plan {
-            Err(missed) => self.distributed(first, between, second, &missed, frame).ok_or(missed),
+            Err(missed @ (Missed::Dependences(_) | Missed::InOrder(_))) => self
+                .first_backwards(first, between, second, frame)
+                .or_else(|| self.distributed(first, between, second, &missed, frame))
+                .ok_or(missed),
             plan => plan,
         }
     }
@@ -170,6 +177,29 @@ impl Fusion<'_> {
         let (Some(a), Some(b)) = (group(a), group(b)) else { return 1 };
         let plan = self.plan(&a, &mut [], &b, &inside);
         1 + self.levels(&a, &plan, &inside)
+    }
+
+    /// The plan with the first run backwards, if it may run in any order. That of a second is tried with every pair.
+    fn first_backwards(
+        &mut self,
+        first: &Group,
+        between: &mut [Entry],
+        second: &Group,
+        frame: &Frame,
+    ) -> Option<Plan> {
+        first.untouched(self.program, self.forest)?;
+        if !first.fit(second, self.program, frame).is_ok_and(|fit| fit.same) || first.parallel {
+            return None;
+        }
+        let Verdict::Legal { assumed_apart } = self.merged(first, first, 0, frame) else { return None };
+        let mirrored = first.backwards(self.program, self.forest, self.body, frame)?;
+        // The other gives the form of the loop then.
+        let plan = self.plan(&mirrored, between, second, frame).ok();
+        let mut plan = plan.filter(|plan| matches!(plan.way, Way::AsItIs))?;
+        plan.assumed_apart.extend(assumed_apart);
+        plan.reshaped.first = Some(Box::new(mirrored));
+        plan.reshaped.change = Some(Change::Backwards);
+        Some(plan)
     }
 
     /// The plan that fuses a part of one of the loops with the other one: a part that does not hold what is at fault, from either end.
