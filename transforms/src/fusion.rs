@@ -558,15 +558,7 @@ pub const PASS: PassInfo = PassInfo {
         let profitability = options.parse("fusion-profitability", default.profitability)?;
         let cost = options.parse("cost", CostSource::default())?.cost();
         let analyses = Analyses::of_options(options)?;
-        let options = Options {
-            alias,
-            max_delay,
-            delay_multiple,
-            profitability,
-            cost,
-            analyses,
-            ..default
-        };
+        let options = Options { alias, max_delay, delay_multiple, profitability, cost, analyses, ..default };
         Ok(Box::new(LoopFusion { options }))
     },
 };
