@@ -252,7 +252,7 @@ impl<'r> Generator<'r> {
             if n > 0 && self.random.chance(14) {
                 self.between(&mut place, &mut inner, &mut freed);
             }
-            let depth = 1 + self.random.weighted(&[50, 40, 10]);
+            let depth = 1 + self.random.weighted(&[48, 38, 11, 3]);
             let nest = self.nest(&place, depth);
             if self.random.chance(9) {
                 inner.extend(self.under_conditions(&place, vec![nest]));

@@ -249,6 +249,7 @@ impl Fusion<'_> {
     fn sequence(&mut self, sequence: Green, frame: &Frame) -> Green {
         let items = self.forest.with_ifs(sequence);
         let line = self.choose(&items, frame);
+        self.remark_on_others(&line);
         let mut done: Vec<Green> = Vec::new();
         for entry in line {
             match entry {
@@ -258,6 +259,20 @@ impl Fusion<'_> {
             }
         }
         self.forest.sequence(&done)
+    }
+
+    /// Says of loops that stand beside others in a line, and are statements there, why they are not fused.
+    fn remark_on_others(&mut self, line: &[Entry]) {
+        if !line.iter().any(|entry| matches!(entry, Entry::Group(_))) {
+            return;
+        }
+        for entry in line {
+            if let Entry::Statement(_, passive) = entry
+                && let Some(remark) = remarks::no_candidate(self.body, passive.op)
+            {
+                self.report.remarks.push(remark);
+            }
+        }
     }
 
     /// Adds the guards of a conditional to `done`, with the loops inside them fused.

@@ -3,6 +3,7 @@
 //!
 //! The names in brackets are those of the remarks of LLVM's `loop-fusion` where it has one for the reason.
 
+use loomir_dialects::{affine, scf};
 use loomir_ir::{Block, Body, Diagnostic, Op};
 
 use super::Way;
@@ -114,6 +115,21 @@ pub(super) fn not_merged(body: &Body, first: Op, second: Op, between: Op) -> Dia
     Diagnostic::remark(body.loc(second), message)
         .note(body.loc(first), "the first one is here")
         .note(body.loc(between), "it stands here")
+}
+
+/// The remark for a loop that is a statement of the tree; none for what is no loop.
+pub(super) fn no_candidate(body: &Body, op: Op) -> Option<Diagnostic> {
+    let why = if body.is(op, scf::WhileOp::DEF) {
+        "[UnknownTripCount]: Loop has unknown trip count"
+    } else if [scf::ParallelOp::DEF, affine::ParallelOp::DEF].into_iter().any(|def| body.is(op, def)) {
+        "[CombinesValues]: Its iterations combine values"
+    } else if body.is(op, scf::ForallOp::DEF) {
+        "[UnknownKind]: Loops of this kind are not looked into"
+    } else {
+        return None;
+    };
+    let message = format!("{}Loop is not a candidate for fusion {why}", function(body));
+    Some(Diagnostic::remark(body.loc(op), message))
 }
 
 /// What is said of a block that stays as it was, because what was made of this loop has no form.
