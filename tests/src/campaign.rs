@@ -46,10 +46,10 @@ pub struct Tally {
     pub pairs_interchanged: u64,
     /// Pairs of which one was distributed and a part of it fused, not counted among those either.
     pub pairs_distributed: u64,
-    /// Programs in which some pair was fused after an interchange.
-    pub interchanged: u64,
-    /// Programs in which some pair was fused after a distribution.
-    pub distributed: u64,
+    /// Programs in which some pair was fused in each of these ways: delayed, cut, backwards, interchanged, distributed.
+    pub reshaped: [u64; 5],
+    /// Programs in which some pair was refused for a dependence.
+    pub refused_by_dependence: u64,
     /// Conditionals that became one with another, in all ways together.
     pub merged: u64,
     /// Pairs refused, by reason.
@@ -79,6 +79,21 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Pairs fused in each of the ways of [`Tally::reshaped`].
+    fn reshaped_pairs(&self) -> [u64; 5] {
+        [
+            self.pairs_delayed,
+            self.pairs_cut,
+            self.pairs_backwards,
+            self.pairs_interchanged,
+            self.pairs_distributed,
+        ]
+    }
+
+    fn pairs_refused_by_dependence(&self) -> u64 {
+        self.reasons.get("InvalidDependencies").copied().unwrap_or_default()
+    }
+
     /// Lines `key=value`.
     pub fn to_text(&self) -> String {
         let mut lines = vec![
@@ -93,10 +108,11 @@ impl Tally {
             format!("pairs_backwards={}", self.pairs_backwards),
             format!("pairs_interchanged={}", self.pairs_interchanged),
             format!("pairs_distributed={}", self.pairs_distributed),
-            format!("interchanged={}", self.interchanged),
-            format!("distributed={}", self.distributed),
+            format!("refused_by_dependence={}", self.refused_by_dependence),
             format!("conditionals_merged={}", self.merged),
         ];
+        let ways = ["delayed", "cut", "backwards", "interchanged", "distributed"];
+        lines.extend(ways.iter().zip(self.reshaped).map(|(way, programs)| format!("{way}={programs}")));
         lines.extend(self.reasons.iter().map(|(reason, count)| format!("pairs_refused_{reason}={count}")));
         lines.extend([
             format!("loads_forwarded={}", self.loads_forwarded),
@@ -169,7 +185,7 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
     tally.cases += 1;
     tally.undefined += u64::from(runs.is_empty());
     let (mut fused, mut refused) = (false, false);
-    let reshaped_before = (tally.pairs_interchanged, tally.pairs_distributed);
+    let (reshaped, by_dependence) = (tally.reshaped_pairs(), tally.pairs_refused_by_dependence());
     for (alias, profitability) in MODES {
         // What was assumed must hold.
         let runs: Vec<&Run> = runs.iter().filter(|r| alias != AliasMode::Distinct || r.distinct).collect();
@@ -239,8 +255,11 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
     tally.fused += u64::from(fused);
     tally.refused += u64::from(refused);
     tally.mixed += u64::from(fused && refused);
-    tally.interchanged += u64::from(tally.pairs_interchanged > reshaped_before.0);
-    tally.distributed += u64::from(tally.pairs_distributed > reshaped_before.1);
+    let now = tally.reshaped_pairs();
+    for (programs, (now, before)) in tally.reshaped.iter_mut().zip(now.into_iter().zip(reshaped)) {
+        *programs += u64::from(now > before);
+    }
+    tally.refused_by_dependence += u64::from(tally.pairs_refused_by_dependence() > by_dependence);
     Ok(())
 }
 

@@ -723,7 +723,7 @@ impl<'r> Generator<'r> {
             *self.random.pick(&place.loops)
         }));
         let other = Box::new(Expr::Variable(*self.random.pick(&place.loops)));
-        match self.random.weighted(&[62, 12, 4, 5, 4, 3, 4, 2, 2, 1, 1]) {
+        match self.random.weighted(&[60, 12, 6, 5, 4, 3, 4, 2, 2, 1, 1]) {
             0 => *variable,
             1 => Expr::Add(variable, Box::new(Expr::Constant(self.random.range(-2, 2)))),
             2 => Expr::Add(Box::new(Expr::Scale(variable, -1)), Box::new(Expr::Constant(self.extent - 1))),
