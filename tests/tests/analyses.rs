@@ -7,6 +7,7 @@ use std::sync::Arc;
 use loomir::dialects::arith;
 use loomir::dialects::interfaces::Decision;
 use loomir::dialects::interp::Limits;
+use loomir::ir::text::{SPLIT_MARKER, split_source};
 use loomir::ir::{Body, Op, OpRef, verifier};
 use loomir::transforms::analyses::{
     Accesses, Answer, ClosedForms, ControlFlow, Dependence, Elements, INTERFACES, Order, Question, Site,
@@ -20,7 +21,7 @@ use loomir::transforms::legality::{Means, merged};
 use loomir::transforms::tree::raise::raise_by;
 use loomir::transforms::tree::regenerate::{Rewrite, regenerate};
 use loomir::transforms::tree::{Forest, Node, Program, StatementId};
-use loomir::{AliasMode, Analyses, ContractionOptions, FuseOptions};
+use loomir::{AliasMode, Analyses, ContractionOptions, FuseOptions, Profitability};
 use loomir_testing::behaviour::{inputs, same_behaviour};
 use loomir_testing::blocks::each_block;
 use loomir_testing::generate::generate;
@@ -35,6 +36,11 @@ fn with(interface: &str, implementation: &str) -> Analyses {
     analyses
 }
 
+/// Fuses what may be fused, whether it saves anything or not.
+fn all() -> FuseOptions {
+    FuseOptions { profitability: Profitability::Always, ..FuseOptions::default() }
+}
+
 fn parsed(text: &str) -> Body {
     let ctx = loomir::context();
     loomir::parse(&ctx, text, "t.mlir").unwrap_or_else(|e| panic!("{}\n{text}", e.to_text(&ctx)))
@@ -43,7 +49,7 @@ fn parsed(text: &str) -> Body {
 /// Fuses and contracts with these analyses, and executes both. How many pairs were fused.
 fn fused(text: &str, entry: &str, analyses: Analyses, alias: AliasMode) -> usize {
     let (before, mut after) = (parsed(text), parsed(text));
-    let options = FuseOptions { alias, analyses: analyses.clone(), ..FuseOptions::default() };
+    let options = FuseOptions { alias, analyses: analyses.clone(), ..all() };
     let fused = loomir::fuse(&mut after, &options).fused;
     loomir::contract(&mut after, &ContractionOptions { analyses, ..ContractionOptions::default() });
     let told = || format!("{options:?}\n{text}\n{}", loomir::print(&after));
@@ -117,6 +123,54 @@ fn what_the_less_precise_lets_through_the_more_precise_does() {
     // Each lets something through that the one before does not.
     let idle: Vec<_> = more.iter().filter(|((_, name), count)| **count == 0 && *name != "none").collect();
     assert!(idle.is_empty(), "{more:?}");
+}
+
+/// Fixtures of fusion that are each about one kind of dependence.
+const FIXTURES: [&str; 8] = [
+    "producer_consumer",
+    "stencil",
+    "triangular",
+    "subscripts",
+    "two_dimensions",
+    "guards",
+    "same_buffer",
+    "write_after",
+];
+
+#[test]
+fn what_each_choice_fuses_of_the_fixtures() {
+    let mut table = String::from(
+        "pairs fused, from the least precise on, of programs for which they are not all the same:\n",
+    );
+    for interface in INTERFACES {
+        table += &format!("  {}: {}\n", interface.name, interface.implementations.join(", "));
+    }
+    for name in FIXTURES {
+        let path = format!("{}/fixtures/fusion/{name}.mlir", env!("CARGO_MANIFEST_DIR"));
+        let source = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{name}: {e}"));
+        for chunk in split_source(&source, SPLIT_MARKER) {
+            let count = |interface: &str, implementation: &str| {
+                let mut module = parsed(chunk.text);
+                let analyses = with(interface, implementation);
+                let options = FuseOptions { alias: AliasMode::May, analyses, ..all() };
+                loomir::fuse(&mut module, &options).fused
+            };
+            let (mut line, mut seen) = (String::new(), BTreeSet::new());
+            for interface in INTERFACES {
+                line += &format!("  {}", interface.name);
+                for own in interface.implementations {
+                    let fused = count(interface.name, own);
+                    seen.insert(fused);
+                    line += &format!(" {fused}");
+                }
+            }
+            if seen.len() > 1 {
+                let function = chunk.text.split("func.func @").nth(1).and_then(|rest| rest.split('(').next());
+                table += &format!("{name} @{}:{line}\n", function.unwrap_or_default());
+            }
+        }
+    }
+    insta::assert_snapshot!(table);
 }
 
 /// Instances touch one element in equal iterations only, where both name it by the loop's own level and nothing else.

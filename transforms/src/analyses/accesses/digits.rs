@@ -67,16 +67,35 @@ impl Digits {
     }
 
     /// The sum of two numbers; nothing if they are made of other places.
-    fn plus(self, other: Digits) -> Option<Digits> {
+    fn plus(mut self, mut other: Digits) -> Option<Digits> {
+        loop {
+            let places = self.sizes.iter().rev().zip(other.sizes.iter().rev());
+            let common = places.take_while(|(own, others)| own == others).count() + 1;
+            let (Some(a), Some(b)) =
+                (self.sizes.len().checked_sub(common), other.sizes.len().checked_sub(common))
+            else {
+                break;
+            };
+            let (x, y) = (self.sizes[a].clone(), other.sizes[b].clone());
+            match (without_factors(&x, &y), without_factors(&y, &x)) {
+                (Some(rest), _) => self.split(a, rest, y),
+                (_, Some(rest)) => other.split(b, rest, x),
+                (None, None) => return None,
+            }
+        }
         let (mut long, short) =
             if self.sizes.len() < other.sizes.len() { (other, self) } else { (self, other) };
-        if !long.sizes.ends_with(&short.sizes) {
-            return None;
-        }
         for (own, more) in long.digits.iter_mut().rev().zip(short.digits.iter().rev()) {
             *own = own.plus(more, 1)?;
         }
         Some(long)
+    }
+
+    /// Two places where there was one, whose size is the product of theirs.
+    fn split(&mut self, place: usize, higher: Form, lower: Form) {
+        self.sizes[place] = higher;
+        self.sizes.insert(place + 1, lower);
+        self.digits.insert(place + 1, Form::constant(0));
     }
 
     /// The number times another one.
@@ -108,6 +127,19 @@ impl Digits {
         number.digits.push(Form::constant(0));
         Some(number)
     }
+}
+
+/// What is left of a product of parameters without the factors of another one, if it has them and more.
+fn without_factors(product: &Form, factors: &Form) -> Option<Form> {
+    let ([(all, 1)], 0) = (product.terms(), product.constant_part()) else { return None };
+    let ([(some, 1)], 0) = (factors.terms(), factors.constant_part()) else { return None };
+    let mut rest = all.factors()?.to_vec();
+    for factor in some.factors()? {
+        rest.swap_remove(rest.iter().position(|own| own == factor)?);
+    }
+    let mut rest = rest.into_iter().map(|value| Form::atom(Atom::Param(value)));
+    let first = rest.next()?;
+    rest.try_fold(first, |product, factor| product.product(&factor))
 }
 
 /// A sum of multiples as one form.
