@@ -9,6 +9,7 @@
 //! | [`integer`], [`float`], [`affine_map`] | arithmetic as pure functions |
 //! | [`code`], [`machine`], [`program`] | decoding, execution, symbols |
 //! | [`elementwise`], [`access`], [`mixed`], [`constant`], [`external`] | what models of operations share |
+//! | `counts` | how often regions run, if that is asked |
 //! | [`arguments`], [`outcome`] | buffers in, buffers and digests out; shared with compiled execution |
 //!
 //! No operation is named here. What an operation does is the model attached to it under [`Evaluate`]; each dialect has
@@ -40,6 +41,7 @@
 //! An operation is decoded once; executed it costs one indirect call, and no allocation unless its result is an
 //! aggregate. A run is bounded by [`Limits`].
 
+use hashbrown::HashMap;
 use loomir_ir::{Body, OpRef};
 
 pub mod access;
@@ -47,6 +49,7 @@ pub mod affine_map;
 pub mod arguments;
 pub mod code;
 pub mod constant;
+mod counts;
 pub mod datum;
 pub mod elementwise;
 pub mod external;
@@ -70,6 +73,8 @@ pub use outcome::{Outcome, Output};
 pub use program::{Callee, Contents, DefineGlobal, GlobalDefinition};
 pub use registers::unusable;
 
+use code::FunctionId;
+use counts::Counts;
 use memory::ObjectKind;
 use program::Program;
 
@@ -119,25 +124,60 @@ pub fn run_on(
 ) -> Result<Outcome, Box<Fault>> {
     let mut machine = Machine::new(limits);
     let mut program = Program::new(module, target, &mut machine.memory)?;
+    execute(&mut machine, &mut program, entry, arguments, limits)
+}
+
+/// As [`run`], and writes into the module how often each region of the functions that were called ran to its end: an attribute of this name of each
+/// operation with regions, a number for each; of a function, how often it was called.
+pub fn run_counting(
+    module: &mut Body,
+    entry: &str,
+    arguments: &[ArgSpec],
+    limits: &Limits,
+    attribute: &str,
+) -> Result<Outcome, Box<Fault>> {
+    let mut machine = Machine::new(limits);
+    machine.counts = Some(Counts::default());
+    let mut program = Program::new(module, Target::default(), &mut machine.memory)?;
+    let outcome = execute(&mut machine, &mut program, entry, arguments, limits)?;
+    // Bodies do not move, so a function is known again by its own.
+    let own = |op: OpRef<'_>| (op.op() == op.body().root()).then_some(std::ptr::from_ref(op.body()));
+    let functions: HashMap<_, u32> =
+        (0..).zip(&program.functions).filter_map(|(id, function)| Some((own(function.op)?, id))).collect();
+    let counts = machine.counts.unwrap_or_default();
+    module.for_each_body(&mut |body| {
+        if let Some(id) = functions.get(&std::ptr::from_ref(&*body)) {
+            counts.write(FunctionId(*id), body, attribute);
+        }
+    });
+    Ok(outcome)
+}
+
+fn execute(
+    machine: &mut Machine,
+    program: &mut Program<'_>,
+    entry: &str,
+    arguments: &[ArgSpec],
+    limits: &Limits,
+) -> Result<Outcome, Box<Fault>> {
+    let ctx = program.ctx();
     let function = program
         .entry(entry)
         .ok_or_else(|| Fault::arguments(format!("the module has no function `@{entry}`")))?;
     let (parameters, results) = program.functions[function.0 as usize].signature.clone();
     let loc = program.functions[function.0 as usize].op.loc();
-    let arguments =
-        Arguments::materialise(module.ctx(), &parameters, arguments).map_err(|fault| fault.at(loc))?;
+    let arguments = Arguments::materialise(ctx, &parameters, arguments).map_err(|fault| fault.at(loc))?;
     let mut objects = Vec::new();
     for buffer in &arguments.buffers {
         objects.push(machine.memory.allocate_bytes(&buffer.bytes, buffer.align, ObjectKind::Argument)?);
     }
-    machine::initialise_globals(&mut machine, &mut program, limits)?;
+    machine::initialise_globals(machine, program, limits)?;
     machine.transfer.clear();
     machine.transfer.extend(arguments.data(&objects)?);
-    machine.call(&mut program, function, limits)?;
+    machine.call(program, function, limits)?;
     let values = std::mem::take(&mut machine.transfer);
-    let mut outcome =
-        outcome::collect(module.ctx(), &machine.memory, &arguments, &objects, &results, &values)
-            .map_err(|fault| fault.at(loc))?;
+    let mut outcome = outcome::collect(ctx, &machine.memory, &arguments, &objects, &results, &values)
+        .map_err(|fault| fault.at(loc))?;
     outcome.steps = limits.steps - machine.steps_left();
     Ok(outcome)
 }

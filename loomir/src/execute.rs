@@ -1,7 +1,8 @@
 //! Running a function: in the interpreter, or compiled by LLVM. Arguments and outcome are the same for both.
 
-use loomir_dialects::interp::{self, ArgSpec, Limits, Outcome};
+use loomir_dialects::interp::{self, ArgSpec, Fault, Limits, Outcome};
 use loomir_ir::{Body, Diagnostic, Diagnostics};
+use loomir_transforms::cost::COUNTS;
 
 /// What executes the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -35,16 +36,35 @@ pub fn execute(
     engine: Engine,
     limits: &Limits,
 ) -> Result<Outcome, Diagnostics> {
-    let fault = |fault| Diagnostics::from(Diagnostic::from(fault));
-    let specs = arguments
-        .iter()
-        .map(|text| ArgSpec::parse(module.ctx(), text))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(fault)?;
+    let specs = specifications(module, arguments)?;
     match engine {
         Engine::Interpreter => interp::run(module, entry, &specs, limits).map_err(fault),
         Engine::Jit(level) => compiled::run(module, entry, &specs, level),
     }
+}
+
+/// Executes a function in the interpreter, and writes into the module how often each loop and branch ran, for
+/// [`CostSource::Profile`](crate::CostSource::Profile).
+///
+/// # Errors
+/// As those of [`execute`].
+pub fn profile(
+    module: &mut Body,
+    entry: &str,
+    arguments: &[&str],
+    limits: &Limits,
+) -> Result<Outcome, Diagnostics> {
+    let specs = specifications(module, arguments)?;
+    interp::run_counting(module, entry, &specs, limits, COUNTS).map_err(fault)
+}
+
+/// What arguments in text say.
+fn specifications(module: &Body, arguments: &[&str]) -> Result<Vec<ArgSpec>, Diagnostics> {
+    arguments.iter().map(|text| ArgSpec::parse(module.ctx(), text)).collect::<Result<_, _>>().map_err(fault)
+}
+
+fn fault(fault: Box<Fault>) -> Diagnostics {
+    Diagnostic::from(fault).into()
 }
 
 #[cfg(not(feature = "llvm"))]
@@ -75,7 +95,6 @@ mod compiled {
         let ctx = module.ctx().clone();
         let loc = module.root_ref().loc();
         let error = |message: String| Diagnostics::from(Diagnostic::error(loc, message));
-        let fault = |fault| Diagnostics::from(Diagnostic::from(fault));
         let Some((parameters, results)) = interp::signature(module, entry) else {
             return Err(error(format!("the module has no function `@{entry}`")));
         };

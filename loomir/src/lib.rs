@@ -49,7 +49,7 @@ mod execute;
 mod expected;
 mod passes;
 
-pub use execute::{Engine, execute};
+pub use execute::{Engine, execute, profile};
 pub use expected::{ExpectedLevel, verify_diagnostics};
 pub use passes::passes;
 

@@ -81,6 +81,9 @@ fn a_mistake_in_the_command_line() {
         &["fuse"][..],
         &["no-such-command"],
         &["fuse", "-", "--alias=sometimes"],
+        &["fuse", "-", "--cost=guess"],
+        &["fuse", "-", "--fusion-profitability=never"],
+        &["run", "-", "--entry=f", "--engine=jit", "--profile=counts.mlir"],
         &["opt", "-", "--no-such-pass"],
     ] {
         assert_eq!(loomir(args, b"").status.code(), Some(2), "{args:?}");

@@ -87,7 +87,7 @@ pub enum Flow {
 pub struct Target(pub(super) u32);
 
 /// A function of the program.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FunctionId(pub(super) u32);
 
 /// A register of a frame.
@@ -105,6 +105,7 @@ pub struct Entry {
 
 /// A decoded function.
 pub(super) struct Code {
+    pub(super) function: FunctionId,
     pub(super) actions: Vec<Action>,
     pub(super) places: Vec<Place>,
     operands: Vec<Slot>,
@@ -116,6 +117,8 @@ pub(super) struct Code {
 /// What is needed of an operation when control leaves it, or a fault is reported.
 pub(super) struct Place {
     pub(super) loc: Loc,
+    /// The operation; none at the end of a block without a terminator.
+    pub(super) op: Option<Op>,
     /// The operation around it; `NONE` in the function's own region.
     pub(super) parent: u32,
     /// The region it stands in, among its parent's.
@@ -317,6 +320,7 @@ pub(super) fn decode<'d>(
     };
     let order = number(&mut decoder, region);
     let mut code = Code {
+        function,
         actions: Vec::with_capacity(order.len()),
         places: Vec::with_capacity(order.len()),
         operands: Vec::new(),
@@ -346,6 +350,7 @@ pub(super) fn decode<'d>(
         code.actions.push(action);
         code.places.push(Place {
             loc: op.map_or(Loc::UNKNOWN, OpRef::loc),
+            op: op.map(OpRef::op),
             parent,
             region,
             operands: (operands, code.operands.len() as u32),

@@ -10,6 +10,7 @@ use loomir_ir::Loc;
 
 use super::Limits;
 use super::code::{Code, Flow, FunctionId, NONE, Slot, Target};
+use super::counts::Counts;
 use super::datum::{Datum, ObjectId, Pointer};
 use super::external::External;
 use super::fault::{Fault, FaultKind};
@@ -31,6 +32,8 @@ pub struct Machine {
     /// Living objects of the stack, innermost last, each with the operation whose region they end with.
     stack: Vec<(u32, ObjectId)>,
     steps_left: u64,
+    /// How often regions ran, if that is counted.
+    pub(super) counts: Option<Counts>,
 }
 
 /// A caller that waits.
@@ -59,6 +62,7 @@ impl Machine {
             buffer: Vec::new(),
             stack: Vec::new(),
             steps_left: limits.steps,
+            counts: None,
         }
     }
 
@@ -144,6 +148,7 @@ impl Machine {
         let mut at = 0;
         let mut code = program.code(function)?;
         let (base, registers, stack) = (self.base, self.registers.len(), self.stack.len());
+        self.count_call(function);
         self.open_frame(code.slots)?;
         self.receive(code.entry.arguments.iter().copied(), "arguments")?;
         let result = self.run(program, &mut code, &mut at, &mut frames, limits);
@@ -186,7 +191,10 @@ impl Machine {
                         return Err(Fault::new(FaultKind::Limit, message));
                     }
                     let callee = match program.resolve(function)? {
-                        Callee::Defined(function) => program.code(function)?,
+                        Callee::Defined(function) => {
+                            self.count_call(function);
+                            program.code(function)?
+                        }
                         Callee::External(external) => {
                             self.call_external(external)?;
                             self.receive(code.places[*at as usize].results(), "results")?;
@@ -237,6 +245,9 @@ impl Machine {
             return Err(Fault::unsupported("a function ends without a return"));
         }
         let (parent, region) = (place.parent, place.region as usize);
+        if let (Some(counts), Some(op)) = (&mut self.counts, code.places[parent as usize].op) {
+            counts.add(code.function, Some(op), region);
+        }
         if code.places[parent as usize].ends_objects {
             self.end_scope(parent);
         }
@@ -248,6 +259,12 @@ impl Machine {
                 *at = from;
             }
         })
+    }
+
+    fn count_call(&mut self, function: FunctionId) {
+        if let Some(counts) = &mut self.counts {
+            counts.add(function, None, 0);
+        }
     }
 
     /// Puts registers into transfer: the arguments of a call, the results of a return.

@@ -41,6 +41,11 @@ pub(super) fn command() -> Command {
                 .help("How hard LLVM optimises"),
         )
         .arg(
+            Arg::new("profile").long("profile").value_name("FILE").help(
+                "Write the program to a file, with how often each loop and branch ran; for --cost=profile",
+            ),
+        )
+        .arg(
             Arg::new("max-steps")
                 .long("max-steps")
                 .value_name("N")
@@ -63,7 +68,15 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let default = Limits::default();
     let limits =
         Limits { steps: matches.get_one::<u64>("max-steps").copied().unwrap_or(default.steps), ..default };
-    let outcome = loomir::execute(&mut module, entry, &arguments, engine, &limits)
-        .map_err(|diagnostics| source.failure(&ctx, &diagnostics))?;
+    let failure = |diagnostics: loomir::ir::Diagnostics| source.failure(&ctx, &diagnostics);
+    let Some(path) = matches.get_one::<String>("profile") else {
+        let outcome = loomir::execute(&mut module, entry, &arguments, engine, &limits).map_err(failure)?;
+        return output::to_stdout(&outcome.to_text());
+    };
+    if engine != Engine::Interpreter {
+        return Err(Failure::usage("only the interpreter counts; leave out '--engine=jit' or '--profile'"));
+    }
+    let outcome = loomir::profile(&mut module, entry, &arguments, &limits).map_err(failure)?;
+    output::to_file(path, &loomir::print(&module))?;
     output::to_stdout(&outcome.to_text())
 }

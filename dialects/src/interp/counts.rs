@@ -1,0 +1,44 @@
+//! How often regions run.
+//!
+//! A run that counts adds one whenever a region hands control back to the operation around it, and whenever a function is called. So iterations of loops
+//! are counted, branches that are taken, and what they are to be held against: how often the region around was run.
+//!
+//! Cost: a probe of a table each time; a run that does not count pays a test.
+
+use hashbrown::HashMap;
+use loomir_ir::{Body, Op, Type};
+
+use super::code::FunctionId;
+
+/// How often each region of the functions that were called ran to its end.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
+    /// By function, operation (none: the function itself) and region.
+    times: HashMap<(FunctionId, Option<Op>, usize), i64>,
+}
+
+impl Counts {
+    pub(super) fn add(&mut self, function: FunctionId, op: Option<Op>, region: usize) {
+        *self.times.entry((function, op, region)).or_default() += 1;
+    }
+
+    /// Writes them down as an attribute of a function that was called and of all operations with regions in it: a number for each region.
+    pub(super) fn write(&self, function: FunctionId, body: &mut Body, attribute: &str) {
+        let of = |op: Option<Op>, region| self.times.get(&(function, op, region)).copied().unwrap_or(0);
+        if of(None, 0) == 0 {
+            return;
+        }
+        let ctx = body.ctx().clone();
+        let (root, element) = (body.root(), Type::I64);
+        let with_regions: Vec<(Op, usize)> = body
+            .preorder(root)
+            .map(|op| (op, body.own_regions(op).count()))
+            .filter(|(_, regions)| *regions > 0)
+            .collect();
+        for (op, regions) in with_regions {
+            let own = Some(op).filter(|op| *op != root);
+            let counts: Vec<i64> = (0..regions).map(|region| of(own, region)).collect();
+            body.set_attr(op, attribute, ctx.dense_ints_attr(element, &counts));
+        }
+    }
+}
