@@ -6,6 +6,8 @@
 //!
 //! **Cost.** The pairs of classes on overlapping objects, of which one leaf was moved, times the product of the depths.
 
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 use loomir_ir::Op;
 
@@ -15,7 +17,7 @@ use super::merge::assume_apart;
 use super::placed::Placed;
 use super::{Cause, Instance, Verdict, Witness};
 use crate::analyses::{Answer, Order, Question, Relation};
-use crate::dependence::access::Class;
+use crate::dependence::access::{Class, Domain};
 use crate::dependence::base::{Base, Overlap};
 use crate::dependence::form::Form;
 use crate::dependence::system::Side;
@@ -83,7 +85,7 @@ fn turned_around(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overl
     let ((first, _, (s, op)), (second, _, (t, other))) = (a, b);
     let meeting = Meeting::of(s, t, overlap);
     let maps: Vec<&Form> = first.map.iter().chain(&second.map).collect();
-    let meet = |order: &[Relation<'_>]| {
+    let meet = |(s, t): (&Class, &Class), order: &[Relation<'_>]| {
         part.means.dependence.meet(&Question {
             first: s,
             second: t,
@@ -94,17 +96,23 @@ fn turned_around(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overl
             limits: part.means.limits,
         })
     };
-    match meet(&[]) {
+    match meet((s, t), &[]) {
         Answer::Never => return Verdict::legal(),
         Answer::Unknown => return Verdict::Unknown { accesses: (*op, *other) },
         Answer::Perhaps | Answer::At(_) => {}
     }
     let levels = shared_levels(part, first, second);
     let run_later = later(&levels, b.1 < a.1);
+    // Where both run in one iteration of the loops around what is computed inside, that is one number.
+    let inner = first.within.depth.max(second.within.depth);
+    let within = (inner > 0).then(|| (known_within(s, first), known_within(t, second)));
     for before in earlier(part, first, second) {
+        let equal = before.iter().take_while(|relation| relation.is == Order::Equal).count();
+        let is_one = part.frame.depth as usize + equal >= inner;
+        let classes = within.as_ref().filter(|_| is_one).map_or((s, t), |(s, t)| (s, t));
         for behind in &run_later {
             let order: Vec<Relation<'_>> = before.iter().chain(behind).copied().collect();
-            let example = match meet(&order) {
+            let example = match meet(classes, &order) {
                 Answer::Never => continue,
                 Answer::Unknown => return Verdict::Unknown { accesses: (*op, *other) },
                 Answer::Perhaps => None,
@@ -130,6 +138,12 @@ fn turned_around(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overl
         }
     }
     Verdict::legal()
+}
+
+/// A class with all that is known of when its leaf runs.
+fn known_within(class: &Class, leaf: &Placed) -> Class {
+    let constraints = class.domain.constraints.iter().chain(&leaf.within.constraints).cloned().collect();
+    Class { domain: Arc::new(Domain { constraints, ..*class.domain }), ..class.clone() }
 }
 
 /// The pairs of which the program runs the first before the second: they part at a loop, or come in the order of the text.

@@ -23,6 +23,8 @@ pub(super) struct Placed {
     pub(super) unsaid: Vec<(Unsaid, Vec<Form>)>,
     /// Which iteration of the statement runs, over levels.
     pub(super) map: Vec<Form>,
+    /// What is known of that beyond `domain`.
+    pub(super) within: Within,
     /// What it touches.
     pub(super) classes: Vec<(Class, Op)>,
     /// The item of the part it is in.
@@ -30,6 +32,18 @@ pub(super) struct Placed {
     /// The versioned node it is in, by number, and what is tested there.
     pub(super) version: Option<(u32, AssumptionId)>,
 }
+
+/// What is known of when a leaf runs by numbers that are computed inside of the loops, in the iteration that the leaf runs.
+#[derive(Default)]
+pub(super) struct Within {
+    /// How many loops of the program are around what is computed: in equal iterations of these it is the same.
+    pub(super) depth: usize,
+    /// Forms over levels that are not negative.
+    pub(super) constraints: Vec<Form>,
+}
+
+/// Constraints that use what is computed inside of the loops, and the iteration in which it is, over levels; nothing where that cannot be said.
+type Pinned = (Option<Vec<Form>>, Vec<Form>);
 
 /// What decides whether something runs, and is not affine. Of those that are alike, the first one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -151,32 +165,36 @@ struct Walk<'a> {
     version: Option<(u32, AssumptionId)>,
     next_version: u32,
     purpose: Purpose,
-    /// The iterations in which what the loops and conditions around use is computed, over levels; nothing where that cannot be said.
-    pinned: Vec<Option<Vec<Form>>>,
+    /// What the loops and conditions around use that is computed inside.
+    pinned: Vec<Pinned>,
     found: Vec<Placed>,
 }
 
 impl Walk<'_> {
-    /// Inside how many loops of the program what is known may be computed.
-    fn known(&self) -> u32 {
-        if self.purpose == Purpose::CoverWithin { u32::MAX } else { self.depth }
-    }
-
-    /// Notes in which iteration that is computed which the constraints use that `inner` has and `outer` does not: those of a loop or condition of the
-    /// program which runs in the iteration `map`, over loops counted outwards.
-    fn pin(&mut self, inner: &Domain, outer: &Domain, map: &[Form]) {
-        let is_known = |depth: u32| {
-            inner.constraints[outer.constraints.len()..].iter().all(|form| self.program.is_known(form, depth))
-        };
-        if is_known(self.depth) {
+    /// Takes those constraints out of `inner`, and not in `outer`, that use what is computed inside of the loops, if that is to be no parameter; and notes
+    /// in which iteration it is computed: they are those of a loop or condition of the program which runs in the iteration `map`, over loops
+    /// counted outwards.
+    fn pin(&mut self, inner: &mut Domain, outer: &Domain, map: &[Form]) {
+        let (program, depth) = (self.program, self.depth);
+        let new = inner.constraints.split_off(outer.constraints.len());
+        let (known, computed): (Vec<Form>, Vec<Form>) =
+            new.into_iter().partition(|form| program.is_known(form, depth));
+        inner.constraints.extend(known);
+        if computed.is_empty() {
             return;
         }
-        let deepest = (self.depth..=map.len() as u32).find(|depth| is_known(*depth));
+        let is_known = |depth: u32| computed.iter().all(|form| program.is_known(form, depth));
+        let deepest = (depth..=map.len() as u32).find(|depth| is_known(*depth));
         let iteration = deepest.and_then(|deepest| {
             map[..deepest as usize].iter().map(|form| absolute(form, inner.levels)).collect::<Option<_>>()
         });
-        // No leaf runs in an iteration that cannot be said.
-        self.pinned.push(iteration);
+        if self.purpose == Purpose::CoverWithin {
+            inner.constraints.extend(computed);
+            self.pinned.push((iteration, Vec::new()));
+        } else {
+            inner.exact = false;
+            self.pinned.push((iteration, computed));
+        }
     }
 
     /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
@@ -191,10 +209,10 @@ impl Walk<'_> {
             }
             Node::Loop { header, body } => {
                 let mut inner = Domain { exact: true, ..(**domain).clone() };
-                enter(self.program, self.forest, header, &mut inner, self.known());
+                enter(self.program, self.forest, header, &mut inner, u32::MAX);
                 let (unsaid, pinned) = (self.unsaid.len(), self.pinned.len());
                 let lead = self.forest.header(header).origins.first();
-                self.pin(&inner, domain, lead.map_or(&[], |lead| &lead.map));
+                self.pin(&mut inner, domain, lead.map_or(&[], |lead| &lead.map));
                 if !inner.exact && self.purpose != Purpose::Order {
                     let extent = extent(self.ir, self.program, self.forest, header, inner.levels)?;
                     self.unsaid.push(extent);
@@ -209,9 +227,9 @@ impl Walk<'_> {
             }
             Node::Guard { of, map, holds, body } => {
                 let mut inner = Domain { exact: true, ..(**domain).clone() };
-                guard(self.program, self.forest, (of, map), holds, &mut inner, self.known());
+                guard(self.program, self.forest, (of, map), holds, &mut inner, u32::MAX);
                 let (unsaid, pinned) = (self.unsaid.len(), self.pinned.len());
-                self.pin(&inner, domain, self.forest.map(map));
+                self.pin(&mut inner, domain, self.forest.map(map));
                 if !inner.exact && self.purpose != Purpose::Order {
                     let condition = Unsaid::Condition(self.program.if_info(of).alike, holds);
                     let map = self.forest.map(map).iter().map(|form| absolute(form, domain.levels));
@@ -235,12 +253,17 @@ impl Walk<'_> {
                 let here =
                     map.iter().map(|form| absolute(form, domain.levels)).collect::<Option<Vec<Form>>>();
                 let here = here.ok_or(op)?;
-                if !self
-                    .pinned
-                    .iter()
-                    .all(|pinned| pinned.as_ref().is_some_and(|pinned| here.starts_with(pinned)))
+                let is_here = |(iteration, _): &&Pinned| {
+                    iteration.as_ref().is_some_and(|iteration| here.starts_with(iteration))
+                };
+                if self.purpose == Purpose::CoverWithin && !self.pinned.iter().all(|pinned| is_here(&pinned))
                 {
                     return Err(op);
+                }
+                let mut within = Within::default();
+                for (iteration, computed) in self.pinned.iter().filter(is_here) {
+                    within.depth = within.depth.max(iteration.as_ref().map_or(0, Vec::len));
+                    within.constraints.extend_from_slice(computed);
                 }
                 let classes = match self.purpose {
                     Purpose::Order => in_place(self.program, statement, map, domain, self.depth).collect(),
@@ -252,6 +275,7 @@ impl Walk<'_> {
                     domain: domain.clone(),
                     unsaid: self.unsaid.clone(),
                     map: here,
+                    within,
                     classes,
                     item: self.item,
                     version: self.version,
