@@ -8,16 +8,18 @@
 //! don't (a conditional branch with both targets alike but different operands), the later edge goes through a block of its own.
 //!
 //! No target is written unless the module names one (`llvm.data_layout`, `llvm.target_triple`): the tool that reads the text decides.
-//! Metadata that was read is written as it was; the dialect's own loop annotations, alias and type attributes are hints and left out.
+//! Annotations of loops and weights of branches are attributes in the dialect, as MLIR's importer makes them; what has no attribute there, and all other
+//! metadata that was read, is kept as it was written and written again. The dialect's own attributes of aliases and types are hints and left out.
 //!
 //! | module | holds |
 //! | --- | --- |
 //! | `read` | from text |
 //! | `write` | to text |
-//! | `attributes`, `intrinsics` | what both know of LLVM's attributes and intrinsics |
+//! | `attributes`, `intrinsics`, `loops` | what both know of LLVM's attributes, intrinsics and annotations of loops |
 
 mod attributes;
 mod intrinsics;
+mod loops;
 mod read;
 mod write;
 
@@ -33,9 +35,6 @@ const COMDATS: &str = "__llvm_global_comdat";
 
 /// The model of a variable that each thread has its own of, as LLVM's word for it; of `llvm.mlir.global` and `llvm.mlir.alias`.
 const THREAD_LOCAL_MODEL: &str = "llvm.thread_local_model";
-
-/// Of `llvm.icmp`: operands are of one sign, or the result is poison.
-const SAME_SIGN: &str = "llvm.samesign";
 
 /// Of a `llvm.getelementptr` in an initializer: the part of the object that the address is used for.
 const IN_RANGE: &str = "llvm.inrange";

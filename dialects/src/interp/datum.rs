@@ -194,6 +194,8 @@ causes! {
     Inexact = "a remainder where `exact` promises none",
     /// `disjoint`.
     NotDisjoint = "common bits where `disjoint` promises none",
+    /// Operands of different signs where `samesign` promises that there are none.
+    SignsDiffer = "operands of different signs where `samesign` promises one",
     /// `nneg`.
     Negative = "a negative operand where `nneg` promises none",
     /// `samesign`.

@@ -10,6 +10,10 @@ use super::constraints::{BoolOrVector, FloatOrVector, IntegerOrPointer, IntegerO
 mod compare;
 mod fold;
 
+/// The attribute of a comparison of integers that promises that both are of one sign; the result is poison if they aren't. MLIR has none, so it is
+/// discardable.
+pub const SAME_SIGN: &str = "llvm.samesign";
+
 dialect! {
     /// Arithmetic, comparison, selection.
     pub ARITHMETIC = "llvm" {}

@@ -14,7 +14,7 @@ use crate::interp::float::FastMath;
 use crate::interp::integer::{self, Rounding, Trouble};
 use crate::interp::layout::{Layout, Repr};
 use crate::interp::{
-    Cause, Contents, Datum, Decoded, Decoder, DefineGlobal, Evaluate, Fault, GlobalDefinition, action,
+    Cause, Contents, Datum, Decoded, Decoder, DefineGlobal, Evaluate, Fault, Flow, GlobalDefinition, action,
 };
 use crate::ub::evaluate::{decode_poison, decode_unreachable};
 
@@ -35,6 +35,7 @@ pub(super) fn register(registry: &mut Registry) {
     attach("return", decode_return);
     attach("unreachable", decode_unreachable);
     attach("call", decode_call);
+    attach("call_intrinsic", decode_call_intrinsic);
     attach("mlir.constant", decode_constant);
     attach("mlir.undef", |op, d| {
         let (result, loc) = (d.result(op, 0)?, op.loc());
@@ -119,6 +120,24 @@ fn decode_call(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
             call_through(d.slot(*callee), d.slots(arguments.iter().copied()))
         }
     }
+}
+
+/// A call of an intrinsic that has no operation of its own: those that say something and do nothing.
+fn decode_call_intrinsic(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let name = op.attr("intrin").and_then(|name| name.as_str(d.ctx())).unwrap_or_default();
+    let is = |own: &str| name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    // There is one thread.
+    if is("llvm.threadlocal.address") {
+        let (operand, result) = (d.operand(op, 0)?, d.result(op, 0)?);
+        return Ok(action(move |m| {
+            let address = m.get(operand).clone();
+            m.done(result, address)
+        }));
+    }
+    if ["llvm.experimental.noalias.scope.decl", "llvm.donothing", "llvm.sideeffect"].into_iter().any(is) {
+        return Ok(action(|_| Ok(Flow::Next)));
+    }
+    Err(Fault::unsupported(format!("the intrinsic '{name}'")))
 }
 
 fn decode_constant(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {

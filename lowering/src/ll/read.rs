@@ -58,13 +58,19 @@ struct Reader<'s> {
     groups: HashMap<&'s str, usize>,
     /// What has an address but is no function: variables and aliases.
     addresses: HashSet<Cow<'s, str>>,
+    /// Where nodes of metadata begin, behind their sign.
+    nodes: HashMap<&'s str, usize>,
+    /// Nodes of loops that became attributes.
+    loops: HashSet<&'s str>,
+    /// Nodes that something refers to which is kept as it is written.
+    kept: HashSet<&'s str>,
 }
 
 /// What a module holds beside variables and functions.
 #[derive(Default)]
-struct Rest {
+struct Rest<'s> {
     /// Nodes of metadata and lists of them, by number or name.
-    metadata: Vec<(Name, Attr)>,
+    metadata: Vec<(&'s str, Attr)>,
     /// Names and kinds of comdat selectors.
     comdats: Vec<(String, Attr)>,
     /// Lines of assembly.
@@ -94,6 +100,9 @@ pub fn from_ll(ctx: &Context, source: &str, name: &str) -> std::result::Result<B
         types: HashMap::new(),
         groups: HashMap::new(),
         addresses: HashSet::new(),
+        nodes: HashMap::new(),
+        loops: HashSet::new(),
+        kept: HashSet::new(),
     };
     if u32::try_from(source.len()).is_err() {
         return Err(Diagnostic::error(Loc::UNKNOWN, "the text is larger than 4 GiB").into());
@@ -281,7 +290,7 @@ impl<'s> Reader<'s> {
 
     // The module.
 
-    /// Finds what may be used before it is defined: named types, attribute groups, variables and aliases.
+    /// Finds what may be used before it is defined: named types, attribute groups, variables and aliases, nodes of metadata.
     fn find_definitions(&mut self) {
         let mut depth = 0usize;
         for at in 0..self.tokens.len() {
@@ -292,6 +301,9 @@ impl<'s> Reader<'s> {
                     if depth == 0 && self.is_sign_at(at + 1, "=") && self.is_word_at(at + 2, "type") =>
                 {
                     self.types.insert(name, Named::At(at + 3));
+                }
+                (Kind::Metadata, name) if depth == 0 && self.is_sign_at(at + 1, "=") => {
+                    self.nodes.insert(name, at + 2);
                 }
                 (Kind::Global, _) if depth == 0 && self.is_sign_at(at + 1, "=") => {
                     if self.keyword_of_global(at + 2) != "ifunc"
@@ -337,8 +349,10 @@ impl<'s> Reader<'s> {
             let lines = self.ctx.array_attr(&rest.assembly);
             module.set_attr(module.root(), super::MODULE_ASM, lines);
         }
+        rest.metadata.retain(|(name, _)| !self.loops.contains(name) || self.kept.contains(name));
         if !rest.metadata.is_empty() {
-            let dict = self.ctx.attr(AttrKind::Dictionary(self.ctx.dict(rest.metadata)));
+            let entries = rest.metadata.iter().map(|(name, node)| (self.ctx.name(&name[1..]), *node));
+            let dict = self.ctx.attr(AttrKind::Dictionary(self.ctx.dict(entries.collect())));
             module.set_attr(module.root(), super::METADATA, dict);
         }
         Ok(module)
@@ -361,7 +375,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn item(&mut self, module: &mut Body, block: Block, rest: &mut Rest) -> Result<()> {
+    fn item(&mut self, module: &mut Body, block: Block, rest: &mut Rest<'s>) -> Result<()> {
         let root = module.root();
         let set = |module: &mut Body, name: &str, value| module.set_attr(root, name, value);
         match (self.kind(), self.text()) {

@@ -6,7 +6,7 @@
 //! | `instructions`, `calls` | one instruction each; calls and intrinsics |
 //! | `constants`, `types`, `names` | literals, types, identifiers and strings |
 //! | `globals`, `attributes` | variables, aliases and comdat selectors; attributes of functions, parameters and results |
-//! | `metadata` | what was kept as it was read |
+//! | `metadata` | what was kept as it was read, annotations of loops |
 //!
 //! One walk for numbers and one for text: linear in the module and in what is written.
 
@@ -16,6 +16,7 @@ use hashbrown::HashMap;
 use loomir_dialects::{builtin, llvm};
 use loomir_ir::{AttrKind, Body, Context, Diagnostic, Diagnostics, OpRef};
 
+use metadata::Nodes;
 use types::TypeText;
 
 use super::MODULE_ASM;
@@ -37,10 +38,7 @@ pub(crate) struct Module {
     /// Declarations of intrinsics by name, in the order they were first called.
     intrinsics: Vec<String>,
     declared: HashMap<String, ()>,
-    /// Metadata nodes made here, each once; they are numbered from `first_metadata` on.
-    metadata: Vec<String>,
-    metadata_ids: HashMap<String, usize>,
-    first_metadata: usize,
+    metadata: Nodes,
 }
 
 impl Module {
@@ -58,17 +56,6 @@ impl Module {
         if self.declared.insert(name.to_owned(), ()).is_none() {
             self.intrinsics.push(declaration);
         }
-    }
-
-    /// The number of a metadata node with this text.
-    fn metadata(&mut self, text: &str) -> usize {
-        if let Some(id) = self.metadata_ids.get(text) {
-            return *id;
-        }
-        let id = self.first_metadata + self.metadata.len();
-        self.metadata.push(text.to_owned());
-        self.metadata_ids.insert(text.to_owned(), id);
-        id
     }
 }
 
@@ -89,12 +76,8 @@ pub fn to_ll(module: &Body) -> Result<String, Diagnostics> {
         ctx: ctx.clone(),
         intrinsics: Vec::new(),
         declared: HashMap::new(),
-        metadata: Vec::new(),
-        metadata_ids: HashMap::new(),
-        first_metadata: 0,
+        metadata: Nodes::kept(module),
     };
-    let kept = metadata::of_module(module);
-    m.first_metadata = kept.next;
     m.find_declarations(module);
     let (mut variables, mut functions) = (String::new(), String::new());
     for region in module.own_regions(module.root()) {
@@ -119,14 +102,7 @@ pub fn to_ll(module: &Body) -> Result<String, Diagnostics> {
     for declaration in &m.intrinsics {
         let _ = writeln!(text, "\n{declaration}");
     }
-    text.push_str(&kept.lists);
-    if !kept.nodes.is_empty() || !m.metadata.is_empty() {
-        text.push('\n');
-    }
-    text.push_str(&kept.nodes);
-    for (id, node) in (m.first_metadata..).zip(&m.metadata) {
-        let _ = writeln!(text, "!{id} = {node}");
-    }
+    m.metadata.write(&mut text);
     Ok(text)
 }
 

@@ -151,6 +151,18 @@ pub(crate) fn specs(
 
 /// Runs a tool of LLVM on a text and returns what it writes.
 pub(crate) fn tool(folder: &Path, name: &str, arguments: &[&str], input: &str) -> Vec<u8> {
+    let output = run(folder, name, arguments, input);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name}: {}\n{errors}\n{input}", output.status);
+    output.stdout
+}
+
+/// Whether a tool of LLVM has nothing against a text.
+pub(crate) fn accepts(folder: &Path, name: &str, arguments: &[&str], input: &str) -> bool {
+    run(folder, name, arguments, input).status.success()
+}
+
+fn run(folder: &Path, name: &str, arguments: &[&str], input: &str) -> std::process::Output {
     let program = folder.join("bin").join(name);
     let mut command = Command::new(&program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -160,7 +172,5 @@ pub(crate) fn tool(folder: &Path, name: &str, arguments: &[&str], input: &str) -
     let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
     let output = child.wait_with_output().expect("its output");
     let _ = writer.join();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{name}: {}\n{errors}\n{input}", output.status);
-    output.stdout
+    output
 }

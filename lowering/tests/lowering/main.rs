@@ -4,6 +4,7 @@
 
 mod errors;
 mod fixture;
+mod ll;
 mod lli;
 mod programs;
 mod scale;

@@ -8,12 +8,13 @@ use crate::arith::reduction::Reduction;
 use crate::interp::access::misaligned;
 use crate::interp::code::malformed;
 use crate::interp::constant::part_type;
-use crate::interp::elementwise::{bit_width, map};
+use crate::interp::elementwise::{binary, bit_width, map};
 use crate::interp::external::copy_bytes;
-use crate::interp::integer::{compare, signed};
+use crate::interp::integer::{Trouble, compare, signed};
 use crate::interp::layout::{Layout, Repr};
 use crate::interp::unusable;
 use crate::interp::{Cause, Datum, Decoded, Decoder, Fault, Flow, Machine, Pointer, Slot, action};
+use crate::llvm::arithmetic::SAME_SIGN;
 use crate::llvm::memory::DYNAMIC_INDEX;
 use crate::llvm::types::is_pointer;
 
@@ -24,6 +25,7 @@ pub(super) fn register(attach: &mut dyn FnMut(&str, Model)) {
     attach("load", decode_load);
     attach("store", decode_store);
     attach("atomicrmw", decode_atomic);
+    attach("cmpxchg", decode_compare_exchange);
     attach("fence", |_, _| Ok(action(|_| Ok(Flow::Next))));
     attach("intr.memcpy", |op, d| decode_copy(op, d, false));
     attach("intr.memcpy.inline", |op, d| decode_copy(op, d, false));
@@ -186,16 +188,61 @@ fn decode_store(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
+/// What an atomic update makes of the value in memory and its operand.
+enum Update {
+    /// As a reduction combines them.
+    Reduce(Reduction),
+    /// Arithmetic on bits of a width.
+    Bits(u32, fn(u128, u128) -> u128),
+}
+
+impl Update {
+    fn apply(&self, old: &Datum, value: &Datum) -> Result<Datum, Box<Fault>> {
+        match self {
+            Update::Reduce(reduction) => reduction.combine(old, value),
+            Update::Bits(width, f) => map([old, value], |operands| match operands {
+                [Datum::Poison(poison), _] | [_, Datum::Poison(poison)] => Ok(Datum::Poison(*poison)),
+                [a, b] => match (a.as_bits(), b.as_bits()) {
+                    (Some(a), Some(b)) => Ok(Datum::bits(*width, f(a, b))),
+                    _ => Err(unusable(a, "a number")),
+                },
+            }),
+        }
+    }
+}
+
 /// An atomic update; its result is the old value.
 fn decode_atomic(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (address, value, result) = (d.operand(op, 0)?, d.operand(op, 1)?, d.result(op, 0)?);
     let (ty, loc) = (op.operand_type(1), op.loc());
     let layout = d.layout(ty)?;
+    let align = alignment(op, d, &layout);
+    let update = decode_update(op, d, ty)?;
+    Ok(action(move |m| {
+        let place = m.pointer(address, "the address updated")?;
+        if !place.address.is_multiple_of(align) {
+            return Err(misaligned(place, align));
+        }
+        let old = m.memory.load(place, &layout.repr, loc)?;
+        let new = match &update {
+            Some(update) => update.apply(&old, m.get(value))?,
+            None => m.get(value).clone(),
+        };
+        m.memory.store(place, &layout.repr, &new)?;
+        m.done(result, old)
+    }))
+}
+
+/// The update that `bin_op` names; none if the operand takes the place of what was there.
+fn decode_update(op: OpRef<'_>, d: &Decoder<'_>, ty: Type) -> Result<Option<Update>, Box<Fault>> {
+    let bits = |f| Ok(Some(Update::Bits(bit_width(d.ctx(), ty)?, f)));
     // By the numbers of `arith`'s kinds of reductions.
     let kind = match d.enum_value(op, "bin_op", u64::MAX) {
-        0 => 3,
+        0 => return Ok(None),
         1 => 1,
+        2 => return bits(|a, b| a.wrapping_sub(b)),
         3 => 2,
+        4 => return bits(|a, b| !(a & b)),
         5 => 14,
         6 => 15,
         7 => 6,
@@ -205,17 +252,42 @@ fn decode_atomic(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
         11 => 0,
         13 => 5,
         14 => 9,
+        15 => return bits(|a, b| if a >= b { 0 } else { a + 1 }),
+        16 => return bits(|a, b| if a == 0 || a > b { b } else { a - 1 }),
+        17 => return bits(|a, b| if a >= b { a - b } else { a }),
+        18 => return bits(|a, b| a.saturating_sub(b)),
         19 => 4,
         20 => 8,
         _ => return Err(Fault::unsupported("an atomic update of this kind")),
     };
-    let reduction = Reduction::new(d.ctx(), kind, ty)?;
+    Ok(Some(Update::Reduce(Reduction::new(d.ctx(), kind, ty)?)))
+}
+
+/// An exchange if the value in memory is the one expected; its results are the old value and whether it was.
+fn decode_compare_exchange(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let (address, result, loc) = (d.operand(op, 0)?, d.result(op, 0)?, op.loc());
+    let (expected, value) = (d.operand(op, 1)?, d.operand(op, 2)?);
+    let layout = d.layout(op.operand_type(2))?;
+    let align = alignment(op, d, &layout);
     Ok(action(move |m| {
         let place = m.pointer(address, "the address updated")?;
+        if !place.address.is_multiple_of(align) {
+            return Err(misaligned(place, align));
+        }
         let old = m.memory.load(place, &layout.repr, loc)?;
-        let new = reduction.combine(&old, m.get(value))?;
-        m.memory.store(place, &layout.repr, &new)?;
-        m.done(result, old)
+        let is_equal = match (&old, m.get(expected)) {
+            (Datum::Pointer { address: a, .. }, Datum::Pointer { address: b, .. }) => a == b,
+            (a, b) => match (a.as_bits(), b.as_bits()) {
+                (Some(a), Some(b)) => a == b,
+                (None, _) => return Err(unusable(a, "the value exchanged")),
+                (_, None) => return Err(unusable(b, "the value expected")),
+            },
+        };
+        if is_equal {
+            let value = m.get(value).clone();
+            m.memory.store(place, &layout.repr, &value)?;
+        }
+        m.done(result, Datum::aggregate(vec![old, Datum::bool(is_equal)]))
     }))
 }
 
@@ -259,10 +331,18 @@ fn decode_set(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
 /// A comparison of integers or of addresses.
 pub(super) fn decode_compare(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (a, b, result) = (d.operand(op, 0)?, d.operand(op, 1)?, d.result(op, 0)?);
-    if !is_pointer(d.ctx(), op.operand_type(0).scalar(d.ctx())) {
-        return compare_integers(op, d, "predicate");
-    }
     let holds = compare(d.enum_value(op, "predicate", u64::MAX)).ok_or_else(|| malformed("a predicate"))?;
+    let scalar = op.operand_type(0).scalar(d.ctx());
+    if !is_pointer(d.ctx(), scalar) {
+        if op.attr(SAME_SIGN).is_none() {
+            return compare_integers(op, d, "predicate");
+        }
+        let width = bit_width(d.ctx(), scalar)?;
+        return binary(op, d, move |a, b| match (a ^ b) >> (width - 1) & 1 {
+            0 => Ok(holds(width, a, b).into()),
+            _ => Err(Trouble::Poison(Cause::SignsDiffer)),
+        });
+    }
     Ok(action(move |m| {
         let datum = map([m.get(a), m.get(b)], |operands| match operands {
             [Datum::Pointer { address: x, .. }, Datum::Pointer { address: y, .. }] => {

@@ -138,6 +138,7 @@ impl<'s> Reader<'s> {
             let ty = self.ty()?;
             if ty.dialect_params(&self.ctx, "llvm.metadata").is_some() {
                 let (start, end) = (self.pos, self.metadata_node()?);
+                self.kept.insert(self.text_at(start));
                 call.metadata.push(self.ctx.string_attr(self.slice(start, end)));
                 continue;
             }

@@ -1,6 +1,7 @@
 //! Instructions, one at a time: arithmetic, comparison, memory, aggregates, and what a block ends with.
 
 use loomir_dialects::llvm;
+use loomir_dialects::llvm::SAME_SIGN;
 use loomir_dialects::llvm::attributes::{
     ATOMIC_BIN_OP, ATOMIC_ORDERING, FASTMATH, FCMP_PREDICATE, GEP_NO_WRAP, ICMP_PREDICATE, OVERFLOW,
 };
@@ -13,7 +14,6 @@ use super::constants::as_attr;
 use super::function::{FunctionReader, Terminator};
 use super::lexer::Kind;
 use super::{Reader, Result};
-use crate::ll::SAME_SIGN;
 
 const FASTMATH_WORDS: &[&str] = &["fast", "reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"];
 

@@ -1,23 +1,27 @@
-//! Metadata: kept as it is written.
+//! Metadata: annotations of loops and weights of branches are attributes of the dialect, all other is kept as it is written.
 //!
 //! A module holds its nodes in one dictionary, by number or name; an operation, a function or a variable holds what is attached to it in another,
-//! by kind.
+//! by kind. A node of a loop that became an attribute is left out: each such node is made anew when it is written.
 
-use loomir_ir::{Attr, AttrKind, Name, OperationState};
+use loomir_dialects::llvm;
+use loomir_ir::{Attr, AttrKind, OperationState, Type};
 
 use super::lexer::Kind;
 use super::{Reader, Result};
-use crate::ll::METADATA;
+use crate::ll::{METADATA, loops};
 
-impl Reader<'_> {
+impl<'s> Reader<'s> {
     /// `!0 = distinct !{…}` or `!name = !{…}`.
-    pub(super) fn metadata_definition(&mut self) -> Result<(Name, Attr)> {
-        let name = self.ctx.name(&self.text()[1..]);
+    pub(super) fn metadata_definition(&mut self) -> Result<(&'s str, Attr)> {
+        let name = self.text();
         self.advance();
         self.expect("=")?;
         let start = self.pos;
         self.accept_word("distinct");
         let end = self.metadata_node()?;
+        let others = (start..=end).filter(|at| self.tokens[*at].kind == Kind::Metadata);
+        let others: Vec<&str> = others.map(|at| self.text_at(at)).filter(|text| *text != name).collect();
+        self.kept.extend(others);
         Ok((name, self.ctx.string_attr(self.slice(start, end))))
     }
 
@@ -52,16 +56,97 @@ impl Reader<'_> {
             if comma {
                 self.advance();
             }
-            let kind = self.ctx.name(&self.text()[1..]);
+            let kind = &self.text()[1..];
             self.advance();
             let start = self.pos;
             let end = self.metadata_node()?;
-            all.push((kind, self.ctx.string_attr(self.slice(start, end))));
+            let node = self.text_at(start);
+            let attribute = match kind {
+                _ if start != end => None,
+                "llvm.loop" => self.loop_annotation(state, node),
+                "prof" => self.branch_weights(state, node),
+                _ => None,
+            };
+            if let Some((name, value)) = attribute {
+                state.set_attr(&self.ctx, name, value);
+                continue;
+            }
+            self.kept.insert(node);
+            all.push((self.ctx.name(kind), self.ctx.string_attr(self.slice(start, end))));
         }
         if !all.is_empty() {
             let dict = self.ctx.attr(AttrKind::Dictionary(self.ctx.dict(all)));
             state.set_attr(&self.ctx, METADATA, dict);
         }
         Ok(())
+    }
+
+    /// The annotation that a node of a loop says, for a branch: `distinct !{!self, !property, …}`. The node then is not kept.
+    fn loop_annotation(&mut self, state: &OperationState, node: &'s str) -> Option<(&'static str, Attr)> {
+        let def = self.ctx.op_info(state.name);
+        if !def.is(llvm::BrOp::DEF) && !def.is(llvm::CondBrOp::DEF) {
+            return None;
+        }
+        let at = *self.nodes.get(node)?;
+        let at = if self.is_word_at(at, "distinct") { at + 1 } else { return None };
+        let parts = self.parts_of_node(at)?;
+        let (first, properties) = parts.split_first()?;
+        if *first != [node] {
+            return None;
+        }
+        let mut said = Vec::new();
+        for property in properties {
+            let [property] = property[..] else { return None };
+            let parts = self.parts_of_node(*self.nodes.get(property)?)?;
+            let ([name] | [name, _]) = &parts[..] else { return None };
+            let ["!", name] = name[..] else { return None };
+            let value = match parts.get(1).map(|value| &value[..]) {
+                None => None,
+                Some([ty, value]) => Some((*ty, *value)),
+                Some(_) => return None,
+            };
+            said.push((name.strip_prefix('"')?.strip_suffix('"')?, value));
+        }
+        let body = loops::annotation(&said)?;
+        self.loops.insert(node);
+        let dialect = self.ctx.name("llvm");
+        let attr = AttrKind::Opaque { dialect, body: body.into(), pretty: true, ty: None };
+        Some((loops::ANNOTATION, self.ctx.attr(attr)))
+    }
+
+    /// The weights that a node says, for a branch with as many targets: `!{!"branch_weights", i32 1, i32 2}`.
+    fn branch_weights(&self, state: &OperationState, node: &str) -> Option<(&'static str, Attr)> {
+        let def = self.ctx.op_info(state.name);
+        if !def.is(llvm::CondBrOp::DEF) && !def.is(llvm::SwitchOp::DEF) {
+            return None;
+        }
+        let parts = self.parts_of_node(*self.nodes.get(node)?)?;
+        let (name, weights) = parts.split_first()?;
+        if name[..] != ["!", "\"branch_weights\""] || weights.is_empty() {
+            return None;
+        }
+        let weight = |part: &Vec<&str>| match part[..] {
+            ["i32", weight] => weight.parse::<u32>().ok().map(|weight| i64::from(weight.cast_signed())),
+            _ => None,
+        };
+        let weights = weights.iter().map(weight).collect::<Option<Vec<i64>>>()?;
+        Some(("branch_weights", self.ctx.dense_ints_attr(Type::I32, &weights)))
+    }
+
+    /// The parts of `!{…}` at a token, each the texts of its tokens. `None` if another node is in it, or it is not closed.
+    fn parts_of_node(&self, at: usize) -> Option<Vec<Vec<&'s str>>> {
+        if self.text_at(at) != "!" || !self.is_sign_at(at + 1, "{") {
+            return None;
+        }
+        let mut parts = vec![Vec::new()];
+        for at in at + 2..self.tokens.len() {
+            match (self.tokens[at].kind, self.text_at(at)) {
+                (Kind::Sign, "}") => return Some(parts),
+                (Kind::Sign, ",") => parts.push(Vec::new()),
+                (Kind::Sign | Kind::End, _) => return None,
+                (_, text) => parts.last_mut()?.push(text),
+            }
+        }
+        None
     }
 }

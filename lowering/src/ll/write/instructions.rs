@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use loomir_dialects::llvm::SAME_SIGN;
 use loomir_dialects::llvm::attributes::{
     ATOMIC_BIN_OP, ATOMIC_ORDERING, FASTMATH, FCMP_PREDICATE, ICMP_PREDICATE, OVERFLOW,
 };
@@ -12,7 +13,7 @@ use loomir_ir::{AttrKind, Diagnostic, OpRef, TypeKind};
 use super::function::{Function, type_text};
 use super::names::quoted;
 use super::{Module, calls, no_text};
-use crate::ll::SAME_SIGN;
+use crate::ll::loops;
 
 type Line = Result<String, Diagnostic>;
 
@@ -71,7 +72,7 @@ pub(super) fn instruction(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Li
         }
         "br" => {
             let target = op.successors().next().ok_or_else(|| no_text(op, "without a target"))?;
-            Ok(format!("br {}", f.label(op, 0, target)))
+            Ok(format!("br {}{}", f.label(op, 0, target), annotation(m, op)))
         }
         "cond_br" => cond_br(m, f, op),
         "switch" => switch(m, f, op),
@@ -172,11 +173,11 @@ fn volatile(op: OpRef<'_>) -> &'static str {
 fn access_metadata(m: &mut Module, op: OpRef<'_>) -> String {
     let mut text = String::new();
     if op.attr("nontemporal").is_some() {
-        let _ = write!(text, ", !nontemporal !{}", m.metadata("!{i32 1}"));
+        let _ = write!(text, ", !nontemporal !{}", m.metadata.node("!{i32 1}"));
     }
     for (name, kind) in [("invariant", "invariant.load"), ("invariantGroup", "invariant.group")] {
         if op.attr(name).is_some() {
-            let _ = write!(text, ", !{kind} !{}", m.metadata("!{}"));
+            let _ = write!(text, ", !{kind} !{}", m.metadata.node("!{}"));
         }
     }
     text
@@ -318,10 +319,10 @@ fn weights(m: &mut Module, op: OpRef<'_>) -> String {
     };
     let mut node = "!{!\"branch_weights\"".to_owned();
     for weight in weights {
-        let _ = write!(node, ", i32 {weight}");
+        let _ = write!(node, ", i32 {}", (weight as i32).cast_unsigned());
     }
     node.push('}');
-    format!(", !prof !{}", m.metadata(&node))
+    format!(", !prof !{}", m.metadata.node(&node))
 }
 
 fn cond_br(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
@@ -331,7 +332,17 @@ fn cond_br(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
         let _ = write!(text, ", {}", f.label(op, index, target));
     }
     text.push_str(&weights(m, op));
+    text.push_str(&annotation(m, op));
     Ok(text)
+}
+
+/// `, !llvm.loop !n` of an annotation of a loop, as far as it has a text.
+fn annotation(m: &mut Module, op: OpRef<'_>) -> String {
+    let nodes = match op.attr(loops::ANNOTATION).map(|attr| attr.kind(&m.ctx)) {
+        Some(AttrKind::Opaque { body, .. }) => loops::nodes(body),
+        _ => None,
+    };
+    nodes.map_or_else(String::new, |nodes| format!(", !llvm.loop !{}", m.metadata.of_loop(&nodes)))
 }
 
 fn switch(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {

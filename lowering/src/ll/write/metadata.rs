@@ -1,42 +1,86 @@
-//! Metadata that was kept as it was read.
+//! Metadata: what was kept as it was read, and nodes made here.
 
 use std::fmt::Write;
 
+use hashbrown::HashMap;
 use loomir_ir::{AttrKind, Body, Context, OpRef};
 
 use crate::ll::METADATA;
 
-/// The metadata of a module.
-pub(super) struct Kept {
+/// The metadata of a module: what it keeps, and the nodes that are made while it is written. A new node has the lowest number that is free.
+#[derive(Default)]
+pub(super) struct Nodes {
     /// Lists of nodes, a line each, behind an empty line.
-    pub(super) lists: String,
-    /// Nodes, a line each, in the order of their numbers.
-    pub(super) nodes: String,
-    /// The first number that no node has.
-    pub(super) next: usize,
+    lists: String,
+    /// Nodes by number.
+    nodes: HashMap<usize, String>,
+    /// Numbers by text, of nodes that are not distinct; and of those of loops by their properties.
+    numbers: HashMap<String, usize>,
+    /// No lower number is free.
+    next: usize,
 }
 
-/// What a module keeps.
-pub(super) fn of_module(module: &Body) -> Kept {
-    let ctx = module.ctx();
-    let mut kept = Kept { lists: String::new(), nodes: String::new(), next: 0 };
-    let mut nodes: Vec<(usize, &str)> = Vec::new();
-    for (name, text) in entries(ctx, module.root_ref()) {
-        match name.parse() {
-            Ok(number) => nodes.push((number, text)),
-            Err(_) => {
-                let _ =
-                    write!(kept.lists, "{}!{name} = {text}", if kept.lists.is_empty() { "\n" } else { "" });
-                kept.lists.push('\n');
+impl Nodes {
+    /// What a module keeps.
+    pub(super) fn kept(module: &Body) -> Nodes {
+        let ctx = module.ctx();
+        let mut kept = Nodes::default();
+        for (name, text) in entries(ctx, module.root_ref()) {
+            match name.parse() {
+                Ok(number) => {
+                    if !text.starts_with("distinct") {
+                        kept.numbers.entry_ref(text).or_insert(number);
+                    }
+                    kept.nodes.insert(number, text.to_owned());
+                }
+                Err(_) => {
+                    let separator = if kept.lists.is_empty() { "\n" } else { "" };
+                    let _ = writeln!(kept.lists, "{separator}!{name} = {text}");
+                }
             }
         }
+        kept
     }
-    nodes.sort_unstable();
-    for (number, text) in nodes {
-        let _ = writeln!(kept.nodes, "!{number} = {text}");
-        kept.next = number + 1;
+
+    fn free(&mut self) -> usize {
+        while self.nodes.contains_key(&self.next) {
+            self.next += 1;
+        }
+        self.next
     }
-    kept
+
+    /// The number of a node with this text.
+    pub(super) fn node(&mut self, text: &str) -> usize {
+        if let Some(number) = self.numbers.get(text) {
+            return *number;
+        }
+        let number = self.free();
+        self.nodes.insert(number, text.to_owned());
+        self.numbers.insert(text.to_owned(), number);
+        number
+    }
+
+    /// The number of the node of loops with these properties: one that refers to itself, so that no other is equal to it.
+    pub(super) fn of_loop(&mut self, properties: &[String]) -> usize {
+        let list: String = properties.iter().map(|property| format!(", !{}", self.node(property))).collect();
+        if let Some(number) = self.numbers.get(&list) {
+            return *number;
+        }
+        let number = self.free();
+        self.nodes.insert(number, format!("distinct !{{!{number}{list}}}"));
+        self.numbers.insert(list, number);
+        number
+    }
+
+    /// Everything, behind empty lines.
+    pub(super) fn write(&self, text: &mut String) {
+        text.push_str(&self.lists);
+        let mut nodes: Vec<(&usize, &String)> = self.nodes.iter().collect();
+        nodes.sort_unstable();
+        for (i, (number, node)) in nodes.into_iter().enumerate() {
+            let _ = writeln!(text, "{}!{number} = {node}", if i == 0 { "\n" } else { "" });
+        }
+    }
 }
 
 /// What is attached to an operation, each behind `separator` and a space.

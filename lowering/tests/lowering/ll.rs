@@ -1,0 +1,197 @@
+//! `.ll` as text: what is read and how it is written again, what is refused and how that is said, and that no text makes the reader panic, recurse
+//! without bound, or take more than linear time.
+
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use loomir_ir::Body;
+use loomir_ir::text::{PrintOptions, print};
+use loomir_ir::verifier::verify;
+use loomir_lowering::{from_ll, to_ll};
+
+use crate::fixture::{accepts, context, tool};
+use crate::llvm;
+
+const EVERYTHING: &str = include_str!("fixtures/ll/everything.ll");
+
+/// What separates programs in a file.
+const SEPARATOR: &str = "; -----\n";
+
+/// The module of a text, verified, or what is said against it.
+fn read(source: &str) -> Result<Body, String> {
+    let ctx = context();
+    let module = from_ll(&ctx, source, "-").map_err(|errors| errors.to_text(&ctx))?;
+    let errors = verify(&module);
+    if errors.has_errors() { Err(errors.to_text(&ctx)) } else { Ok(module) }
+}
+
+fn written(module: &Body) -> String {
+    to_ll(module).unwrap_or_else(|errors| panic!("{}", errors.to_text(module.ctx())))
+}
+
+#[test]
+fn everything() {
+    let module = read(EVERYTHING).unwrap_or_else(|errors| panic!("{errors}"));
+    let text = written(&module);
+    insta::assert_snapshot!("ll.everything.ll", text);
+    let mlir = print(&module, &PrintOptions::default());
+    insta::assert_snapshot!("ll.everything.mlir", mlir);
+    assert_eq!(written(&read(&text).unwrap_or_else(|errors| panic!("{errors}"))), text);
+    if let Some(folder) = llvm() {
+        tool(&folder, "opt", &["-passes=verify", "-S", "-", "-o", "-"], &text);
+    }
+}
+
+/// Each program of a file with what is said against it; `peer_refuses` says whether LLVM must refuse each too, or accept it.
+fn refusals(source: &str, peer_refuses: bool) -> String {
+    let mut report = String::new();
+    for program in source.split(SEPARATOR) {
+        let said = match read(program) {
+            Ok(module) => panic!("accepted:\n{program}\nas\n{}", print(&module, &PrintOptions::default())),
+            Err(said) => said,
+        };
+        if let Some(folder) = llvm() {
+            let accepted = accepts(&folder, "opt", &["-passes=verify", "-disable-output", "-"], program);
+            assert_eq!(accepted, !peer_refuses, "LLVM of\n{program}\n{said}");
+        }
+        let _ = write!(report, "{program}  => {}\n\n", said.trim_end().replace('\n', "\n     "));
+    }
+    report
+}
+
+#[test]
+fn malformed() {
+    insta::assert_snapshot!(refusals(include_str!("fixtures/ll/malformed.ll"), true));
+}
+
+#[test]
+fn unsupported() {
+    insta::assert_snapshot!(refusals(include_str!("fixtures/ll/unsupported.ll"), false));
+}
+
+/// Reads a text that may be anything, and if it is a module takes it once around.
+fn answer(source: &str) {
+    if let Ok(module) = read(source)
+        && let Ok(text) = to_ll(&module)
+    {
+        let again = read(&text).unwrap_or_else(|errors| panic!("of\n{source}\ncame\n{text}\n{errors}"));
+        assert_eq!(written(&again), text, "of\n{source}");
+    }
+}
+
+/// Where tokens begin, roughly.
+fn starts(text: &str) -> Vec<usize> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "_.".contains(c);
+    let mut before = ' ';
+    let mut starts = Vec::new();
+    for (at, c) in text.char_indices() {
+        if !c.is_whitespace() && !(is_word(before) && is_word(c)) {
+            starts.push(at);
+        }
+        before = c;
+    }
+    starts
+}
+
+/// The text of one function and what it uses, so that there are not too many tokens to damage.
+fn small() -> String {
+    let (head, rest) = EVERYTHING.split_once("define dso_local fastcc").expect("the function");
+    let attributes = rest.find("attributes #0").expect("its attributes");
+    format!("{head}{}", &rest[attributes..])
+}
+
+#[test]
+fn truncated_texts_are_answered() {
+    for start in starts(EVERYTHING).into_iter().step_by(2) {
+        answer(&EVERYTHING[..start]);
+    }
+}
+
+#[test]
+fn damaged_texts_are_answered() {
+    let text = small();
+    let starts = starts(&text);
+    let others = ["}", "(", "-1", "\"", "i999999999", "%0", "!9", "label", "<"];
+    for (n, pair) in starts.windows(2).enumerate() {
+        let (before, token, behind) = (&text[..pair[0]], &text[pair[0]..pair[1]], &text[pair[1]..]);
+        answer(&format!("{before}{behind}"));
+        answer(&format!("{before}{token}{token}{behind}"));
+        answer(&format!("{before}{} {behind}", others[n % others.len()]));
+    }
+}
+
+/// How long a text takes to be read, verified, written.
+fn time(source: &str) -> Duration {
+    let start = Instant::now();
+    let module = read(source).unwrap_or_else(|errors| panic!("{}", &errors[..errors.len().min(2000)]));
+    let text = written(&module);
+    assert!(!text.is_empty());
+    start.elapsed()
+}
+
+/// Twice the size takes about twice as long: not four times, even where the machine is busy.
+fn assert_linear(what: &str, size: usize, make: impl Fn(usize) -> String) {
+    let measure = |size: usize| (0..3).map(|_| time(&make(size))).min().unwrap_or_default();
+    let ratio = measure(4 * size).as_secs_f64() / measure(size).as_secs_f64().max(1e-3);
+    assert!(ratio < 10.0, "{what}: four times the size takes {ratio:.1} times as long");
+}
+
+#[test]
+fn a_large_switch_is_linear() {
+    assert_linear("switch", 10_000, |count| {
+        let mut text = "define i32 @f(i32 %n) {\n  switch i32 %n, label %d [\n".to_owned();
+        (0..count).for_each(|case| _ = writeln!(text, "    i32 {case}, label %b{}", case % 100));
+        text.push_str("  ]\nd:\n  ret i32 -1\n");
+        (0..100).for_each(|block| _ = writeln!(text, "b{block}:\n  ret i32 {block}"));
+        text + "}\n"
+    });
+}
+
+#[test]
+fn many_blocks_are_linear() {
+    assert_linear("blocks", 25_000, |count| {
+        let mut text = "define i32 @f(i32 %n) {\n  br label %b0\n".to_owned();
+        for block in 0..count {
+            let from = if block == 0 { "%0".to_owned() } else { format!("%b{}", block - 1) };
+            let value = if block == 0 { "%n".to_owned() } else { format!("%v{}", block - 1) };
+            let _ = writeln!(text, "b{block}:\n  %p{block} = phi i32 [ {value}, {from} ]");
+            let _ = writeln!(text, "  %v{block} = add i32 %p{block}, {block}\n  br label %b{}", block + 1);
+        }
+        let _ = writeln!(text, "b{count}:\n  ret i32 0");
+        text + "}\n"
+    });
+}
+
+#[test]
+fn large_constants_are_linear() {
+    assert_linear("numbers", 100_000, |count| {
+        let mut numbers: String = (0..count).map(|n| format!("i32 {n}, ")).collect();
+        numbers.truncate(numbers.len() - 2);
+        format!("@x = global [{count} x i32] [{numbers}]\n")
+    });
+    assert_linear("text", 1 << 20, |count| {
+        format!("@x = global [{count} x i8] c\"{}\"\n", "\\41".repeat(count))
+    });
+    assert_linear("addresses", 20_000, |count| {
+        let mut addresses = "ptr @x, ".repeat(count);
+        addresses.truncate(addresses.len() - 2);
+        format!("@x = global [{count} x ptr] [{addresses}]\n")
+    });
+}
+
+#[test]
+fn nesting_is_bounded() {
+    let deep = 100_000;
+    let texts = [
+        format!("@x = global {}i32{} zeroinitializer\n", "[1 x ".repeat(deep), "]".repeat(deep)),
+        format!("@x = global {{}} {}{}\n", "{ i32 ".repeat(deep), "}".repeat(deep)),
+        format!("@x = global i64 {}0{}\n", "add (i64 ".repeat(deep), ")".repeat(deep)),
+        format!("!0 = {}{}\n", "!{".repeat(deep), "}".repeat(deep)),
+        format!("define void @f({}", "(".repeat(deep)),
+        (0..deep).map(|n| format!("%t{n} = type {{ %t{} }}\n", n + 1)).collect::<String>()
+            + &format!("%t{deep} = type {{}}\n@x = global %t0 zeroinitializer\n"),
+    ];
+    for text in texts {
+        answer(&text);
+    }
+}
