@@ -65,6 +65,27 @@ fn nth_segment(sizes: &[i64], index: usize, total: usize) -> Range<usize> {
     0..0
 }
 
+/// Where the operands of each successor lie. Linear, for a switch too, where asking one by one is not.
+fn ranges(op: OpRef<'_>, model: &dyn BranchLike) -> Vec<Range<usize>> {
+    let count = op.successors().len();
+    if op.attr("case_operand_segments").is_none() {
+        return (0..count).map(|i| model.successor_operands(op, i)).collect();
+    }
+    let defaults = operand_segments(op).get(1).copied().unwrap_or(0);
+    let total = op.num_operands();
+    let mut start = 1usize;
+    let sizes = std::iter::once(defaults).chain(case_segments(op)).chain(std::iter::repeat(0));
+    sizes
+        .take(count)
+        .map(|size| {
+            let end = start.saturating_add(usize::try_from(size).unwrap_or(0));
+            let range = if end <= total { start..end } else { 0..0 };
+            start = end;
+            range
+        })
+        .collect()
+}
+
 /// The operands that successor `index` of a branch receives.
 pub(crate) fn passed(op: OpRef<'_>, model: &dyn BranchLike, index: usize) -> Vec<Value> {
     model.successor_operands(op, index).map(|i| op.operand(i)).collect()
@@ -73,8 +94,8 @@ pub(crate) fn passed(op: OpRef<'_>, model: &dyn BranchLike, index: usize) -> Vec
 /// Reports successors that receive other values than they have arguments, and weights that are not one a successor.
 pub(crate) fn verify_successors(op: OpRef<'_>, model: &dyn BranchLike, out: &mut Diagnostics) {
     let body = op.body();
-    for (i, block) in op.successors().enumerate() {
-        let values = passed(op, model, i);
+    for ((i, block), range) in op.successors().enumerate().zip(ranges(op, model)) {
+        let values: Vec<Value> = range.map(|i| op.operand(i)).collect();
         let arguments = body.num_arguments(block);
         if values.len() != arguments {
             let count = values.len();
@@ -189,13 +210,15 @@ impl Cases {
 /// Writes one case a line, separated by commas; nothing behind the last. Values are written as `signed` numbers or not.
 pub(crate) fn print_cases(p: &mut OpPrinter<'_>, op: OpRef<'_>, signed: bool) {
     let width = op.operand_type(0).integer_width(op.ctx()).unwrap_or(64);
-    for (i, (bits, block)) in case_values(op).into_iter().zip(op.successors().skip(1)).enumerate() {
+    let cases = op.successors().zip(ranges(op, &Switch)).skip(1);
+    for (i, (bits, (block, range))) in case_values(op).into_iter().zip(cases).enumerate() {
         if i > 0 {
             p.write(",");
         }
         p.newline();
         let value = if signed { constant::signed(bits, width).to_string() } else { bits.to_string() };
         p.write(&format!("  {value}: "));
-        p.successor(block, &passed(op, &Switch, i + 1));
+        let operands: Vec<Value> = range.map(|i| op.operand(i)).collect();
+        p.successor(block, &operands);
     }
 }

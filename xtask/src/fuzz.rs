@@ -32,6 +32,12 @@ const TARGETS: &[Target] = &[
         does: "changed programs are read, verified, printed, read back and printed the same",
     },
     Target {
+        name: "ll",
+        seeds: "ll",
+        max_len: 8192,
+        does: "changed LLVM IR is read, verified, written, read back and written the same",
+    },
+    Target {
         name: "polyhedra",
         seeds: "isl",
         max_len: 512,

@@ -2,7 +2,6 @@
 //! without bound, or take more than linear time.
 
 use std::fmt::Write;
-use std::time::{Duration, Instant};
 
 use loomir_ir::Body;
 use loomir_ir::text::{PrintOptions, print};
@@ -44,10 +43,13 @@ fn everything() {
 
 /// Each program of a file with what is said against it; `peer_refuses` says whether LLVM must refuse each too, or accept it.
 fn refusals(source: &str, peer_refuses: bool) -> String {
-    let mut report = String::new();
+    let (mut report, mut accepted_here) = (String::new(), String::new());
     for program in source.split(SEPARATOR) {
         let said = match read(program) {
-            Ok(module) => panic!("accepted:\n{program}\nas\n{}", print(&module, &PrintOptions::default())),
+            Ok(_) => {
+                accepted_here.push_str(program);
+                continue;
+            }
             Err(said) => said,
         };
         if let Some(folder) = llvm() {
@@ -56,6 +58,7 @@ fn refusals(source: &str, peer_refuses: bool) -> String {
         }
         let _ = write!(report, "{program}  => {}\n\n", said.trim_end().replace('\n', "\n     "));
     }
+    assert!(accepted_here.is_empty(), "accepted:\n{accepted_here}");
     report
 }
 
@@ -85,7 +88,8 @@ fn starts(text: &str) -> Vec<usize> {
     let mut before = ' ';
     let mut starts = Vec::new();
     for (at, c) in text.char_indices() {
-        if !c.is_whitespace() && !(is_word(before) && is_word(c)) {
+        let goes_on = is_word(before) && is_word(c);
+        if !c.is_whitespace() && !goes_on {
             starts.push(at);
         }
         before = c;
@@ -120,63 +124,42 @@ fn damaged_texts_are_answered() {
     }
 }
 
-/// How long a text takes to be read, verified, written.
-fn time(source: &str) -> Duration {
-    let start = Instant::now();
+// Large texts, that a quadratic step would choke on, are done at once.
+
+/// Reads, verifies, writes.
+fn take(source: &str) {
     let module = read(source).unwrap_or_else(|errors| panic!("{}", &errors[..errors.len().min(2000)]));
-    let text = written(&module);
-    assert!(!text.is_empty());
-    start.elapsed()
-}
-
-/// Twice the size takes about twice as long: not four times, even where the machine is busy.
-fn assert_linear(what: &str, size: usize, make: impl Fn(usize) -> String) {
-    let measure = |size: usize| (0..3).map(|_| time(&make(size))).min().unwrap_or_default();
-    let ratio = measure(4 * size).as_secs_f64() / measure(size).as_secs_f64().max(1e-3);
-    assert!(ratio < 10.0, "{what}: four times the size takes {ratio:.1} times as long");
+    assert!(written(&module).len() > source.len() / 8);
 }
 
 #[test]
-fn a_large_switch_is_linear() {
-    assert_linear("switch", 10_000, |count| {
-        let mut text = "define i32 @f(i32 %n) {\n  switch i32 %n, label %d [\n".to_owned();
-        (0..count).for_each(|case| _ = writeln!(text, "    i32 {case}, label %b{}", case % 100));
-        text.push_str("  ]\nd:\n  ret i32 -1\n");
-        (0..100).for_each(|block| _ = writeln!(text, "b{block}:\n  ret i32 {block}"));
-        text + "}\n"
-    });
+fn a_switch_of_ten_thousands() {
+    let mut text = "define i32 @f(i32 %n) {\n  switch i32 %n, label %d [\n".to_owned();
+    (0..40_000).for_each(|case| _ = writeln!(text, "    i32 {case}, label %b{}", case % 100));
+    text.push_str("  ]\nd:\n  ret i32 -1\n");
+    (0..100).for_each(|block| _ = writeln!(text, "b{block}:\n  ret i32 {block}"));
+    take(&(text + "}\n"));
 }
 
 #[test]
-fn many_blocks_are_linear() {
-    assert_linear("blocks", 25_000, |count| {
-        let mut text = "define i32 @f(i32 %n) {\n  br label %b0\n".to_owned();
-        for block in 0..count {
-            let from = if block == 0 { "%0".to_owned() } else { format!("%b{}", block - 1) };
-            let value = if block == 0 { "%n".to_owned() } else { format!("%v{}", block - 1) };
-            let _ = writeln!(text, "b{block}:\n  %p{block} = phi i32 [ {value}, {from} ]");
-            let _ = writeln!(text, "  %v{block} = add i32 %p{block}, {block}\n  br label %b{}", block + 1);
-        }
-        let _ = writeln!(text, "b{count}:\n  ret i32 0");
-        text + "}\n"
-    });
+fn a_hundred_thousand_blocks() {
+    let mut text = "define i32 @f(i32 %n) {\n  br label %b0\n".to_owned();
+    let (mut from, mut value) = ("%0".to_owned(), "%n".to_owned());
+    for block in 0..100_000 {
+        let _ = writeln!(text, "b{block}:\n  %p{block} = phi i32 [ {value}, {from} ]");
+        let _ = writeln!(text, "  %v{block} = add i32 %p{block}, {block}\n  br label %b{}", block + 1);
+        (from, value) = (format!("%b{block}"), format!("%v{block}"));
+    }
+    take(&(text + "b100000:\n  ret i32 0\n}\n"));
 }
 
 #[test]
-fn large_constants_are_linear() {
-    assert_linear("numbers", 100_000, |count| {
-        let mut numbers: String = (0..count).map(|n| format!("i32 {n}, ")).collect();
-        numbers.truncate(numbers.len() - 2);
-        format!("@x = global [{count} x i32] [{numbers}]\n")
-    });
-    assert_linear("text", 1 << 20, |count| {
-        format!("@x = global [{count} x i8] c\"{}\"\n", "\\41".repeat(count))
-    });
-    assert_linear("addresses", 20_000, |count| {
-        let mut addresses = "ptr @x, ".repeat(count);
-        addresses.truncate(addresses.len() - 2);
-        format!("@x = global [{count} x ptr] [{addresses}]\n")
-    });
+fn large_constants() {
+    let list = |element: &str, count: usize| format!("{element}{}", format!(", {element}").repeat(count - 1));
+    take(&format!("@x = global [200000 x i32] [{}]\n", list("i32 -7", 200_000)));
+    take(&format!("@x = global [{} x i8] c\"{}\"\n", 1 << 20, "\\41".repeat(1 << 20)));
+    take(&format!("@x = global [100000 x ptr] [{}]\n", list("ptr @x", 100_000)));
+    take(&format!("@x = global <100000 x ptr> <{}>\n", list("ptr @x", 100_000)));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! executed. Where LLVM 22 is installed (`LOOMIR_LLVM` names its folder), `mlir-opt` reads what we print, `opt` verifies our
 //! `.ll`, and `lli` runs it.
 
+mod agree;
 mod errors;
 mod fixture;
 mod ll;

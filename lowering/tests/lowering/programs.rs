@@ -85,7 +85,7 @@ pub(crate) fn translated(llvm: &Path, program: &Path, level: &str) -> Result<Str
 }
 
 /// What a program prints that clang makes of `source`.
-fn output(llvm: &Path, program: &Path, source: &Path) -> Result<String, String> {
+pub(crate) fn output(llvm: &Path, program: &Path, source: &Path) -> Result<String, String> {
     let (clang, options) = compiler(llvm, program);
     let executable = source.with_added_extension("run");
     let (to, from) = (executable.to_string_lossy(), source.to_string_lossy());

@@ -186,7 +186,7 @@ impl Reader<'_> {
             let value = if word == "align" {
                 self.advance();
                 let in_parentheses = self.accept("(");
-                let number: u32 = self.number()?;
+                let number = self.power_of_two()?.cast_signed();
                 if in_parentheses {
                     self.expect(")")?;
                 }

@@ -49,13 +49,15 @@ pub(super) struct Expression {
 /// Makes constants in a body, each once.
 pub(super) struct Constants {
     point: InsertPoint,
+    /// Where those are used that are made next.
+    pub(super) loc: Loc,
     known: HashMap<(loomir_ir::OpName, Attr, Type), Value>,
 }
 
 impl Constants {
     /// Constants that go to a place; each behind the one before.
-    pub(super) fn at(point: InsertPoint) -> Constants {
-        Constants { point, known: HashMap::new() }
+    pub(super) fn at(point: InsertPoint, loc: Loc) -> Constants {
+        Constants { point, loc, known: HashMap::new() }
     }
 
     /// The value of a constant. Recurses as deep as it nests, which the reader bounds.
@@ -79,7 +81,7 @@ impl Constants {
                 let operands: Vec<Value> =
                     expression.operands.iter().map(|(ty, part)| self.value(body, part, *ty)).collect();
                 let mut state =
-                    OperationState::of(&ctx, expression.def, Loc::UNKNOWN).operands(&operands).results(&[ty]);
+                    OperationState::of(&ctx, expression.def, self.loc).operands(&operands).results(&[ty]);
                 state.set_attrs(&ctx, &expression.attrs);
                 return self.insert(body, state);
             }
@@ -100,11 +102,10 @@ impl Constants {
             let state = if is_vector {
                 let at = ctx.int_attr(Type::I32, index as i64);
                 let at = self.make(body, llvm::ConstantOp::DEF, "value", at, Type::I32);
-                OperationState::of(&ctx, llvm::InsertElementOp::DEF, Loc::UNKNOWN)
-                    .operands(&[whole, value, at])
+                OperationState::of(&ctx, llvm::InsertElementOp::DEF, self.loc).operands(&[whole, value, at])
             } else {
                 let position = ctx.dense_ints_attr(Type::I64, &[index as i64]);
-                OperationState::of(&ctx, llvm::InsertValueOp::DEF, Loc::UNKNOWN)
+                OperationState::of(&ctx, llvm::InsertValueOp::DEF, self.loc)
                     .operands(&[whole, value])
                     .attr(&ctx, "position", position)
             };
@@ -119,7 +120,7 @@ impl Constants {
         if let Some(known) = self.known.get(&key) {
             return *known;
         }
-        let mut state = OperationState::of(&ctx, def, Loc::UNKNOWN).results(&[ty]);
+        let mut state = OperationState::of(&ctx, def, self.loc).results(&[ty]);
         if !name.is_empty() {
             state.set_attr(&ctx, name, attr);
         }

@@ -100,7 +100,7 @@ impl<'s> Reader<'s> {
         let region = body.region(body.root(), 0);
         let entry = body.append_block(region, &head.types);
         let mut f = FunctionReader {
-            constants: Constants::at(InsertPoint::Start(entry)),
+            constants: Constants::at(InsertPoint::Start(entry), loc),
             locals: HashMap::new(),
             blocks: Vec::new(),
             numbers: HashMap::new(),
@@ -174,7 +174,7 @@ impl<'s> Reader<'s> {
                 }
                 "align" if self.kind() == Kind::Word => {
                     self.advance();
-                    let alignment: u64 = self.number()?;
+                    let alignment = self.power_of_two()?;
                     state.set_attr(&self.ctx, "alignment", self.ctx.int_attr(Type::I64, alignment));
                 }
                 "comdat" if self.kind() == Kind::Word => {
@@ -268,6 +268,7 @@ impl<'s> Reader<'s> {
     /// A value of a type: a name or a constant.
     pub(super) fn value(&mut self, f: &mut FunctionReader<'s>, ty: Type) -> Result<Value> {
         if self.kind() != Kind::Local {
+            f.constants.loc = self.loc();
             let constant = self.constant(ty)?;
             return Ok(f.constants.value(&mut f.body, &constant, ty));
         }

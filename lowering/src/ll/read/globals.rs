@@ -218,7 +218,7 @@ impl<'s> Reader<'s> {
             match self.text() {
                 "align" => {
                     self.advance();
-                    let alignment: u64 = self.number()?;
+                    let alignment = self.power_of_two()?;
                     state.set_attr(&self.ctx, "alignment", self.ctx.int_attr(Type::I64, alignment));
                 }
                 "section" => {
@@ -245,8 +245,9 @@ impl<'s> Reader<'s> {
 /// Has the region of a variable return its initial value.
 fn initialize(body: &mut Body, initial: &Constant, ty: Type) {
     let region = body.region(body.root(), 0);
+    let loc = body.loc(body.root());
     let block = body.append_block(region, &[]);
-    let value = Constants::at(InsertPoint::Start(block)).value(body, initial, ty);
+    let value = Constants::at(InsertPoint::Start(block), loc).value(body, initial, ty);
     let mut builder = Builder::new(body, InsertPoint::End(block));
     let state = builder.state(llvm::ReturnOp::DEF).operands(&[value]);
     builder.insert(state);

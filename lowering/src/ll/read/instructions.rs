@@ -8,6 +8,7 @@ use loomir_dialects::llvm::attributes::{
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
 use loomir_dialects::llvm::types::{self, pointer_in, void};
 use loomir_ir::rewrite::constant_of;
+use loomir_ir::text::type_to_string;
 use loomir_ir::{Attr, AttrKind, Block, OpDef, OperationState, Type, TypeKind, Value};
 
 use super::constants::as_attr;
@@ -22,6 +23,9 @@ pub(super) fn gep_flags(word: &str) -> Option<i64> {
     let name = if matches!(word, "inbounds" | "nusw" | "nuw") { word } else { return None };
     GEP_NO_WRAP.value_of(name).map(|bits| bits as i64)
 }
+
+/// The most LLVM lets anything be aligned to.
+const MAX_ALIGNMENT: u64 = 1 << 32;
 
 /// What an instruction is.
 enum Shape {
@@ -240,7 +244,14 @@ impl<'s> Reader<'s> {
                 }
                 Shape::Cast => {
                     self.expect_word("to")?;
-                    self.ty()?
+                    let here = self.pos;
+                    let to = self.ty()?;
+                    if !self.fits(word, ty, to) {
+                        let (from, to) = (type_to_string(&self.ctx, ty), type_to_string(&self.ctx, to));
+                        let message = format!("'{word}' does not make '{to}' of '{from}'");
+                        return Err(self.error_at(here, message));
+                    }
+                    to
                 }
             };
             return self.emit(f, block, state, Some(result));
@@ -307,6 +318,26 @@ impl<'s> Reader<'s> {
         Ok(result.map(|_| f.body.result(op, 0)))
     }
 
+    /// Whether a cast goes between types whose sizes are as it needs; what types it is for at all is for the verifier.
+    fn fits(&self, word: &str, from: Type, to: Type) -> bool {
+        let bits = |ty: Type| match ty.scalar(&self.ctx).kind(&self.ctx) {
+            TypeKind::Integer { width, .. } => Some(u64::from(*width)),
+            TypeKind::Float(kind) => Some(u64::from(kind.width())),
+            _ => None,
+        };
+        let lanes = |ty: Type| match ty.kind(&self.ctx) {
+            TypeKind::Vector { shape, .. } => shape[0].cast_unsigned(),
+            _ => 0,
+        };
+        let (Some(own), Some(wanted)) = (bits(from), bits(to)) else { return true };
+        match word {
+            "trunc" | "fptrunc" => own > wanted && lanes(from) == lanes(to),
+            "zext" | "sext" | "fpext" => own < wanted && lanes(from) == lanes(to),
+            "bitcast" => own.saturating_mul(lanes(from).max(1)) == wanted.saturating_mul(lanes(to).max(1)),
+            _ => lanes(from) == lanes(to),
+        }
+    }
+
     fn comparison(&mut self, f: &mut FunctionReader<'s>, word: &str, loc: loomir_ir::Loc) -> Made {
         self.advance();
         let (def, table) = match word {
@@ -336,12 +367,24 @@ impl<'s> Reader<'s> {
 
     // Memory.
 
+    /// The number of an alignment.
+    pub(super) fn power_of_two(&mut self) -> Result<u64> {
+        let here = self.pos;
+        let number: u64 = self.number()?;
+        match number.is_power_of_two() && number <= MAX_ALIGNMENT {
+            true => Ok(number),
+            false => {
+                Err(self.error_at(here, format!("an alignment is a power of two, at most {MAX_ALIGNMENT}")))
+            }
+        }
+    }
+
     /// `, align n`, if it stands here.
     fn alignment(&mut self, state: &mut OperationState) -> Result<()> {
         if self.is_sign(",") && self.is_word_at(self.pos + 1, "align") {
             self.advance();
             self.advance();
-            let alignment: u64 = self.number()?;
+            let alignment = self.power_of_two()?;
             state.set_attr(&self.ctx, "alignment", self.ctx.int_attr(Type::I64, alignment));
         }
         Ok(())

@@ -3,6 +3,7 @@
 //! An initializer of a global is a small program of constant operations; it is evaluated to one constant expression.
 
 use std::fmt::Write;
+use std::rc::Rc;
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;
@@ -293,6 +294,7 @@ pub(super) fn initializer(m: &mut Module, global: OpRef<'_>) -> Result<String, D
     let fail = || no_text(global, "with an initializer like this");
     let block = body.entry_block(global.region(0)).ok_or_else(fail)?;
     let mut values: HashMap<Value, Tree> = HashMap::new();
+    let mut parts = PartTypes::default();
     for op in body.ops(block) {
         let op = OpRef::new(body, op);
         if op.is(llvm::ReturnOp::DEF) {
@@ -303,8 +305,8 @@ pub(super) fn initializer(m: &mut Module, global: OpRef<'_>) -> Result<String, D
         }
         let tree = if is_literal(body, op.op()) {
             Tree::Text(literal(m, op)?)
-        } else if op.is(llvm::InsertValueOp::DEF) {
-            insert(m, op, &mut values).ok_or_else(fail)?
+        } else if op.is(llvm::InsertValueOp::DEF) || op.is(llvm::InsertElementOp::DEF) {
+            insert(m, op, &mut values, &mut parts).ok_or_else(fail)?
         } else {
             Tree::Text(expression(m, op, &values).ok_or_else(|| no_text(op, "in an initializer"))?)
         };
@@ -313,8 +315,51 @@ pub(super) fn initializer(m: &mut Module, global: OpRef<'_>) -> Result<String, D
     Err(fail())
 }
 
-fn insert(m: &Module, op: OpRef<'_>, values: &mut HashMap<Value, Tree>) -> Option<Tree> {
+/// The most parts of an aggregate that is made by insertions.
+const MAX_PARTS: u64 = 1 << 24;
+
+/// The types of the parts of aggregates, worked out once for each type: a large one is made by many insertions.
+type PartTypes = HashMap<Type, Rc<[Type]>>;
+
+fn parts_of(m: &Module, ty: Type, known: &mut PartTypes) -> Option<Rc<[Type]>> {
+    if let Some(parts) = known.get(&ty) {
+        return Some(parts.clone());
+    }
+    let parts: Rc<[Type]> = match (ty.kind(&m.ctx), LlvmType::of(&m.ctx, ty)) {
+        (TypeKind::Vector { shape, element, .. }, _) => {
+            let length =
+                usize::try_from(*shape.first()?).ok().filter(|length| *length as u64 <= MAX_PARTS)?;
+            vec![*element; length].into()
+        }
+        (_, Some(LlvmType::Array { length, element })) if length <= MAX_PARTS => {
+            vec![element; usize::try_from(length).ok()?].into()
+        }
+        (_, Some(LlvmType::Struct(s))) => s.body?.into(),
+        _ => return None,
+    };
+    known.insert(ty, parts.clone());
+    Some(parts)
+}
+
+/// Where an insertion puts its value.
+fn position(m: &Module, op: OpRef<'_>, values: &HashMap<Value, Tree>) -> Option<Vec<i64>> {
+    if op.is(llvm::InsertValueOp::DEF) {
+        return op.attr("position")?.as_dense_ints(&m.ctx);
+    }
+    match values.get(&op.operand(2))? {
+        Tree::Text(index) => Some(vec![index.parse().ok()?]),
+        Tree::Parts(_) => None,
+    }
+}
+
+fn insert(
+    m: &Module,
+    op: OpRef<'_>,
+    values: &mut HashMap<Value, Tree>,
+    known: &mut PartTypes,
+) -> Option<Tree> {
     let (container, value) = (op.operand(0), op.operand(1));
+    let position = position(m, op, values)?;
     let inserted = values.get(&value)?.clone();
     // The chain of insertions that makes an aggregate uses each step once.
     let whole = if op.body().has_one_use(container) {
@@ -325,12 +370,8 @@ fn insert(m: &Module, op: OpRef<'_>, values: &mut HashMap<Value, Tree>) -> Optio
     let mut root = whole;
     let mut place = &mut root;
     let mut ty = op.type_of(container);
-    for index in op.attr("position")?.as_dense_ints(&m.ctx)? {
-        let types = match LlvmType::of(&m.ctx, ty)? {
-            LlvmType::Array { length, element } => vec![element; usize::try_from(length).ok()?],
-            LlvmType::Struct(s) => s.body?,
-            _ => return None,
-        };
+    for index in position {
+        let types = parts_of(m, ty, known)?;
         let index = usize::try_from(index).ok().filter(|i| *i < types.len())?;
         if let Tree::Text(text) = place {
             // `undef`, `poison` or zero: so is each part.
