@@ -115,7 +115,10 @@ fn what_the_less_precise_lets_through_the_more_precise_does() {
                     let lost = before.iter().find(|pair| !own.contains(pair));
                     assert_eq!(lost, None, "case {index}: {}={name}\n{text}", interface.name);
                     *more.entry((interface.name, name)).or_default() += own.len() - before.len();
-                    before = own;
+                    // Addresses and subscripts each know what the other does not, where a view is not told apart by its own.
+                    if interface.name != "accesses" || *name == "alias" {
+                        before = own;
+                    }
                 }
             }
         });
