@@ -120,8 +120,10 @@ pub fn is_ll(source: &str) -> bool {
         "define" | "declare" | "source_filename" | "target" | "attributes" => true,
         // MLIR's modules have a name or a body.
         "module" => words.next().is_some_and(|word| word.starts_with("asm")),
+        // In MLIR too a line may begin with the name of a value.
+        first if first.starts_with('%') => words.next() == Some("type"),
         first => {
-            first.starts_with([';', '@', '%', '$'])
+            first.starts_with([';', '@', '$'])
                 || first.starts_with('!') && text[first.len()..].trim_start().starts_with("= !{")
         }
     }
