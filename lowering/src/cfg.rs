@@ -7,7 +7,7 @@
 //! | [`roles`] | what the blocks of a loop are to it: header, latches, exits |
 //! | [`edit`] | changes of blocks that keep the analysis true |
 //! | [`loop_simplify`] | the pass that gives loops a preheader, one latch and exits of their own |
-//! | [`print`] | loops, cycles and dominators as `opt` prints them |
+//! | [`mod@print`] | loops, cycles and dominators as `opt` prints them |
 
 use hashbrown::HashMap;
 use loomir_ir::graph::dominators::DominatorTree;
