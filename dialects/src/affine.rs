@@ -7,7 +7,7 @@
 //! A loop runs while its induction variable is below the least result of its upper bound map, from the greatest result of its lower
 //! bound map, by a positive constant step.
 
-use loomir_ir::{Attr, Registry, Type, dialect};
+use loomir_ir::{Attr, Body, Op, Registry, Type, dialect};
 
 mod access;
 mod dma;
@@ -18,6 +18,11 @@ pub mod parallel;
 mod syntax;
 pub mod validity;
 mod verify;
+
+/// Whether an operation is a loop of the dialect: its variables may be subscripts and bounds of the others.
+pub fn is_loop(body: &Body, op: Op) -> bool {
+    [ForOp::DEF, ParallelOp::DEF].into_iter().any(|def| body.is(op, def))
+}
 
 dialect! {
     /// Affine loops, conditions and accesses.

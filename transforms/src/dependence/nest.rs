@@ -103,6 +103,15 @@ impl Nest {
         self.world = self.world.or(other.world);
     }
 
+    /// The nest with no access known as part of an update: for what may be half of one.
+    pub fn without_updates(self) -> Nest {
+        let mut plain = Nest { world: self.world, ..Nest::default() };
+        for Representative { class, op, iteration } in self.classes {
+            plain.add(Representative { class: Class { update: None, ..class }, op, iteration });
+        }
+        plain
+    }
+
     /// The nest run later: `delay` later at its own level, which is level `depth`. `None` if a number leaves 64 bits.
     pub fn delayed(self, depth: u32, delay: i64) -> Option<Nest> {
         if delay == 0 {

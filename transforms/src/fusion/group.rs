@@ -399,7 +399,7 @@ impl Group {
         if ty != Type::INDEX && ty.integer_width(ir.ctx()) != Some(64) {
             return false;
         }
-        let is_affine = ir.is(member.op, affine::ForOp::DEF);
+        let is_affine = affine::is_loop(ir, member.op);
         let has_value = |atom: &Atom| {
             let value = match atom {
                 Atom::Param(value) => Some(*value),

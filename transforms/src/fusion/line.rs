@@ -126,6 +126,7 @@ impl Entry {
 
     /// Makes its footprint known. Linear in what is inside, once.
     pub(super) fn summarise(&mut self, ir: &Body, program: &Program, forest: &mut Forest, frame: &Frame) {
+        let is_statement = matches!(self, Entry::Statement(..));
         let (items, passive): (Vec<Green>, _) = match self {
             Entry::Statement(item, passive) => (vec![*item], passive),
             Entry::If(conditional, passive) => (forest.guards(*conditional).collect(), passive),
@@ -135,6 +136,10 @@ impl Entry {
             let mut nest = Nest::default();
             for item in items {
                 nest.merge(Nest::of(program, forest, item, frame));
+            }
+            // The other half of its update may be another entry, which goes another way.
+            if is_statement {
+                nest = nest.without_updates();
             }
             let ops = passive.others.iter().copied().chain([passive.op]);
             passive.footprint = Some(Rc::new(Footprint::of(ir, ops, nest)));

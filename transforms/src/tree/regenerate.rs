@@ -350,7 +350,8 @@ impl Emit<'_> {
         if info.dimension.is_some() {
             let mut builder = Builder::new(self.body, InsertPoint::End(block));
             builder.set_loc(self.loc);
-            let state = builder.state(scf::YieldOp::DEF);
+            let is_affine = builder.body().is(op, affine::ForOp::DEF);
+            let state = builder.state(if is_affine { affine::YieldOp::DEF } else { scf::YieldOp::DEF });
             builder.insert(state);
         } else if let Some(terminator) = self.body.terminator(info.block) {
             self.terminator(terminator, yielded, InsertPoint::End(block));
@@ -380,7 +381,7 @@ impl Emit<'_> {
     /// Enters a loop whose variable this is.
     fn open_scope(&mut self, lead: &Origin, variable: Value) {
         let meaning = self.meaning(lead);
-        let affine = self.body.is(self.program.loop_info(lead.of).op, affine::ForOp::DEF);
+        let affine = affine::is_loop(self.body, self.program.loop_info(lead.of).op);
         self.scopes.push(Scope { variable, meaning, affine });
     }
 
@@ -399,14 +400,7 @@ impl Emit<'_> {
         let info = program.loop_info(lead.of);
         let ctx = self.body.ctx().clone();
         if let Some(dimension) = info.dimension {
-            // It does not run in any order any more.
-            let around = outside(&lead.map);
-            let mut state = OperationState::of(&ctx, scf::ForOp::DEF, self.body.loc(info.op)).regions(1);
-            for group in ["lowerBound", "upperBound", "step"] {
-                let value = self.body.op_ref(info.op).operand_group(group).get(dimension).copied();
-                state.operands.extend(value.map(|value| self.resolve(value, &around, at)));
-            }
-            return state;
+            return self.dimension_shell(info.op, dimension, &outside(&lead.map), at);
         }
         let mut state = OperationState::named(self.body.op_name(info.op), self.body.loc(info.op)).regions(1);
         state.properties = self.body.properties(info.op);

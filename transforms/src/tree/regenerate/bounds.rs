@@ -79,7 +79,7 @@ impl Emit<'_> {
         let info = self.program.loop_info(lead.of);
         let ty = self.body.value_type(info.variable);
         let ctx = self.body.ctx().clone();
-        if self.body.is(info.op, affine::ForOp::DEF) {
+        if affine::is_loop(self.body, info.op) {
             let (lower_map, mut operands) = self.affine_bound(lead.of, &range.lower, End::Lower, at);
             let (upper_map, more) = self.affine_bound(lead.of, &range.upper, End::Upper, at);
             let segments = [operands.len() as i64, more.len() as i64, 0];

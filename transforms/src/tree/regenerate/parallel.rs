@@ -2,15 +2,49 @@
 //!
 //! A dimension that is not the whole body of the one before is an operation of its own inside of that one.
 
-use loomir_dialects::affine;
+use loomir_dialects::{affine, scf};
 use loomir_ir::opdef::OPERAND_SEGMENTS;
-use loomir_ir::{Builder, Dict, InsertPoint, OperationState, Type, Value};
+use loomir_ir::{AttrKind, Builder, Dict, InsertPoint, Op, OperationState, Type, Value};
 
 use super::super::green::{Forest, Green, Header, Node, Span};
 use super::super::program::Program;
 use super::{Emit, outside};
+use crate::dependence::form::Form;
 
 impl Emit<'_> {
+    /// The operation, without its block, of a loop that was one dimension of `old` and does not run in any order any more.
+    pub(super) fn dimension_shell(
+        &mut self,
+        old: Op,
+        dimension: usize,
+        around: &[Form],
+        at: InsertPoint,
+    ) -> OperationState {
+        let (ctx, loc) = (self.body.ctx().clone(), self.body.loc(old));
+        let view = self.body.op_ref(old);
+        if !self.body.is(old, affine::ParallelOp::DEF) {
+            let mut state = OperationState::of(&ctx, scf::ForOp::DEF, loc).regions(1);
+            let groups = ["lowerBound", "upperBound", "step"].map(|group| view.operand_group(group));
+            let values: Vec<Value> =
+                groups.iter().filter_map(|group| group.get(dimension)).copied().collect();
+            state.operands = values.into_iter().map(|value| self.resolve(value, around, at)).collect();
+            return state;
+        }
+        let mut state = OperationState::of(&ctx, affine::ForOp::DEF, loc).regions(1);
+        let (for_lower, for_upper) = affine::parallel::bound_operands(view);
+        let segments = [for_lower.len() as i64, for_upper.len() as i64, 0];
+        let (bounds, steps) = (affine::parallel::bounds(view), affine::parallel::steps(view));
+        if let (Some((lower, upper)), Some(step)) = (bounds.get(dimension), steps.get(dimension)) {
+            state.set_attr(&ctx, "lowerBoundMap", ctx.attr(AttrKind::AffineMap(*lower)));
+            state.set_attr(&ctx, "upperBoundMap", ctx.attr(AttrKind::AffineMap(*upper)));
+            state.set_attr(&ctx, "step", ctx.index_attr(*step));
+        }
+        state.set_attr(&ctx, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &segments));
+        let values = for_lower.into_iter().chain(for_upper);
+        state.operands = values.map(|value| self.resolve(value, around, at)).collect();
+        state
+    }
+
     /// Writes a loop of which no other origin gives the form, with the dimensions of that origin's operation that are all of its body.
     pub(super) fn parallel(&mut self, header: &Header, inside: Green, at: InsertPoint) {
         let (program, forest) = (self.program, self.forest);
