@@ -246,14 +246,15 @@ fn from_decimal_exactly(kind: FloatKind, negative: bool, text: &str) -> u128 {
 pub(crate) fn to_text(kind: FloatKind, bits: u128) -> (String, bool) {
     if let Some(parts) = decode(kind, bits) {
         let is_wide = layout(kind).precision > layout(FloatKind::F64).precision;
-        let reads_as = if is_wide { from_literal } else { from_decimal };
-        let reads_back = |text: &str| reads_as(kind, parts.negative, text.trim_start_matches('-')) == bits;
+        let reads_back =
+            |text: &str| !is_wide || from_literal(kind, parts.negative, text.trim_start_matches('-')) == bits;
         let short = decimal(&parts, kind, Some(6));
-        if reads_back(&short) {
+        let is_exact = from_decimal(kind, parts.negative, short.trim_start_matches('-')) == bits;
+        if is_exact && reads_back(&short) {
             return (short, false);
         }
         let long = decimal(&parts, kind, None);
-        if long.contains('.') && (!is_wide || reads_back(&long)) {
+        if long.contains('.') && reads_back(&long) {
             return (long, false);
         }
     }
