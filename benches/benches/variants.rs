@@ -12,7 +12,7 @@ use loomir::ir::{Block, Body, text, verifier};
 use loomir::transforms::tree::raise::raise;
 use loomir::transforms::tree::regenerate::{Rewrite, regenerate};
 use loomir::transforms::tree::{Forest, Green, Node, Red};
-use loomir_benches::{Kind, program};
+use loomir_benches::loops::Loops;
 
 const LOOPS: usize = 1000;
 const VARIANTS: usize = 1_000_000;
@@ -90,7 +90,7 @@ fn main() {
 /// The function of the benchmark.
 fn function() -> Body {
     let ctx = loomir::context();
-    let source = program(Kind::AffineInPlace, LOOPS);
+    let source = Loops::InPlace.program(LOOPS);
     let mut module = text::parse(&ctx, &source, "bench.mlir").expect("the program is well formed");
     let bodies = module.nested_in_order();
     bodies.first().map(|body| body.duplicate()).expect("there is a function")

@@ -1,10 +1,30 @@
 //! `cargo xtask bench`: the benchmarks of `benches/`.
 //!
-//! Without arguments, all of them; the report of `text`, which measures the whole command too and says which targets are met, is kept.
+//! Without arguments, all of them; the reports of those that measure the whole command too, and say which targets are met, are kept.
 
 use crate::Failure;
 use crate::process::{cargo, execute, output};
 use crate::record::{self, Heading};
+
+/// A benchmark whose report is kept.
+struct Report {
+    name: &'static str,
+    title: &'static str,
+    does: &'static str,
+}
+
+const REPORTS: [Report; 2] = [
+    Report {
+        name: "text",
+        title: "Reading, verifying, printing, copying and rewriting text",
+        does: "Programs of 100,000 and 200,000 operations, beside `mlir-opt` 22 in the same run",
+    },
+    Report {
+        name: "fusion",
+        title: "Fusing many loops",
+        does: "Programs of up to 3,000 loops, the whole command, beside `mlir-opt` 22 in the same run",
+    },
+];
 
 /// Arguments go to `cargo bench`.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
@@ -12,15 +32,15 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     if !arguments.is_empty() {
         return execute(bench().args(arguments));
     }
-    let report = output(bench().args(["--bench", "text"]))?;
-    println!("{report}");
-    let heading = Heading {
-        title: "Reading, verifying, printing, copying and rewriting text".into(),
-        does: "Programs of 100,000 and 200,000 operations, beside `mlir-opt` 22 in the same run",
-        command: "cargo xtask bench".into(),
-    };
-    record::keep_report("text", &heading, &format!("Commit {}.\n\n{report}\n", record::commit()))?;
-    execute(bench().args(["--bench", "stages"]))
+    for report in REPORTS {
+        let text = output(bench().args(["--bench", report.name]))?;
+        println!("{text}");
+        let heading =
+            Heading { title: report.title.into(), does: report.does, command: "cargo xtask bench".into() };
+        let text = format!("Commit {}.\n\n{text}\n", record::commit());
+        record::keep_report(report.name, &heading, &text)?;
+    }
+    Ok(())
 }
 
 fn bench() -> std::process::Command {

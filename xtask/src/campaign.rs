@@ -8,8 +8,9 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use crate::Failure;
-use crate::process::cargo;
 use crate::record::{self, Heading};
+use crate::setup::{self, Tools};
+use crate::test::cargo_with;
 
 /// One campaign.
 struct Campaign {
@@ -64,7 +65,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
         }
     }
     let start = Instant::now();
-    let mut values = start_child(campaign, cases, seed, true)?;
+    let mut values = start_child(&setup::run()?, campaign, cases, seed, true)?;
     values.insert(0, ("seconds".into(), start.elapsed().as_secs().to_string()));
     let heading = Heading {
         title: format!("Campaign {name}"),
@@ -75,9 +76,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
 }
 
 /// One percent of each campaign, in the tests' own profile and without a record.
-pub(crate) fn run_samples() -> Result<(), Failure> {
+pub(crate) fn run_samples(tools: &Tools) -> Result<(), Failure> {
     for campaign in CAMPAIGNS {
-        let counts = start_child(campaign, campaign.cases.div_ceil(100), 1, false)?;
+        let counts = start_child(tools, campaign, campaign.cases.div_ceil(100), 1, false)?;
         let counts: Vec<String> = counts.iter().map(|(key, value)| format!("{key}={value}")).collect();
         println!("{}: {}", campaign.name, counts.join(" "));
     }
@@ -86,13 +87,14 @@ pub(crate) fn run_samples() -> Result<(), Failure> {
 
 /// Runs a campaign's program and returns its counts in the order printed.
 fn start_child(
+    tools: &Tools,
     campaign: &Campaign,
     cases: u64,
     seed: u64,
     release: bool,
 ) -> Result<Vec<(String, String)>, Failure> {
     println!("{}: {cases} cases, seed {seed}: {}", campaign.name, campaign.does);
-    let mut child = cargo();
+    let mut child = cargo_with(tools);
     child.args(["run", "--quiet", "--package", campaign.package, "--example", campaign.example]);
     if release {
         child.arg("--release");

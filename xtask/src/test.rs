@@ -40,7 +40,7 @@ const STEPS: &[Step] = &[
         name: "campaigns",
         does: "one percent of each campaign",
         needs_llvm: false,
-        run: |_| campaign::run_samples(),
+        run: campaign::run_samples,
     },
 ];
 
@@ -101,7 +101,7 @@ fn report(rows: &[(&str, &str, Duration, Outcome)], total: Duration) -> Result<(
 
 /// `cargo` with what the tests may use: the folder of LLVM's tools and a Python with islpy. A test whose tool is named
 /// must use it; one whose tool isn't skips itself.
-fn cargo_with(tools: &Tools) -> Command {
+pub(crate) fn cargo_with(tools: &Tools) -> Command {
     let mut cargo = cargo();
     for (variable, tool) in [("LOOMIR_LLVM", &tools.llvm), ("LOOMIR_ISLPY", &tools.islpy)] {
         match tool {

@@ -1,0 +1,80 @@
+//! Fusing many loops, the whole command, beside `mlir-opt -affine-loop-fusion` where it can: what it costs, how that grows, and how many times as much the
+//! peer takes. `cargo xtask bench` keeps the report in `results/fusion.md`.
+//!
+//! Processor time of the whole process, the least of several runs.
+#![allow(clippy::print_stdout)]
+
+use std::path::PathBuf;
+
+use loomir_benches::loops::Loops;
+use loomir_benches::process::{cost, measured_command};
+
+const RUNS: usize = 5;
+/// Seconds that the largest program may take.
+const LIMIT: f64 = 0.5;
+/// Time may grow with the loops to this power.
+const EXPONENT: f64 = 1.2;
+
+fn main() {
+    if measured_command() {
+        return;
+    }
+    println!("Seconds of processor time, the least of {RUNS} runs.\n");
+    println!(
+        "| program | 300 | 1000 | 3000 | exponent from 300 to 3000 | at most {LIMIT} s and {EXPONENT} |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- |");
+    for loops in [Loops::Chain, Loops::ScfChain, Loops::Siblings, Loops::InPlace, Loops::ReadAhead] {
+        let times: Vec<f64> = [300, 1000, 3000].iter().map(|count| own(loops, *count)).collect();
+        let exponent = (times[2] / times[0]).log10();
+        let verdict = if times[2] <= LIMIT && exponent <= EXPONENT { "pass" } else { "**fail**" };
+        let name = loops.name();
+        println!(
+            "| {name} | {:.3} | {:.3} | {:.3} | {exponent:.2} | {verdict} |",
+            times[0], times[1], times[2]
+        );
+    }
+    println!(
+        "\n| program | loops or functions | Loomir | mlir-opt | times | wanted | |\n| --- | --- | --- | --- | --- | --- | --- |"
+    );
+    for (loops, count, wanted) in [
+        (Loops::Chain, 1000, 20.0),
+        (Loops::Siblings, 1000, 200.0),
+        (Loops::InPlace, 100, 200.0),
+        (Loops::Functions, 10_000, 4.0),
+    ] {
+        let Some(theirs) = peer(loops, count) else { continue };
+        let ours = own(loops, count);
+        let times = theirs / ours;
+        let verdict = if times >= wanted { "pass" } else { "**fail**" };
+        println!(
+            "| {} | {count} | {ours:.3} | {theirs:.2} | {times:.0} | {wanted} | {verdict} |",
+            loops.name()
+        );
+    }
+}
+
+/// What the command takes; it fuses under the assumption that the peer makes too.
+fn own(loops: Loops, count: usize) -> f64 {
+    let own = std::env::current_exe().unwrap_or_default();
+    let command = own.ancestors().nth(2).map(|folder| folder.join("loomir")).unwrap_or_default();
+    let words = ["fuse", "-q", "--alias=distinct", "--allow-unregistered-dialect"];
+    least(&command, &words, &loops.program(count), RUNS).unwrap_or(f64::NAN)
+}
+
+fn peer(loops: Loops, count: usize) -> Option<f64> {
+    let prefix = std::env::var_os("LOOMIR_LLVM").map_or(PathBuf::from("/usr/lib/llvm-22"), PathBuf::from);
+    let words = ["-affine-loop-fusion", "--mlir-disable-threading", "--allow-unregistered-dialect"];
+    least(&prefix.join("bin/mlir-opt"), &words, &loops.program(count), 1)
+}
+
+fn least(command: &std::path::Path, words: &[&str], source: &str, runs: usize) -> Option<f64> {
+    let input = std::env::temp_dir().join(format!("loomir-fusion-{}.mlir", std::process::id()));
+    std::fs::write(&input, source).ok()?;
+    let (command, file) = (command.display().to_string(), input.display().to_string());
+    let all: Vec<&str> = [&[command.as_str()], words, &[&file, "-o", "/dev/null"]].concat();
+    let costs = (0..runs).filter_map(|_| cost(&all)).map(|cost| cost.time.as_secs_f64());
+    let least = costs.reduce(f64::min);
+    let _ = std::fs::remove_file(&input);
+    least
+}
