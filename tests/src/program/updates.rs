@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Element, Item, Kind, Operator, Program, ValueId};
+use super::{Element, Expr, Item, Kind, Operator, Program, ValueId};
 
 /// The values that updates load and store, each with its operation: loaded, combined with something else and stored back, in one list of items, by nothing
 /// else used, with nothing between that writes; not in what may run in any order.
@@ -61,7 +61,7 @@ fn collect(items: &[Item], used: &BTreeMap<ValueId, usize>, found: &mut BTreeMap
                     |item: &Item| !matches!(item, Item::Load(..) | Item::Compute(..) | Item::Index(..));
                 let loads = |wanted: ValueId| {
                     before.iter().rev().take_while(|item| !writes(item)).any(|item| {
-                        matches!(item, Item::Load(value, from, at) if *value == wanted && from == memref && at == place)
+                        matches!(item, Item::Load(value, from, at) if *value == wanted && from == memref && are_equal(at, place))
                     })
                 };
                 let old = match (loads(a), loads(b)) {
@@ -76,5 +76,31 @@ fn collect(items: &[Item], used: &BTreeMap<ValueId, usize>, found: &mut BTreeMap
             }
             _ => {}
         }
+    }
+}
+
+/// Whether two lists of subscripts are equal as sums.
+fn are_equal(a: &[Expr], b: &[Expr]) -> bool {
+    a.iter().map(sum).eq(b.iter().map(sum))
+}
+
+/// An index as a number and multiples of what is no sum. Recurses as deep as the generator nests it.
+fn sum(expr: &Expr) -> (i64, BTreeMap<String, i64>) {
+    match expr {
+        Expr::Constant(number) => (*number, BTreeMap::new()),
+        Expr::Add(a, b) => {
+            let ((number, mut terms), (more, others)) = (sum(a), sum(b));
+            for (term, factor) in others {
+                *terms.entry(term).or_insert(0) += factor;
+            }
+            terms.retain(|_, factor| *factor != 0);
+            (number + more, terms)
+        }
+        Expr::Scale(a, factor) => {
+            let (number, terms) = sum(a);
+            let terms = terms.into_iter().map(|(term, own)| (term, own * factor));
+            (number * factor, terms.filter(|(_, own)| *own != 0).collect())
+        }
+        other => (0, BTreeMap::from([(format!("{other:?}"), 1)])),
     }
 }
