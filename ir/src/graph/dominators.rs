@@ -47,21 +47,23 @@ struct Part {
 impl DominatorTree {
     /// The tree of a graph, from `root`.
     pub fn new(graph: &Digraph, root: u32) -> Self {
-        let mut tree = DominatorTree::unreached(graph.len(), root);
-        if !graph.is_empty() {
-            tree.rebuild(|node| graph.successors(node));
-        }
-        tree.renumber();
-        tree
+        Self::of(graph.len(), root, |node| graph.successors(node))
     }
 
     /// The tree of a graph that may change, from `root`.
     pub fn of_mutable(graph: &MutableDigraph, root: u32) -> Self {
-        let mut tree = DominatorTree::unreached(graph.len(), root);
-        if !graph.is_empty() {
-            tree.rebuild(|node| graph.successors(node));
+        Self::of(graph.len(), root, |node| graph.successors(node))
+    }
+
+    /// The tree of `nodes` nodes with these successors.
+    fn of<'g>(nodes: usize, root: u32, successors: impl Fn(u32) -> &'g [u32]) -> Self {
+        let mut tree = DominatorTree::unreached(nodes, root);
+        if nodes > 0 {
+            tree.idom[root as usize] = root;
+            let part = tree.walk(root, successors, |_| true);
+            tree.attach(&part);
+            tree.renumber();
         }
-        tree.renumber();
         tree
     }
 
@@ -79,15 +81,6 @@ impl DominatorTree {
             is_numbered: false,
             scratch: vec![NONE; n],
         }
-    }
-
-    /// Makes all of the tree anew.
-    fn rebuild<'g>(&mut self, successors: impl Fn(u32) -> &'g [u32]) {
-        let mut tree = DominatorTree::unreached(self.idom.len(), self.root);
-        tree.idom[self.root as usize] = self.root;
-        let part = tree.walk(self.root, successors, |_| true);
-        tree.attach(&part);
-        *self = tree;
     }
 
     /// The nodes that `root` reaches through nodes that `enters` accepts, and their dominators in that part of the graph. Linear in it.
