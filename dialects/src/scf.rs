@@ -7,6 +7,7 @@
 use loomir_ir::{Registry, Type, dialect};
 
 pub(crate) mod evaluate;
+pub mod forall;
 mod interfaces;
 mod syntax;
 mod verify;

@@ -641,7 +641,13 @@ impl<'r> Generator<'r> {
         if self.random.chance(16) {
             place.values.truncate(mark);
             let condition = self.condition(place);
-            let otherwise = if self.random.chance(25) { self.one_store(place) } else { Vec::new() };
+            let mut otherwise = if self.random.chance(25) { self.one_store(place) } else { Vec::new() };
+            if self.random.chance(40) {
+                let result = self.value();
+                own.push(Item::Yield(result, value));
+                otherwise.push(Item::Yield(result, *self.random.pick(&place.values)));
+                place.values.push(result);
+            }
             items.push(Item::If(condition, own, otherwise));
         } else {
             items.extend(own);

@@ -258,6 +258,18 @@ pub enum Item {
     Copy(MemRefId, MemRefId),
     /// Ends an allocation's life.
     Dealloc(MemRefId),
+    /// At the end of a side of a conditional: the first value is the second if this side runs. There behind the conditional if both sides say so.
+    Yield(ValueId, ValueId),
+}
+
+/// What both sides of a conditional yield.
+fn results_of(then: &[Item], otherwise: &[Item]) -> Vec<ValueId> {
+    let yields = |item: &Item, wanted: ValueId| matches!(item, Item::Yield(result, _) if *result == wanted);
+    let results = then.iter().filter_map(|item| match item {
+        Item::Yield(result, _) => Some(*result),
+        _ => None,
+    });
+    results.filter(|result| otherwise.iter().any(|item| yields(item, *result))).collect()
 }
 
 impl MemRef {
@@ -338,7 +350,7 @@ fn is_affine_item(item: &Item) -> bool {
             exact && then.iter().chain(otherwise).all(is_affine_item)
         }
         Item::Call(..) => false,
-        Item::Compute(..) | Item::Index(..) | Item::Copy(..) | Item::Dealloc(_) => true,
+        Item::Compute(..) | Item::Index(..) | Item::Copy(..) | Item::Dealloc(_) | Item::Yield(..) => true,
     }
 }
 

@@ -322,7 +322,8 @@ impl Fusion<'_> {
         frame: &Frame,
     ) -> Result<Plan, Missed> {
         let (x, y) = (first.op(self.program), second.op(self.program));
-        if self.body.op_name(x) != self.body.op_name(y) {
+        let mapping = |op| self.body.attr(op, "mapping");
+        if self.body.op_name(x) != self.body.op_name(y) || mapping(x) != mapping(y) {
             return Err(Missed::DifferentKinds);
         }
         if let Some(unsigned) = [first, second].into_iter().find(|group| group.is_unsigned(self.program)) {

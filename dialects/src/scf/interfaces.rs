@@ -3,6 +3,7 @@
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{OpRef, Region, Registry, Value};
 
+use super::forall;
 use crate::interfaces::{
     Bound, Conditional, Decision, Effect, LoopBounds, LoopLike, MemoryEffects, ParallelLike, Step,
 };
@@ -82,6 +83,19 @@ impl ParallelLike for AnyOrder {
     }
 }
 
+/// `scf.forall` as a loop whose iterations may run in any order, if it combines nothing.
+struct Forall;
+
+impl ParallelLike for Forall {
+    fn dimensions(&self, op: OpRef<'_>) -> Vec<LoopBounds> {
+        forall::iteration_space(op, |step| positive_constant(op, step))
+    }
+
+    fn body(&self, op: OpRef<'_>) -> Region {
+        op.region(0)
+    }
+}
+
 /// The iteration space between values of an operation.
 fn between(op: OpRef<'_>, lower: Value, upper: Value, step: Value) -> LoopBounds {
     let step = match positive_constant(op, step) {
@@ -110,6 +124,7 @@ pub(super) fn register(registry: &mut Registry) {
     registry.attach::<dyn Conditional>("scf.if", Box::new(If));
     registry.attach::<dyn ParallelLike>("scf.parallel", Box::new(AnyOrder));
     registry.attach::<dyn MemoryEffects>("scf.parallel", Box::new(Parallel { steps: "step" }));
+    registry.attach::<dyn ParallelLike>("scf.forall", Box::new(Forall));
     registry.attach::<dyn MemoryEffects>("scf.forall", Box::new(Parallel { steps: "dynamicStep" }));
     registry.attach::<dyn MemoryEffects>("scf.while", Box::new(While));
 }

@@ -268,6 +268,10 @@ impl State<'_> {
                 let result = element.apply(*operator, self.value(*a)?, self.value(*b)?);
                 self.set(*value, result);
             }
+            Item::Yield(result, value) => {
+                let value = self.value(*value)?;
+                self.set(*result, value);
+            }
             Item::Index(value, expr) => {
                 let number = self.index(expr)?;
                 self.set(*value, element.of_number(number));

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use super::execute::global_value;
 use super::{
     Callee, Condition, Element, Expr, Item, Kind, Loop, LoopId, MemRef, MemRefId, Operator, Program,
-    Relation, Source, Test, ValueId, row_major,
+    Relation, Source, Test, ValueId, results_of, row_major,
 };
 
 /// A program as text.
@@ -394,6 +394,8 @@ impl Writer<'_> {
                 let (from, to) = (self.ty(*from), self.ty(*to));
                 self.line(&format!("memref.copy {source}, {target} : {from} to {to}"));
             }
+            // Written with the conditional around it.
+            Item::Yield(..) => {}
             Item::Dealloc(memref) => {
                 let (name, ty) = (self.memref(*memref), self.ty(*memref));
                 self.line(&format!("memref.dealloc {name} : {ty}"));
@@ -500,17 +502,33 @@ impl Writer<'_> {
             Condition::Positive(value) => format!("scf.if %p{value}"),
             Condition::All(tests) => self.test(tests),
         };
-        self.line(&format!("{head} {{"));
-        self.depth += 1;
-        self.items(then);
-        self.depth -= 1;
-        if !otherwise.is_empty() {
-            self.line("} else {");
+        let results = results_of(then, otherwise);
+        let close = if head.starts_with("affine") { "affine.yield" } else { "scf.yield" };
+        let types = vec![self.program.element.name(); results.len()].join(", ");
+        match list(&results) {
+            none if none.is_empty() => self.line(&format!("{head} {{")),
+            names => self.line(&format!("{names} = {head} -> ({types}) {{")),
+        }
+        for (number, side) in [then, otherwise].into_iter().enumerate().filter(|(_, side)| !side.is_empty()) {
+            if number == 1 {
+                self.line("} else {");
+            }
             self.depth += 1;
-            self.items(otherwise);
+            self.items(side);
+            if !results.is_empty() {
+                let yielded = |result: &ValueId| {
+                    side.iter().find_map(|item| match item {
+                        Item::Yield(own, value) if own == result => Some(*value),
+                        _ => None,
+                    })
+                };
+                let values: Vec<ValueId> = results.iter().filter_map(yielded).collect();
+                self.line(&format!("{close} {} : {types}", list(&values)));
+            }
             self.depth -= 1;
         }
         self.line("}");
+        results.into_iter().for_each(|result| self.defined(result));
     }
 
     /// A conditional on comparisons, without its regions: a set where that may be.
@@ -710,6 +728,11 @@ fn factor_text(expr: &Expr, name: &mut dyn FnMut(&Expr) -> String) -> String {
         Expr::Constant(number) if *number >= 0 => number.to_string(),
         _ => format!("({})", affine_text(expr, name)),
     }
+}
+
+/// Values as operands, or results.
+fn list(values: &[ValueId]) -> String {
+    values.iter().map(|value| format!("%v{value}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The values that decide conditions.

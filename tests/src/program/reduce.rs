@@ -4,7 +4,7 @@
 //! the items, times the cost of asking.
 
 use super::print::values_of;
-use super::{Condition, Expr, Item, Program, ValueId};
+use super::{Condition, Expr, Item, Program, ValueId, results_of};
 
 impl Program {
     /// A program with as few items as leaving out single ones can give, for which `fails` holds as it does for this one.
@@ -104,11 +104,12 @@ fn mend(items: &mut [Item], defined: &mut Vec<ValueId>, constant: ValueId) {
                     }
                     Condition::Positive(value) => check(value, defined),
                 }
-                for branch in [then, otherwise] {
+                for branch in [&mut *then, &mut *otherwise] {
                     let mark = defined.len();
                     mend(branch, defined, constant);
                     defined.truncate(mark);
                 }
+                defined.extend(results_of(then, otherwise));
             }
             Item::Load(value, _, at) => {
                 at.iter_mut().for_each(|e| mend_index(e, defined));
@@ -118,6 +119,7 @@ fn mend(items: &mut [Item], defined: &mut Vec<ValueId>, constant: ValueId) {
                 at.iter_mut().for_each(|e| mend_index(e, defined));
                 check(value, defined);
             }
+            Item::Yield(_, value) => check(value, defined),
             Item::Compute(value, _, a, b) => {
                 check(a, defined);
                 check(b, defined);

@@ -21,7 +21,7 @@ fn count(items: &[Item], used: &mut BTreeMap<ValueId, usize>) {
     let mut add = |value: &ValueId| *used.entry(*value).or_insert(0) += 1;
     for item in items {
         match item {
-            Item::Store(value, ..) => add(value),
+            Item::Store(value, ..) | Item::Yield(_, value) => add(value),
             Item::Compute(_, _, a, b) => [a, b].into_iter().for_each(&mut add),
             Item::Loop(l) => l
                 .carried

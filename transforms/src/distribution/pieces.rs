@@ -84,13 +84,19 @@ impl Pieces {
             uses.sort_unstable_by_key(|(from, value)| (*from, value.index()));
             uses.dedup();
             let (mut pure, mut writes) = (false, true);
+            let place = self.pieces.len();
             if let Node::Leaf { statement, .. } = forest.get(item) {
                 let info = program.statement(statement);
+                // Behind both sides of a conditional its results are used, which the second side completes.
+                if let Some(conditional) = info.yields_for(ir)
+                    && let Some(first) = self.of_op.insert(conditional, place)
+                {
+                    uses.push((first, ir.result(conditional, 0)));
+                }
                 pure = info.is_pure(ir);
                 writes = info.effects.world.is_some()
                     || info.effects.classes.iter().any(|(class, _)| class.writes);
             }
-            let place = self.pieces.len();
             self.of_op.extend(ops.into_iter().map(|op| (op, place)));
             self.pieces.push(Piece { guards: guards.clone(), item, op, uses, pure, writes });
         }
@@ -137,14 +143,14 @@ impl Pieces {
 
     /// For each place before a piece how many values would have to be handed over a cut there; nothing where one side writes nothing.
     fn crossings(&self) -> Vec<Option<usize>> {
-        let mut last_uses: HashMap<Value, (usize, usize)> = HashMap::new();
+        let mut last_uses: HashMap<(usize, Value), usize> = HashMap::new();
         for (place, piece) in self.pieces.iter().enumerate() {
             for (from, value) in piece.uses.iter().filter(|(from, _)| !self.again[*from]) {
-                last_uses.insert(*value, (*from, place));
+                last_uses.insert((*from, *value), place);
             }
         }
         let mut change = vec![0isize; self.len() + 1];
-        for (from, to) in last_uses.values() {
+        for ((from, _), to) in &last_uses {
             change[from + 1] += 1;
             change[to + 1] -= 1;
         }

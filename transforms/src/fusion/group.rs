@@ -407,7 +407,10 @@ impl Group {
                 Atom::Product(_) | Atom::FloorDiv(..) => None,
             };
             let fits = |value: Value| {
-                let usable = !is_affine || affine::validity::is_valid_dim(ir.op_ref(member.op), value);
+                // What keeps a sum from wrapping is computed of symbols, and not needed of variables.
+                let usable = !is_affine
+                    || affine::validity::is_valid_symbol(ir.op_ref(member.op), value)
+                    || affine::validity::is_induction_variable(ir, value);
                 ir.value_type(value) == ty && usable
             };
             value.is_some_and(fits)

@@ -3,7 +3,8 @@
 //!
 //! The names in brackets are those of the remarks of LLVM's `loop-fusion` where it has one for the reason.
 
-use loomir_dialects::{affine, scf};
+use loomir_dialects::interfaces::ParallelLike;
+use loomir_dialects::scf;
 use loomir_ir::{Block, Body, Diagnostic, Op};
 
 use super::Way;
@@ -15,7 +16,7 @@ use crate::remark::function;
 /// Why a pair was not fused.
 #[derive(Clone, Debug)]
 pub(super) enum Missed {
-    /// One is an `affine.for`, the other an `scf.for`, or the like.
+    /// One is an `affine.for`, the other an `scf.for`, or the like; or their dimensions are mapped to different things.
     DifferentKinds,
     /// This loop compares its variable as unsigned.
     Unsigned(Op),
@@ -121,10 +122,8 @@ pub(super) fn not_merged(body: &Body, first: Op, second: Op, between: Op) -> Dia
 pub(super) fn no_candidate(body: &Body, op: Op) -> Option<Diagnostic> {
     let why = if body.is(op, scf::WhileOp::DEF) {
         "[UnknownTripCount]: Loop has unknown trip count"
-    } else if [scf::ParallelOp::DEF, affine::ParallelOp::DEF].into_iter().any(|def| body.is(op, def)) {
+    } else if body.info(op).interface::<dyn ParallelLike>().is_some() {
         "[CombinesValues]: Its iterations combine values"
-    } else if body.is(op, scf::ForallOp::DEF) {
-        "[UnknownKind]: Loops of this kind are not looked into"
     } else {
         return None;
     };

@@ -2,7 +2,8 @@
 //!
 //! A value of the program is there in a place of the tree if the leaf that computes it stands before, in a sequence around that place, and
 //! runs the iteration whose value is meant. Variables of loops are expressions over the loops around and always there, unless nothing is known of them;
-//! what a loop carries is there inside that loop, which has to be whole. Where several loops of the program run together in any order, no iteration may
+//! what a loop carries is there inside that loop, which has to be whole. Results of a conditional are there behind what yields them, on the same side, and behind
+//! two sides of one condition that both do. Where several loops of the program run together in any order, no iteration may
 //! depend on another one.
 //!
 //! **Cost.** Linear in the operands.
@@ -16,7 +17,7 @@ use super::placed::Arm;
 use super::{Verdict, Witness};
 use crate::dependence::form::Form;
 use crate::dependence::nest::{Frame, Nest, absolute};
-use crate::tree::{Green, Header, HeaderId, LoopId, Node, Origin, Span};
+use crate::tree::{Green, Header, HeaderId, IfId, LoopId, Map, Node, Origin, Span};
 
 /// Judges the items of a sequence that stands in `inside`, the innermost loop of the frame.
 pub(super) fn check(part: &Part<'_>, inside: Option<LoopId>, items: &[Green], arm: Arm) -> Verdict {
@@ -26,6 +27,7 @@ pub(super) fn check(part: &Part<'_>, inside: Option<LoopId>, items: &[Green], ar
         inside,
         visible: HashMap::new(),
         shown: Vec::new(),
+        yielded: Vec::new(),
         open: Vec::new(),
         frame: part.frame.clone(),
         assumed_apart: Vec::new(),
@@ -44,6 +46,8 @@ struct Scope<'a> {
     visible: HashMap<Op, Vec<Vec<Form>>>,
     /// Those operations, in the order in which they came.
     shown: Vec<Op>,
+    /// What was yielded on the sides around.
+    yielded: Vec<Yielded>,
     /// The loops of the program that run in the loops of the tree around.
     open: Vec<Open>,
     /// The loops of the tree around.
@@ -51,6 +55,9 @@ struct Scope<'a> {
     /// Pairs of arguments that were taken not to overlap.
     assumed_apart: Vec<(Value, Value)>,
 }
+
+/// A conditional whose results a side yields, and the iteration of which.
+type Yielded = (Op, Vec<Form>);
 
 /// A loop of the program that is run.
 struct Open {
@@ -65,22 +72,33 @@ impl Scope<'_> {
     /// Items one after the other; afterwards what they compute can be seen. Recurses once a loop or guard, and these nest at most as deep as
     /// they are raised.
     fn sequence(&mut self, items: &[Green]) -> Result<(), Verdict> {
+        // What the guard yields that stands before the item, if it is one of a condition that holds.
+        let mut first: Option<((IfId, Map), Vec<Yielded>)> = None;
         for item in items {
+            let before = first.take();
             match self.part.forest.get(*item) {
                 Node::Empty => {}
                 Node::Sequence { .. } => self.sequence(&self.part.forest.items(*item).collect::<Vec<_>>())?,
                 Node::Versioned { fast, fallback, .. } => {
                     self.sequence(&[if self.arm == Arm::Fast { fast } else { fallback }])?;
                 }
-                Node::Guard { of, map, body, .. } => {
+                Node::Guard { of, map, holds, body } => {
                     let op = self.part.program.if_info(of).op;
-                    let map = self.levels(self.part.forest.map(map), self.frame.depth)?;
+                    let iteration = self.levels(self.part.forest.map(map), self.frame.depth)?;
                     for value in self.part.body.operands(op) {
-                        self.need(value, op, &map)?;
+                        self.need(value, op, &iteration)?;
                     }
-                    let shown = self.shown.len();
+                    let (shown, yielded) = (self.shown.len(), self.yielded.len());
                     self.sequence(&[body])?;
                     self.hide(shown);
+                    let own = self.yielded.split_off(yielded);
+                    match before {
+                        Some((condition, others)) if !holds && condition == (of, map) => {
+                            let both = own.into_iter().filter(|yielded| others.contains(yielded));
+                            both.for_each(|(conditional, iteration)| self.show(conditional, iteration));
+                        }
+                        _ => first = holds.then_some(((of, map), own)),
+                    }
                 }
                 Node::Loop { header, body } => {
                     self.runs_in_any_order(*item, self.part.forest.header(header))?;
@@ -97,6 +115,10 @@ impl Scope<'_> {
                         if self.part.body.num_results(*op) > 0 {
                             self.show(*op, map.clone());
                         }
+                    }
+                    if let Some(of) = self.part.program.statement(statement).yields_for(self.part.body) {
+                        self.yielded.push((of, map.clone()));
+                        self.show(of, map);
                     }
                 }
             }

@@ -1,6 +1,7 @@
 //! The program a tree runs: loops and statements as they were when it was raised.
 //!
-//! Each operation that is neither a loop nor an `if` of the tree is a statement, whatever is inside it, or part of one. What a statement touches is affine in the
+//! Each operation that is neither a loop nor an `if` of the tree is a statement, whatever is inside it, or part of one. The terminators of the sides of an
+//! `if` with results are statements too: each says what the results are where its side runs. What a statement touches is affine in the
 //! loops of the program around it, which are numbered from the outside; values computed in the program are known by name.
 
 use hashbrown::{HashMap, HashSet};
@@ -18,7 +19,7 @@ use crate::dependence::surroundings::Surroundings;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LoopId(pub u32);
 
-/// An `if` of the program: a conditional without results.
+/// An `if` of the program: a conditional.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct IfId(pub u32);
 
@@ -83,9 +84,14 @@ impl StatementInfo {
         self.ops[0]
     }
 
-    /// Whether it only computes.
+    /// Whether it only computes. What yields the results of a conditional also says which side runs.
     pub fn is_pure(&self, body: &Body) -> bool {
-        self.ops.iter().all(|op| body.has_trait(*op, Trait::Pure))
+        self.yields_for(body).is_none() && self.ops.iter().all(|op| body.has_trait(*op, Trait::Pure))
+    }
+
+    /// The conditional whose results it yields.
+    pub fn yields_for(&self, body: &Body) -> Option<Op> {
+        body.parent_op(self.op()).filter(|_| body.has_trait(self.op(), Trait::Terminator))
     }
 }
 

@@ -1,5 +1,6 @@
-//! From IR to the tree. It never fails: what is neither a counted loop, nor a parallel one or an `if` without results, is a statement. A parallel
-//! loop is one loop of the tree for each dimension. Statements that the chosen analysis ties are one (`raise/tie.rs`).
+//! From IR to the tree. It never fails: what is neither a counted loop, nor a parallel one without results or an `if`, is a statement. A parallel
+//! loop is one loop of the tree for each dimension. What a side of an `if` yields is its last statement. Statements that the chosen analysis ties are
+//! one (`raise/tie.rs`).
 //!
 //! **Cost.** Linear in the operations.
 
@@ -108,7 +109,7 @@ pub enum Structure<'b> {
         /// Its body, which ends in a terminator and has a variable for each dimension as arguments.
         block: Block,
     },
-    /// A conditional without results.
+    /// A conditional. If it has results, both regions have a block and yield them.
     If {
         /// What decides it.
         decision: Decision,
@@ -131,13 +132,17 @@ impl<'b> Structure<'b> {
             return (fits && view.num_results() == 0).then_some(Structure::Parallel { dimensions, block });
         }
         let decision = view.info().interface::<dyn Conditional>()?.decision(view)?;
-        if view.num_results() > 0 || view.regions().len() != 2 {
+        if view.regions().len() != 2 {
             return None;
         }
         let (first, second) = (view.region(0), view.region(1));
         let blocks = [Some(ended(first)?), ended(second)];
         let is_whole = blocks[1].is_some() || body.entry_block(second).is_none();
-        is_whole.then_some(Structure::If { decision, blocks })
+        let yields = |block: &Option<Block>| {
+            let end = block.and_then(|block| body.terminator(block));
+            end.map_or(0, |end| body.operands(end).len()) == view.num_results()
+        };
+        (is_whole && blocks.iter().all(yields)).then_some(Structure::If { decision, blocks })
     }
 
     /// How many nodes of the tree it is, one inside the other.
@@ -332,13 +337,24 @@ impl<'a> Raise<'a> {
             let block = block?;
             self.reader.enter(block);
             self.program.sides.insert(block, place.depth);
-            Some(self.block(block, inside))
+            let side = self.block(block, inside);
+            Some(self.yielding(op, block, side, place))
         });
         let of = IfId(self.program.ifs.len() as u32);
         let alike = *self.decisions.entry((place.parent, decision.clone())).or_insert(of);
         self.program.ifs.push(IfInfo { op, decision, condition, bodies, alike });
         let map = self.identity(place.depth);
         self.forest.guards(If { of, map, bodies })
+    }
+
+    /// A side of a conditional that was raised, with what it yields, if that has results.
+    fn yielding(&mut self, conditional: Op, block: Block, side: Green, place: Place) -> Green {
+        let end = self.body.terminator(block).filter(|_| self.body.num_results(conditional) > 0);
+        let Some(end) = end else { return side };
+        let mut yielding = Vec::new();
+        self.statements(&mut vec![end], place, &mut yielding);
+        let yielding = self.forest.sequence(&yielding);
+        self.forest.join(side, yielding)
     }
 
     fn identity(&mut self, depth: u32) -> Map {

@@ -181,6 +181,9 @@ impl Emit<'_> {
     }
 
     fn statement(&mut self, id: StatementId, map: &[Form], at: InsertPoint) {
+        if let Some(conditional) = self.program.statement(id).yields_for(self.body) {
+            return self.yielded(conditional, self.program.statement(id).op(), map, at);
+        }
         for op in &self.program.statement(id).ops {
             let inside = self.body.preorder(*op);
             let used: Vec<Value> =

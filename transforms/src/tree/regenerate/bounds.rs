@@ -153,7 +153,7 @@ impl Emit<'_> {
                 continue;
             };
             // The variable of a loop is no symbol, and stays so.
-            let is_variable = self.scopes.iter().any(|scope| scope.variable == value);
+            let is_variable = affine::validity::is_induction_variable(self.body, value);
             let value = if is_variable { value } else { self.limited(value, offset, number, end, at) };
             let position = operands.iter().position(|known| *known == value).unwrap_or(operands.len());
             if position == operands.len() {

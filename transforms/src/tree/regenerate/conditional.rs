@@ -2,11 +2,16 @@
 //!
 //! The condition is that of the program's operation, in the instance at hand: an `i1` value where one was computed, or the set of an
 //! `affine.if`. A side that stands alone becomes an `if` whose other side does nothing, so no condition is ever negated.
+//!
+//! What a side yields is from there on, inside of it, what the results are. The new `if` has the results that both its sides yield: those of several `if`s where
+//! these became one, and none where what yields them went elsewhere.
 
-use loomir_ir::{Builder, InsertPoint, OperationState, Value};
+use loomir_ir::{Builder, InsertPoint, Op, OperationState, Type, Value};
 
+use super::super::green::{Green, Node};
 use super::super::sides::If;
 use super::Emit;
+use crate::dependence::form::Form;
 
 impl Emit<'_> {
     pub(super) fn conditional(&mut self, If { of, map, bodies }: If, at: InsertPoint) {
@@ -18,6 +23,8 @@ impl Emit<'_> {
         state.operands = operands.into_iter().map(|value| self.resolve(value, forest.map(map), at)).collect();
         state.properties = self.body.properties(old);
         state.attributes = self.body.attributes(old);
+        let results = self.results_of(bodies);
+        state.result_types = results.iter().map(|value| self.body.value_type(*value)).collect::<Vec<Type>>();
         let op = Builder::new(self.body, at).insert(state);
         let is_outermost = self.outermost.is_none();
         self.outermost.get_or_insert(op);
@@ -37,12 +44,40 @@ impl Emit<'_> {
             let own = [index, 0].map(|index| self.body.entry_block(self.body.region(old, index)));
             let like = own.into_iter().flatten().find_map(|block| self.body.terminator(block));
             if let Some(terminator) = like {
-                self.terminator(terminator, Vec::new(), end);
+                let yielded = results.iter().map(|value| self.mapping.value(*value)).collect();
+                self.terminator(terminator, yielded, end);
             }
+        }
+        for (index, old) in results.into_iter().enumerate() {
+            self.mapping.map(old, self.body.result(op, index));
         }
         self.loc = around;
         if is_outermost {
             self.outermost = None;
         }
+    }
+
+    /// What a side yields of a conditional of the program is what its results are, in the rest of the side.
+    pub(super) fn yielded(&mut self, conditional: Op, terminator: Op, map: &[Form], at: InsertPoint) {
+        let values: Vec<Value> = self.body.operands(terminator).collect();
+        for (index, value) in values.into_iter().enumerate() {
+            let new = self.resolve(value, map, at);
+            self.mapping.map(self.body.result(conditional, index), new);
+        }
+    }
+
+    /// The results of conditionals of the program that both sides yield. Linear in the items of both.
+    fn results_of(&self, sides: [Option<Green>; 2]) -> Vec<Value> {
+        let conditionals = |side: Option<Green>| -> Vec<Op> {
+            let items = side.into_iter().flat_map(|side| self.forest.items(side));
+            let yielding = items.filter_map(|item| match self.forest.get(item) {
+                Node::Leaf { statement, .. } => self.program.statement(statement).yields_for(self.body),
+                _ => None,
+            });
+            yielding.collect()
+        };
+        let (mut both, others) = (conditionals(sides[0]), conditionals(sides[1]));
+        both.retain(|conditional| others.contains(conditional));
+        both.into_iter().flat_map(|conditional| self.body.results(conditional)).collect()
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! A dimension that is not the whole body of the one before is an operation of its own inside of that one.
 
+use loomir_dialects::scf::forall::{self, Number};
 use loomir_dialects::{affine, scf};
 use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::{AttrKind, Builder, Dict, InsertPoint, Op, OperationState, Type, Value};
@@ -22,6 +23,17 @@ impl Emit<'_> {
     ) -> OperationState {
         let (ctx, loc) = (self.body.ctx().clone(), self.body.loc(old));
         let view = self.body.op_ref(old);
+        if self.body.is(old, scf::ForallOp::DEF) {
+            let numbers = forall::dimensions(view).get(dimension).copied();
+            let numbers = numbers.into_iter().flatten().collect::<Vec<Number>>();
+            let mut state = OperationState::of(&ctx, scf::ForOp::DEF, loc).regions(1);
+            let value = |number| match number {
+                Number::Value(value) => self.resolve(value, around, at),
+                Number::Constant(number) => self.number(number, Type::INDEX, at),
+            };
+            state.operands = numbers.into_iter().map(value).collect();
+            return state;
+        }
         if !self.body.is(old, affine::ParallelOp::DEF) {
             let mut state = OperationState::of(&ctx, scf::ForOp::DEF, loc).regions(1);
             let groups = ["lowerBound", "upperBound", "step"].map(|group| view.operand_group(group));
@@ -69,6 +81,9 @@ impl Emit<'_> {
         let operands: Vec<Value> = if self.body.is(old, affine::ParallelOp::DEF) {
             affine::parallel::set_dimensions(self.body.op_ref(old), &picked, &mut state);
             self.body.operands(old).collect()
+        } else if self.body.is(old, scf::ForallOp::DEF) {
+            forall::set_dimensions(self.body.op_ref(old), &picked, &mut state);
+            std::mem::take(&mut state.operands)
         } else {
             let groups =
                 ["lowerBound", "upperBound", "step"].map(|group| self.body.op_ref(old).operand_group(group));
@@ -103,7 +118,8 @@ impl Emit<'_> {
         self.known.close();
         self.scopes.truncate(self.scopes.len() - leads.len());
         if let Some(terminator) = self.body.terminator(program.loop_info(lead.of).block) {
-            self.terminator(terminator, Vec::new(), InsertPoint::End(block));
+            let end = self.body.copy_op(terminator, &mut self.mapping);
+            Builder::new(self.body, InsertPoint::End(block)).place(end);
         }
         self.loc = around;
         if is_outermost {
