@@ -6,7 +6,7 @@
 //! [`SymbolTable`]. What is done around passes (verifying, printing) is a [`PassInstrumentation`]. Diagnostics, dumps, times and
 //! statistics come back in a [`Report`], merged in the order of the bodies, whatever the threads did.
 //!
-//! Passes are found by name and anchor in a [`PassRegistry`]: one name may mean different passes on different operations
+//! A pass may need a [`Form`] of its body and gets it. Passes are found by name and anchor in a [`PassRegistry`]: one name may mean different passes on different operations
 //! (`loop-fusion` on `func.func` and on `llvm.func`). A pass that panics fails, with a diagnostic that says whose defect it is.
 
 use std::fmt;
@@ -18,11 +18,14 @@ use rayon::prelude::*;
 use crate::body::Body;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::symbols::SymbolTable;
+use forms::Held;
 
+pub mod forms;
 pub mod instrumentation;
 pub mod pipeline;
 pub mod report;
 
+pub use forms::Form;
 pub use instrumentation::{PassInstrumentation, PassInstrumentor, PassSelection, PrintIr, Scope, VerifyEach};
 pub use pipeline::{Options, PassInfo, PassRegistry, PipelineError};
 pub use report::{Record, Report};
@@ -31,6 +34,21 @@ pub use report::{Record, Report};
 pub trait Pass: Send + Sync {
     /// Its name in pipelines.
     fn name(&self) -> &str;
+
+    /// The forms that a body must be in for it. The manager brings it into them.
+    fn requires(&self) -> &[&'static Form] {
+        &[]
+    }
+
+    /// The forms that a body is in when it is done.
+    fn makes(&self) -> &[&'static Form] {
+        &[]
+    }
+
+    /// The forms that a body is in when it is done if it was before.
+    fn preserves(&self) -> &[&'static Form] {
+        &[]
+    }
 
     /// Changes `body`, whose root is of the kind the pass is anchored on.
     ///
@@ -44,6 +62,8 @@ pub trait Pass: Send + Sync {
 pub struct PassContext<'a> {
     /// The symbols of the operation around the body, as they were before the pipeline entered it.
     pub symbols: &'a SymbolTable,
+    /// Whether passes compare what they keep true on the way with what is.
+    pub checks: bool,
     /// Remarks and warnings, in order.
     pub remarks: Diagnostics,
     /// Counts by name.
@@ -127,10 +147,14 @@ impl PassManager {
     }
 
     fn run_elements(&self, scope: &mut Scope<'_>, instrumentor: &PassInstrumentor, report: &mut Report) {
+        let mut held = Held::default();
         for element in &self.elements {
             match element {
-                Element::Pass(pass, _) => report.append(run_instrumented(&**pass, scope, instrumentor)),
-                Element::Nested(manager) => report.append(manager.run_nested(scope, instrumentor)),
+                Element::Pass(pass, _) => report.append(forms::run(&**pass, scope, instrumentor, &mut held)),
+                Element::Nested(manager) => {
+                    held.clear();
+                    report.append(manager.run_nested(scope, instrumentor));
+                }
             }
             if !report.succeeded() {
                 return;
@@ -190,8 +214,11 @@ impl PassManager {
 fn run_instrumented(pass: &dyn Pass, scope: &mut Scope<'_>, instrumentor: &PassInstrumentor) -> Report {
     let mut report = Report::default();
     let loc = scope.body().root_ref().loc();
+    let checks = instrumentor.checks();
+    let mut run =
+        |pass: &dyn Pass, scope: &mut Scope<'_>, report: &mut Report| run_pass(pass, scope, report, checks);
     // After a panic nobody looks at the body again: the run has failed.
-    let run = AssertUnwindSafe(|| instrumentor.run(pass, scope, &mut report, &mut run_pass));
+    let run = AssertUnwindSafe(|| instrumentor.run(pass, scope, &mut report, &mut run));
     let outcome = catch_unwind(run).unwrap_or_else(|panic| {
         let what = panic.downcast_ref::<&str>().copied();
         let what = what.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
@@ -209,9 +236,14 @@ fn run_instrumented(pass: &dyn Pass, scope: &mut Scope<'_>, instrumentor: &PassI
 }
 
 /// The pass itself.
-fn run_pass(pass: &dyn Pass, scope: &mut Scope<'_>, report: &mut Report) -> Result<(), Diagnostics> {
+fn run_pass(
+    pass: &dyn Pass,
+    scope: &mut Scope<'_>,
+    report: &mut Report,
+    checks: bool,
+) -> Result<(), Diagnostics> {
     let symbols = scope.symbols();
-    let mut cx = PassContext { symbols, remarks: Diagnostics::new(), statistics: Vec::new() };
+    let mut cx = PassContext { symbols, checks, remarks: Diagnostics::new(), statistics: Vec::new() };
     let start = Instant::now();
     let outcome = pass.run(scope.body_mut(), &mut cx);
     report.diagnostics.append(cx.remarks);

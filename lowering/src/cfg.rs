@@ -7,20 +7,28 @@
 //! | [`roles`] | what the blocks of a loop are to it: header, latches, exits |
 //! | [`edit`] | changes of blocks that keep the analysis true |
 //! | [`loop_simplify`] | the pass that gives loops a preheader, one latch and exits of their own |
+//! | [`lcssa`] | the pass that lets values leave loops only as arguments of the blocks behind |
 //! | [`mod@print`] | loops, cycles and dominators as `opt` prints them |
 
 use hashbrown::HashMap;
 use loomir_ir::graph::dominators::DominatorTree;
-use loomir_ir::graph::loops::LoopForest;
+use loomir_ir::graph::loops::{LoopForest, LoopId, NaturalLoop};
 use loomir_ir::graph::{ControlFlow, MutableDigraph};
-use loomir_ir::{Block, Body};
+use loomir_ir::pass::Form;
+use loomir_ir::{Block, Body, Diagnostic, Loc};
 
+pub(crate) mod branch;
 pub mod edit;
+pub mod lcssa;
 pub mod loop_simplify;
 pub mod print;
 pub mod roles;
 
-/// The blocks of a function, with their dominators and loops. Blocks are numbered in the order of the text, new ones behind all others.
+/// The forms that functions can be brought into, each after those it needs.
+pub const FORMS: &[&Form] = &[&loop_simplify::FORM, &lcssa::FORM];
+
+/// The blocks of a function, with their dominators and loops. Blocks are numbered in the order of the text, new ones behind all others; the number of a block that
+/// is erased goes with it.
 #[derive(Clone, Debug)]
 pub struct Analysis {
     blocks: Vec<Block>,
@@ -28,6 +36,19 @@ pub struct Analysis {
     graph: MutableDigraph,
     dominators: DominatorTree,
     loops: LoopForest,
+    upkeep: Upkeep,
+}
+
+/// When dominators are brought up to date.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Upkeep {
+    /// With each change.
+    AtOnce,
+    /// With each change, and everything is compared with an analysis made anew after each [`step`](Analysis::step) that the steps before have paid for: how many blocks
+    /// that is by now.
+    Checked(usize),
+    /// When it is asked for; whether anything has changed since.
+    Later(bool),
 }
 
 impl Analysis {
@@ -42,7 +63,14 @@ impl Analysis {
         }
         let blocks = flow.blocks().to_vec();
         let numbers = blocks.iter().copied().zip(0..).collect();
-        Analysis { blocks, numbers, graph, dominators, loops }
+        Analysis { blocks, numbers, graph, dominators, loops, upkeep: Upkeep::AtOnce }
+    }
+
+    /// The same, which is compared with an analysis made anew after each [`step`](Analysis::step) if `checked`, in a large function after some of them.
+    #[must_use]
+    pub fn checked(mut self, checked: bool) -> Analysis {
+        self.upkeep = if checked { Upkeep::Checked(0) } else { Upkeep::AtOnce };
+        self
     }
 
     /// The block of a number.
@@ -63,7 +91,7 @@ impl Analysis {
         &self.graph
     }
 
-    /// Who dominates whom.
+    /// Who dominates whom; not if that was [put off](Analysis::put_off).
     pub fn dominators(&self) -> &DominatorTree {
         &self.dominators
     }
@@ -77,7 +105,20 @@ impl Analysis {
     pub fn is_true_of(&self, function: &Body) -> bool {
         let anew = Analysis::of(function);
         let same_number = |block: &Block| self.numbers.contains_key(block);
-        if self.blocks.len() != anew.blocks.len() || !anew.blocks.iter().all(same_number) {
+        if self.numbers.len() != anew.blocks.len() || !anew.blocks.iter().all(same_number) {
+            return false;
+        }
+        let mut listed: HashMap<LoopId, usize> = HashMap::new();
+        for node in 0..self.blocks.len() as u32 {
+            for id in self.loops_around(node) {
+                *listed.entry(id).or_default() += 1;
+            }
+        }
+        let is_listed = |(id, own): (LoopId, &NaturalLoop)| {
+            listed.get(&id) == Some(&own.nodes.len())
+                && own.nodes.iter().all(|node| self.loops.contains(id, *node))
+        };
+        if !self.loops.iter().all(is_listed) {
             return false;
         }
         let own = |number: u32| self.number(anew.block(number));
@@ -93,10 +134,29 @@ impl Analysis {
         })
     }
 
+    /// The loops around a block, from the inside out.
+    pub fn loops_around(&self, node: u32) -> impl Iterator<Item = LoopId> + '_ {
+        std::iter::successors(self.loops.innermost(node), |id| self.loops.get(*id).parent)
+    }
+
     /// The headers of the loops around a block, from the inside out.
     fn headers_around(&self, node: u32) -> Vec<u32> {
-        let innermost = self.loops.innermost(node);
-        let around = std::iter::successors(innermost, |id| self.loops.get(*id).parent);
-        around.map(|id| self.loops.get(id).header()).collect()
+        self.loops_around(node).map(|id| self.loops.get(id).header()).collect()
     }
+}
+
+/// The first loop of which `wrong` says something, as the error of a check of form.
+fn loops_out_of_form(
+    function: &Body,
+    wrong: impl Fn(&Analysis, LoopId) -> Option<&'static str>,
+) -> Result<(), Diagnostic> {
+    let analysis = Analysis::of(function);
+    for (id, own) in analysis.loops().iter() {
+        if let Some(wrong) = wrong(&analysis, id) {
+            let first = function.first_op(analysis.block(own.header()));
+            let loc = first.map_or(Loc::UNKNOWN, |op| function.loc(op));
+            return Err(Diagnostic::error(loc, format!("here begins a loop {wrong}")));
+        }
+    }
+    Ok(())
 }

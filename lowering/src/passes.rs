@@ -3,7 +3,7 @@
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::{Body, Diagnostics};
 
-use crate::cfg::loop_simplify;
+use crate::cfg::{lcssa, loop_simplify};
 use crate::{convert_scf_to_cf, convert_to_llvm, lower_affine, lower_to_llvm};
 
 /// A pass that is a function without options.
@@ -59,4 +59,5 @@ const LOWER_TO_LLVM: PassInfo = PassInfo {
 };
 
 /// The passes of this crate.
-pub const PASSES: &[PassInfo] = &[LOWER_AFFINE, SCF_TO_CF, TO_LLVM, LOWER_TO_LLVM, loop_simplify::PASS];
+pub const PASSES: &[PassInfo] =
+    &[LOWER_AFFINE, SCF_TO_CF, TO_LLVM, LOWER_TO_LLVM, loop_simplify::PASS, lcssa::PASS];

@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use loomir::lowering::cfg::FORMS;
 use loomir_testing::graphs::{Tally, run};
 use loomir_testing::peers::Peer;
 
@@ -32,10 +33,10 @@ fn main() -> ExitCode {
         eprintln!("{} of {cases}", tally.cases);
     }
     println!("seed={seed}\ncases={}\nblocks={}\nloops={}", tally.cases, tally.blocks, tally.loops);
-    println!(
-        "functions_with_irreducible_cycles={}\nfunctions_simplified={}",
-        tally.irreducible, tally.simplified
-    );
+    println!("functions_with_irreducible_cycles={}", tally.irreducible);
+    for (form, changed) in FORMS.iter().zip(tally.changed) {
+        println!("functions_changed_by_{}={changed}", form.name.replace('-', "_"));
+    }
     println!("runs_compared={}\ndifferences={failures}", tally.runs);
     ExitCode::from(u8::from(failures > 0))
 }

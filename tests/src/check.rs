@@ -98,14 +98,23 @@ impl Checker {
     /// Whatever is wrong with the source, the pipeline or a pass.
     pub fn transformed(&self, pipeline: &str, source: &str) -> Result<(Body, Diagnostics), Diagnostics> {
         let mut module = self.read(source)?;
+        let remarks = self.run(pipeline, &mut module)?;
+        Ok((module, remarks))
+    }
+
+    /// Runs `pipeline` on a module, verifying between passes and after; returns the remarks.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the pipeline or a pass.
+    pub fn run(&self, pipeline: &str, module: &mut Body) -> Result<Diagnostics, Diagnostics> {
         let manager = self.passes.parse(pipeline).map_err(|error| {
             let mut diagnostics = Diagnostics::new();
             let message = format!("pipeline, at character {}: {}", error.offset + 1, error.message);
             diagnostics.error(loomir::ir::Loc::UNKNOWN, message);
             diagnostics
         })?;
-        let report = manager.run(&mut module, &PassInstrumentor::new().with(VerifyEach));
-        if report.succeeded() { Ok((module, report.diagnostics)) } else { Err(report.diagnostics) }
+        let report = manager.run(module, &PassInstrumentor::new().with(VerifyEach));
+        if report.succeeded() { Ok(report.diagnostics) } else { Err(report.diagnostics) }
     }
 
     /// Reads and verifies.

@@ -4,13 +4,14 @@
 use std::fmt::Write;
 
 use loomir::dialects::interp::Limits;
+use loomir::ir::graph::Digraph;
+use loomir::ir::graph::dominators::DominatorTree;
 use loomir::ir::{Body, Op};
-use loomir::lowering::cfg::Analysis;
-use loomir::lowering::cfg::loop_simplify::{Simplified, loop_simplify};
+use loomir::lowering::cfg::FORMS;
 use loomir::lowering::cfg::print::{Printed, print};
-use loomir::lowering::cfg::roles::Roles;
 
 use crate::behaviour::{Ending, call, show};
+use crate::check::Checker;
 use crate::peers::Peer;
 use crate::random::Random;
 
@@ -25,8 +26,8 @@ pub struct Tally {
     pub loops: u64,
     /// Functions in which a cycle is entered at several places.
     pub irreducible: u64,
-    /// Functions in which some loop was brought into form.
-    pub simplified: u64,
+    /// Functions that each form changed, in the order of [`FORMS`].
+    pub changed: [u64; FORMS.len()],
     /// Runs compared.
     pub runs: u64,
 }
@@ -41,10 +42,16 @@ const PRINTERS: [(Printed, &str); 3] = [
     (Printed::Dominators, "print<domtree>"),
 ];
 
-/// A function called `name` of a few blocks whose branches lead anywhere but to the first. Each block computes a number from that of the block it is entered from, and
-/// decides by it where to go.
+/// A function called `name` of a few blocks whose branches lead anywhere but to the first. Each block computes a number from that of the block it is entered from, one that it may keep
+/// when it is entered again, and one of a block that dominates it; it decides by it where to go.
 pub fn function(random: &mut Random, name: &str) -> String {
     let ends = ends(random);
+    let edges = |(from, end): (usize, &End)| {
+        end.targets().into_iter().map(move |to| (from as u32, to as u32)).collect::<Vec<_>>()
+    };
+    let edges: Vec<(u32, u32)> = ends.iter().enumerate().flat_map(edges).collect();
+    let tree = DominatorTree::new(&Digraph::new(ends.len(), &edges), 0);
+    let dominates = |a: usize, b: usize| tree.dominates(a as u32, b as u32);
     let mut text = format!("define i32 @{name}(i32 %x) {{\n  %v0 = add i32 %x, 1\n");
     for (block, end) in ends.iter().enumerate() {
         if block > 0 {
@@ -54,18 +61,35 @@ pub fn function(random: &mut Random, name: &str) -> String {
                 std::iter::repeat_n(from, times)
             };
             let label = |from: usize| if from == 0 { "%0".to_owned() } else { format!("%b{from}") };
-            let entries: Vec<String> = (ends.iter().enumerate().flat_map(into))
-                .map(|from| format!("[ %v{from}, {} ]", label(from)))
-                .collect();
+            let entries: Vec<usize> = ends.iter().enumerate().flat_map(into).collect();
+            let phi = |value: &dyn Fn(usize) -> String| {
+                let entry = |from: &usize| format!("[ {}, {} ]", value(*from), label(*from));
+                entries.iter().map(entry).collect::<Vec<_>>().join(", ")
+            };
             let number = match entries.is_empty() {
                 true => format!("{block}"),
                 false => {
-                    let _ = writeln!(text, "  %p{block} = phi i32 {}", entries.join(", "));
+                    let keeps: Vec<bool> = (0..ends.len()).map(|_| random.chance(50)).collect();
+                    let kept = |from| match keeps[from] && from != 0 && dominates(block, from) {
+                        true => format!("%q{block}"),
+                        false => format!("%v{from}"),
+                    };
+                    let _ = writeln!(text, "  %p{block} = phi i32 {}", phi(&|from| format!("%v{from}")));
+                    let _ = writeln!(text, "  %q{block} = phi i32 {}", phi(&kept));
                     format!("%p{block}")
                 }
             };
             let _ = writeln!(text, "  %m{block} = mul i32 {number}, 1103515245");
-            let _ = writeln!(text, "  %v{block} = add i32 %m{block}, {}", 12345 + block);
+            let (kept, above) = (!entries.is_empty(), random.below(ends.len()));
+            let kept = if kept { format!("%q{block}") } else { "1".to_owned() };
+            let above = if above != block && tree.is_reachable(block as u32) && dominates(above, block) {
+                format!("%v{above}")
+            } else {
+                "5".to_owned()
+            };
+            let _ = writeln!(text, "  %a{block} = xor i32 {kept}, {above}");
+            let _ = writeln!(text, "  %n{block} = add i32 %m{block}, {}", 12345 + block);
+            let _ = writeln!(text, "  %v{block} = add i32 %n{block}, %a{block}");
         }
         if !matches!(end, End::Branch(_) | End::Return | End::Unreachable) {
             let (shift, bits) = (8 + random.below(12), 1 + random.below(2));
@@ -155,7 +179,7 @@ pub fn run(seed: u64, first: u64, cases: u64, opt: &Peer, tally: &mut Tally) -> 
     Ok(())
 }
 
-/// Holds what is printed of every function of a module against what `opt` prints of it, before and after loops are brought into form; and what they compute, before and
+/// Holds what is printed of every function of a module against what `opt` prints of it, before and after it is brought into each form; and what functions compute, before and
 /// after.
 fn compare(text: &str, opt: &Peer, tally: &mut Tally) -> Result<(), String> {
     let ctx = loomir::context();
@@ -164,27 +188,33 @@ fn compare(text: &str, opt: &Peer, tally: &mut Tally) -> Result<(), String> {
     tally.loops += counts.loops;
     tally.irreducible += counts.irreducible;
     tally.blocks += counts.blocks;
+    for (place, form) in FORMS.iter().enumerate() {
+        let after = in_form(&module, form.name).map_err(|error| format!("{}: {error}", form.name))?;
+        let pairs = printed(&module).into_iter().zip(printed(&after));
+        tally.changed[place] += pairs.filter(|(before, after)| before != after).count() as u64;
+        let compared = compare_printed(&after, opt).and_then(|_| compare_runs(&module, &after, tally));
+        compared.map_err(|difference| format!("after {}: {difference}", form.name))?;
+    }
+    Ok(())
+}
+
+/// A module whose functions were brought into a form, with loops and dominators compared after each step; doing it again must change nothing.
+fn in_form(module: &Body, form: &str) -> Result<Body, String> {
+    let checker = Checker { ctx: module.ctx().clone(), passes: loomir::passes() };
+    let pipeline = format!("builtin.module(llvm.func({form}))");
     let mut after = module.duplicate();
-    for op in functions(&after) {
-        let Some(function) = after.nested_mut(op) else { continue };
-        let (analysis, done) = loop_simplify(function);
-        tally.simplified += u64::from(done.preheaders + done.latches + done.exits > 0);
-        let all = |analysis: &Analysis| {
-            let ids: Vec<_> = analysis.loops().iter().map(|(id, _)| id).collect();
-            ids.into_iter().all(|id| Roles::of(analysis, id).is_simplified())
-        };
-        let is_right = analysis.is_true_of(function) && all(&analysis);
-        if !is_right || loop_simplify(function).1 != Simplified::default() {
-            let shown = loomir::print(function);
-            return Err(format!("not simplified, or the analysis is not true:\n{shown}"));
-        }
+    checker.run(&pipeline, &mut after).map_err(|errors| checker.lines(&errors))?;
+    let mut again = after.duplicate();
+    checker.run(&pipeline, &mut again).map_err(|errors| checker.lines(&errors))?;
+    match printed(&after).into_iter().zip(printed(&again)).find(|(once, twice)| once != twice) {
+        Some((once, twice)) => Err(format!("another time it is\n{twice}\nbut it was\n{once}")),
+        None => Ok(after),
     }
-    let errors = loomir::ir::verifier::verify(&after);
-    if errors.has_errors() {
-        return Err(errors.to_text(&ctx));
-    }
-    compare_printed(&after, opt)?;
-    compare_runs(&module, &after, tally)
+}
+
+/// The functions of a module as text.
+fn printed(module: &Body) -> Vec<String> {
+    functions(module).into_iter().filter_map(|op| module.nested(op)).map(loomir::print).collect()
 }
 
 fn functions(module: &Body) -> Vec<Op> {

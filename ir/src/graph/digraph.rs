@@ -136,6 +136,13 @@ impl MutableDigraph {
         &self.predecessors[node as usize]
     }
 
+    /// The graph as it is now. Linear.
+    pub fn to_digraph(&self) -> Digraph {
+        let edges = |(from, to): (u32, &Vec<u32>)| to.iter().map(move |to| (from, *to)).collect::<Vec<_>>();
+        let edges: Vec<(u32, u32)> = (0..).zip(&self.successors).flat_map(edges).collect();
+        Digraph::new(self.len(), &edges)
+    }
+
     /// Adds a node, whose number is returned.
     pub fn add_node(&mut self) -> u32 {
         self.successors.push(Vec::new());

@@ -168,7 +168,8 @@ impl DominatorTree {
         nodes
     }
 
-    fn children_of(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
+    /// The nodes that a node immediately dominates.
+    pub fn children_of(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
         let some = |node: u32| (node != NONE).then_some(node);
         let first = some(self.first_child[node as usize]);
         std::iter::successors(first, move |child| some(self.next_sibling[*child as usize]))
@@ -370,6 +371,12 @@ impl DominatorTree {
             }
         }
         children
+    }
+
+    /// When a depth-first walk of the tree enters a node: those that a node dominates come behind it, with nothing else between them. It holds of a tree that is
+    /// [numbered](DominatorTree::renumber).
+    pub fn place(&self, node: u32) -> u32 {
+        self.enter[node as usize]
     }
 
     /// The immediate dominator; `None` for the root and for what cannot be reached.

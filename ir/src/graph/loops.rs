@@ -4,10 +4,16 @@
 //! nodes that reach such an edge without passing it. Two loops are disjoint or one is in the other. What cannot be reached is in no loop. A cycle that is
 //! entered at several places has no header and is no natural loop; see [`cycles`](super::cycles).
 //!
+//! A forest can be kept true while the graph changes: nodes come ([`insert`](LoopForest::insert)) and [go](LoopForest::remove), a loop gets
+//! [another header](LoopForest::set_header), an [outer loop](LoopForest::split) of its own, or comes to be [around](LoopForest::enclose) what was in none of its own.
+//! What goes is taken out of the lists at the next [`sweep`](LoopForest::sweep), all at once.
+//!
 //! Orders are LLVM's: of the nodes of a loop the header first, then reverse postorder; of the loops in a loop reverse postorder of their headers; of the outermost
 //! loops postorder.
 
-use super::digraph::{Digraph, representative};
+use hashbrown::HashSet;
+
+use super::digraph::{Digraph, MutableDigraph, representative};
 use super::dominators::DominatorTree;
 
 /// A loop of a [`LoopForest`].
@@ -28,7 +34,7 @@ pub struct NaturalLoop {
 }
 
 /// The natural loops of a graph.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct LoopForest {
     loops: Vec<NaturalLoop>,
     top: Vec<LoopId>,
@@ -44,6 +50,12 @@ impl NaturalLoop {
 }
 
 impl LoopForest {
+    /// The loops of what `root` reaches in a graph that may change. Linear, as [`LoopForest::new`].
+    pub fn of_mutable(graph: &MutableDigraph, dominators: &DominatorTree, root: u32) -> LoopForest {
+        let graph = graph.to_digraph();
+        LoopForest::new(&graph, &graph.reversed(), dominators, root)
+    }
+
     /// The loops of what `root` reaches. `reversed` is the graph turned around, `dominators` its dominator tree. Linear in the graph, but for nodes of nested
     /// loops, which count once a loop.
     pub fn new(graph: &Digraph, reversed: &Digraph, dominators: &DominatorTree, root: u32) -> LoopForest {
@@ -124,13 +136,7 @@ impl LoopForest {
                 at = self.loops[around.0 as usize].parent;
             }
         }
-        let mut pending = self.top.clone();
-        while let Some(id) = pending.pop() {
-            let around =
-                self.loops[id.0 as usize].parent.map_or(0, |parent| self.loops[parent.0 as usize].depth);
-            self.loops[id.0 as usize].depth = around + 1;
-            pending.extend_from_slice(&self.loops[id.0 as usize].children);
-        }
+        self.set_depths(self.top.clone());
     }
 
     /// Takes in a new node, the last, which is in `innermost` and the loops around it. It stands behind their other nodes. Linear in how deep it nests.
@@ -144,14 +150,133 @@ impl LoopForest {
         }
     }
 
-    /// How many loops there are.
-    pub fn len(&self) -> usize {
-        self.loops.len()
+    /// Takes a node out of all loops. It stays in their lists until the next [`sweep`](LoopForest::sweep).
+    pub fn remove(&mut self, node: u32) {
+        self.innermost[node as usize] = None;
     }
 
-    /// Whether there are none.
+    /// Makes a node of a loop its header. Linear in the loop.
+    pub fn set_header(&mut self, id: LoopId, header: u32) {
+        let nodes = &mut self.loops[id.0 as usize].nodes;
+        if let Some(at) = nodes.iter().position(|node| *node == header) {
+            nodes[..=at].rotate_right(1);
+        }
+    }
+
+    /// Makes two loops of one whose nodes but `inner` belong to a loop around it, of another header. `inner` begins with the header of the loop that was, which stays
+    /// that of the inner loop. Returns the outer one. Linear in the loop.
+    pub fn split(&mut self, id: LoopId, header: u32, inner: Vec<u32>) -> LoopId {
+        let outer = LoopId(self.loops.len() as u32);
+        let nodes = std::mem::replace(&mut self.loops[id.0 as usize].nodes, inner);
+        let (parent, depth) = (self.get(id).parent, self.get(id).depth);
+        for node in &nodes {
+            if self.innermost[*node as usize] == Some(id) {
+                self.innermost[*node as usize] = Some(outer);
+            }
+        }
+        for at in 0..self.get(id).nodes.len() {
+            let node = self.get(id).nodes[at];
+            if self.innermost[node as usize] == Some(outer) {
+                self.innermost[node as usize] = Some(id);
+            }
+        }
+        let children = std::mem::take(&mut self.loops[id.0 as usize].children);
+        let inner: HashSet<u32> = self.get(id).nodes.iter().copied().collect();
+        let is_in_inner = |child: &LoopId| inner.contains(&self.get(*child).header());
+        let (own, mut others): (Vec<_>, Vec<_>) = children.into_iter().partition(is_in_inner);
+        for child in &others {
+            self.loops[child.0 as usize].parent = Some(outer);
+        }
+        self.loops[id.0 as usize].children = own;
+        others.push(id);
+        self.replace_child(parent, id, Some(outer));
+        self.loops.push(NaturalLoop { parent, children: others, nodes, depth });
+        self.loops[id.0 as usize].parent = Some(outer);
+        self.set_header(outer, header);
+        self.set_depths(vec![id]);
+        outer
+    }
+
+    /// Makes a loop of nodes, the first of which is its header, within `parent`. What is in another loop directly in that one comes into the new loop with all of it, a loop of
+    /// the header `gone` as its own nodes. Linear in the nodes times how deep they nest.
+    pub fn enclose(&mut self, parent: Option<LoopId>, nodes: Vec<u32>, gone: u32) -> LoopId {
+        let own = LoopId(self.loops.len() as u32);
+        let depth = parent.map_or(0, |parent| self.get(parent).depth) + 1;
+        self.loops.push(NaturalLoop { parent, children: Vec::new(), nodes: Vec::new(), depth });
+        for node in &nodes {
+            let Some(mut at) = self.innermost[*node as usize].filter(|at| Some(*at) != parent) else {
+                self.innermost[*node as usize] = Some(own);
+                continue;
+            };
+            while let Some(around) =
+                self.get(at).parent.filter(|around| Some(*around) != parent && *around != own)
+            {
+                at = around;
+            }
+            if self.get(at).parent != Some(own) {
+                self.replace_child(parent, at, None);
+                self.loops[at.0 as usize].parent = Some(own);
+                self.loops[own.0 as usize].children.push(at);
+            }
+        }
+        let dissolved =
+            self.innermost[gone as usize].filter(|id| *id != own && self.get(*id).header() == gone);
+        if let Some(dissolved) = dissolved {
+            let inner = std::mem::take(&mut self.loops[dissolved.0 as usize].children);
+            for child in &inner {
+                self.loops[child.0 as usize].parent = Some(own);
+            }
+            self.replace_child(Some(own), dissolved, None);
+            self.loops[own.0 as usize].children.extend(inner);
+            for node in self.loops[dissolved.0 as usize].nodes.drain(..) {
+                let innermost = &mut self.innermost[node as usize];
+                if *innermost == Some(dissolved) {
+                    *innermost = Some(own);
+                }
+            }
+        }
+        self.loops[own.0 as usize].nodes = nodes;
+        match parent {
+            Some(parent) => self.loops[parent.0 as usize].children.push(own),
+            None => self.top.push(own),
+        }
+        self.set_depths(vec![own]);
+        own
+    }
+
+    /// Puts another loop, or none, in the place of one among those of `parent`.
+    fn replace_child(&mut self, parent: Option<LoopId>, child: LoopId, by: Option<LoopId>) {
+        let list = match parent {
+            Some(parent) => &mut self.loops[parent.0 as usize].children,
+            None => &mut self.top,
+        };
+        if let Some(at) = list.iter().position(|own| *own == child) {
+            match by {
+                Some(other) => list[at] = other,
+                None => drop(list.swap_remove(at)),
+            }
+        }
+    }
+
+    /// Gives loops, and those in them, the depth that follows from their parents'.
+    fn set_depths(&mut self, mut pending: Vec<LoopId>) {
+        while let Some(id) = pending.pop() {
+            let around = self.get(id).parent.map_or(0, |parent| self.get(parent).depth);
+            self.loops[id.0 as usize].depth = around + 1;
+            pending.extend_from_slice(&self.loops[id.0 as usize].children);
+        }
+    }
+
+    /// Takes what was removed out of the lists. Linear in the nodes, counted once a loop.
+    pub fn sweep(&mut self) {
+        for own in &mut self.loops {
+            own.nodes.retain(|node| self.innermost[*node as usize].is_some());
+        }
+    }
+
+    /// Whether there are no loops.
     pub fn is_empty(&self) -> bool {
-        self.loops.is_empty()
+        self.top.is_empty()
     }
 
     /// The loops that are in no other.
@@ -166,7 +291,18 @@ impl LoopForest {
 
     /// All loops, inner ones before those around them.
     pub fn iter(&self) -> impl Iterator<Item = (LoopId, &NaturalLoop)> {
-        self.loops.iter().enumerate().map(|(id, own)| (LoopId(id as u32), own))
+        self.outer_first().into_iter().rev().map(|id| (id, self.get(id)))
+    }
+
+    /// All loops, each before those in it.
+    pub fn outer_first(&self) -> Vec<LoopId> {
+        let mut order = Vec::new();
+        let mut pending = self.top.clone();
+        while let Some(id) = pending.pop() {
+            order.push(id);
+            pending.extend(self.get(id).children.iter().rev());
+        }
+        order
     }
 
     /// The innermost loop that holds a node.
@@ -218,7 +354,7 @@ mod tests {
                 .map(|header| (header, natural_loop(&graph, &tree, header)))
                 .filter(|(_, nodes)| !nodes.is_empty())
                 .collect();
-            assert_eq!(forest.len(), expected.len(), "{graph:?}");
+            assert_eq!(forest.iter().count(), expected.len(), "{graph:?}");
             for (id, own) in forest.iter() {
                 let nodes: BTreeSet<u32> = own.nodes.iter().copied().collect();
                 assert_eq!(nodes.len(), own.nodes.len(), "nodes stand once: {graph:?}");

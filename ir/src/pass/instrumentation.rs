@@ -73,6 +73,11 @@ pub trait PassInstrumentation: Send + Sync {
         report: &mut Report,
         run: &mut RunPass<'_>,
     ) -> Result<(), Diagnostics>;
+
+    /// Whether passes shall compare what they keep true on the way with what is, and forms be checked.
+    fn checks(&self) -> bool {
+        false
+    }
 }
 
 /// How a [`PassManager`](super::PassManager) runs: what is done around each pass, and whether in threads.
@@ -104,6 +109,10 @@ impl PassInstrumentor {
 
     pub(super) fn is_threaded(&self) -> bool {
         !self.sequential
+    }
+
+    pub(super) fn checks(&self) -> bool {
+        self.instrumentations.iter().any(|instrumentation| instrumentation.checks())
     }
 
     /// Runs a pass, with `run`, inside of everything.
@@ -138,6 +147,10 @@ fn run_inside(
 pub struct VerifyEach;
 
 impl PassInstrumentation for VerifyEach {
+    fn checks(&self) -> bool {
+        true
+    }
+
     fn around(
         &self,
         pass: &dyn Pass,

@@ -2,10 +2,11 @@
 
 use hashbrown::HashSet;
 use loomir_dialects::llvm;
-use loomir_ir::graph::loops::LoopId;
+use loomir_ir::graph::dominators::DominatorTree;
+use loomir_ir::graph::loops::{LoopForest, LoopId};
 use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Type, Value};
 
-use super::Analysis;
+use super::{Analysis, Upkeep};
 
 impl Analysis {
     /// Puts a new block on some of the edges into `to`, given by branch and number of the successor. It takes the arguments of `to` and hands them on, and stands behind
@@ -24,9 +25,7 @@ impl Analysis {
         let mut builder = Builder::new(function, InsertPoint::End(block));
         let state = builder.state(llvm::BrOp::DEF).operands(&arguments).successors(&[to]);
         builder.insert(state);
-        let node = self.graph.add_node();
-        self.blocks.push(block);
-        self.numbers.insert(block, node);
+        let node = self.add_node(block);
         let to = self.number(to);
         for (branch, index) in edges {
             function.set_successor(*branch, *index, block);
@@ -36,45 +35,209 @@ impl Analysis {
             }
         }
         self.graph.add_edge(node, to);
-        self.dominators.node_inserted(&self.graph, to);
+        match &mut self.upkeep {
+            Upkeep::Later(is_stale) => *is_stale = true,
+            _ => self.dominators.node_inserted(&self.graph, to),
+        }
         // It is in a loop that it both comes from and leads back to.
-        let mut around = std::iter::successors(self.loops.innermost(to), |id| self.loops.get(*id).parent);
+        let mut around = self.loops_around(to);
         let comes_from =
             |id: &LoopId| self.graph.predecessors(node).iter().any(|from| self.loops.contains(*id, *from));
         let innermost = around.find(comes_from);
+        drop(around);
         self.loops.insert(innermost);
         block
     }
 
-    /// Numbers the dominators, so that questions about them are quick again. Linear.
-    pub fn renumber(&mut self) {
+    /// A number for a new block. Dominators and loops know nothing of it.
+    fn add_node(&mut self, block: Block) -> u32 {
+        let node = self.graph.add_node();
+        self.blocks.push(block);
+        self.numbers.insert(block, node);
+        node
+    }
+
+    /// Makes a block that nothing leads to yet, in a loop and those around it; it stands behind `after` in the text.
+    pub fn new_block(
+        &mut self,
+        function: &mut Body,
+        types: &[Type],
+        after: Block,
+        innermost: Option<LoopId>,
+    ) -> Block {
+        let block = function.create_block(function.block_region(after), Some(after), types);
+        self.add_node(block);
+        self.dominators.add_node();
+        self.loops.insert(innermost);
+        block
+    }
+
+    /// Takes in that a block ends with another branch now. What that makes of loops is for [`loops_mut`](Analysis::loops_mut) or [`prune`](Analysis::prune). Linear in the
+    /// edges out of the block, but for what [`DominatorTree`] costs.
+    pub fn branch_changed(&mut self, function: &Body, block: Block) {
+        let from = self.number(block);
+        let mut gone = self.graph.successors(from).to_vec();
+        let mut come: Vec<u32> = function.block_successors(block).map(|to| self.number(to)).collect();
+        gone.sort_unstable();
+        come.sort_unstable();
+        subtract_common(&mut gone, &mut come);
+        let puts_off = matches!(self.upkeep, Upkeep::Later(_));
+        if puts_off {
+            self.upkeep = Upkeep::Later(true);
+        }
+        // What is added first keeps what both lead to reachable.
+        for to in come {
+            self.graph.add_edge(from, to);
+            if !puts_off {
+                self.dominators.edge_added(&self.graph, from, to);
+            }
+        }
+        for to in gone {
+            self.graph.remove_edge(from, to);
+            if !puts_off {
+                self.dominators.edge_removed(&self.graph, from, to);
+            }
+        }
+    }
+
+    /// The loops, for whoever knows what a change made of them.
+    pub fn loops_mut(&mut self) -> &mut LoopForest {
+        &mut self.loops
+    }
+
+    /// Erases a block that nothing leads to, with what is in it.
+    pub fn erase_block(&mut self, function: &mut Body, block: Block) {
+        let node = self.number(block);
+        for to in self.graph.successors(node).to_vec() {
+            self.graph.remove_edge(node, to);
+        }
+        self.numbers.remove(&block);
+        self.loops.remove(node);
+        function.erase_block(block);
+    }
+
+    /// Erases what nothing leads to any more, and finds loops anew: those that can't be reached are gone, and what was around them may be. Returns how many blocks went. Linear.
+    pub fn prune(&mut self, function: &mut Body) -> usize {
+        self.refresh();
+        let blocks = unreachable_blocks(function);
+        for block in &blocks {
+            clear(function, *block);
+        }
+        for block in &blocks {
+            self.erase_block(function, *block);
+        }
+        self.loops = LoopForest::of_mutable(&self.graph, &self.dominators, 0);
+        blocks.len()
+    }
+
+    /// Leaves dominators as they are until [`settle`](Analysis::settle), which then costs what making them costs: for changes all over a function.
+    pub fn put_off(&mut self) {
+        if self.upkeep == Upkeep::AtOnce {
+            self.upkeep = Upkeep::Later(false);
+        }
+    }
+
+    /// Brings everything up to date and numbers the dominators, so that questions about them are quick. Linear.
+    pub fn settle(&mut self) {
+        self.refresh();
+        if matches!(self.upkeep, Upkeep::Later(_)) {
+            self.upkeep = Upkeep::AtOnce;
+        }
         self.dominators.renumber();
+        self.loops.sweep();
+    }
+
+    /// Brings dominators up to date.
+    fn refresh(&mut self) {
+        if self.upkeep == Upkeep::Later(true) {
+            self.dominators = DominatorTree::of_mutable(&self.graph, 0);
+            self.upkeep = Upkeep::Later(false);
+        }
+    }
+
+    /// Says that a step of a change is done: if it is [`checked`](Analysis::checked), what is known must be what is true.
+    ///
+    /// # Panics
+    /// If it is not: a defect of the step.
+    pub fn step(&mut self, function: &Body, name: &str) {
+        if let Upkeep::Checked(paid) = &mut self.upkeep {
+            *paid += BLOCKS_A_STEP;
+            if *paid >= self.blocks.len() {
+                *paid = 0;
+                self.check(function, name);
+            }
+        }
+    }
+
+    /// Says that a change is done, which [settles](Analysis::settle) everything.
+    ///
+    /// # Panics
+    /// As [`step`](Analysis::step).
+    pub fn finish(&mut self, function: &Body, name: &str) {
+        self.settle();
+        if matches!(self.upkeep, Upkeep::Checked(_)) {
+            self.check(function, name);
+        }
+    }
+
+    fn check(&mut self, function: &Body, name: &str) {
+        self.settle();
+        assert!(self.is_true_of(function), "after a step of {name} the loops or dominators are others");
     }
 }
 
-/// Erases the blocks of a function that nothing leads to; returns how many. Linear.
-pub fn erase_unreachable(function: &mut Body) -> usize {
+/// How many blocks may be compared for each step of a change.
+const BLOCKS_A_STEP: usize = 1000;
+
+/// Takes what is in both of two sorted lists out of both.
+fn subtract_common(a: &mut Vec<u32>, b: &mut Vec<u32>) {
+    let (mut only_a, mut only_b) = (Vec::new(), Vec::new());
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() || j < b.len() {
+        match (a.get(i), b.get(j)) {
+            (Some(x), Some(y)) if x == y => (i, j) = (i + 1, j + 1),
+            (Some(x), y) if y.is_none_or(|y| x < y) => {
+                only_a.push(*x);
+                i += 1;
+            }
+            (_, y) => {
+                only_b.extend(y);
+                j += 1;
+            }
+        }
+    }
+    (*a, *b) = (only_a, only_b);
+}
+
+/// The blocks of a function that nothing leads to from its entry. Linear.
+pub fn unreachable_blocks(function: &Body) -> Vec<Block> {
     let region = function.region(function.root(), 0);
-    let Some(entry) = function.entry_block(region) else { return 0 };
+    let Some(entry) = function.entry_block(region) else { return Vec::new() };
     let mut reached = HashSet::new();
     reached.insert(entry);
     let mut pending = vec![entry];
     while let Some(block) = pending.pop() {
         pending.extend(function.block_successors(block).filter(|to| reached.insert(*to)));
     }
-    let blocks: Vec<Block> = function.blocks(region).filter(|block| !reached.contains(block)).collect();
-    // Their operations may use each other's results in any order.
-    for block in &blocks {
-        let mut ops: Vec<Op> = function.ops(*block).collect();
-        while let Some(op) = ops.pop() {
-            function.set_operands(op, &[]);
+    function.blocks(region).filter(|block| !reached.contains(block)).collect()
+}
+
+/// Erases the operations of a block that goes with others: they may use each other's results in any order.
+fn clear(function: &mut Body, block: Block) {
+    for op in function.ops(block).collect::<Vec<_>>() {
+        function.set_operands(op, &[]);
+        let successors = function.successors(op).len();
+        for index in 0..successors {
+            function.set_successor(op, index, block);
         }
     }
+}
+
+/// Erases the blocks of a function that nothing leads to; returns how many. Linear.
+pub fn erase_unreachable(function: &mut Body) -> usize {
+    let blocks = unreachable_blocks(function);
     for block in &blocks {
-        let ops: Vec<Op> = function.ops(*block).collect();
-        for op in ops.into_iter().rev() {
-            function.erase(op);
-        }
+        clear(function, *block);
     }
     for block in &blocks {
         function.erase_block(*block);

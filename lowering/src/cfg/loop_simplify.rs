@@ -4,57 +4,114 @@
 //! nothing leads to go first. Loops are brought into form from the inside out; a block that is put on edges is a block of the analysis at once, so an exit made for an inner
 //! loop serves those around it.
 //!
+//! A header may be that of two loops of the program, one in the other: `for (…) for (…)` with nothing between them. They are told apart as LLVM does, by an argument of the
+//! header that some backedges hand on unchanged: these belong to the inner loop, all others to an outer one that gets a header of its own. It isn't done with
+//! eight backedges or more, or if the loop has a call that says it is convergent, which control flow must not be changed around. Arguments of a header that are one and the same
+//! value from before the loop on all edges go.
+//!
 //! Never refuses: any branch of the dialect can be made to lead elsewhere. Linear in the blocks of each loop, so in the function times the depth of its nests.
 
+use hashbrown::HashSet;
+use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::pass::{Pass, PassContext, PassInfo};
-use loomir_ir::{Block, Body, Diagnostics, Op};
+use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc, Op, Value};
 
-use super::Analysis;
-use super::edit::erase_unreachable;
+use super::branch::{branches_into, change_operands, successor_operands};
+use super::edit::{erase_unreachable, unreachable_blocks};
 use super::roles::Roles;
+use super::{Analysis, loops_out_of_form};
+
+/// So many backedges are all taken for those of one loop.
+const MAX_BACKEDGES: usize = 8;
 
 /// What was done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Simplified {
     /// Preheaders that were made.
     pub preheaders: usize,
+    /// Loops that were taken out of one with the same header.
+    pub nests: usize,
     /// Latches that were made.
     pub latches: usize,
     /// Exits that were made.
     pub exits: usize,
+    /// Arguments of headers that were one value.
+    pub arguments: usize,
     /// Blocks that went, as nothing led to them.
     pub erased: usize,
 }
 
 /// Brings every loop of a function into form. The analysis that is returned holds for what the function is then.
-pub fn loop_simplify(function: &mut Body) -> (Analysis, Simplified) {
+pub fn loop_simplify(function: &mut Body, checks: bool) -> (Analysis, Simplified) {
     let mut done = Simplified { erased: erase_unreachable(function), ..Simplified::default() };
-    let mut analysis = Analysis::of(function);
-    let loops: Vec<LoopId> = analysis.loops().iter().map(|(id, _)| id).collect();
-    for id in loops {
-        simplify(function, &mut analysis, id, &mut done);
+    let mut analysis = Analysis::of(function).checked(checks);
+    analysis.put_off();
+    // Inner loops are taken from the end.
+    let mut pending = analysis.loops().outer_first();
+    while let Some(id) = pending.pop() {
+        make_preheader(function, &mut analysis, id, &mut done);
+        fold_arguments(function, &analysis, id, &mut done);
+        while let Some(outer) = split_header(function, &mut analysis, id) {
+            done.nests += 1;
+            fold_arguments(function, &analysis, id, &mut done);
+            pending.push(outer);
+        }
+        make_latch(function, &mut analysis, id, &mut done);
+        make_exits(function, &mut analysis, id, &mut done);
+        analysis.step(function, NAME);
     }
-    analysis.renumber();
+    // What is one value now may have made another argument one.
+    let mut pending = analysis.loops().outer_first();
+    while let Some(id) = pending.pop() {
+        pending.extend(fold_arguments(function, &analysis, id, &mut done));
+    }
+    analysis.finish(function, NAME);
     (analysis, done)
 }
 
-fn simplify(function: &mut Body, analysis: &mut Analysis, id: LoopId, done: &mut Simplified) {
+fn make_preheader(function: &mut Body, analysis: &mut Analysis, id: LoopId, done: &mut Simplified) {
     let roles = Roles::of(analysis, id);
-    let header = analysis.block(roles.header);
     if roles.preheader.is_none() {
+        let header = analysis.block(roles.header);
         let (edges, after) = edges_into(function, header, |from| !is_inside(analysis, id, from));
         if let Some(after) = after {
             analysis.insert_block(function, &edges, header, after);
             done.preheaders += 1;
         }
     }
+}
+
+fn make_latch(function: &mut Body, analysis: &mut Analysis, id: LoopId, done: &mut Simplified) {
+    let header = analysis.block(analysis.loops().get(id).header());
     let (edges, after) = edges_into(function, header, |from| is_inside(analysis, id, from));
     if let (true, Some(after)) = (edges.len() > 1, after) {
-        analysis.insert_block(function, &edges, header, after);
+        let latch = analysis.insert_block(function, &edges, header, after);
+        move_annotation(function, &edges, latch);
         done.latches += 1;
     }
-    for exit in roles.exits {
+}
+
+/// What is said of a loop stands at the branch of its latch.
+fn move_annotation(function: &mut Body, edges: &[(Op, usize)], latch: Block) {
+    let annotations: Vec<_> = edges.iter().map(|(op, _)| function.attr(*op, ANNOTATION)).collect();
+    let Some(annotation) = annotations[0].filter(|_| annotations.iter().all(|own| *own == annotations[0]))
+    else {
+        return;
+    };
+    for (op, _) in edges {
+        function.remove_attr(*op, ANNOTATION);
+    }
+    if let Some(branch) = function.terminator(latch) {
+        function.set_attr(branch, ANNOTATION, annotation);
+    }
+}
+
+/// The attribute of a latch's branch that says what is known of the loop.
+pub(super) const ANNOTATION: &str = "loop_annotation";
+
+fn make_exits(function: &mut Body, analysis: &mut Analysis, id: LoopId, done: &mut Simplified) {
+    for exit in Roles::of(analysis, id).exits {
         let exit = analysis.block(exit);
         let is_shared = function.predecessors(exit).any(|from| !is_inside(analysis, id, from));
         if is_shared {
@@ -65,6 +122,108 @@ fn simplify(function: &mut Body, analysis: &mut Analysis, id: LoopId, done: &mut
             }
         }
     }
+}
+
+/// Replaces arguments of a header that every edge hands itself or one other value, which is from before the loop. The loop has a preheader. Linear in the edges' operands.
+/// Returns the loops whose headers were handed such an argument.
+fn fold_arguments(
+    function: &mut Body,
+    analysis: &Analysis,
+    id: LoopId,
+    done: &mut Simplified,
+) -> Vec<LoopId> {
+    let header = analysis.block(analysis.loops().get(id).header());
+    let arguments: Vec<Value> = function.arguments(header).collect();
+    let mut others: Vec<Vec<Value>> = vec![Vec::new(); arguments.len()];
+    let branches = branches_into(function, [header]);
+    for op in &branches {
+        let targets = function.successors(*op);
+        let operands = successor_operands(function, *op);
+        for (_, operands) in targets.zip(&operands).filter(|(to, _)| *to == header) {
+            for (k, value) in operands.iter().enumerate() {
+                if *value != arguments[k] && !others[k].contains(value) && others[k].len() < 2 {
+                    others[k].push(*value);
+                }
+            }
+        }
+    }
+    let replaced: Vec<(usize, Value)> = (others.iter().enumerate())
+        .filter_map(|(k, others)| if let [only] = others[..] { Some((k, only)) } else { None })
+        .collect();
+    if replaced.is_empty() {
+        return Vec::new();
+    }
+    done.arguments += replaced.len();
+    let goes: HashSet<usize> = replaced.iter().map(|(k, _)| *k).collect();
+    change_operands(function, &branches, |_, _, to, operands| {
+        if to == header {
+            let mut k = 0;
+            operands.retain(|_| {
+                k += 1;
+                !goes.contains(&(k - 1))
+            });
+        }
+    });
+    let mut handed_on: Vec<Block> = Vec::new();
+    for (k, value) in replaced.iter().rev() {
+        let users = function.uses(arguments[*k]).map(|used| used.op);
+        handed_on.extend(users.flat_map(|op| function.successors(op)));
+        function.replace_all_uses(arguments[*k], *value);
+        function.erase_argument(header, *k);
+    }
+    let loop_of = |block: &Block| {
+        let node = analysis.number(*block);
+        analysis.loops().innermost(node).filter(|id| analysis.loops().get(*id).header() == node)
+    };
+    handed_on.iter().filter_map(loop_of).collect()
+}
+
+/// Takes the outer of two loops that share a header out, if there are two: makes a header for it. Returns the outer loop; the inner one is that of the header.
+fn split_header(function: &mut Body, analysis: &mut Analysis, id: LoopId) -> Option<LoopId> {
+    let header = analysis.block(analysis.loops().get(id).header());
+    let (backedges, _) = edges_into(function, header, |from| is_inside(analysis, id, from));
+    if !(2..MAX_BACKEDGES).contains(&backedges.len()) || has_convergent_call(function, analysis, id) {
+        return None;
+    }
+    let operands = |edge: &(Op, usize)| successor_operands(function, edge.0).swap_remove(edge.1);
+    let handed: Vec<Vec<Value>> = backedges.iter().map(operands).collect();
+    let evidence = function.arguments(header).enumerate().find_map(|(k, argument)| {
+        let is_inner: Vec<bool> = handed.iter().map(|operands| operands[k] == argument).collect();
+        (is_inner.contains(&true) && is_inner.contains(&false)).then_some(is_inner)
+    })?;
+    let inner: Vec<(Op, usize)> =
+        backedges.iter().zip(evidence).filter(|(_, is_inner)| *is_inner).map(|(edge, _)| *edge).collect();
+    let edges: Vec<(Op, usize)> =
+        function.predecessor_edges(header).filter(|edge| !inner.contains(edge)).collect();
+    // In front of the header: behind the preheader.
+    let after =
+        edges.iter().filter_map(|edge| function.block_of(edge.0)).find(|b| !is_inside(analysis, id, *b))?;
+    let outer_header = analysis.insert_block(function, &edges, header, after);
+    let latches =
+        inner.iter().filter_map(|(op, _)| function.block_of(*op)).map(|block| analysis.number(block));
+    let nodes = reaching(analysis, analysis.number(header), latches.collect());
+    let outer_header = analysis.number(outer_header);
+    Some(analysis.loops_mut().split(id, outer_header, nodes))
+}
+
+/// The blocks that reach some blocks without passing the header of the loop, which comes first.
+fn reaching(analysis: &Analysis, header: u32, from: Vec<u32>) -> Vec<u32> {
+    let mut nodes = vec![header];
+    let mut seen: HashSet<u32> = HashSet::from_iter([header]);
+    let mut pending = from;
+    while let Some(node) = pending.pop() {
+        if seen.insert(node) {
+            nodes.push(node);
+            pending.extend(analysis.graph().predecessors(node));
+        }
+    }
+    nodes
+}
+
+fn has_convergent_call(function: &Body, analysis: &Analysis, id: LoopId) -> bool {
+    let nodes = analysis.loops().get(id).nodes.iter();
+    let mut ops = nodes.flat_map(|node| function.ops(analysis.block(*node)));
+    ops.any(|op| function.is(op, llvm::CallOp::DEF) && function.attr(op, "convergent").is_some())
 }
 
 fn is_inside(analysis: &Analysis, id: LoopId, block: Block) -> bool {
@@ -84,9 +243,30 @@ fn edges_into(
     (edges, last)
 }
 
+const NAME: &str = "loop-simplify";
+
+/// The form: what it asks of each loop, and that there is nothing but what the entry reaches.
+pub static FORM: Form = Form { name: NAME, check, make: || Box::new(LoopSimplify) };
+
+fn check(function: &Body) -> Result<(), Diagnostic> {
+    if let Some(block) = unreachable_blocks(function).first() {
+        let loc = function.first_op(*block).map_or(Loc::UNKNOWN, |op| function.loc(op));
+        return Err(Diagnostic::error(loc, "nothing leads to the block that begins here"));
+    }
+    loops_out_of_form(function, |analysis, id| {
+        let roles = Roles::of(analysis, id);
+        match () {
+            () if roles.preheader.is_none() => Some("that has no preheader"),
+            () if roles.latch().is_none() => Some("that has several latches"),
+            () if !roles.dedicated_exits => Some("that leads to a block that is reached from elsewhere too"),
+            () => None,
+        }
+    })
+}
+
 /// The pass `loop-simplify` on `llvm.func`.
 pub const PASS: PassInfo = PassInfo {
-    name: "loop-simplify",
+    name: NAME,
     anchor: Some("llvm.func"),
     summary: "Give each loop a preheader, one latch and exits of its own",
     options: &[],
@@ -97,14 +277,20 @@ struct LoopSimplify;
 
 impl Pass for LoopSimplify {
     fn name(&self) -> &str {
-        PASS.name
+        NAME
+    }
+
+    fn makes(&self) -> &[&'static Form] {
+        const { &[&FORM] }
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-        let (_, done) = loop_simplify(body);
+        let (_, done) = loop_simplify(body, cx.checks);
         cx.count("Preheaders made", done.preheaders as u64);
+        cx.count("Headers split", done.nests as u64);
         cx.count("Latches made", done.latches as u64);
         cx.count("Exits made", done.exits as u64);
+        cx.count("Arguments folded", done.arguments as u64);
         cx.count("Unreachable blocks erased", done.erased as u64);
         Ok(())
     }

@@ -8,6 +8,8 @@ use loomir_dialects::llvm::attributes::{CCONV, LINKAGE, UNNAMED_ADDR};
 use loomir_dialects::llvm::types::{LlvmType, void};
 use loomir_ir::{Attr, Block, Body, Diagnostic, Diagnostics, Op, OpRef, Value};
 
+use crate::cfg::branch::successor_operands;
+
 use super::names::{quoted, symbol};
 use super::{Module, attributes, constants, globals, instructions, metadata, no_text};
 
@@ -121,35 +123,6 @@ impl<'b> Function<'b> {
         }
         f
     }
-}
-
-/// For each successor of a branch the operands that become its arguments.
-fn successor_operands(body: &Body, op: Op) -> Vec<Vec<Value>> {
-    let operands: Vec<Value> = body.operands(op).collect();
-    let count = body.successors(op).len();
-    let info = body.info(op);
-    let sizes: Vec<usize> = if info.is(llvm::BrOp::DEF) {
-        vec![operands.len()]
-    } else {
-        let ints =
-            |name: &str| body.attr(op, name).and_then(|a| a.as_dense_ints(body.ctx())).unwrap_or_default();
-        let segments = ints(loomir_ir::opdef::OPERAND_SEGMENTS);
-        let all = if info.is(llvm::SwitchOp::DEF) {
-            segments.get(1).copied().into_iter().chain(ints("case_operand_segments")).collect()
-        } else {
-            segments.get(1..).unwrap_or_default().to_vec()
-        };
-        all.into_iter().map(|n| usize::try_from(n).unwrap_or(0)).collect()
-    };
-    let total: usize = sizes.iter().sum();
-    let mut rest = &operands[operands.len().saturating_sub(total)..];
-    (0..count)
-        .map(|i| {
-            let (own, others) = rest.split_at(sizes.get(i).copied().unwrap_or(0).min(rest.len()));
-            rest = others;
-            own.to_vec()
-        })
-        .collect()
 }
 
 /// The text of a type, or why there is none.
