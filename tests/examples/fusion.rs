@@ -10,7 +10,7 @@ use loomir_testing::campaign::{Tally, run_case, text_of_case};
 /// Failures shown before the campaign gives up.
 const MAX_FAILURES: usize = 10;
 
-/// Refusals without need that are shown.
+/// Refusals without need, and blocks that were not confirmed, that are shown.
 const MAX_SHOWN: usize = 5;
 
 struct Options {
@@ -49,6 +49,9 @@ fn main() -> ExitCode {
     }
     for (case, remark) in tally.unnecessary.iter().take(MAX_SHOWN) {
         eprint!("refused without need, in case {}:\n{remark}", cases.start + case - 1);
+    }
+    for (case, remark) in tally.doubtful.iter().take(MAX_SHOWN) {
+        eprint!("not confirmed, in case {}:\n{remark}", cases.start + case - 1);
     }
     print!("seed={}\n{}mismatches={failures}\n", options.seed, tally.to_text());
     ExitCode::from(u8::from(failures > 0))

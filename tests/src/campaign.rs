@@ -68,6 +68,12 @@ pub struct Tally {
     pub values_expanded: u64,
     /// Blocks that the check of the whole could not confirm, and that stay as they were.
     pub unconfirmed: u64,
+    /// Programs with such a block.
+    pub programs_unconfirmed: u64,
+    /// Those blocks, by what was in doubt.
+    pub doubts: BTreeMap<&'static str, u64>,
+    /// The cases and remarks of those.
+    pub doubtful: Vec<(u64, String)>,
     /// Runs compared.
     pub runs: u64,
     /// Refusals by dependence in programs where an exact test can be right about every pair.
@@ -122,6 +128,10 @@ impl Tally {
             format!("loops_distributed={}", self.loops_distributed),
             format!("values_expanded={}", self.values_expanded),
             format!("blocks_not_confirmed={}", self.unconfirmed),
+            format!("programs_not_confirmed={}", self.programs_unconfirmed),
+        ]);
+        lines.extend(self.doubts.iter().map(|(what, count)| format!("blocks_not_confirmed_{what}={count}")));
+        lines.extend([
             format!("runs_compared={}", self.runs),
             format!("affine_refusals={}", self.affine_refusals),
             format!("affine_refusals_unnecessary={}", self.affine_unnecessary),
@@ -185,6 +195,7 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
     tally.cases += 1;
     tally.undefined += u64::from(runs.is_empty());
     let (mut fused, mut refused) = (false, false);
+    let unconfirmed = tally.unconfirmed;
     let (reshaped, by_dependence) = (tally.reshaped_pairs(), tally.pairs_refused_by_dependence());
     for (alias, profitability) in MODES {
         // What was assumed must hold.
@@ -198,8 +209,14 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
         if report.remarks.has_errors() {
             return Err(("judged illegal", report.remarks.to_text(&ctx)));
         }
-        let unconfirmed = |remark: &&Diagnostic| remark.message.contains("could not be confirmed");
-        tally.unconfirmed += report.remarks.iter().filter(unconfirmed).count() as u64;
+        let is_doubt = |remark: &&Diagnostic| remark.message.contains("could not be confirmed");
+        for remark in report.remarks.iter().filter(is_doubt) {
+            tally.unconfirmed += 1;
+            *tally.doubts.entry(doubt(remark)).or_default() += 1;
+            let words =
+                format!("{alias:?}, {profitability:?}: {}", Diagnostics::from(remark.clone()).to_text(&ctx));
+            tally.doubtful.push((tally.cases, words));
+        }
         verified(&ctx, &after, "not verified")?;
         let printed = loomir::print(&after);
         let mut groups = Groups::new();
@@ -252,6 +269,7 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
         compare(&after, &runs, "contracted, different", &shown, tally)?;
     }
     distributed_and_back(&ctx, text, &runs, tally)?;
+    tally.programs_unconfirmed += u64::from(tally.unconfirmed > unconfirmed);
     tally.fused += u64::from(fused);
     tally.refused += u64::from(refused);
     tally.mixed += u64::from(fused && refused);
@@ -261,6 +279,22 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
     }
     tally.refused_by_dependence += u64::from(tally.pairs_refused_by_dependence() > by_dependence);
     Ok(())
+}
+
+/// What was in doubt where a block was not confirmed.
+fn doubt(remark: &Diagnostic) -> &'static str {
+    let known = [
+        ("limit was reached", "limit"),
+        ("how often what is inside runs", "extent"),
+        ("hands values on", "carried"),
+        ("which is not there", "unavailable"),
+        ("this could be first", "order"),
+        ("could not run", "lost"),
+        ("could run more than once", "repeated"),
+        ("could run and did not", "added"),
+    ];
+    let says = |words: &str| remark.notes.iter().any(|(_, note)| note.contains(words));
+    known.into_iter().find(|(words, _)| says(words)).map_or("assumed", |(_, name)| name)
 }
 
 /// Distributes the loops wherever that may be, values handed on in arrays or not; then fuses and contracts what that made.

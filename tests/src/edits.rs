@@ -2,13 +2,23 @@
 
 use loomir::ir::Body;
 use loomir::transforms::dependence::form::Form;
-use loomir::transforms::tree::{Forest, Green, Node, Program, Red};
+use loomir::transforms::tree::{Forest, Green, Header, Node, Program, Red};
 
 use crate::random::Random;
 
 /// What an edit does, for counting.
-pub const KINDS: &[&str] =
-    &["swap", "reverse", "interchange", "distribute", "fuse", "delay", "split", "drop", "repeat"];
+pub const KINDS: &[&str] = &[
+    "swap",
+    "reverse",
+    "interchange",
+    "distribute",
+    "fuse",
+    "delay",
+    "split",
+    "drop",
+    "repeat",
+    "any order",
+];
 
 /// A tree with something in it changed, and what; nothing if what was drawn cannot be done there.
 pub fn edit(
@@ -29,7 +39,7 @@ pub fn edit(
         }
         cursor.down(forest, *random.pick(&loops));
     };
-    let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3]);
+    let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6]);
     let (range, new): (std::ops::Range<usize>, Vec<Green>) = match kind {
         0 => {
             let at = random.below(items.len().checked_sub(1).filter(|n| *n > 0)?);
@@ -70,6 +80,10 @@ pub fn edit(
                 5 => {
                     let later = forest.delayed(body, random.range(-1, 1))?;
                     vec![forest.with_header(header, later)]
+                }
+                9 => {
+                    let header = forest.header(header).clone();
+                    vec![forest.make_loop(Header { parallel: true, ..header }, body)]
                 }
                 _ => forest.range_split(program, item, &Form::constant(random.range(0, 4)))?.to_vec(),
             };

@@ -2,7 +2,7 @@
 //!
 //! | line | means |
 //! | --- | --- |
-//! | `// RUN: fuse --alias=distinct --dependence=flat` | fuse all loops, as the command does; here `--alias=may` and `--fusion-profitability=always` are the default |
+//! | `// RUN: fuse --alias=distinct --dependence=flat` | fuse all loops, as the command does; here `--alias=may` and `--fusion-profitability=always` are the default, and the result is judged once more as a whole |
 //! | `// RUN: opt PIPELINE` | run a pipeline |
 //! | `// RUN: check` | read and verify only |
 //! | `// CALL: kernel iota zeros @0` | after each run: call the function before and after; both must give the same |
@@ -147,7 +147,7 @@ fn command(words: &str) -> Option<Command> {
         ("check", "") => Some(Command::Check),
         ("fuse", options) => {
             let (alias, profitability) = (AliasMode::May, Profitability::Always);
-            let mut fuse = FuseOptions { alias, profitability, ..FuseOptions::default() };
+            let mut fuse = FuseOptions { alias, profitability, check: true, ..FuseOptions::default() };
             for option in options.split_whitespace() {
                 match option.strip_prefix("--")?.split_once('=')? {
                     ("alias", mode) => fuse.alias = mode.parse().ok()?,

@@ -2,15 +2,17 @@
 //!
 //! It is the definition of legality, taken literally: every instance of every statement once, and of any two that touch one
 //! location, one of them writing, the order as it was. It knows nothing of sets or of solvers, so it can judge those that do.
+//! Where a tree runs iterations in any order, the last may as well be the first: it is run that way, too.
 
 use std::collections::BTreeMap;
 
+use loomir::dialects::interfaces::Decision;
 use loomir::ir::rewrite::constant_of;
 use loomir::ir::{Body, Value};
 use loomir::transforms::dependence::base::{Base, Bases, Overlap};
 use loomir::transforms::dependence::form::Form;
 use loomir::transforms::simplify::operation::{Binary, Operation, width};
-use loomir::transforms::tree::{Forest, Green, Node, Program, Span, StatementId};
+use loomir::transforms::tree::{Forest, Green, IfId, Node, Program, Span, StatementId};
 
 use crate::random::Random;
 
@@ -62,97 +64,138 @@ impl Values<'_> {
     }
 }
 
+/// How iterations are run that may run in any order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// As those of any loop.
+    Forwards,
+    /// From the last to the first.
+    Backwards,
+}
+
 /// What a tree runs, in order. Nothing if something in it is known only when the program runs, or there is too much of it.
-pub fn run(program: &Program, forest: &Forest, tree: Green, values: Values<'_>) -> Option<Vec<Instance>> {
-    let mut found = Vec::new();
-    enter(program, forest, tree, values, &mut Vec::new(), &mut found)?;
-    Some(found)
-}
-
-fn evaluate(form: &Form, levels: &[i64], values: Values<'_>) -> Option<i64> {
-    // Levels count outwards.
-    let level = |level: u32| levels.iter().rev().nth(level as usize).copied();
-    form.evaluate(&level, &|value| values.of(value))
-}
-
-fn enter(
+pub fn run(
     program: &Program,
     forest: &Forest,
     tree: Green,
     values: Values<'_>,
-    levels: &mut Vec<i64>,
-    found: &mut Vec<Instance>,
-) -> Option<()> {
-    match forest.get(tree) {
-        Node::Empty => {}
-        Node::Sequence { .. } => {
-            for item in forest.items(tree) {
-                enter(program, forest, item, values, levels, found)?;
-            }
-        }
-        Node::Loop { header, body } => {
-            let range = match &forest.header(header).span {
-                Span::Range { scale, lower, upper } => {
-                    let all = |forms: &[Form]| {
-                        forms.iter().map(|form| evaluate(form, levels, values)).collect::<Option<Vec<_>>>()
-                    };
-                    let (lower, upper) = (all(lower)?.into_iter().max()?, all(upper)?.into_iter().min()?);
-                    let up = |value: i64| -((-value).div_euclid(*scale));
-                    up(lower)..up(upper)
-                }
-                Span::Whole => {
-                    let lead = forest.header(header).origins.first()?;
-                    let space = &program.loop_info(lead.of).space;
-                    if !space.is_counted() || !space.domain.exact {
-                        return None;
-                    }
-                    // The iterations of the loops of the program around, and of the loop itself, which its bounds do not use.
-                    levels.push(0);
-                    let around: Option<Vec<i64>> =
-                        lead.map.iter().map(|form| evaluate(form, levels, values)).collect();
-                    levels.pop();
-                    let around = around?;
-                    let at = |form: &Form| {
-                        let level = |level: u32| around.get(level as usize).copied();
-                        form.evaluate(&level, &|value| values.of(value))
-                    };
-                    let extents: Option<Vec<i64>> = space.extents()?.iter().map(at).collect();
-                    0..-((-extents?.into_iter().min()?).div_euclid(space.step?))
-                }
-            };
-            for value in range {
-                levels.push(value);
-                enter(program, forest, body, values, levels, found)?;
-                levels.pop();
-            }
-        }
-        Node::Guard { of, map, holds, body } => {
-            let around: Option<Vec<i64>> =
-                forest.map(map).iter().map(|form| evaluate(form, levels, values)).collect();
-            let around = around?;
-            let outcome = program.if_info(of).condition.outcome(holds);
-            let at = |form: &Form| {
-                let level = |level: u32| around.get(level as usize).copied();
-                form.evaluate(&level, &|value| values.of(value))
-            };
-            let holds: Option<Vec<i64>> = outcome.constraints.iter().map(at).collect();
-            if !outcome.exact {
-                return None;
-            }
-            if holds?.iter().all(|value| *value >= 0) {
-                enter(program, forest, body, values, levels, found)?;
-            }
-        }
-        Node::Versioned { fast, .. } => enter(program, forest, fast, values, levels, found)?,
-        Node::Leaf { statement, map } => {
-            let iteration = forest.map(map).iter().map(|form| evaluate(form, levels, values));
-            found.push((statement, iteration.collect::<Option<_>>()?));
-            if found.len() > MAX_INSTANCES {
-                return None;
-            }
-        }
+    way: Way,
+) -> Option<Vec<Instance>> {
+    let mut run = Run { program, forest, values, way, levels: Vec::new(), found: Vec::new() };
+    run.enter(tree)?;
+    Some(run.found)
+}
+
+struct Run<'a> {
+    program: &'a Program,
+    forest: &'a Forest,
+    values: Values<'a>,
+    way: Way,
+    levels: Vec<i64>,
+    found: Vec<Instance>,
+}
+
+impl Run<'_> {
+    /// Forms over the loops around, which count outwards.
+    fn evaluate(&self, forms: &[Form]) -> Option<Vec<i64>> {
+        let level = |level: u32| self.levels.iter().rev().nth(level as usize).copied();
+        forms.iter().map(|form| form.evaluate(&level, &|value| self.values.of(value))).collect()
     }
-    Some(())
+
+    /// Forms over the loops of the program, of which these iterations run.
+    fn in_iteration(&self, forms: &[Form], around: &[i64]) -> Option<Vec<i64>> {
+        let level = |level: u32| around.get(level as usize).copied();
+        forms.iter().map(|form| form.evaluate(&level, &|value| self.values.of(value))).collect()
+    }
+
+    fn enter(&mut self, tree: Green) -> Option<()> {
+        let (program, forest) = (self.program, self.forest);
+        match forest.get(tree) {
+            Node::Empty => {}
+            Node::Sequence { .. } => {
+                for item in forest.items(tree) {
+                    self.enter(item)?;
+                }
+            }
+            Node::Loop { header, body } => {
+                let header = forest.header(header);
+                let range = match &header.span {
+                    Span::Range { scale, lower, upper } => {
+                        let lower = self.evaluate(lower)?.into_iter().max()?;
+                        let upper = self.evaluate(upper)?.into_iter().min()?;
+                        let up = |value: i64| -((-value).div_euclid(*scale));
+                        up(lower)..up(upper)
+                    }
+                    Span::Whole => {
+                        let lead = header.origins.first()?;
+                        let space = &program.loop_info(lead.of).space;
+                        if !space.is_counted() || !space.domain.exact {
+                            return None;
+                        }
+                        // The iterations of the loops of the program around, and of the loop itself, which its bounds do not use.
+                        self.levels.push(0);
+                        let around = self.evaluate(&lead.map);
+                        self.levels.pop();
+                        let extents = self.in_iteration(&space.extents()?, &around?)?;
+                        0..-((-extents.into_iter().min()?).div_euclid(space.step?))
+                    }
+                };
+                let mut values: Vec<i64> = range.collect();
+                if header.parallel && self.way == Way::Backwards {
+                    values.reverse();
+                }
+                for value in values {
+                    self.levels.push(value);
+                    self.enter(body)?;
+                    self.levels.pop();
+                }
+            }
+            Node::Guard { of, map, holds, body } => {
+                let around = self.evaluate(forest.map(map))?;
+                if self.decides(of, &around)? == holds {
+                    self.enter(body)?;
+                }
+            }
+            Node::Versioned { fast, .. } => self.enter(fast)?,
+            Node::Leaf { statement, map } => {
+                let iteration = self.evaluate(forest.map(map))?;
+                self.found.push((statement, iteration));
+                if self.found.len() > MAX_INSTANCES {
+                    return None;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Whether a condition holds in an iteration. Of what is not known of it, something is drawn, once for each time that it is computed.
+    fn decides(&self, of: IfId, around: &[i64]) -> Option<bool> {
+        let info = self.program.if_info(of);
+        for holds in [true, false] {
+            let outcome = info.condition.outcome(holds);
+            let all = self.in_iteration(&outcome.constraints, around)?.into_iter().all(|value| value >= 0);
+            if outcome.exact || !all {
+                return Some(all == holds);
+            }
+        }
+        let operands = match &info.decision {
+            Decision::Value(value) => vec![*value],
+            Decision::Set(_, operands) => operands.clone(),
+        };
+        let body = self.values.body;
+        let depth = |value: &Value| match self.program.loop_of_argument(body, *value) {
+            Some((of, _)) => self.program.loop_info(of).depth as usize + 1,
+            None => {
+                let op = body.defining_op(*value);
+                op.and_then(|op| self.program.depth_of(body, op)).unwrap_or(0) as usize
+            }
+        };
+        let inside = operands.iter().map(depth).max()?;
+        let iteration = around[..inside].iter().map(|value| *value as u64);
+        let drawn = operands.iter().map(|value| value.index() as u64).chain(iteration);
+        let seed = drawn.fold(self.values.seed?, |seed, part| Random::of_case(seed, part).bits());
+        Some(Random::new(seed).chance(50))
+    }
 }
 
 /// Whether everything that is compared is known: every access names one element, of an object that has one name and is apart from all others.
@@ -178,13 +221,15 @@ pub fn is_exact(program: &Program, bases: &Bases<'_>, statements: impl Iterator<
     !names.iter().enumerate().any(may_overlap)
 }
 
-/// Holds what a tree runs against what the program runs. Locations are those that are touched for certain.
+/// Holds what a tree runs, in this way, against what the program runs. Locations are those that are touched for certain. Run backwards, iterations
+/// that the program runs in any order, too, have none.
 pub fn compare(
     body: &Body,
     program: &Program,
     old: &[Instance],
     new: &[Instance],
     values: Values<'_>,
+    way: Way,
 ) -> Finding {
     let is_pure = |id: StatementId| program.statement(id).is_pure(body);
     let mut places: BTreeMap<&Instance, Vec<usize>> = BTreeMap::new();
@@ -249,7 +294,8 @@ pub fn compare(
                     && !program.statement(first.0).effects.classes.is_empty();
                 // Updates by one operation have no order.
                 let may_swap = update.is_some() && update == by;
-                if (*writes || *other) && !may_swap && touches && turned(first, second) {
+                let has_order = || way == Way::Forwards || is_ordered(program, first, second);
+                if (*writes || *other) && !may_swap && touches && turned(first, second) && has_order() {
                     return Finding::Fault(format!("{} runs after {}", name(first), name(second)));
                 }
             }
@@ -261,6 +307,14 @@ pub fn compare(
         }
     }
     Finding::Same
+}
+
+/// Whether the program runs two instances in one order: they do not part at a loop whose iterations may run in any order.
+fn is_ordered(program: &Program, a: &Instance, b: &Instance) -> bool {
+    let path = |instance: &Instance| program.path(program.statement(instance.0).parent);
+    let levels = path(a).into_iter().zip(path(b)).zip(a.1.iter().zip(&b.1));
+    let parting = levels.take_while(|((x, y), _)| x == y).find(|(_, (x, y))| x != y);
+    parting.is_none_or(|((of, _), _)| program.loop_info(of).dimension.is_none())
 }
 
 /// How a location is touched: whether it is written, by which update, and the instance.

@@ -14,7 +14,7 @@ use loomir_testing::behaviour::{inputs, same_behaviour};
 use loomir_testing::blocks::each_block;
 use loomir_testing::edits::{KINDS, edit};
 use loomir_testing::generate::generate;
-use loomir_testing::instances::{Finding, Values, compare, is_exact, run};
+use loomir_testing::instances::{Finding, Values, Way, compare, is_exact, run};
 use loomir_testing::random::Random;
 
 fn statements(program: &Program, forest: &Forest) -> impl Iterator<Item = StatementId> {
@@ -48,8 +48,8 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
         let exact = is_exact(&program, &bases, statements(&program, &forest));
         // With parameters another size may be needed to see a fault.
         let none = Values { seed: None, body };
-        let sized = run(&program, &forest, program.root, none)
-            .is_some_and(|all| compare(body, &program, &all, &all, none) == Finding::Same);
+        let sized = run(&program, &forest, program.root, none, Way::Forwards)
+            .is_some_and(|all| compare(body, &program, &all, &all, none, Way::Forwards) == Finding::Same);
         let checker = Checker::new(body, &program, mode, Default::default());
         let mut last = None;
         for _ in 0..12 {
@@ -74,11 +74,19 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
             let mut findings = Vec::new();
             for _ in 0..8 {
                 let values = Values { seed: Some(random.bits()), body };
-                let ran = |tree| run(&program, &forest, tree, values);
-                findings.push(match (ran(program.root), ran(tree)) {
-                    (Some(old), Some(new)) => compare(body, &program, &old, &new, values),
-                    _ => Finding::Open,
-                });
+                let ran = |tree, way| run(&program, &forest, tree, values, way);
+                let old = ran(program.root, Way::Forwards);
+                let [forwards, backwards] = [Way::Forwards, Way::Backwards].map(|way| ran(tree, way));
+                let mut compared = |new: &Option<Vec<_>>, way| {
+                    findings.push(match (&old, new) {
+                        (Some(old), Some(new)) => compare(body, &program, old, new, values, way),
+                        _ => Finding::Open,
+                    });
+                };
+                compared(&forwards, Way::Forwards);
+                if forwards != backwards {
+                    compared(&backwards, Way::Backwards);
+                }
             }
             let fault =
                 findings.iter().find_map(|f| if let Finding::Fault(what) = f { Some(what) } else { None });
@@ -132,8 +140,9 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
 #[test]
 fn the_check_says_what_running_every_instance_says() {
     let mut tally = Tally::default();
-    let cases = std::env::var("LOOMIR_LEGALITY_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(150);
-    for index in 0..cases {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let first = number("LOOMIR_LEGALITY_FIRST").unwrap_or(0);
+    for index in first..first + number("LOOMIR_LEGALITY_CASES").unwrap_or(150) {
         case(31, index, &mut tally);
     }
     assert!(tally.legal > 200 && tally.illegal > 200, "{tally:?}");

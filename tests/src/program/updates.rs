@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Element, Expr, Item, Kind, Operator, Program, ValueId};
+use super::{Element, Expr, Item, Kind, MemRefId, Operator, Program, Source, ValueId};
 
 /// The values that updates load and store, each with its operation: loaded, combined with something else and stored back, in one list of items, by nothing
 /// else used, with nothing between that writes; not in what may run in any order.
@@ -11,7 +11,7 @@ pub(super) fn updates(program: &Program) -> BTreeMap<ValueId, Operator> {
     program.returns.iter().for_each(|value| *used.entry(*value).or_insert(0) += 1);
     count(&program.body, &mut used);
     if program.element != Element::F32 {
-        collect(&program.body, &used, &mut found);
+        collect(program, &program.body, &used, &mut found);
     }
     found
 }
@@ -42,12 +42,17 @@ fn count(items: &[Item], used: &mut BTreeMap<ValueId, usize>) {
     }
 }
 
-fn collect(items: &[Item], used: &BTreeMap<ValueId, usize>, found: &mut BTreeMap<ValueId, Operator>) {
+fn collect(
+    program: &Program,
+    items: &[Item],
+    used: &BTreeMap<ValueId, usize>,
+    found: &mut BTreeMap<ValueId, Operator>,
+) {
     for (at, item) in items.iter().enumerate() {
         match item {
-            Item::Loop(l) if l.kind != Kind::Parallel => collect(&l.body, used, found),
+            Item::Loop(l) if l.kind != Kind::Parallel => collect(program, &l.body, used, found),
             Item::If(_, then, otherwise) => {
-                [then, otherwise].into_iter().for_each(|items| collect(items, used, found));
+                [then, otherwise].into_iter().for_each(|items| collect(program, items, used, found));
             }
             Item::Store(stored, memref, place) => {
                 let before = &items[..at];
@@ -61,7 +66,7 @@ fn collect(items: &[Item], used: &BTreeMap<ValueId, usize>, found: &mut BTreeMap
                     |item: &Item| !matches!(item, Item::Load(..) | Item::Compute(..) | Item::Index(..));
                 let loads = |wanted: ValueId| {
                     before.iter().rev().take_while(|item| !writes(item)).any(|item| {
-                        matches!(item, Item::Load(value, from, at) if *value == wanted && from == memref && are_equal(at, place))
+                        matches!(item, Item::Load(value, from, at) if *value == wanted && are_one(program, *from, *memref) && are_equal(at, place))
                     })
                 };
                 let old = match (loads(a), loads(b)) {
@@ -77,6 +82,13 @@ fn collect(items: &[Item], used: &BTreeMap<ValueId, usize>, found: &mut BTreeMap
             _ => {}
         }
     }
+}
+
+/// Whether two memrefs are one, or one global.
+fn are_one(program: &Program, a: MemRefId, b: MemRefId) -> bool {
+    let is_global = |source: &Source| matches!(source, Source::Global(_));
+    let (x, y) = (&program.memrefs[a].source, &program.memrefs[b].source);
+    a == b || (x == y && is_global(x))
 }
 
 /// Whether two lists of subscripts are equal as sums.

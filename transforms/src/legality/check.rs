@@ -303,10 +303,10 @@ impl Part<'_> {
         }
     }
 
-    /// How many loops of the program are around two statements.
-    pub(super) fn loops_around_both(&self, a: StatementId, b: StatementId) -> usize {
+    /// The loops of the program around two statements, from the outside.
+    pub(super) fn loops_around_both(&self, a: StatementId, b: StatementId) -> Vec<LoopId> {
         let path = |id: StatementId| self.program.path(self.program.statement(id).parent);
-        path(a).iter().zip(&path(b)).take_while(|(x, y)| x == y).count()
+        path(a).into_iter().zip(path(b)).take_while(|(x, y)| x == y).map(|(of, _)| of).collect()
     }
 
     /// Whether an object is made anew in iterations that are judged.

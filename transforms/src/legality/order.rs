@@ -4,7 +4,12 @@
 //! Both orders are lexicographic: the iterations of the loops around both, from the outside, then the place. So the set is a union of
 //! conjunctions, one for each loop of the program at which the two may part, and each of the tree.
 //!
-//! **Cost.** The pairs of classes on overlapping objects, of which one leaf was moved, times the product of the depths.
+//! A loop of the tree whose iterations may run in any order may run a later one before an earlier one. There may be only what has no order in the program
+//! either; but that still runs as it stands where a loop is run in order, so that what is written down does the same. Of two leaves that a condition and its opposite guard, only those pairs run
+//! for which the condition is decided twice.
+//!
+//! **Cost.** The pairs of classes on overlapping objects, of which one leaf was moved, times the product of the depths; nothing is asked of two that stand
+//! to each other as they did.
 
 use std::sync::Arc;
 
@@ -14,7 +19,7 @@ use loomir_ir::Op;
 use super::check::Part;
 use super::meeting::Meeting;
 use super::merge::assume_apart;
-use super::placed::Placed;
+use super::placed::{Around, Placed, Unsaid};
 use super::{Cause, Instance, Verdict, Witness};
 use crate::analyses::{Answer, Order, Question, Relation};
 use crate::dependence::access::{Class, Domain};
@@ -96,22 +101,30 @@ fn turned_around(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overl
             limits: part.means.limits,
         })
     };
+    let around = shared(first, second);
+    let levels: Vec<Form> = (0..around.len() as u32).map(|k| Form::level(part.frame.depth + k)).collect();
+    let (run_before, run_later) = (earlier(part, first, second), later(&levels, around, b.1 < a.1));
+    let pairs = run_before.iter().flat_map(|before| run_later.iter().map(move |behind| (before, behind)));
+    let mut pairs = pairs.filter(|(before, behind)| before.may_be(behind)).peekable();
+    if pairs.peek().is_none() {
+        return Verdict::legal();
+    }
     match meet((s, t), &[]) {
         Answer::Never => return Verdict::legal(),
         Answer::Unknown => return Verdict::Unknown { accesses: (*op, *other) },
         Answer::Perhaps | Answer::At(_) => {}
     }
-    let levels = shared_levels(part, first, second);
-    let run_later = later(&levels, b.1 < a.1);
+    let both_run = decided_apart(part, first, second);
     // Where both run in one iteration of the loops around what is computed inside, that is one number.
     let inner = first.within.depth.max(second.within.depth);
     let within = (inner > 0).then(|| (known_within(s, first), known_within(t, second)));
-    for before in earlier(part, first, second) {
-        let equal = before.iter().take_while(|relation| relation.is == Order::Equal).count();
+    for (before, behind) in pairs {
+        let equal = before.relations.iter().take_while(|relation| relation.is == Order::Equal).count();
         let is_one = part.frame.depth as usize + equal >= inner;
         let classes = within.as_ref().filter(|_| is_one).map_or((s, t), |(s, t)| (s, t));
-        for behind in &run_later {
-            let order: Vec<Relation<'_>> = before.iter().chain(behind).copied().collect();
+        for apart in &both_run {
+            let order = [&before.relations, &behind.relations, apart];
+            let order: Vec<Relation<'_>> = order.into_iter().flatten().copied().collect();
             let example = match meet(classes, &order) {
                 Answer::Never => continue,
                 Answer::Unknown => return Verdict::Unknown { accesses: (*op, *other) },
@@ -146,41 +159,93 @@ fn known_within(class: &Class, leaf: &Placed) -> Class {
     Class { domain: Arc::new(Domain { constraints, ..*class.domain }), ..class.clone() }
 }
 
-/// The pairs of which the program runs the first before the second: they part at a loop, or come in the order of the text.
-fn earlier<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> Vec<Vec<Relation<'l>>> {
-    let shared = part.loops_around_both(first.statement, second.statement);
-    let from = part.frame.depth as usize;
-    let in_text_order = first.statement < second.statement;
-    parted(first.map.iter().zip(&second.map).take(shared).skip(from), in_text_order, Order::Less)
+/// Pairs of instances, the one before the other.
+struct Ordered<'f> {
+    /// What they satisfy.
+    relations: Vec<Relation<'f>>,
+    /// Whether they part at a loop whose iterations may run in any order.
+    in_any_order: bool,
 }
 
-/// The levels of the loops of the tree around two leaves.
-fn shared_levels(part: &Part<'_>, a: &Placed, b: &Placed) -> Vec<Form> {
-    let shared = a.loops.iter().zip(&b.loops).take_while(|(x, y)| x == y).count();
-    (0..shared as u32).map(|k| Form::level(part.frame.depth + k)).collect()
-}
-
-/// Those pairs which the tree runs the other way round.
-fn later(levels: &[Form], with_equal: bool) -> Vec<Vec<Relation<'_>>> {
-    parted(levels.iter().map(|form| (form, form)), with_equal, Order::Greater)
-}
-
-/// For each of `pairs` those instances in which all before it are equal and it is `apart`; and, if wanted, those in which all are equal.
-fn parted<'f>(
-    pairs: impl Iterator<Item = (&'f Form, &'f Form)>,
-    with_equal: bool,
-    apart: Order,
-) -> Vec<Vec<Relation<'f>>> {
-    let mut found = Vec::new();
-    let mut equal = Vec::new();
-    for (first, second) in pairs {
-        let mut own = equal.clone();
-        own.push(Relation { first, is: apart, second });
-        found.push(own);
-        equal.push(Relation { first, is: Order::Equal, second });
+impl Ordered<'_> {
+    /// Whether there may be pairs that the program runs in this order and the tree in that.
+    fn may_be(&self, tree: &Ordered<'_>) -> bool {
+        let differ =
+            |a: &Relation<'_>, b: &Relation<'_>| (a.first, a.second) == (b.first, b.second) && a.is != b.is;
+        let is_free = self.in_any_order && tree.in_any_order;
+        !is_free && !self.relations.iter().any(|a| tree.relations.iter().any(|b| differ(a, b)))
     }
-    if with_equal {
-        found.push(equal);
+}
+
+/// The pairs of which the program runs the first before the second: they part at a loop, or come in the order of the text.
+fn earlier<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> Vec<Ordered<'l>> {
+    let from = part.frame.depth as usize;
+    let loops = part.loops_around_both(first.statement, second.statement).into_iter().skip(from);
+    let pairs = first.map.iter().zip(&second.map).skip(from).zip(loops);
+    let pairs = pairs.map(|(pair, of)| (pair, part.program.loop_info(of).dimension.is_some()));
+    let mut found = Vec::new();
+    let equal = parted(pairs, Order::Less, &mut found);
+    if first.statement < second.statement {
+        found.push(Ordered { relations: equal, in_any_order: false });
     }
     found
+}
+
+/// The loops of the tree around two leaves.
+fn shared<'l>(a: &'l Placed, b: &Placed) -> &'l [Around] {
+    let shared = a.loops.iter().zip(&b.loops).take_while(|(x, y)| x == y).count();
+    &a.loops[..shared]
+}
+
+/// The pairs of which the tree may run the second before the first: those with equal iterations of all loops around if it stands before it.
+fn later<'f>(levels: &'f [Form], around: &[Around], stands_before: bool) -> Vec<Ordered<'f>> {
+    let pairs = levels.iter().map(|form| (form, form));
+    let mut found = Vec::new();
+    let equal = parted(pairs.clone().map(|pair| (pair, false)), Order::Greater, &mut found);
+    if stands_before {
+        found.push(Ordered { relations: equal, in_any_order: false });
+    }
+    if around.iter().any(|own| own.parallel) {
+        let mut forwards = Vec::new();
+        parted(pairs.zip(around.iter().map(|own| own.parallel)), Order::Less, &mut forwards);
+        found.extend(forwards.into_iter().filter(|own| own.in_any_order));
+    }
+    found
+}
+
+/// Adds for each of `pairs`, those of a loop, the instances in which all before it are equal and it is `apart`. What says that all are equal is returned.
+fn parted<'f>(
+    pairs: impl Iterator<Item = ((&'f Form, &'f Form), bool)>,
+    apart: Order,
+    found: &mut Vec<Ordered<'f>>,
+) -> Vec<Relation<'f>> {
+    let mut equal = Vec::new();
+    for ((first, second), in_any_order) in pairs {
+        let mut relations = equal.clone();
+        relations.push(Relation { first, is: apart, second });
+        found.push(Ordered { relations, in_any_order });
+        equal.push(Relation { first, is: Order::Equal, second });
+    }
+    equal
+}
+
+/// What else pairs of instances satisfy of which both run: one of these. Where the one runs if a condition holds, and the other one if the same fails,
+/// it is not decided in the same iterations.
+fn decided_apart<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> Vec<Vec<Relation<'l>>> {
+    let from = part.frame.depth as usize;
+    let opposite = first.unsaid.iter().filter_map(|(what, map)| {
+        let Unsaid::Condition(of, holds) = *what else { return None };
+        let other = (Unsaid::Condition(of, !holds), part.program.decided_inside(part.body, of) as usize);
+        let (_, others) = second.unsaid.iter().find(|(what, _)| *what == other.0)?;
+        Some((other.1, map, others))
+    });
+    let Some((inside, map, others)) = opposite.min_by_key(|(inside, ..)| *inside) else {
+        return vec![Vec::new()];
+    };
+    let mut found = Vec::new();
+    for apart in [Order::Less, Order::Greater] {
+        let pairs = map.iter().zip(others).take(inside).skip(from).map(|pair| (pair, false));
+        parted(pairs, apart, &mut found);
+    }
+    found.into_iter().map(|pairs| pairs.relations).collect()
 }

@@ -15,11 +15,11 @@ use crate::tree::{AssumptionId, Forest, Green, HeaderId, IfId, LoopId, Node, Pro
 /// listed first runs first.
 pub(super) struct Placed {
     pub(super) statement: StatementId,
-    /// The loops around, from those of the part inwards; each loop of the tree has a number of its own.
-    pub(super) loops: Vec<u32>,
+    /// The loops around, from those of the part inwards.
+    pub(super) loops: Vec<Around>,
     /// When it runs: the levels of the loops around.
     pub(super) domain: Arc<Domain>,
-    /// What `domain` does not say: whether these run this iteration.
+    /// What `domain` does not say: whether these run this iteration, of the loops around what decides it. If only the order is asked for, all conditions around instead.
     pub(super) unsaid: Vec<(Unsaid, Vec<Form>)>,
     /// Which iteration of the statement runs, over levels.
     pub(super) map: Vec<Form>,
@@ -31,6 +31,15 @@ pub(super) struct Placed {
     pub(super) item: u32,
     /// The versioned node it is in, by number, and what is tested there.
     pub(super) version: Option<(u32, AssumptionId)>,
+}
+
+/// A loop of the tree.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Around {
+    /// Its own.
+    number: u32,
+    /// Whether its iterations may run in any order.
+    pub(super) parallel: bool,
 }
 
 /// What is known of when a leaf runs by numbers that are computed inside of the loops, in the iteration that the leaf runs.
@@ -158,7 +167,7 @@ struct Walk<'a> {
     forest: &'a Forest,
     depth: u32,
     arm: Arm,
-    loops: Vec<u32>,
+    loops: Vec<Around>,
     next_loop: u32,
     unsaid: Vec<(Unsaid, Vec<Form>)>,
     item: u32,
@@ -218,7 +227,8 @@ impl Walk<'_> {
                     self.unsaid.push(extent);
                 }
                 inner.exact &= domain.exact;
-                self.loops.push(self.next_loop);
+                let parallel = self.forest.header(header).parallel;
+                self.loops.push(Around { number: self.next_loop, parallel });
                 self.next_loop += 1;
                 self.visit(body, &Arc::new(inner))?;
                 self.loops.pop();
@@ -230,9 +240,11 @@ impl Walk<'_> {
                 guard(self.program, self.forest, (of, map), holds, &mut inner, u32::MAX);
                 let (unsaid, pinned) = (self.unsaid.len(), self.pinned.len());
                 self.pin(&mut inner, domain, self.forest.map(map));
-                if !inner.exact && self.purpose != Purpose::Order {
+                if !inner.exact || self.purpose == Purpose::Order {
                     let condition = Unsaid::Condition(self.program.if_info(of).alike, holds);
-                    let map = self.forest.map(map).iter().map(|form| absolute(form, domain.levels));
+                    let inside = self.program.decided_inside(self.ir, of) as usize;
+                    let map = self.forest.map(map).iter().take(inside);
+                    let map = map.map(|form| absolute(form, domain.levels));
                     let map = map.collect::<Option<_>>().ok_or(self.program.if_info(of).op)?;
                     self.unsaid.push((condition, map));
                 }

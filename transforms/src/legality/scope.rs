@@ -1,10 +1,9 @@
-//! Whether every value is computed before it is used, where it can be seen; and whether loops keep what they promise of the order of their iterations.
+//! Whether every value is computed before it is used, where it can be seen.
 //!
 //! A value of the program is there in a place of the tree if the leaf that computes it stands before, in a sequence around that place, and
 //! runs the iteration whose value is meant. Variables of loops are expressions over the loops around and always there, unless nothing is known of them;
 //! what a loop carries is there inside that loop, which has to be whole. Results of a conditional are there behind what yields them, on the same side, and behind
-//! two sides of one condition that both do. Where several loops of the program run together in any order, no iteration may
-//! depend on another one.
+//! two sides of one condition that both do.
 //!
 //! **Cost.** Linear in the operands.
 
@@ -12,11 +11,10 @@ use hashbrown::HashMap;
 use loomir_ir::{Block, Op, Value, ValueDef};
 
 use super::check::Part;
-use super::merge::merged;
 use super::placed::Arm;
 use super::{Verdict, Witness};
 use crate::dependence::form::Form;
-use crate::dependence::nest::{Frame, Nest, absolute};
+use crate::dependence::nest::{Frame, absolute};
 use crate::tree::{Green, Header, HeaderId, IfId, LoopId, Map, Node, Origin, Span};
 
 /// Judges the items of a sequence that stands in `inside`, the innermost loop of the frame.
@@ -30,10 +28,9 @@ pub(super) fn check(part: &Part<'_>, inside: Option<LoopId>, items: &[Green], ar
         yielded: Vec::new(),
         open: Vec::new(),
         frame: part.frame.clone(),
-        assumed_apart: Vec::new(),
     };
     match scope.sequence(items).and_then(|()| scope.end()) {
-        Ok(()) => Verdict::Legal { assumed_apart: scope.assumed_apart },
+        Ok(()) => Verdict::legal(),
         Err(verdict) => verdict,
     }
 }
@@ -52,8 +49,6 @@ struct Scope<'a> {
     open: Vec<Open>,
     /// The loops of the tree around.
     frame: Frame,
-    /// Pairs of arguments that were taken not to overlap.
-    assumed_apart: Vec<(Value, Value)>,
 }
 
 /// A conditional whose results a side yields, and the iteration of which.
@@ -100,10 +95,7 @@ impl Scope<'_> {
                         _ => first = holds.then_some(((of, map), own)),
                     }
                 }
-                Node::Loop { header, body } => {
-                    self.runs_in_any_order(*item, self.part.forest.header(header))?;
-                    self.enter(header, body)?;
-                }
+                Node::Loop { header, body } => self.enter(header, body)?,
                 Node::Leaf { statement, map } => {
                     let map = self.levels(self.part.forest.map(map), self.frame.depth)?;
                     for op in &self.part.program.statement(statement).ops {
@@ -124,24 +116,6 @@ impl Scope<'_> {
             }
         }
         Ok(())
-    }
-
-    /// If a loop made of several is said to run in any order, none of its iterations depends on another one. That may be too much to ask: those
-    /// of one loop of the program are known to run in any order.
-    fn runs_in_any_order(&mut self, tree: Green, header: &Header) -> Result<(), Verdict> {
-        if !header.parallel || header.origins.len() < 2 {
-            return Ok(());
-        }
-        let part = self.part;
-        let nest = Nest::of(part.program, part.forest, tree, &self.frame);
-        match merged(&nest, &nest, 0, &self.frame, &part.means) {
-            Verdict::Legal { assumed_apart } => {
-                self.assumed_apart.extend(assumed_apart);
-                Ok(())
-            }
-            Verdict::Illegal(witness) => Err(Verdict::MayBeIllegal(witness)),
-            verdict => Err(verdict),
-        }
     }
 
     fn enter(&mut self, id: HeaderId, inside: Green) -> Result<(), Verdict> {

@@ -63,7 +63,7 @@ pub struct IfInfo {
     pub condition: Condition,
     /// What its regions run, if they have a block: the first if the condition holds, the second if not.
     pub bodies: [Option<Green>; 2],
-    /// The first `if` in the same loop that the same decides.
+    /// The first `if` that the same decides.
     pub alike: IfId,
 }
 
@@ -187,6 +187,19 @@ impl Program {
             && others.exact
             && own.constraints.len() == others.constraints.len()
             && here(&own.constraints, map).is_some_and(|own| Some(own) == here(&others.constraints, other))
+    }
+
+    /// In how many of the loops around an `if` its decision is computed: in equal iterations of these it goes the same way.
+    pub fn decided_inside(&self, body: &Body, of: IfId) -> u32 {
+        let operands = match &self.if_info(of).decision {
+            Decision::Value(value) => std::slice::from_ref(value),
+            Decision::Set(_, operands) => operands,
+        };
+        let depth = |value: &Value| match self.loop_of_argument(body, *value) {
+            Some((of, _)) => self.loop_info(of).depth + 1,
+            None => self.depths.get(value).copied().unwrap_or(0),
+        };
+        operands.iter().map(depth).max().unwrap_or(0)
     }
 
     /// How many loops are around a statement, loop or `if`; nothing for what is inside a statement.

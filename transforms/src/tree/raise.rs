@@ -185,7 +185,7 @@ struct Raise<'a> {
     /// The first loop with these bounds.
     extents: HashMap<(Option<LoopId>, bool, LoopBounds), LoopId>,
     /// The first `if` with this decision.
-    decisions: HashMap<(Option<LoopId>, Decision), IfId>,
+    decisions: HashMap<Decision, IfId>,
 }
 
 impl<'a> Raise<'a> {
@@ -341,7 +341,7 @@ impl<'a> Raise<'a> {
             Some(self.yielding(op, block, side, place))
         });
         let of = IfId(self.program.ifs.len() as u32);
-        let alike = *self.decisions.entry((place.parent, decision.clone())).or_insert(of);
+        let alike = *self.decisions.entry(decision.clone()).or_insert(of);
         self.program.ifs.push(IfInfo { op, decision, condition, bodies, alike });
         let map = self.identity(place.depth);
         self.forest.guards(If { of, map, bodies })

@@ -294,12 +294,13 @@ impl Emit<'_> {
     }
 
     fn new_loop(&mut self, header: &Header, inside: Green, at: InsertPoint) {
-        if header.parallel && header.span == Span::Whole {
-            return self.parallel(header, inside, at);
-        }
         let program = self.program;
         let Some(lead) = header.origins.first() else { return };
         let info = program.loop_info(lead.of);
+        // What counts upwards runs its iterations in one of the orders, too.
+        if header.parallel && header.span == Span::Whole && info.dimension.is_some() {
+            return self.parallel(header, inside, at);
+        }
         let around = std::mem::replace(&mut self.loc, self.body.loc(info.op));
         let depth = self.scopes.len() as u32;
         let meaning = self.meaning(lead);
