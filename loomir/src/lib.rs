@@ -33,6 +33,7 @@ pub use loomir_dialects as dialects;
 pub use loomir_ir as ir;
 pub use loomir_lowering as lowering;
 pub use loomir_transforms as transforms;
+pub use loomir_transforms::polyhedra;
 
 use loomir_ir::text::{ParseOptions, PrintOptions};
 use loomir_ir::{Body, Context, Diagnostics, Registry, verifier};

@@ -300,9 +300,8 @@ fn doubt(remark: &Diagnostic) -> &'static str {
 /// Distributes the loops wherever that may be, values handed on in arrays or not; then fuses and contracts what that made.
 fn distributed_and_back(ctx: &Context, text: &Text, runs: &[Run], tally: &mut Tally) -> Result<(), Wrong> {
     let runs: Vec<&Run> = runs.iter().collect();
-    for expand in [0, 2] {
+    for (expand, alias) in [(0, AliasMode::Version), (2, AliasMode::May)] {
         let mut after = read(ctx, &text.mlir)?;
-        let alias = AliasMode::May;
         let options = DistributeOptions { alias, expand, ..DistributeOptions::default() };
         let report = loomir::distribute(&mut after, &options);
         tally.loops_distributed += report.distributed as u64;

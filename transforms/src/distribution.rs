@@ -16,6 +16,7 @@ use loomir_polyhedra::Limits;
 use crate::analyses::{Analyses, INTERFACES};
 use crate::dependence::base::AliasMode;
 use crate::expansion::{self, Expanded, HandOn, Read};
+use crate::fusion::MAX_TESTS;
 use crate::legality::{Checker, Verdict};
 use crate::remark::{self, remark};
 use crate::tree::raise::{raise_by, roots};
@@ -33,7 +34,7 @@ const MAX_CUTS: usize = 16;
 /// How to distribute.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What to assume of memrefs about which nothing is known. Nothing is versioned: with [`AliasMode::Version`] they may overlap.
+    /// What to assume of memrefs about which nothing is known. Values are handed on in arrays only where nothing has to be tested.
     pub alias: AliasMode,
     /// What is asked.
     pub analyses: Analyses,
@@ -50,6 +51,12 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The same where nothing is tested.
+    fn untested(&self) -> Options {
+        let alias = if self.alias == AliasMode::Version { AliasMode::May } else { self.alias };
+        Options { alias, ..self.clone() }
+    }
+
     fn checker<'a>(&'a self, body: &'a Body, program: &'a Program) -> Checker<'a> {
         Checker::new(body, program, self.alias, self.limits).told_by(&*self.analyses.dependence)
     }
@@ -78,15 +85,16 @@ impl Report {
 /// Distributes the loops of a function. The result is well formed if `body` was, and computes the same.
 pub fn distribute(body: &mut Body, options: &Options) -> Report {
     while_to_for::uplift(body);
-    let mut options = options.clone();
-    if options.alias == AliasMode::Version {
-        options.alias = AliasMode::May;
-    }
+    let untested = options.untested();
     // What is inside statements first: then a statement is copied with all that was done in it.
     let mut parts: Vec<Report> = roots(body, &options.analyses)
         .into_iter()
         .rev()
-        .map(|block| distribute_block(body, block, &options))
+        .map(|block| {
+            // A version inside of what may be versioned itself would double it again.
+            let is_inside = body.block_of(body.region_parent(body.block_region(block))).is_some();
+            distribute_block(body, block, if is_inside { &untested } else { options })
+        })
         .collect();
     let mut report = Report::default();
     while let Some(part) = parts.pop() {
@@ -98,7 +106,7 @@ pub fn distribute(body: &mut Body, options: &Options) -> Report {
 /// Distributes the loops of one block.
 fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report {
     let mut expanded: Vec<(Planned, Expanded)> = Vec::new();
-    for planned in if options.expand > 0 { plan(body, block, options) } else { Vec::new() } {
+    for planned in if options.expand > 0 { plan(body, block, &options.untested()) } else { Vec::new() } {
         let made = expansion::expand(body, planned.op, &planned.values);
         expanded.extend(made.map(|made| (planned, made)));
     }
@@ -114,8 +122,9 @@ fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report 
             report: Report::default(),
             parts: HashMap::new(),
             assumed: Vec::new(),
+            tests: Vec::new(),
         };
-        let root = distribution.sequence(program.root);
+        let root = distribution.sequence(program.root, 0);
         let Distribution { mut report, parts, mut assumed, .. } = distribution;
         // Nothing is handed on for nothing.
         let is_cut = |own: &Planned| parts.get(&own.op).is_some_and(|parts| *parts > own.cuts);
@@ -132,7 +141,7 @@ fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report 
         }
         if !assumed.is_empty() {
             assumed.sort_by_key(|(a, b)| (a.index(), b.index()));
-            report.remarks.push(remark::assumed(body, &assumed, options.alias));
+            report.remarks.push(remark::assumed(body, &assumed, options.alias, "Distributed"));
         }
         if let Err(op) = regenerate(body, &program, &forest, root, Rewrite::Changed) {
             let message =
@@ -244,29 +253,60 @@ struct Distribution<'a> {
     parts: HashMap<Op, usize>,
     /// Pairs of arguments that were taken not to overlap.
     assumed: Vec<(Value, Value)>,
+    /// Those of the loop at hand that stands in no other.
+    tests: Vec<(Value, Value)>,
 }
 
 impl Distribution<'_> {
-    /// Distributes the loops that stand in a sequence, then those inside. Recurses once a loop or guard, and these nest at most as deep as they are
-    /// raised.
-    fn sequence(&mut self, sequence: Green) -> Green {
+    /// Distributes the loops that stand in a sequence inside `depth` loops, then those inside. Recurses once a loop or guard, and these nest at most as
+    /// deep as they are raised.
+    fn sequence(&mut self, sequence: Green, depth: u32) -> Green {
         let mut done = Vec::new();
         for item in self.forest.items(sequence).collect::<Vec<_>>() {
             match self.forest.get(item) {
                 Node::Loop { header, .. } => {
+                    let mut loops = Vec::new();
                     for body in self.parts_of(item) {
-                        let body = self.sequence(body);
-                        done.push(self.forest.with_header(header, body));
+                        let body = self.sequence(body, depth + 1);
+                        loops.push(self.forest.with_header(header, body));
                     }
+                    done.extend(if depth == 0 { self.tested(item, loops) } else { loops });
                 }
                 Node::Guard { of, map, holds, body } => {
-                    let body = self.sequence(body);
+                    let body = self.sequence(body, depth);
                     done.push(self.forest.guard(of, map, holds, body));
                 }
                 _ => done.push(item),
             }
         }
         self.forest.sequence(&done)
+    }
+
+    /// What a loop that stands in no other became, which runs if what was assumed for it holds.
+    fn tested(&mut self, original: Green, loops: Vec<Green>) -> Vec<Green> {
+        let mut tests = std::mem::take(&mut self.tests);
+        for pair in &tests {
+            if !self.assumed.contains(pair) {
+                self.assumed.push(*pair);
+            }
+        }
+        if tests.is_empty() || self.options.alias != AliasMode::Version {
+            return loops;
+        }
+        tests.sort_by_key(|(a, b)| (a.index(), b.index()));
+        let (fast, original) = (self.forest.sequence(&loops), self.forest.sequence(&[original]));
+        vec![self.forest.versioned(tests, fast, original)]
+    }
+
+    /// Adds pairs that are assumed not to overlap. The error is how many would have to be tested, if that is too much.
+    fn assume(&mut self, pairs: Vec<(Value, Value)>) -> Result<(), usize> {
+        let new: Vec<_> = pairs.into_iter().filter(|pair| !self.tests.contains(pair)).collect();
+        let all = self.tests.len() + new.len();
+        if self.options.alias == AliasMode::Version && all > MAX_TESTS {
+            return Err(all);
+        }
+        self.tests.extend(new);
+        Ok(())
     }
 
     /// Whether a value was made to hand others on.
@@ -284,19 +324,17 @@ impl Distribution<'_> {
         let pieces = Pieces::of(self.body, self.program, self.forest, body);
         let gaps = pieces.gaps();
         let checker = self.options.checker(self.body, self.program);
-        let (mut cuts, mut why) = (Vec::new(), None);
+        let (mut cuts, mut why, mut tested) = (Vec::new(), None, None);
         for (at, _) in gaps.iter().filter(|(_, crossing)| *crossing == 0).take(MAX_CUTS) {
             let items = [0..*at, *at..pieces.len()].map(|range| {
                 let part = pieces.part(self.forest, range);
                 self.forest.with_header(header, part)
             });
             match checker.check_loop(self.forest, of, &items, &HashSet::new()) {
-                Verdict::Legal { assumed_apart } => {
-                    cuts.push(*at);
-                    let new = assumed_apart.into_iter().filter(|pair| !self.assumed.contains(pair));
-                    let new: Vec<_> = new.collect();
-                    self.assumed.extend(new);
-                }
+                Verdict::Legal { assumed_apart } => match self.assume(assumed_apart) {
+                    Ok(()) => cuts.push(*at),
+                    Err(many) => tested = Some(many),
+                },
                 verdict => {
                     why.get_or_insert(verdict);
                 }
@@ -307,6 +345,8 @@ impl Distribution<'_> {
             let crossing = gaps.first().and_then(|(at, _)| pieces.crossing(*at).first().copied());
             if let Some(verdict) = why {
                 self.report.remarks.push(remarks::dependences(self.body, op, &verdict));
+            } else if let Some(tested) = tested {
+                self.report.remarks.push(remarks::too_many_tests(self.body, op, tested));
             } else if let Some((_, value)) = crossing
                 && !self.is_made(value)
             {
@@ -332,7 +372,7 @@ pub const PASS: PassInfo = PassInfo {
     anchor: Some("func.func"),
     summary: "Make several loops of one, wherever every dependence is kept",
     options: &[
-        ("alias", "may", "what to assume of memrefs nothing is known of: may, distinct"),
+        ("alias", "may", "what to assume of memrefs nothing is known of: version, may, distinct"),
         ("expand", "0", "how many values may be handed over a cut in arrays"),
         INTERFACES[0].option(),
         INTERFACES[1].option(),

@@ -30,7 +30,7 @@ use loomir_ir::{Block, Body, Diagnostics, Op, Value};
 use loomir_polyhedra::Limits;
 
 use crate::analyses::{Analyses, INTERFACES};
-use crate::cost::{Cost, CostSource, StaticCost, Work};
+use crate::cost::{Cost, CostSource, Saving, StaticCost, Work};
 use crate::dependence::base::{AliasMode, Bases};
 use crate::dependence::nest::Frame;
 use crate::legality::{self, Checker, Means, Verdict};
@@ -63,7 +63,8 @@ pub struct Options {
     /// By how many iterations the second of two loops may be delayed to keep a dependence.
     pub max_delay: i64,
     /// Of which number a delay is a multiple, if that is not more than may be. Iterations that depend on each other are then about as far apart, so that
-    /// as many of the fused loop may run at once as vectors.
+    /// as many of the fused loop may run at once as vectors. If all delays will do, the costs choose between the least and one by a block more, the
+    /// elements of a vector; that may be more than `max_delay`.
     pub delay_multiple: i64,
     /// Whether the result is judged once more as a whole, by the check that knows nothing of how it was made. If that does not confirm it, the block
     /// stays as it was; if it finds a fault for certain, there is an error among the remarks.
@@ -182,7 +183,7 @@ pub fn fuse(body: &mut Body, options: &Options) -> Report {
     }
     if !report.assumed_apart.is_empty() {
         report.assumed_apart.sort_by_key(|(a, b)| (a.index(), b.index()));
-        report.remarks.push(remark::assumed(body, &report.assumed_apart, options.alias));
+        report.remarks.push(remark::assumed(body, &report.assumed_apart, options.alias, "Fused"));
     }
     report
 }
@@ -354,11 +355,11 @@ impl Fusion<'_> {
             }
             verdict => {
                 let delay = match fit.may_be_delayed {
-                    true => self.least_delay(first, second, frame, &mut assumed_apart),
+                    true => self.best_delay(first, second, frame, &mut assumed_apart),
                     false => None,
                 };
                 let way = match delay {
-                    Some(delay) => Some(Way::Later(delay)),
+                    Some((least, block)) => Some(Way::Later { least, block }),
                     None if fit.same && !second.parallel => {
                         self.backwards(first, second, frame, &mut assumed_apart)
                     }
@@ -374,7 +375,11 @@ impl Fusion<'_> {
         let context = (self.body, self.program, &mut *self.forest);
         let joined = match &way {
             Way::AsItIs => first.align(second, fit, 0, context, frame),
-            Way::Later(delay) => first.align(second, fit, *delay, context, frame),
+            Way::Later { least, block } => {
+                let mut joined = first.align(second, fit, least + block, context, frame);
+                joined.iter_mut().for_each(|joined| joined.block = *block);
+                joined
+            }
             Way::Backwards(mirrored) => first.align(mirrored, fit, 0, context, frame),
         };
         let joined = joined.ok_or(missed)?;
@@ -403,6 +408,26 @@ impl Fusion<'_> {
         Means { bases, dependence: &*analyses.dependence, limits }
     }
 
+    /// The delay of the second loop with which the pair may be fused, and with which most is saved: the least, and how many iterations more. These are
+    /// a block, or none, and none if a multiple is asked for.
+    fn best_delay(
+        &self,
+        first: &Group,
+        second: &Group,
+        frame: &Frame,
+        assumed: &mut Vec<(Value, Value)>,
+    ) -> Option<(i64, i64)> {
+        let least = self.least_delay(first, second, frame, assumed)?;
+        let block = match (&first.work, &second.work) {
+            (Some(own), Some(others)) if self.options.delay_multiple <= 1 => {
+                let most = first.max_delay(second);
+                Saving::block(own, others, least, most, self.options.cost.machine())
+            }
+            _ => 0,
+        };
+        Some((least, block))
+    }
+
     /// The least delay of the second loop with which the pair may be fused: of the multiples that are asked for, or else of all.
     fn least_delay(
         &self,
@@ -411,7 +436,8 @@ impl Fusion<'_> {
         frame: &Frame,
         assumed: &mut Vec<(Value, Value)>,
     ) -> Option<i64> {
-        let most = self.options.max_delay.min(first.max_delay(second));
+        // What reads what a member writes that runs blocks later runs as much later.
+        let most = self.options.max_delay.saturating_add(first.blocks).min(first.max_delay(second));
         let multiples = [self.options.delay_multiple.max(1), 1];
         multiples.into_iter().find_map(|unit| self.least_multiple(unit, most, first, second, frame, assumed))
     }
@@ -479,9 +505,29 @@ impl Fusion<'_> {
     }
 
     /// Makes two entries neighbours: for each one between them, whether it is moved before the first; over the others the second can be moved.
-    /// Arguments taken not to overlap for that go to `assumed`. The error is an operation of one that can go neither way.
+    /// Loops are only moved before the first if there is no other way. Arguments taken not to overlap for that go to `assumed`. The error is an
+    /// operation of one that can go neither way.
     fn clear_way(
         &self,
+        first: &Footprint,
+        second: &Footprint,
+        between: &[Entry],
+        assumed: &mut Vec<(Value, Value)>,
+    ) -> Result<Vec<bool>, Op> {
+        let known = assumed.len();
+        self.clear_way_by(false, first, second, between, assumed).or_else(|op| {
+            if !between.iter().any(|entry| matches!(entry, Entry::Group(_))) {
+                return Err(op);
+            }
+            assumed.truncate(known);
+            self.clear_way_by(true, first, second, between, assumed)
+        })
+    }
+
+    /// The same, where loops are moved before the first if they can be, or never.
+    fn clear_way_by(
+        &self,
+        hoists_loops: bool,
         first: &Footprint,
         second: &Footprint,
         between: &[Entry],
@@ -491,7 +537,7 @@ impl Fusion<'_> {
         let mut passed: Vec<&Footprint> = Vec::new();
         for entry in between {
             let Some(own) = entry.footprint() else { return Err(entry.op(self.program)) };
-            let hoists = !matches!(entry, Entry::Group(_))
+            let hoists = (hoists_loops || !matches!(entry, Entry::Group(_)))
                 && [first].iter().chain(&passed).all(|before| self.may_swap(before, own, assumed));
             hoisted.push(hoists);
             if hoists {
@@ -513,8 +559,8 @@ impl Fusion<'_> {
     }
 }
 
-/// How many pairs of memrefs may be tested before a fused loop.
-const MAX_TESTS: usize = 8;
+/// How many pairs of memrefs may be tested before a loop.
+pub(crate) const MAX_TESTS: usize = 8;
 /// How many entries a loop may pass.
 const ENTRIES_PASSED: usize = 32;
 
@@ -522,8 +568,8 @@ const ENTRIES_PASSED: usize = 32;
 enum Way {
     /// In the iterations in which it ran.
     AsItIs,
-    /// So many iterations later.
-    Later(i64),
+    /// Later by so many iterations: those that keep every dependence, and those of a block more.
+    Later { least: i64, block: i64 },
     /// From its last iteration to its first.
     Backwards(Box<Group>),
 }

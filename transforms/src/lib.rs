@@ -19,6 +19,8 @@
 
 use loomir_ir::pass::PassInfo;
 
+pub use loomir_polyhedra as polyhedra;
+
 pub mod analyses;
 pub mod canonicalize;
 pub mod contraction;

@@ -18,14 +18,19 @@ pub(crate) fn function(body: &Body) -> String {
     }
 }
 
-/// The remark for a function whose arguments were taken not to overlap.
-pub(crate) fn assumed(body: &Body, pairs: &[(Value, Value)], mode: AliasMode) -> Diagnostic {
+/// The remark for a function whose arguments were taken not to overlap, for loops that are now like this.
+pub(crate) fn assumed(
+    body: &Body,
+    pairs: &[(Value, Value)],
+    mode: AliasMode,
+    loops: &'static str,
+) -> Diagnostic {
     let pairs: Vec<String> =
         pairs.iter().map(|(a, b)| format!("{} and {}", called(body, *a), called(body, *b))).collect();
     let (function, pairs) = (function(body), pairs.join(", "));
     let message = match mode {
         AliasMode::Version => format!(
-            "{function}Fused loops run if these memref arguments do not overlap, the original ones if they do: {pairs}"
+            "{function}{loops} loops run if these memref arguments do not overlap, the original ones if they do: {pairs}"
         ),
         _ => format!("{function}Assumed of the memref arguments that these do not overlap: {pairs}"),
     };

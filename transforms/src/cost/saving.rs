@@ -78,6 +78,16 @@ impl Saving {
         (saving, lanes)
     }
 
+    /// By how many iterations more than the least delay that may be the second should run later: by a block, as many as can run at once of either
+    /// loop, if more is saved with that since as many can of both, and the delay is at most `most`.
+    pub fn block(first: &Work, second: &Work, least: i64, most: i64, machine: &Machine) -> i64 {
+        let Some(lanes) = first.lanes.zip(second.lanes).map(|(a, b)| a.min(b)) else { return 0 };
+        let block = lanes as i64;
+        let saved = |delay| Saving::of(first, second, delay, machine).0.cycles;
+        let fits = least.checked_add(block).is_some_and(|later| later <= most);
+        if fits && saved(least + block) > saved(least) { block } else { 0 }
+    }
+
     /// How long lines are fetched for the first, the second, and both as one.
     fn fetched(&mut self, first: &Work, second: &Work, delay: i64, machine: &Machine) -> [Time; 3] {
         let line = machine.line as f64;

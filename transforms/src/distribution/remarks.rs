@@ -26,3 +26,11 @@ pub(super) fn crossing(body: &Body, op: Op, value: Value) -> Diagnostic {
         None => said,
     }
 }
+
+/// The remark for a loop for each cut of which so many pairs of memrefs, or more, would have to be tested.
+pub(super) fn too_many_tests(body: &Body, op: Op, pairs: usize) -> Diagnostic {
+    let message = format!(
+        "Loop not distributed [InvalidDependencies]: {pairs} pairs of arguments would have to be tested for overlap"
+    );
+    remark(body, body.loc(op), &message)
+}

@@ -78,6 +78,8 @@ pub(super) struct Group {
     carries: bool,
     /// Whether the iterations of each, and of all together, may run in any order; they are run whole for that.
     pub(super) parallel: bool,
+    /// By how many iterations members run later, at most, than they would have to if none ran blocks later.
+    pub(super) blocks: i64,
     /// How many loops are around.
     depth: u32,
 }
@@ -101,6 +103,8 @@ pub(super) struct Joined {
     ends: Vec<Form>,
     zero: i64,
     pub(super) whole: bool,
+    /// By how many iterations it runs later than it has to.
+    pub(super) block: i64,
 }
 
 impl Joined {
@@ -175,6 +179,7 @@ impl Group {
             whole: true,
             carries: program.loop_info(origin.of).carried > 0,
             parallel: header.parallel,
+            blocks: 0,
             depth: frame.depth,
         })
     }
@@ -378,7 +383,7 @@ impl Group {
         if !whole && ends.iter().filter_map(Form::as_constant).any(|end| end <= first) {
             return None;
         }
-        Some(Joined { member, item: second.item, nest, start, ends, zero, whole })
+        Some(Joined { member, item: second.item, nest, start, ends, zero, whole, block: 0 })
     }
 
     /// Whether what a member has before and after the times that end with `ends` can be written down: each bound of its variable as a number, or as one
@@ -432,6 +437,9 @@ impl Group {
     /// Adds `second`, a group of one, as it was aligned.
     pub(super) fn join(&mut self, forest: &mut Forest, second: &Group, joined: Joined) {
         self.body = forest.join(self.body, joined.member.body);
+        // It may have to run so late only for what others do.
+        let least = joined.delay() - joined.block;
+        self.blocks = self.blocks.max(joined.block + least.min(self.blocks));
         self.members.push(joined.member);
         self.originals.extend_from_slice(&second.originals);
         let Footprint { uses, ops, .. } = &second.footprint;

@@ -88,8 +88,8 @@ pub(super) fn fused(
     let later = match way {
         Way::AsItIs if whole => String::new(),
         Way::AsItIs => " in the iterations both have".to_owned(),
-        Way::Later(1) => ", the second one iteration later".to_owned(),
-        Way::Later(delay) => format!(", the second {delay} iterations later"),
+        Way::Later { least: 1, block: 0 } => ", the second one iteration later".to_owned(),
+        Way::Later { least, block } => format!(", the second {} iterations later", least + block),
         Way::Backwards(_) => ", the second run backwards".to_owned(),
     };
     let remark =

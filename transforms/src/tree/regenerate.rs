@@ -24,7 +24,7 @@ use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::absolute;
 use bounds::Range;
 use expression::{Expression, Sum};
-use known::Known;
+use known::{Computed, Known};
 
 mod bounds;
 mod conditional;
@@ -270,17 +270,18 @@ impl Emit<'_> {
         {
             return value;
         }
-        let key = (sum, ty);
+        let is_number = sum.as_constant().is_some();
+        let key = Computed::Sum(sum.clone(), ty);
         if let Some(known) = self.known.get(&key) {
             return known;
         }
         // A number is written once, before the outermost new loop or `if`.
-        let outside = self.outermost.filter(|_| key.0.as_constant().is_some());
+        let outside = self.outermost.filter(|_| is_number);
         let at = outside.map_or(at, InsertPoint::Before);
         let affine = self.scopes.iter().any(|scope| scope.affine);
         let mut builder = Builder::new(self.body, at);
         builder.set_loc(self.loc);
-        let value = Expression { builder, affine }.value(&key.0, ty);
+        let value = Expression { builder, affine }.value(&sum, ty);
         self.known.insert(key, value, outside.is_some());
         value
     }

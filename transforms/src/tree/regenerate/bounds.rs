@@ -11,6 +11,7 @@ use super::super::green::{Header, Origin};
 use super::super::program::LoopId;
 use super::Emit;
 use super::expression::{Expression, Sum};
+use super::known::Computed;
 use crate::dependence::form::Form;
 use crate::dependence::nest::absolute;
 
@@ -23,8 +24,8 @@ pub(super) struct Range {
 }
 
 /// Which end of a range a bound is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum End {
     Lower,
     Upper,
 }
@@ -227,10 +228,16 @@ impl Emit<'_> {
 
     /// The greater of two lower bounds, the lesser of two upper bounds.
     fn pick(&mut self, end: End, a: Value, b: Value, at: InsertPoint) -> Value {
+        let key = Computed::Bound(end, [a, b]);
+        if let Some(known) = self.known.get(&key) {
+            return known;
+        }
         let def: &'static OpDef = match end {
             End::Lower => arith::MaxSIOp::DEF,
             End::Upper => arith::MinSIOp::DEF,
         };
-        self.make(def, &[a, b], at)
+        let value = self.make(def, &[a, b], at);
+        self.known.insert(key, value, false);
+        value
     }
 }

@@ -3,11 +3,21 @@
 use hashbrown::HashMap;
 use loomir_ir::{Type, Value};
 
+use super::bounds::End;
 use super::expression::Sum;
 
-type Values = HashMap<(Sum, Type), Value>;
+/// What is computed.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Computed {
+    /// A sum as a value of a type.
+    Sum(Sum, Type),
+    /// Of two values that bound a loop, the one that does.
+    Bound(End, [Value; 2]),
+}
 
-/// Which sums have a value where we are.
+type Values = HashMap<Computed, Value>;
+
+/// What has a value where we are.
 pub(super) struct Known {
     /// The blocks that are being written, from the outside; at least one.
     blocks: Vec<Values>,
@@ -41,12 +51,12 @@ impl Known {
         self.outside = outside;
     }
 
-    pub(super) fn get(&self, key: &(Sum, Type)) -> Option<Value> {
+    pub(super) fn get(&self, key: &Computed) -> Option<Value> {
         self.blocks.iter().rev().find_map(|block| block.get(key)).copied()
     }
 
     /// Remembers a value computed in the block entered last, or before the outermost new operation with blocks.
-    pub(super) fn insert(&mut self, key: (Sum, Type), value: Value, is_outside: bool) {
+    pub(super) fn insert(&mut self, key: Computed, value: Value, is_outside: bool) {
         let at = if is_outside { self.outside } else { self.blocks.len() - 1 };
         if let Some(block) = self.blocks.get_mut(at) {
             block.insert(key, value);
