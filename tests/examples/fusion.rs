@@ -10,7 +10,7 @@ use loomir_testing::campaign::{Tally, run_case, text_of_case};
 /// Failures shown before the campaign gives up.
 const MAX_FAILURES: usize = 10;
 
-/// Refusals without need, and blocks that were not confirmed, that are shown.
+/// Blocks that were not confirmed that are shown.
 const MAX_SHOWN: usize = 5;
 
 struct Options {
@@ -46,9 +46,6 @@ fn main() -> ExitCode {
         if (index + 1) % (options.cases / 10).max(1) == 0 {
             eprintln!("{} of {} cases, {failures} failures", index + 1, cases.end);
         }
-    }
-    for (case, remark) in tally.unnecessary.iter().take(MAX_SHOWN) {
-        eprint!("refused without need, in case {}:\n{remark}", cases.start + case - 1);
     }
     for (case, remark) in tally.doubtful.iter().take(MAX_SHOWN) {
         eprint!("not confirmed, in case {}:\n{remark}", cases.start + case - 1);

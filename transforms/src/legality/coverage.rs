@@ -7,6 +7,7 @@
 //! **Cost.** Nothing for a leaf inside loops that run what they ran, in any order; else a few conjunctions a leaf and pair of leaves.
 
 use hashbrown::{HashMap, HashSet};
+use loomir_ir::Value;
 use loomir_polyhedra::{Emptiness, Set, Space, Tuple, Var};
 
 use super::check::Part;
@@ -61,6 +62,13 @@ fn statement(part: &Part<'_>, whole: &Placed, leaves: &[&Placed]) -> Verdict {
                 Unsaid::Extent(of) => part.program.loop_info(*of).op,
                 Unsaid::Condition(of, _) => part.program.if_info(*of).op,
             }));
+        }
+    }
+    // What is computed inside of the loops is one number only if it is so in one iteration.
+    let mut computed: HashMap<Value, &[Form]> = HashMap::new();
+    for (value, iteration) in leaves.iter().copied().chain([whole]).flat_map(|leaf| &leaf.computed) {
+        if *computed.entry(*value).or_insert(iteration) != &iteration[..] {
+            return part.unknown(whole.statement);
         }
     }
     let mut verdict = Verdict::legal();

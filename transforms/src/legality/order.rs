@@ -104,59 +104,67 @@ fn turned_around(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overl
     let around = shared(first, second);
     let levels: Vec<Form> = (0..around.len() as u32).map(|k| Form::level(part.frame.depth + k)).collect();
     let (run_before, run_later) = (earlier(part, first, second), later(&levels, around, b.1 < a.1));
-    let pairs = run_before.iter().flat_map(|before| run_later.iter().map(move |behind| (before, behind)));
-    let mut pairs = pairs.filter(|(before, behind)| before.may_be(behind)).peekable();
-    if pairs.peek().is_none() {
-        return Verdict::legal();
-    }
-    match meet((s, t), &[]) {
-        Answer::Never => return Verdict::legal(),
-        Answer::Unknown => return Verdict::Unknown { accesses: (*op, *other) },
-        Answer::Perhaps | Answer::At(_) => {}
-    }
-    let both_run = decided_apart(part, first, second);
-    // Where both run in one iteration of the loops around what is computed inside, that is one number.
-    let inner = first.within.depth.max(second.within.depth);
-    let within = (inner > 0).then(|| (known_within(s, first), known_within(t, second)));
-    for (before, behind) in pairs {
-        let equal = before.relations.iter().take_while(|relation| relation.is == Order::Equal).count();
-        let is_one = part.frame.depth as usize + equal >= inner;
-        let classes = within.as_ref().filter(|_| is_one).map_or((s, t), |(s, t)| (s, t));
-        for apart in &both_run {
-            let order = [&before.relations, &behind.relations, apart];
-            let order: Vec<Relation<'_>> = order.into_iter().flatten().copied().collect();
-            let example = match meet(classes, &order) {
-                Answer::Never => continue,
-                Answer::Unknown => return Verdict::Unknown { accesses: (*op, *other) },
-                Answer::Perhaps => None,
-                Answer::At(example) => Some(example),
-            };
-            let instance = |leaf: &Placed, op: Op, side: Side| {
-                let own = leaf.map.iter().skip(part.frame.depth as usize);
-                Instance::of(op, example.as_deref(), own, side)
-            };
-            let cause = meeting.cause(s, t, overlap, example.as_deref());
-            let certain = matches!(cause, Cause::Element(_))
-                && s.domain.exact
-                && t.domain.exact
-                && part.frame.exact
-                && !part.is_made_inside(s.base);
-            let witness = Witness::Order {
-                first: instance(first, *op, Side::First),
-                second: instance(second, *other, Side::Second),
-                writes: [s.writes, t.writes],
-                cause,
-            };
-            return if certain { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) };
+    let (decided, computed) = (decided_apart(part, first, second), computed_alike(part, first, second));
+    let mut is_asked = false;
+    for before in &run_before {
+        for behind in run_later.iter().filter(|behind| !(before.in_any_order && behind.in_any_order)) {
+            let cases = decided.iter().flat_map(|apart| computed.iter().map(move |alike| (apart, alike)));
+            for (apart, (loops, alike)) in cases {
+                let order = [&before.relations, &behind.relations, apart, alike];
+                let order: Vec<Relation<'_>> = order.into_iter().flatten().copied().collect();
+                if is_contradiction(&order) {
+                    continue;
+                }
+                if !std::mem::replace(&mut is_asked, true) {
+                    match meet((s, t), &[]) {
+                        Answer::Never => return Verdict::legal(),
+                        Answer::Unknown => return Verdict::Unknown { accesses: (*op, *other) },
+                        Answer::Perhaps | Answer::At(_) => {}
+                    }
+                }
+                let within =
+                    (*loops > 0).then(|| (known_within(s, first, *loops), known_within(t, second, *loops)));
+                let classes = within.as_ref().map_or((s, t), |(s, t)| (s, t));
+                let example = match meet(classes, &order) {
+                    Answer::Never => continue,
+                    Answer::Unknown => return Verdict::Unknown { accesses: (*op, *other) },
+                    Answer::Perhaps => None,
+                    Answer::At(example) => Some(example),
+                };
+                let instance = |leaf: &Placed, op: Op, side: Side| {
+                    let own = leaf.map.iter().skip(part.frame.depth as usize);
+                    Instance::of(op, example.as_deref(), own, side)
+                };
+                let cause = meeting.cause(s, t, overlap, example.as_deref());
+                let certain = matches!(cause, Cause::Element(_))
+                    && s.domain.exact
+                    && t.domain.exact
+                    && part.frame.exact
+                    && !part.is_made_inside(s.base);
+                let witness = Witness::Order {
+                    first: instance(first, *op, Side::First),
+                    second: instance(second, *other, Side::Second),
+                    writes: [s.writes, t.writes],
+                    cause,
+                };
+                return if certain { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) };
+            }
         }
     }
     Verdict::legal()
 }
 
-/// A class with all that is known of when its leaf runs.
-fn known_within(class: &Class, leaf: &Placed) -> Class {
-    let constraints = class.domain.constraints.iter().chain(&leaf.within.constraints).cloned().collect();
+/// A class with what is known of when its leaf runs by what is computed inside so many loops.
+fn known_within(class: &Class, leaf: &Placed, loops: usize) -> Class {
+    let constraints = class.domain.constraints.iter().chain(leaf.within.inside(loops)).cloned().collect();
     Class { domain: Arc::new(Domain { constraints, ..*class.domain }), ..class.clone() }
+}
+
+/// Whether relations of the same forms exclude each other.
+fn is_contradiction(all: &[Relation<'_>]) -> bool {
+    let differ =
+        |(a, b): (&Relation<'_>, &Relation<'_>)| a.is != b.is && (a.first, a.second) == (b.first, b.second);
+    all.iter().enumerate().any(|(i, a)| all[i + 1..].iter().any(|b| differ((a, b))))
 }
 
 /// Pairs of instances, the one before the other.
@@ -165,16 +173,6 @@ struct Ordered<'f> {
     relations: Vec<Relation<'f>>,
     /// Whether they part at a loop whose iterations may run in any order.
     in_any_order: bool,
-}
-
-impl Ordered<'_> {
-    /// Whether there may be pairs that the program runs in this order and the tree in that.
-    fn may_be(&self, tree: &Ordered<'_>) -> bool {
-        let differ =
-            |a: &Relation<'_>, b: &Relation<'_>| (a.first, a.second) == (b.first, b.second) && a.is != b.is;
-        let is_free = self.in_any_order && tree.in_any_order;
-        !is_free && !self.relations.iter().any(|a| tree.relations.iter().any(|b| differ(a, b)))
-    }
 }
 
 /// The pairs of which the program runs the first before the second: they part at a loop, or come in the order of the text.
@@ -248,4 +246,25 @@ fn decided_apart<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> 
         parted(pairs, apart, &mut found);
     }
     found.into_iter().map(|pairs| pairs.relations).collect()
+}
+
+/// Pairs of instances by what is computed inside of the loops around both: how many of these run the same iteration, and what says so. In one
+/// iteration it is one number.
+fn computed_alike<'l>(
+    part: &Part<'_>,
+    first: &'l Placed,
+    second: &'l Placed,
+) -> Vec<(usize, Vec<Relation<'l>>)> {
+    let from = part.frame.depth as usize;
+    let (own, others) = (&first.within.iteration, &second.within.iteration);
+    let all = own.len().min(others.len());
+    if all <= from {
+        return vec![(0, Vec::new())];
+    }
+    let pairs = || own.iter().zip(others).skip(from).map(|pair| (pair, false));
+    let (mut less, mut greater) = (Vec::new(), Vec::new());
+    let equal = parted(pairs(), Order::Less, &mut less);
+    parted(pairs(), Order::Greater, &mut greater);
+    let apart = (from..).zip(less).chain((from..).zip(greater));
+    apart.map(|(loops, pairs)| (loops, pairs.relations)).chain([(all, equal)]).collect()
 }

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use hashbrown::HashSet;
-use loomir_ir::{Body, Op};
+use loomir_ir::{Body, Op, Value};
 
 use crate::dependence::access::{Class, Domain};
-use crate::dependence::form::Form;
+use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::{absolute, enter, guard, in_place};
 use crate::dependence::updates::{MAX_BETWEEN, Update, updates_of};
-use crate::tree::{AssumptionId, Forest, Green, HeaderId, IfId, LoopId, Node, Program, Span, StatementId};
+use crate::tree::{
+    AssumptionId, Forest, Green, Header, HeaderId, IfId, LoopId, Node, Program, Span, StatementId,
+};
 
 /// A leaf in its place. Leaves are listed in the order of the text, so of two in the same iteration of all loops that are around both, the one
 /// listed first runs first.
@@ -23,8 +25,10 @@ pub(super) struct Placed {
     pub(super) unsaid: Vec<(Unsaid, Vec<Form>)>,
     /// Which iteration of the statement runs, over levels.
     pub(super) map: Vec<Form>,
-    /// What is known of that beyond `domain`.
+    /// What is known of that beyond `domain`, if the order is asked for.
     pub(super) within: Within,
+    /// What `domain` uses that is computed inside of the loops, and in which iteration, over those of the statement, if coverage is asked for.
+    pub(super) computed: Vec<(Value, Vec<Form>)>,
     /// What it touches.
     pub(super) classes: Vec<(Class, Op)>,
     /// The item of the part it is in.
@@ -42,17 +46,30 @@ pub(super) struct Around {
     pub(super) parallel: bool,
 }
 
-/// What is known of when a leaf runs by numbers that are computed inside of the loops, in the iteration that the leaf runs.
+/// What is known of when a leaf runs by numbers that are computed inside of the loops.
 #[derive(Default)]
 pub(super) struct Within {
-    /// How many loops of the program are around what is computed: in equal iterations of these it is the same.
-    pub(super) depth: usize,
-    /// Forms over levels that are not negative.
-    pub(super) constraints: Vec<Form>,
+    /// In which iteration of the loops of the program, over levels.
+    pub(super) iteration: Vec<Form>,
+    /// Forms over levels that are not negative, each with how many of those loops are around what it uses: in equal iterations of these that is
+    /// the same.
+    constraints: Vec<(usize, Form)>,
 }
 
-/// Constraints that use what is computed inside of the loops, and the iteration in which it is, over levels; nothing where that cannot be said.
-type Pinned = (Option<Vec<Form>>, Vec<Form>);
+impl Within {
+    /// What uses only what is computed inside so many loops.
+    pub(super) fn inside(&self, loops: usize) -> impl Iterator<Item = &Form> {
+        self.constraints.iter().filter(move |(depth, _)| *depth <= loops).map(|(_, form)| form)
+    }
+}
+
+/// A constraint that uses what is computed inside of the loops, and the iteration in which that is.
+#[derive(Clone)]
+struct Pinned {
+    constraint: Form,
+    /// Over levels; nothing where it cannot be said.
+    iteration: Option<Vec<Form>>,
+}
 
 /// What decides whether something runs, and is not affine. Of those that are alike, the first one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -78,7 +95,7 @@ pub(super) enum Purpose {
     /// Whether each instance runs once: what a domain does not say is said beside it, or nobody knows.
     Cover,
     /// The same, with what is computed inside of the loops as parameters of the domain. They are numbers that hang on the iteration; so they mean the
-    /// same in two domains if these speak of one iteration of the statement, and it is the one in which they are computed.
+    /// same in two domains if they are computed in the same iteration, as seen from that of the statement.
     CoverWithin,
 }
 
@@ -100,6 +117,7 @@ pub(super) fn leaves(
         arm,
         purpose,
         pinned: Vec::new(),
+        running: Vec::new(),
         loops: Vec::new(),
         next_loop: 0,
         unsaid: Vec::new(),
@@ -176,34 +194,87 @@ struct Walk<'a> {
     purpose: Purpose,
     /// What the loops and conditions around use that is computed inside.
     pinned: Vec<Pinned>,
+    /// The loops of the program that run in the loops of the tree around, and in which iteration, over levels.
+    running: Vec<(LoopId, Vec<Form>)>,
     found: Vec<Placed>,
 }
 
 impl Walk<'_> {
     /// Takes those constraints out of `inner`, and not in `outer`, that use what is computed inside of the loops, if that is to be no parameter; and notes
-    /// in which iteration it is computed: they are those of a loop or condition of the program which runs in the iteration `map`, over loops
-    /// counted outwards.
-    fn pin(&mut self, inner: &mut Domain, outer: &Domain, map: &[Form]) {
+    /// in which iteration it is computed. They are those of a loop or condition of the program which runs in the iteration `map`, over loops
+    /// counted outwards, or else use what can be seen where they stand.
+    fn pin(&mut self, inner: &mut Domain, outer: &Domain, map: Option<&[Form]>) {
         let (program, depth) = (self.program, self.depth);
         let new = inner.constraints.split_off(outer.constraints.len());
-        let (known, computed): (Vec<Form>, Vec<Form>) =
-            new.into_iter().partition(|form| program.is_known(form, depth));
-        inner.constraints.extend(known);
-        if computed.is_empty() {
-            return;
+        for constraint in new {
+            if program.is_known(&constraint, depth) {
+                inner.constraints.push(constraint);
+                continue;
+            }
+            let iteration = self.innermost(&constraint).and_then(|of| match map {
+                Some(map) => {
+                    let own = map.get(..=program.loop_info(of).depth as usize)?;
+                    own.iter().map(|form| absolute(form, inner.levels)).collect()
+                }
+                None => self.running.iter().rev().find(|(own, _)| *own == of).map(|(_, map)| map.clone()),
+            });
+            if self.purpose == Purpose::CoverWithin {
+                inner.constraints.push(constraint.clone());
+            } else {
+                inner.exact = false;
+            }
+            self.pinned.push(Pinned { constraint, iteration });
         }
-        let is_known = |depth: u32| computed.iter().all(|form| program.is_known(form, depth));
-        let deepest = (depth..=map.len() as u32).find(|depth| is_known(*depth));
-        let iteration = deepest.and_then(|deepest| {
-            map[..deepest as usize].iter().map(|form| absolute(form, inner.levels)).collect::<Option<_>>()
+    }
+
+    /// The loop in each iteration of which all is known that a form uses; nothing if there is no such loop.
+    fn innermost(&self, form: &Form) -> Option<LoopId> {
+        let program = self.program;
+        let mut all = Vec::new();
+        form.each_parameter(&mut |value| all.extend(program.loop_around(self.ir, value)));
+        let deepest = all.iter().copied().max_by_key(|of| program.loop_info(*of).depth)?;
+        let path = program.path(Some(deepest));
+        all.iter().all(|of| path.contains(of)).then_some(deepest)
+    }
+
+    /// What is known here by what is computed in one iteration, the one that says most.
+    fn within(&self) -> Within {
+        let iterations = || self.pinned.iter().filter_map(|pinned| pinned.iteration.as_ref());
+        let Some(iteration) = iterations().max_by_key(|iteration| iteration.len()) else {
+            return Within::default();
+        };
+        let constraints = self.pinned.iter().filter_map(|pinned| {
+            let own = pinned.iteration.as_ref().filter(|own| iteration.starts_with(own))?;
+            Some((own.len(), pinned.constraint.clone()))
         });
-        if self.purpose == Purpose::CoverWithin {
-            inner.constraints.extend(computed);
-            self.pinned.push((iteration, Vec::new()));
-        } else {
-            inner.exact = false;
-            self.pinned.push((iteration, computed));
+        Within { iteration: iteration.clone(), constraints: constraints.collect() }
+    }
+
+    /// What the domain here uses that is computed inside of the loops, and in which iteration, over those of the statement of which `here` runs. Nothing
+    /// if that is not known.
+    fn computed(&self, here: &[Form]) -> Option<Vec<(Value, Vec<Form>)>> {
+        // The levels of the tree as forms over those of the statement.
+        let level = |level: u32| {
+            let found = here.iter().zip(0..).find_map(|(form, own)| match form.terms() {
+                [(Atom::Level(at), sign @ (1 | -1))] if *at == level => Some((form, *sign, own)),
+                _ => None,
+            });
+            let (form, sign, own) = found?;
+            Form::level(own).plus(&Form::constant(form.constant_part()), -1)?.times(sign)
+        };
+        let mut computed = Vec::new();
+        for Pinned { constraint, iteration } in &self.pinned {
+            let of_statement = iteration.as_ref()?.iter().map(|form| form.substitute(&mut |at| level(at)));
+            let of_statement: Vec<Form> = of_statement.collect::<Option<_>>()?;
+            constraint.each_parameter(&mut |value| {
+                let of = self.program.loop_around(self.ir, value);
+                let around = of.map_or(0, |of| self.program.loop_info(of).depth as usize + 1);
+                if around > self.depth as usize {
+                    computed.push((value, of_statement[..around].to_vec()));
+                }
+            });
         }
+        Some(computed)
     }
 
     /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
@@ -219,9 +290,15 @@ impl Walk<'_> {
             Node::Loop { header, body } => {
                 let mut inner = Domain { exact: true, ..(**domain).clone() };
                 enter(self.program, self.forest, header, &mut inner, u32::MAX);
-                let (unsaid, pinned) = (self.unsaid.len(), self.pinned.len());
-                let lead = self.forest.header(header).origins.first();
-                self.pin(&mut inner, domain, lead.map_or(&[], |lead| &lead.map));
+                let (unsaid, pinned, running) = (self.unsaid.len(), self.pinned.len(), self.running.len());
+                let Header { span, origins, .. } = self.forest.header(header);
+                let lead = origins.first().filter(|_| *span == Span::Whole);
+                self.pin(&mut inner, domain, lead.map(|lead| &*lead.map));
+                for origin in origins {
+                    let map =
+                        origin.map.iter().map(|form| absolute(form, inner.levels)).collect::<Option<_>>();
+                    self.running.extend(map.map(|map| (origin.of, map)));
+                }
                 if !inner.exact && self.purpose != Purpose::Order {
                     let extent = extent(self.ir, self.program, self.forest, header, inner.levels)?;
                     self.unsaid.push(extent);
@@ -232,6 +309,7 @@ impl Walk<'_> {
                 self.next_loop += 1;
                 self.visit(body, &Arc::new(inner))?;
                 self.loops.pop();
+                self.running.truncate(running);
                 self.unsaid.truncate(unsaid);
                 self.pinned.truncate(pinned);
             }
@@ -239,7 +317,7 @@ impl Walk<'_> {
                 let mut inner = Domain { exact: true, ..(**domain).clone() };
                 guard(self.program, self.forest, (of, map), holds, &mut inner, u32::MAX);
                 let (unsaid, pinned) = (self.unsaid.len(), self.pinned.len());
-                self.pin(&mut inner, domain, self.forest.map(map));
+                self.pin(&mut inner, domain, Some(self.forest.map(map)));
                 if !inner.exact || self.purpose == Purpose::Order {
                     let condition = Unsaid::Condition(self.program.if_info(of).alike, holds);
                     let inside = self.program.decided_inside(self.ir, of) as usize;
@@ -265,18 +343,10 @@ impl Walk<'_> {
                 let here =
                     map.iter().map(|form| absolute(form, domain.levels)).collect::<Option<Vec<Form>>>();
                 let here = here.ok_or(op)?;
-                let is_here = |(iteration, _): &&Pinned| {
-                    iteration.as_ref().is_some_and(|iteration| here.starts_with(iteration))
+                let computed = match self.purpose {
+                    Purpose::CoverWithin => self.computed(&here).ok_or(op)?,
+                    Purpose::Order | Purpose::Cover => Vec::new(),
                 };
-                if self.purpose == Purpose::CoverWithin && !self.pinned.iter().all(|pinned| is_here(&pinned))
-                {
-                    return Err(op);
-                }
-                let mut within = Within::default();
-                for (iteration, computed) in self.pinned.iter().filter(is_here) {
-                    within.depth = within.depth.max(iteration.as_ref().map_or(0, Vec::len));
-                    within.constraints.extend_from_slice(computed);
-                }
                 let classes = match self.purpose {
                     Purpose::Order => in_place(self.program, statement, map, domain, self.depth).collect(),
                     Purpose::Cover | Purpose::CoverWithin => Vec::new(),
@@ -287,7 +357,8 @@ impl Walk<'_> {
                     domain: domain.clone(),
                     unsaid: self.unsaid.clone(),
                     map: here,
-                    within,
+                    within: self.within(),
+                    computed,
                     classes,
                     item: self.item,
                     version: self.version,

@@ -130,11 +130,17 @@ impl Scope<'_> {
                     self.need(value, op, &map[..map.len().saturating_sub(1)])?;
                 }
             }
-            let mut parameters = Vec::new();
-            header.span.forms().for_each(|form| form.each_parameter(&mut |value| parameters.push(value)));
-            for value in parameters {
-                self.need(value, op, &map)?;
-            }
+        }
+        // Those that can be seen are meant.
+        let mut parameters = Vec::new();
+        header.span.forms().for_each(|form| form.each_parameter(&mut |value| parameters.push(value)));
+        let lead = header.origins.first().map(|lead| part.program.loop_info(lead.of).op);
+        for value in parameters {
+            let of = part.program.loop_around(part.body, value);
+            let iteration = of.and_then(|of| self.open.iter().rev().find(|open| open.of == of));
+            let outside: Vec<Form> = (0..part.frame.depth).map(Form::level).collect();
+            let iteration = iteration.map_or(outside, |open| open.map.clone());
+            self.need(value, lead.unwrap_or(part.body.root()), &iteration)?;
         }
         let (shown, open) = (self.shown.len(), self.open.len());
         for (place, origin) in header.origins.iter().enumerate() {

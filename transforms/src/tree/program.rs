@@ -202,6 +202,21 @@ impl Program {
         operands.iter().map(depth).max().unwrap_or(0)
     }
 
+    /// The innermost of the loops in each iteration of which a value is computed anew.
+    pub fn loop_around(&self, body: &Body, value: Value) -> Option<LoopId> {
+        if let Some((of, _)) = self.loop_of_argument(body, value) {
+            return Some(of);
+        }
+        let mut block = body.block_of(body.defining_op(value)?)?;
+        while block != self.block {
+            if let Some(of) = self.loop_of(block) {
+                return Some(of);
+            }
+            block = body.block_of(body.region_parent(body.block_region(block)))?;
+        }
+        None
+    }
+
     /// How many loops are around a statement, loop or `if`; nothing for what is inside a statement.
     pub fn depth_of(&self, body: &Body, op: Op) -> Option<u32> {
         self.block_depth(body.block_of(op)?)
