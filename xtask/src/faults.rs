@@ -116,8 +116,8 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         what: "what runs in any order has none with anything else",
         file: ORDER,
-        text: "let is_free = self.in_any_order && tree.in_any_order;",
-        replacement: "let is_free = tree.in_any_order;",
+        text: "!(before.in_any_order && behind.in_any_order)",
+        replacement: "!behind.in_any_order",
     },
     Fault {
         what: "a condition goes one way in all iterations",
