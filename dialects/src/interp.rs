@@ -9,7 +9,7 @@
 //! | [`integer`], [`float`], [`affine_map`] | arithmetic as pure functions |
 //! | [`code`], [`machine`], [`program`] | decoding, execution, symbols |
 //! | [`elementwise`], [`access`], [`mixed`], [`constant`], [`external`] | what models of operations share |
-//! | `counts` | how often regions run, if that is asked |
+//! | `counts`, `trace` | how often regions run, and what is executed, if that is asked |
 //! | [`arguments`], [`outcome`] | buffers in, buffers and digests out; shared with compiled execution |
 //!
 //! No operation is named here. What an operation does is the model attached to it under [`Evaluate`]; each dialect has
@@ -63,6 +63,7 @@ pub mod mixed;
 pub mod outcome;
 pub mod program;
 mod registers;
+mod trace;
 
 pub use arguments::{ArgSpec, Argument, Arguments, Flat};
 pub use code::{Action, Decoded, Decoder, Entry, Evaluate, Execute, Flow, Slot, Step, action};
@@ -72,6 +73,7 @@ pub use machine::Machine;
 pub use outcome::{Outcome, Output};
 pub use program::{Callee, Contents, DefineGlobal, GlobalDefinition};
 pub use registers::unusable;
+pub use trace::{Event, run_tracing};
 
 use code::FunctionId;
 use counts::Counts;

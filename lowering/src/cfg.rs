@@ -8,6 +8,7 @@
 //! | [`edit`] | changes of blocks that keep the analysis true |
 //! | [`loop_simplify`] | the pass that gives loops a preheader, one latch and exits of their own |
 //! | [`lcssa`] | the pass that lets values leave loops only as arguments of the blocks behind |
+//! | [`mod@scev`] | values as expressions over iterations, and how often loops run |
 //! | [`mod@print`] | loops, cycles and dominators as `opt` prints them |
 
 use hashbrown::HashMap;
@@ -23,6 +24,7 @@ pub mod lcssa;
 pub mod loop_simplify;
 pub mod print;
 pub mod roles;
+pub mod scev;
 
 /// The forms that functions can be brought into, each after those it needs.
 pub const FORMS: &[&Form] = &[&loop_simplify::FORM, &lcssa::FORM];

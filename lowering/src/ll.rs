@@ -17,6 +17,8 @@
 //! | `write` | to text |
 //! | `attributes`, `intrinsics`, `loops` | what both know of LLVM's attributes, intrinsics and annotations of loops |
 
+use loomir_ir::{Attr, AttrKind, Context, OpRef};
+
 mod attributes;
 mod intrinsics;
 mod loops;
@@ -24,8 +26,8 @@ mod read;
 mod write;
 
 pub use read::{from_ll, is_ll};
-pub(crate) use write::block_numbers;
 pub use write::to_ll;
+pub(crate) use write::{block_numbers, results};
 
 /// The attribute that keeps metadata as it was written: of a module its nodes and lists of nodes, of anything else what is attached to it.
 const METADATA: &str = "llvm.metadata";
@@ -47,3 +49,17 @@ const MODULE_ASM: &str = "llvm.module_asm";
 
 /// Whether a call may be a tail call: of `llvm.call`, and kept on what calls of intrinsics become.
 const TAIL_CALL: &str = "TailCallKind";
+
+/// Whether the annotation of a branch back says that its loop makes progress.
+pub(crate) fn must_progress(ctx: &Context, annotation: Attr) -> bool {
+    let AttrKind::Opaque { body, .. } = annotation.kind(ctx) else { return false };
+    let nodes = loops::nodes(body).unwrap_or_default();
+    nodes.iter().any(|node| node.contains("\"llvm.loop.mustprogress\""))
+}
+
+/// Whether a function says that all its loops make progress.
+pub(crate) fn function_must_progress(function: OpRef<'_>) -> bool {
+    let ctx = function.ctx();
+    let words = function.attr("passthrough").and_then(|words| words.as_array(ctx)).unwrap_or_default();
+    words.iter().any(|word| word.as_str(ctx) == Some("mustprogress"))
+}

@@ -17,6 +17,7 @@ use super::fault::{Fault, FaultKind};
 use super::layout::Layout;
 use super::memory::{Memory, ObjectKind};
 use super::program::{Callee, Contents, Program};
+use super::trace::Event;
 
 /// What actions act on.
 #[derive(Debug)]
@@ -34,6 +35,8 @@ pub struct Machine {
     steps_left: u64,
     /// How often regions ran, if that is counted.
     pub(super) counts: Option<Counts>,
+    /// What was executed, if that is recorded.
+    pub(super) trace: Option<Vec<Event>>,
 }
 
 /// A caller that waits.
@@ -63,6 +66,7 @@ impl Machine {
             stack: Vec::new(),
             steps_left: limits.steps,
             counts: None,
+            trace: None,
         }
     }
 
@@ -177,7 +181,8 @@ impl Machine {
         *at = code.entry.target.0;
         let mut stack = self.stack.len();
         loop {
-            let mut flow = self.execute(code, at)?;
+            let mut flow =
+                if self.trace.is_some() { self.execute_one(code, *at)? } else { self.execute(code, at)? };
             while flow == Flow::Yield {
                 flow = self.hand_back(code, at)?;
             }
@@ -235,6 +240,21 @@ impl Machine {
                 flow => return Ok(flow),
             }
         }
+    }
+
+    /// Executes one action, and records it.
+    fn execute_one(&mut self, code: &Code, at: u32) -> Result<Flow, Box<Fault>> {
+        self.spend(1)?;
+        let place = &code.places[at as usize];
+        let datum = |this: &Machine, slot: &Slot| this.registers[this.base + slot.0 as usize].clone();
+        // A branch may overwrite what it hands on.
+        let operands: Vec<Datum> = code.operands(place).iter().map(|slot| datum(self, slot)).collect();
+        let flow = code.actions[at as usize].execute(self)?;
+        let results: Vec<Datum> = place.results().map(|slot| datum(self, &slot)).collect();
+        if let (Some(trace), Some(op)) = (&mut self.trace, place.op) {
+            trace.push(Event { op, operands, results });
+        }
+        Ok(flow)
     }
 
     /// Resumes the operation around a terminator.

@@ -33,7 +33,7 @@ pub(super) fn command() -> Command {
             Arg::new("emit")
                 .long("emit")
                 .value_name("FORM")
-                .value_parser(["mlir", "generic", "ll", "loops", "cycles", "domtree"])
+                .value_parser(["mlir", "generic", "ll", "loops", "cycles", "domtree", "scev"])
                 .default_value("mlir")
                 .help("What to print: MLIR, its generic form, LLVM IR (lowering what is left), or of that what opt prints of its loops, cycles or dominators"),
         )
@@ -330,12 +330,13 @@ impl Run<'_> {
             Some("loops") => Some(Printed::Loops),
             Some("cycles") => Some(Printed::Cycles),
             Some("domtree") => Some(Printed::Dominators),
+            Some("scev") => Some(Printed::ScalarEvolution),
             _ => return Ok(self.as_mlir(module)),
         };
         loomir::lowering::lower_to_llvm(module)?;
         match printed {
             None => loomir::lowering::to_ll(module),
-            Some(what) => Ok(cfg::print::print(module, what)),
+            Some(what) => cfg::print::print(module, what),
         }
     }
 

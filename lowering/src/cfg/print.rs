@@ -9,9 +9,9 @@ use loomir_dialects::llvm;
 use loomir_ir::graph::ControlFlow;
 use loomir_ir::graph::cycles::{Cycle, CycleForest, CycleId};
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::{Body, OpRef};
+use loomir_ir::{Body, Diagnostics, OpRef};
 
-use super::Analysis;
+use super::{Analysis, scev};
 use crate::ll::block_numbers;
 
 /// What can be printed.
@@ -23,19 +23,27 @@ pub enum Printed {
     Cycles,
     /// The dominator tree.
     Dominators,
+    /// Expressions of values, and how often loops run.
+    ScalarEvolution,
 }
 
 /// What is asked for of every function of a module that has a body, in their order.
-pub fn print(module: &Body, what: Printed) -> String {
+///
+/// # Errors
+/// What has no text in LLVM IR, if values are printed.
+pub fn print(module: &Body, what: Printed) -> Result<String, Diagnostics> {
     let mut text = String::new();
     let blocks = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
     for op in blocks.flat_map(|block| module.ops(block)) {
         let function = module.nested(op).filter(|function| function.is(function.root(), llvm::FuncOp::DEF));
         if let Some(function) = function.filter(|f| f.entry_block(f.region(f.root(), 0)).is_some()) {
-            print_function(function, what, &mut text);
+            match what {
+                Printed::ScalarEvolution => scev::print::print(module, function, &mut text)?,
+                _ => print_function(function, what, &mut text),
+            }
         }
     }
-    text
+    Ok(text)
 }
 
 /// A function with what is known of it and the numbers of its blocks.
@@ -59,6 +67,7 @@ fn print_function(function: &Body, what: Printed, text: &mut String) {
         Printed::Loops => printer.loops(name),
         Printed::Cycles => printer.cycles(name),
         Printed::Dominators => printer.dominators(name),
+        Printed::ScalarEvolution => {}
     }
 }
 

@@ -14,7 +14,7 @@ use std::fmt::Write;
 
 use hashbrown::HashMap;
 use loomir_dialects::{builtin, llvm};
-use loomir_ir::{AttrKind, Body, Context, Diagnostic, Diagnostics, OpRef};
+use loomir_ir::{AttrKind, Body, Context, Diagnostic, Diagnostics, OpRef, Value};
 
 use metadata::Nodes;
 use types::TypeText;
@@ -42,6 +42,17 @@ pub(crate) struct Module {
 }
 
 impl Module {
+    fn new(module: &Body) -> Module {
+        let ctx = module.ctx().clone();
+        Module {
+            types: TypeText::new(&ctx),
+            ctx,
+            intrinsics: Vec::new(),
+            declared: HashMap::new(),
+            metadata: Nodes::kept(module),
+        }
+    }
+
     /// Takes in what the module declares itself.
     fn find_declarations(&mut self, module: &Body) {
         let blocks = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
@@ -64,20 +75,21 @@ pub(crate) fn block_numbers(function: &Body) -> Vec<u32> {
     function::Function::new(function).into_block_numbers()
 }
 
+/// The values of a function of a module that blocks take or operations compute, in the order of its text: their numbers there, and how they are written.
+///
+/// # Errors
+/// What has no text.
+pub(crate) fn results(module: &Body, function: &Body) -> Result<Vec<(Value, u32, String)>, Diagnostics> {
+    function::results(&mut Module::new(module), function)
+}
+
 /// The text of a module of the `llvm` dialect.
 ///
 /// # Errors
 /// Everything in it that is not of the dialect or has no text.
 pub fn to_ll(module: &Body) -> Result<String, Diagnostics> {
-    let ctx = module.ctx().clone();
     let mut diagnostics = Diagnostics::new();
-    let mut m = Module {
-        types: TypeText::new(&ctx),
-        ctx: ctx.clone(),
-        intrinsics: Vec::new(),
-        declared: HashMap::new(),
-        metadata: Nodes::kept(module),
-    };
+    let mut m = Module::new(module);
     m.find_declarations(module);
     let (mut variables, mut functions) = (String::new(), String::new());
     for region in module.own_regions(module.root()) {

@@ -167,6 +167,83 @@ impl Predicate {
         ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"][self as usize]
     }
 
+    /// What holds where this doesn't.
+    pub fn inverse(self) -> Predicate {
+        use Predicate::{Eq, Ne, Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
+        match self {
+            Eq => Ne,
+            Ne => Eq,
+            Slt => Sge,
+            Sle => Sgt,
+            Sgt => Sle,
+            Sge => Slt,
+            Ult => Uge,
+            Ule => Ugt,
+            Ugt => Ule,
+            Uge => Ult,
+        }
+    }
+
+    /// What holds of the two numbers in the other order.
+    pub fn swapped(self) -> Predicate {
+        use Predicate::{Eq, Ne, Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
+        match self {
+            Eq | Ne => self,
+            Slt => Sgt,
+            Sle => Sge,
+            Sgt => Slt,
+            Sge => Sle,
+            Ult => Ugt,
+            Ule => Uge,
+            Ugt => Ult,
+            Uge => Ule,
+        }
+    }
+
+    /// Whether it reads numbers as signed.
+    pub fn is_signed(self) -> bool {
+        matches!(self, Predicate::Slt | Predicate::Sle | Predicate::Sgt | Predicate::Sge)
+    }
+
+    /// The same of numbers read as unsigned.
+    pub fn unsigned(self) -> Predicate {
+        match self {
+            Predicate::Slt => Predicate::Ult,
+            Predicate::Sle => Predicate::Ule,
+            Predicate::Sgt => Predicate::Ugt,
+            Predicate::Sge => Predicate::Uge,
+            other => other,
+        }
+    }
+
+    /// The same of numbers read as signed if it reads them as unsigned, and the other way round.
+    pub fn with_other_sign(self) -> Predicate {
+        let own = self.unsigned();
+        if own != self {
+            return own;
+        }
+        Predicate::ALL.into_iter().find(|other| *other != self && other.unsigned() == self).unwrap_or(self)
+    }
+
+    /// Whether it holds of any two numbers that another one holds of.
+    pub fn implied_by(self, stated: Predicate) -> bool {
+        use Predicate::{Eq, Ne, Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
+        self == stated
+            || match stated {
+                Eq => matches!(self, Sle | Sge | Ule | Uge),
+                Slt => matches!(self, Sle | Ne),
+                Sgt => matches!(self, Sge | Ne),
+                Ult => matches!(self, Ule | Ne),
+                Ugt => matches!(self, Uge | Ne),
+                Ne | Sle | Sge | Ule | Uge => false,
+            }
+    }
+
+    /// Whether it holds of two words of so many bits.
+    pub fn holds(self, width: u32, a: u128, b: u128) -> bool {
+        integer::compare(self as u64).is_some_and(|compare| compare(width, a, b))
+    }
+
     fn of(body: &Body, op: Op) -> Option<Predicate> {
         let (attr, values) = if body.is(op, index::CmpOp::DEF) {
             ("pred", &index::CMP_PREDICATE)
@@ -232,4 +309,27 @@ pub fn has_no_signed_wrap(body: &Body, op: Op) -> bool {
         .and_then(|attr| arith::OVERFLOW.value(body.ctx(), attr))
         .zip(arith::OVERFLOW.value_of("nsw"))
         .is_some_and(|(flags, nsw)| flags & nsw != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relations_of_predicates_hold_for_all_words() {
+        let words = || (0..16u128).flat_map(|a| (0..16u128).map(move |b| (a, b)));
+        for own in Predicate::ALL {
+            for (a, b) in words() {
+                let holds = own.holds(4, a, b);
+                assert_eq!(own.inverse().holds(4, a, b), !holds, "{own:?} of {a} and {b}");
+                assert_eq!(own.swapped().holds(4, b, a), holds, "{own:?} of {a} and {b}");
+                let other = own.with_other_sign().holds(4, a, b);
+                assert!(a >= 8 || b >= 8 || other == holds, "{own:?} of {a} and {b}");
+            }
+            for stated in Predicate::ALL {
+                let follows = words().all(|(a, b)| !stated.holds(4, a, b) || own.holds(4, a, b));
+                assert_eq!(own.implied_by(stated), follows, "{own:?} from {stated:?}");
+            }
+        }
+    }
 }

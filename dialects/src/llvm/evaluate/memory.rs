@@ -1,21 +1,20 @@
 //! How addresses are computed and memory is touched.
 
-use loomir_ir::{Context, OpRef, Type};
+use loomir_ir::{OpRef, Type};
 
 use super::Model;
 use crate::arith::evaluate::compare_integers;
 use crate::arith::reduction::Reduction;
 use crate::interp::access::misaligned;
 use crate::interp::code::malformed;
-use crate::interp::constant::part_type;
 use crate::interp::elementwise::{binary, bit_width, map};
 use crate::interp::external::copy_bytes;
 use crate::interp::integer::{Trouble, compare, signed};
-use crate::interp::layout::{Layout, Repr};
+use crate::interp::layout::Layout;
 use crate::interp::unusable;
 use crate::interp::{Cause, Datum, Decoded, Decoder, Fault, Flow, Machine, Pointer, Slot, action};
 use crate::llvm::arithmetic::SAME_SIGN;
-use crate::llvm::memory::DYNAMIC_INDEX;
+use crate::llvm::memory::address::byte_offsets;
 use crate::llvm::types::is_pointer;
 
 /// Attaches the models.
@@ -121,42 +120,9 @@ fn poison_or_fault(m: &mut Machine, result: Slot, datum: Datum, what: &str) -> c
 
 /// The bytes that constant indices come to, and the dynamic indices.
 fn decode_indices(op: OpRef<'_>, d: &Decoder<'_>) -> Result<(i64, Vec<Index>), Box<Fault>> {
-    let raw = op.attr("rawConstantIndices").and_then(|a| a.as_dense_ints(d.ctx()));
-    let raw = raw.ok_or_else(|| malformed("indices"))?;
-    let ty = op.attr("elem_type").and_then(|a| a.as_type(d.ctx())).ok_or_else(|| malformed("a type"))?;
-    let mut dynamic = op.operands().skip(1);
-    let (mut fixed, mut indices) = (0i64, Vec::new());
-    let mut level = Some((ty, d.layout(ty)?));
-    for (depth, constant) in raw.into_iter().enumerate() {
-        // The first index counts whole types, the others go into them.
-        let Some((ty, layout)) = &level else { return Err(malformed("a type that is deep enough")) };
-        let (scale, next) = match (depth, &layout.repr) {
-            (0, _) => (layout.size as i64, (*ty, layout.clone())),
-            (_, Repr::Sequence { stride, .. }) => (*stride as i64, inner(d.ctx(), *ty, 0)?),
-            (_, Repr::Struct(fields)) => {
-                let field = usize::try_from(constant).ok().filter(|i| *i < fields.len());
-                let field = field.ok_or_else(|| malformed("such a field"))?;
-                fixed = fixed.wrapping_add(fields[field].0 as i64);
-                level = Some(inner(d.ctx(), *ty, field)?);
-                continue;
-            }
-            _ => return Err(malformed("a type that is deep enough")),
-        };
-        if constant == DYNAMIC_INDEX {
-            let value = dynamic.next().ok_or_else(|| malformed("an operand for each dynamic index"))?;
-            let width = bit_width(d.ctx(), op.type_of(value))?;
-            indices.push(Index { slot: d.slot(value), width, scale });
-        } else {
-            fixed = fixed.wrapping_add(constant.wrapping_mul(scale));
-        }
-        level = Some(next);
-    }
-    Ok((fixed, indices))
-}
-
-fn inner(ctx: &Context, ty: Type, index: usize) -> Result<(Type, Layout), Box<Fault>> {
-    let ty = part_type(ctx, ty, index).ok_or_else(|| malformed("such an element"))?;
-    Ok((ty, Layout::of(ctx, ty)?))
+    let (fixed, dynamic) = byte_offsets(op)?;
+    let index = |(value, scale)| Ok(Index { slot: d.slot(value), width: bit_width(d.ctx(), op.type_of(value))?, scale });
+    Ok((fixed, dynamic.into_iter().map(index).collect::<Result<_, Box<Fault>>>()?))
 }
 
 fn decode_load(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {

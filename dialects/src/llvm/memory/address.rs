@@ -6,6 +6,10 @@ use loomir_ir::verifier::op_error;
 use loomir_ir::{Attr, Diagnostics, OpRef, OperationState, Type, Value};
 
 use super::DYNAMIC_INDEX;
+use crate::interp::Fault;
+use crate::interp::code::malformed;
+use crate::interp::constant::part_type;
+use crate::interp::layout::{Layout, Repr};
 use crate::llvm::types::LlvmType;
 
 /// An index of an address computation.
@@ -32,6 +36,47 @@ pub fn indices(op: OpRef<'_>) -> Vec<Index> {
 
 fn raw_indices(op: OpRef<'_>) -> Vec<i64> {
     op.attr("rawConstantIndices").and_then(|a| a.as_dense_ints(op.ctx())).unwrap_or_default()
+}
+
+/// What an address computation adds: a number of bytes, and values times numbers of bytes.
+pub type Offset = (i64, Vec<(Value, i64)>);
+
+/// The bytes that the constant indices of an address computation come to, and of each other index how many bytes one of it counts.
+///
+/// # Errors
+/// A type has no known layout, or indices lead into none.
+pub fn byte_offsets(op: OpRef<'_>) -> Result<Offset, Box<Fault>> {
+    let ctx = op.ctx();
+    let ty = op.attr("elem_type").and_then(|a| a.as_type(ctx)).ok_or_else(|| malformed("a type"))?;
+    let inner = |ty: Type, index: usize| -> Result<(Type, Layout), Box<Fault>> {
+        let ty = part_type(ctx, ty, index).ok_or_else(|| malformed("such an element"))?;
+        Ok((ty, Layout::of(ctx, ty)?))
+    };
+    let (mut fixed, mut dynamic) = (0i64, Vec::new());
+    let mut level = (ty, Layout::of(ctx, ty)?);
+    for (depth, index) in indices(op).into_iter().enumerate() {
+        // The first index counts whole types, the others go into them.
+        let (ty, layout) = &level;
+        let (scale, next) = match (depth, &layout.repr) {
+            (0, _) => (layout.size as i64, level.clone()),
+            (_, Repr::Sequence { stride, .. }) => (*stride as i64, inner(*ty, 0)?),
+            (_, Repr::Struct(fields)) => {
+                let Index::Constant(field) = index else { return Err(malformed("a constant field")) };
+                let field = usize::try_from(field).ok().filter(|i| *i < fields.len());
+                let field = field.ok_or_else(|| malformed("such a field"))?;
+                fixed = fixed.wrapping_add(fields[field].0 as i64);
+                level = inner(*ty, field)?;
+                continue;
+            }
+            _ => return Err(malformed("a type that is deep enough")),
+        };
+        match index {
+            Index::Constant(number) => fixed = fixed.wrapping_add(number.wrapping_mul(scale)),
+            Index::Value(value) => dynamic.push((value, scale)),
+        }
+        level = next;
+    }
+    Ok((fixed, dynamic))
 }
 
 /// `llvm.getelementptr inbounds|nuw %p[%i, 3] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.array<5 x f32>`.

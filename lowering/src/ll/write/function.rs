@@ -164,18 +164,11 @@ fn write_block(m: &mut Module, f: &Function<'_>, block: Block, text: &mut String
         }
     }
     for op in f.body.ops(block) {
-        if constants::is_literal(f.body, op) {
-            continue;
-        }
-        let view = OpRef::new(f.body, op);
-        match instructions::instruction(m, f, view) {
-            Ok(line) => {
-                text.push_str("  ");
-                if f.body.num_results(op) > 0 {
-                    let _ = write!(text, "%{} = ", f.values[f.body.result(op, 0).index()]);
-                }
-                let _ = writeln!(text, "{line}{}", metadata::attached(&m.ctx, view, ","));
+        match line(m, f, op) {
+            Ok(Some(line)) => {
+                let _ = writeln!(text, "  {line}");
             }
+            Ok(None) => {}
             Err(diagnostic) => diagnostics.push(diagnostic),
         }
     }
@@ -187,6 +180,44 @@ fn write_block(m: &mut Module, f: &Function<'_>, block: Block, text: &mut String
         }
     }
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(()) }
+}
+
+/// The line of an operation, unless it is a literal, with what is attached to it.
+fn line(m: &mut Module, f: &Function<'_>, op: Op) -> Result<Option<String>, Diagnostic> {
+    if constants::is_literal(f.body, op) {
+        return Ok(None);
+    }
+    let view = OpRef::new(f.body, op);
+    let line = instructions::instruction(m, f, view)?;
+    let attached = metadata::attached(&m.ctx, view, ",");
+    Ok(Some(match f.body.results(op).next() {
+        Some(result) => format!("%{} = {line}{attached}", f.values[result.index()]),
+        None => format!("{line}{attached}"),
+    }))
+}
+
+/// The values that blocks take or operations compute, with their numbers and lines.
+pub(super) fn results(m: &mut Module, body: &Body) -> Result<Vec<(Value, u32, String)>, Diagnostics> {
+    let f = Function::new(body);
+    let mut results = Vec::new();
+    for argument in body.entry_block(body.region(body.root(), 0)).iter().flat_map(|entry| body.arguments(*entry)) {
+        results.push((argument, f.values[argument.index()], String::new()));
+    }
+    for block in body.blocks(body.region(body.root(), 0)) {
+        if !body.is_entry(block) {
+            let mut lines = String::new();
+            write_phis(m, &f, block, &mut lines)?;
+            let arguments = body.arguments(block).zip(lines.lines());
+            results.extend(arguments.map(|(value, line)| (value, f.values[value.index()], line.trim_start().to_owned())));
+        }
+        for op in body.ops(block) {
+            let line = line(m, &f, op)?;
+            if let (Some(line), Some(result)) = (line, body.results(op).next()) {
+                results.push((result, f.values[result.index()], line));
+            }
+        }
+    }
+    Ok(results)
 }
 
 fn write_phis(m: &mut Module, f: &Function<'_>, block: Block, text: &mut String) -> Result<(), Diagnostic> {

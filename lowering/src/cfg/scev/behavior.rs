@@ -1,0 +1,80 @@
+//! What else may happen in a loop: that it does not come to the end of an iteration, or may run for ever.
+
+use hashbrown::HashMap;
+use loomir_dialects::llvm;
+use loomir_ir::Op;
+use loomir_ir::graph::loops::LoopId;
+
+use super::ScalarEvolution;
+
+/// What a loop does besides counting.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Behavior {
+    /// An operation may not return, or something inside may run for ever.
+    pub(super) may_stop: bool,
+    /// Somebody else may notice that it runs: it calls, or touches memory that is volatile or shared.
+    pub(super) is_noticed: bool,
+}
+
+impl ScalarEvolution<'_> {
+    /// What a loop does besides counting. Linear in it.
+    pub(super) fn behavior(&mut self, of: LoopId) -> Behavior {
+        self.remembered(|this| &mut this.behaviors, of, |this| this.compute_behavior(of))
+    }
+
+    fn compute_behavior(&mut self, of: LoopId) -> Behavior {
+        let mut behavior = Behavior::default();
+        let analysis = self.analysis;
+        let own = analysis.loops().get(of);
+        for node in &own.nodes {
+            for op in self.function.ops(analysis.block(*node)) {
+                behavior.may_stop |= !self.goes_on(op);
+                behavior.is_noticed |= self.is_noticed(op);
+            }
+        }
+        behavior.may_stop |= self.has_other_cycle(of) || own.children.iter().any(|inner| self.counts(*inner).exact.is_none());
+        behavior
+    }
+
+    /// Whether there is a cycle in a loop that is no loop: an edge back to a block that does not dominate where it comes from.
+    fn has_other_cycle(&self, of: LoopId) -> bool {
+        let own = self.analysis.loops().get(of);
+        let places: HashMap<u32, usize> = own.nodes.iter().copied().zip(0..).collect();
+        own.nodes.iter().any(|from| {
+            let back = |to: &&u32| places.get(*to).is_some_and(|place| *place <= places[from]);
+            self.analysis.graph().successors(*from).iter().filter(back).any(|to| !self.analysis.dominators().dominates(*to, *from))
+        })
+    }
+
+    fn is_noticed(&self, op: Op) -> bool {
+        let view = self.function.op_ref(op);
+        let is_simple_access = (self.function.is(op, llvm::LoadOp::DEF) || self.function.is(op, llvm::StoreOp::DEF))
+            && view.attr("volatile_").is_none()
+            && view.attr("ordering").and_then(|ordering| llvm::attributes::ATOMIC_ORDERING.value(view.ctx(), ordering)).unwrap_or(0) == 0;
+        let is_silent = self.function.has_trait(op, loomir_ir::Trait::Pure)
+            || self.function.has_trait(op, loomir_ir::Trait::Terminator)
+            || [llvm::UDivOp::DEF, llvm::SDivOp::DEF, llvm::URemOp::DEF, llvm::SRemOp::DEF, llvm::AllocaOp::DEF, llvm::AssumeOp::DEF]
+                .iter()
+                .any(|def| self.function.is(op, def));
+        !is_simple_access && !is_silent
+    }
+
+    /// Whether a loop may not run for ever: the function returns, or has to make progress and nobody would notice.
+    pub(super) fn is_finite(&mut self, of: LoopId) -> bool {
+        let root = self.function.root_ref();
+        if root.attr("will_return").is_some() {
+            return true;
+        }
+        (self.must_progress || self.is_annotated(of)) && !self.behavior(of).is_noticed
+    }
+
+    /// Whether each branch back says that the loop makes progress.
+    fn is_annotated(&self, of: LoopId) -> bool {
+        let ctx = self.function.ctx();
+        self.latches(of).into_iter().all(|latch| {
+            let branch = self.function.terminator(self.analysis.block(latch));
+            let annotation = branch.and_then(|branch| self.function.attr(branch, "loop_annotation"));
+            annotation.is_some_and(|annotation| crate::ll::must_progress(ctx, annotation))
+        })
+    }
+}

@@ -1,0 +1,316 @@
+//! How often a comparison of a recurrence with what does not change holds in a row, from the first iteration on: so how often a loop goes around that it lets go on.
+//!
+//! Counts have the width of what is compared, and are words as all expressions: what is said is how many backedges are taken before an exit *if the loop is left there*. Where nothing but
+//! this exit ends the loop, more may be used: a promise not to wrap that is broken later on is undefined behaviour sooner or later, and so is to run for ever where that is forbidden.
+
+use loomir_dialects::interp::integer::mask;
+use loomir_ir::graph::loops::LoopId;
+use loomir_transforms::simplify::operation::Predicate;
+
+use super::ScalarEvolution;
+use super::build::inverse;
+use super::expr::{Cast, Expr, ExprId, Flags, MinMax};
+use super::first::first_in;
+use super::range::{Range, signed_ends};
+
+/// How often backedges are taken before an exit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Limit {
+    /// The exact number, if the loop is left here.
+    pub exact: Option<ExprId>,
+    /// A number it does not exceed, if the loop is left here or this is looked at in each iteration.
+    pub symbolic_max: Option<ExprId>,
+    /// The same as a constant.
+    pub constant_max: Option<ExprId>,
+    /// The loop is never left here.
+    pub never: bool,
+}
+
+impl Limit {
+    pub(super) const NEVER: Limit = Limit { exact: None, symbolic_max: None, constant_max: None, never: true };
+}
+
+/// A recurrence `{start,+,step}` of a loop, where it is compared.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tested {
+    pub(super) start: ExprId,
+    pub(super) step: ExprId,
+    /// What does not wrap in the iterations in which it is compared.
+    pub(super) flags: Flags,
+}
+
+/// What else is known of the exit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting {
+    pub(super) of: LoopId,
+    /// Nothing else ends the loop, and each iteration comes to its end.
+    pub(super) only: bool,
+    /// Nothing else ends the loop, and it may not run for ever.
+    pub(super) finite: bool,
+}
+
+impl ScalarEvolution<'_> {
+    /// A limit that is this number of backedges.
+    pub(super) fn exactly(&mut self, of: LoopId, exact: ExprId) -> Limit {
+        let width = self.width(exact);
+        let most = self.range_in(exact, Some(of)).unsigned.1;
+        let constant = self.constant(width, most);
+        Limit { exact: Some(exact), symbolic_max: Some(exact), constant_max: Some(constant), never: false }
+    }
+
+    /// How often `tested predicate bound` holds in a row.
+    pub(super) fn count_while(&mut self, predicate: Predicate, tested: Tested, bound: ExprId, at: Setting) -> Limit {
+        let numbers = [tested.start, tested.step, bound].map(|id| self.as_constant(id));
+        let width = self.width(tested.start);
+        if let ([Some(start), Some(step), Some(bound)], true) = (numbers, width <= 64) {
+            return match count_constant(predicate, width, start, step, bound) {
+                Some(count) => {
+                    let count = self.constant(width, count);
+                    self.exactly(at.of, count)
+                }
+                None => Limit::NEVER,
+            };
+        }
+        match predicate {
+            Predicate::Ne => self.count_while_different(tested, bound, at),
+            Predicate::Eq => self.count_while_equal(tested, bound, at.of),
+            _ => self.count_while_ordered(predicate, tested, bound, at),
+        }
+    }
+
+    /// `start + n·step` is another number than the bound.
+    fn count_while_different(&mut self, tested: Tested, bound: ExprId, at: Setting) -> Limit {
+        let left = self.minus(bound, tested.start);
+        let width = self.width(left);
+        let Some(step) = self.as_constant(tested.step).filter(|step| *step != 0) else { return Limit::default() };
+        let twos = step.trailing_zeros();
+        if self.trailing_zeros(left) >= twos {
+            let factor = self.constant(width, inverse(step >> twos));
+            let divisor = self.constant(width, 1 << twos);
+            // Small steps down count the way back.
+            let is_down = step > mask(width) >> 1 && step.wrapping_neg() & mask(width) == 1 << twos;
+            let way = if is_down { self.negate(left) } else { self.mul(&[factor, left]) };
+            let count = self.udiv(way, divisor);
+            return self.exactly(at.of, count);
+        }
+        // A recurrence that does not come past its start meets the bound on its first way around, or never.
+        if tested.flags.nw && (at.only || at.finite) {
+            let is_down = step > mask(width) >> 1;
+            let way = if is_down { self.negate(left) } else { left };
+            let size = self.constant(width, if is_down { step.wrapping_neg() } else { step });
+            let count = self.udiv(way, size);
+            return self.exactly(at.of, count);
+        }
+        Limit::default()
+    }
+
+    /// It equals the bound: once at most, if it moves.
+    fn count_while_equal(&mut self, tested: Tested, bound: ExprId, of: LoopId) -> Limit {
+        let left = self.minus(tested.start, bound);
+        let width = self.width(left);
+        let one = self.constant(width, 1);
+        if self.range(tested.step).unsigned.0 == 0 {
+            return Limit::default();
+        }
+        let differs = self.min_max(MinMax::UMin, &[left, one]);
+        let count = self.minus(one, differs);
+        self.exactly(of, count)
+    }
+
+    /// It is less, or greater, than the bound.
+    fn count_while_ordered(&mut self, predicate: Predicate, tested: Tested, bound: ExprId, at: Setting) -> Limit {
+        let signed = predicate.is_signed();
+        let width = self.width(bound);
+        let is_up = matches!(predicate.unsigned(), Predicate::Ult | Predicate::Ule);
+        let is_strict = matches!(predicate.unsigned(), Predicate::Ult | Predicate::Ugt);
+        let step = self.range_in(tested.step, Some(at.of));
+        let sizes = if is_up { step.signed } else { (step.signed.1.saturating_neg(), step.signed.0.saturating_neg()) };
+        if sizes.0 <= 0 || sizes.1 > signed_ends(width).1 {
+            return Limit::default();
+        }
+        let sizes = (sizes.0 as u128, sizes.1 as u128);
+        let size = if is_up { tested.step } else { self.negate(tested.step) };
+        let flagged = if signed { tested.flags.nsw } else { tested.flags.nuw && is_up };
+        // To come past its start it needs to repeat itself, and then it does for ever.
+        let repeats = at.finite && self.as_constant(size).is_some_and(u128::is_power_of_two);
+        let no_wrap = (flagged && at.only) || repeats || self.stays(is_up, signed, sizes.1, bound, is_strict, at.of);
+        let promised = flagged || no_wrap;
+        if !promised {
+            return Limit::default();
+        }
+        let ends = Ends { is_up, signed, width };
+        let mut bound = bound;
+        if !is_strict {
+            // The next number, if there is one, or it may be supposed.
+            let range = self.range_in(bound, Some(at.of));
+            if ends.last_of(range) == ends.last() && !((flagged && at.only) || at.finite) {
+                return Limit::default();
+            }
+            let next = self.constant(width, if is_up { 1 } else { u128::MAX });
+            bound = self.add(&[bound, next]);
+        }
+        self.count_to(ends, tested.start, size, sizes, bound, at.of)
+    }
+
+    /// Whether a step from a number before the bound does not leave the words.
+    fn stays(&mut self, is_up: bool, signed: bool, size: u128, bound: ExprId, is_strict: bool, of: LoopId) -> bool {
+        let ends = Ends { is_up, signed, width: self.width(bound) };
+        let range = self.range_in(bound, Some(of));
+        let room = ends.room_behind(range);
+        room >= size - u128::from(is_strict)
+    }
+
+    /// The number of steps from the start until the bound is reached or passed, none if it is there.
+    fn count_to(&mut self, ends: Ends, start: ExprId, size: ExprId, sizes: (u128, u128), bound: ExprId, of: LoopId) -> Limit {
+        let width = ends.width;
+        let towards = ends.predicate();
+        let way = |this: &mut Self, from: ExprId, to: ExprId| if ends.is_up { this.minus(to, from) } else { this.minus(from, to) };
+        let not_before = [towards, Predicate::Eq];
+        let back = self.negate(size);
+        let earlier = self.add(&[start, if ends.is_up { back } else { size }]);
+        let is_one = self.as_constant(size) == Some(1);
+        let one = self.constant(width, 1);
+        let is_reached = |this: &mut Self, from: ExprId| this.is_known(towards, from, bound, Some(of));
+        let exact = if is_reached(self, earlier) && (is_one || ends.room_behind(self.range_in(earlier, Some(of))) >= sizes.1) {
+            // One step before the start is not there yet: ⌈(bound - start)/size⌉ = ⌊(bound - earlier - 1)/size⌋.
+            let way = way(self, earlier, bound);
+            let before = self.minus(way, one);
+            self.udiv(before, size)
+        } else {
+            let is_behind = not_before.iter().any(|known| self.is_known(*known, start, bound, Some(of)))
+                || self.is_known(ends.predicate_or_equal(), start, bound, Some(of));
+            let end = if is_behind { bound } else { self.min_max(ends.farther(), &[bound, start]) };
+            let way = way(self, start, end);
+            let room = ends.room_behind(self.range_in(bound, Some(of)));
+            let most = self.range_in(way, Some(of)).unsigned.1;
+            if is_one {
+                way
+            } else if room >= sizes.1 - 1 || most.checked_add(sizes.1 - 1).is_some_and(|sum| sum <= mask(width)) {
+                let sum = self.add(&[way, size]);
+                let sum = self.minus(sum, one);
+                self.udiv(sum, size)
+            } else {
+                self.udiv_ceil(way, size)
+            }
+        };
+        let mut limit = self.exactly(of, exact);
+        let (start, bound) = (self.range_in(start, Some(of)), self.range_in(bound, Some(of)));
+        // The last step does not leave the words either.
+        let most = ends.distance(ends.first_of(start), ends.last_of(bound)).div_ceil(sizes.0);
+        let most = most.min(ends.distance(ends.first_of(start), ends.last()) / sizes.0);
+        if let Some(known) = limit.constant_max.and_then(|known| self.as_constant(known)) {
+            limit.constant_max = Some(self.constant(width, most.min(known)));
+        }
+        limit
+    }
+
+    /// How many low bits of an expression are zero for sure.
+    pub(super) fn trailing_zeros(&self, id: ExprId) -> u32 {
+        let width = self.width(id);
+        let least = |operands: &[ExprId]| operands.iter().map(|operand| self.trailing_zeros(*operand)).min().unwrap_or(0);
+        match self.pool.get(id) {
+            Expr::Constant(_, bits) => bits.trailing_zeros().min(width),
+            Expr::Unknown(_) => 0,
+            Expr::PtrToInt(_) => 0,
+            Expr::Cast(cast, operand, width) => {
+                let zeros = self.trailing_zeros(*operand);
+                // Of what is zero all are.
+                let all = zeros == self.width(*operand) && *cast != Cast::Truncate;
+                if all { *width } else { zeros.min(*width) }
+            }
+            Expr::Add(operands) | Expr::AddRec(_, operands) | Expr::MinMax(_, operands) => least(operands),
+            Expr::Mul(operands) => operands.iter().map(|operand| self.trailing_zeros(*operand)).sum::<u32>().min(width),
+            Expr::UDiv(a, b) => match self.as_constant(*b) {
+                Some(divisor) if divisor.is_power_of_two() => self.trailing_zeros(*a).saturating_sub(divisor.trailing_zeros()),
+                _ => 0,
+            },
+        }
+    }
+}
+
+/// A direction among the words of a width, read as signed or not.
+#[derive(Clone, Copy)]
+struct Ends {
+    is_up: bool,
+    signed: bool,
+    width: u32,
+}
+
+impl Ends {
+    /// The predicate of what is not there yet.
+    fn predicate(self) -> Predicate {
+        match (self.is_up, self.signed) {
+            (true, true) => Predicate::Slt,
+            (true, false) => Predicate::Ult,
+            (false, true) => Predicate::Sgt,
+            (false, false) => Predicate::Ugt,
+        }
+    }
+
+    fn predicate_or_equal(self) -> Predicate {
+        match (self.is_up, self.signed) {
+            (true, true) => Predicate::Sle,
+            (true, false) => Predicate::Ule,
+            (false, true) => Predicate::Sge,
+            (false, false) => Predicate::Uge,
+        }
+    }
+
+    /// The one of two that is farther on.
+    fn farther(self) -> MinMax {
+        match (self.is_up, self.signed) {
+            (true, true) => MinMax::SMax,
+            (true, false) => MinMax::UMax,
+            (false, true) => MinMax::SMin,
+            (false, false) => MinMax::UMin,
+        }
+    }
+
+    /// Words by how far they are on: zero is where the direction comes from.
+    fn place(self, signed: i128, unsigned: u128) -> u128 {
+        let above = if self.signed { (signed - signed_ends(self.width).0) as u128 } else { unsigned };
+        if self.is_up { above } else { mask(self.width) - above }
+    }
+
+    fn first_of(self, range: Range) -> u128 {
+        let (signed, unsigned) = if self.is_up { (range.signed.0, range.unsigned.0) } else { (range.signed.1, range.unsigned.1) };
+        self.place(signed, unsigned)
+    }
+
+    fn last_of(self, range: Range) -> u128 {
+        let (signed, unsigned) = if self.is_up { (range.signed.1, range.unsigned.1) } else { (range.signed.0, range.unsigned.0) };
+        self.place(signed, unsigned)
+    }
+
+    fn last(self) -> u128 {
+        mask(self.width)
+    }
+
+    /// How many words there are behind all of a range.
+    fn room_behind(self, range: Range) -> u128 {
+        self.last() - self.last_of(range)
+    }
+
+    fn distance(self, from: u128, to: u128) -> u128 {
+        to.saturating_sub(from)
+    }
+}
+
+/// How often `start + n·step predicate bound` holds in a row, of numbers; `None` if for ever.
+fn count_constant(predicate: Predicate, width: u32, start: u128, step: u128, bound: u128) -> Option<u128> {
+    let last = mask(width);
+    // Read as signed, words stand half a turn on.
+    let turn = if predicate.is_signed() { (last >> 1) + 1 } else { 0 };
+    let (start, bound) = (start.wrapping_add(turn) & last, bound.wrapping_add(turn) & last);
+    let left = match predicate.unsigned() {
+        Predicate::Eq if start != bound => return Some(0),
+        Predicate::Eq => return (step != 0).then_some(1),
+        Predicate::Ne => Some((bound, bound)),
+        Predicate::Ult => Some((bound, last)),
+        Predicate::Ule => bound.checked_add(1).filter(|next| *next <= last).map(|next| (next, last)),
+        Predicate::Ugt => Some((0, bound)),
+        _ => bound.checked_sub(1).map(|before| (0, before)),
+    };
+    let (least, greatest) = left?;
+    first_in(width, start, step, least, greatest)
+}

@@ -1,0 +1,401 @@
+//! Backedge-taken counts, of each exit and of the loop.
+//!
+//! An exit that is looked at in each iteration bounds the count, whatever else there is; the count is exact if all exits that can be taken are such and countable: the least of theirs. The
+//! *trip count* is how often the header runs, one more, which may need one bit more.
+
+use std::rc::Rc;
+
+use loomir_dialects::interp::integer::mask;
+use loomir_dialects::llvm;
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::{Op, Value};
+use loomir_transforms::simplify::operation::Predicate;
+
+use super::ScalarEvolution;
+use super::count::{Limit, Setting, Tested};
+use super::expr::{Cast, Expr, ExprId, Flags, MinMax};
+use super::facts::Connective;
+
+/// How many loops may be asked for, each for another one's sake.
+const MAX_ACTIVE: usize = 12;
+/// How many loops are looked at for the sake of one.
+const MAX_NESTED: usize = 64;
+/// Deepest nesting of conditions that are looked into.
+const MAX_CONDITIONS: u32 = 12;
+/// Most cases of a switch that are counted.
+const MAX_CASES: usize = 16;
+
+/// One exit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Exit {
+    /// The block that the loop is left from, by number.
+    pub from: u32,
+    /// How often backedges are taken before.
+    pub limit: Limit,
+}
+
+/// How often the backedges of a loop are taken, each time it is entered.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// The exits, in the order of the loop's blocks.
+    pub exits: Vec<Exit>,
+    /// The exact number.
+    pub exact: Option<ExprId>,
+    /// A number it does not exceed.
+    pub symbolic_max: Option<ExprId>,
+    /// The same as a constant.
+    pub constant_max: Option<ExprId>,
+}
+
+impl ScalarEvolution<'_> {
+    /// How often the backedges of a loop are taken.
+    pub fn counts(&mut self, of: LoopId) -> Rc<Counts> {
+        if let Some((known, is_provisional)) = self.loop_counts.get(&of) {
+            self.provisional |= is_provisional;
+            return known;
+        }
+        if self.active.contains(&of) || self.active.len() >= MAX_ACTIVE || self.nested >= MAX_NESTED {
+            self.provisional = true;
+            return Rc::default();
+        }
+        let before = std::mem::replace(&mut self.provisional, false);
+        self.active.push(of);
+        self.nested += 1;
+        let counts = Rc::new(self.compute_counts(of));
+        self.active.pop();
+        if self.active.is_empty() && self.in_progress.is_empty() {
+            // What was said on the way may be less than what can be said now.
+            self.forget_provisional();
+            self.provisional = false;
+        }
+        self.loop_counts.insert(of, counts.clone(), self.provisional);
+        self.provisional |= before;
+        counts
+    }
+
+    /// The greatest number of backedges taken, if there is one.
+    pub(super) fn constant_max(&mut self, of: LoopId) -> Option<u128> {
+        let most = self.counts(of).constant_max?;
+        self.as_constant(most)
+    }
+
+    /// How often the header runs each time the loop is entered: in one bit more, where all words are counts of backedges.
+    pub fn trip_count(&mut self, of: LoopId) -> Option<ExprId> {
+        let exact = self.counts(of).exact?;
+        let width = self.width(exact);
+        let is_whole = self.range_in(exact, Some(of)).unsigned.1 == mask(width);
+        let count = if is_whole { self.zero_extend(exact, width + 1) } else { exact };
+        let one = self.constant(self.width(count), 1);
+        Some(self.add(&[count, one]))
+    }
+
+    /// A number that how often the header runs is a multiple of.
+    pub fn trip_multiple(&mut self, of: LoopId) -> u128 {
+        let Some(count) = self.trip_count(of) else { return 1 };
+        self.multiple(count).max(1)
+    }
+
+    /// A number that an expression is a multiple of; zero, if it is zero.
+    fn multiple(&mut self, id: ExprId) -> u128 {
+        let twos = self.trailing_zeros(id);
+        let by_two = if twos >= 127 { 0 } else { 1 << twos };
+        let all = |this: &mut Self, operands: &[ExprId]| {
+            operands.iter().fold(0, |known, operand| gcd(known, this.multiple(*operand)))
+        };
+        match self.pool.get(id).clone() {
+            Expr::Constant(_, bits) => bits,
+            Expr::Cast(Cast::ZeroExtend, operand, _) => self.multiple(operand),
+            // What wraps keeps no divisor but powers of two.
+            Expr::Add(operands) | Expr::AddRec(_, operands) if self.flags(id).nuw => all(self, &operands).max(by_two),
+            Expr::Mul(operands) if self.flags(id).nuw => {
+                let product = operands.iter().try_fold(1u128, |product, operand| product.checked_mul(self.multiple(*operand)));
+                product.unwrap_or(by_two)
+            }
+            Expr::MinMax(_, operands) => all(self, &operands),
+            _ => by_two,
+        }
+    }
+
+    /// The blocks of a loop that lead to its header.
+    pub(super) fn latches(&self, of: LoopId) -> Vec<u32> {
+        let loops = self.analysis.loops();
+        let header = loops.get(of).header();
+        let predecessors = self.analysis.graph().predecessors(header);
+        predecessors.iter().copied().filter(|from| loops.contains(of, *from)).collect()
+    }
+
+    fn compute_counts(&mut self, of: LoopId) -> Counts {
+        let latches = self.latches(of);
+        let exiting = self.exiting_blocks(of);
+        let is_only = exiting.len() == 1;
+        let mut counts = Counts::default();
+        let (mut exact, mut symbolic, mut is_exact) = (Vec::new(), Vec::new(), true);
+        let mut must = None::<ExprId>;
+        for from in exiting.iter().copied() {
+            let is_regular = latches.iter().all(|latch| self.analysis.dominators().dominates(from, *latch));
+            let limit = if is_regular { self.exit_limit(of, from, is_only) } else { Limit::default() };
+            counts.exits.push(Exit { from, limit });
+            if limit.never {
+                continue;
+            }
+            match limit.exact {
+                Some(count) => exact.push(count),
+                None => is_exact = false,
+            }
+            symbolic.extend(limit.symbolic_max);
+            if let Some(most) = limit.constant_max {
+                must = Some(match must {
+                    Some(known) if self.as_constant(known) <= self.as_constant(most) => known,
+                    _ => most,
+                });
+            }
+        }
+        if is_exact && !exact.is_empty() {
+            counts.exact = Some(self.least(&exact));
+        }
+        if !symbolic.is_empty() {
+            counts.symbolic_max = Some(self.least(&symbolic));
+        }
+        counts.constant_max = must;
+        if let (Some(exact), Some(most)) = (counts.exact, must)
+            && self.as_constant(exact).is_some_and(|exact| Some(exact) < self.as_constant(most))
+        {
+            counts.constant_max = Some(exact);
+        }
+        counts
+    }
+
+    /// The blocks that a loop is left from.
+    fn exiting_blocks(&self, of: LoopId) -> Vec<u32> {
+        let loops = self.analysis.loops();
+        let leaves = |node: &u32| self.analysis.graph().successors(*node).iter().any(|to| !loops.contains(of, *to));
+        loops.get(of).nodes.iter().copied().filter(leaves).collect()
+    }
+
+    /// The least of counts of any widths, those behind one that decides not looked at.
+    fn least(&mut self, counts: &[ExprId]) -> ExprId {
+        let width = counts.iter().map(|count| self.width(*count)).max().unwrap_or(1);
+        let counts: Vec<ExprId> = counts.iter().map(|count| self.zero_extend(*count, width)).collect();
+        self.min_max(MinMax::SequentialUMin, &counts)
+    }
+
+    fn exit_limit(&mut self, of: LoopId, from: u32, is_only: bool) -> Limit {
+        let loops = self.analysis.loops();
+        let Some(branch) = self.function.terminator(self.analysis.block(from)) else { return Limit::default() };
+        let leaves: Vec<bool> =
+            self.function.successors(branch).map(|to| !loops.contains(of, self.analysis.number(to))).collect();
+        if leaves.iter().all(|leaves| *leaves) {
+            let zero = self.constant(1, 0);
+            return self.exactly(of, zero);
+        }
+        let finite = is_only && self.is_finite(of);
+        let at = Setting { of, only: is_only && !self.behavior(of).may_stop, finite };
+        if self.function.is(branch, llvm::CondBrOp::DEF) {
+            return self.condition_limit(self.function.operand(branch, 0), leaves[0], at, MAX_CONDITIONS);
+        }
+        if self.function.is(branch, llvm::SwitchOp::DEF) {
+            return self.switch_limit(branch, &leaves, at);
+        }
+        Limit::default()
+    }
+
+    /// The loop is left by some cases of a switch, or by all but one.
+    fn switch_limit(&mut self, branch: Op, leaves: &[bool], at: Setting) -> Limit {
+        let cases = self.case_values(branch);
+        let flag = self.function.operand(branch, 0);
+        let wanted: Vec<u128> =
+            leaves[1..].iter().zip(cases).filter(|(leaves_by, _)| **leaves_by != leaves[0]).map(|(_, bits)| bits).collect();
+        let width = self.expr_type(flag).map_or(1, |ty| ty.width());
+        if wanted.is_empty() || wanted.len() > MAX_CASES || (leaves[0] && wanted.len() > 1) {
+            return Limit::default();
+        }
+        let at = Setting { only: at.only && wanted.len() == 1, finite: at.finite && wanted.len() == 1, ..at };
+        // By the default: it goes on while the flag is the one case that stays.
+        let goes_on = if leaves[0] { Predicate::Eq } else { Predicate::Ne };
+        let limits: Vec<Limit> = wanted
+            .into_iter()
+            .map(|bits| {
+                let bound = self.constant(width, bits);
+                self.while_limit(goes_on, flag, bound, at)
+            })
+            .collect();
+        limits.into_iter().reduce(|a, b| self.either(a, b, false)).unwrap_or_default()
+    }
+
+    /// The loop is left where a condition is, or is not, true.
+    fn condition_limit(&mut self, condition: Value, leaves_if: bool, at: Setting, depth: u32) -> Limit {
+        if let Some(bits) = self.number(condition) {
+            if (bits != 0) != leaves_if {
+                return Limit::NEVER;
+            }
+            let zero = self.constant(1, 0);
+            return self.exactly(at.of, zero);
+        }
+        if let Some(op) = self.function.defining_op(condition)
+            && depth > 0
+        {
+            match self.connective(op) {
+                Some(Connective::Not(inner)) => return self.condition_limit(inner, !leaves_if, at, depth - 1),
+                Some(Connective::Both { conjunction, operands, sequential }) => {
+                    let either = conjunction != leaves_if;
+                    let inner = if either { Setting { only: false, finite: false, ..at } } else { at };
+                    let [a, b] = operands.map(|operand| self.condition_limit(operand, leaves_if, inner, depth - 1));
+                    let limit = if either { self.either(a, b, sequential) } else { both(a, b) };
+                    if limit != Limit::default() {
+                        return limit;
+                    }
+                }
+                None => {
+                    if let Some(predicate) = self.predicate(op) {
+                        let goes_on = if leaves_if { predicate.inverse() } else { predicate };
+                        let limit = self.comparison_limit(goes_on, op, at);
+                        if limit != Limit::default() {
+                            return limit;
+                        }
+                    }
+                }
+            }
+        }
+        self.count_by_running(condition, leaves_if, at.of)
+    }
+
+    /// Left by the first of two that says so.
+    fn either(&mut self, a: Limit, b: Limit, sequential: bool) -> Limit {
+        if a.never || b.never {
+            return if a.never { b } else { a };
+        }
+        let kind = if sequential { MinMax::SequentialUMin } else { MinMax::UMin };
+        let mut least = |a: Option<ExprId>, b: Option<ExprId>, all: bool| match (a, b) {
+            (Some(a), Some(b)) => {
+                let width = self.width(a).max(self.width(b));
+                let both = [a, b].map(|count| self.zero_extend(count, width));
+                Some(self.min_max(kind, &both))
+            }
+            (a, b) => if all { None } else { a.or(b) },
+        };
+        Limit {
+            exact: least(a.exact, b.exact, true),
+            symbolic_max: least(a.symbolic_max, b.symbolic_max, false),
+            constant_max: least(a.constant_max, b.constant_max, false),
+            never: false,
+        }
+    }
+
+    /// It goes on while two values compare so.
+    fn comparison_limit(&mut self, goes_on: Predicate, op: Op, at: Setting) -> Limit {
+        let [a, b] = [0, 1].map(|index| self.function.operand(op, index));
+        if self.expr_type(a).is_none() {
+            return Limit::default();
+        }
+        let (x, y) = (self.expr(a), self.expr(b));
+        let (x, y) = (self.at_scope(x, Some(at.of)), self.at_scope(y, Some(at.of)));
+        match (self.is_available(x, at.of), self.is_available(y, at.of)) {
+            (true, true) => self.fixed_limit(goes_on, x, y, at.of),
+            (true, false) => self.while_limit(goes_on.swapped(), b, x, at),
+            (false, true) => self.while_limit(goes_on, a, y, at),
+            // Two that move: if they keep their order the distance is one that does.
+            (false, false) => self.distance_limit(goes_on, x, y, at),
+        }
+    }
+
+    /// Neither side changes: it goes on for ever or not at all.
+    fn fixed_limit(&mut self, goes_on: Predicate, a: ExprId, b: ExprId, of: LoopId) -> Limit {
+        if self.is_known(goes_on, a, b, Some(of)) {
+            return Limit::NEVER;
+        }
+        if self.is_known(goes_on.inverse(), a, b, Some(of)) {
+            let zero = self.constant(1, 0);
+            return self.exactly(of, zero);
+        }
+        Limit::default()
+    }
+
+    /// Two recurrences are equal where their distance is zero.
+    fn distance_limit(&mut self, goes_on: Predicate, a: ExprId, b: ExprId, at: Setting) -> Limit {
+        if !matches!(goes_on, Predicate::Eq | Predicate::Ne) {
+            return Limit::default();
+        }
+        let distance = self.minus(a, b);
+        let zero = self.constant(self.width(distance), 0);
+        match self.pool.get(distance) {
+            Expr::AddRec(own, operands) if *own == at.of && operands.len() == 2 => {
+                let tested = Tested { start: operands[0], step: operands[1], flags: self.pool.flags(distance) };
+                self.count_while(goes_on, tested, zero, at)
+            }
+            _ if self.is_available(distance, at.of) => self.fixed_limit(goes_on, distance, zero, at.of),
+            _ => Limit::default(),
+        }
+    }
+
+    /// It goes on while a value compares so with what does not change.
+    fn while_limit(&mut self, goes_on: Predicate, value: Value, bound: ExprId, at: Setting) -> Limit {
+        if self.expr_type(value).is_none() || !self.is_available(bound, at.of) {
+            return Limit::default();
+        }
+        let Some(mut tested) = self.tested(value, at.of, 2) else {
+            let id = self.expr(value);
+            return if self.is_available(id, at.of) { self.fixed_limit(goes_on, id, bound, at.of) } else { Limit::default() };
+        };
+        tested.start = self.ptr_to_int(tested.start);
+        let bound = self.ptr_to_int(bound);
+        self.count_while(goes_on, tested, bound, at)
+    }
+
+    /// The recurrence a value is, with what does not wrap where it is used so that it must not be poison.
+    fn tested(&mut self, value: Value, of: LoopId, depth: u32) -> Option<Tested> {
+        let id = self.expr(value);
+        if let Expr::AddRec(own, operands) = self.pool.get(id).clone() {
+            let [start, step] = *operands else { return None };
+            let used = self.promised(value, of, step);
+            return (own == of).then(|| Tested { start, step, flags: self.flags(id).and(used) });
+        }
+        // What is extended is poison where its operand is, so promises of that count.
+        let op = self.function.defining_op(value).filter(|_| depth > 0)?;
+        let (signed, unsigned) = (self.function.is(op, llvm::SExtOp::DEF), self.function.is(op, llvm::ZExtOp::DEF));
+        if !signed && !unsigned {
+            return None;
+        }
+        let inner = self.tested(self.function.operand(op, 0), of, depth - 1)?;
+        let width = self.width(id);
+        if signed && inner.flags.nsw {
+            let (start, step) = (self.sign_extend(inner.start, width), self.sign_extend(inner.step, width));
+            return Some(Tested { start, step, flags: Flags { nw: true, nuw: false, nsw: true } });
+        }
+        if unsigned && inner.flags.nuw {
+            let (start, step) = (self.zero_extend(inner.start, width), self.zero_extend(inner.step, width));
+            return Some(Tested { start, step, flags: Flags { nw: true, nuw: true, nsw: true } });
+        }
+        None
+    }
+
+    /// What a header's argument, or what comes back to it, promises where it is not poison: each step up to there kept it.
+    fn promised(&self, value: Value, of: LoopId, step: ExprId) -> Flags {
+        let header = self.analysis.block(self.analysis.loops().get(of).header());
+        let is_one = |argument: &Value| {
+            *argument == value || self.header_argument(*argument).is_some_and(|header| header.next == value)
+        };
+        let Some(argument) = self.function.arguments(header).find(is_one) else { return Flags::NONE };
+        let Some(header) = self.header_argument(argument) else { return Flags::NONE };
+        let adds_to_it = self
+            .function
+            .defining_op(header.next)
+            .is_some_and(|op| self.function.operands(op).any(|operand| operand == argument));
+        if adds_to_it { self.step_flags(header.next, step) } else { Flags::NONE }
+    }
+}
+
+/// Left where both say so: known if they say the same.
+fn both(a: Limit, b: Limit) -> Limit {
+    if a.never || b.never {
+        return Limit::NEVER;
+    }
+    if a == b { a } else { Limit::default() }
+}
+
+fn gcd(a: u128, b: u128) -> u128 {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

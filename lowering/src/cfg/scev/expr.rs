@@ -1,0 +1,211 @@
+//! Expressions, each there once: equal expressions are one number.
+//!
+//! Numbers are words of 1 to 128 bits, addresses words of 64; all is meant modulo two to the power of the width. Operands of what commutes stand in one order, so
+//! what is equal by commutation is one expression too. What is known of an expression for good (that it does not wrap) is noted beside it: such a fact holds wherever what the
+//! expression is made of is defined.
+//!
+//! An expression is as deep as [`MAX_DEPTH`] where it is made from a value, and little deeper where it is made from others, so what walks one may recurse.
+
+use hashbrown::HashMap;
+use loomir_dialects::interp::integer::mask;
+use loomir_ir::Value;
+use loomir_ir::graph::loops::LoopId;
+
+/// Deepest expression that a value has.
+pub(super) const MAX_DEPTH: u32 = 40;
+/// Largest expression that a value has, counted as a tree.
+pub(super) const MAX_SIZE: u32 = 400;
+
+/// An expression of one [`ScalarEvolution`](super::ScalarEvolution).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct ExprId(u32);
+
+/// What an expression has as type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ExprType {
+    /// An integer of so many bits.
+    Integer(u32),
+    /// An address, in bytes.
+    Pointer,
+}
+
+impl ExprType {
+    /// How many bits it has.
+    pub fn width(self) -> u32 {
+        match self {
+            ExprType::Integer(width) => width,
+            ExprType::Pointer => 64,
+        }
+    }
+}
+
+/// To another width.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Cast {
+    /// The low bits.
+    Truncate,
+    /// Filled with zeros.
+    ZeroExtend,
+    /// Filled with the sign.
+    SignExtend,
+}
+
+/// The least or the greatest of several.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum MinMax {
+    /// Greatest, unsigned.
+    UMax,
+    /// Greatest, signed.
+    SMax,
+    /// Least, unsigned.
+    UMin,
+    /// Least, signed.
+    SMin,
+    /// Least, unsigned, looking at no operand behind one that is zero: poison there is none.
+    SequentialUMin,
+}
+
+/// What an expression is.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Expr {
+    /// A number of so many bits.
+    Constant(u32, u128),
+    /// A value of the function that nothing more is said of.
+    Unknown(Value),
+    /// An address as a number.
+    PtrToInt(ExprId),
+    /// Another width.
+    Cast(Cast, ExprId, u32),
+    /// A sum; the constant first, then multiples and others. One operand at most is an address.
+    Add(Box<[ExprId]>),
+    /// A product, the constant first.
+    Mul(Box<[ExprId]>),
+    /// An unsigned quotient.
+    UDiv(ExprId, ExprId),
+    /// An add recurrence `{a,+,b,+,c,…}` of a loop: when its header runs for the n-th time, from zero, it is `a·C(n,0) + b·C(n,1) + c·C(n,2) + …`. Operands do not change while
+    /// the loop runs; the last is not zero.
+    AddRec(LoopId, Box<[ExprId]>),
+    /// The least or greatest.
+    MinMax(MinMax, Box<[ExprId]>),
+}
+
+/// What is known not to wrap. Of a sum or product, the whole of it; of a recurrence, at each time the header runs, the exact value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Flags {
+    /// A recurrence does not come past where it started.
+    pub nw: bool,
+    /// Read as unsigned, it fits.
+    pub nuw: bool,
+    /// Read as signed, it fits.
+    pub nsw: bool,
+}
+
+impl Flags {
+    /// Nothing.
+    pub const NONE: Flags = Flags { nw: false, nuw: false, nsw: false };
+
+    /// What is known if both are.
+    pub fn and(self, other: Flags) -> Flags {
+        Flags { nw: self.nw || other.nw, nuw: self.nuw || other.nuw, nsw: self.nsw || other.nsw }
+    }
+}
+
+struct Node {
+    expr: Expr,
+    ty: ExprType,
+    depth: u32,
+    size: u32,
+    flags: Flags,
+}
+
+/// All expressions.
+#[derive(Default)]
+pub(super) struct Pool {
+    nodes: Vec<Node>,
+    ids: HashMap<Expr, ExprId>,
+}
+
+impl Pool {
+    fn node(&self, id: ExprId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+
+    pub(super) fn get(&self, id: ExprId) -> &Expr {
+        &self.node(id).expr
+    }
+
+    pub(super) fn ty(&self, id: ExprId) -> ExprType {
+        self.node(id).ty
+    }
+
+    pub(super) fn flags(&self, id: ExprId) -> Flags {
+        self.node(id).flags
+    }
+
+    pub(super) fn note(&mut self, id: ExprId, flags: Flags) {
+        let node = &mut self.nodes[id.0 as usize];
+        node.flags = node.flags.and(flags);
+    }
+
+    /// Whether it is small enough to be what a value is.
+    pub(super) fn is_small(&self, id: ExprId) -> bool {
+        self.node(id).depth <= MAX_DEPTH && self.node(id).size <= MAX_SIZE
+    }
+
+    pub(super) fn constant(&mut self, width: u32, bits: u128) -> ExprId {
+        self.intern(Expr::Constant(width, bits & mask(width)), ExprType::Integer(width))
+    }
+
+    /// The number of an expression in normal form.
+    pub(super) fn intern(&mut self, expr: Expr, ty: ExprType) -> ExprId {
+        if let Some(known) = self.ids.get(&expr) {
+            return *known;
+        }
+        let (mut depth, mut size) = (0, 1u32);
+        expr.each_operand(&mut |operand| {
+            depth = depth.max(self.node(operand).depth + 1);
+            size = size.saturating_add(self.node(operand).size);
+        });
+        let id = ExprId(self.nodes.len() as u32);
+        self.nodes.push(Node { expr: expr.clone(), ty, depth, size, flags: Flags::NONE });
+        self.ids.insert(expr, id);
+        id
+    }
+
+    /// Where an operand stands in a sum, product or minimum: LLVM's order of kinds, addresses last.
+    pub(super) fn order(&self, id: ExprId) -> (u8, bool, u32) {
+        let rank = match self.get(id) {
+            Expr::Constant(..) => 0,
+            Expr::Cast(Cast::Truncate, ..) => 1,
+            Expr::Cast(Cast::ZeroExtend, ..) => 2,
+            Expr::Cast(Cast::SignExtend, ..) => 3,
+            Expr::Add(_) => 4,
+            Expr::Mul(_) => 5,
+            Expr::UDiv(..) => 6,
+            Expr::AddRec(..) => 7,
+            Expr::MinMax(MinMax::UMax, _) => 8,
+            Expr::MinMax(MinMax::SMax, _) => 9,
+            Expr::MinMax(MinMax::UMin, _) => 10,
+            Expr::MinMax(MinMax::SMin, _) => 11,
+            Expr::MinMax(MinMax::SequentialUMin, _) => 12,
+            Expr::PtrToInt(_) => 13,
+            Expr::Unknown(_) => 14,
+        };
+        let place = if let Expr::Unknown(value) = self.get(id) { value.index() as u32 } else { id.0 };
+        (rank, self.ty(id) == ExprType::Pointer, place)
+    }
+}
+
+impl Expr {
+    /// Calls `f` with each operand.
+    pub fn each_operand(&self, f: &mut dyn FnMut(ExprId)) {
+        match self {
+            Expr::Constant(..) | Expr::Unknown(_) => {}
+            Expr::PtrToInt(operand) | Expr::Cast(_, operand, _) => f(*operand),
+            Expr::UDiv(a, b) => [*a, *b].into_iter().for_each(f),
+            Expr::Add(operands) | Expr::Mul(operands) | Expr::AddRec(_, operands) | Expr::MinMax(_, operands) => {
+                operands.iter().copied().for_each(f);
+            }
+        }
+    }
+}

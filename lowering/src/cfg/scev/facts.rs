@@ -1,0 +1,272 @@
+//! Guards in force: what is known where a loop is entered, for a branch that led there said so, or an assumption.
+//!
+//! Nobody looks further up than [`MAX_BLOCKS`] dominators, nor at more than [`MAX_FACTS`] conditions.
+
+use std::rc::Rc;
+
+use loomir_dialects::llvm;
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::{Op, Value};
+use loomir_transforms::simplify::operation::Predicate;
+
+use super::ScalarEvolution;
+use super::expr::{Cast, Expr, ExprId};
+use super::range::{Range, signed_ends};
+
+/// How far up conditions are looked for.
+const MAX_BLOCKS: usize = 256;
+/// Most conditions.
+const MAX_FACTS: usize = 48;
+/// Most parts of one condition.
+const MAX_PARTS: usize = 16;
+
+/// A comparison that holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fact {
+    /// How the two compare.
+    pub predicate: Predicate,
+    /// The left side.
+    pub a: ExprId,
+    /// The right side.
+    pub b: ExprId,
+}
+
+impl ScalarEvolution<'_> {
+    /// What is known where a loop is entered.
+    pub fn facts(&mut self, of: LoopId) -> Rc<[Fact]> {
+        self.remembered(|this| &mut this.entry_facts, of, |this| this.collect_facts(of).into())
+    }
+
+    fn collect_facts(&mut self, of: LoopId) -> Vec<Fact> {
+        let mut facts = Vec::new();
+        let mut below = self.analysis.loops().get(of).header();
+        for _ in 0..MAX_BLOCKS {
+            let Some(above) = self.analysis.dominators().idom(below) else { break };
+            let from_outside = |from: &&u32| !self.analysis.loops().contains(of, **from);
+            let edges = self.analysis.graph().predecessors(below).iter().filter(from_outside).count();
+            if edges == 1 {
+                self.facts_of_edge(above, below, &mut facts);
+            }
+            for op in self.assumptions.get(&above).cloned().unwrap_or_default() {
+                self.facts_of_condition(self.function.operand(op, 0), true, &mut facts);
+            }
+            if facts.len() >= MAX_FACTS {
+                break;
+            }
+            below = above;
+        }
+        facts
+    }
+
+    /// What a branch says where it leads to a block that it alone leads to.
+    fn facts_of_edge(&mut self, from: u32, to: u32, facts: &mut Vec<Fact>) {
+        let Some(branch) = self.function.terminator(self.analysis.block(from)) else { return };
+        let to = self.analysis.block(to);
+        let successors: Vec<_> = self.function.successors(branch).collect();
+        if self.function.is(branch, llvm::CondBrOp::DEF) && successors[0] != successors[1] {
+            let condition = self.function.operand(branch, 0);
+            self.facts_of_condition(condition, successors[0] == to, facts);
+        } else if self.function.is(branch, llvm::SwitchOp::DEF) && successors.iter().filter(|own| **own == to).count() == 1 {
+            let flag = self.function.operand(branch, 0);
+            let (a, cases) = (self.expr(flag), self.case_values(branch));
+            let width = self.width(a);
+            let own = successors.iter().position(|own| *own == to).unwrap_or(0);
+            let (predicate, cases) = match own {
+                0 => (Predicate::Ne, &cases[..cases.len().min(MAX_PARTS)]),
+                own => (Predicate::Eq, cases.get(own - 1..own).unwrap_or_default()),
+            };
+            for bits in cases {
+                let b = self.constant(width, *bits);
+                facts.push(Fact { predicate, a, b });
+            }
+        }
+    }
+
+    /// What a condition says if it is true, or if it is not.
+    fn facts_of_condition(&mut self, condition: Value, is_true: bool, facts: &mut Vec<Fact>) {
+        let mut pending = vec![(condition, is_true)];
+        for _ in 0..MAX_PARTS {
+            let Some((condition, is_true)) = pending.pop() else { return };
+            let Some(op) = self.function.defining_op(condition) else { continue };
+            match self.connective(op) {
+                Some(Connective::Not(inner)) => pending.push((inner, !is_true)),
+                Some(Connective::Both { conjunction, operands, .. }) if conjunction == is_true => {
+                    pending.extend(operands.map(|operand| (operand, is_true)));
+                }
+                Some(Connective::Both { .. }) => {}
+                None => facts.extend(self.comparison(op, is_true)),
+            }
+        }
+    }
+
+    /// The comparison an operation is, or its opposite, of expressions.
+    pub(super) fn comparison(&mut self, op: Op, is_true: bool) -> Option<Fact> {
+        let predicate = self.predicate(op)?;
+        let predicate = if is_true { predicate } else { predicate.inverse() };
+        let [a, b] = [0, 1].map(|index| self.function.operand(op, index));
+        self.expr_type(a)?;
+        let (a, b) = (self.expr(a), self.expr(b));
+        Some(Fact { predicate, a, b })
+    }
+
+    /// How a comparison of integers or addresses compares.
+    pub(super) fn predicate(&self, op: Op) -> Option<Predicate> {
+        if !self.function.is(op, llvm::ICmpOp::DEF) {
+            return None;
+        }
+        let number = llvm::attributes::ICMP_PREDICATE.value(self.function.ctx(), self.function.attr(op, "predicate")?)?;
+        Predicate::ALL.get(usize::try_from(number).ok()?).copied()
+    }
+
+    /// The range of an expression where a loop is entered, within what is known anyway.
+    pub(super) fn narrowed(&mut self, id: ExprId, mut range: Range, inside: LoopId) -> Range {
+        let width = self.width(id);
+        for fact in self.facts(inside).iter() {
+            let (predicate, other) = if fact.a == id {
+                (fact.predicate, fact.b)
+            } else if fact.b == id {
+                (fact.predicate.swapped(), fact.a)
+            } else {
+                continue;
+            };
+            let other = self.range(other);
+            range = range.and(satisfying(predicate, range, other, width), width);
+        }
+        range
+    }
+
+    /// Whether a comparison holds, in a loop if one is given: by ranges, or because a guard in force says so.
+    pub fn is_known(&mut self, predicate: Predicate, a: ExprId, b: ExprId, inside: Option<LoopId>) -> bool {
+        use Predicate::{Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
+        if a == b {
+            return predicate.implied_by(Predicate::Eq);
+        }
+        let (x, y) = (self.range_in(a, inside), self.range_in(b, inside));
+        let by_range = match predicate {
+            Predicate::Eq => x.unsigned.0 == x.unsigned.1 && x == y,
+            Predicate::Ne => {
+                x.unsigned.1 < y.unsigned.0 || y.unsigned.1 < x.unsigned.0 || x.signed.1 < y.signed.0 || y.signed.1 < x.signed.0
+            }
+            Slt => x.signed.1 < y.signed.0,
+            Sle => x.signed.1 <= y.signed.0,
+            Sgt => x.signed.0 > y.signed.1,
+            Sge => x.signed.0 >= y.signed.1,
+            Ult => x.unsigned.1 < y.unsigned.0,
+            Ule => x.unsigned.1 <= y.unsigned.0,
+            Ugt => x.unsigned.0 > y.unsigned.1,
+            Uge => x.unsigned.0 >= y.unsigned.1,
+        };
+        if by_range {
+            return true;
+        }
+        let Some(of) = inside else { return false };
+        // Of two that are not negative both readings are the same.
+        let same_sign = x.signed.0 >= 0 && y.signed.0 >= 0;
+        let facts = self.facts(of);
+        let says = |a: ExprId, b: ExprId, wanted: Predicate| {
+            facts.iter().any(|fact| {
+                let stated = if (fact.a, fact.b) == (a, b) {
+                    Some(fact.predicate)
+                } else if (fact.b, fact.a) == (a, b) {
+                    Some(fact.predicate.swapped())
+                } else {
+                    None
+                };
+                stated.is_some_and(|stated| wanted.implied_by(stated))
+            })
+        };
+        if says(a, b, predicate) || (same_sign && says(a, b, predicate.with_other_sign())) {
+            return true;
+        }
+        // Both extended alike compare as they did before.
+        let inner = |id: ExprId| match self.pool.get(id) {
+            Expr::Cast(cast @ (Cast::ZeroExtend | Cast::SignExtend), inner, _) => Some((*cast, *inner)),
+            _ => None,
+        };
+        match (inner(a), inner(b)) {
+            (Some((x, a)), Some((y, b))) if x == y && self.width(a) == self.width(b) => match x {
+                // What is filled with zeros compares as unsigned, however it is read.
+                Cast::ZeroExtend => says(a, b, predicate.unsigned()),
+                _ => says(a, b, predicate),
+            },
+            _ => false,
+        }
+    }
+
+    /// What joins conditions to one, if an operation does.
+    pub(super) fn connective(&self, op: Op) -> Option<Connective> {
+        let function = self.function;
+        let operand = |index: usize| function.operand(op, index);
+        let is_one = |value: Value| self.number(value) == Some(1);
+        let is_bit = function.value_type(function.results(op).next()?).integer_width(function.ctx()) == Some(1);
+        if !is_bit {
+            return None;
+        }
+        if function.is(op, llvm::AndOp::DEF) || function.is(op, llvm::OrOp::DEF) {
+            let conjunction = function.is(op, llvm::AndOp::DEF);
+            return Some(Connective::Both { conjunction, operands: [operand(0), operand(1)], sequential: false });
+        }
+        if function.is(op, llvm::XOrOp::DEF) {
+            return if is_one(operand(1)) {
+                Some(Connective::Not(operand(0)))
+            } else {
+                is_one(operand(0)).then(|| Connective::Not(operand(1)))
+            };
+        }
+        if function.is(op, llvm::SelectOp::DEF) {
+            let both = |conjunction, other| Connective::Both { conjunction, operands: [operand(0), other], sequential: true };
+            if self.number(operand(2)) == Some(0) {
+                return Some(both(true, operand(1)));
+            }
+            if is_one(operand(1)) {
+                return Some(both(false, operand(2)));
+            }
+        }
+        None
+    }
+}
+
+/// What joins conditions.
+pub(super) enum Connective {
+    /// The opposite.
+    Not(Value),
+    /// Both of them (a conjunction), or one of them.
+    Both {
+        conjunction: bool,
+        operands: [Value; 2],
+        /// Whether the second does not count where the first decides.
+        sequential: bool,
+    },
+}
+
+/// What satisfies a comparison with something in another range.
+fn satisfying(predicate: Predicate, own: Range, other: Range, width: u32) -> Range {
+    let (least, greatest) = signed_ends(width);
+    let full = Range::full(width);
+    let empty = own;
+    match predicate {
+        Predicate::Eq => other,
+        Predicate::Ne if other.unsigned.0 == other.unsigned.1 => {
+            let (bits, number) = (other.unsigned.0, other.signed.0);
+            let mut range = own;
+            range.unsigned.0 += u128::from(own.unsigned.0 == bits && bits < own.unsigned.1);
+            range.unsigned.1 -= u128::from(own.unsigned.1 == bits && bits > own.unsigned.0);
+            range.signed.0 += i128::from(own.signed.0 == number && number < own.signed.1);
+            range.signed.1 -= i128::from(own.signed.1 == number && number > own.signed.0);
+            range
+        }
+        Predicate::Ne => full,
+        Predicate::Ult if other.unsigned.1 == 0 => empty,
+        Predicate::Ult => Range::between(width, 0, other.unsigned.1 - 1),
+        Predicate::Ule => Range::between(width, 0, other.unsigned.1),
+        Predicate::Ugt if other.unsigned.0 == full.unsigned.1 => empty,
+        Predicate::Ugt => Range::between(width, other.unsigned.0 + 1, full.unsigned.1),
+        Predicate::Uge => Range::between(width, other.unsigned.0, full.unsigned.1),
+        Predicate::Slt if other.signed.1 == least => empty,
+        Predicate::Slt => Range::between_signed(width, least, other.signed.1 - 1),
+        Predicate::Sle => Range::between_signed(width, least, other.signed.1),
+        Predicate::Sgt if other.signed.0 == greatest => empty,
+        Predicate::Sgt => Range::between_signed(width, other.signed.0 + 1, greatest),
+        Predicate::Sge => Range::between_signed(width, other.signed.0, greatest),
+    }
+}

@@ -1,0 +1,211 @@
+//! What does not wrap.
+//!
+//! A fact of an expression has to hold wherever what it is made of is defined, for the expression is one wherever it is written. The flags of an operation say less: that its result is
+//! poison if it wraps, and poison may be ignored. So a flag becomes a fact only where poison is sure to reach an operation for which it is undefined behaviour,
+//! or where ranges prove it. Of a recurrence it has to hold each time the header of the loop runs.
+
+use hashbrown::HashSet;
+use loomir_dialects::interfaces::MemoryEffects;
+use loomir_dialects::interp::integer::mask;
+use loomir_dialects::llvm;
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::{Block, Op, OpDef, Value};
+
+use super::ScalarEvolution;
+use super::expr::{Expr, ExprId, Flags};
+use super::range::{Exact, falling, product, signed_ends, steps, sum};
+
+/// Most operations that are walked through from where operands are defined.
+const MAX_WALK: usize = 256;
+/// Most values that poison is followed to.
+const MAX_POISONED: usize = 64;
+
+/// Operations whose result is poison if an operand is.
+const SPREAD: &[&OpDef] = &[
+    llvm::AddOp::DEF,
+    llvm::SubOp::DEF,
+    llvm::MulOp::DEF,
+    llvm::ShlOp::DEF,
+    llvm::LShrOp::DEF,
+    llvm::AShrOp::DEF,
+    llvm::AndOp::DEF,
+    llvm::OrOp::DEF,
+    llvm::XOrOp::DEF,
+    llvm::ICmpOp::DEF,
+    llvm::ZExtOp::DEF,
+    llvm::SExtOp::DEF,
+    llvm::TruncOp::DEF,
+    llvm::GEPOp::DEF,
+    llvm::PtrToIntOp::DEF,
+    llvm::IntToPtrOp::DEF,
+    llvm::BitcastOp::DEF,
+    llvm::SMaxOp::DEF,
+    llvm::SMinOp::DEF,
+    llvm::UMaxOp::DEF,
+    llvm::UMinOp::DEF,
+];
+
+/// Operations for which poison in an operand is undefined behaviour, with which one.
+const UNDEFINED: &[(&OpDef, usize)] = &[
+    (llvm::CondBrOp::DEF, 0),
+    (llvm::SwitchOp::DEF, 0),
+    (llvm::LoadOp::DEF, 0),
+    (llvm::StoreOp::DEF, 1),
+    (llvm::UDivOp::DEF, 1),
+    (llvm::URemOp::DEF, 1),
+    (llvm::SDivOp::DEF, 1),
+    (llvm::SRemOp::DEF, 1),
+    (llvm::AssumeOp::DEF, 0),
+];
+
+impl ScalarEvolution<'_> {
+    /// What is known of an expression not to wrap.
+    pub fn flags(&mut self, id: ExprId) -> Flags {
+        let proven = self.remembered(|this| &mut this.proven, id, |this| this.prove_flags(id));
+        self.pool.flags(id).and(proven)
+    }
+
+    /// Notes what holds of an expression wherever it is defined.
+    pub(super) fn note(&mut self, id: ExprId, flags: Flags) {
+        if matches!(self.pool.get(id), Expr::Add(_) | Expr::Mul(_) | Expr::AddRec(..)) {
+            self.pool.note(id, flags);
+        }
+    }
+
+    fn prove_flags(&mut self, id: ExprId) -> Flags {
+        let width = self.width(id);
+        let fits = |(unsigned, signed): Exact| {
+            let ends = signed_ends(width);
+            let nuw = unsigned.is_some_and(|exact| exact.1 <= mask(width));
+            let nsw = signed.is_some_and(|exact| exact.0 >= ends.0 && exact.1 <= ends.1);
+            Flags { nw: nuw || nsw, nuw, nsw }
+        };
+        match self.pool.get(id).clone() {
+            Expr::Add(operands) => {
+                let ranges: Vec<_> = operands.iter().map(|operand| self.range(*operand)).collect();
+                fits(sum(&ranges))
+            }
+            Expr::Mul(operands) => {
+                let ranges: Vec<_> = operands.iter().map(|operand| self.range(*operand)).collect();
+                fits(product(&ranges))
+            }
+            Expr::AddRec(of, operands) if operands.len() == 2 => {
+                let (start, step) = (self.range(operands[0]), self.range(operands[1]));
+                let noted = self.pool.flags(id);
+                let mut flags = Flags::NONE;
+                if let Some(most) = self.constant_max(of) {
+                    flags = fits(steps(start, step, most));
+                    let way = step.signed.0.unsigned_abs().max(step.signed.1.unsigned_abs());
+                    flags.nw |= most.checked_mul(way).is_some_and(|way| way <= mask(width));
+                }
+                let nsw = flags.nsw || noted.nsw;
+                flags.nuw |= nsw && start.signed.0 >= 0 && step.signed.0 >= 0;
+                flags.nw |= flags.nuw || nsw || noted.nuw;
+                flags
+            }
+            _ => Flags::NONE,
+        }
+    }
+
+    /// Whether a recurrence goes down without coming below zero, read as unsigned.
+    pub(super) fn falls_unsigned(&mut self, id: ExprId) -> bool {
+        let Expr::AddRec(of, operands) = self.pool.get(id).clone() else { return false };
+        let [start, step] = *operands else { return false };
+        let (start, step) = (self.range(start), self.range(step));
+        self.constant_max(of).is_some_and(|most| falling(start, step, most).is_some())
+    }
+
+    /// Whether it is undefined behaviour if what comes back to a header, this value in each iteration, is poison: it is used so that it must not be before each backedge, or
+    /// the argument is, in the header itself.
+    pub(super) fn is_never_poison_again(&self, of: LoopId, argument: Value, next: Value) -> bool {
+        let own = self.analysis.loops().get(of);
+        let latches: Vec<u32> = self.latches(of);
+        let surely = |block: Block| {
+            let node = self.analysis.number(block);
+            self.analysis.loops().contains(of, node)
+                && latches.iter().all(|latch| self.analysis.dominators().dominates(node, *latch))
+        };
+        let function = self.function;
+        let mut poisoned: HashSet<Value> = HashSet::from_iter([next]);
+        let mut pending = vec![next];
+        while let Some(value) = pending.pop() {
+            for used in function.uses(value) {
+                let is_sure = function.block_of(used.op).is_some_and(surely);
+                if is_sure && self.is_undefined_for(used.op, &|operand| operand == value) {
+                    return true;
+                }
+                if is_spread(self, used.op) && poisoned.len() < MAX_POISONED {
+                    let result = function.result(used.op, 0);
+                    if poisoned.insert(result) {
+                        pending.push(result);
+                    }
+                }
+            }
+        }
+        let header = self.analysis.block(own.header());
+        self.runs_into_undefined(header, None, argument)
+    }
+
+    /// Whether a value is sure to be computed, and its being poison sure to be undefined behaviour, whenever a block is entered, or an operation executed.
+    pub(super) fn is_never_poison_after(&self, block: Block, after: Option<Op>, value: Value) -> bool {
+        self.runs_into_undefined(block, after, value)
+    }
+
+    /// Walks from the start of a block, or from behind an operation, as long as there is one way on, until poison in `value` is undefined behaviour.
+    fn runs_into_undefined(&self, block: Block, after: Option<Op>, value: Value) -> bool {
+        let function = self.function;
+        let mut poisoned: HashSet<Value> = HashSet::from_iter([value]);
+        let mut op = match after {
+            Some(after) => function.next_op(after),
+            None => function.first_op(block),
+        };
+        // The value may be behind the start; nothing uses it before it is there.
+        for _ in 0..MAX_WALK {
+            let Some(at) = op else { return false };
+            if self.is_undefined_for(at, &|operand| poisoned.contains(&operand)) {
+                return true;
+            }
+            if function.has_trait(at, loomir_ir::Trait::Terminator) {
+                let mut successors = function.block_successors(function.block_of(at).unwrap_or(block));
+                let next = successors.next();
+                let only = next.filter(|next| successors.all(|other| other == *next));
+                let is_entered_once = only.is_some_and(|next| {
+                    let node = self.analysis.number(next);
+                    self.analysis.graph().predecessors(node).len() == 1
+                });
+                // A block that other ways lead to may be run again with other values.
+                op = only.filter(|_| is_entered_once).and_then(|next| function.first_op(next));
+                continue;
+            }
+            if !self.goes_on(at) {
+                return false;
+            }
+            if is_spread(self, at) && function.operands(at).any(|operand| poisoned.contains(&operand)) {
+                poisoned.insert(function.result(at, 0));
+            }
+            op = function.next_op(at);
+        }
+        false
+    }
+
+    /// Whether the operation behind this one is sure to be executed.
+    pub(super) fn goes_on(&self, op: Op) -> bool {
+        let view = self.function.op_ref(op);
+        if self.function.has_trait(op, loomir_ir::Trait::Pure) {
+            return true;
+        }
+        let is_known = view.info().interface::<dyn MemoryEffects>();
+        is_known.is_some_and(|model| !model.may_not_return(view)) && view.attr("volatile_").is_none()
+    }
+
+    fn is_undefined_for(&self, op: Op, is_poison: &dyn Fn(Value) -> bool) -> bool {
+        let info = self.function.info(op);
+        let operand = UNDEFINED.iter().find(|(def, _)| info.is(def)).map(|(_, operand)| *operand);
+        operand.is_some_and(|operand| is_poison(self.function.operand(op, operand)))
+    }
+}
+
+fn is_spread(scev: &ScalarEvolution<'_>, op: Op) -> bool {
+    let info = scev.function.info(op);
+    SPREAD.iter().any(|def| info.is(def))
+}

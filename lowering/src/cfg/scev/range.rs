@@ -1,0 +1,324 @@
+//! Ranges: the least and the greatest number an expression may be, read as unsigned and as signed.
+//!
+//! A range holds wherever the expression is defined; one *in a loop* wherever the loop runs, by the conditions under which it is entered. A recurrence starts somewhere and takes no more
+//! steps than its loop has backedges, so ranges ask for counts, and counts for ranges: see [`Memo`](super::memo::Memo).
+
+use loomir_dialects::interp::integer::{mask, signed};
+use loomir_dialects::llvm;
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::{Value, ValueDef};
+
+use super::ScalarEvolution;
+use super::expr::{Cast, Expr, ExprId, MinMax};
+
+/// The ends of an exact result, read as unsigned and as signed, as far as they are in reach.
+pub(super) type Exact = (Option<(u128, u128)>, Option<(i128, i128)>);
+
+/// How many values that meet are looked through, one behind the other.
+const MAX_MERGES: u32 = 6;
+
+/// A range, both ends included, of words of some width.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Range {
+    /// Read as unsigned.
+    pub unsigned: (u128, u128),
+    /// Read as signed.
+    pub signed: (i128, i128),
+}
+
+impl Range {
+    /// All words.
+    pub fn full(width: u32) -> Range {
+        let (least, greatest) = signed_ends(width);
+        Range { unsigned: (0, mask(width)), signed: (least, greatest) }
+    }
+
+    /// One word.
+    pub fn exactly(width: u32, bits: u128) -> Range {
+        Range { unsigned: (bits, bits), signed: (signed(width, bits), signed(width, bits)) }
+    }
+
+    /// Words between two, read as unsigned.
+    pub fn between(width: u32, least: u128, greatest: u128) -> Range {
+        Range { unsigned: (least, greatest), ..Range::full(width) }.consistent(width)
+    }
+
+    /// Words between two, read as signed.
+    pub fn between_signed(width: u32, least: i128, greatest: i128) -> Range {
+        Range { signed: (least, greatest), ..Range::full(width) }.consistent(width)
+    }
+
+    /// Whether a word is in it.
+    pub fn contains(&self, width: u32, bits: u128) -> bool {
+        let number = signed(width, bits);
+        (self.unsigned.0..=self.unsigned.1).contains(&bits) && (self.signed.0..=self.signed.1).contains(&number)
+    }
+
+    /// What is in both; the first, if that is nothing: then nothing runs.
+    pub fn and(self, other: Range, width: u32) -> Range {
+        let unsigned = (self.unsigned.0.max(other.unsigned.0), self.unsigned.1.min(other.unsigned.1));
+        let signed = (self.signed.0.max(other.signed.0), self.signed.1.min(other.signed.1));
+        if unsigned.0 > unsigned.1 || signed.0 > signed.1 {
+            return self;
+        }
+        Range { unsigned, signed }.consistent(width)
+    }
+
+    /// What is in one of them.
+    pub fn or(self, other: Range) -> Range {
+        Range {
+            unsigned: (self.unsigned.0.min(other.unsigned.0), self.unsigned.1.max(other.unsigned.1)),
+            signed: (self.signed.0.min(other.signed.0), self.signed.1.max(other.signed.1)),
+        }
+    }
+
+    /// What one reading says of the other where all is on one side of the sign.
+    fn consistent(self, width: u32) -> Range {
+        let Range { mut unsigned, mut signed } = self;
+        let bits = |number: i128| number as u128 & mask(width);
+        let number = |bits: u128| loomir_dialects::interp::integer::signed(width, bits);
+        for _ in 0..2 {
+            if (number(unsigned.0) < 0) == (number(unsigned.1) < 0) {
+                signed = (signed.0.max(number(unsigned.0)), signed.1.min(number(unsigned.1)));
+            }
+            if (signed.0 < 0) == (signed.1 < 0) {
+                unsigned = (unsigned.0.max(bits(signed.0)), unsigned.1.min(bits(signed.1)));
+            }
+            if unsigned.0 > unsigned.1 || signed.0 > signed.1 {
+                return self;
+            }
+        }
+        Range { unsigned, signed }
+    }
+}
+
+/// The least and the greatest signed number of a width.
+pub(super) fn signed_ends(width: u32) -> (i128, i128) {
+    let greatest = (mask(width) >> 1) as i128;
+    (-greatest - 1, greatest)
+}
+
+/// The range of an exact result, which may be known in one reading or both, of words that it wraps to.
+fn wrapped(width: u32, unsigned: Option<(u128, u128)>, signed: Option<(i128, i128)>) -> Range {
+    let mut range = Range::full(width);
+    let ends = signed_ends(width);
+    if let Some(exact) = unsigned.filter(|exact| exact.1 <= mask(width)) {
+        range.unsigned = exact;
+    }
+    if let Some(exact) = signed.filter(|exact| exact.0 >= ends.0 && exact.1 <= ends.1) {
+        range.signed = exact;
+    }
+    range.consistent(width)
+}
+
+/// The exact sum of ranges.
+pub(super) fn sum(ranges: &[Range]) -> Exact {
+    let unsigned = ranges.iter().try_fold((0u128, 0u128), |sum, range| {
+        Some((sum.0.checked_add(range.unsigned.0)?, sum.1.checked_add(range.unsigned.1)?))
+    });
+    let signed = ranges.iter().try_fold((0i128, 0i128), |sum, range| {
+        Some((sum.0.checked_add(range.signed.0)?, sum.1.checked_add(range.signed.1)?))
+    });
+    (unsigned, signed)
+}
+
+/// The exact product of ranges.
+pub(super) fn product(ranges: &[Range]) -> Exact {
+    let unsigned = ranges.iter().try_fold((1u128, 1u128), |product, range| {
+        Some((product.0.checked_mul(range.unsigned.0)?, product.1.checked_mul(range.unsigned.1)?))
+    });
+    let signed = ranges.iter().try_fold((1i128, 1i128), |product, range| signed_product(product, range.signed));
+    (unsigned, signed)
+}
+
+fn signed_product(a: (i128, i128), b: (i128, i128)) -> Option<(i128, i128)> {
+    let corners = [a.0.checked_mul(b.0)?, a.0.checked_mul(b.1)?, a.1.checked_mul(b.0)?, a.1.checked_mul(b.1)?];
+    Some((corners.into_iter().min()?, corners.into_iter().max()?))
+}
+
+impl ScalarEvolution<'_> {
+    /// The range of an expression wherever it is defined.
+    pub fn range(&mut self, id: ExprId) -> Range {
+        self.range_in(id, None)
+    }
+
+    /// The range of an expression while a loop runs that it does not change in: by the conditions under which that is entered.
+    pub fn range_in(&mut self, id: ExprId, inside: Option<LoopId>) -> Range {
+        self.remembered(|this| &mut this.ranges, (id, inside), |this| {
+            let range = this.structural_range(id, inside);
+            match inside {
+                Some(inside) => this.narrowed(id, range, inside),
+                None => range,
+            }
+        })
+    }
+
+    fn structural_range(&mut self, id: ExprId, inside: Option<LoopId>) -> Range {
+        let width = self.width(id);
+        let full = Range::full(width);
+        let all = |this: &mut Self, operands: &[ExprId]| -> Vec<Range> {
+            operands.iter().map(|operand| this.range_in(*operand, inside)).collect()
+        };
+        match self.pool.get(id).clone() {
+            Expr::Constant(width, bits) => Range::exactly(width, bits),
+            Expr::Unknown(value) => self.value_range(value, width),
+            Expr::PtrToInt(operand) => self.range_in(operand, inside),
+            Expr::Cast(cast, operand, width) => {
+                let range = self.range_in(operand, inside);
+                match cast {
+                    Cast::ZeroExtend => Range::between(width, range.unsigned.0, range.unsigned.1),
+                    Cast::SignExtend => Range::between_signed(width, range.signed.0, range.signed.1),
+                    Cast::Truncate => wrapped(width, Some(range.unsigned), Some(range.signed)),
+                }
+            }
+            Expr::Add(operands) => {
+                let ranges = all(self, &operands);
+                let (unsigned, signed) = sum(&ranges);
+                let range = wrapped(width, unsigned, signed);
+                let flags = self.pool.flags(id);
+                let unsigned = unsigned.filter(|_| flags.nuw).map_or((0, u128::MAX), |exact| (exact.0, u128::MAX));
+                let signed = signed.filter(|_| flags.nsw).unwrap_or((i128::MIN, i128::MAX));
+                range.and(Range { unsigned, signed }, width)
+            }
+            Expr::Mul(operands) => {
+                let ranges = all(self, &operands);
+                let (unsigned, signed) = product(&ranges);
+                wrapped(width, unsigned, signed)
+            }
+            Expr::UDiv(a, b) => {
+                let (a, b) = (self.range_in(a, inside).unsigned, self.range_in(b, inside).unsigned);
+                Range::between(width, a.0 / b.1.max(1), a.1 / b.0.max(1))
+            }
+            Expr::MinMax(kind, operands) => {
+                let ranges = all(self, &operands);
+                let choose = |a: Range, b: Range| match kind {
+                    MinMax::UMax => Range::between(width, a.unsigned.0.max(b.unsigned.0), a.unsigned.1.max(b.unsigned.1)),
+                    MinMax::SMax => Range::between_signed(width, a.signed.0.max(b.signed.0), a.signed.1.max(b.signed.1)),
+                    MinMax::UMin | MinMax::SequentialUMin => {
+                        Range::between(width, a.unsigned.0.min(b.unsigned.0), a.unsigned.1.min(b.unsigned.1))
+                    }
+                    MinMax::SMin => Range::between_signed(width, a.signed.0.min(b.signed.0), a.signed.1.min(b.signed.1)),
+                };
+                let union = ranges.iter().copied().reduce(Range::or).unwrap_or(full);
+                ranges.into_iter().reduce(choose).unwrap_or(full).and(union, width)
+            }
+            Expr::AddRec(of, operands) => self.recurrence_range(id, of, &operands, inside),
+        }
+    }
+
+    fn recurrence_range(&mut self, id: ExprId, of: LoopId, operands: &[ExprId], inside: Option<LoopId>) -> Range {
+        let width = self.width(id);
+        let flags = self.pool.flags(id);
+        let start = self.range_in(operands[0], inside);
+        let mut range = Range::full(width);
+        let most = self.constant_max(of);
+        if let [_, step] = *operands {
+            let step = self.range_in(step, inside);
+            if let Some(most) = most {
+                let (unsigned, signed) = steps(start, step, most);
+                range = wrapped(width, unsigned, signed);
+                if let Some(unsigned) = falling(start, step, most) {
+                    range = range.and(Range::between(width, unsigned.0, unsigned.1), width);
+                }
+            }
+            if flags.nsw && step.signed.0 >= 0 {
+                range = range.and(Range::between_signed(width, start.signed.0, signed_ends(width).1), width);
+            }
+            if flags.nsw && step.signed.1 <= 0 {
+                range = range.and(Range::between_signed(width, signed_ends(width).0, start.signed.1), width);
+            }
+        } else if let Some(most) = most {
+            let (mut greatest, mut times) = (Some(0u128), Some(1u128));
+            for (k, operand) in operands.iter().enumerate() {
+                let operand = self.range_in(*operand, inside);
+                let term = times.and_then(|times| operand.unsigned.1.checked_mul(times));
+                greatest = greatest.zip(term).and_then(|(sum, term)| sum.checked_add(term));
+                // C(n, k + 1) = C(n, k)·(n - k)/(k + 1).
+                times = times.and_then(|times| Some(times.checked_mul(most.saturating_sub(k as u128))? / (k as u128 + 1)));
+            }
+            range = wrapped(width, greatest.map(|greatest| (start.unsigned.0, greatest)), None);
+        }
+        if flags.nuw {
+            range = range.and(Range::between(width, start.unsigned.0, mask(width)), width);
+        }
+        range
+    }
+
+    /// The range of a value by what computes it, where that is no expression.
+    fn value_range(&mut self, value: Value, width: u32) -> Range {
+        let full = Range::full(width);
+        let function = self.function;
+        match function.def(value) {
+            ValueDef::BlockArgument { block, .. } => {
+                let node = self.analysis.number(block);
+                let is_header =
+                    self.analysis.loops().innermost(node).is_some_and(|own| self.analysis.loops().get(own).header() == node);
+                if is_header || function.is_entry(block) {
+                    return full;
+                }
+                let incoming = self.incoming(value);
+                self.range_of_one(&incoming, width)
+            }
+            ValueDef::OpResult { op, .. } => {
+                let info = function.info(op);
+                let operand = |index: usize| function.operand(op, index);
+                if info.is(llvm::SelectOp::DEF) {
+                    return self.range_of_one(&[operand(1), operand(2)], width);
+                }
+                if function.num_operands(op) != 2 {
+                    return full;
+                }
+                let Some(by) = self.number(operand(1)) else { return full };
+                if info.is(llvm::AndOp::DEF) {
+                    Range::between(width, 0, by)
+                } else if info.is(llvm::URemOp::DEF) && by > 0 {
+                    Range::between(width, 0, by - 1)
+                } else if info.is(llvm::SRemOp::DEF) && by > 0 && signed(width, by) > 0 {
+                    let most = signed(width, by) - 1;
+                    Range::between_signed(width, -most, most)
+                } else if info.is(llvm::AShrOp::DEF) && by < u128::from(width) {
+                    let (least, greatest) = signed_ends(width);
+                    Range::between_signed(width, least >> by, greatest >> by)
+                } else {
+                    full
+                }
+            }
+        }
+    }
+
+    /// The range of what is one of these.
+    fn range_of_one(&mut self, values: &[Value], width: u32) -> Range {
+        if self.merges >= MAX_MERGES || values.is_empty() || values.len() > 16 {
+            self.provisional |= self.merges >= MAX_MERGES;
+            return Range::full(width);
+        }
+        self.merges += 1;
+        let mut range: Option<Range> = None;
+        for value in values {
+            let id = self.expr(*value);
+            let own = self.range(id);
+            range = Some(range.map_or(own, |range| range.or(own)));
+        }
+        self.merges -= 1;
+        range.unwrap_or(Range::full(width))
+    }
+}
+
+/// What a recurrence with such start and step comes to exactly in at most so many steps.
+pub(super) fn steps(start: Range, step: Range, most: u128) -> Exact {
+    let greatest = most.checked_mul(step.unsigned.1).and_then(|way| way.checked_add(start.unsigned.1));
+    let unsigned = greatest.map(|greatest| (start.unsigned.0, greatest));
+    let signed = i128::try_from(most).ok().and_then(|most| {
+        let down = most.checked_mul(step.signed.0.min(0))?;
+        let up = most.checked_mul(step.signed.1.max(0))?;
+        Some((start.signed.0.checked_add(down)?, start.signed.1.checked_add(up)?))
+    });
+    (unsigned, signed)
+}
+
+/// What a recurrence whose step is negative comes to, read as unsigned, if it stays above zero.
+pub(super) fn falling(start: Range, step: Range, most: u128) -> Option<(u128, u128)> {
+    let way = most.checked_mul(step.signed.0.unsigned_abs())?;
+    (step.signed.1 <= 0).then_some(())?;
+    Some((start.unsigned.0.checked_sub(way)?, start.unsigned.1))
+}

@@ -1,0 +1,582 @@
+//! Expressions of values: what operations compute.
+//!
+//! Values are looked at operands first, on an explicit stack. A header's argument is a recurrence if what comes back to it is the argument and a sum of things that are known while the
+//! loop runs. While that is being found out the argument stands for itself, and what is said of others meanwhile is provisional.
+
+use loomir_dialects::arith::constant::Numbers;
+use loomir_dialects::interp::integer::{Wrap, mask};
+use loomir_dialects::llvm;
+use loomir_dialects::llvm::memory::address::byte_offsets;
+use loomir_dialects::llvm::types::is_pointer;
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::rewrite::constant_of;
+use loomir_ir::{Op, Value, ValueDef};
+use loomir_transforms::simplify::operation::Predicate;
+
+use super::ScalarEvolution;
+use super::expr::{Cast, Expr, ExprId, ExprType, Flags, MinMax};
+
+/// Most operations between a header's argument and what comes back to it.
+const MAX_CHAIN: usize = 32;
+/// Most values that are looked at for the way from one to the other.
+const MAX_SEARCH: usize = 128;
+
+/// What is added to a header's argument until it comes back.
+#[derive(Clone, Copy)]
+enum Addend {
+    Plus(Value),
+    Minus(Value),
+    /// The offset of an address computation.
+    Offset(Op),
+}
+
+/// A header's argument with what enters and what comes back.
+pub(super) struct HeaderArgument {
+    pub(super) of: LoopId,
+    pub(super) start: Value,
+    pub(super) next: Value,
+}
+
+const MIN_MAX: [(&loomir_ir::OpDef, MinMax); 4] = [
+    (llvm::SMaxOp::DEF, MinMax::SMax),
+    (llvm::SMinOp::DEF, MinMax::SMin),
+    (llvm::UMaxOp::DEF, MinMax::UMax),
+    (llvm::UMinOp::DEF, MinMax::UMin),
+];
+
+impl ScalarEvolution<'_> {
+    /// The type of a value's expression; `None` if it is neither an integer of at most 128 bits nor an address.
+    pub fn expr_type(&self, value: Value) -> Option<ExprType> {
+        let (ctx, ty) = (self.function.ctx(), self.function.value_type(value));
+        if is_pointer(ctx, ty) {
+            return Some(ExprType::Pointer);
+        }
+        ty.integer_width(ctx).filter(|width| (1..=128).contains(width)).map(ExprType::Integer)
+    }
+
+    /// The number a value is.
+    pub(super) fn number(&self, value: Value) -> Option<u128> {
+        match Numbers::of(self.function.ctx(), constant_of(self.function, value)?)? {
+            Numbers::One(bits) => Some(bits),
+            Numbers::Many(_) => None,
+        }
+    }
+
+    /// The expression of a value, which has an [type of expressions](Self::expr_type).
+    pub fn expr(&mut self, value: Value) -> ExprId {
+        if let Some((known, is_provisional)) = self.exprs.get(&value) {
+            self.provisional |= is_provisional;
+            return known;
+        }
+        let mut stack = vec![value];
+        while let Some(value) = stack.last().copied() {
+            if self.exprs.get(&value).is_some() {
+                stack.pop();
+                self.in_progress.remove(&value);
+                continue;
+            }
+            if self.in_progress.insert(value, ()).is_none() {
+                let missing: Vec<Value> = self
+                    .needs(value)
+                    .into_iter()
+                    .filter(|need| self.exprs.get(need).is_none() && !self.in_progress.contains_key(need))
+                    .collect();
+                if !missing.is_empty() {
+                    stack.extend(missing);
+                    continue;
+                }
+            }
+            let before = std::mem::replace(&mut self.provisional, false);
+            let mut id = self.compute(value);
+            if !self.pool.is_small(id) {
+                id = self.itself(value);
+            }
+            self.exprs.insert(value, id, self.provisional);
+            self.provisional |= before;
+            self.in_progress.remove(&value);
+            stack.pop();
+        }
+        self.operand_expr(value)
+    }
+
+    /// A value that stands for itself.
+    fn itself(&mut self, value: Value) -> ExprId {
+        let ty = self.expr_type(value).unwrap_or(ExprType::Pointer);
+        self.unknown(value, ty)
+    }
+
+    /// The expression of a value that was needed: itself, if that is still being found out.
+    fn operand_expr(&mut self, value: Value) -> ExprId {
+        match self.exprs.get(&value) {
+            Some((known, is_provisional)) => {
+                self.provisional |= is_provisional;
+                known
+            }
+            None => {
+                self.provisional = true;
+                self.itself(value)
+            }
+        }
+    }
+
+    /// What has to be known first. Values without expressions are not needed.
+    fn needs(&mut self, value: Value) -> Vec<Value> {
+        let function = self.function;
+        let needs: Vec<Value> = match function.def(value) {
+            ValueDef::BlockArgument { .. } => match self.header_argument(value) {
+                Some(header) => {
+                    let mut needs = vec![header.start];
+                    for addend in self.addends(value, header.next).unwrap_or_default() {
+                        match addend {
+                            Addend::Plus(value) | Addend::Minus(value) => needs.push(value),
+                            Addend::Offset(op) => needs.extend(function.operands(op).skip(1)),
+                        }
+                    }
+                    needs
+                }
+                None => self.only_incoming(value).into_iter().collect(),
+            },
+            ValueDef::OpResult { op, .. } if self.is_followed(op) => function.operands(op).collect(),
+            ValueDef::OpResult { .. } => Vec::new(),
+        };
+        needs.into_iter().filter(|need| self.expr_type(*need).is_some()).collect()
+    }
+
+    fn is_followed(&self, op: Op) -> bool {
+        let function = self.function;
+        function.num_results(op) == 1 && function.num_operands(op) > 0 && !function.is(op, llvm::LoadOp::DEF) && !function.is(op, llvm::CallOp::DEF)
+    }
+
+    /// What a block's argument may be, each value once.
+    pub(super) fn incoming(&self, argument: Value) -> Vec<Value> {
+        let ValueDef::BlockArgument { block, index } = self.function.def(argument) else { return Vec::new() };
+        let mut values: Vec<Value> = Vec::new();
+        for (_, operands) in self.edges.get(&block).map_or(&[][..], Vec::as_slice) {
+            let value = operands.get(index).copied();
+            values.extend(value.filter(|value| !values.contains(value)));
+        }
+        values
+    }
+
+    /// The one value a block's argument always is, if that is not a loop's header.
+    pub(super) fn only_incoming(&self, argument: Value) -> Option<Value> {
+        let block = self.function.value_block(argument)?;
+        let node = self.analysis.number(block);
+        let loops = self.analysis.loops();
+        if loops.innermost(node).is_some_and(|own| loops.get(own).header() == node) {
+            return None;
+        }
+        match self.incoming(argument)[..] {
+            [only] if only != argument => Some(only),
+            _ => None,
+        }
+    }
+
+    /// What enters and comes back, if that is one value each.
+    pub(super) fn header_argument(&self, argument: Value) -> Option<HeaderArgument> {
+        let ValueDef::BlockArgument { block, index } = self.function.def(argument) else { return None };
+        let node = self.analysis.number(block);
+        let loops = self.analysis.loops();
+        let of = loops.innermost(node).filter(|own| loops.get(*own).header() == node)?;
+        let (mut start, mut next) = (None, None);
+        for (from, operands) in self.edges.get(&block)? {
+            let side = if loops.contains(of, *from) { &mut next } else { &mut start };
+            let value = *operands.get(index)?;
+            if side.is_some_and(|known| known != value) {
+                return None;
+            }
+            *side = Some(value);
+        }
+        Some(HeaderArgument { of, start: start?, next: next? })
+    }
+
+    /// What is added to a header's argument on the way to what comes back.
+    fn addends(&self, argument: Value, next: Value) -> Option<Vec<Addend>> {
+        let function = self.function;
+        let (mut at, mut addends) = (next, Vec::new());
+        for _ in 0..MAX_CHAIN {
+            if at == argument {
+                return Some(addends);
+            }
+            let Some(op) = function.defining_op(at) else {
+                at = self.only_incoming(at)?;
+                continue;
+            };
+            let operand = |index: usize| function.operand(op, index);
+            if function.is(op, llvm::AddOp::DEF) || is_disjoint_or(self, op) {
+                let (a, b) = (operand(0), operand(1));
+                let (way, other) = if self.leads_to(a, argument) { (a, b) } else { (b, a) };
+                addends.push(Addend::Plus(other));
+                at = way;
+            } else if function.is(op, llvm::SubOp::DEF) {
+                addends.push(Addend::Minus(operand(1)));
+                at = operand(0);
+            } else if function.is(op, llvm::GEPOp::DEF) {
+                addends.push(Addend::Offset(op));
+                at = operand(0);
+            } else {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Whether a chain of sums leads from a value back to an argument.
+    fn leads_to(&self, from: Value, argument: Value) -> bool {
+        let function = self.function;
+        let mut pending = vec![from];
+        for _ in 0..MAX_SEARCH {
+            let Some(at) = pending.pop() else { return false };
+            if at == argument {
+                return true;
+            }
+            match function.defining_op(at) {
+                None => pending.extend(self.only_incoming(at)),
+                Some(op) if function.is(op, llvm::AddOp::DEF) || is_disjoint_or(self, op) => {
+                    pending.extend(function.operands(op));
+                }
+                Some(op) if function.is(op, llvm::SubOp::DEF) || function.is(op, llvm::GEPOp::DEF) => {
+                    pending.push(function.operand(op, 0));
+                }
+                Some(_) => {}
+            }
+        }
+        false
+    }
+
+    fn compute(&mut self, value: Value) -> ExprId {
+        let computed = match self.function.def(value) {
+            ValueDef::BlockArgument { .. } => match self.header_argument(value) {
+                Some(header) => self.header_expr(value, &header),
+                None => self.only_incoming(value).map(|only| self.operand_expr(only)),
+            },
+            ValueDef::OpResult { op, .. } => self.result_expr(op, value),
+        };
+        computed.unwrap_or_else(|| self.itself(value))
+    }
+
+    /// The recurrence that a header's argument is.
+    fn header_expr(&mut self, argument: Value, header: &HeaderArgument) -> Option<ExprId> {
+        self.expr_type(argument)?;
+        let of = header.of;
+        let addends = self.addends(argument, header.next)?;
+        let width = self.expr_type(argument)?.width();
+        let mut terms = vec![self.constant(width, 0)];
+        for addend in &addends {
+            terms.push(match addend {
+                Addend::Plus(value) => self.operand_expr(*value),
+                Addend::Minus(value) => {
+                    let value = self.operand_expr(*value);
+                    self.negate(value)
+                }
+                Addend::Offset(op) => self.offset(*op)?,
+            });
+        }
+        let step = self.add(&terms);
+        let step = if self.is_available(step, of) { step } else { self.at_scope(step, Some(of)) };
+        let start = self.operand_expr(header.start);
+        if !self.is_available(start, of) {
+            return None;
+        }
+        let mut operands = vec![start];
+        match self.pool.get(step) {
+            Expr::AddRec(own, steps) if *own == of => operands.extend_from_slice(steps),
+            _ if self.is_available(step, of) => operands.push(step),
+            _ => return None,
+        }
+        let recurrence = self.recurrence(of, &operands);
+        if let ([_], [_, step]) = (&addends[..], &operands[..]) {
+            let flags = self.step_flags(header.next, *step);
+            if flags != Flags::NONE && self.is_never_poison_again(of, argument, header.next) {
+                self.note(recurrence, flags);
+            }
+        }
+        Some(recurrence)
+    }
+
+    /// What an operation that adds a step to a recurrence promises of it.
+    pub(super) fn step_flags(&self, next: Value, step: ExprId) -> Flags {
+        let Some(op) = self.function.defining_op(next) else { return Flags::NONE };
+        let function = self.function;
+        if function.is(op, llvm::GEPOp::DEF) {
+            let bits = function.attr(op, "noWrapFlags").and_then(|flags| flags.as_int(function.ctx())).unwrap_or(0);
+            let step = self.as_constant(step).map(|step| step as u64 as i64);
+            let is_up = step.is_some_and(|step| step > 0);
+            let nuw = bits & 4 != 0 || (bits & 2 != 0 && is_up);
+            return Flags { nw: nuw || (bits & 2 != 0 && step.is_some()), nuw, nsw: false };
+        }
+        let wrap = self.wrap(op);
+        // `a - b` that does not wrap unsigned goes down: as a sum of `-b` it wraps.
+        let is_sum = !function.is(op, llvm::SubOp::DEF);
+        // Of the least number the negation is the number itself.
+        let fits = is_sum || self.as_constant(step).is_some_and(|step| step != (mask(self.width_of(next)) >> 1) + 1);
+        Flags { nw: wrap.unsigned || wrap.signed, nuw: wrap.unsigned && is_sum, nsw: wrap.signed && fits }
+    }
+
+    fn width_of(&self, value: Value) -> u32 {
+        self.expr_type(value).map_or(64, ExprType::width)
+    }
+
+    fn wrap(&self, op: Op) -> Wrap {
+        let ctx = self.function.ctx();
+        let flags = self.function.attr(op, "overflowFlags");
+        if is_disjoint_or(self, op) {
+            return Wrap { signed: true, unsigned: true };
+        }
+        let flags = flags.and_then(|flags| llvm::attributes::OVERFLOW.value(ctx, flags));
+        Wrap::from_flags(flags.unwrap_or(0))
+    }
+
+    /// The bytes that an address computation adds.
+    fn offset(&mut self, op: Op) -> Option<ExprId> {
+        let (fixed, indices) = byte_offsets(self.function.op_ref(op)).ok()?;
+        let mut terms = vec![self.constant(64, fixed as i128 as u128)];
+        for (index, scale) in indices {
+            self.expr_type(index)?;
+            let index = self.operand_expr(index);
+            let index = if self.width(index) < 64 { self.sign_extend(index, 64) } else { self.truncate(index, 64) };
+            let scale = self.constant(64, i128::from(scale) as u128);
+            terms.push(self.mul(&[scale, index]));
+        }
+        Some(self.add(&terms))
+    }
+
+    fn result_expr(&mut self, op: Op, value: Value) -> Option<ExprId> {
+        let ty = self.expr_type(value)?;
+        let width = ty.width();
+        let function = self.function;
+        if let Some(bits) = self.number(value) {
+            return Some(self.constant(width, bits));
+        }
+        let info = function.info(op);
+        let is = |def: &'static loomir_ir::OpDef| info.is(def);
+        if is(llvm::ZeroOp::DEF) && ty == ExprType::Pointer {
+            return Some(self.constant(64, 0));
+        }
+        if !self.is_followed(op) || function.operands(op).any(|operand| self.expr_type(operand).is_none()) {
+            return None;
+        }
+        let operand = |this: &mut Self, index: usize| this.operand_expr(function.operand(op, index));
+        let a = operand(self, 0);
+        let cast = [(llvm::TruncOp::DEF, Cast::Truncate), (llvm::ZExtOp::DEF, Cast::ZeroExtend), (llvm::SExtOp::DEF, Cast::SignExtend)];
+        if let Some((_, cast)) = cast.iter().find(|(def, _)| is(def)) {
+            return Some(self.cast(*cast, a, width));
+        }
+        if is(llvm::PtrToIntOp::DEF) {
+            let number = self.ptr_to_int(a);
+            return Some(self.resize(number, width));
+        }
+        if is(llvm::BitcastOp::DEF) && self.pool.ty(a) == ty {
+            return Some(a);
+        }
+        if is(llvm::GEPOp::DEF) {
+            let offset = self.offset(op)?;
+            return Some(self.add(&[a, offset]));
+        }
+        if is(llvm::SelectOp::DEF) {
+            return self.select_expr(op);
+        }
+        if function.num_operands(op) != 2 {
+            return None;
+        }
+        let b = operand(self, 1);
+        if let Some((_, kind)) = MIN_MAX.iter().find(|(def, _)| is(def)) {
+            return Some(self.min_max(*kind, &[a, b]));
+        }
+        if is(llvm::AddOp::DEF) || is_disjoint_or(self, op) {
+            let sum = self.add(&[a, b]);
+            self.note_flags(op, value, &[a, b], sum);
+            return Some(sum);
+        }
+        if is(llvm::SubOp::DEF) {
+            let difference = self.minus(a, b);
+            let is_plain = self.as_constant(b).is_some_and(|b| b != (mask(width) >> 1) + 1);
+            if is_plain && self.wrap(op).signed {
+                self.note_flags(op, value, &[a, b], difference);
+            }
+            return Some(difference);
+        }
+        if is(llvm::MulOp::DEF) {
+            let product = self.mul(&[a, b]);
+            self.note_flags(op, value, &[a, b], product);
+            return Some(product);
+        }
+        self.bits_expr(op, a, b, width)
+    }
+
+    /// Shifts, quotients, remainders and masks.
+    fn bits_expr(&mut self, op: Op, a: ExprId, b: ExprId, width: u32) -> Option<ExprId> {
+        let info = self.function.info(op);
+        let is = |def: &'static loomir_ir::OpDef| info.is(def);
+        let by = self.as_constant(b);
+        let shift = by.filter(|by| *by < u128::from(width));
+        let above_zero = |this: &mut Self, id: ExprId| this.range(id).signed.0 >= 0;
+        if is(llvm::UDivOp::DEF) {
+            return Some(self.udiv(a, b));
+        }
+        if is(llvm::SDivOp::DEF) && above_zero(self, a) && above_zero(self, b) {
+            return Some(self.udiv(a, b));
+        }
+        if is(llvm::URemOp::DEF) || (is(llvm::SRemOp::DEF) && above_zero(self, a) && above_zero(self, b)) {
+            let bits = by.filter(|by| by.is_power_of_two()).map(u128::trailing_zeros);
+            return Some(match bits {
+                Some(0) => self.constant(width, 0),
+                Some(bits) => {
+                    let low = self.truncate(a, bits);
+                    self.zero_extend(low, width)
+                }
+                None => {
+                    let quotient = self.udiv(a, b);
+                    let product = self.mul(&[quotient, b]);
+                    self.minus(a, product)
+                }
+            });
+        }
+        if is(llvm::ShlOp::DEF) {
+            let factor = self.constant(width, 1 << shift?);
+            return Some(self.mul(&[a, factor]));
+        }
+        if is(llvm::LShrOp::DEF) {
+            let divisor = self.constant(width, 1 << shift?);
+            return Some(self.udiv(a, divisor));
+        }
+        if is(llvm::AShrOp::DEF) && above_zero(self, a) {
+            let divisor = self.constant(width, 1 << shift?);
+            return Some(self.udiv(a, divisor));
+        }
+        if is(llvm::XOrOp::DEF) && by == Some(mask(width)) {
+            let negated = self.negate(a);
+            let minus_one = self.constant(width, mask(width));
+            return Some(self.add(&[negated, minus_one]));
+        }
+        if is(llvm::AndOp::DEF)
+            && let Some(by) = by
+        {
+            if by == 0 {
+                return Some(b);
+            }
+            // Low bits set, behind some that are not.
+            let (zeros, end) = (by.trailing_zeros(), 128 - by.leading_zeros());
+            if by >> zeros == mask(end - zeros) && end < width {
+                let divisor = self.constant(width, 1 << zeros);
+                let high = self.udiv(a, divisor);
+                let low = self.truncate(high, end - zeros);
+                let low = self.zero_extend(low, width);
+                return Some(self.mul(&[low, divisor]));
+            }
+        }
+        None
+    }
+
+    /// A choice by a comparison of what is chosen is a minimum or maximum.
+    fn select_expr(&mut self, op: Op) -> Option<ExprId> {
+        let function = self.function;
+        let [condition, yes, no] = [0, 1, 2].map(|index| function.operand(op, index));
+        if let Some(bits) = self.number(condition) {
+            return Some(self.operand_expr(if bits == 0 { no } else { yes }));
+        }
+        let compare = function.defining_op(condition)?;
+        let predicate = self.predicate(compare)?;
+        let (x, y) = (function.operand(compare, 0), function.operand(compare, 1));
+        let (x, y) = (self.expr(x), self.expr(y));
+        let (mut yes, mut no) = (self.operand_expr(yes), self.operand_expr(no));
+        let mut predicate = predicate;
+        if (x, y) == (no, yes) {
+            (yes, no) = (no, yes);
+            predicate = predicate.inverse();
+        }
+        // Arguments of any width may be compared; only the same two count.
+        if (x, y) != (yes, no) {
+            return None;
+        }
+        let kind = match predicate {
+            Predicate::Slt | Predicate::Sle => MinMax::SMin,
+            Predicate::Sgt | Predicate::Sge => MinMax::SMax,
+            Predicate::Ult | Predicate::Ule => MinMax::UMin,
+            Predicate::Ugt | Predicate::Uge => MinMax::UMax,
+            Predicate::Eq => return Some(no),
+            Predicate::Ne => return Some(yes),
+        };
+        Some(self.min_max(kind, &[yes, no]))
+    }
+
+    /// Notes the flags of an operation as facts of its expression, where they are such.
+    fn note_flags(&mut self, op: Op, value: Value, operands: &[ExprId], id: ExprId) {
+        let wrap = self.wrap(op);
+        let is_sum = !self.function.is(op, llvm::SubOp::DEF);
+        if !(wrap.signed || wrap.unsigned) || !self.keeps_terms(op, operands, id) {
+            return;
+        }
+        let flags = Flags { nw: true, nuw: wrap.unsigned && is_sum, nsw: wrap.signed };
+        let Some((block, after)) = self.defined_behind(operands) else { return };
+        let base = operands.iter().copied().find(|operand| matches!(self.pool.get(*operand), Expr::AddRec(..)));
+        let base = base.map_or(Flags { nw: true, nuw: true, nsw: true }, |base| self.flags(base));
+        let flags = Flags { nw: true, nuw: flags.nuw && base.nuw, nsw: flags.nsw && base.nsw };
+        if (flags.nuw || flags.nsw) && self.is_never_poison_after(block, after, value) {
+            self.note(id, flags);
+        }
+    }
+
+    /// Whether an expression adds or multiplies what an operation does: then what does not wrap in one does not in the other.
+    fn keeps_terms(&self, op: Op, operands: &[ExprId], id: ExprId) -> bool {
+        match (self.pool.get(id), operands) {
+            // {a,+,s} + c is {a + c,+,s}: each value is the exact sum if the recurrence itself does not wrap.
+            (Expr::AddRec(of, sum), [a, b]) if !self.function.is(op, llvm::MulOp::DEF) => {
+                let own = |id: &ExprId| matches!(self.pool.get(*id), Expr::AddRec(own, _) if own == of);
+                let [recurrence, constant] = if own(a) { [*a, *b] } else { [*b, *a] };
+                own(&recurrence) && self.as_constant(constant).is_some() && sum.len() == 2
+            }
+            (Expr::Add(terms), [a, b]) => terms.len() == 2 && [a, b].iter().all(|operand| terms.contains(operand) || self.as_constant(**operand).is_some()),
+            (Expr::Mul(factors), [a, b]) => factors.len() == 2 && [a, b].iter().all(|operand| factors.contains(operand)),
+            _ => false,
+        }
+    }
+
+    /// The place behind which all values that expressions are made of are defined: a block, or an operation in it.
+    fn defined_behind(&self, operands: &[ExprId]) -> Option<(loomir_ir::Block, Option<Op>)> {
+        let function = self.function;
+        let dominators = self.analysis.dominators();
+        let entry = self.analysis.block(0);
+        let mut last = (entry, None);
+        let mut later = |block: loomir_ir::Block, op: Option<Op>| {
+            let (node, known) = (self.analysis.number(block), self.analysis.number(last.0));
+            if node == known {
+                let is_behind = match (op, last.1) {
+                    (Some(op), Some(known)) => function.is_before_in_block(known, op),
+                    (op, known) => op.is_some() && known.is_none(),
+                };
+                if is_behind {
+                    last = (block, op);
+                }
+                return true;
+            }
+            if dominators.dominates(known, node) {
+                last = (block, op);
+                return true;
+            }
+            dominators.dominates(node, known)
+        };
+        for operand in operands {
+            let mut pending = vec![*operand];
+            while let Some(id) = pending.pop() {
+                let expr = self.pool.get(id);
+                let is_ordered = match expr {
+                    Expr::Unknown(value) => {
+                        later(function.value_block(*value)?, function.defining_op(*value))
+                    }
+                    Expr::AddRec(of, _) => later(self.analysis.block(self.analysis.loops().get(*of).header()), None),
+                    _ => true,
+                };
+                if !is_ordered {
+                    return None;
+                }
+                expr.each_operand(&mut |operand| pending.push(operand));
+            }
+        }
+        Some(last)
+    }
+}
+
+fn is_disjoint_or(scev: &ScalarEvolution<'_>, op: Op) -> bool {
+    scev.function.is(op, llvm::OrOp::DEF) && scev.function.attr(op, "isDisjoint").is_some()
+}

@@ -1,0 +1,134 @@
+//! Loops of every kind, written systematically: each comparison, direction, step, width and promise, with starts and bounds that are numbers or arguments, tested at the end or at the start of
+//! an iteration, guarded or not.
+
+use std::fmt::Write;
+
+use crate::opt::{Verdict, compare};
+use crate::watch::{Watched, watch};
+use crate::{context, functions, read};
+
+/// One loop that counts.
+#[derive(Clone, Debug)]
+pub(crate) struct Counting {
+    pub(crate) width: u32,
+    pub(crate) predicate: &'static str,
+    pub(crate) step: i64,
+    pub(crate) flags: &'static str,
+    pub(crate) start: Option<i64>,
+    pub(crate) bound: Option<i64>,
+    pub(crate) shape: Shape,
+}
+
+/// Where a loop is tested.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shape {
+    /// At the end of each iteration, what comes next.
+    Next,
+    /// At the end of each iteration, what was.
+    Latch,
+    /// At the start.
+    Header,
+    /// At the end, and before it is entered.
+    Guarded,
+}
+
+pub(crate) const PREDICATES: [&str; 10] = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
+const SHAPES: [Shape; 4] = [Shape::Next, Shape::Latch, Shape::Header, Shape::Guarded];
+
+impl Counting {
+    /// Its function, of the start and the bound.
+    pub(crate) fn function(&self, name: &str) -> String {
+        let ty = format!("i{}", self.width);
+        let operand = |number: Option<i64>, argument: &str| number.map_or(argument.to_owned(), |number| number.to_string());
+        let (start, bound) = (operand(self.start, "%s"), operand(self.bound, "%e"));
+        let (predicate, step, flags) = (self.predicate, self.step, self.flags);
+        let mut text = format!("define {ty} @{name}({ty} %s, {ty} %e) {{\nentry:\n");
+        if self.shape == Shape::Guarded {
+            let _ = writeln!(text, "  %g = icmp {predicate} {ty} {start}, {bound}\n  br i1 %g, label %h, label %x");
+        } else {
+            text.push_str("  br label %h\n");
+        }
+        let latch = if self.shape == Shape::Header { "l" } else { "h" };
+        let _ = writeln!(text, "h:\n  %i = phi {ty} [ {start}, %entry ], [ %n, %{latch} ]");
+        let _ = writeln!(text, "  %q = phi {ty} [ 1, %entry ], [ %q1, %{latch} ]");
+        let tested = if matches!(self.shape, Shape::Next | Shape::Guarded) { "%n" } else { "%i" };
+        let next = format!("  %n = add {flags} {ty} %i, {step}\n  %q1 = add {ty} %q, %i\n");
+        let test = format!("  %c = icmp {predicate} {ty} {tested}, {bound}\n");
+        if self.shape == Shape::Header {
+            let _ = write!(text, "{test}  br i1 %c, label %l, label %x\nl:\n{next}  br label %h\n");
+        } else {
+            let _ = write!(text, "{next}{test}  br i1 %c, label %h, label %x\n");
+        }
+        let from = if self.shape == Shape::Guarded { "[ 7, %entry ], [ %q, %h ]" } else { "[ %q, %h ]" };
+        let _ = writeln!(text, "x:\n  %r = phi {ty} {from}\n  ret {ty} %r\n}}");
+        text
+    }
+}
+
+/// The loops.
+pub(crate) fn all() -> Vec<Counting> {
+    let mut loops = Vec::new();
+    let mut turn = 0usize;
+    for width in [8, 32, 64] {
+        for predicate in PREDICATES {
+            for step in [1, -1, 2, -2, 3, -3, 8] {
+                for flags in ["", "nsw", "nuw", "nuw nsw"] {
+                    for (start, bound) in [(None, None), (Some(0), None), (None, Some(10)), (Some(3), Some(90)), (Some(100), Some(-7))] {
+                        // Shapes in turn, so that each meets each.
+                        turn += 1;
+                        let shape = SHAPES[(turn + turn / 4 + turn / 16 + turn / 64) % 4];
+                        loops.push(Counting { width, predicate, step, flags, start, bound, shape });
+                    }
+                }
+            }
+        }
+    }
+    loops
+}
+
+/// Words that matter.
+pub(crate) const WORDS: [i64; 12] = [0, 1, 2, 3, 9, 10, 100, 127, -1, -2, -8, -128];
+
+/// Starts and bounds for a loop, other pairs for others.
+pub(crate) fn calls(index: usize) -> Vec<Vec<u128>> {
+    let word = |at: usize| WORDS[at % WORDS.len()] as u128;
+    (0..WORDS.len()).map(|turn| vec![word(turn), word(turn * 5 + index)]).collect()
+}
+
+#[test]
+fn counting_loops_are_what_runs() {
+    let ctx = context();
+    let (mut watched, mut wrong) = (Watched::default(), Vec::new());
+    for (index, counting) in all().iter().enumerate() {
+        let source = counting.function("f");
+        let module = read(&ctx, &source);
+        let (_, function) = functions(&module)[0];
+        match watch(&module, "f", function, &calls(index)) {
+            Ok((done, _)) => watched.add(done),
+            Err(error) => wrong.push(format!("{error}\n{source}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{} are wrong\n{}", wrong.len(), wrong[..wrong.len().min(5)].join("\n"));
+    assert!(watched.exact > 4000, "{watched:?}");
+}
+
+#[test]
+fn counting_loops_are_what_opt_says_or_better() {
+    let loops = all();
+    let mut source = String::new();
+    for (index, counting) in loops.iter().enumerate() {
+        source.push_str(&counting.function(&format!("f{index}")));
+    }
+    let Some(verdicts) = compare(&source, &calls) else { return };
+    let less: Vec<String> = verdicts
+        .iter()
+        .filter(|(_, verdict)| matches!(verdict, Verdict::Less(_)))
+        .map(|(name, verdict)| {
+            let index: usize = name.trim_start_matches('f').parse().expect("a number");
+            format!("{verdict:?}\n{}", loops[index].function(name))
+        })
+        .collect();
+    let count = |wanted: fn(&Verdict) -> bool| verdicts.iter().filter(|(_, verdict)| wanted(verdict)).count();
+    let (equal, more) = (count(|v| matches!(v, Verdict::Equal)), count(|v| matches!(v, Verdict::More)));
+    assert!(less.is_empty(), "{equal} equal, {more} more precise, {} less\n{}", less.len(), less[..less.len().min(12)].join("\n"));
+}

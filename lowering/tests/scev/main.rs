@@ -1,0 +1,36 @@
+//! Scalar evolution, held against what runs: each expression against each value that is computed, each range, flag and fact, and each count against counted
+//! backedges; and against what `opt` says of the same loops.
+
+mod generated;
+mod opt;
+
+mod watch;
+
+use loomir_ir::{Body, Context, Registry};
+use loomir_lowering::from_ll;
+
+/// A context that knows all dialects and how they are lowered.
+fn context() -> Context {
+    let mut registry = Registry::new();
+    loomir_dialects::register_all(&mut registry);
+    loomir_lowering::register(&mut registry);
+    Context::new(registry)
+}
+
+/// A module of LLVM's text.
+fn read(ctx: &Context, source: &str) -> Body {
+    let module = from_ll(ctx, source, "loops.ll");
+    module.unwrap_or_else(|errors| panic!("{}\n{source}", errors.to_text(ctx)))
+}
+
+/// The functions of a module that have a body, with their names.
+fn functions(module: &Body) -> Vec<(String, &Body)> {
+    let ctx = module.ctx();
+    let blocks = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
+    let bodies = blocks.flat_map(|block| module.ops(block)).filter_map(|op| module.nested(op));
+    bodies
+        .filter(|body| body.is(body.root(), loomir_dialects::llvm::FuncOp::DEF))
+        .filter(|body| body.entry_block(body.region(body.root(), 0)).is_some())
+        .filter_map(|body| Some((body.attr(body.root(), "sym_name")?.as_str(ctx)?.to_owned(), body)))
+        .collect()
+}
