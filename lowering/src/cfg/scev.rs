@@ -126,7 +126,8 @@ impl<'f> ScalarEvolution<'f> {
             }
             let Some(branch) = function.terminator(block) else { continue };
             let is_reached = self.analysis.dominators().is_reachable(node);
-            let brought = if is_reached { super::branch::successor_operands(function, branch) } else { Vec::new() };
+            let brought =
+                if is_reached { super::branch::successor_operands(function, branch) } else { Vec::new() };
             for (to, operands) in function.successors(branch).zip(brought) {
                 if !operands.is_empty() {
                     self.edges.entry(to).or_default().push((node, operands));

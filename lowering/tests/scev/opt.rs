@@ -27,7 +27,11 @@ pub(crate) enum Verdict {
 /// The counts of a loop, as text: exact, constant maximum, symbolic maximum.
 type Said = [Option<String>; 3];
 
-const KINDS: [&str; 3] = ["backedge-taken count is ", "constant max backedge-taken count is ", "symbolic max backedge-taken count is "];
+const KINDS: [&str; 3] = [
+    "backedge-taken count is ",
+    "constant max backedge-taken count is ",
+    "symbolic max backedge-taken count is ",
+];
 
 /// What is said of each loop of each function.
 fn said(text: &str) -> BTreeMap<String, BTreeMap<String, Said>> {
@@ -38,7 +42,9 @@ fn said(text: &str) -> BTreeMap<String, BTreeMap<String, Said>> {
             function = name.to_owned();
             all.entry(function.clone()).or_default();
         }
-        let Some((header, rest)) = line.strip_prefix("Loop ").and_then(|line| line.split_once(": ")) else { continue };
+        let Some((header, rest)) = line.strip_prefix("Loop ").and_then(|line| line.split_once(": ")) else {
+            continue;
+        };
         let rest = rest.strip_prefix("<multiple exits> ").unwrap_or(rest);
         let own = all.entry(function.clone()).or_default().entry(header.to_owned()).or_default();
         for (kind, own) in KINDS.iter().zip(own) {
@@ -70,13 +76,17 @@ fn opt(source: &str) -> Option<String> {
 pub(crate) fn printed(module: &Body) -> String {
     let mut text = String::new();
     for (_, function) in functions(module) {
-        print(module, function, &mut text).unwrap_or_else(|errors| panic!("{}", errors.to_text(module.ctx())));
+        print(module, function, &mut text)
+            .unwrap_or_else(|errors| panic!("{}", errors.to_text(module.ctx())));
     }
     text
 }
 
 /// Compares what is said of each function of a text; nothing without `opt`. `calls` gives arguments for the n-th function.
-pub(crate) fn compare(source: &str, calls: &dyn Fn(usize) -> Vec<Vec<u128>>) -> Option<Vec<(String, Verdict)>> {
+pub(crate) fn compare(
+    source: &str,
+    calls: &dyn Fn(usize) -> Vec<Vec<u128>>,
+) -> Option<Vec<(String, Verdict)>> {
     let ctx = context();
     let module = read(&ctx, source);
     let written = to_ll(&module).unwrap_or_else(|errors| panic!("{}", errors.to_text(&ctx)));
@@ -111,10 +121,13 @@ fn of_loop(header: &str, ours: &Said, theirs: &Said, check: &dyn Fn(&str) -> Res
             (None, Some(theirs)) => _ = write!(less, "{header}: {kind}{theirs} "),
             (Some(_), None) => more = true,
             (Some(ours), Some(theirs)) if ours != theirs => {
-                let number = |text: &str| text.split_once(' ').and_then(|(_, number)| number.parse::<i128>().ok());
+                let number =
+                    |text: &str| text.split_once(' ').and_then(|(_, number)| number.parse::<i128>().ok());
                 match (number(ours), number(theirs)) {
                     (Some(a), Some(b)) if kind.starts_with("constant") => {
-                        let width = |text: &str| text[1..].split(' ').next().and_then(|width| width.parse().ok()).unwrap_or(64);
+                        let width = |text: &str| {
+                            text[1..].split(' ').next().and_then(|width| width.parse().ok()).unwrap_or(64)
+                        };
                         let unsigned = |number: i128, text: &str| number as u128 & mask(width(text));
                         let (a, b) = (unsigned(a, ours), unsigned(b, theirs));
                         more |= a < b;
@@ -154,15 +167,19 @@ fn against_runs(
     calls: &[Vec<u128>],
 ) -> Result<(), String> {
     let entry = function.entry_block(function.region(function.root(), 0)).expect("an entry");
-    let widths: Vec<u32> =
-        function.arguments(entry).map(|argument| function.value_type(argument).integer_width(function.ctx()).unwrap_or(64)).collect();
+    let widths: Vec<u32> = function
+        .arguments(entry)
+        .map(|argument| function.value_type(argument).integer_width(function.ctx()).unwrap_or(64))
+        .collect();
     let Some(count_of) = Count::parse(count) else { return Ok(()) };
     let (_, left) = watch(module, name, function, calls)?;
     for (call, left) in calls.iter().zip(left) {
         // Headers are told apart only where there is one loop.
         let Some([(_, times)]) = left.as_deref() else { continue };
         if let Some(said) = count_of.evaluate(call, &widths).filter(|said| said != times) {
-            return Err(format!("`opt` says {said} for {count}, but {header} goes around {times} times with {call:?}"));
+            return Err(format!(
+                "`opt` says {said} for {count}, but {header} goes around {times} times with {call:?}"
+            ));
         }
     }
     Ok(())
@@ -238,7 +255,8 @@ impl Count {
                 if cast == "sext" { signed(from, bits) as u128 } else { bits }
             }
             Count::Joined(by, parts) => {
-                let parts: Vec<u128> = parts.iter().map(|part| part.bits(arguments, widths, width)).collect::<Option<_>>()?;
+                let parts: Vec<u128> =
+                    parts.iter().map(|part| part.bits(arguments, widths, width)).collect::<Option<_>>()?;
                 let number = |bits: &u128| signed(width, *bits);
                 match by.as_str() {
                     "+" => parts.into_iter().fold(0, u128::wrapping_add),

@@ -1,10 +1,10 @@
 //! Watching a run: whether all that is said of a function is true of it.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
+use loomir_dialects::interfaces::BranchLike;
 use loomir_dialects::interp::integer::{fits_signed, mask, signed};
 use loomir_dialects::interp::{self, ArgSpec, Datum, Event, Limits};
-use loomir_dialects::interfaces::BranchLike;
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Block, Body, Type, Value};
@@ -85,20 +85,23 @@ pub(crate) fn watch(
     let mut scev = ScalarEvolution::new(function, &analysis);
     let (mut watched, mut all) = (Watched::default(), Vec::new());
     for call in calls {
-        let limits = Limits { steps: 5000, ..Limits::default() };
+        let limits = Limits { steps: 2500, ..Limits::default() };
         let specs = arguments(module, name, call)?;
         let Ok((_, trace)) = interp::run_tracing(module, name, &specs, &limits) else {
             all.push(None);
             continue;
         };
         let entry = analysis.block(0);
-        let widths = function.arguments(entry).map(|argument| function.value_type(argument).integer_width(ctx));
+        let widths =
+            function.arguments(entry).map(|argument| function.value_type(argument).integer_width(ctx));
         let given = function.arguments(entry).zip(call).zip(widths);
         let mut watch = Watch {
             scev: &mut scev,
             analysis: &analysis,
             function,
-            values: given.filter_map(|((argument, bits), width)| Some((argument, bits & mask(width?)))).collect(),
+            values: given
+                .filter_map(|((argument, bits), width)| Some((argument, bits & mask(width?))))
+                .collect(),
             times: HashMap::new(),
             time: 0,
             iterations: HashMap::new(),
@@ -126,7 +129,8 @@ fn bits(datum: &Datum) -> Option<u128> {
 
 impl Watch<'_, '_> {
     fn evaluate(&self, id: ExprId) -> Option<u128> {
-        self.scev.evaluate(id, &|value| self.values.get(&value).copied(), &|of| self.iterations.get(&of).copied())
+        self.scev
+            .evaluate(id, &|value| self.values.get(&value).copied(), &|of| self.iterations.get(&of).copied())
     }
 
     fn event(&mut self, event: &Event) -> Result<(), String> {
@@ -214,7 +218,9 @@ impl Watch<'_, '_> {
             Expr::AddRec(_, operands) if operands.len() == 2 => operands,
             _ => return Ok(()),
         };
-        let Some(parts) = operands.iter().map(|operand| self.evaluate(*operand)).collect::<Option<Vec<u128>>>() else {
+        let Some(parts) =
+            operands.iter().map(|operand| self.evaluate(*operand)).collect::<Option<Vec<u128>>>()
+        else {
             return Ok(());
         };
         let number = |bits: &u128| signed(width, *bits);
@@ -231,7 +237,9 @@ impl Watch<'_, '_> {
                 let Some(n) = self.iterations.get(of).copied() else { return Ok(()) };
                 (
                     parts[1].checked_mul(n).and_then(|way| way.checked_add(parts[0])),
-                    number(&parts[1]).checked_mul(n as i128).and_then(|way| way.checked_add(number(&parts[0]))),
+                    number(&parts[1])
+                        .checked_mul(n as i128)
+                        .and_then(|way| way.checked_add(number(&parts[0]))),
                 )
             }
             _ => return Ok(()),
@@ -291,11 +299,13 @@ impl Watch<'_, '_> {
         let counts = self.scev.counts(of);
         let what = format!("{of:?} goes around {count} times");
         self.done.left += 1;
-        let exactly = |this: &Self, id: Option<ExprId>, which: &str| match id.and_then(|id| this.evaluate(id)) {
+        let exactly = |this: &Self, id: Option<ExprId>, which: &str| match id.and_then(|id| this.evaluate(id))
+        {
             Some(said) if said != count => Err(format!("{what}, not {said}: {which}")),
             _ => Ok(()),
         };
-        let at_most = |this: &Self, id: Option<ExprId>, which: &str| match id.and_then(|id| this.evaluate(id)) {
+        let at_most = |this: &Self, id: Option<ExprId>, which: &str| match id.and_then(|id| this.evaluate(id))
+        {
             Some(said) if said < count => Err(format!("{what}, more than {said}: {which}")),
             _ => Ok(()),
         };
@@ -338,9 +348,10 @@ impl Watch<'_, '_> {
             .map(|(value, bits)| (*value, *bits))
             .collect();
         for (value, bits) in last {
-            let inside = self.function.value_block(value).is_some_and(|block| {
-                self.analysis.loops().contains(of, self.analysis.number(block))
-            });
+            let inside = self
+                .function
+                .value_block(value)
+                .is_some_and(|block| self.analysis.loops().contains(of, self.analysis.number(block)));
             if !inside || self.scev.expr_type(value).is_none() {
                 continue;
             }
@@ -349,7 +360,10 @@ impl Watch<'_, '_> {
             if let Some(said) = self.evaluate(seen)
                 && said != bits
             {
-                return Err(format!("{value:?} seen from outside is {bits}, not {said}: {:?}", self.scev.get(seen)));
+                return Err(format!(
+                    "{value:?} seen from outside is {bits}, not {said}: {:?}",
+                    self.scev.get(seen)
+                ));
             }
             self.done.scoped += usize::from(seen != id);
         }

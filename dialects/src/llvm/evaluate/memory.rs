@@ -121,7 +121,9 @@ fn poison_or_fault(m: &mut Machine, result: Slot, datum: Datum, what: &str) -> c
 /// The bytes that constant indices come to, and the dynamic indices.
 fn decode_indices(op: OpRef<'_>, d: &Decoder<'_>) -> Result<(i64, Vec<Index>), Box<Fault>> {
     let (fixed, dynamic) = byte_offsets(op)?;
-    let index = |(value, scale)| Ok(Index { slot: d.slot(value), width: bit_width(d.ctx(), op.type_of(value))?, scale });
+    let index = |(value, scale)| {
+        Ok(Index { slot: d.slot(value), width: bit_width(d.ctx(), op.type_of(value))?, scale })
+    };
     Ok((fixed, dynamic.into_iter().map(index).collect::<Result<_, Box<Fault>>>()?))
 }
 

@@ -32,7 +32,8 @@ impl ScalarEvolution<'_> {
                 behavior.is_noticed |= self.is_noticed(op);
             }
         }
-        behavior.may_stop |= self.has_other_cycle(of) || own.children.iter().any(|inner| self.counts(*inner).exact.is_none());
+        behavior.may_stop |=
+            self.has_other_cycle(of) || own.children.iter().any(|inner| self.counts(*inner).exact.is_none());
         behavior
     }
 
@@ -42,20 +43,37 @@ impl ScalarEvolution<'_> {
         let places: HashMap<u32, usize> = own.nodes.iter().copied().zip(0..).collect();
         own.nodes.iter().any(|from| {
             let back = |to: &&u32| places.get(*to).is_some_and(|place| *place <= places[from]);
-            self.analysis.graph().successors(*from).iter().filter(back).any(|to| !self.analysis.dominators().dominates(*to, *from))
+            self.analysis
+                .graph()
+                .successors(*from)
+                .iter()
+                .filter(back)
+                .any(|to| !self.analysis.dominators().dominates(*to, *from))
         })
     }
 
     fn is_noticed(&self, op: Op) -> bool {
         let view = self.function.op_ref(op);
-        let is_simple_access = (self.function.is(op, llvm::LoadOp::DEF) || self.function.is(op, llvm::StoreOp::DEF))
+        let is_simple_access = (self.function.is(op, llvm::LoadOp::DEF)
+            || self.function.is(op, llvm::StoreOp::DEF))
             && view.attr("volatile_").is_none()
-            && view.attr("ordering").and_then(|ordering| llvm::attributes::ATOMIC_ORDERING.value(view.ctx(), ordering)).unwrap_or(0) == 0;
+            && view
+                .attr("ordering")
+                .and_then(|ordering| llvm::attributes::ATOMIC_ORDERING.value(view.ctx(), ordering))
+                .unwrap_or(0)
+                == 0;
         let is_silent = self.function.has_trait(op, loomir_ir::Trait::Pure)
             || self.function.has_trait(op, loomir_ir::Trait::Terminator)
-            || [llvm::UDivOp::DEF, llvm::SDivOp::DEF, llvm::URemOp::DEF, llvm::SRemOp::DEF, llvm::AllocaOp::DEF, llvm::AssumeOp::DEF]
-                .iter()
-                .any(|def| self.function.is(op, def));
+            || [
+                llvm::UDivOp::DEF,
+                llvm::SDivOp::DEF,
+                llvm::URemOp::DEF,
+                llvm::SRemOp::DEF,
+                llvm::AllocaOp::DEF,
+                llvm::AssumeOp::DEF,
+            ]
+            .iter()
+            .any(|def| self.function.is(op, def));
         !is_simple_access && !is_silent
     }
 

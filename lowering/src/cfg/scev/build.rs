@@ -312,9 +312,7 @@ impl ScalarEvolution<'_> {
                 }
                 _ => {}
             }
-            if divisor > 1
-                && self.range(a).unsigned.1 < divisor
-            {
+            if divisor > 1 && self.range(a).unsigned.1 < divisor {
                 return self.constant(width, 0);
             }
             if divisor > 1
@@ -336,7 +334,8 @@ impl ScalarEvolution<'_> {
                 Some(self.mul(&[&[quotient], &factors[1..]].concat()))
             }
             Expr::Add(terms) if self.flags(a).nuw => {
-                let terms: Option<Vec<ExprId>> = terms.iter().map(|term| self.exact_quotient(*term, divisor)).collect();
+                let terms: Option<Vec<ExprId>> =
+                    terms.iter().map(|term| self.exact_quotient(*term, divisor)).collect();
                 Some(self.add(&terms?))
             }
             Expr::AddRec(of, operands) if operands.len() == 2 && self.flags(a).nuw => {
@@ -383,7 +382,9 @@ impl ScalarEvolution<'_> {
         let mut index = 0;
         while index < all.len() {
             let beaten = |this: &mut Self, by: usize| {
-                by != index && this.is_beaten(kind, all[index], all[by]) && (by < index || !this.is_beaten(kind, all[by], all[index]))
+                by != index
+                    && this.is_beaten(kind, all[index], all[by])
+                    && (by < index || !this.is_beaten(kind, all[by], all[index]))
             };
             if (0..all.len()).any(|by| beaten(self, by)) {
                 all.remove(index);

@@ -27,13 +27,16 @@ pub struct Limit {
 }
 
 impl Limit {
-    pub(super) const NEVER: Limit = Limit { exact: None, symbolic_max: None, constant_max: None, never: true };
+    pub(super) const NEVER: Limit =
+        Limit { exact: None, symbolic_max: None, constant_max: None, never: true };
 }
 
 /// A recurrence `{start,+,step}` of a loop, where it is compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tested {
     pub(super) start: ExprId,
+    /// Where the start is, which may be less than what it is elsewhere: as far as it is compared.
+    pub(super) start_range: Range,
     pub(super) step: ExprId,
     /// What does not wrap in the iterations in which it is compared.
     pub(super) flags: Flags,
@@ -59,7 +62,13 @@ impl ScalarEvolution<'_> {
     }
 
     /// How often `tested predicate bound` holds in a row.
-    pub(super) fn count_while(&mut self, predicate: Predicate, tested: Tested, bound: ExprId, at: Setting) -> Limit {
+    pub(super) fn count_while(
+        &mut self,
+        predicate: Predicate,
+        tested: Tested,
+        bound: ExprId,
+        at: Setting,
+    ) -> Limit {
         let numbers = [tested.start, tested.step, bound].map(|id| self.as_constant(id));
         let width = self.width(tested.start);
         if let ([Some(start), Some(step), Some(bound)], true) = (numbers, width <= 64) {
@@ -82,26 +91,42 @@ impl ScalarEvolution<'_> {
     fn count_while_different(&mut self, tested: Tested, bound: ExprId, at: Setting) -> Limit {
         let left = self.minus(bound, tested.start);
         let width = self.width(left);
-        let Some(step) = self.as_constant(tested.step).filter(|step| *step != 0) else { return Limit::default() };
+        let Some(step) = self.as_constant(tested.step).filter(|step| *step != 0) else {
+            return Limit::default();
+        };
+        let is_down = step > mask(width) >> 1;
+        let size = if is_down { step.wrapping_neg() & mask(width) } else { step };
+        let way = if is_down { self.negate(left) } else { left };
+        // A recurrence that does not come past its start meets the bound on its first way around, or never.
+        if size == 1 || (tested.flags.nw && (at.only || at.finite)) {
+            let divisor = self.constant(width, size);
+            let count = self.udiv(way, divisor);
+            let mut limit = self.exactly(at.of, count);
+            let earlier = self.minus(tested.start, tested.step);
+            if size == 1 && self.is_known(Predicate::Ne, earlier, bound, Some(at.of)) {
+                // It is not all the way around.
+                self.limit_to(&mut limit, mask(width) - 1);
+            }
+            return limit;
+        }
         let twos = step.trailing_zeros();
         if self.trailing_zeros(left) >= twos {
             let factor = self.constant(width, inverse(step >> twos));
             let divisor = self.constant(width, 1 << twos);
-            // Small steps down count the way back.
-            let is_down = step > mask(width) >> 1 && step.wrapping_neg() & mask(width) == 1 << twos;
-            let way = if is_down { self.negate(left) } else { self.mul(&[factor, left]) };
-            let count = self.udiv(way, divisor);
-            return self.exactly(at.of, count);
-        }
-        // A recurrence that does not come past its start meets the bound on its first way around, or never.
-        if tested.flags.nw && (at.only || at.finite) {
-            let is_down = step > mask(width) >> 1;
-            let way = if is_down { self.negate(left) } else { left };
-            let size = self.constant(width, if is_down { step.wrapping_neg() } else { step });
-            let count = self.udiv(way, size);
+            let multiple = if size == 1 << twos { way } else { self.mul(&[factor, left]) };
+            let count = self.udiv(multiple, divisor);
             return self.exactly(at.of, count);
         }
         Limit::default()
+    }
+
+    /// Takes into account that a count does not exceed a number.
+    fn limit_to(&mut self, limit: &mut Limit, most: u128) {
+        if let Some(id) = limit.constant_max
+            && let Some(known) = self.as_constant(id)
+        {
+            limit.constant_max = Some(self.constant(self.width(id), most.min(known)));
+        }
     }
 
     /// It equals the bound: once at most, if it moves.
@@ -118,22 +143,37 @@ impl ScalarEvolution<'_> {
     }
 
     /// It is less, or greater, than the bound.
-    fn count_while_ordered(&mut self, predicate: Predicate, tested: Tested, bound: ExprId, at: Setting) -> Limit {
+    fn count_while_ordered(
+        &mut self,
+        predicate: Predicate,
+        tested: Tested,
+        bound: ExprId,
+        at: Setting,
+    ) -> Limit {
         let signed = predicate.is_signed();
         let width = self.width(bound);
         let is_up = matches!(predicate.unsigned(), Predicate::Ult | Predicate::Ule);
         let is_strict = matches!(predicate.unsigned(), Predicate::Ult | Predicate::Ugt);
         let step = self.range_in(tested.step, Some(at.of));
-        let sizes = if is_up { step.signed } else { (step.signed.1.saturating_neg(), step.signed.0.saturating_neg()) };
-        if sizes.0 <= 0 || sizes.1 > signed_ends(width).1 {
+        let sizes = if is_up {
+            step.signed
+        } else {
+            (step.signed.1.saturating_neg(), step.signed.0.saturating_neg())
+        };
+        let sizes = if sizes.0 > 0 && sizes.1 <= signed_ends(width).1 {
+            (sizes.0 as u128, sizes.1 as u128)
+        } else if is_up && !signed && tested.flags.nuw && step.unsigned.0 > 0 {
+            // What would be a step down goes far up, once.
+            step.unsigned
+        } else {
             return Limit::default();
-        }
-        let sizes = (sizes.0 as u128, sizes.1 as u128);
+        };
         let size = if is_up { tested.step } else { self.negate(tested.step) };
         let flagged = if signed { tested.flags.nsw } else { tested.flags.nuw && is_up };
         // To come past its start it needs to repeat itself, and then it does for ever.
         let repeats = at.finite && self.as_constant(size).is_some_and(u128::is_power_of_two);
-        let no_wrap = (flagged && at.only) || repeats || self.stays(is_up, signed, sizes.1, bound, is_strict, at.of);
+        let no_wrap =
+            (flagged && at.only) || repeats || self.stays(is_up, signed, sizes.1, bound, is_strict, at.of);
         let promised = flagged || no_wrap;
         if !promised {
             return Limit::default();
@@ -149,11 +189,19 @@ impl ScalarEvolution<'_> {
             let next = self.constant(width, if is_up { 1 } else { u128::MAX });
             bound = self.add(&[bound, next]);
         }
-        self.count_to(ends, tested.start, size, sizes, bound, at.of)
+        self.count_to(ends, tested, size, sizes, bound, at.of)
     }
 
     /// Whether a step from a number before the bound does not leave the words.
-    fn stays(&mut self, is_up: bool, signed: bool, size: u128, bound: ExprId, is_strict: bool, of: LoopId) -> bool {
+    fn stays(
+        &mut self,
+        is_up: bool,
+        signed: bool,
+        size: u128,
+        bound: ExprId,
+        is_strict: bool,
+        of: LoopId,
+    ) -> bool {
         let ends = Ends { is_up, signed, width: self.width(bound) };
         let range = self.range_in(bound, Some(of));
         let room = ends.room_behind(range);
@@ -161,17 +209,29 @@ impl ScalarEvolution<'_> {
     }
 
     /// The number of steps from the start until the bound is reached or passed, none if it is there.
-    fn count_to(&mut self, ends: Ends, start: ExprId, size: ExprId, sizes: (u128, u128), bound: ExprId, of: LoopId) -> Limit {
-        let width = ends.width;
+    fn count_to(
+        &mut self,
+        ends: Ends,
+        tested: Tested,
+        size: ExprId,
+        sizes: (u128, u128),
+        bound: ExprId,
+        of: LoopId,
+    ) -> Limit {
+        let (width, start) = (ends.width, tested.start);
         let towards = ends.predicate();
-        let way = |this: &mut Self, from: ExprId, to: ExprId| if ends.is_up { this.minus(to, from) } else { this.minus(from, to) };
+        let way = |this: &mut Self, from: ExprId, to: ExprId| {
+            if ends.is_up { this.minus(to, from) } else { this.minus(from, to) }
+        };
         let not_before = [towards, Predicate::Eq];
         let back = self.negate(size);
         let earlier = self.add(&[start, if ends.is_up { back } else { size }]);
         let is_one = self.as_constant(size) == Some(1);
         let one = self.constant(width, 1);
         let is_reached = |this: &mut Self, from: ExprId| this.is_known(towards, from, bound, Some(of));
-        let exact = if is_reached(self, earlier) && (is_one || ends.room_behind(self.range_in(earlier, Some(of))) >= sizes.1) {
+        let exact = if is_reached(self, earlier)
+            && (is_one || ends.room_behind(self.range_in(earlier, Some(of))) >= sizes.1)
+        {
             // One step before the start is not there yet: ⌈(bound - start)/size⌉ = ⌊(bound - earlier - 1)/size⌋.
             let way = way(self, earlier, bound);
             let before = self.minus(way, one);
@@ -185,7 +245,9 @@ impl ScalarEvolution<'_> {
             let most = self.range_in(way, Some(of)).unsigned.1;
             if is_one {
                 way
-            } else if room >= sizes.1 - 1 || most.checked_add(sizes.1 - 1).is_some_and(|sum| sum <= mask(width)) {
+            } else if room >= sizes.1 - 1
+                || most.checked_add(sizes.1 - 1).is_some_and(|sum| sum <= mask(width))
+            {
                 let sum = self.add(&[way, size]);
                 let sum = self.minus(sum, one);
                 self.udiv(sum, size)
@@ -194,20 +256,19 @@ impl ScalarEvolution<'_> {
             }
         };
         let mut limit = self.exactly(of, exact);
-        let (start, bound) = (self.range_in(start, Some(of)), self.range_in(bound, Some(of)));
+        let (first, bound) = (ends.first_of(tested.start_range), self.range_in(bound, Some(of)));
         // The last step does not leave the words either.
-        let most = ends.distance(ends.first_of(start), ends.last_of(bound)).div_ceil(sizes.0);
-        let most = most.min(ends.distance(ends.first_of(start), ends.last()) / sizes.0);
-        if let Some(known) = limit.constant_max.and_then(|known| self.as_constant(known)) {
-            limit.constant_max = Some(self.constant(width, most.min(known)));
-        }
+        let most = ends.distance(first, ends.last_of(bound)).div_ceil(sizes.0);
+        self.limit_to(&mut limit, most.min(ends.distance(first, ends.last()) / sizes.0));
         limit
     }
 
     /// How many low bits of an expression are zero for sure.
     pub(super) fn trailing_zeros(&self, id: ExprId) -> u32 {
         let width = self.width(id);
-        let least = |operands: &[ExprId]| operands.iter().map(|operand| self.trailing_zeros(*operand)).min().unwrap_or(0);
+        let least = |operands: &[ExprId]| {
+            operands.iter().map(|operand| self.trailing_zeros(*operand)).min().unwrap_or(0)
+        };
         match self.pool.get(id) {
             Expr::Constant(_, bits) => bits.trailing_zeros().min(width),
             Expr::Unknown(_) => 0,
@@ -219,9 +280,13 @@ impl ScalarEvolution<'_> {
                 if all { *width } else { zeros.min(*width) }
             }
             Expr::Add(operands) | Expr::AddRec(_, operands) | Expr::MinMax(_, operands) => least(operands),
-            Expr::Mul(operands) => operands.iter().map(|operand| self.trailing_zeros(*operand)).sum::<u32>().min(width),
+            Expr::Mul(operands) => {
+                operands.iter().map(|operand| self.trailing_zeros(*operand)).sum::<u32>().min(width)
+            }
             Expr::UDiv(a, b) => match self.as_constant(*b) {
-                Some(divisor) if divisor.is_power_of_two() => self.trailing_zeros(*a).saturating_sub(divisor.trailing_zeros()),
+                Some(divisor) if divisor.is_power_of_two() => {
+                    self.trailing_zeros(*a).saturating_sub(divisor.trailing_zeros())
+                }
                 _ => 0,
             },
         }
@@ -273,12 +338,14 @@ impl Ends {
     }
 
     fn first_of(self, range: Range) -> u128 {
-        let (signed, unsigned) = if self.is_up { (range.signed.0, range.unsigned.0) } else { (range.signed.1, range.unsigned.1) };
+        let (signed, unsigned) =
+            if self.is_up { (range.signed.0, range.unsigned.0) } else { (range.signed.1, range.unsigned.1) };
         self.place(signed, unsigned)
     }
 
     fn last_of(self, range: Range) -> u128 {
-        let (signed, unsigned) = if self.is_up { (range.signed.1, range.unsigned.1) } else { (range.signed.0, range.unsigned.0) };
+        let (signed, unsigned) =
+            if self.is_up { (range.signed.1, range.unsigned.1) } else { (range.signed.0, range.unsigned.0) };
         self.place(signed, unsigned)
     }
 

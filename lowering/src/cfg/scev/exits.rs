@@ -15,6 +15,7 @@ use super::ScalarEvolution;
 use super::count::{Limit, Setting, Tested};
 use super::expr::{Cast, Expr, ExprId, Flags, MinMax};
 use super::facts::Connective;
+use super::range::{Range, sum};
 
 /// How many loops may be asked for, each for another one's sake.
 const MAX_ACTIVE: usize = 12;
@@ -106,9 +107,13 @@ impl ScalarEvolution<'_> {
             Expr::Constant(_, bits) => bits,
             Expr::Cast(Cast::ZeroExtend, operand, _) => self.multiple(operand),
             // What wraps keeps no divisor but powers of two.
-            Expr::Add(operands) | Expr::AddRec(_, operands) if self.flags(id).nuw => all(self, &operands).max(by_two),
+            Expr::Add(operands) | Expr::AddRec(_, operands) if self.flags(id).nuw => {
+                all(self, &operands).max(by_two)
+            }
             Expr::Mul(operands) if self.flags(id).nuw => {
-                let product = operands.iter().try_fold(1u128, |product, operand| product.checked_mul(self.multiple(*operand)));
+                let product = operands
+                    .iter()
+                    .try_fold(1u128, |product, operand| product.checked_mul(self.multiple(*operand)));
                 product.unwrap_or(by_two)
             }
             Expr::MinMax(_, operands) => all(self, &operands),
@@ -168,7 +173,8 @@ impl ScalarEvolution<'_> {
     /// The blocks that a loop is left from.
     fn exiting_blocks(&self, of: LoopId) -> Vec<u32> {
         let loops = self.analysis.loops();
-        let leaves = |node: &u32| self.analysis.graph().successors(*node).iter().any(|to| !loops.contains(of, *to));
+        let leaves =
+            |node: &u32| self.analysis.graph().successors(*node).iter().any(|to| !loops.contains(of, *to));
         loops.get(of).nodes.iter().copied().filter(leaves).collect()
     }
 
@@ -181,9 +187,14 @@ impl ScalarEvolution<'_> {
 
     fn exit_limit(&mut self, of: LoopId, from: u32, is_only: bool) -> Limit {
         let loops = self.analysis.loops();
-        let Some(branch) = self.function.terminator(self.analysis.block(from)) else { return Limit::default() };
-        let leaves: Vec<bool> =
-            self.function.successors(branch).map(|to| !loops.contains(of, self.analysis.number(to))).collect();
+        let Some(branch) = self.function.terminator(self.analysis.block(from)) else {
+            return Limit::default();
+        };
+        let leaves: Vec<bool> = self
+            .function
+            .successors(branch)
+            .map(|to| !loops.contains(of, self.analysis.number(to)))
+            .collect();
         if leaves.iter().all(|leaves| *leaves) {
             let zero = self.constant(1, 0);
             return self.exactly(of, zero);
@@ -203,8 +214,12 @@ impl ScalarEvolution<'_> {
     fn switch_limit(&mut self, branch: Op, leaves: &[bool], at: Setting) -> Limit {
         let cases = self.case_values(branch);
         let flag = self.function.operand(branch, 0);
-        let wanted: Vec<u128> =
-            leaves[1..].iter().zip(cases).filter(|(leaves_by, _)| **leaves_by != leaves[0]).map(|(_, bits)| bits).collect();
+        let wanted: Vec<u128> = leaves[1..]
+            .iter()
+            .zip(cases)
+            .filter(|(leaves_by, _)| **leaves_by != leaves[0])
+            .map(|(_, bits)| bits)
+            .collect();
         let width = self.expr_type(flag).map_or(1, |ty| ty.width());
         if wanted.is_empty() || wanted.len() > MAX_CASES || (leaves[0] && wanted.len() > 1) {
             return Limit::default();
@@ -235,11 +250,14 @@ impl ScalarEvolution<'_> {
             && depth > 0
         {
             match self.connective(op) {
-                Some(Connective::Not(inner)) => return self.condition_limit(inner, !leaves_if, at, depth - 1),
+                Some(Connective::Not(inner)) => {
+                    return self.condition_limit(inner, !leaves_if, at, depth - 1);
+                }
                 Some(Connective::Both { conjunction, operands, sequential }) => {
                     let either = conjunction != leaves_if;
                     let inner = if either { Setting { only: false, finite: false, ..at } } else { at };
-                    let [a, b] = operands.map(|operand| self.condition_limit(operand, leaves_if, inner, depth - 1));
+                    let [a, b] =
+                        operands.map(|operand| self.condition_limit(operand, leaves_if, inner, depth - 1));
                     let limit = if either { self.either(a, b, sequential) } else { both(a, b) };
                     if limit != Limit::default() {
                         return limit;
@@ -271,7 +289,13 @@ impl ScalarEvolution<'_> {
                 let both = [a, b].map(|count| self.zero_extend(count, width));
                 Some(self.min_max(kind, &both))
             }
-            (a, b) => if all { None } else { a.or(b) },
+            (a, b) => {
+                if all {
+                    None
+                } else {
+                    a.or(b)
+                }
+            }
         };
         Limit {
             exact: least(a.exact, b.exact, true),
@@ -319,7 +343,9 @@ impl ScalarEvolution<'_> {
         let zero = self.constant(self.width(distance), 0);
         match self.pool.get(distance) {
             Expr::AddRec(own, operands) if *own == at.of && operands.len() == 2 => {
-                let tested = Tested { start: operands[0], step: operands[1], flags: self.pool.flags(distance) };
+                let (start, step) = (operands[0], operands[1]);
+                let start_range = self.range_in(start, Some(at.of));
+                let tested = Tested { start, start_range, step, flags: self.pool.flags(distance) };
                 self.count_while(goes_on, tested, zero, at)
             }
             _ if self.is_available(distance, at.of) => self.fixed_limit(goes_on, distance, zero, at.of),
@@ -334,7 +360,11 @@ impl ScalarEvolution<'_> {
         }
         let Some(mut tested) = self.tested(value, at.of, 2) else {
             let id = self.expr(value);
-            return if self.is_available(id, at.of) { self.fixed_limit(goes_on, id, bound, at.of) } else { Limit::default() };
+            return if self.is_available(id, at.of) {
+                self.fixed_limit(goes_on, id, bound, at.of)
+            } else {
+                Limit::default()
+            };
         };
         tested.start = self.ptr_to_int(tested.start);
         let bound = self.ptr_to_int(bound);
@@ -347,11 +377,14 @@ impl ScalarEvolution<'_> {
         if let Expr::AddRec(own, operands) = self.pool.get(id).clone() {
             let [start, step] = *operands else { return None };
             let used = self.promised(value, of, step);
-            return (own == of).then(|| Tested { start, step, flags: self.flags(id).and(used) });
+            let flags = self.flags(id).and(used);
+            let start_range = self.first_range(value, of, start, step, used);
+            return (own == of).then_some(Tested { start, start_range, step, flags });
         }
         // What is extended is poison where its operand is, so promises of that count.
         let op = self.function.defining_op(value).filter(|_| depth > 0)?;
-        let (signed, unsigned) = (self.function.is(op, llvm::SExtOp::DEF), self.function.is(op, llvm::ZExtOp::DEF));
+        let (signed, unsigned) =
+            (self.function.is(op, llvm::SExtOp::DEF), self.function.is(op, llvm::ZExtOp::DEF));
         if !signed && !unsigned {
             return None;
         }
@@ -359,13 +392,56 @@ impl ScalarEvolution<'_> {
         let width = self.width(id);
         if signed && inner.flags.nsw {
             let (start, step) = (self.sign_extend(inner.start, width), self.sign_extend(inner.step, width));
-            return Some(Tested { start, step, flags: Flags { nw: true, nuw: false, nsw: true } });
+            let start_range = self.range_in(start, Some(of));
+            return Some(Tested {
+                start,
+                start_range,
+                step,
+                flags: Flags { nw: true, nuw: false, nsw: true },
+            });
         }
         if unsigned && inner.flags.nuw {
             let (start, step) = (self.zero_extend(inner.start, width), self.zero_extend(inner.step, width));
-            return Some(Tested { start, step, flags: Flags { nw: true, nuw: true, nsw: true } });
+            let start_range = self.range_in(start, Some(of));
+            return Some(Tested {
+                start,
+                start_range,
+                step,
+                flags: Flags { nw: true, nuw: true, nsw: true },
+            });
         }
         None
+    }
+
+    /// Where what comes back to a header is first: a step from what enters, which is promised not to wrap.
+    fn first_range(
+        &mut self,
+        value: Value,
+        of: LoopId,
+        start: ExprId,
+        step: ExprId,
+        promised: Flags,
+    ) -> Range {
+        let range = self.range_in(start, Some(of));
+        if self.function.defining_op(value).is_none() {
+            return range;
+        }
+        let width = self.width(start);
+        let (entered, step) = (self.minus(start, step), self.range_in(step, Some(of)));
+        let entered = self.range_in(entered, Some(of));
+        let (unsigned, signed) = sum(&[entered, step]);
+        let full = Range::full(width);
+        let mut first = full;
+        if let Some(exact) = unsigned.filter(|exact| promised.nuw && exact.0 <= full.unsigned.1) {
+            first = Range::between(width, exact.0, exact.1.min(full.unsigned.1));
+        }
+        if let Some(exact) =
+            signed.filter(|exact| promised.nsw && exact.0 <= full.signed.1 && exact.1 >= full.signed.0)
+        {
+            let signed = Range::between_signed(width, exact.0.max(full.signed.0), exact.1.min(full.signed.1));
+            first = first.and(signed, width);
+        }
+        range.and(first, width)
     }
 
     /// What a header's argument, or what comes back to it, promises where it is not poison: each step up to there kept it.

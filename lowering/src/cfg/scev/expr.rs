@@ -203,7 +203,10 @@ impl Expr {
             Expr::Constant(..) | Expr::Unknown(_) => {}
             Expr::PtrToInt(operand) | Expr::Cast(_, operand, _) => f(*operand),
             Expr::UDiv(a, b) => [*a, *b].into_iter().for_each(f),
-            Expr::Add(operands) | Expr::Mul(operands) | Expr::AddRec(_, operands) | Expr::MinMax(_, operands) => {
+            Expr::Add(operands)
+            | Expr::Mul(operands)
+            | Expr::AddRec(_, operands)
+            | Expr::MinMax(_, operands) => {
                 operands.iter().copied().for_each(f);
             }
         }

@@ -66,7 +66,9 @@ impl ScalarEvolution<'_> {
         if self.function.is(branch, llvm::CondBrOp::DEF) && successors[0] != successors[1] {
             let condition = self.function.operand(branch, 0);
             self.facts_of_condition(condition, successors[0] == to, facts);
-        } else if self.function.is(branch, llvm::SwitchOp::DEF) && successors.iter().filter(|own| **own == to).count() == 1 {
+        } else if self.function.is(branch, llvm::SwitchOp::DEF)
+            && successors.iter().filter(|own| **own == to).count() == 1
+        {
             let flag = self.function.operand(branch, 0);
             let (a, cases) = (self.expr(flag), self.case_values(branch));
             let width = self.width(a);
@@ -114,7 +116,8 @@ impl ScalarEvolution<'_> {
         if !self.function.is(op, llvm::ICmpOp::DEF) {
             return None;
         }
-        let number = llvm::attributes::ICMP_PREDICATE.value(self.function.ctx(), self.function.attr(op, "predicate")?)?;
+        let number = llvm::attributes::ICMP_PREDICATE
+            .value(self.function.ctx(), self.function.attr(op, "predicate")?)?;
         Predicate::ALL.get(usize::try_from(number).ok()?).copied()
     }
 
@@ -145,7 +148,10 @@ impl ScalarEvolution<'_> {
         let by_range = match predicate {
             Predicate::Eq => x.unsigned.0 == x.unsigned.1 && x == y,
             Predicate::Ne => {
-                x.unsigned.1 < y.unsigned.0 || y.unsigned.1 < x.unsigned.0 || x.signed.1 < y.signed.0 || y.signed.1 < x.signed.0
+                x.unsigned.1 < y.unsigned.0
+                    || y.unsigned.1 < x.unsigned.0
+                    || x.signed.1 < y.signed.0
+                    || y.signed.1 < x.signed.0
             }
             Slt => x.signed.1 < y.signed.0,
             Sle => x.signed.1 <= y.signed.0,
@@ -198,13 +204,18 @@ impl ScalarEvolution<'_> {
         let function = self.function;
         let operand = |index: usize| function.operand(op, index);
         let is_one = |value: Value| self.number(value) == Some(1);
-        let is_bit = function.value_type(function.results(op).next()?).integer_width(function.ctx()) == Some(1);
+        let is_bit =
+            function.value_type(function.results(op).next()?).integer_width(function.ctx()) == Some(1);
         if !is_bit {
             return None;
         }
         if function.is(op, llvm::AndOp::DEF) || function.is(op, llvm::OrOp::DEF) {
             let conjunction = function.is(op, llvm::AndOp::DEF);
-            return Some(Connective::Both { conjunction, operands: [operand(0), operand(1)], sequential: false });
+            return Some(Connective::Both {
+                conjunction,
+                operands: [operand(0), operand(1)],
+                sequential: false,
+            });
         }
         if function.is(op, llvm::XOrOp::DEF) {
             return if is_one(operand(1)) {
@@ -214,7 +225,11 @@ impl ScalarEvolution<'_> {
             };
         }
         if function.is(op, llvm::SelectOp::DEF) {
-            let both = |conjunction, other| Connective::Both { conjunction, operands: [operand(0), other], sequential: true };
+            let both = |conjunction, other| Connective::Both {
+                conjunction,
+                operands: [operand(0), other],
+                sequential: true,
+            };
             if self.number(operand(2)) == Some(0) {
                 return Some(both(true, operand(1)));
             }

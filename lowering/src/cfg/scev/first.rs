@@ -42,11 +42,16 @@ mod tests {
         for width in 1..=5u32 {
             let words = 1u128 << width;
             for (start, step) in (0..words).flat_map(|start| (0..words).map(move |step| (start, step))) {
-                for (least, greatest) in (0..words).flat_map(|least| (least..words).map(move |most| (least, most))) {
+                for (least, greatest) in
+                    (0..words).flat_map(|least| (least..words).map(move |most| (least, most)))
+                {
                     let is_in = |n: &u128| (least..=greatest).contains(&((start + n * step) % words));
                     let expected = (0..words).find(is_in);
                     let found = first_in(width, start, step, least, greatest);
-                    assert_eq!(found, expected, "{start} + n * {step} in {least}..={greatest} of {width} bits");
+                    assert_eq!(
+                        found, expected,
+                        "{start} + n * {step} in {least}..={greatest} of {width} bits"
+                    );
                 }
             }
         }

@@ -32,8 +32,10 @@ pub fn print(module: &Body, function: &Body, text: &mut String) -> Result<(), Di
     let mut scev = ScalarEvolution::new(function, &analysis);
     let results = results(module, function)?;
     let numbers = block_numbers(function);
-    let blocks = (0..analysis.graph().len() as u32).map(|node| numbers[analysis.block(node).index()]).collect();
-    let names = Names { values: results.iter().map(|(value, number, _)| (*value, *number)).collect(), blocks };
+    let blocks =
+        (0..analysis.graph().len() as u32).map(|node| numbers[analysis.block(node).index()]).collect();
+    let names =
+        Names { values: results.iter().map(|(value, number, _)| (*value, *number)).collect(), blocks };
     let name = OpRef::new(function, function.root()).attr("sym_name");
     let name = name.and_then(|name| name.as_str(function.ctx())).unwrap_or_default();
     let _ = writeln!(text, "Printing analysis 'Scalar Evolution Analysis' for function '{name}':");
@@ -44,7 +46,8 @@ pub fn print(module: &Body, function: &Body, text: &mut String) -> Result<(), Di
     }
     let _ = writeln!(printer.text, "Determining loop execution counts for: @{name}");
     // As LLVM does: inner loops first, the last outermost loop first.
-    let mut pending: Vec<(LoopId, bool)> = analysis.loops().top().iter().rev().map(|of| (*of, false)).collect();
+    let mut pending: Vec<(LoopId, bool)> =
+        analysis.loops().top().iter().rev().map(|of| (*of, false)).collect();
     while let Some((of, is_done)) = pending.pop() {
         if is_done {
             printer.counts(of);
@@ -72,7 +75,8 @@ impl Printer<'_, '_> {
         let _ = ty;
         let id = self.scev.expr(value);
         let own = self.scev.function.value_block(value);
-        let own = own.and_then(|block| self.scev.analysis.loops().innermost(self.scev.analysis.number(block)));
+        let own =
+            own.and_then(|block| self.scev.analysis.loops().innermost(self.scev.analysis.number(block)));
         let seen = self.scev.at_scope(id, own);
         let _ = write!(self.text, "  {line}\n  -->  ");
         self.with_ranges(id);
@@ -99,7 +103,11 @@ impl Printer<'_, '_> {
         let end = |bits: u128| signed(width, bits & mask(width));
         let full = Range::full(width);
         let part = |first: u128, last: u128, is_full: bool| {
-            if is_full { "full-set".to_owned() } else { format!("[{},{})", end(first), end(last.wrapping_add(1))) }
+            if is_full {
+                "full-set".to_owned()
+            } else {
+                format!("[{},{})", end(first), end(last.wrapping_add(1)))
+            }
         };
         let unsigned = part(range.unsigned.0, range.unsigned.1, range.unsigned == full.unsigned);
         let signed = part(range.signed.0 as u128, range.signed.1 as u128, range.signed == full.signed);
@@ -256,7 +264,11 @@ impl Printer<'_, '_> {
         if counts.exact.is_some() {
             let multiple = self.scev.trip_multiple(of);
             // LLVM's has 32 bits.
-            let shown = if multiple > u128::from(u32::MAX) { 1 << multiple.trailing_zeros().min(31) } else { multiple };
+            let shown = if multiple > u128::from(u32::MAX) {
+                1 << multiple.trailing_zeros().min(31)
+            } else {
+                multiple
+            };
             let _ = writeln!(self.text, "Loop %{header}: Trip multiple is {shown}");
         }
     }

@@ -51,7 +51,8 @@ impl Range {
     /// Whether a word is in it.
     pub fn contains(&self, width: u32, bits: u128) -> bool {
         let number = signed(width, bits);
-        (self.unsigned.0..=self.unsigned.1).contains(&bits) && (self.signed.0..=self.signed.1).contains(&number)
+        (self.unsigned.0..=self.unsigned.1).contains(&bits)
+            && (self.signed.0..=self.signed.1).contains(&number)
     }
 
     /// What is in both; the first, if that is nothing: then nothing runs.
@@ -127,12 +128,14 @@ pub(super) fn product(ranges: &[Range]) -> Exact {
     let unsigned = ranges.iter().try_fold((1u128, 1u128), |product, range| {
         Some((product.0.checked_mul(range.unsigned.0)?, product.1.checked_mul(range.unsigned.1)?))
     });
-    let signed = ranges.iter().try_fold((1i128, 1i128), |product, range| signed_product(product, range.signed));
+    let signed =
+        ranges.iter().try_fold((1i128, 1i128), |product, range| signed_product(product, range.signed));
     (unsigned, signed)
 }
 
 fn signed_product(a: (i128, i128), b: (i128, i128)) -> Option<(i128, i128)> {
-    let corners = [a.0.checked_mul(b.0)?, a.0.checked_mul(b.1)?, a.1.checked_mul(b.0)?, a.1.checked_mul(b.1)?];
+    let corners =
+        [a.0.checked_mul(b.0)?, a.0.checked_mul(b.1)?, a.1.checked_mul(b.0)?, a.1.checked_mul(b.1)?];
     Some((corners.into_iter().min()?, corners.into_iter().max()?))
 }
 
@@ -144,13 +147,17 @@ impl ScalarEvolution<'_> {
 
     /// The range of an expression while a loop runs that it does not change in: by the conditions under which that is entered.
     pub fn range_in(&mut self, id: ExprId, inside: Option<LoopId>) -> Range {
-        self.remembered(|this| &mut this.ranges, (id, inside), |this| {
-            let range = this.structural_range(id, inside);
-            match inside {
-                Some(inside) => this.narrowed(id, range, inside),
-                None => range,
-            }
-        })
+        self.remembered(
+            |this| &mut this.ranges,
+            (id, inside),
+            |this| {
+                let range = this.structural_range(id, inside);
+                match inside {
+                    Some(inside) => this.narrowed(id, range, inside),
+                    None => range,
+                }
+            },
+        )
     }
 
     fn structural_range(&mut self, id: ExprId, inside: Option<LoopId>) -> Range {
@@ -176,7 +183,8 @@ impl ScalarEvolution<'_> {
                 let (unsigned, signed) = sum(&ranges);
                 let range = wrapped(width, unsigned, signed);
                 let flags = self.pool.flags(id);
-                let unsigned = unsigned.filter(|_| flags.nuw).map_or((0, u128::MAX), |exact| (exact.0, u128::MAX));
+                let unsigned =
+                    unsigned.filter(|_| flags.nuw).map_or((0, u128::MAX), |exact| (exact.0, u128::MAX));
                 let signed = signed.filter(|_| flags.nsw).unwrap_or((i128::MIN, i128::MAX));
                 range.and(Range { unsigned, signed }, width)
             }
@@ -192,12 +200,18 @@ impl ScalarEvolution<'_> {
             Expr::MinMax(kind, operands) => {
                 let ranges = all(self, &operands);
                 let choose = |a: Range, b: Range| match kind {
-                    MinMax::UMax => Range::between(width, a.unsigned.0.max(b.unsigned.0), a.unsigned.1.max(b.unsigned.1)),
-                    MinMax::SMax => Range::between_signed(width, a.signed.0.max(b.signed.0), a.signed.1.max(b.signed.1)),
+                    MinMax::UMax => {
+                        Range::between(width, a.unsigned.0.max(b.unsigned.0), a.unsigned.1.max(b.unsigned.1))
+                    }
+                    MinMax::SMax => {
+                        Range::between_signed(width, a.signed.0.max(b.signed.0), a.signed.1.max(b.signed.1))
+                    }
                     MinMax::UMin | MinMax::SequentialUMin => {
                         Range::between(width, a.unsigned.0.min(b.unsigned.0), a.unsigned.1.min(b.unsigned.1))
                     }
-                    MinMax::SMin => Range::between_signed(width, a.signed.0.min(b.signed.0), a.signed.1.min(b.signed.1)),
+                    MinMax::SMin => {
+                        Range::between_signed(width, a.signed.0.min(b.signed.0), a.signed.1.min(b.signed.1))
+                    }
                 };
                 let union = ranges.iter().copied().reduce(Range::or).unwrap_or(full);
                 ranges.into_iter().reduce(choose).unwrap_or(full).and(union, width)
@@ -206,7 +220,13 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    fn recurrence_range(&mut self, id: ExprId, of: LoopId, operands: &[ExprId], inside: Option<LoopId>) -> Range {
+    fn recurrence_range(
+        &mut self,
+        id: ExprId,
+        of: LoopId,
+        operands: &[ExprId],
+        inside: Option<LoopId>,
+    ) -> Range {
         let width = self.width(id);
         let flags = self.pool.flags(id);
         let start = self.range_in(operands[0], inside);
@@ -234,7 +254,9 @@ impl ScalarEvolution<'_> {
                 let term = times.and_then(|times| operand.unsigned.1.checked_mul(times));
                 greatest = greatest.zip(term).and_then(|(sum, term)| sum.checked_add(term));
                 // C(n, k + 1) = C(n, k)·(n - k)/(k + 1).
-                times = times.and_then(|times| Some(times.checked_mul(most.saturating_sub(k as u128))? / (k as u128 + 1)));
+                times = times.and_then(|times| {
+                    Some(times.checked_mul(most.saturating_sub(k as u128))? / (k as u128 + 1))
+                });
             }
             range = wrapped(width, greatest.map(|greatest| (start.unsigned.0, greatest)), None);
         }
@@ -251,8 +273,11 @@ impl ScalarEvolution<'_> {
         match function.def(value) {
             ValueDef::BlockArgument { block, .. } => {
                 let node = self.analysis.number(block);
-                let is_header =
-                    self.analysis.loops().innermost(node).is_some_and(|own| self.analysis.loops().get(own).header() == node);
+                let is_header = self
+                    .analysis
+                    .loops()
+                    .innermost(node)
+                    .is_some_and(|own| self.analysis.loops().get(own).header() == node);
                 if is_header || function.is_entry(block) {
                     return full;
                 }

@@ -44,7 +44,10 @@ impl ScalarEvolution<'_> {
             if seen.len() > MAX_OPERATIONS {
                 return None;
             }
-            let id = { self.expr_type(value)?; self.expr(value) };
+            let id = {
+                self.expr_type(value)?;
+                self.expr(value)
+            };
             if let Some(bits) = self.as_constant(id) {
                 numbers.insert(value, bits);
                 continue;
@@ -62,7 +65,9 @@ impl ScalarEvolution<'_> {
             }
             stack.push((value, true));
             match self.function.defining_op(value) {
-                Some(op) if self.is_in(op, of) => stack.extend(self.function.operands(op).map(|operand| (operand, false))),
+                Some(op) if self.is_in(op, of) => {
+                    stack.extend(self.function.operands(op).map(|operand| (operand, false)))
+                }
                 Some(_) => return None,
                 None => stack.push((self.only_incoming(value)?, false)),
             }
@@ -71,8 +76,11 @@ impl ScalarEvolution<'_> {
             for value in &order {
                 let bits = match self.function.defining_op(*value) {
                     Some(op) => {
-                        let operands: Option<Vec<u128>> =
-                            self.function.operands(op).map(|operand| numbers.get(&operand).copied()).collect();
+                        let operands: Option<Vec<u128>> = self
+                            .function
+                            .operands(op)
+                            .map(|operand| numbers.get(&operand).copied())
+                            .collect();
                         compute(self.function, op, &operands?)?
                     }
                     None => *numbers.get(&self.only_incoming(*value)?)?,
@@ -82,7 +90,8 @@ impl ScalarEvolution<'_> {
             if (*numbers.get(&condition)? != 0) == leaves_if {
                 return Some(count);
             }
-            let next: Option<Vec<u128>> = arguments.iter().map(|(_, next)| numbers.get(next).copied()).collect();
+            let next: Option<Vec<u128>> =
+                arguments.iter().map(|(_, next)| numbers.get(next).copied()).collect();
             for ((argument, _), bits) in arguments.iter().zip(next?) {
                 numbers.insert(*argument, bits);
             }
@@ -99,13 +108,16 @@ impl ScalarEvolution<'_> {
 /// What an operation on integers computes; `None` where that is poison, undefined, or not known here.
 pub(super) fn compute(function: &Body, op: Op, operands: &[u128]) -> Option<u128> {
     let ctx = function.ctx();
-    let width_of = |value: Value| function.value_type(value).integer_width(ctx).filter(|width| (1..=128).contains(width));
+    let width_of = |value: Value| {
+        function.value_type(value).integer_width(ctx).filter(|width| (1..=128).contains(width))
+    };
     let result = width_of(function.results(op).next()?)?;
     let info = function.info(op);
     let is = |def: &'static OpDef| info.is(def);
     let has = |name: &str| function.attr(op, name).is_some();
     let width = width_of(function.operand(op, 0))?;
-    let overflow = function.attr(op, "overflowFlags").and_then(|flags| llvm::attributes::OVERFLOW.value(ctx, flags));
+    let overflow =
+        function.attr(op, "overflowFlags").and_then(|flags| llvm::attributes::OVERFLOW.value(ctx, flags));
     let wrap = Wrap::from_flags(overflow.unwrap_or(0));
     let bits = match *operands {
         [a] if is(llvm::ZExtOp::DEF) => Some(a).filter(|a| !has("nonNeg") || integer::signed(width, *a) >= 0),
@@ -119,7 +131,9 @@ pub(super) fn compute(function: &Body, op: Op, operands: &[u128]) -> Option<u128
                 let compare = integer::compare(number)?;
                 return Some(u128::from(compare(width, a, b)));
             }
-            let less = |signed: bool| if signed { integer::signed(width, a) < integer::signed(width, b) } else { a < b };
+            let less = |signed: bool| {
+                if signed { integer::signed(width, a) < integer::signed(width, b) } else { a < b }
+            };
             let exact = has("isExact");
             let computed = if is(llvm::AddOp::DEF) {
                 integer::add(width, wrap, a, b)

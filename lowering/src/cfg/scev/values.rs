@@ -144,7 +144,10 @@ impl ScalarEvolution<'_> {
 
     fn is_followed(&self, op: Op) -> bool {
         let function = self.function;
-        function.num_results(op) == 1 && function.num_operands(op) > 0 && !function.is(op, llvm::LoadOp::DEF) && !function.is(op, llvm::CallOp::DEF)
+        function.num_results(op) == 1
+            && function.num_operands(op) > 0
+            && !function.is(op, llvm::LoadOp::DEF)
+            && !function.is(op, llvm::CallOp::DEF)
     }
 
     /// What a block's argument may be, each value once.
@@ -299,7 +302,8 @@ impl ScalarEvolution<'_> {
         let Some(op) = self.function.defining_op(next) else { return Flags::NONE };
         let function = self.function;
         if function.is(op, llvm::GEPOp::DEF) {
-            let bits = function.attr(op, "noWrapFlags").and_then(|flags| flags.as_int(function.ctx())).unwrap_or(0);
+            let bits =
+                function.attr(op, "noWrapFlags").and_then(|flags| flags.as_int(function.ctx())).unwrap_or(0);
             let step = self.as_constant(step).map(|step| step as u64 as i64);
             let is_up = step.is_some_and(|step| step > 0);
             let nuw = bits & 4 != 0 || (bits & 2 != 0 && is_up);
@@ -309,7 +313,8 @@ impl ScalarEvolution<'_> {
         // `a - b` that does not wrap unsigned goes down: as a sum of `-b` it wraps.
         let is_sum = !function.is(op, llvm::SubOp::DEF);
         // Of the least number the negation is the number itself.
-        let fits = is_sum || self.as_constant(step).is_some_and(|step| step != (mask(self.width_of(next)) >> 1) + 1);
+        let fits =
+            is_sum || self.as_constant(step).is_some_and(|step| step != (mask(self.width_of(next)) >> 1) + 1);
         Flags { nw: wrap.unsigned || wrap.signed, nuw: wrap.unsigned && is_sum, nsw: wrap.signed && fits }
     }
 
@@ -334,7 +339,8 @@ impl ScalarEvolution<'_> {
         for (index, scale) in indices {
             self.expr_type(index)?;
             let index = self.operand_expr(index);
-            let index = if self.width(index) < 64 { self.sign_extend(index, 64) } else { self.truncate(index, 64) };
+            let index =
+                if self.width(index) < 64 { self.sign_extend(index, 64) } else { self.truncate(index, 64) };
             let scale = self.constant(64, i128::from(scale) as u128);
             terms.push(self.mul(&[scale, index]));
         }
@@ -358,7 +364,11 @@ impl ScalarEvolution<'_> {
         }
         let operand = |this: &mut Self, index: usize| this.operand_expr(function.operand(op, index));
         let a = operand(self, 0);
-        let cast = [(llvm::TruncOp::DEF, Cast::Truncate), (llvm::ZExtOp::DEF, Cast::ZeroExtend), (llvm::SExtOp::DEF, Cast::SignExtend)];
+        let cast = [
+            (llvm::TruncOp::DEF, Cast::Truncate),
+            (llvm::ZExtOp::DEF, Cast::ZeroExtend),
+            (llvm::SExtOp::DEF, Cast::SignExtend),
+        ];
         if let Some((_, cast)) = cast.iter().find(|(def, _)| is(def)) {
             return Some(self.cast(*cast, a, width));
         }
@@ -509,7 +519,8 @@ impl ScalarEvolution<'_> {
         }
         let flags = Flags { nw: true, nuw: wrap.unsigned && is_sum, nsw: wrap.signed };
         let Some((block, after)) = self.defined_behind(operands) else { return };
-        let base = operands.iter().copied().find(|operand| matches!(self.pool.get(*operand), Expr::AddRec(..)));
+        let base =
+            operands.iter().copied().find(|operand| matches!(self.pool.get(*operand), Expr::AddRec(..)));
         let base = base.map_or(Flags { nw: true, nuw: true, nsw: true }, |base| self.flags(base));
         let flags = Flags { nw: true, nuw: flags.nuw && base.nuw, nsw: flags.nsw && base.nsw };
         if (flags.nuw || flags.nsw) && self.is_never_poison_after(block, after, value) {
@@ -526,8 +537,15 @@ impl ScalarEvolution<'_> {
                 let [recurrence, constant] = if own(a) { [*a, *b] } else { [*b, *a] };
                 own(&recurrence) && self.as_constant(constant).is_some() && sum.len() == 2
             }
-            (Expr::Add(terms), [a, b]) => terms.len() == 2 && [a, b].iter().all(|operand| terms.contains(operand) || self.as_constant(**operand).is_some()),
-            (Expr::Mul(factors), [a, b]) => factors.len() == 2 && [a, b].iter().all(|operand| factors.contains(operand)),
+            (Expr::Add(terms), [a, b]) => {
+                terms.len() == 2
+                    && [a, b]
+                        .iter()
+                        .all(|operand| terms.contains(operand) || self.as_constant(**operand).is_some())
+            }
+            (Expr::Mul(factors), [a, b]) => {
+                factors.len() == 2 && [a, b].iter().all(|operand| factors.contains(operand))
+            }
             _ => false,
         }
     }
@@ -564,7 +582,9 @@ impl ScalarEvolution<'_> {
                     Expr::Unknown(value) => {
                         later(function.value_block(*value)?, function.defining_op(*value))
                     }
-                    Expr::AddRec(of, _) => later(self.analysis.block(self.analysis.loops().get(*of).header()), None),
+                    Expr::AddRec(of, _) => {
+                        later(self.analysis.block(self.analysis.loops().get(*of).header()), None)
+                    }
                     _ => true,
                 };
                 if !is_ordered {

@@ -200,7 +200,9 @@ fn line(m: &mut Module, f: &Function<'_>, op: Op) -> Result<Option<String>, Diag
 pub(super) fn results(m: &mut Module, body: &Body) -> Result<Vec<(Value, u32, String)>, Diagnostics> {
     let f = Function::new(body);
     let mut results = Vec::new();
-    for argument in body.entry_block(body.region(body.root(), 0)).iter().flat_map(|entry| body.arguments(*entry)) {
+    for argument in
+        body.entry_block(body.region(body.root(), 0)).iter().flat_map(|entry| body.arguments(*entry))
+    {
         results.push((argument, f.values[argument.index()], String::new()));
     }
     for block in body.blocks(body.region(body.root(), 0)) {
@@ -208,7 +210,9 @@ pub(super) fn results(m: &mut Module, body: &Body) -> Result<Vec<(Value, u32, St
             let mut lines = String::new();
             write_phis(m, &f, block, &mut lines)?;
             let arguments = body.arguments(block).zip(lines.lines());
-            results.extend(arguments.map(|(value, line)| (value, f.values[value.index()], line.trim_start().to_owned())));
+            results.extend(
+                arguments.map(|(value, line)| (value, f.values[value.index()], line.trim_start().to_owned())),
+            );
         }
         for op in body.ops(block) {
             let line = line(m, &f, op)?;
