@@ -139,7 +139,7 @@ impl<'f> ScalarEvolution<'f> {
     /// All loops, each before those in it, in the order of the text.
     pub fn loops_from_the_outside(&self) -> Vec<LoopId> {
         let loops = self.analysis.loops();
-        let mut order = Vec::with_capacity(loops.len());
+        let mut order = Vec::new();
         // The outermost stand in postorder: the last is met first.
         let mut pending: Vec<LoopId> = loops.top().to_vec();
         while let Some(of) = pending.pop() {
