@@ -4,7 +4,7 @@
 //! what is equal by commutation is one expression too. What is known of an expression for good (that it does not wrap) is noted beside it: such a fact holds wherever what the
 //! expression is made of is defined.
 //!
-//! An expression is as deep as [`MAX_DEPTH`] where it is made from a value, and little deeper where it is made from others, so what walks one may recurse.
+//! An expression is of bounded depth where it is made from a value, and little deeper where it is made from others, so what walks one may recurse.
 
 use hashbrown::HashMap;
 use loomir_dialects::interp::integer::mask;

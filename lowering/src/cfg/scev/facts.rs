@@ -1,6 +1,6 @@
 //! Guards in force: what is known where a loop is entered, for a branch that led there said so, or an assumption.
 //!
-//! Nobody looks further up than [`MAX_BLOCKS`] dominators, nor at more than [`MAX_FACTS`] conditions.
+//! Nobody looks further up than a bounded number of dominators, nor at more than a bounded number of conditions.
 
 use std::rc::Rc;
 

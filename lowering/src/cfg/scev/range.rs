@@ -1,7 +1,7 @@
 //! Ranges: the least and the greatest number an expression may be, read as unsigned and as signed.
 //!
 //! A range holds wherever the expression is defined; one *in a loop* wherever the loop runs, by the conditions under which it is entered. A recurrence starts somewhere and takes no more
-//! steps than its loop has backedges, so ranges ask for counts, and counts for ranges: see [`Memo`](super::memo::Memo).
+//! steps than its loop has backedges, so ranges ask for counts, and counts for ranges: where a question leads back to itself, the answer is all words.
 
 use loomir_dialects::interp::integer::{mask, signed};
 use loomir_dialects::llvm;
