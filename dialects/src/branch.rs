@@ -45,7 +45,7 @@ impl BranchLike for Switch {
 }
 
 fn operand_segments(op: OpRef<'_>) -> Vec<i64> {
-    op.body().segments(op.op(), false).unwrap_or_default()
+    op.body().segments(op.op(), false).map(Vec::from_iter).unwrap_or_default()
 }
 
 fn case_segments(op: OpRef<'_>) -> Vec<i64> {

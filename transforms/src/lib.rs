@@ -31,6 +31,7 @@ mod expansion;
 pub mod fusion;
 pub mod if_to_select;
 pub mod legality;
+mod lookup;
 mod remark;
 pub mod saturate;
 pub mod simplify;

@@ -1,5 +1,6 @@
 //! Custom forms of `affine.apply`, `min`, `max`, `if`, `for` and of index arithmetic.
 
+use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::text::{Delimiter, OpParser, OpPrinter, ParseResult};
 use loomir_ir::{AffineExpr, AffineExprKind, AffineMap, Attr, AttrKind, OpRef, OperationState, Type, Value};
 
@@ -102,9 +103,9 @@ pub(super) fn parse_for(p: &mut OpParser<'_, '_>, state: &mut OperationState) ->
     let mut variable = p.parse_argument(false)?;
     variable.ty = Type::INDEX;
     p.expect("=")?;
-    let lower = parse_bound(p, state, "lower", "max")?;
+    let (lower, of_lower) = parse_bound(p, state, "lower", "max")?;
     p.expect_keyword("to")?;
-    let upper = parse_bound(p, state, "upper", "min")?;
+    let (upper, of_upper) = parse_bound(p, state, "upper", "min")?;
     let ctx = p.ctx();
     let mut step = 1;
     if p.accept_keyword("step") {
@@ -114,13 +115,21 @@ pub(super) fn parse_for(p: &mut OpParser<'_, '_>, state: &mut OperationState) ->
             return Err(p.error(loc, "expected step to be representable as a positive signed integer"));
         }
     }
-    state.set_attr(ctx, "step", ctx.index_attr(step));
     let loc = p.loc();
     let mismatch = "mismatch between the number of loop-carried values and results";
     let (mut arguments, inits) = parse_carried(p, state, mismatch)?;
     let inits = p.resolve_all(&inits, &state.result_types, loc)?;
     arguments.insert(0, variable);
-    state.set_segments(ctx, &[lower as i64, upper as i64, inits.len() as i64]);
+    let segments = [of_lower as i64, of_upper as i64, inits.len() as i64];
+    state.set_attrs(
+        ctx,
+        &[
+            ("lowerBoundMap", ctx.attr(AttrKind::AffineMap(lower))),
+            ("upperBoundMap", ctx.attr(AttrKind::AffineMap(upper))),
+            ("step", ctx.index_attr(step)),
+            (OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &segments)),
+        ],
+    );
     state.operands.extend(inits);
     p.parse_region(state, &arguments)?;
     p.ensure_terminator(state, 0, YieldOp::DEF);
@@ -128,23 +137,18 @@ pub(super) fn parse_for(p: &mut OpParser<'_, '_>, state: &mut OperationState) ->
 }
 
 /// Reads a bound: a number, a value, or a map with its operands, with the word `max` or `min` if it has several results.
-/// How many operands were added.
+/// The map, and how many operands were added.
 fn parse_bound(
     p: &mut OpParser<'_, '_>,
     state: &mut OperationState,
     side: &str,
     word: &str,
-) -> ParseResult<usize> {
-    let name = format!("{side}BoundMap");
+) -> ParseResult<(AffineMap, usize)> {
     let ctx = p.ctx();
-    let set = |state: &mut OperationState, map: AffineMap| {
-        state.set_attr(ctx, &name, ctx.attr(AttrKind::AffineMap(map)));
-    };
     let several = p.accept_keyword(word);
     if let Some(operand) = p.parse_optional_operand()? {
         state.operands.push(p.resolve(operand, Type::INDEX)?);
-        set(state, AffineMap::new(ctx, 0, 1, vec![AffineExpr::symbol(ctx, 0)]));
-        return Ok(1);
+        return Ok((AffineMap::new(ctx, 0, 1, vec![AffineExpr::symbol(ctx, 0)]), 1));
     }
     let loc = p.loc();
     let bound = p.parse_attr(Some(Type::INDEX))?;
@@ -157,14 +161,10 @@ fn parse_bound(
                     format!("{side} loop bound affine map with multiple results requires '{word}' prefix");
                 return Err(p.error(loc, message));
             }
-            set(state, *map);
             state.operands.extend(&operands);
-            Ok(operands.len())
+            Ok((*map, operands.len()))
         }
-        AttrKind::Integer { .. } => {
-            set(state, AffineMap::constant(ctx, bound.as_int(ctx).unwrap_or(0)));
-            Ok(0)
-        }
+        AttrKind::Integer { .. } => Ok((AffineMap::constant(ctx, bound.as_int(ctx).unwrap_or(0)), 0)),
         _ => Err(p.error(loc, "expected valid affine map representation for loop bounds")),
     }
 }

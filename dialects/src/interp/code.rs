@@ -190,10 +190,8 @@ impl<'d> Decoder<'d> {
     pub fn segments(&self, op: OpRef<'_>, count: usize) -> Result<Vec<Vec<Value>>, Box<Fault>> {
         let sizes = op.body().segments(op.op(), false).ok_or_else(|| malformed("operandSegmentSizes"))?;
         let mut operands = op.operands();
-        let groups: Vec<Vec<Value>> = sizes
-            .iter()
-            .map(|n| operands.by_ref().take(usize::try_from(*n).unwrap_or(0)).collect())
-            .collect();
+        let groups: Vec<Vec<Value>> =
+            sizes.map(|n| operands.by_ref().take(usize::try_from(n).unwrap_or(0)).collect()).collect();
         if groups.len() == count { Ok(groups) } else { Err(malformed("operandSegmentSizes")) }
     }
 

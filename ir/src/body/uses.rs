@@ -2,7 +2,7 @@
 
 use super::{Body, NONE, SuccessorData, UseData};
 use crate::entity::{Block, Op, Value};
-use crate::opdef::{OpDef, Trait, segment};
+use crate::opdef::{OpDef, Trait, segment, sized_segment};
 
 /// One use of a value: operand `index` of `op`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -163,16 +163,24 @@ impl Body {
 
     /// Operands of entry `index` of the definition's operands.
     pub fn operand_group(&self, op: Op, def: &OpDef, index: usize) -> std::ops::Range<usize> {
+        let total = self.num_operands(op);
         let segmented = def.traits.has(Trait::AttrSizedOperandSegments);
-        let sizes = if segmented { self.segments(op, false) } else { None };
-        segment(&def.operands, index, self.num_operands(op), sizes.as_deref()).unwrap_or(0..0)
+        let group = match segmented.then(|| self.segments(op, false)).flatten() {
+            Some(sizes) => sized_segment(sizes, index, total),
+            None => segment(&def.operands, index, total),
+        };
+        group.unwrap_or(0..0)
     }
 
     /// Results of entry `index` of the definition's results.
     pub fn result_group(&self, op: Op, def: &OpDef, index: usize) -> std::ops::Range<usize> {
+        let total = self.num_results(op);
         let segmented = def.traits.has(Trait::AttrSizedResultSegments);
-        let sizes = if segmented { self.segments(op, true) } else { None };
-        segment(&def.results, index, self.num_results(op), sizes.as_deref()).unwrap_or(0..0)
+        let group = match segmented.then(|| self.segments(op, true)).flatten() {
+            Some(sizes) => sized_segment(sizes, index, total),
+            None => segment(&def.results, index, total),
+        };
+        group.unwrap_or(0..0)
     }
 
     // Successors.

@@ -10,6 +10,7 @@ use loomir_ir::Value;
 
 use crate::dependence::base::Base;
 use crate::dependence::form::{Atom, Form};
+use crate::lookup::{Absent, Lookup};
 
 /// What accesses of one stream have in common.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -49,7 +50,7 @@ pub(super) struct Stream {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Streams {
     pub all: Vec<Stream>,
-    index: HashMap<Key, usize>,
+    index: Lookup,
     by_base: HashMap<Base, Vec<usize>>,
     pub lines: f64,
     /// Lines that are fetched or written back.
@@ -79,7 +80,7 @@ impl Stream {
 
 impl Streams {
     pub(super) fn get(&self, key: &Key) -> Option<&Stream> {
-        self.index.get(key).map(|at| &self.all[*at])
+        self.find(key).ok().map(|at| &self.all[at as usize])
     }
 
     /// Those through one object.
@@ -89,9 +90,9 @@ impl Streams {
 
     /// Adds an access, behind those that are there.
     pub(super) fn touch(&mut self, key: Key, place: Place, writes: bool, make: impl FnOnce(Key) -> Stream) {
-        let at = match self.index.get(&key) {
-            Some(at) => *at,
-            None => self.insert(make(key)),
+        let at = match self.find(&key) {
+            Ok(at) => at as usize,
+            Err(absent) => self.insert(make(key), absent),
         };
         let stream = &mut self.all[at];
         stream.writes |= writes;
@@ -104,12 +105,12 @@ impl Streams {
     pub(super) fn merge(&mut self, other: &Streams, delay: i64) {
         for stream in &other.all {
             let later = if stream.moves { delay } else { 0 };
-            let at = match self.index.get(&stream.key) {
-                Some(at) => *at,
-                None => {
+            let at = match self.find(&stream.key) {
+                Ok(at) => at as usize,
+                Err(absent) => {
                     let (places, none) = (BTreeMap::new(), 0.0);
                     let (lines, at_once, again) = (none, none, none);
-                    self.insert(Stream { places, lines, at_once, again, ..stream.clone() })
+                    self.insert(Stream { places, lines, at_once, again, ..stream.clone() }, absent)
                 }
             };
             let own = &mut self.all[at];
@@ -130,11 +131,15 @@ impl Streams {
         }
     }
 
-    fn insert(&mut self, stream: Stream) -> usize {
+    fn find(&self, key: &Key) -> Result<u32, Absent> {
+        self.index.find(&self.all, key, |stream| &stream.key)
+    }
+
+    fn insert(&mut self, stream: Stream, absent: Absent) -> usize {
         let at = self.all.len();
         self.by_base.entry(stream.key.base).or_default().push(at);
-        self.index.insert(stream.key.clone(), at);
         self.all.push(stream);
+        self.index.add(absent, &self.all, |stream| &stream.key);
         at
     }
 

@@ -19,7 +19,7 @@ use super::form::condition::Condition;
 use super::form::{Form, Forms};
 use super::surroundings::Surroundings;
 use super::system::Instances;
-use super::updates::updates_of;
+use super::updates::updates_by;
 use crate::analyses::{Analyses, Elements, Site};
 use crate::simplify::operation::Binary;
 
@@ -124,13 +124,16 @@ pub struct Reader<'b> {
     analyses: &'b Analyses,
     /// For each loop around what was looked at last, from the outside, forms that are not negative.
     around: Vec<Vec<Form>>,
+    /// All iterations of so many loops.
+    everywhere: Vec<Arc<Domain>>,
 }
 
 impl<'b> Reader<'b> {
     /// Nothing read yet, as seen from `block`.
     pub fn new(body: &'b Body, block: Block, mode: AliasMode, analyses: &'b Analyses) -> Self {
         let (surroundings, forms) = Surroundings::of(body, block, &*analyses.closed_forms);
-        Reader { body, forms, bases: Bases::new(body, mode), surroundings, analyses, around: Vec::new() }
+        let (around, everywhere) = (Vec::new(), Vec::new());
+        Reader { body, forms, bases: Bases::new(body, mode), surroundings, analyses, around, everywhere }
     }
 
     /// What is known where the block stands, facts about the parameters of all that was read among it.
@@ -210,7 +213,11 @@ impl<'b> Reader<'b> {
             Inside(Region, Arc<Domain>),
         }
         let mut effects = Effects::default();
-        let domain = Arc::new(Domain { levels: depth, constraints: Vec::new(), exact: true });
+        let domain = self.everywhere(depth);
+        if self.body.own_regions(op).len() == 0 {
+            self.own_effects(op, &domain, &mut effects);
+            return effects;
+        }
         let mut stack = vec![Visit::Op(op, domain)];
         while let Some(visit) = stack.pop() {
             match visit {
@@ -232,6 +239,14 @@ impl<'b> Reader<'b> {
             }
         }
         effects
+    }
+
+    fn everywhere(&mut self, depth: u32) -> Arc<Domain> {
+        while self.everywhere.len() <= depth as usize {
+            let levels = self.everywhere.len() as u32;
+            self.everywhere.push(Arc::new(Domain { levels, constraints: Vec::new(), exact: true }));
+        }
+        self.everywhere[depth as usize].clone()
     }
 
     /// What is known of what decides a conditional.
@@ -271,8 +286,9 @@ impl<'b> Reader<'b> {
             return effects.touch_world(op, domain);
         }
         if let Some(model) = info.interface::<dyn MemoryAccess>() {
-            let mut class = self.located(&model.access(view), domain);
-            class.update = self.update(op, &class);
+            let access = model.access(view);
+            let mut class = self.located(&access, domain);
+            class.update = self.update(op, &access, &class);
             return effects.classes.push((class, op));
         }
         let harmless = [Trait::Pure, Trait::RecursiveMemoryEffects, Trait::ReturnLike];
@@ -309,9 +325,9 @@ impl<'b> Reader<'b> {
     }
 
     /// The operation by which an access of this class is part of an update.
-    fn update(&mut self, op: Op, class: &Class) -> Option<Binary> {
+    fn update(&mut self, op: Op, access: &interfaces::Access, class: &Class) -> Option<Binary> {
         let is_one = class.subscripts.as_ref().is_some_and(|all| all.iter().all(Option::is_some));
-        let updates = if is_one { updates_of(self.body, op) } else { Vec::new() };
+        let updates = if is_one { updates_by(self.body, op, access) } else { Vec::new() };
         let same_element = |this: &mut Self, other: Op| {
             let view = this.body.op_ref(other);
             view.info().interface::<dyn MemoryAccess>().is_some_and(|model| {

@@ -94,7 +94,9 @@ impl<'b> Bases<'b> {
 
     /// The base of a memref value, and the value whose elements its subscripts name: itself, or what it is a cast of.
     pub fn of(&mut self, value: Value) -> (Base, Value) {
-        let mut chain = Vec::new();
+        if let Some(known) = self.memo.get(&value) {
+            return *known;
+        }
         let mut current = value;
         let mut renaming = true;
         let mut origin = value;
@@ -106,7 +108,6 @@ impl<'b> Bases<'b> {
                 }
                 break *base;
             }
-            chain.push(current);
             let ValueDef::OpResult { op, .. } = self.body.def(current) else {
                 break self.argument_base(current);
             };
@@ -130,7 +131,7 @@ impl<'b> Bases<'b> {
             Base::Argument(argument) if reaches_further => Base::Unknown(argument),
             base => base,
         };
-        // Only `value` itself is remembered with its origin; the chain's others have one base but origins of their own.
+        // Only `value` itself is remembered: what it is made of has the same base, but origins of its own.
         self.memo.insert(value, (base, origin));
         (base, origin)
     }

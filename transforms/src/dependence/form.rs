@@ -19,6 +19,7 @@ use loomir_dialects::interfaces::{Bound, Step, Subscripts};
 use loomir_ir::affine::AffineExprKind;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{AffineExpr, Attr, Block, Body, Op, Value};
+use smallvec::{SmallVec, smallvec};
 
 use crate::analyses::ClosedForms;
 use crate::analyses::closed_forms::Polyhedral;
@@ -56,10 +57,25 @@ pub enum Atom {
 }
 
 /// `constant + Σ coefficient · atom`, atoms in canonical order, no coefficient zero.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(PartialEq, Eq, Hash, Debug, Default)]
 pub struct Form {
     constant: i64,
-    terms: Vec<(Atom, i64)>,
+    terms: Terms,
+}
+
+/// Most forms have two terms or fewer; those are no allocation.
+type Terms = SmallVec<[(Atom, i64); 2]>;
+
+impl Clone for Form {
+    fn clone(&self) -> Form {
+        // What most are, without a loop.
+        let terms = match &self.terms[..] {
+            [] => Terms::new(),
+            [(atom, coefficient)] => smallvec![(atom.clone(), *coefficient)],
+            terms => terms.iter().cloned().collect(),
+        };
+        Form { constant: self.constant, terms }
+    }
 }
 
 impl Atom {
@@ -105,17 +121,17 @@ impl Atom {
 impl Form {
     /// A number.
     pub fn constant(value: i64) -> Form {
-        Form { constant: value, terms: Vec::new() }
+        Form { constant: value, terms: Terms::new() }
     }
 
     /// One atom.
     pub fn atom(atom: Atom) -> Form {
-        Form { constant: 0, terms: vec![(atom, 1)] }
+        Form { constant: 0, terms: smallvec![(atom, 1)] }
     }
 
     /// The variable of the loop at a level.
     pub fn level(level: u32) -> Form {
-        Form { constant: 0, terms: vec![(Atom::Level(level), 1)] }
+        Form::atom(Atom::Level(level))
     }
 
     /// The number, if it is one.
@@ -161,7 +177,13 @@ impl Form {
     /// `self + factor · other`; `None` if a coefficient leaves 64 bits or there are too many terms.
     pub fn plus(&self, other: &Form, factor: i64) -> Option<Form> {
         let constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
-        let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
+        if other.terms.is_empty() || factor == 0 {
+            return Some(Form { constant, ..self.clone() });
+        }
+        if self.terms.is_empty() && factor == 1 {
+            return Some(Form { constant, ..other.clone() });
+        }
+        let mut terms = Terms::with_capacity(self.terms.len() + other.terms.len());
         let (mut a, mut b) = (self.terms.iter().peekable(), other.terms.iter().peekable());
         loop {
             let order = match (a.peek(), b.peek()) {
@@ -202,7 +224,7 @@ impl Form {
         sum.constant = self.constant.checked_mul(other.constant)?;
         for (a, x) in &self.terms {
             for (b, y) in &other.terms {
-                let term = Form { constant: 0, terms: vec![(a.product(b)?, x.checked_mul(*y)?)] };
+                let term = Form { constant: 0, terms: smallvec![(a.product(b)?, x.checked_mul(*y)?)] };
                 sum = sum.plus(&term, 1)?;
             }
         }
@@ -271,7 +293,10 @@ impl Form {
                 Atom::Param(_) | Atom::Product(_) => Form::atom(atom.clone()),
                 Atom::FloorDiv(inner, divisor) => inner.substitute(replacement)?.floor_div(*divisor)?,
             };
-            sum = sum.plus(&term, *coefficient)?;
+            sum = match (&sum.terms[..], *coefficient) {
+                ([], 1) => Form { constant: term.constant.checked_add(sum.constant)?, ..term },
+                (_, coefficient) => sum.plus(&term, coefficient)?,
+            };
         }
         Some(sum)
     }
@@ -421,7 +446,7 @@ impl<'b> Forms<'b> {
     /// The forms of the results of a map. `None` for those that are not affine.
     pub fn of_subscripts(&mut self, subscripts: &Subscripts) -> Vec<Option<Form>> {
         let ctx = self.body.ctx().clone();
-        let operands: Vec<Option<Form>> = subscripts.operands.iter().map(|v| self.of(*v)).collect();
+        let operands: SmallVec<[Option<Form>; 2]> = subscripts.operands.iter().map(|v| self.of(*v)).collect();
         let data = subscripts.map.data(&ctx);
         let (dims, symbols) = operands.split_at((data.dims as usize).min(operands.len()));
         let form = |expr| expr_form(expr, &ctx, dims, symbols);
@@ -627,15 +652,18 @@ pub(crate) fn fold_expr<T: Clone>(
     leaf: impl Fn(AffineExprKind) -> Option<T>,
     combine: impl Fn(AffineExprKind, T, T) -> Option<T>,
 ) -> Option<T> {
+    let kind = expr.kind(ctx);
+    if kind.is_leaf() {
+        return leaf(kind);
+    }
     let mut stack: Vec<Option<T>> = Vec::new();
     expr.visit(ctx, &mut |kind| {
-        let value = match kind {
-            AffineExprKind::Dim(_) | AffineExprKind::Symbol(_) | AffineExprKind::Constant(_) => leaf(kind),
-            _ => {
-                let b = stack.pop().flatten();
-                let a = stack.pop().flatten();
-                a.zip(b).and_then(|(a, b)| combine(kind, a, b))
-            }
+        let value = if kind.is_leaf() {
+            leaf(kind)
+        } else {
+            let b = stack.pop().flatten();
+            let a = stack.pop().flatten();
+            a.zip(b).and_then(|(a, b)| combine(kind, a, b))
         };
         stack.push(value);
     });

@@ -16,6 +16,7 @@ use super::base::Base;
 use super::form::facts::Facts;
 use super::form::{Atom, Form};
 use super::surroundings::Surroundings;
+use crate::lookup::{Absent, Lookup};
 use crate::tree::{Forest, Green, HeaderId, IfId, Map, Node, Origin, Program, Span, StatementId};
 
 /// A class with one operation of it, to show.
@@ -35,7 +36,8 @@ pub struct Nest {
     /// Access classes in order of first appearance. Their domains constrain the nest's own levels; those of the loops around it are in the
     /// [`Frame`].
     pub classes: Vec<Representative>,
-    index: HashMap<Class, usize>,
+    /// Their numbers by what they are.
+    index: Lookup,
     /// The places in `classes` by object.
     by_base: HashMap<Base, Vec<usize>>,
     /// The objects in order of first appearance, by how much is known of them.
@@ -96,9 +98,13 @@ impl Nest {
     }
 
     /// Adds the classes of another nest that stands in the same frame.
-    pub fn merge(&mut self, other: Nest) {
-        for representative in other.classes {
-            self.add(representative);
+    pub fn merge(&mut self, other: &Nest) {
+        for Representative { class, op, iteration } in &other.classes {
+            if let Err(absent) = self.find(class) {
+                let representative =
+                    Representative { class: class.clone(), op: *op, iteration: iteration.clone() };
+                self.push(representative, absent);
+            }
         }
         self.world = self.world.or(other.world);
     }
@@ -113,29 +119,35 @@ impl Nest {
     }
 
     /// The nest run later: `delay` later at its own level, which is level `depth`. `None` if a number leaves 64 bits.
-    pub fn delayed(self, depth: u32, delay: i64) -> Option<Nest> {
-        if delay == 0 {
-            return Some(self);
-        }
+    pub fn delayed(&self, depth: u32, delay: i64) -> Option<Nest> {
         let mut later = Nest { world: self.world, ..Nest::default() };
-        for Representative { class, op, iteration } in self.classes {
+        for Representative { class, op, iteration } in &self.classes {
             let class = class.delayed(depth, delay)?;
-            later.add(Representative { class, op, iteration: iteration.delayed(depth, delay)? });
+            later.add(Representative { class, op: *op, iteration: iteration.delayed(depth, delay)? });
         }
         Some(later)
     }
 
     fn add(&mut self, representative: Representative) {
-        let next = self.classes.len();
-        let Representative { class, .. } = &representative;
-        if *self.index.entry(class.clone()).or_insert(next) == next {
-            let of_base = self.by_base.entry(class.base).or_default();
-            if of_base.is_empty() {
-                self.bases[rank(class.base)].push(class.base);
-            }
-            of_base.push(next);
-            self.classes.push(representative);
+        if let Err(absent) = self.find(&representative.class) {
+            self.push(representative, absent);
         }
+    }
+
+    fn find(&self, class: &Class) -> Result<u32, Absent> {
+        self.index.find(&self.classes, class, |own| &own.class)
+    }
+
+    /// Adds a class that is not there yet.
+    fn push(&mut self, representative: Representative, absent: Absent) {
+        let base = representative.class.base;
+        let of_base = self.by_base.entry(base).or_default();
+        if of_base.is_empty() {
+            self.bases[rank(base)].push(base);
+        }
+        of_base.push(self.classes.len());
+        self.classes.push(representative);
+        self.index.add(absent, &self.classes, |own| &own.class);
     }
 }
 
@@ -351,6 +363,7 @@ pub fn in_place(
             }
             Arc::new(Domain { levels: domain.levels + inner, constraints, exact })
         };
-        (Class { subscripts, domain, ..class.clone() }, *op)
+        let Class { base, origin, writes, update, .. } = *class;
+        (Class { base, origin, sizes: class.sizes.clone(), subscripts, writes, update, domain }, *op)
     })
 }

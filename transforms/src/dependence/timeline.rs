@@ -173,6 +173,15 @@ impl Timeline {
         (0..self.real as u32).map(AccessId).filter(|id| !self.gone.contains(id))
     }
 
+    /// Whether nothing flows from one access to another, nor is hidden by one: each object is touched by one access, and none of them is made here.
+    /// Objects that overlap unknown to each other may be seen by each other all the same.
+    pub fn is_settled(&self) -> bool {
+        self.accesses().all(|id| {
+            let base = self.get(id).class.base;
+            rank(base) == NAMED && self.of_base(base).nth(1).is_none()
+        })
+    }
+
     /// The accesses of an object, in order, without those that were removed.
     pub fn of_base(&self, base: Base) -> impl Iterator<Item = AccessId> + '_ {
         let all = self.by_base.get(&base).into_iter().flatten().copied();
@@ -453,6 +462,9 @@ enum Entered<'b> {
 
 impl<'b> Entered<'b> {
     fn of(body: &'b Body, op: Op) -> Option<Entered<'b>> {
+        if body.own_regions(op).len() == 0 {
+            return None;
+        }
         if let Some(Structure::Loop { model, block }) = Structure::of(body, op) {
             return Some(Entered::Loop(model, block));
         }

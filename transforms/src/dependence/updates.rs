@@ -34,11 +34,21 @@ pub struct Update {
 }
 
 /// The updates that an access may belong to: one, or for a store of two loaded numbers two.
-pub fn updates_of(body: &Body, access: Op) -> Vec<Update> {
-    let Some(combined) = combined(body, access).filter(|op| is_in_order(body, *op)) else {
+pub fn updates_of(body: &Body, op: Op) -> Vec<Update> {
+    access(body, op).map_or_else(Vec::new, |access| updates_by(body, op, &access))
+}
+
+/// The same of `op`, which has this access.
+pub(super) fn updates_by(body: &Body, op: Op, access: &Access) -> Vec<Update> {
+    let combined = match access.stored {
+        Some(value) => body.defining_op(value),
+        None if body.num_results(op) == 1 => only_user(body, body.result(op, 0)),
+        None => None,
+    };
+    let Some(combined) = combined else { return Vec::new() };
+    let Some((by, operands)) = operation(body, combined).filter(|_| is_in_order(body, combined)) else {
         return Vec::new();
     };
-    let Some((by, operands)) = operation(body, combined) else { return Vec::new() };
     let result = body.result(combined, 0);
     let Some(store) = only_user(body, result).filter(|op| stored(body, *op) == Some(result)) else {
         return Vec::new();
@@ -47,19 +57,10 @@ pub fn updates_of(body: &Body, access: Op) -> Vec<Update> {
     let pairs = [(loads[0], loads[1]), (loads[1], loads[0])];
     let updates = pairs.into_iter().filter_map(|(load, other)| {
         let update = Update { by, load: load?, store, other };
-        let is_one = access == update.load || access == store;
+        let is_one = op == update.load || op == store;
         (is_one && is_whole(body, &update)).then_some(update)
     });
     updates.collect()
-}
-
-/// The operation whose operand an access loads, or whose result it stores.
-fn combined(body: &Body, access: Op) -> Option<Op> {
-    match stored(body, access) {
-        Some(value) => body.defining_op(value),
-        None if is_load(body, access) => only_user(body, body.result(access, 0)),
-        None => None,
-    }
 }
 
 /// Whether what is around an operation are loops and conditionals.

@@ -98,7 +98,8 @@ pub(super) struct Joined {
     member: Member,
     /// The loop, not delayed.
     pub(super) item: Green,
-    nest: Nest,
+    /// What it touches, if it runs later.
+    nest: Option<Nest>,
     start: i64,
     ends: Vec<Form>,
     zero: i64,
@@ -360,7 +361,10 @@ impl Group {
             None => None,
         };
         let origin = own.origin.delayed(delay)?;
-        let nest = second.footprint.nest.clone().delayed(frame.depth, delay)?;
+        let nest = match delay {
+            0 => None,
+            _ => Some(second.footprint.nest.delayed(frame.depth, delay)?),
+        };
         let member = Member { origin, body, start: delay, end, ..own.clone() };
         let whole = fit.same && delay == 0 && self.whole;
         let zero = self.zero.max(member.zero(self.scale).map_or(i64::MIN, |form| form.constant_part()));
@@ -442,8 +446,8 @@ impl Group {
         self.blocks = self.blocks.max(joined.block + least.min(self.blocks));
         self.members.push(joined.member);
         self.originals.extend_from_slice(&second.originals);
-        let Footprint { uses, ops, .. } = &second.footprint;
-        self.footprint.merge(Footprint { nest: joined.nest, uses: uses.clone(), ops: ops.clone() });
+        let nest = joined.nest.as_ref().unwrap_or(&second.footprint.nest);
+        self.footprint.merge_later(&second.footprint, nest);
         (self.start, self.ends, self.zero) = (joined.start, joined.ends, joined.zero);
         self.whole = joined.whole;
         self.carries |= second.carries;

@@ -30,10 +30,15 @@ impl Footprint {
     }
 
     /// Adds another one's.
-    pub(super) fn merge(&mut self, other: Footprint) {
-        self.nest.merge(other.nest);
-        self.uses.extend(other.uses);
-        self.ops.extend(other.ops);
+    pub(super) fn merge(&mut self, other: &Footprint) {
+        self.merge_later(other, &other.nest);
+    }
+
+    /// Adds another one's, which touches what `nest` says.
+    pub(super) fn merge_later(&mut self, other: &Footprint, nest: &Nest) {
+        self.nest.merge(nest);
+        self.uses.extend(&other.uses);
+        self.ops.extend(&other.ops);
     }
 
     /// Whether it has a result that `user` uses. Linear in the fewer operations.
@@ -69,7 +74,7 @@ impl Passive {
         self.others.extend(other.others);
         self.footprint = match (self.footprint.take(), other.footprint) {
             (Some(mut own), Some(others)) => {
-                Rc::make_mut(&mut own).merge(Rc::unwrap_or_clone(others));
+                Rc::make_mut(&mut own).merge(&others);
                 Some(own)
             }
             _ => None,
@@ -135,7 +140,7 @@ impl Entry {
         if passive.footprint.is_none() {
             let mut nest = Nest::default();
             for item in items {
-                nest.merge(Nest::of(program, forest, item, frame));
+                nest.merge(&Nest::of(program, forest, item, frame));
             }
             // The other half of its update may be another entry, which goes another way.
             if is_statement {

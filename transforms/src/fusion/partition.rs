@@ -122,8 +122,8 @@ pub(super) struct Partner {
 impl Fusion<'_> {
     /// Fuses the loops of a sequence with each other.
     pub(super) fn choose(&mut self, items: &[Item], frame: &Frame) -> Vec<Entry> {
-        let mut entries = self.entries(items, frame);
-        let line = self.best(&mut entries, frame);
+        let entries = self.entries(items, frame);
+        let line = self.best(entries, frame);
         for Said { remark, outcome, .. } in line.said {
             self.report.remarks.push(remark);
             match outcome {
@@ -152,26 +152,28 @@ impl Fusion<'_> {
     }
 
     /// The sequence of these entries with the grouping of most worth.
-    pub(super) fn best(&mut self, entries: &mut [Entry], frame: &Frame) -> Line {
+    pub(super) fn best(&mut self, mut entries: Vec<Entry>, frame: &Frame) -> Line {
         let all = 0..entries.len();
         if self.options.profitability == Profitability::Always {
-            return self.in_order(entries, all, Guide::AtAnyCost, frame);
+            return self.in_order(all.zip(entries), Guide::AtAnyCost, frame);
         }
-        let mut line = self.in_order(entries, all.clone(), Guide::Nearest, frame);
-        let loops = count_loops(entries);
-        if loops < 2 {
-            return line;
+        let loops = count_loops(&entries);
+        // Fused or not: there is nothing to look at again.
+        if loops <= 2 {
+            self.report.choice.optimal += usize::from(loops == 2);
+            return self.in_order(all.zip(entries), Guide::Nearest, frame);
         }
+        let mut line = self.in_order(within(&entries, &all), Guide::Nearest, frame);
         if loops > MAX_LOOPS && line.was_too_dear {
-            let other = self.in_order(entries, all.clone(), Guide::AtAnyCost, frame);
+            let other = self.in_order(within(&entries, &all), Guide::AtAnyCost, frame);
             line = if other.saved > line.saved { other } else { line };
         }
-        // Fused or not; or all as one, and at no cost.
-        if loops == 2 || count_loops(&line.entries) == 1 && !line.has_losses {
+        // All as one, and at no cost.
+        if count_loops(&line.entries) == 1 && !line.has_losses {
             self.report.choice.optimal += 1;
             return line;
         }
-        let parts = if loops <= MAX_LOOPS { vec![all] } else { line.parts(entries) };
+        let parts = if loops <= MAX_LOOPS { vec![all] } else { line.parts(&entries) };
         let mut steps = if loops <= MAX_LOOPS { Search::MAX_STEPS } else { MAX_STEPS };
         let before = steps;
         let mut is_optimal = loops <= MAX_LOOPS;
@@ -182,10 +184,10 @@ impl Fusion<'_> {
             }
             let was = steps;
             let saved = line.saved_in(&part);
-            let found = Search::run(self, entries, part.clone(), saved, &mut steps, frame);
+            let found = Search::run(self, &mut entries, part.clone(), saved, &mut steps, frame);
             is_optimal &= found.is_complete;
             if let Some(partners) = found.partners {
-                let mut better = self.in_order(entries, part.clone(), Guide::Given(&partners), frame);
+                let mut better = self.in_order(within(&entries, &part), Guide::Given(&partners), frame);
                 let how = (better.saved - saved, was - steps, found.is_complete && loops <= MAX_LOOPS);
                 better.say_regrouped(self, &entries[part.clone()], part.start, how);
                 regrouped.push((part, better));
@@ -213,17 +215,16 @@ impl Fusion<'_> {
         Some(work)
     }
 
-    /// Fuses what stands in a part of a sequence, one after the other.
+    /// Fuses entries, which are given with their numbers, one after the other.
     pub(super) fn in_order(
         &mut self,
-        entries: &[Entry],
-        part: Range<usize>,
+        entries: impl Iterator<Item = (usize, Entry)>,
         guide: Guide<'_>,
         frame: &Frame,
     ) -> Line {
         let mut line = Line::default();
-        for item in part {
-            match entries[item].clone() {
+        for (item, entry) in entries {
+            match entry {
                 Entry::Group(second) => self.take_in(&mut line, item, second, guide, frame),
                 second @ Entry::If(..) => self.take_in_if(&mut line, item, second, frame),
                 statement => line.push(item, statement),
@@ -476,6 +477,11 @@ impl Line {
         self.said.splice(first..last, other.said);
         self
     }
+}
+
+/// Copies of the entries of a part, with their numbers.
+pub(super) fn within(entries: &[Entry], part: &Range<usize>) -> impl Iterator<Item = (usize, Entry)> {
+    part.clone().zip(entries[part.clone()].iter().cloned())
 }
 
 /// How many loops there are.

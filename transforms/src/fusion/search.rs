@@ -226,7 +226,7 @@ mod tests {
     use loomir_ir::{Body, Context, Registry, text};
 
     use super::super::Options;
-    use super::super::partition::{Guide, MAX_LOOPS, count_loops};
+    use super::super::partition::{Guide, MAX_LOOPS, count_loops, within};
     use super::*;
     use crate::dependence::base::AliasMode;
     use crate::tree::Forest;
@@ -316,7 +316,7 @@ mod tests {
             for (k, leader) in string.iter().enumerate().filter(|(k, leader)| k != *leader) {
                 partners[loops[k]] = Some(Name::of(loops[*leader]));
             }
-            let line = fusion.in_order(entries, 0..entries.len(), Guide::Given(&partners), frame);
+            let line = fusion.in_order(within(entries, &(0..entries.len())), Guide::Given(&partners), frame);
             let groups = string.iter().enumerate().filter(|(k, leader)| k == *leader).count();
             if line.fused() == loops.len() - groups {
                 best = best.max(line.saved);
@@ -330,8 +330,8 @@ mod tests {
         let mut regrouped = 0;
         for (loops, cases) in [(3, 60), (4, 60), (5, 40), (6, 12), (MAX_LOOPS, 2)] {
             for seed in 0..cases {
-                with_loops(seed, loops, |fusion, mut entries, frame| {
-                    let saved = fusion.best(&mut entries, frame).saved;
+                with_loops(seed, loops, |fusion, entries, frame| {
+                    let saved = fusion.best(entries.clone(), frame).saved;
                     let most = brute_force(fusion, &entries, frame);
                     assert!(
                         (saved - most).abs() <= 1e-6 * most,
@@ -349,9 +349,10 @@ mod tests {
     fn a_bounded_search_is_never_worse_than_the_nearest() {
         let mut better = 0;
         for seed in 0..40 {
-            with_loops(seed, 20, |fusion, mut entries, frame| {
-                let saved = fusion.best(&mut entries, frame).saved;
-                let nearest = fusion.in_order(&entries, 0..entries.len(), Guide::AtAnyCost, frame).saved;
+            with_loops(seed, 20, |fusion, entries, frame| {
+                let saved = fusion.best(entries.clone(), frame).saved;
+                let nearest =
+                    fusion.in_order(within(&entries, &(0..entries.len())), Guide::AtAnyCost, frame).saved;
                 assert!(saved >= nearest - 1e-6 * nearest.abs(), "{seed}: {saved}, less than {nearest}");
                 assert_eq!(fusion.report.choice.optimal + fusion.report.choice.bounded, 1);
                 better += usize::from(saved > nearest * 1.001);

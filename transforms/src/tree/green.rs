@@ -6,14 +6,13 @@
 //!
 //! **Cost.** A node takes about 40 bytes with its entry in the table. Making one is a probe of that table.
 
-use foldhash::fast::FixedState;
-use hashbrown::HashTable;
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 
 use loomir_ir::Value;
 
 use super::program::{IfId, LoopId, StatementId};
 use crate::dependence::form::{Atom, Form};
+use crate::lookup::Lookup;
 
 /// A tree. Copying it is copying a number; equal numbers of one forest are equal trees.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -143,30 +142,26 @@ struct Facts {
 #[derive(Debug)]
 struct Uniqued<T> {
     values: Vec<T>,
-    index: HashTable<u32>,
+    index: Lookup,
 }
 
 impl<T: Hash + Eq> Uniqued<T> {
     fn new() -> Self {
-        Uniqued { values: Vec::new(), index: HashTable::new() }
+        Uniqued { values: Vec::new(), index: Lookup::default() }
     }
 
     fn intern(&mut self, value: T) -> u32 {
-        let hasher = FixedState::default();
-        let hash = hasher.hash_one(&value);
-        let values = &self.values;
-        if let Some(id) = self.index.find(hash, |id| values[*id as usize] == value) {
-            return *id;
-        }
-        let id = self.values.len() as u32;
+        let absent = match self.index.find(&self.values, &value, |own| own) {
+            Ok(id) => return id,
+            Err(absent) => absent,
+        };
         if self.values.len() == self.values.capacity() {
             // By a quarter: there may be tens of millions.
             self.values.reserve_exact(16 + self.values.len() / 4);
         }
         self.values.push(value);
-        let values = &self.values;
-        self.index.insert_unique(hash, id, |id| hasher.hash_one(&values[*id as usize]));
-        id
+        self.index.add(absent, &self.values, |own| own);
+        self.values.len() as u32 - 1
     }
 }
 

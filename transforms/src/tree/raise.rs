@@ -121,6 +121,9 @@ pub enum Structure<'b> {
 impl<'b> Structure<'b> {
     /// What an operation is, if it is no statement.
     pub fn of(body: &'b Body, op: Op) -> Option<Structure<'b>> {
+        if body.own_regions(op).len() == 0 {
+            return None;
+        }
         let view = body.op_ref(op);
         let ended = |region| body.single_block(region).filter(|block| body.terminator(*block).is_some());
         if let Some(model) = view.info().interface::<dyn LoopLike>() {
@@ -226,24 +229,31 @@ impl<'a> Raise<'a> {
     /// The statements of neighbours, which are taken out of `run`.
     fn statements(&mut self, run: &mut Vec<Op>, place: Place, items: &mut Vec<Green>) {
         for part in run.chunks(tie::MAX_RUN) {
+            let ties = self.analyses.statements.ties(self.body, part);
+            if ties.is_empty() {
+                for op in part {
+                    let effects = self.reader.effects(*op, place.depth);
+                    items.push(self.statement(vec![*op], effects, place));
+                }
+                continue;
+            }
             let mut effects: Vec<Effects> =
                 part.iter().map(|op| self.reader.effects(*op, place.depth)).collect();
-            let ties = self.analyses.statements.ties(self.body, part);
-            let statements = match &ties[..] {
-                [] => (0..part.len()).map(|at| vec![at]).collect(),
-                ties => tie::statements(self.body, self.reader.bases(), part, &effects, ties),
-            };
-            for statement in statements {
+            for statement in tie::statements(self.body, self.reader.bases(), part, &effects, &ties) {
                 let ops = statement.iter().map(|at| part[*at]).collect();
                 let effects = statement.into_iter().map(|at| std::mem::take(&mut effects[at]));
                 let effects = effects.reduce(Effects::and_then).unwrap_or_default();
-                let id = StatementId(self.program.statements.len() as u32);
-                self.program.statements.push(StatementInfo { ops, parent: place.parent, effects });
-                let map = self.identity(place.depth);
-                items.push(self.forest.leaf(id, map));
+                items.push(self.statement(ops, effects, place));
             }
         }
         run.clear();
+    }
+
+    fn statement(&mut self, ops: Vec<Op>, effects: Effects, place: Place) -> Green {
+        let id = StatementId(self.program.statements.len() as u32);
+        self.program.statements.push(StatementInfo { ops, parent: place.parent, effects });
+        let map = self.identity(place.depth);
+        self.forest.leaf(id, map)
     }
 
     fn enter_loop(&mut self, op: Op, model: &'a dyn LoopLike, block: Block, place: Place) -> Green {

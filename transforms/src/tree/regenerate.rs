@@ -428,7 +428,7 @@ impl Emit<'_> {
         state.operands = bounds.iter().map(|value| self.resolve(*value, &around, at)).collect();
         state.operands.extend_from_slice(&inits);
         // The carried values are the last operands of a loop.
-        if let Some(mut segments) = self.body.segments(info.op, false) {
+        if let Some(mut segments) = self.body.segments(info.op, false).map(Vec::from_iter) {
             if let Some(last) = segments.last_mut() {
                 *last = inits.len() as i64;
             }

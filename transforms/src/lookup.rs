@@ -1,0 +1,89 @@
+//! Where values are in a list, by what they are.
+//!
+//! A list that holds no value twice is its own set as long as it is short: up to [`FEW`] values are compared one by one, which is quicker than to hash one.
+//! From then on there is a table of places; the values are in the list alone.
+//!
+//! Hashes are the same in each run, so nothing depends on chance. Cost: that of a hash table.
+
+use std::hash::{BuildHasher, Hash};
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+
+/// So many values are compared one by one.
+const FEW: usize = 8;
+
+/// The places of the values of a list. Whoever owns both keeps them together; `key` is what of a value counts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lookup {
+    table: HashTable<u32>,
+}
+
+/// That a value is not in the list, and its hash if that was needed to know.
+pub(crate) struct Absent(Option<u64>);
+
+impl Lookup {
+    /// How many bytes it takes beside itself.
+    pub(crate) fn allocation_size(&self) -> usize {
+        self.table.allocation_size()
+    }
+
+    /// The place in the list of the value with this key.
+    pub(crate) fn find<T, K: Hash + Eq>(
+        &self,
+        list: &[T],
+        wanted: &K,
+        key: impl Fn(&T) -> &K,
+    ) -> Result<u32, Absent> {
+        if list.len() <= FEW {
+            let place = list.iter().position(|value| key(value) == wanted);
+            return place.map(|place| place as u32).ok_or(Absent(None));
+        }
+        let hash = hash(wanted);
+        let found = self.table.find(hash, |place| key(&list[*place as usize]) == wanted);
+        found.copied().ok_or(Absent(Some(hash)))
+    }
+
+    /// Notes that the value that was absent is now the last of the list.
+    pub(crate) fn add<T, K: Hash + Eq>(&mut self, absent: Absent, list: &[T], key: impl Fn(&T) -> &K) {
+        let rehash = |place: &u32| hash(key(&list[*place as usize]));
+        let last = list.len() - 1;
+        match absent.0 {
+            Some(hash) => {
+                self.table.insert_unique(hash, last as u32, rehash);
+            }
+            None if last == FEW => {
+                for place in 0..=last as u32 {
+                    self.table.insert_unique(rehash(&place), place, rehash);
+                }
+            }
+            None => {}
+        }
+    }
+}
+
+fn hash<K: Hash>(key: &K) -> u64 {
+    FixedState::default().hash_one(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_found_however_many_there_are() {
+        let (mut list, mut index) = (Vec::new(), Lookup::default());
+        for value in (0..100u32).chain(0..100) {
+            let expected = if list.len() == 100 { Some(value) } else { None };
+            match index.find(&list, &value, |value| value) {
+                Ok(place) => assert_eq!(Some(place), expected),
+                Err(absent) => {
+                    assert_eq!(expected, None);
+                    list.push(value);
+                    index.add(absent, &list, |value| value);
+                }
+            }
+        }
+        assert_eq!(list.len(), 100);
+    }
+}
