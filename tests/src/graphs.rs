@@ -258,7 +258,7 @@ fn compare_printed(module: &Body, opt: &Peer) -> Result<Counts, String> {
     let mut counts = Counts { loops: 0, irreducible: 0, blocks: 0 };
     for (what, pass) in PRINTERS {
         let theirs = opt.said(&written, &["-disable-output", &format!("-passes={pass}")])?;
-        let ours = print(module, what);
+        let ours = print(module, what).map_err(|errors| errors.to_text(ctx))?;
         if let Some(line) = ours.lines().zip(theirs.lines()).position(|(a, b)| a != b) {
             let of = |text: &str| text.lines().nth(line).unwrap_or_default().to_owned();
             let head = |line: &&str| line.contains("unction");
@@ -277,6 +277,7 @@ fn compare_printed(module: &Body, opt: &Peer) -> Result<Counts, String> {
             Printed::Loops => counts.loops = ours.matches("Loop at depth").count() as u64,
             Printed::Cycles => counts.irreducible = ours.split("CycleInfo").filter(many).count() as u64,
             Printed::Dominators => counts.blocks = ours.matches("} [").count() as u64,
+            Printed::ScalarEvolution => {}
         }
     }
     Ok(counts)
