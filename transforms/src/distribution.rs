@@ -3,8 +3,8 @@
 //! A loop is cut wherever that is legal between two operations that write, from the outside in. Each cut is judged by itself: several together turn
 //! a dependence around only if one of them does. A cut may go through an `if`, which then is two of the same condition. What only computes
 //! is computed again in each part that needs it. Other values keep the parts together, unless they may be handed over in arrays, which is
-//! expansion (`expansion.rs`); an array costs a store and a load in each iteration, so how many of them a cut may cost is for the
-//! user to say. [Fusion](crate::fusion) and [contraction](crate::contraction) are the way back.
+//! expansion (`expansion.rs`); a condition that cannot be computed again is such a value, once the conditional is split (`distribution/split.rs`).
+//! An array costs a store and a load in each iteration, so how many of them a cut may cost is for the user to say. [Fusion](crate::fusion) and [contraction](crate::contraction) are the way back.
 //!
 //! **Cost.** A bounded number of cuts for each loop, each of which costs what is inside it.
 
@@ -24,9 +24,11 @@ use crate::tree::regenerate::{Rewrite, regenerate};
 use crate::tree::{Forest, Green, LoopId, Node, Program};
 use crate::while_to_for;
 use pieces::Pieces;
+use split::Split;
 
 pub(crate) mod pieces;
 mod remarks;
+mod split;
 
 /// Most cuts that are judged in one loop.
 const MAX_CUTS: usize = 16;
@@ -105,10 +107,13 @@ pub fn distribute(body: &mut Body, options: &Options) -> Report {
 
 /// Distributes the loops of one block.
 fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report {
-    let mut expanded: Vec<(Planned, Expanded)> = Vec::new();
+    let mut expanded: Vec<(Planned, Handed)> = Vec::new();
     for planned in if options.expand > 0 { plan(body, block, &options.untested()) } else { Vec::new() } {
-        let made = expansion::expand(body, planned.op, &planned.values);
-        expanded.extend(made.map(|made| (planned, made)));
+        let (planned, splits) = planned.with_splits(body);
+        match expansion::expand(body, planned.op, &planned.values) {
+            Some(made) => expanded.push((planned, Handed { made, splits })),
+            None => splits.into_iter().rev().for_each(|split| split.undo(body)),
+        }
     }
     loop {
         let mut forest = Forest::default();
@@ -131,7 +136,7 @@ fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report 
         let (kept, undone): (Vec<_>, Vec<_>) = expanded.into_iter().partition(|(own, _)| is_cut(own));
         expanded = kept;
         if !undone.is_empty() {
-            undone.into_iter().rev().for_each(|(_, made)| made.undo(body));
+            undone.into_iter().rev().for_each(|(_, handed)| handed.undo(body));
             continue;
         }
         for own in expanded.iter().flat_map(|(own, _)| &own.values) {
@@ -157,6 +162,38 @@ struct Planned {
     op: Op,
     cuts: usize,
     values: Vec<HandOn>,
+    /// Operations in conditionals that are to be split there, since their conditions are handed on, in the order of the text.
+    splits: Vec<Op>,
+}
+
+impl Planned {
+    /// Splits what is to be split, whose conditions then are read there too.
+    fn with_splits(mut self, body: &mut Body) -> (Planned, Vec<Split>) {
+        let mut splits = Vec::new();
+        for behind in std::mem::take(&mut self.splits) {
+            let Some(split) = split::split(body, behind) else { continue };
+            for own in &mut self.values {
+                if body.operands(split.second).any(|value| value == own.value) {
+                    own.reads.push(Read { before: split.second, users: vec![split.second] });
+                }
+            }
+            splits.push(split);
+        }
+        (self, splits)
+    }
+}
+
+/// What was done so that values can be handed on.
+struct Handed {
+    made: Expanded,
+    splits: Vec<Split>,
+}
+
+impl Handed {
+    fn undo(self, body: &mut Body) {
+        self.made.undo(body);
+        self.splits.into_iter().rev().for_each(|split| split.undo(body));
+    }
 }
 
 /// The loops of a block that may be distributed if values are handed on in arrays.
@@ -173,19 +210,21 @@ fn plan(body: &Body, block: Block, options: &Options) -> Vec<Planned> {
         if info.carried > 0 || !expansion::has_trip_count(body, info.op) {
             continue;
         }
-        let mut cuts = Vec::new();
+        let (mut cuts, mut splits) = (Vec::new(), Vec::new());
         let mut handed: Vec<(usize, Value)> = Vec::new();
         for (at, _) in gaps.into_iter().filter(|(_, crossing)| *crossing <= options.expand).take(MAX_CUTS) {
             let values = pieces.crossing(at);
-            // What decides on both sides would have to be two.
+            // What decides on both sides has to be two.
             let decides = pieces.conditionals(&program, at);
-            let may_be_handed = |(_, value): &(usize, Value)| {
-                expansion::may_be_element(body, body.value_type(*value))
-                    && !body.uses(*value).any(|used| decides.contains(&used.op))
+            let is_decisive =
+                |(_, value): &(usize, Value)| body.uses(*value).any(|used| decides.contains(&used.op));
+            let split = match values.iter().any(is_decisive) {
+                true => split::place(body, &program, &pieces, at).map(Some),
+                false => Some(None),
             };
-            if !values.iter().all(may_be_handed) {
-                continue;
-            }
+            let is_element =
+                |(_, value): &(usize, Value)| expansion::may_be_element(body, body.value_type(*value));
+            let Some(split) = split.filter(|_| values.iter().all(is_element)) else { continue };
             let items = [0..at, at..pieces.len()].map(|range| {
                 let part = pieces.part(&mut forest, range);
                 forest.with_header(header, part)
@@ -193,6 +232,7 @@ fn plan(body: &Body, block: Block, options: &Options) -> Vec<Planned> {
             let on: HashSet<Op> = values.iter().filter_map(|(_, value)| body.defining_op(*value)).collect();
             if checker.check_loop(&forest, of, &items, &on).is_legal() {
                 cuts.push(at);
+                splits.extend(split);
                 handed.extend(values);
             }
         }
@@ -200,7 +240,7 @@ fn plan(body: &Body, block: Block, options: &Options) -> Vec<Planned> {
         handed.dedup();
         if !handed.is_empty() {
             let values = handed.iter().map(|value| hand_on(body, &program, &pieces, &cuts, *value)).collect();
-            planned.push(Planned { op: info.op, cuts: cuts.len(), values });
+            planned.push(Planned { op: info.op, cuts: cuts.len(), values, splits });
         }
     }
     planned
@@ -247,7 +287,7 @@ struct Distribution<'a> {
     program: &'a Program,
     forest: &'a mut Forest,
     options: &'a Options,
-    expanded: &'a [(Planned, Expanded)],
+    expanded: &'a [(Planned, Handed)],
     report: Report,
     /// How many loops each loop became that was distributed.
     parts: HashMap<Op, usize>,
@@ -312,7 +352,7 @@ impl Distribution<'_> {
     /// Whether a value was made to hand others on.
     fn is_made(&self, value: Value) -> bool {
         let op = self.body.defining_op(value);
-        op.is_some_and(|op| self.expanded.iter().any(|(_, made)| made.has_made(op)))
+        op.is_some_and(|op| self.expanded.iter().any(|(_, handed)| handed.made.has_made(op)))
     }
 
     /// The bodies of the loops that a loop becomes.
