@@ -2,7 +2,8 @@
 //!
 //! Each loop in turn is tried with the nearest few groups before it, and fused with the first where that is legal and saves something. Where that
 //! leaves more than one group, or costs something, other groupings are [looked at](super::search): all of them if there are at most [`MAX_LOOPS`] loops.
-//! Of a longer sequence those parts are looked at that no group reaches out of, so that what is better for a part is better for the whole.
+//! Of a longer sequence those parts are looked at that no group reaches out of, so that what is better for a part is better for the whole; and of a part with
+//! more loops that cannot be taken apart, the groupings that begin well.
 //!
 //! A grouping is worth the sum of what each of its fusions saves. None is ever taken that is worth less than fusing each loop with the nearest
 //! whatever it costs, nor one of equal worth that does not come of it.
@@ -26,10 +27,12 @@ use crate::tree::{Green, If, Item};
 
 /// How many loops a part of a sequence may have of which all groupings are looked at.
 pub(super) const MAX_LOOPS: usize = 8;
+/// How many loops a part of a longer sequence may have that cannot be taken apart.
+const MAX_WIDE: usize = 24;
 /// How many steps searches in one longer sequence may take.
 const MAX_STEPS: usize = 20_000;
 /// How many groups a loop is tried with, from the nearest on.
-const GROUPS_TRIED: usize = 3;
+pub(super) const GROUPS_TRIED: usize = 3;
 
 /// A sequence whose loops were fused as some guide says.
 #[derive(Default)]
@@ -416,8 +419,8 @@ impl Line {
         inside.map(|(_, saved)| saved).sum()
     }
 
-    /// Parts of the sequence that no group reaches out of, and in which there is more than one group, all with at most [`MAX_LOOPS`] loops.
-    /// Two may overlap.
+    /// Parts of the sequence that no group reaches out of, and in which there is more than one group, with at most [`MAX_LOOPS`] loops or, if they have no
+    /// such part at their beginning, [`MAX_WIDE`]. Two may overlap.
     fn parts(&self, entries: &[Entry]) -> Vec<Range<usize>> {
         let mut reach: Vec<usize> = (0..entries.len()).collect();
         for (first, item) in &self.joins {
@@ -437,7 +440,8 @@ impl Line {
         let mut next = 0;
         while let Some((start, before)) = cuts.get(next).copied() {
             let fits = cuts[next..].partition_point(|(_, loops)| loops - before <= MAX_LOOPS);
-            let end = cuts[next + fits.max(1) - 1].0;
+            let wide = cuts.get(next + 1).filter(|(_, loops)| fits == 1 && loops - before <= MAX_WIDE);
+            let end = wide.unwrap_or(&cuts[next + fits.max(1) - 1]).0;
             if count_loops(&entries[start..end]) > 2 && parts.last().is_none_or(|last| last.end < end) {
                 parts.push(start..end);
             }

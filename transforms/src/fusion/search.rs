@@ -15,8 +15,10 @@ use hashbrown::HashMap;
 use super::Fusion;
 use super::group::Group;
 use super::line::{self, Entry};
-use super::partition::{Left, Name, Partner};
+use super::partition::{Left, MAX_LOOPS, Name, Partner, count_loops};
 use crate::dependence::nest::Frame;
+
+mod beam;
 
 /// What an entry is made of: an item, or two others that became one, or what they left over.
 type Mark = u32;
@@ -75,7 +77,7 @@ impl Search<'_> {
     /// Steps that suffice for all groupings of [`MAX_LOOPS`](super::partition::MAX_LOOPS) loops between which there is not too much.
     pub(super) const MAX_STEPS: usize = 60_000;
 
-    /// Looks for a grouping of what stands in `part` that saves more than `known`.
+    /// Looks for a grouping of what stands in `part` that saves more than `known`: at all of them, or at those that begin well if there are too many loops.
     pub(super) fn run(
         fusion: &mut Fusion<'_>,
         entries: &mut [Entry],
@@ -100,7 +102,10 @@ impl Search<'_> {
             steps,
             is_complete: true,
         };
-        search.explore(fusion, part.start, Vec::new(), 0.0);
+        match count_loops(&search.entries[part.clone()]) {
+            ..=MAX_LOOPS => search.explore(fusion, part.start, Vec::new(), 0.0),
+            _ => search.explore_beam(fusion, part.start),
+        }
         Found { partners: search.found, is_complete: search.is_complete }
     }
 
@@ -121,33 +126,46 @@ impl Search<'_> {
             if !matches!(line[at].entry, Entry::Group(_)) {
                 continue;
             }
-            let Some(answer) = self.answer(fusion, &line, at, item, second) else {
+            let Some((joined, more)) = self.joined(fusion, &line, at, item, second) else {
                 if !self.is_complete {
                     return;
                 }
                 continue;
             };
-            let mut joined = line.clone();
-            let mark = self.mark(line[at].mark, item as Mark);
-            joined[at].entry = Entry::Group(answer.group.clone());
-            joined[at].mark = mark;
-            line::hoist(&mut joined, at, &answer.left.hoisted);
-            let Left { before, behind, .. } = &answer.left;
-            if let Some(before) = before {
-                joined.insert(at, self.rest(before, (mark, BEFORE), Name::rest(item)));
-            }
-            if let Some(behind) = behind {
-                let behind = self.rest(behind, (mark, BEHIND), Name::of(item));
-                joined.push(behind);
-            }
             self.partners[item] = Some(line[at].name);
-            self.explore(fusion, item + 1, joined, saved + answer.saved);
+            self.explore(fusion, item + 1, joined, saved + more);
         }
         self.partners[item] = None;
         if self.take(1 + line.len() / COPIED) {
             line.push(self.alone(item));
             self.explore(fusion, item + 1, line, saved);
         }
+    }
+
+    /// The line in which the group at a place has taken in a loop, and what that saves. `None` if it may not, or there are no more steps.
+    fn joined(
+        &mut self,
+        fusion: &mut Fusion<'_>,
+        line: &[Placed],
+        at: usize,
+        item: usize,
+        second: &Group,
+    ) -> Option<(Vec<Placed>, f64)> {
+        let answer = self.answer(fusion, line, at, item, second)?;
+        let mut joined = line.to_vec();
+        let mark = self.mark(line[at].mark, item as Mark);
+        joined[at].entry = Entry::Group(answer.group.clone());
+        joined[at].mark = mark;
+        line::hoist(&mut joined, at, &answer.left.hoisted);
+        let Left { before, behind, .. } = &answer.left;
+        if let Some(before) = before {
+            joined.insert(at, self.rest(before, (mark, BEFORE), Name::rest(item)));
+        }
+        if let Some(behind) = behind {
+            let behind = self.rest(behind, (mark, BEHIND), Name::of(item));
+            joined.push(behind);
+        }
+        Some((joined, answer.saved))
     }
 
     /// Adds what is no loop.
@@ -226,7 +244,7 @@ mod tests {
     use loomir_ir::{Body, Context, Registry, text};
 
     use super::super::Options;
-    use super::super::partition::{Guide, MAX_LOOPS, count_loops, within};
+    use super::super::partition::{Guide, within};
     use super::*;
     use crate::dependence::base::AliasMode;
     use crate::tree::Forest;
@@ -359,5 +377,67 @@ mod tests {
             });
         }
         assert!(better > 5, "only {better} are better");
+    }
+
+    /// The most that the beam finds, for any number of loops.
+    fn by_beam(fusion: &mut Fusion<'_>, entries: &mut [Entry], frame: &Frame) -> f64 {
+        let end = entries.len();
+        for entry in entries.iter_mut() {
+            entry.summarise(fusion.body, fusion.program, fusion.forest, frame);
+        }
+        let mut steps = usize::MAX;
+        let mut search = Search {
+            entries,
+            frame,
+            end,
+            answers: HashMap::new(),
+            marks: HashMap::new(),
+            partners: vec![None; end],
+            best: f64::NEG_INFINITY,
+            found: None,
+            steps: &mut steps,
+            is_complete: true,
+        };
+        search.explore_beam(fusion, 0);
+        let (best, partners) = (search.best, search.found.unwrap_or_else(|| panic!("it has all steps")));
+        let line = fusion.in_order(within(entries, &(0..end)), Guide::Given(&partners), frame);
+        assert!(
+            (line.saved - best).abs() <= 1e-6 * best.abs(),
+            "{best} is what the line saves, {}",
+            line.saved
+        );
+        best
+    }
+
+    #[test]
+    fn a_beam_finds_no_more_than_there_is_and_seldom_less() {
+        let (mut cases, mut best) = (0, 0);
+        for (loops, seeds) in [(4, 40), (5, 30), (6, 10)] {
+            for seed in 100..100 + seeds {
+                with_loops(seed, loops, |fusion, mut entries, frame| {
+                    let most = brute_force(fusion, &entries, frame);
+                    let found = by_beam(fusion, &mut entries, frame);
+                    assert!(found <= most + 1e-6 * most, "{loops} loops, {seed}: {found}, more than {most}");
+                    cases += 1;
+                    best += usize::from(found >= most - 1e-6 * most);
+                });
+            }
+        }
+        assert!(best * 10 >= cases * 9, "{best} of {cases} are the best");
+    }
+
+    #[test]
+    fn a_beam_finds_what_the_nearest_misses() {
+        let (mut better, mut worse) = (0, 0);
+        for seed in 0..20 {
+            with_loops(seed, 14, |fusion, mut entries, frame| {
+                let all = 0..entries.len();
+                let nearest = fusion.in_order(within(&entries, &all), Guide::Nearest, frame).saved;
+                let found = by_beam(fusion, &mut entries, frame);
+                better += usize::from(found > nearest * 1.001);
+                worse += usize::from(found < nearest * 0.999);
+            });
+        }
+        assert!(better >= 3 && better > worse, "{better} are better, {worse} worse");
     }
 }
