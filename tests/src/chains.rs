@@ -12,19 +12,26 @@ pub enum Chain {
     ScfProducers,
     /// All update one buffer in place: all fuse, and everything depends on everything.
     InPlace,
+    /// The same, each loop one iteration longer than the one before.
+    Lengthening,
     /// All read one element ahead in the one buffer they write: two neighbours fuse if the second runs one iteration later.
     ReadAhead,
 }
 
 impl Chain {
     /// All of them.
-    pub const ALL: [Chain; 4] =
-        [Chain::AffineProducers, Chain::ScfProducers, Chain::InPlace, Chain::ReadAhead];
+    pub const ALL: [Chain; 5] =
+        [Chain::AffineProducers, Chain::ScfProducers, Chain::InPlace, Chain::Lengthening, Chain::ReadAhead];
 
-    /// A function of `loops` loops over buffers of `trip` elements.
+    /// A function of `loops` loops over `trip` elements, at first.
     pub fn to_mlir(self, loops: usize, trip: usize) -> String {
-        let shared = matches!(self, Chain::InPlace | Chain::ReadAhead);
-        let ty = format!("memref<{}xf32>", trip + usize::from(self == Chain::ReadAhead));
+        let shared = matches!(self, Chain::InPlace | Chain::Lengthening | Chain::ReadAhead);
+        let more = match self {
+            Chain::ReadAhead => 1,
+            Chain::Lengthening => loops,
+            Chain::AffineProducers | Chain::ScfProducers | Chain::InPlace => 0,
+        };
+        let ty = format!("memref<{}xf32>", trip + more);
         let mut out = format!("func.func @f(%t0: {ty}, %t{loops}: {ty} {{llvm.noalias}}) {{\n");
         out += "  %cst = arith.constant 1.500000e+00 : f32\n";
         if self == Chain::ScfProducers {
@@ -41,6 +48,7 @@ impl Chain {
             let (prefix, header, ahead) = match self {
                 Chain::ScfProducers => ("memref", "scf.for %i = %c0 to %cn step %c1".to_owned(), ""),
                 Chain::ReadAhead => ("affine", format!("affine.for %i = 0 to {trip}"), " + 1"),
+                Chain::Lengthening => ("affine", format!("affine.for %i = 0 to {}", trip + k), ""),
                 Chain::AffineProducers | Chain::InPlace => {
                     ("affine", format!("affine.for %i = 0 to {trip}"), "")
                 }

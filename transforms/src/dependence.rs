@@ -6,6 +6,7 @@
 //! whether an order that was there is lost.
 
 pub mod access;
+mod alike;
 pub mod base;
 pub mod flow;
 pub mod form;

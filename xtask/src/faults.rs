@@ -122,14 +122,14 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         what: "a condition goes one way in all iterations",
         file: ORDER,
-        text: "Some((other.1, map, others))",
-        replacement: "Some((0, map, others))",
+        text: "Some((map, others))\n",
+        replacement: "Some((&map[..0], others))\n",
     },
     Fault {
         what: "any two conditions are opposite",
         file: ORDER,
-        text: "Unsaid::Condition(of, !holds), part",
-        replacement: "Unsaid::Condition(of, holds), part",
+        text: "== Unsaid::Condition(of, !holds))",
+        replacement: "== Unsaid::Condition(of, holds))",
     },
     Fault {
         what: "items that change places are not looked at",

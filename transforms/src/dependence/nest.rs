@@ -4,7 +4,7 @@
 //! statements that all update `A[i]` in place has two classes. Levels are numbered from the root of the tree, so the classes of two
 //! loops that are fused are merged by equality. Inside a nest, a value that is computed there is not affine; computed outside, it is a parameter.
 //!
-//! **Cost.** Linear in the leaves below the loop and their classes.
+//! **Cost.** Linear in the leaves below the loop and their classes. Many classes of one object have [hulls](Nest::hulls), so that most questions about them are one.
 
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use hashbrown::HashMap;
 use loomir_ir::{Op, Value};
 
 use super::access::{Class, Domain};
+use super::alike::{Hulls, MIN_CLASSES};
 use super::base::Base;
 use super::form::facts::Facts;
 use super::form::{Atom, Form};
@@ -40,6 +41,8 @@ pub struct Nest {
     index: Lookup,
     /// The places in `classes` by object.
     by_base: HashMap<Base, Vec<usize>>,
+    /// The hulls of objects that have many classes.
+    hulls: HashMap<Base, Hulls>,
     /// The objects in order of first appearance, by how much is known of them.
     bases: [Vec<Base>; 3],
     /// An operation that touches the world or may not return.
@@ -65,6 +68,12 @@ impl Nest {
     /// What the classes of an object are, in order of first appearance.
     pub fn of_base(&self, base: Base) -> impl Iterator<Item = &Representative> {
         self.by_base.get(&base).into_iter().flatten().map(|i| &self.classes[*i])
+    }
+
+    /// Representatives of the classes of an object, fewer if there are many: each happens at least whenever those do that it stands for. Nothing if they
+    /// are few.
+    pub fn hulls(&self, base: Base) -> Option<&[Representative]> {
+        self.hulls.get(&base).map(|hulls| &hulls.all[..])
     }
 
     /// The objects it touches.
@@ -145,9 +154,15 @@ impl Nest {
         if of_base.is_empty() {
             self.bases[rank(base)].push(base);
         }
-        of_base.push(self.classes.len());
+        let next = self.classes.len();
+        of_base.push(next);
         self.classes.push(representative);
         self.index.add(absent, &self.classes, |own| &own.class);
+        if of_base.len() >= MIN_CLASSES {
+            let hulls = self.hulls.entry(base).or_default();
+            let new = if of_base.len() == MIN_CLASSES { &of_base[..] } else { &[next] };
+            new.iter().for_each(|at| hulls.add(&self.classes[*at]));
+        }
     }
 }
 

@@ -15,13 +15,17 @@ use crate::dependence::nest::{Frame, Nest, Representative};
 use crate::dependence::system::Side;
 
 /// Whether the iterations of `first` and `second`, neighbours that stand in `frame`, may run merged: those of the second `delay` later than those
-/// of equal number of the first, and behind them. Linear in the pairs of access classes on overlapping objects.
+/// of equal number of the first, and behind them. Linear in the pairs of access classes on overlapping objects; if all is well, in those of
+/// [what stands for many](Nest::hulls).
 pub fn merged(first: &Nest, second: &Nest, delay: i64, frame: &Frame, means: &Means<'_>) -> Verdict {
     let mut assumed: Vec<(Value, Value)> = Vec::new();
     let mut verdict = Verdict::legal();
     for base in second.bases() {
         for other in means.near(first, base) {
             let Some(overlap) = means.overlap(other, base) else { continue };
+            if hulls_are_kept(first, second, (other, base), delay, overlap, frame, means) {
+                continue;
+            }
             for a in first.of_base(other) {
                 for b in second.of_base(base) {
                     if !means.may_conflict(&a.class, &b.class) {
@@ -40,6 +44,29 @@ pub fn merged(first: &Nest, second: &Nest, delay: i64, frame: &Frame, means: &Me
         }
     }
     verdict.or(Verdict::Legal { assumed_apart: assumed })
+}
+
+/// Whether what stands for many classes says that all pairs of classes of two objects keep their order.
+fn hulls_are_kept(
+    first: &Nest,
+    second: &Nest,
+    (other, base): (Base, Base),
+    delay: i64,
+    overlap: Overlap,
+    frame: &Frame,
+    means: &Means<'_>,
+) -> bool {
+    let (own, others) = (first.hulls(other), second.hulls(base));
+    if overlap == Overlap::AssumedApart || (own.is_none() && others.is_none()) {
+        return false;
+    }
+    let of_first: Vec<&Representative> = own.map_or_else(|| first.of_base(other).collect(), Vec::from_iter);
+    let of_second: Vec<&Representative> =
+        others.map_or_else(|| second.of_base(base).collect(), Vec::from_iter);
+    let is_kept = |(a, b): (&Representative, &Representative)| {
+        !means.may_conflict(&a.class, &b.class) || order_kept(a, b, delay, overlap, frame, means).is_legal()
+    };
+    of_first.iter().all(|a| of_second.iter().all(|b| is_kept((a, b))))
 }
 
 /// Whether two trees touch nothing in common that one of them writes, so that they may change places. Pairs of arguments

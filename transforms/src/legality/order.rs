@@ -233,16 +233,15 @@ fn decided_apart<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> 
     let from = part.frame.depth as usize;
     let opposite = first.unsaid.iter().filter_map(|(what, map)| {
         let Unsaid::Condition(of, holds) = *what else { return None };
-        let other = (Unsaid::Condition(of, !holds), part.program.decided_inside(part.body, of) as usize);
-        let (_, others) = second.unsaid.iter().find(|(what, _)| *what == other.0)?;
-        Some((other.1, map, others))
+        let (_, others) = second.unsaid.iter().find(|(what, _)| *what == Unsaid::Condition(of, !holds))?;
+        Some((map, others))
     });
-    let Some((inside, map, others)) = opposite.min_by_key(|(inside, ..)| *inside) else {
+    let Some((map, others)) = opposite.min_by_key(|(map, others)| map.len().min(others.len())) else {
         return vec![Vec::new()];
     };
     let mut found = Vec::new();
     for apart in [Order::Less, Order::Greater] {
-        let pairs = map.iter().zip(others).take(inside).skip(from).map(|pair| (pair, false));
+        let pairs = map.iter().zip(others).skip(from).map(|pair| (pair, false));
         parted(pairs, apart, &mut found);
     }
     found.into_iter().map(|pairs| pairs.relations).collect()

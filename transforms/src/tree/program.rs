@@ -63,7 +63,7 @@ pub struct IfInfo {
     pub condition: Condition,
     /// What its regions run, if they have a block: the first if the condition holds, the second if not.
     pub bodies: [Option<Green>; 2],
-    /// The first `if` that the same decides.
+    /// The first `if` that the same decides, or that is known to hold for the same forms over the loops around.
     pub alike: IfId,
 }
 

@@ -15,6 +15,7 @@ use crate::analyses::Analyses;
 use crate::dependence::access::{Effects, Reader, Space};
 use crate::dependence::base::AliasMode;
 use crate::dependence::form::Form;
+use crate::dependence::form::condition::Condition;
 
 mod tie;
 
@@ -55,6 +56,7 @@ pub fn raise_by(
         identities: Vec::new(),
         extents: HashMap::new(),
         decisions: HashMap::new(),
+        conditions: HashMap::new(),
     };
     raise.program.root = raise.block(block, Place { parent: None, depth: 0, nesting: 0 });
     raise.program.surroundings = raise.reader.surroundings();
@@ -189,6 +191,8 @@ struct Raise<'a> {
     extents: HashMap<(Option<LoopId>, bool, LoopBounds), LoopId>,
     /// The first `if` with this decision.
     decisions: HashMap<Decision, IfId>,
+    /// The first `if` that holds for the same forms.
+    conditions: HashMap<Condition, IfId>,
 }
 
 impl<'a> Raise<'a> {
@@ -351,7 +355,12 @@ impl<'a> Raise<'a> {
             Some(self.yielding(op, block, side, place))
         });
         let of = IfId(self.program.ifs.len() as u32);
-        let alike = *self.decisions.entry(decision.clone()).or_insert(of);
+        let alike = match self.decisions.get(&decision) {
+            Some(alike) => *alike,
+            None if condition.outcome(true).exact => *self.conditions.entry(condition.clone()).or_insert(of),
+            None => of,
+        };
+        self.decisions.insert(decision.clone(), alike);
         self.program.ifs.push(IfInfo { op, decision, condition, bodies, alike });
         let map = self.identity(place.depth);
         self.forest.guards(If { of, map, bodies })

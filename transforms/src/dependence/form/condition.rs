@@ -17,7 +17,7 @@ use super::{Form, Forms, MAX_CHAIN, width};
 const MAX_CONSTRAINTS: usize = 16;
 
 /// One way a condition may come out.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Outcome {
     /// Forms that are not negative then.
     pub constraints: Vec<Form>,
@@ -26,7 +26,7 @@ pub struct Outcome {
 }
 
 /// What is known of a condition. See the [module](self).
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Condition {
     holds: Outcome,
     fails: Outcome,
