@@ -174,6 +174,10 @@ fn execute(
         objects.push(machine.memory.allocate_bytes(&buffer.bytes, buffer.align, ObjectKind::Argument)?);
     }
     machine::initialise_globals(machine, program, limits)?;
+    // What made the globals is no part of the call.
+    if let Some(trace) = &mut machine.trace {
+        trace.clear();
+    }
     machine.transfer.clear();
     machine.transfer.extend(arguments.data(&objects)?);
     machine.call(program, function, limits)?;

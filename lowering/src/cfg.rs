@@ -8,6 +8,7 @@
 //! | [`edit`] | changes of blocks that keep the analysis true |
 //! | [`loop_simplify`] | the pass that gives loops a preheader, one latch and exits of their own |
 //! | [`lcssa`] | the pass that lets values leave loops only as arguments of the blocks behind |
+//! | [`guards`] | branches that skip loops, induction variables and their bounds |
 //! | [`mod@scev`] | values as expressions over iterations, and how often loops run |
 //! | [`mod@print`] | loops, cycles and dominators as `opt` prints them |
 
@@ -20,6 +21,7 @@ use loomir_ir::{Block, Body, Diagnostic, Loc};
 
 pub(crate) mod branch;
 pub mod edit;
+pub mod guards;
 pub mod lcssa;
 pub mod loop_simplify;
 pub mod print;

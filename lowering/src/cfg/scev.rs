@@ -35,7 +35,6 @@ use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Block, Body, Op, Value};
 
 use super::Analysis;
-use behavior::Behavior;
 use exits::Counts;
 use expr::{Expr, ExprId, ExprType, Flags, Pool};
 use facts::Fact;
@@ -58,6 +57,8 @@ mod running;
 mod scope;
 mod values;
 
+pub use values::HeaderArgument;
+
 /// The expressions of a function, and the counts of its loops. See the [module](self).
 pub struct ScalarEvolution<'f> {
     function: &'f Body,
@@ -74,7 +75,8 @@ pub struct ScalarEvolution<'f> {
     proven: Memo<ExprId, Flags>,
     scoped: Memo<(ExprId, Option<LoopId>), ExprId>,
     entry_facts: Memo<LoopId, Rc<[Fact]>>,
-    behaviors: Memo<LoopId, Behavior>,
+    stopping: Memo<LoopId, bool>,
+    noticed: Memo<LoopId, bool>,
     loop_counts: Memo<LoopId, Rc<Counts>>,
     /// Values whose expressions are being found out.
     in_progress: HashMap<Value, ()>,
@@ -102,7 +104,8 @@ impl<'f> ScalarEvolution<'f> {
             proven: Memo::default(),
             scoped: Memo::default(),
             entry_facts: Memo::default(),
-            behaviors: Memo::default(),
+            stopping: Memo::default(),
+            noticed: Memo::default(),
             loop_counts: Memo::default(),
             in_progress: HashMap::new(),
             active: Vec::new(),
@@ -206,7 +209,8 @@ impl<'f> ScalarEvolution<'f> {
         self.proven.forget_provisional();
         self.scoped.forget_provisional();
         self.entry_facts.forget_provisional();
-        self.behaviors.forget_provisional();
+        self.stopping.forget_provisional();
+        self.noticed.forget_provisional();
         self.loop_counts.forget_provisional();
         self.nested = 0;
     }

@@ -3,6 +3,8 @@
 
 mod generated;
 mod opt;
+mod programs;
+mod random;
 
 mod watch;
 

@@ -9,6 +9,8 @@ use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Block, Body, Type, Value};
 use loomir_lowering::cfg::Analysis;
+use loomir_lowering::cfg::guards::{bounds, guard};
+use loomir_lowering::cfg::roles::Roles;
 use loomir_lowering::cfg::scev::ScalarEvolution;
 use loomir_lowering::cfg::scev::expr::{Expr, ExprId};
 
@@ -25,6 +27,10 @@ pub(crate) struct Watched {
     pub(crate) left: usize,
     /// Values seen from outside of a loop that was left.
     pub(crate) scoped: usize,
+    /// Loops with a guard that were entered.
+    pub(crate) guards: usize,
+    /// Decisions of latches with bounds.
+    pub(crate) bounds: usize,
 }
 
 /// How often a loop, by the number of its header, went around each time it was left.
@@ -37,6 +43,8 @@ impl Watched {
         self.exact += other.exact;
         self.left += other.left;
         self.scoped += other.scoped;
+        self.guards += other.guards;
+        self.bounds += other.bounds;
     }
 }
 
@@ -270,9 +278,11 @@ impl Watch<'_, '_> {
             entered = loops.get(of).parent;
             if loops.get(of).header() == to {
                 if loops.contains(of, from) {
+                    self.check_bounds(of, true)?;
                     *self.iterations.entry(of).or_default() += 1;
                 } else {
                     self.check_facts(of)?;
+                    self.check_guard(of)?;
                     self.iterations.insert(of, 0);
                 }
                 self.time += 1;
@@ -281,12 +291,41 @@ impl Watch<'_, '_> {
         Ok(())
     }
 
+    fn latch(&self, of: LoopId) -> Option<u32> {
+        Roles::of(self.analysis, of).latch()
+    }
+
     fn check_facts(&mut self, of: LoopId) -> Result<(), String> {
         for fact in self.scev.facts(of).iter() {
             if let (Some(a), Some(b)) = (self.evaluate(fact.a), self.evaluate(fact.b))
                 && !fact.predicate.holds(self.scev.width(fact.a), a, b)
             {
                 return Err(format!("{fact:?} does not hold of {a} and {b} where {of:?} is entered"));
+            }
+        }
+        Ok(())
+    }
+
+    /// A loop whose guard is known is entered where that says so.
+    fn check_guard(&mut self, of: LoopId) -> Result<(), String> {
+        let Some(guard) = guard(self.function, self.analysis, of) else { return Ok(()) };
+        self.done.guards += 1;
+        let condition = self.values.get(&guard.condition).map(|bits| *bits == 1);
+        if condition.is_some_and(|condition| condition != guard.enters_if) {
+            return Err(format!("{of:?} is entered against {guard:?}"));
+        }
+        Ok(())
+    }
+
+    /// The latch goes on as long as what comes next compares so.
+    fn check_bounds(&mut self, of: LoopId, goes_on: bool) -> Result<(), String> {
+        let Some(bounds) = bounds(self.scev, of) else { return Ok(()) };
+        let (next, last) = (self.values.get(&bounds.next), self.values.get(&bounds.last));
+        let width = self.scev.expr_type(bounds.next).map_or(64, |ty| ty.width());
+        if let (Some(predicate), Some(next), Some(last)) = (bounds.predicate, next, last) {
+            self.done.bounds += 1;
+            if predicate.holds(width, *next, *last) != goes_on {
+                return Err(format!("{of:?} goes on: {goes_on}, with {next} and {last}: {bounds:?}"));
             }
         }
         Ok(())
@@ -324,6 +363,9 @@ impl Watch<'_, '_> {
             }
             at_most(self, exit.limit.symbolic_max, "symbolic maximum of an exit")?;
             at_most(self, exit.limit.constant_max, "constant maximum of an exit")?;
+        }
+        if self.latch(of) == Some(from) {
+            self.check_bounds(of, false)?;
         }
         if let Some(trips) = self.scev.trip_count(of) {
             if let Some(said) = self.evaluate(trips).filter(|said| *said != count + 1) {

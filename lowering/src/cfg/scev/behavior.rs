@@ -7,34 +7,37 @@ use loomir_ir::graph::loops::LoopId;
 
 use super::ScalarEvolution;
 
-/// What a loop does besides counting.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Behavior {
-    /// An operation may not return, or something inside may run for ever.
-    pub(super) may_stop: bool,
-    /// Somebody else may notice that it runs: it calls, or touches memory that is volatile or shared.
-    pub(super) is_noticed: bool,
-}
-
 impl ScalarEvolution<'_> {
-    /// What a loop does besides counting. Linear in it.
-    pub(super) fn behavior(&mut self, of: LoopId) -> Behavior {
-        self.remembered(|this| &mut this.behaviors, of, |this| this.compute_behavior(of))
+    /// Whether an iteration of a loop may not come to its end: an operation may not return, or something inside may run for ever. Linear in the loop.
+    pub(super) fn may_stop(&mut self, of: LoopId) -> bool {
+        self.remembered(
+            |this| &mut this.stopping,
+            of,
+            |this| {
+                let analysis = this.analysis;
+                let own = analysis.loops().get(of);
+                let mut ops = own.nodes.iter().flat_map(|node| this.function.ops(analysis.block(*node)));
+                ops.any(|op| !this.goes_on(op))
+                    || this.has_other_cycle(of)
+                    || own
+                        .children
+                        .iter()
+                        .any(|inner| this.counts(*inner).exact.is_none() && !this.is_finite(*inner))
+            },
+        )
     }
 
-    fn compute_behavior(&mut self, of: LoopId) -> Behavior {
-        let mut behavior = Behavior::default();
-        let analysis = self.analysis;
-        let own = analysis.loops().get(of);
-        for node in &own.nodes {
-            for op in self.function.ops(analysis.block(*node)) {
-                behavior.may_stop |= !self.goes_on(op);
-                behavior.is_noticed |= self.is_noticed(op);
-            }
-        }
-        behavior.may_stop |=
-            self.has_other_cycle(of) || own.children.iter().any(|inner| self.counts(*inner).exact.is_none());
-        behavior
+    /// Whether somebody may notice that a loop runs: it calls, or touches memory that is volatile or shared. Linear in the loop.
+    fn may_be_noticed(&mut self, of: LoopId) -> bool {
+        self.remembered(
+            |this| &mut this.noticed,
+            of,
+            |this| {
+                let own = this.analysis.loops().get(of);
+                let mut ops = own.nodes.iter().flat_map(|node| this.function.ops(this.analysis.block(*node)));
+                ops.any(|op| this.is_noticed(op))
+            },
+        )
     }
 
     /// Whether there is a cycle in a loop that is no loop: an edge back to a block that does not dominate where it comes from.
@@ -83,7 +86,7 @@ impl ScalarEvolution<'_> {
         if root.attr("will_return").is_some() {
             return true;
         }
-        (self.must_progress || self.is_annotated(of)) && !self.behavior(of).is_noticed
+        (self.must_progress || self.is_annotated(of)) && !self.may_be_noticed(of)
     }
 
     /// Whether each branch back says that the loop makes progress.

@@ -200,7 +200,7 @@ impl ScalarEvolution<'_> {
             return self.exactly(of, zero);
         }
         let finite = is_only && self.is_finite(of);
-        let at = Setting { of, only: is_only && !self.behavior(of).may_stop, finite };
+        let at = Setting { of, only: is_only && !self.may_stop(of), finite };
         if self.function.is(branch, llvm::CondBrOp::DEF) {
             return self.condition_limit(self.function.operand(branch, 0), leaves[0], at, MAX_CONDITIONS);
         }
@@ -317,9 +317,33 @@ impl ScalarEvolution<'_> {
             (true, true) => self.fixed_limit(goes_on, x, y, at.of),
             (true, false) => self.while_limit(goes_on.swapped(), b, x, at),
             (false, true) => self.while_limit(goes_on, a, y, at),
-            // Two that move: if they keep their order the distance is one that does.
-            (false, false) => self.distance_limit(goes_on, x, y, at),
+            (false, false) if matches!(goes_on, Predicate::Eq | Predicate::Ne) => {
+                self.distance_limit(goes_on, x, y, at)
+            }
+            (false, false) => {
+                let first = self.farthest_limit(goes_on, a, y, at);
+                let second = self.farthest_limit(goes_on.swapped(), b, x, at);
+                self.either(first, second, false)
+            }
         }
+    }
+
+    /// It goes on while a value compares so with one that changes: so no longer than it does with the last number that one may be.
+    fn farthest_limit(&mut self, goes_on: Predicate, value: Value, other: ExprId, at: Setting) -> Limit {
+        let (width, range) = (self.width(other), self.range(other));
+        let bound = match goes_on {
+            Predicate::Slt | Predicate::Sle => range.signed.1 as u128,
+            Predicate::Sgt | Predicate::Sge => range.signed.0 as u128,
+            Predicate::Ult | Predicate::Ule => range.unsigned.1,
+            _ => range.unsigned.0,
+        };
+        let bound = self.constant(width, bound);
+        let at = Setting { only: false, finite: false, ..at };
+        let limit = self.while_limit(goes_on, value, bound, at);
+        if limit.never {
+            return Limit::default();
+        }
+        Limit { exact: None, ..limit }
     }
 
     /// Neither side changes: it goes on for ever or not at all.
@@ -336,9 +360,6 @@ impl ScalarEvolution<'_> {
 
     /// Two recurrences are equal where their distance is zero.
     fn distance_limit(&mut self, goes_on: Predicate, a: ExprId, b: ExprId, at: Setting) -> Limit {
-        if !matches!(goes_on, Predicate::Eq | Predicate::Ne) {
-            return Limit::default();
-        }
         let distance = self.minus(a, b);
         let zero = self.constant(self.width(distance), 0);
         match self.pool.get(distance) {
@@ -360,15 +381,45 @@ impl ScalarEvolution<'_> {
         }
         let Some(mut tested) = self.tested(value, at.of, 2) else {
             let id = self.expr(value);
-            return if self.is_available(id, at.of) {
-                self.fixed_limit(goes_on, id, bound, at.of)
-            } else {
-                Limit::default()
-            };
+            if self.is_available(id, at.of) {
+                return self.fixed_limit(goes_on, id, bound, at.of);
+            }
+            let is_until_zero = goes_on == Predicate::Ne && self.as_constant(bound) == Some(0);
+            return if is_until_zero { self.shifted_limit(value, at.of) } else { Limit::default() };
         };
         tested.start = self.ptr_to_int(tested.start);
         let bound = self.ptr_to_int(bound);
         self.count_while(goes_on, tested, bound, at)
+    }
+
+    /// It goes on while bits are left of what is shifted out to the right in each iteration.
+    fn shifted_limit(&mut self, value: Value, of: LoopId) -> Limit {
+        let header = self.analysis.block(self.analysis.loops().get(of).header());
+        let arguments: Vec<Value> = self.function.arguments(header).collect();
+        for argument in arguments {
+            let Some(own) =
+                self.header_argument(argument).filter(|own| argument == value || own.next == value)
+            else {
+                continue;
+            };
+            let Some(op) =
+                self.function.defining_op(own.next).filter(|op| self.function.is(*op, llvm::LShrOp::DEF))
+            else {
+                continue;
+            };
+            let by = self.number(self.function.operand(op, 1)).filter(|by| *by > 0);
+            let (Some(by), Some(ty)) = (by, self.expr_type(argument)) else { continue };
+            if self.function.operand(op, 0) == argument {
+                let most = self.constant(ty.width(), u128::from(ty.width()).div_ceil(by));
+                return Limit {
+                    exact: None,
+                    symbolic_max: Some(most),
+                    constant_max: Some(most),
+                    never: false,
+                };
+            }
+        }
+        Limit::default()
     }
 
     /// The recurrence a value is, with what does not wrap where it is used so that it must not be poison.

@@ -112,7 +112,7 @@ impl ScalarEvolution<'_> {
     }
 
     /// How a comparison of integers or addresses compares.
-    pub(super) fn predicate(&self, op: Op) -> Option<Predicate> {
+    pub fn predicate(&self, op: Op) -> Option<Predicate> {
         if !self.function.is(op, llvm::ICmpOp::DEF) {
             return None;
         }
@@ -125,17 +125,30 @@ impl ScalarEvolution<'_> {
     pub(super) fn narrowed(&mut self, id: ExprId, mut range: Range, inside: LoopId) -> Range {
         let width = self.width(id);
         for fact in self.facts(inside).iter() {
-            let (predicate, other) = if fact.a == id {
-                (fact.predicate, fact.b)
-            } else if fact.b == id {
-                (fact.predicate.swapped(), fact.a)
-            } else {
-                continue;
-            };
-            let other = self.range(other);
-            range = range.and(satisfying(predicate, range, other, width), width);
+            for (predicate, own, other) in
+                [(fact.predicate, fact.a, fact.b), (fact.predicate.swapped(), fact.b, fact.a)]
+            {
+                let Some(by) = self.constant_distance(own, id) else { continue };
+                // What is said of something moves with it.
+                let (known, other) = (self.range(own), self.range(other));
+                let said = known.and(satisfying(predicate, known, other, width), width);
+                range = range.and(said.moved(by, width), width);
+            }
         }
         range
+    }
+
+    /// How far one expression is from another, if that is a number.
+    fn constant_distance(&mut self, from: ExprId, to: ExprId) -> Option<u128> {
+        if from == to {
+            return Some(0);
+        }
+        let is_number = |id: &ExprId| self.as_constant(*id).is_some();
+        if self.type_of(from) != self.type_of(to) || [from, to].iter().any(is_number) {
+            return None;
+        }
+        let distance = self.minus(to, from);
+        self.as_constant(distance)
     }
 
     /// Whether a comparison holds, in a loop if one is given: by ranges, or because a guard in force says so.

@@ -7,6 +7,7 @@ use loomir_dialects::interp::integer::{mask, signed};
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Value, ValueDef};
+use loomir_transforms::simplify::operation::Predicate;
 
 use super::ScalarEvolution;
 use super::expr::{Cast, Expr, ExprId, MinMax};
@@ -55,6 +56,18 @@ impl Range {
             && (self.signed.0..=self.signed.1).contains(&number)
     }
 
+    /// Whether the last word is in it in the direction in which a comparison holds no more: the one that a step leads around the end from.
+    pub(crate) fn has_end(&self, predicate: Predicate, width: u32) -> bool {
+        let full = Range::full(width);
+        match predicate {
+            Predicate::Slt | Predicate::Sle => self.signed.1 == full.signed.1,
+            Predicate::Sgt | Predicate::Sge => self.signed.0 == full.signed.0,
+            Predicate::Ult | Predicate::Ule => self.unsigned.1 == full.unsigned.1,
+            Predicate::Ugt | Predicate::Uge => self.unsigned.0 == 0,
+            Predicate::Eq | Predicate::Ne => true,
+        }
+    }
+
     /// What is in both; the first, if that is nothing: then nothing runs.
     pub fn and(self, other: Range, width: u32) -> Range {
         let unsigned = (self.unsigned.0.max(other.unsigned.0), self.unsigned.1.min(other.unsigned.1));
@@ -71,6 +84,22 @@ impl Range {
             unsigned: (self.unsigned.0.min(other.unsigned.0), self.unsigned.1.max(other.unsigned.1)),
             signed: (self.signed.0.min(other.signed.0), self.signed.1.max(other.signed.1)),
         }
+    }
+
+    /// All words of it moved on by so many, around the end if need be.
+    pub(super) fn moved(self, by: u128, width: u32) -> Range {
+        let bits = |bits: u128| bits.wrapping_add(by) & mask(width);
+        let number = |number: i128| signed(width, bits(number as u128));
+        let mut range = Range::full(width);
+        let (unsigned, signed) =
+            ((bits(self.unsigned.0), bits(self.unsigned.1)), (number(self.signed.0), number(self.signed.1)));
+        if unsigned.0 <= unsigned.1 {
+            range.unsigned = unsigned;
+        }
+        if signed.0 <= signed.1 {
+            range.signed = signed;
+        }
+        range.consistent(width)
     }
 
     /// What one reading says of the other where all is on one side of the sign.

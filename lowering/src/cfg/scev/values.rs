@@ -31,10 +31,14 @@ enum Addend {
 }
 
 /// A header's argument with what enters and what comes back.
-pub(super) struct HeaderArgument {
-    pub(super) of: LoopId,
-    pub(super) start: Value,
-    pub(super) next: Value,
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HeaderArgument {
+    /// The loop.
+    pub of: LoopId,
+    /// What enters.
+    pub start: Value,
+    /// What comes back.
+    pub next: Value,
 }
 
 const MIN_MAX: [(&loomir_ir::OpDef, MinMax); 4] = [
@@ -176,7 +180,7 @@ impl ScalarEvolution<'_> {
     }
 
     /// What enters and comes back, if that is one value each.
-    pub(super) fn header_argument(&self, argument: Value) -> Option<HeaderArgument> {
+    pub fn header_argument(&self, argument: Value) -> Option<HeaderArgument> {
         let ValueDef::BlockArgument { block, index } = self.function.def(argument) else { return None };
         let node = self.analysis.number(block);
         let loops = self.analysis.loops();
@@ -467,12 +471,16 @@ impl ScalarEvolution<'_> {
             }
             // Low bits set, behind some that are not.
             let (zeros, end) = (by.trailing_zeros(), 128 - by.leading_zeros());
-            if by >> zeros == mask(end - zeros) && end < width {
+            if by >> zeros == mask(end - zeros) {
                 let divisor = self.constant(width, 1 << zeros);
                 let high = self.udiv(a, divisor);
                 let low = self.truncate(high, end - zeros);
                 let low = self.zero_extend(low, width);
-                return Some(self.mul(&[low, divisor]));
+                let kept = self.mul(&[low, divisor]);
+                if zeros > 0 {
+                    self.note(kept, Flags { nw: true, nuw: true, nsw: false });
+                }
+                return Some(kept);
             }
         }
         None
