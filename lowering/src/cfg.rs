@@ -10,6 +10,11 @@
 //! | [`lcssa`] | the pass that lets values leave loops only as arguments of the blocks behind |
 //! | [`guards`] | branches that skip loops, induction variables and their bounds |
 //! | [`mod@scev`] | values as expressions over iterations, and how often loops run |
+//! | [`loop_rotate`] | the pass that tests loops at their end, behind a guard |
+//! | [`fix_irreducible`] | the pass that gives cycles that are entered at several places a header |
+//! | [`unify_loop_exits`] | the pass that lets loops leave to one block |
+//! | [`loop_deletion`] | the pass that takes away loops that do nothing |
+//! | [`exit_folding`] | the pass that takes away ways out of loops that are never taken |
 //! | [`mod@print`] | loops, cycles and dominators as `opt` prints them |
 
 use hashbrown::HashMap;
@@ -17,19 +22,35 @@ use loomir_ir::graph::dominators::DominatorTree;
 use loomir_ir::graph::loops::{LoopForest, LoopId, NaturalLoop};
 use loomir_ir::graph::{ControlFlow, MutableDigraph};
 use loomir_ir::pass::Form;
-use loomir_ir::{Block, Body, Diagnostic, Loc};
+use loomir_ir::{Block, Body, Diagnostic, Loc, Op};
 
 pub(crate) mod branch;
+mod conditions;
 pub mod edit;
 pub mod guards;
+mod effects;
+pub mod exit_folding;
+pub mod fix_irreducible;
+mod hub;
 pub mod lcssa;
+pub mod loop_deletion;
+pub mod loop_rotate;
 pub mod loop_simplify;
 pub mod print;
 pub mod roles;
 pub mod scev;
+pub mod unify_loop_exits;
 
 /// The forms that functions can be brought into, each after those it needs.
-pub const FORMS: &[&Form] = &[&loop_simplify::FORM, &lcssa::FORM];
+pub const FORMS: &[&Form] = &[
+    &loop_simplify::FORM,
+    &lcssa::FORM,
+    &loop_rotate::FORM,
+    &fix_irreducible::FORM,
+    &unify_loop_exits::FORM,
+    &loop_deletion::FORM,
+    &exit_folding::FORM,
+];
 
 /// The blocks of a function, with their dominators and loops. Blocks are numbered in the order of the text, new ones behind all others; the number of a block that
 /// is erased goes with it.
@@ -88,6 +109,16 @@ impl Analysis {
     /// If it is none of the function's.
     pub fn number(&self, block: Block) -> u32 {
         self.numbers[&block]
+    }
+
+    /// The number of the block that an operation, or what it is in, stands in. Linear in how deep it nests.
+    pub fn number_at(&self, function: &Body, op: Op) -> Option<u32> {
+        let region = function.region(function.root(), 0);
+        let mut op = op;
+        while function.region_of(op)? != region {
+            op = function.parent_op(op)?;
+        }
+        self.numbers.get(&function.block_of(op)?).copied()
     }
 
     /// The branches between blocks.

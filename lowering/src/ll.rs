@@ -25,12 +25,13 @@ mod loops;
 mod read;
 mod write;
 
+pub(crate) use loops::ANNOTATION as LOOP_ANNOTATION;
 pub use read::{from_ll, is_ll};
 pub use write::to_ll;
 pub(crate) use write::{block_numbers, results};
 
 /// The attribute that keeps metadata as it was written: of a module its nodes and lists of nodes, of anything else what is attached to it.
-const METADATA: &str = "llvm.metadata";
+pub(crate) const METADATA: &str = "llvm.metadata";
 
 /// The table of comdat selectors, by the name MLIR's importer gives it.
 const COMDATS: &str = "__llvm_global_comdat";

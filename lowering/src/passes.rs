@@ -3,7 +3,9 @@
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::{Body, Diagnostics};
 
-use crate::cfg::{lcssa, loop_simplify};
+use crate::cfg::{
+    exit_folding, fix_irreducible, lcssa, loop_deletion, loop_rotate, loop_simplify, unify_loop_exits,
+};
 use crate::{convert_scf_to_cf, convert_to_llvm, lower_affine, lower_to_llvm};
 
 /// A pass that is a function without options.
@@ -59,5 +61,16 @@ const LOWER_TO_LLVM: PassInfo = PassInfo {
 };
 
 /// The passes of this crate.
-pub const PASSES: &[PassInfo] =
-    &[LOWER_AFFINE, SCF_TO_CF, TO_LLVM, LOWER_TO_LLVM, loop_simplify::PASS, lcssa::PASS];
+pub const PASSES: &[PassInfo] = &[
+    LOWER_AFFINE,
+    SCF_TO_CF,
+    TO_LLVM,
+    LOWER_TO_LLVM,
+    loop_simplify::PASS,
+    lcssa::PASS,
+    loop_rotate::PASS,
+    fix_irreducible::PASS,
+    unify_loop_exits::PASS,
+    loop_deletion::PASS,
+    exit_folding::PASS,
+];

@@ -5,6 +5,7 @@
 //! | `// RUN: fuse --alias=distinct --dependence=flat` | fuse all loops, as the command does; here `--alias=may` and `--fusion-profitability=always` are the default, and the result is judged once more as a whole |
 //! | `// RUN: opt PIPELINE` | run a pipeline |
 //! | `// RUN: check` | read and verify only |
+//! | `// RUN: print loops` | print the loops of functions of the `llvm` dialect, as `opt` does; or `cycles`, `domtree`, `scalar-evolution` |
 //! | `// CALL: kernel iota zeros @0` | after each run: call the function before and after; both must give the same |
 //! | `// CALL: kernel` | the same with generated arguments, shared buffers included |
 //! | `// -----` | what follows is a program of its own, for the same runs; a `// CALL:` above the first one is for it alone |
@@ -15,6 +16,7 @@
 use loomir::dialects::interp::Limits;
 use loomir::ir::text::{SPLIT_MARKER, split_source};
 use loomir::ir::{Body, Diagnostics};
+use loomir::lowering::cfg::{self, print::Printed};
 use loomir::{AliasMode, CostSource, FuseOptions, Profitability};
 
 use crate::behaviour::{Input, inputs, same_behaviour};
@@ -28,6 +30,7 @@ enum Command {
     /// As these options say.
     Fuse(Box<FuseOptions>),
     Opt(String),
+    Print(Printed),
 }
 
 /// A fixture's programs and what to do with them.
@@ -67,6 +70,12 @@ pub fn run(source: &str) -> Result<Outcome, String> {
             if i > 0 {
                 outcome.text += "// -----\n";
             }
+            if let Command::Print(what) = command {
+                let module = checker.read(&program.text).map_err(|errors| checker.lines(&errors))?;
+                let printed = cfg::print::print(&module, *what);
+                outcome.text += &printed.map_err(|errors| checker.lines(&errors))?;
+                continue;
+            }
             match transformed(&checker, command, &program.text) {
                 Ok((module, remarks)) => {
                     let printed = loomir::print(&module);
@@ -85,7 +94,7 @@ pub fn run(source: &str) -> Result<Outcome, String> {
 
 fn transformed(checker: &Checker, command: &Command, text: &str) -> Result<(Body, Diagnostics), Diagnostics> {
     match command {
-        Command::Check => Ok((checker.read(text)?, Diagnostics::new())),
+        Command::Check | Command::Print(_) => Ok((checker.read(text)?, Diagnostics::new())),
         Command::Opt(pipeline) => checker.transformed(pipeline, text),
         Command::Fuse(options) => {
             let mut module = checker.read(text)?;
@@ -158,6 +167,10 @@ fn command(words: &str) -> Option<Command> {
             }
             Some(Command::Fuse(Box::new(fuse)))
         }
+        ("print", "loops") => Some(Command::Print(Printed::Loops)),
+        ("print", "cycles") => Some(Command::Print(Printed::Cycles)),
+        ("print", "scalar-evolution") => Some(Command::Print(Printed::ScalarEvolution)),
+        ("print", "domtree") => Some(Command::Print(Printed::Dominators)),
         ("opt", pipeline) => Some(Command::Opt(pipeline.to_owned())),
         _ => None,
     }

@@ -4,12 +4,17 @@
 //! costs what it is long, not its square.
 
 use hashbrown::HashSet;
+use loomir_dialects::arith::constant::Numbers;
 use loomir_dialects::llvm;
 use loomir_ir::opdef::OPERAND_SEGMENTS;
-use loomir_ir::{Block, Body, Op, Type, Value};
+use loomir_ir::{Attr, Block, Body, Context, Loc, Op, OperationState, Type, Value};
 
 /// The attribute of a switch that says how many operands each case hands on.
 const CASE_SEGMENTS: &str = "case_operand_segments";
+/// The attribute of a switch with the values of its cases.
+const CASE_VALUES: &str = "case_values";
+/// The attribute of a latch's branch that says what is known of its loop.
+pub(crate) use crate::ll::LOOP_ANNOTATION;
 
 /// For each successor of a branch the operands that become its arguments. Linear.
 pub(crate) fn successor_operands(body: &Body, op: Op) -> Vec<Vec<Value>> {
@@ -82,4 +87,105 @@ pub(crate) fn change_operands(
         }
         set_successor_operands(body, *op, &operands);
     }
+}
+
+/// Where a branch goes, with what it hands on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Target {
+    pub(crate) block: Block,
+    pub(crate) operands: Vec<Value>,
+}
+
+/// The targets of a branch. Linear.
+pub(crate) fn targets(body: &Body, op: Op) -> Vec<Target> {
+    let blocks = body.successors(op);
+    let targets = blocks.zip(successor_operands(body, op));
+    targets.map(|(block, operands)| Target { block, operands }).collect()
+}
+
+/// The values of a switch's cases, as bits; the default has none.
+pub(crate) fn case_values(body: &Body, op: Op) -> Vec<u128> {
+    let values = body.attr(op, CASE_VALUES).and_then(|values| Numbers::of(body.ctx(), values));
+    match values {
+        Some(Numbers::Many(values)) => values,
+        Some(Numbers::One(value)) => vec![value; body.successors(op).len() - 1],
+        None => Vec::new(),
+    }
+}
+
+/// What the end of a block can be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Ending {
+    /// `llvm.unreachable`.
+    Unreachable,
+    /// `llvm.br`.
+    Branch(Target),
+    /// `llvm.cond_br`: where it goes if the condition is true, and if not.
+    Conditional(Value, [Target; 2]),
+    /// `llvm.switch`: the value, the default, and the cases.
+    Switch(Value, Target, Vec<(u128, Target)>),
+}
+
+/// Moves what is said of a loop from one branch to another; what was said there is kept if there is nothing to move.
+pub(crate) fn move_annotation(body: &mut Body, from: Op, to: Op) {
+    if let Some(annotation) = body.attr(from, LOOP_ANNOTATION) {
+        body.remove_attr(from, LOOP_ANNOTATION);
+        body.set_attr(to, LOOP_ANNOTATION, annotation);
+    }
+}
+
+/// Ends a block in place of what ends it, if anything does. Its place in the source stays, and what is said of a loop there, where that can be said.
+pub(crate) fn end_block(body: &mut Body, block: Block, ending: &Ending) -> Op {
+    let old = body.terminator(block);
+    let loc = old.map_or(Loc::UNKNOWN, |old| body.loc(old));
+    let annotation = old.and_then(|old| body.attr(old, LOOP_ANNOTATION));
+    if let Some(old) = old {
+        body.erase(old);
+    }
+    let ctx = body.ctx().clone();
+    let state = |def, operands: &[Value], successors: &[Block]| {
+        OperationState::of(&ctx, def, loc).operands(operands).successors(successors)
+    };
+    let mut state = match ending {
+        Ending::Unreachable => state(llvm::UnreachableOp::DEF, &[], &[]),
+        Ending::Branch(to) => state(llvm::BrOp::DEF, &to.operands, &[to.block]),
+        Ending::Conditional(condition, [yes, no]) => {
+            let operands = [&[*condition], &yes.operands[..], &no.operands[..]].concat();
+            let mut state = state(llvm::CondBrOp::DEF, &operands, &[yes.block, no.block]);
+            state.set_segments(&ctx, &[1, yes.operands.len() as i64, no.operands.len() as i64]);
+            state
+        }
+        Ending::Switch(value, default, cases) => {
+            let mut operands = vec![*value];
+            let all = || std::iter::once(default).chain(cases.iter().map(|(_, to)| to));
+            operands.extend(all().flat_map(|to| &to.operands));
+            let blocks: Vec<Block> = all().map(|to| to.block).collect();
+            let mut state = state(llvm::SwitchOp::DEF, &operands, &blocks);
+            let sizes: Vec<i64> = cases.iter().map(|(_, to)| to.operands.len() as i64).collect();
+            state.set_segments(&ctx, &[1, default.operands.len() as i64, sizes.iter().sum()]);
+            state.set_attr(&ctx, CASE_SEGMENTS, ctx.dense_ints_attr(Type::I32, &sizes));
+            let ty = body.value_type(*value);
+            if let Some(values) = elements(&ctx, ty, cases.iter().map(|(value, _)| *value).collect()) {
+                state.set_attr(&ctx, CASE_VALUES, values);
+            }
+            state
+        }
+    };
+    let can_say = matches!(ending, Ending::Branch(_) | Ending::Conditional(..));
+    if let Some(annotation) = annotation.filter(|_| can_say) {
+        state.set_attr(&ctx, LOOP_ANNOTATION, annotation);
+    }
+    state.set_defaults(&ctx);
+    let op = body.create(state);
+    body.append_op(block, op);
+    op
+}
+
+/// A vector constant of numbers; `None` for none at all.
+fn elements(ctx: &Context, ty: Type, values: Vec<u128>) -> Option<Attr> {
+    if values.is_empty() {
+        return None;
+    }
+    let shaped = ctx.vector_type(&[values.len() as i64], ty);
+    Numbers::Many(values).attr(ctx, shaped)
 }

@@ -6,11 +6,13 @@ use loomir_ir::graph::dominators::DominatorTree;
 use loomir_ir::graph::loops::{LoopForest, LoopId};
 use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Type, Value};
 
+use super::branch::{set_successor_operands, successor_operands};
 use super::{Analysis, Upkeep};
 
 impl Analysis {
-    /// Puts a new block on some of the edges into `to`, given by branch and number of the successor. It takes the arguments of `to` and hands them on, and stands behind
-    /// `after` in the text. There is an edge among them. Linear in the edges into `to`, and in how deep loops nest and dominators lie there.
+    /// Puts a new block on some of the edges into `to`, given by branch and number of the successor. It hands on what all of them hand, if that may be used in it and closed loops
+    /// stay closed, and has arguments for the rest. It stands behind `after` in the text. There is an edge among them. Linear in the edges into `to` and what they hand, and in how deep loops nest
+    /// and dominators lie there.
     pub fn insert_block(
         &mut self,
         function: &mut Body,
@@ -18,13 +20,37 @@ impl Analysis {
         to: Block,
         after: Block,
     ) -> Block {
-        let region = function.block_region(to);
-        let types: Vec<Type> = function.arguments(to).map(|argument| function.value_type(argument)).collect();
-        let block = function.create_block(region, Some(after), &types);
-        let arguments: Vec<Value> = function.arguments(block).collect();
+        // It is in a loop that it both comes from and leads back to.
+        let from: Vec<u32> = edges
+            .iter()
+            .filter_map(|(op, _)| function.block_of(*op))
+            .map(|block| self.number(block))
+            .collect();
+        let comes_from = |id: &LoopId| from.iter().any(|from| self.loops.contains(*id, *from));
+        let innermost = self.loops_around(self.number(to)).find(comes_from);
+        let same = self.handed_by_all(function, edges, to, innermost);
+        let arguments: Vec<Value> = function.arguments(to).collect();
+        let differing = arguments.iter().zip(&same).filter(|(_, same)| same.is_none());
+        let types: Vec<Type> = differing.map(|(argument, _)| function.value_type(*argument)).collect();
+        let block = function.create_block(function.block_region(to), Some(after), &types);
+        let mut own = function.arguments(block).collect::<Vec<_>>().into_iter();
+        let handed: Vec<Value> = same.iter().filter_map(|same| same.or_else(|| own.next())).collect();
         let mut builder = Builder::new(function, InsertPoint::End(block));
-        let state = builder.state(llvm::BrOp::DEF).operands(&arguments).successors(&[to]);
+        let state = builder.state(llvm::BrOp::DEF).operands(&handed).successors(&[to]);
         builder.insert(state);
+        if same.iter().any(Option::is_some) {
+            let on_edge: HashSet<(Op, usize)> = edges.iter().copied().collect();
+            let mut seen = HashSet::new();
+            for op in edges.iter().map(|(op, _)| *op).filter(|op| seen.insert(*op)) {
+                let mut operands = successor_operands(function, op);
+                let edges = operands.iter_mut().enumerate();
+                for (_, own) in edges.filter(|(index, _)| on_edge.contains(&(op, *index))) {
+                    let mut known = same.iter();
+                    own.retain(|_| known.next().is_some_and(Option::is_none));
+                }
+                set_successor_operands(function, op, &operands);
+            }
+        }
         let node = self.add_node(block);
         let to = self.number(to);
         for (branch, index) in edges {
@@ -39,14 +65,42 @@ impl Analysis {
             Upkeep::Later(is_stale) => *is_stale = true,
             _ => self.dominators.node_inserted(&self.graph, to),
         }
-        // It is in a loop that it both comes from and leads back to.
-        let mut around = self.loops_around(to);
-        let comes_from =
-            |id: &LoopId| self.graph.predecessors(node).iter().any(|from| self.loops.contains(*id, *from));
-        let innermost = around.find(comes_from);
-        drop(around);
         self.loops.insert(innermost);
         block
+    }
+
+    /// For each argument of `to` what all of some edges hand it, if they do the same and it may be handed on by a block in a loop. Nothing is looked at if there are branches with
+    /// many other edges: a switch is not to be written anew for each of its cases.
+    fn handed_by_all(
+        &self,
+        function: &Body,
+        edges: &[(Op, usize)],
+        to: Block,
+        innermost: Option<LoopId>,
+    ) -> Vec<Option<Value>> {
+        let all = edges.iter().map(|(op, _)| function.successors(*op).len()).sum::<usize>();
+        if all > 16 + 4 * edges.len() {
+            return vec![None; function.num_arguments(to)];
+        }
+        let may_leave = |value: &Value| {
+            let at = function.value_block(*value).map(|block| self.number(block));
+            let defining = at.and_then(|at| self.loops.innermost(at));
+            let mut around = std::iter::successors(innermost, |id| self.loops.get(*id).parent);
+            defining.is_none_or(|defining| around.any(|id| id == defining))
+        };
+        let mut handed: Vec<Option<Value>> = Vec::new();
+        for (place, (op, index)) in edges.iter().enumerate() {
+            let operands = successor_operands(function, *op).swap_remove(*index);
+            match place {
+                0 => handed = operands.into_iter().map(|value| Some(value).filter(may_leave)).collect(),
+                _ => {
+                    for (known, own) in handed.iter_mut().zip(operands) {
+                        *known = known.filter(|value| *value == own);
+                    }
+                }
+            }
+        }
+        handed
     }
 
     /// A number for a new block. Dominators and loops know nothing of it.
@@ -107,13 +161,29 @@ impl Analysis {
 
     /// Erases a block that nothing leads to, with what is in it.
     pub fn erase_block(&mut self, function: &mut Body, block: Block) {
+        self.forget(block);
+        function.erase_block(block);
+    }
+
+    /// Makes one block of two, the second of which is reached from the first alone, which leads nowhere else. What ends the second ends the first then. Linear in the second and the
+    /// edges out of it, but for what [`DominatorTree`] costs.
+    pub fn merge_blocks(&mut self, function: &mut Body, first: Block, second: Block) {
+        let Some(branch) = function.terminator(first) else { return };
+        let handed = successor_operands(function, branch).swap_remove(0);
+        function.erase(branch);
+        function.inline_block(second, first, None, &handed);
+        self.branch_changed(function, first);
+        self.forget(second);
+    }
+
+    /// Takes a block out that nothing leads to.
+    fn forget(&mut self, block: Block) {
         let node = self.number(block);
         for to in self.graph.successors(node).to_vec() {
             self.graph.remove_edge(node, to);
         }
         self.numbers.remove(&block);
         self.loops.remove(node);
-        function.erase_block(block);
     }
 
     /// Erases what nothing leads to any more, and finds loops anew: those that can't be reached are gone, and what was around them may be. Returns how many blocks went. Linear.

@@ -57,7 +57,7 @@ fn close(function: &mut Body, analysis: &Analysis, id: LoopId) -> usize {
     let branches = branches_into(function, blocks);
     change_operands(function, &branches, |function, op, to, operands| {
         let handed = arrivals.handed.get(&analysis.number(to));
-        let Some(from) = number_at(function, analysis, op) else { return };
+        let Some(from) = analysis.number_at(function, op) else { return };
         for value in handed.into_iter().flatten() {
             operands.push(match analysis.loops().contains(id, from) {
                 true => *value,
@@ -85,7 +85,7 @@ fn outside_uses(function: &Body, analysis: &Analysis, id: LoopId) -> Vec<Outside
     for node in own.filter(|node| analysis.loops().innermost(**node) == Some(id)) {
         for value in values_of(function, analysis.block(*node)) {
             for used in function.uses(value) {
-                let at = number_at(function, analysis, used.op);
+                let at = analysis.number_at(function, used.op);
                 if let Some(at) = at.filter(|at| !analysis.loops().contains(id, *at))
                     && !is_token(value)
                 {
@@ -100,16 +100,6 @@ fn outside_uses(function: &Body, analysis: &Analysis, id: LoopId) -> Vec<Outside
 /// What a block defines.
 fn values_of(function: &Body, block: Block) -> impl Iterator<Item = Value> + '_ {
     function.arguments(block).chain(function.ops(block).flat_map(|op| function.results(op)))
-}
-
-/// The number of the block that an operation, or what it is in, stands in.
-fn number_at(function: &Body, analysis: &Analysis, op: Op) -> Option<u32> {
-    let region = function.region(function.root(), 0);
-    let mut op = op;
-    while function.region_of(op)? != region {
-        op = function.parent_op(op)?;
-    }
-    Some(analysis.number(function.block_of(op)?))
 }
 
 /// Where what a loop defines arrives outside of it.

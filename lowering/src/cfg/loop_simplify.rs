@@ -12,13 +12,13 @@
 //! Never refuses: any branch of the dialect can be made to lead elsewhere. Linear in the blocks of each loop, so in the function times the depth of its nests.
 
 use hashbrown::HashSet;
-use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc, Op, Value};
 
-use super::branch::{branches_into, change_operands, successor_operands};
+use super::branch::{LOOP_ANNOTATION, branches_into, change_operands, successor_operands};
 use super::edit::{erase_unreachable, unreachable_blocks};
+use super::effects::is_convergent;
 use super::roles::Roles;
 use super::{Analysis, loops_out_of_form};
 
@@ -94,21 +94,18 @@ fn make_latch(function: &mut Body, analysis: &mut Analysis, id: LoopId, done: &m
 
 /// What is said of a loop stands at the branch of its latch.
 fn move_annotation(function: &mut Body, edges: &[(Op, usize)], latch: Block) {
-    let annotations: Vec<_> = edges.iter().map(|(op, _)| function.attr(*op, ANNOTATION)).collect();
+    let annotations: Vec<_> = edges.iter().map(|(op, _)| function.attr(*op, LOOP_ANNOTATION)).collect();
     let Some(annotation) = annotations[0].filter(|_| annotations.iter().all(|own| *own == annotations[0]))
     else {
         return;
     };
     for (op, _) in edges {
-        function.remove_attr(*op, ANNOTATION);
+        function.remove_attr(*op, LOOP_ANNOTATION);
     }
     if let Some(branch) = function.terminator(latch) {
-        function.set_attr(branch, ANNOTATION, annotation);
+        function.set_attr(branch, LOOP_ANNOTATION, annotation);
     }
 }
-
-/// The attribute of a latch's branch that says what is known of the loop.
-pub(super) const ANNOTATION: &str = "loop_annotation";
 
 fn make_exits(function: &mut Body, analysis: &mut Analysis, id: LoopId, done: &mut Simplified) {
     for exit in Roles::of(analysis, id).exits {
@@ -222,8 +219,7 @@ fn reaching(analysis: &Analysis, header: u32, from: Vec<u32>) -> Vec<u32> {
 
 fn has_convergent_call(function: &Body, analysis: &Analysis, id: LoopId) -> bool {
     let nodes = analysis.loops().get(id).nodes.iter();
-    let mut ops = nodes.flat_map(|node| function.ops(analysis.block(*node)));
-    ops.any(|op| function.is(op, llvm::CallOp::DEF) && function.attr(op, "convergent").is_some())
+    nodes.flat_map(|node| function.ops(analysis.block(*node))).any(|op| is_convergent(function, op))
 }
 
 fn is_inside(analysis: &Analysis, id: LoopId, block: Block) -> bool {

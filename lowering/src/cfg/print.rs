@@ -9,10 +9,11 @@ use loomir_dialects::llvm;
 use loomir_ir::graph::ControlFlow;
 use loomir_ir::graph::cycles::{Cycle, CycleForest, CycleId};
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::{Body, Diagnostics, OpRef};
+use loomir_ir::{Attr, AttrKind, Body, Diagnostics, OpRef};
 
+use super::effects::touches_memory;
 use super::{Analysis, scev};
-use crate::ll::block_numbers;
+use crate::ll::{LOOP_ANNOTATION, METADATA, block_numbers};
 
 /// What can be printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +49,7 @@ pub fn print(module: &Body, what: Printed) -> Result<String, Diagnostics> {
 
 /// A function with what is known of it and the numbers of its blocks.
 struct Printer<'f> {
+    function: &'f Body,
     flow: ControlFlow,
     analysis: &'f Analysis,
     /// By the number of the block in the graph.
@@ -62,7 +64,7 @@ fn print_function(function: &Body, what: Printed, text: &mut String) {
     let names = flow.blocks().iter().map(|block| numbers[block.index()]).collect();
     let name = OpRef::new(function, function.root()).attr("sym_name");
     let name = name.and_then(|name| name.as_str(function.ctx())).unwrap_or_default();
-    let mut printer = Printer { flow, analysis: &analysis, names, text };
+    let mut printer = Printer { function, flow, analysis: &analysis, names, text };
     match what {
         Printed::Loops => printer.loops(name),
         Printed::Cycles => printer.cycles(name),
@@ -84,7 +86,8 @@ impl Printer<'_> {
     fn one_loop(&mut self, id: LoopId) {
         let own = self.analysis.loops.get(id);
         let indent = 4 * (own.depth as usize - 1);
-        let _ = write!(self.text, "{:indent$}Loop at depth {} containing: ", "", own.depth);
+        let parallel = if self.is_parallel(id) { "Parallel " } else { "" };
+        let _ = write!(self.text, "{:indent$}{parallel}Loop at depth {} containing: ", "", own.depth);
         for (index, node) in own.nodes.iter().enumerate() {
             let _ = write!(self.text, "{}%{}", if index == 0 { "" } else { "," }, self.names[*node as usize]);
             let successors = self.flow.graph().successors(*node);
@@ -99,6 +102,27 @@ impl Printer<'_> {
             }
         }
         self.text.push('\n');
+    }
+
+    /// Whether `opt` calls a loop parallel: the same is said of it at all its latches, and nothing in it touches memory. (Accesses could also say that they are parallel,
+    /// which is kept as metadata that nothing here reads.)
+    fn is_parallel(&self, id: LoopId) -> bool {
+        let own = self.analysis.loops.get(id);
+        let latches =
+            own.nodes.iter().filter(|node| self.flow.graph().successors(**node).contains(&own.header()));
+        let said = latches.map(|latch| {
+            let branch = self.function.terminator(self.flow.block(*latch))?;
+            let metadata = self.function.attr(branch, METADATA);
+            let kept = metadata.and_then(|all| match all.kind(self.function.ctx()) {
+                AttrKind::Dictionary(all) => all.get(self.function.ctx(), "llvm.loop"),
+                _ => None,
+            });
+            self.function.attr(branch, LOOP_ANNOTATION).or(kept)
+        });
+        let said: Vec<Option<Attr>> = said.collect();
+        let ops = own.nodes.iter().flat_map(|node| self.function.ops(self.flow.block(*node)));
+        said.iter().all(|own| own.is_some() && *own == said[0])
+            && !ops.into_iter().any(|op| touches_memory(self.function, op))
     }
 
     fn cycles(&mut self, function: &str) {

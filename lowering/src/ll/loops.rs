@@ -7,7 +7,7 @@
 use std::fmt::Write;
 
 /// The name of the attribute.
-pub(super) const ANNOTATION: &str = "loop_annotation";
+pub(crate) const ANNOTATION: &str = "loop_annotation";
 
 /// How a property's value is written in the text, and what it is in the attribute.
 #[derive(Clone, Copy)]

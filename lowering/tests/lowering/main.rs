@@ -5,6 +5,7 @@
 mod agree;
 mod errors;
 mod fixture;
+mod forms;
 mod ll;
 mod lli;
 mod programs;

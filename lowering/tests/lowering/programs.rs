@@ -17,7 +17,7 @@ use crate::fixture::context;
 use crate::llvm;
 
 /// The levels each program is translated at.
-const LEVELS: &[&str] = &["-O0", "-O1", "-O2"];
+pub(crate) const LEVELS: &[&str] = &["-O0", "-O1", "-O2"];
 
 /// Programs whose form in MLIR only Loomir reads: cases of a switch beyond 64 bits, which `mlir-opt` prints but doesn't read.
 const NOT_READ_BY_MLIR: &[&str] = &["int128.c"];
@@ -108,7 +108,7 @@ fn check(llvm: &Path, program: &Path) -> Result<(), String> {
 }
 
 /// The first lines that two texts differ in.
-fn same(first: &str, second: &str) -> Result<(), String> {
+pub(crate) fn same(first: &str, second: &str) -> Result<(), String> {
     let pair = first.lines().zip(second.lines()).find(|(first, second)| first != second);
     match pair {
         Some((first, second)) => Err(format!("\n{first}\n{second}")),

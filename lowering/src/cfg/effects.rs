@@ -1,0 +1,43 @@
+//! What operations do besides making values, as far as loops care.
+
+use loomir_dialects::interfaces::{EffectKind, MemoryEffects, Resource};
+use loomir_ir::opdef::Trait;
+use loomir_ir::{Body, Op};
+
+/// Whether an operation may run where it didn't, or not where it did: it makes values and can't be undefined.
+pub(super) fn is_speculatable(function: &Body, op: Op) -> bool {
+    function.has_trait(op, Trait::Pure) && !function.has_trait(op, Trait::Terminator)
+}
+
+/// Whether anybody could see that an operation ran, but for its results and for how long it took. What it does where it is undefined can't be seen.
+pub(super) fn is_seen(function: &Body, op: Op) -> bool {
+    if function.has_trait(op, Trait::Pure) {
+        return false;
+    }
+    let Some(effects) = function.info(op).interface::<dyn MemoryEffects>() else { return true };
+    let op = function.op_ref(op);
+    let is_harmless = |kind, on| match kind {
+        EffectKind::Read => on != Resource::World,
+        EffectKind::Allocate => true,
+        EffectKind::Write | EffectKind::Free => false,
+    };
+    effects.may_not_return(op)
+        || !effects.effects(op).iter().all(|effect| is_harmless(effect.kind, effect.on))
+}
+
+/// Whether threads come to an operation together: control flow must not be changed around it, and there must be one of it.
+pub(super) fn is_convergent(function: &Body, op: Op) -> bool {
+    function.attr(op, "convergent").is_some()
+}
+
+/// Whether an operation reads or writes memory, or may.
+pub(super) fn touches_memory(function: &Body, op: Op) -> bool {
+    if function.has_trait(op, Trait::Pure) || function.has_trait(op, Trait::Terminator) {
+        return false;
+    }
+    let effects = function.info(op).interface::<dyn MemoryEffects>();
+    effects.is_none_or(|model| {
+        let effects = model.effects(function.op_ref(op));
+        effects.iter().any(|effect| effect.kind != EffectKind::Allocate)
+    })
+}

@@ -1,0 +1,127 @@
+//! Irreducible cycles made loops: a cycle that is entered at several places gets one block that it is entered through.
+//!
+//! The new block is on every edge from outside to an entry and on every edge to the entry that is the cycle's [header](CycleForest), wherever that comes from; it is told
+//! where to go on. It dominates the cycle then and all of it leads back there, so the cycle is a natural loop whose header it is. Edges inside the cycle to other entries stay:
+//! cycles in it keep their entries. A natural loop with the header of the cycle becomes part of the new loop. Cycles are taken from the outside in, since fixing one changes what enters those in it, but not
+//! what they are.
+//!
+//! No value has to be followed: what dominates a block of the cycle and is used there is outside of it, before every way in, or in the cycle behind the entry it is used
+//! behind. Arguments of the entries go through the new block ([`hub`](super::hub)).
+//!
+//! Blocks that nothing leads to go first. Linear in blocks and edges times the depth of nests, but for what dominators cost, which are found anew once.
+
+use hashbrown::HashSet;
+use loomir_ir::graph::ControlFlow;
+use loomir_ir::graph::cycles::{CycleForest, CycleId};
+use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::{Body, Diagnostic, Diagnostics, Loc, Op};
+
+use super::Analysis;
+use super::edit::erase_unreachable;
+use super::hub::{by_branch, lead_through_hub, part_edges};
+
+/// Gives every irreducible cycle of a function a header. The analysis that is returned holds for what the function is then; with it how many cycles that were.
+pub fn fix_irreducible(function: &mut Body, checks: bool) -> (Analysis, usize) {
+    erase_unreachable(function);
+    let mut analysis = Analysis::of(function).checked(checks);
+    let cycles = cycles_of(function);
+    let mut fixed = 0;
+    let mut pending: Vec<CycleId> = cycles.top().to_vec();
+    analysis.put_off();
+    while let Some(id) = pending.pop() {
+        pending.extend(&cycles.get(id).children);
+        if !cycles.get(id).is_reducible() {
+            fix(function, &mut analysis, &cycles, id);
+            fixed += 1;
+            analysis.step(function, NAME);
+        }
+    }
+    analysis.finish(function, NAME);
+    (analysis, fixed)
+}
+
+fn cycles_of(function: &Body) -> CycleForest {
+    let flow = ControlFlow::of(function, function.region(function.root(), 0));
+    CycleForest::new(flow.graph(), flow.reversed(), 0)
+}
+
+fn fix(function: &mut Body, analysis: &mut Analysis, cycles: &CycleForest, id: CycleId) {
+    let cycle = cycles.get(id);
+    let header = cycle.header();
+    let own: HashSet<u32> = cycle.nodes.iter().copied().collect();
+    let mut edges: Vec<(Op, usize)> = Vec::new();
+    for entry in &cycle.entries {
+        let is_redirected = |edge: &(Op, usize)| {
+            let from = function.block_of(edge.0).map(|block| analysis.number(block));
+            from.is_some_and(|from| *entry == header || !own.contains(&from))
+        };
+        edges.extend(function.predecessor_edges(analysis.block(*entry)).filter(is_redirected));
+    }
+    let mut parted = Vec::new();
+    // Blocks that the parting of edges makes inside the cycle.
+    let mut inner = Vec::new();
+    for (op, indices) in by_branch(edges) {
+        let is_inside = function.block_of(op).is_some_and(|block| own.contains(&analysis.number(block)));
+        let made = analysis.graph().len() as u32;
+        parted.extend(part_edges(function, analysis, op, &indices));
+        if is_inside {
+            inner.extend(made..analysis.graph().len() as u32);
+        }
+    }
+    // The loops around the cycle have other headers.
+    let parent = analysis.loops_around(header).find(|id| analysis.loops().get(*id).header() != header);
+    let Some(after) = parted.last().and_then(|(op, _)| function.block_of(*op)) else { return };
+    let hub = lead_through_hub(function, analysis, &parted, after, parent);
+    let mut nodes = vec![analysis.number(hub)];
+    nodes.extend(&cycle.nodes);
+    nodes.extend(inner);
+    analysis.loops_mut().enclose(parent, nodes, header);
+}
+
+const NAME: &str = "fix-irreducible";
+
+/// The form: every cycle is a natural loop.
+pub static FORM: Form = Form { name: NAME, check, make: || Box::new(FixIrreducible) };
+
+fn check(function: &Body) -> Result<(), Diagnostic> {
+    let flow = ControlFlow::of(function, function.region(function.root(), 0));
+    match cycles_of(function).iter().find(|(_, cycle)| !cycle.is_reducible()) {
+        None => Ok(()),
+        Some((_, cycle)) => {
+            let place = |node: u32| {
+                let first = function.first_op(flow.block(node));
+                first.map_or(Loc::UNKNOWN, |op| function.loc(op))
+            };
+            let error =
+                Diagnostic::error(place(cycle.entries[0]), "a cycle is entered here, and at another place");
+            Err(error.note(place(cycle.entries[1]), "it is entered here too"))
+        }
+    }
+}
+
+/// The pass `fix-irreducible` on `llvm.func`.
+pub const PASS: PassInfo = PassInfo {
+    name: NAME,
+    anchor: Some("llvm.func"),
+    summary: "Give cycles that are entered at several places a header",
+    options: &[],
+    make: |_| Ok(Box::new(FixIrreducible)),
+};
+
+struct FixIrreducible;
+
+impl Pass for FixIrreducible {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn makes(&self) -> &[&'static Form] {
+        const { &[&FORM] }
+    }
+
+    fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        let (_, fixed) = fix_irreducible(body, cx.checks);
+        cx.count("Cycles fixed", fixed as u64);
+        Ok(())
+    }
+}

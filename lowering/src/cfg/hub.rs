@@ -1,0 +1,204 @@
+//! A block that edges go through on their way: it is told where each wants to go, and goes there.
+//!
+//! The block has an argument for the way (a truth value for two targets, a number for more) and, for what the targets get, as many of each type as one of them needs:
+//! they are never entered at the same time. An edge hands on what its own target gets and poison for the rest. So a hub for many edges to many targets costs the edges
+//! times the arguments of one target, not of all.
+
+use hashbrown::HashMap;
+use loomir_dialects::llvm;
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Type, Value};
+
+use super::Analysis;
+use super::branch::{Ending, Target, change_operands, end_block, successor_operands};
+
+/// Lets edges, given by branch and number of the successor, lead through a new block, which is in `innermost` and the loops around it and stands behind `after`. Edges of one branch have one target
+/// and hand on the same. What becomes of loops is the caller's to say. Linear in the operands that the edges have then, but for what dominators cost.
+pub(super) fn lead_through_hub(
+    function: &mut Body,
+    analysis: &mut Analysis,
+    edges: &[(Op, usize)],
+    after: Block,
+    innermost: Option<LoopId>,
+) -> Block {
+    let mut targets: Vec<Block> = Vec::new();
+    let mut ways: HashMap<Block, usize> = HashMap::new();
+    for (op, index) in edges {
+        if let Some(to) = function.successors(*op).nth(*index) {
+            ways.entry(to).or_insert_with(|| {
+                targets.push(to);
+                targets.len() - 1
+            });
+        }
+    }
+    let mut places = Places::default();
+    let places_of: Vec<Vec<usize>> = targets.iter().map(|to| places.of(function, *to)).collect();
+    let selector = if targets.len() == 2 { Type::I1 } else { Type::I32 };
+    let mut constants = Constants::new(function, selector, targets.len(), &places.types);
+    let types: Vec<Type> = [selector].iter().chain(&places.types).copied().collect();
+    let hub = analysis.new_block(function, &types, after, innermost);
+    let arguments: Vec<Value> = function.arguments(hub).collect();
+    let onward = |way: usize| {
+        let operands = places_of[way].iter().map(|place| arguments[place + 1]).collect();
+        Target { block: targets[way], operands }
+    };
+    end_block(function, hub, &dispatch(arguments[0], targets.len(), onward));
+    analysis.branch_changed(function, hub);
+    let mut branches: Vec<Op> = Vec::new();
+    for (op, index) in edges {
+        let Some(way) = function.successors(*op).nth(*index).and_then(|to| ways.get(&to)).copied() else {
+            continue;
+        };
+        if branches.last() != Some(op) {
+            branches.push(*op);
+        }
+        function.set_successor(*op, *index, hub);
+        constants.ways.insert(*op, way);
+    }
+    change_operands(function, &branches, |_, op, to, operands| {
+        if to == hub {
+            let way = constants.ways[&op];
+            let mut handed: Vec<Value> = constants.poison.clone();
+            for (place, value) in places_of[way].iter().zip(operands.iter()) {
+                handed[*place] = *value;
+            }
+            handed.insert(0, constants.selectors[way]);
+            *operands = handed;
+        }
+    });
+    for op in branches {
+        if let Some(block) = function.block_of(op) {
+            analysis.branch_changed(function, block);
+        }
+    }
+    hub
+}
+
+/// Which of `count` ways a selector means.
+fn dispatch(selector: Value, count: usize, onward: impl Fn(usize) -> Target) -> Ending {
+    match count {
+        1 => Ending::Branch(onward(0)),
+        2 => Ending::Conditional(selector, [onward(0), onward(1)]),
+        _ => {
+            let cases = (0..count - 1).map(|way| (way as u128, onward(way))).collect();
+            Ending::Switch(selector, onward(count - 1), cases)
+        }
+    }
+}
+
+/// Places for arguments, which targets share.
+#[derive(Default)]
+struct Places {
+    types: Vec<Type>,
+    of_type: HashMap<Type, Vec<usize>>,
+}
+
+impl Places {
+    /// A place for each argument of a target.
+    fn of(&mut self, function: &Body, target: Block) -> Vec<usize> {
+        let mut taken: HashMap<Type, usize> = HashMap::new();
+        let mut places = Vec::new();
+        for argument in function.arguments(target) {
+            let ty = function.value_type(argument);
+            let own = self.of_type.entry(ty).or_default();
+            let taken = taken.entry(ty).or_default();
+            if *taken == own.len() {
+                own.push(self.types.len());
+                self.types.push(ty);
+            }
+            places.push(own[*taken]);
+            *taken += 1;
+        }
+        places
+    }
+}
+
+/// What branches hand on besides what the targets get, made at the start of the function.
+struct Constants {
+    /// By way.
+    selectors: Vec<Value>,
+    /// By place.
+    poison: Vec<Value>,
+    /// The way of each branch.
+    ways: HashMap<Op, usize>,
+}
+
+impl Constants {
+    fn new(function: &mut Body, selector: Type, count: usize, types: &[Type]) -> Constants {
+        let region = function.region(function.root(), 0);
+        let mut poisons: HashMap<Type, Value> = HashMap::new();
+        let entry = function.entry_block(region).expect("a function with branches has blocks");
+        let mut builder = Builder::new(function, InsertPoint::Start(entry));
+        let ctx = builder.ctx();
+        let mut constant = |way: usize| {
+            // The first of two ways is the one of a condition that is true.
+            let value = match selector {
+                Type::I1 => ctx.bool_attr(way == 0),
+                _ => ctx.int_attr(selector, way as i128),
+            };
+            let state = builder.state(llvm::ConstantOp::DEF).results(&[selector]).attr(&ctx, "value", value);
+            builder.value(state)
+        };
+        let selectors = (0..count).map(&mut constant).collect();
+        let mut poison = |ty: &Type| {
+            *poisons.entry(*ty).or_insert_with(|| {
+                let state = builder.state(llvm::PoisonOp::DEF).results(&[*ty]);
+                builder.value(state)
+            })
+        };
+        let poison = types.iter().map(&mut poison).collect();
+        Constants { selectors, poison, ways: HashMap::new() }
+    }
+}
+
+/// Lets edges of a branch that leads on in several ways, given by number of the successor, go through blocks of their own, one for each target. Each then is the only edge of
+/// a branch. Returns these edges.
+pub(super) fn part_edges(
+    function: &mut Body,
+    analysis: &mut Analysis,
+    branch: Op,
+    edges: &[usize],
+) -> Vec<(Op, usize)> {
+    if let [only] = edges[..] {
+        return vec![(branch, only)];
+    }
+    let Some(from) = function.block_of(branch) else { return Vec::new() };
+    let mut of_target: Vec<(Block, Vec<(Op, usize)>)> = Vec::new();
+    let mut places: HashMap<Block, usize> = HashMap::new();
+    let successors: Vec<Block> = function.successors(branch).collect();
+    for index in edges {
+        let to = successors[*index];
+        let place = *places.entry(to).or_insert(of_target.len());
+        if place == of_target.len() {
+            of_target.push((to, Vec::new()));
+        }
+        of_target[place].1.push((branch, *index));
+    }
+    let mut parted = Vec::new();
+    for (to, edges) in of_target {
+        let block = analysis.insert_block(function, &edges, to, from);
+        parted.extend(function.terminator(block).map(|op| (op, 0)));
+    }
+    parted
+}
+
+/// Whether edges of a branch have one target and hand it the same.
+pub(super) fn are_one(function: &Body, branch: Op, edges: &[usize]) -> bool {
+    let blocks: Vec<Block> = function.successors(branch).collect();
+    let operands = successor_operands(function, branch);
+    edges.windows(2).all(|pair| blocks[pair[0]] == blocks[pair[1]] && operands[pair[0]] == operands[pair[1]])
+}
+
+/// Edges of one branch together, by number of the successor; in the order in which they stand first.
+pub(super) fn by_branch(edges: Vec<(Op, usize)>) -> Vec<(Op, Vec<usize>)> {
+    let mut places: HashMap<Op, usize> = HashMap::new();
+    let mut groups: Vec<(Op, Vec<usize>)> = Vec::new();
+    for (op, index) in edges {
+        let place = *places.entry(op).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some((_, own)) => own.push(index),
+            None => groups.push((op, vec![index])),
+        }
+    }
+    groups
+}

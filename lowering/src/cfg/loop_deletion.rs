@@ -1,0 +1,257 @@
+//! Loops that do nothing, taken away.
+//!
+//! A loop goes if nobody could tell that it ran: nothing in it has an effect, it leaves to one block, what it hands out there is from before it, and it ends. That it ends may be
+//! proved by a count ([`Finite`]), or taken for granted where the program says that every loop makes progress: by what is said at the branch of its latch
+//! (`mustProgress`), of it and the loops in it, or of the function (`mustprogress`, `willreturn`). A loop without a way out of which that is said is undefined behaviour,
+//! and so is getting there.
+//!
+//! Loops are in loop-simplify form and closed, and are so afterwards. All that can go go at once, outer loops with those in them; what that makes of other values may let a loop around go,
+//! so that is looked at again: as often as loops nest, and each time is linear times the depth of nests.
+
+use hashbrown::HashSet;
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::text::attr_to_string;
+use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Value};
+
+use super::branch::{Ending, LOOP_ANNOTATION, Target, end_block, set_successor_operands, successor_operands};
+use super::effects::is_seen;
+use super::roles::Roles;
+use super::{Analysis, lcssa, loop_simplify, loops_out_of_form};
+
+/// Says of loops that they end.
+pub trait Finite {
+    /// Whether a loop is left, or the behaviour is undefined, however it is entered. That of the loops in it is asked separately.
+    fn is_finite(&self, function: &Body, analysis: &Analysis, id: LoopId) -> bool;
+}
+
+/// Knows nothing.
+struct Unknown;
+
+impl Finite for Unknown {
+    fn is_finite(&self, _: &Body, _: &Analysis, _: LoopId) -> bool {
+        false
+    }
+}
+
+/// Takes the loops of a function, in loop-simplify form and closed, away that do nothing. Returns how many, those in others not counted.
+pub fn delete_loops(function: &mut Body, analysis: &mut Analysis, finite: &dyn Finite) -> usize {
+    let mut deleted = 0;
+    loop {
+        let found = idle(function, analysis, finite);
+        if found.is_empty() {
+            analysis.finish(function, NAME);
+            return deleted;
+        }
+        deleted += found.len();
+        analysis.put_off();
+        let exits: Vec<Block> = found.iter().filter_map(|idle| Some(idle.exit.as_ref()?.block)).collect();
+        for idle in found {
+            let ending = match idle.exit {
+                Some(to) => Ending::Branch(to),
+                None => Ending::Unreachable,
+            };
+            end_block(function, idle.preheader, &ending);
+            analysis.branch_changed(function, idle.preheader);
+        }
+        analysis.prune(function);
+        fold_arguments(function, analysis, &exits);
+        analysis.settle();
+        analysis.step(function, NAME);
+    }
+}
+
+/// A loop that does nothing.
+struct Idle {
+    preheader: Block,
+    /// Where it leads, with what it hands out.
+    exit: Option<Target>,
+}
+
+/// The loops that do nothing, but those in them.
+fn idle(function: &Body, analysis: &Analysis, finite: &dyn Finite) -> Vec<Idle> {
+    let seen = Seen::of(function, analysis);
+    let mut found = Vec::new();
+    let mut pending = analysis.loops().top().to_vec();
+    while let Some(id) = pending.pop() {
+        match idle_loop(function, analysis, finite, &seen, id) {
+            Some(idle) => found.push(idle),
+            None => pending.extend(&analysis.loops().get(id).children),
+        }
+    }
+    found
+}
+
+fn idle_loop(
+    function: &Body,
+    analysis: &Analysis,
+    finite: &dyn Finite,
+    seen: &Seen,
+    id: LoopId,
+) -> Option<Idle> {
+    let roles = Roles::of(analysis, id);
+    let preheader = analysis.block(roles.preheader?);
+    if analysis.loops().get(id).nodes.iter().any(|node| seen.blocks.contains(node)) {
+        return None;
+    }
+    let ends =
+        |id: LoopId| makes_progress(function, analysis, id) || finite.is_finite(function, analysis, id);
+    let all_end = || {
+        let mut pending = vec![id];
+        while let Some(id) = pending.pop() {
+            if !ends(id) {
+                return false;
+            }
+            pending.extend(&analysis.loops().get(id).children);
+        }
+        // A cycle that is no loop has nothing that could be said of it.
+        !analysis.loops().get(id).nodes.iter().any(|node| seen.irreducible.contains(node))
+    };
+    if !seen.function_returns && !all_end() {
+        return None;
+    }
+    let [exit] = roles.exits[..] else {
+        return roles.exits.is_empty().then_some(Idle { preheader, exit: None });
+    };
+    let block = analysis.block(exit);
+    let mut edges = function.predecessor_edges(block);
+    let handed = |(op, index)| successor_operands(function, op).swap_remove(index);
+    let operands: Vec<Value> = handed(edges.next()?);
+    let is_before = |value: &Value| {
+        let at = function.value_block(*value).map(|block| analysis.number(block));
+        at.is_some_and(|at| !analysis.loops().contains(id, at))
+    };
+    let is_same = edges.all(|edge| handed(edge) == operands) && operands.iter().all(is_before);
+    is_same.then_some(Idle { preheader, exit: Some(Target { block, operands }) })
+}
+
+/// What is known of the blocks of a function.
+struct Seen {
+    /// Every loop makes progress, the function says.
+    function_returns: bool,
+    /// The blocks in which something can be seen to happen.
+    blocks: HashSet<u32>,
+    /// The blocks at which a cycle closes that is no loop.
+    irreducible: HashSet<u32>,
+}
+
+impl Seen {
+    fn of(function: &Body, analysis: &Analysis) -> Seen {
+        let mut order = vec![None; analysis.graph().len()];
+        let graph = analysis.graph().to_digraph();
+        for (place, node) in graph.post_order(0).into_iter().enumerate() {
+            order[node as usize] = Some(place);
+        }
+        let (mut blocks, mut irreducible) = (HashSet::new(), HashSet::new());
+        for node in (0..).take(order.len()).filter(|node| order[*node as usize].is_some()) {
+            if function.ops(analysis.block(node)).any(|op| is_seen(function, op)) {
+                blocks.insert(node);
+            }
+            // Back in postorder, but not to what dominates.
+            let closes = |to: &u32| {
+                order[*to as usize] >= order[node as usize] && !analysis.dominators().dominates(*to, node)
+            };
+            if graph.successors(node).iter().any(closes) {
+                irreducible.insert(node);
+            }
+        }
+        let says = |name: &str| {
+            let words =
+                function.attr(function.root(), "passthrough").and_then(|all| all.as_array(function.ctx()));
+            words.into_iter().flatten().any(|word| word.as_str(function.ctx()) == Some(name))
+        };
+        let will_return = function.attr(function.root(), "will_return").is_some();
+        Seen {
+            function_returns: will_return || says("mustprogress") || says("willreturn"),
+            blocks,
+            irreducible,
+        }
+    }
+}
+
+/// Whether it is said of a loop that it makes progress.
+fn makes_progress(function: &Body, analysis: &Analysis, id: LoopId) -> bool {
+    let header = analysis.loops().get(id).header();
+    let mut latches =
+        analysis.graph().predecessors(header).iter().filter(|from| analysis.loops().contains(id, **from));
+    latches.all(|latch| {
+        let branch = function.terminator(analysis.block(*latch));
+        let annotation = branch.and_then(|op| function.attr(op, LOOP_ANNOTATION));
+        annotation.is_some_and(|said| attr_to_string(function.ctx(), said).contains("mustProgress = true"))
+    })
+}
+
+/// Replaces arguments of blocks that have one edge left by what that hands on, unless that has to leave a loop so.
+fn fold_arguments(function: &mut Body, analysis: &Analysis, blocks: &[Block]) {
+    for block in blocks.iter().copied() {
+        let Some((op, index)) = function.predecessor_edges(block).next() else { continue };
+        let node = analysis.number(block);
+        let mut operands = successor_operands(function, op);
+        let stays = |value: Value| {
+            let at = function.value_block(value).map(|block| analysis.number(block));
+            let around = at.and_then(|at| analysis.loops().innermost(at));
+            around.is_none_or(|id| analysis.loops().contains(id, node))
+        };
+        let goes: Vec<bool> = operands[index].iter().map(|value| stays(*value)).collect();
+        for k in (0..goes.len()).rev().filter(|k| goes[*k]) {
+            function.replace_all_uses(function.argument(block, k), operands[index][k]);
+        }
+        // Operands of the branch itself may have been among the uses.
+        operands = successor_operands(function, op);
+        for k in (0..goes.len()).rev().filter(|k| goes[*k]) {
+            operands[index].remove(k);
+        }
+        set_successor_operands(function, op, &operands);
+        for k in (0..goes.len()).rev().filter(|k| goes[*k]) {
+            function.erase_argument(block, k);
+        }
+    }
+}
+
+const NAME: &str = "loop-deletion";
+
+/// The form: no loop is known to do nothing. It comes with loop-simplify form and closed loops.
+pub static FORM: Form = Form { name: NAME, check, make: || Box::new(LoopDeletion) };
+
+fn check(function: &Body) -> Result<(), Diagnostic> {
+    let analysis = Analysis::of(function);
+    let seen = Seen::of(function, &analysis);
+    loops_out_of_form(function, |analysis, id| {
+        idle_loop(function, analysis, &Unknown, &seen, id).map(|_| "that does nothing")
+    })
+}
+
+/// The pass `loop-deletion` on `llvm.func`.
+pub const PASS: PassInfo = PassInfo {
+    name: NAME,
+    anchor: Some("llvm.func"),
+    summary: "Take away loops that do nothing",
+    options: &[],
+    make: |_| Ok(Box::new(LoopDeletion)),
+};
+
+struct LoopDeletion;
+
+impl Pass for LoopDeletion {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn requires(&self) -> &[&'static Form] {
+        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+    }
+
+    fn makes(&self) -> &[&'static Form] {
+        const { &[&FORM] }
+    }
+
+    fn preserves(&self) -> &[&'static Form] {
+        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+    }
+
+    fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        let mut analysis = Analysis::of(body).checked(cx.checks);
+        cx.count("Loops deleted", delete_loops(body, &mut analysis, &Unknown) as u64);
+        Ok(())
+    }
+}

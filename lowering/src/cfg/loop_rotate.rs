@@ -1,0 +1,356 @@
+//! Rotated loops: tested at their end, behind a guard.
+//!
+//! `for (; test; step) body` becomes `if (test) do body step while (test)`. The header, which tests whether there is an iteration, is copied behind the preheader, where it becomes
+//! the guard, and joins the latch; where it led to in the loop is the new header, with a preheader of its own under the guard. What is put there runs only if
+//! the loop does: an invariant load of the body may go there even if it would fault without an iteration.
+//!
+//! Operations of the header that don't depend on the loop and may run anywhere move in front of it instead of being copied, and a guard known to be true is none.
+//! Before that, a latch that only counts joins the block in front of it if that leads out of the loop: then it is tested at its end already.
+//!
+//! What the header defines has two definitions then, the copy's and its own. Where both arrive is the new header, and, on the ways out, arguments that loop-closed SSA has made:
+//! nothing needs to be searched. Loops are rotated from the inside out, and are in loop-simplify form and closed afterwards. What was said of the loop at
+//! the branch of its latch is said at the branch of the new one; weights of branches stay as they are.
+//!
+//! Linear in the headers and the uses of what they define, and in the blocks of each loop.
+
+use loomir_dialects::llvm;
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::opdef::Trait;
+use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Mapping, Op, Value};
+
+use super::branch::{
+    Ending, LOOP_ANNOTATION, change_operands, end_block, move_annotation, set_successor_operands,
+    successor_operands, targets,
+};
+use super::conditions::constant_condition;
+use super::effects::{is_convergent, is_speculatable};
+use super::{Analysis, lcssa, loop_simplify, loops_out_of_form};
+
+/// How many operations of a header, constants apart, are copied at most.
+const MAX_HEADER_SIZE: usize = 16;
+
+/// What was done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Rotated {
+    /// Loops that were rotated.
+    pub loops: usize,
+    /// Guards that were made.
+    pub guards: usize,
+    /// Latches that joined what was in front of them.
+    pub latches: usize,
+    /// Operations that were copied.
+    pub copied: usize,
+    /// Operations that were moved in front of loops.
+    pub hoisted: usize,
+}
+
+/// Rotates every loop of a function, in loop-simplify form and closed, whose header has at most `max_header_size` operations.
+pub fn loop_rotate(function: &mut Body, analysis: &mut Analysis, max_header_size: usize) -> Rotated {
+    let mut done = Rotated::default();
+    analysis.put_off();
+    let loops: Vec<LoopId> = analysis.loops().iter().map(|(id, _)| id).collect();
+    for id in loops {
+        let rotates = shape(function, analysis, id, max_header_size).is_some();
+        if fold_latch(function, analysis, id) {
+            done.latches += 1;
+            analysis.step(function, NAME);
+        }
+        if let (true, Some(shape)) = (rotates, Shape::of(function, analysis, id)) {
+            rotate(function, analysis, id, &shape, &mut done);
+            analysis.step(function, NAME);
+        }
+    }
+    analysis.finish(function, NAME);
+    done
+}
+
+/// A loop that is tested at its start.
+struct Shape {
+    preheader: Block,
+    header: Block,
+    latch: Block,
+    /// The branch of the header.
+    test: Op,
+    /// Which of its successors is in the loop.
+    stays: usize,
+}
+
+impl Shape {
+    /// That of a loop whose header leads out of it and is not its latch.
+    fn of(function: &Body, analysis: &Analysis, id: LoopId) -> Option<Shape> {
+        let header = analysis.loops().get(id).header();
+        let is_inside = |block: Block| analysis.loops().contains(id, analysis.number(block));
+        let mut outside = analysis
+            .graph()
+            .predecessors(header)
+            .iter()
+            .filter(|from| !analysis.loops().contains(id, **from));
+        let mut inside =
+            analysis.graph().predecessors(header).iter().filter(|from| analysis.loops().contains(id, **from));
+        let (preheader, latch) = (analysis.block(*outside.next()?), analysis.block(*inside.next()?));
+        let header = analysis.block(header);
+        let test = function.terminator(header)?;
+        if latch == header || !function.is(test, llvm::CondBrOp::DEF) {
+            return None;
+        }
+        let staying: Vec<bool> = function.successors(test).map(is_inside).collect();
+        let stays = match staying[..] {
+            [true, false] => 0,
+            [false, true] => 1,
+            _ => return None,
+        };
+        Some(Shape { preheader, header, latch, test, stays })
+    }
+}
+
+/// The shape of a loop that is to be rotated: its latch does not lead out, and its header may be copied.
+fn shape(function: &Body, analysis: &Analysis, id: LoopId, max_header_size: usize) -> Option<Shape> {
+    let shape = Shape::of(function, analysis, id)?;
+    let is_tested_at_end =
+        function.block_successors(shape.latch).any(|to| !analysis.loops().contains(id, analysis.number(to)));
+    let is_constant = |op: &Op| function.has_trait(*op, Trait::ConstantLike);
+    let mut size = 0;
+    for op in function.ops(shape.header).filter(|op| !is_constant(op)) {
+        size += 1;
+        if size > max_header_size || is_convergent(function, op) || function.own_regions(op).len() > 0 {
+            return None;
+        }
+    }
+    (!is_tested_at_end).then_some(shape)
+}
+
+/// Lets a latch that does next to nothing join the block in front of it, if that leads out of the loop: it may run one time too often.
+fn fold_latch(function: &mut Body, analysis: &mut Analysis, id: LoopId) -> bool {
+    let Some((before, branch, latch)) = foldable_latch(function, analysis, id) else { return false };
+    let Some(last) = function.terminator(latch) else { return false };
+    let edge = function.successors(branch).position(|to| to == latch).unwrap_or_default();
+    let header = analysis.block(analysis.loops().get(id).header());
+    let mut operands = successor_operands(function, branch);
+    let arguments: Vec<Value> = function.arguments(latch).collect();
+    for (argument, handed) in arguments.into_iter().zip(std::mem::take(&mut operands[edge])) {
+        function.replace_all_uses(argument, handed);
+    }
+    for op in function.ops(latch).filter(|op| *op != last).collect::<Vec<_>>() {
+        function.move_before(op, branch);
+    }
+    operands[edge] = successor_operands(function, last).swap_remove(0);
+    function.set_successor(branch, edge, header);
+    set_successor_operands(function, branch, &operands);
+    move_annotation(function, last, branch);
+    analysis.branch_changed(function, before);
+    analysis.erase_block(function, latch);
+    true
+}
+
+/// The block in front of a latch that may join it, with its branch.
+fn foldable_latch(function: &Body, analysis: &Analysis, id: LoopId) -> Option<(Block, Op, Block)> {
+    let header = analysis.loops().get(id).header();
+    let mut latches =
+        analysis.graph().predecessors(header).iter().filter(|from| analysis.loops().contains(id, **from));
+    let latch = *latches.next()?;
+    let ([to], [before]) = (analysis.graph().successors(latch), analysis.graph().predecessors(latch)) else {
+        return None;
+    };
+    let is_inside = |node: &u32| analysis.loops().contains(id, *node);
+    if latch == header || *to != header || analysis.graph().successors(*before).iter().all(is_inside) {
+        return None;
+    }
+    let (before, latch) = (analysis.block(*before), analysis.block(latch));
+    let branch = function.terminator(before).filter(|op| function.is(*op, llvm::CondBrOp::DEF))?;
+    let last = function.terminator(latch)?;
+    let (mut counts, mut is_cheap) = (0, true);
+    for op in function.ops(latch).filter(|op| *op != last) {
+        is_cheap &= is_speculatable(function, op);
+        if !function.has_trait(op, Trait::ConstantLike) {
+            counts += 1;
+            is_cheap &= has_constant_operand(function, op) || function.operands(op).len() == 1;
+        }
+    }
+    (counts <= 1 && is_cheap).then_some((before, branch, latch))
+}
+
+fn has_constant_operand(function: &Body, op: Op) -> bool {
+    let is_constant = |op| function.has_trait(op, Trait::ConstantLike);
+    function.operands(op).any(|value| function.defining_op(value).is_some_and(is_constant))
+}
+
+fn rotate(function: &mut Body, analysis: &mut Analysis, id: LoopId, shape: &Shape, done: &mut Rotated) {
+    let Shape { preheader, header, latch, test, stays } = *shape;
+    let Some(entering) = function.terminator(preheader) else { return };
+    let body = function.successors(test).nth(stays).unwrap_or(header);
+    let exit = function.successors(test).nth(1 - stays).unwrap_or(header);
+    let mut copies = Mapping::default();
+    let handed = successor_operands(function, entering).swap_remove(0);
+    for (argument, handed) in function.arguments(header).collect::<Vec<_>>().into_iter().zip(handed) {
+        copies.map(argument, handed);
+    }
+    copy_header(function, analysis, id, shape, &mut copies, done);
+    // The body gets what the header defines from both.
+    let carried = used_in_rest(function, analysis, id, header);
+    let guard = function.copy_op(test, &mut copies);
+    function.remove_attr(guard, LOOP_ANNOTATION);
+    function.insert_before(entering, guard);
+    function.erase(entering);
+    for value in &carried {
+        let argument = function.add_argument(body, function.value_type(*value));
+        let is_rest = |op| {
+            let at = analysis.number_at(function, op)?;
+            Some(analysis.loops().contains(id, at) && analysis.block(at) != header)
+        };
+        let uses: Vec<_> = function.uses(*value).filter(|used| is_rest(used.op) == Some(true)).collect();
+        for used in uses {
+            function.set_operand(used.op, used.index, argument);
+        }
+    }
+    change_operands(function, &[guard, test], |_, op, to, operands| {
+        if to == body {
+            operands
+                .extend(carried.iter().map(|value| if op == guard { copies.value(*value) } else { *value }));
+        }
+    });
+    let is_known = constant_condition(function, function.operand(guard, 0)) == Some(stays == 0);
+    if is_known {
+        let to = targets(function, guard).swap_remove(stays);
+        end_block(function, preheader, &Ending::Branch(to));
+    }
+    analysis.branch_changed(function, preheader);
+    let body_number = analysis.number(body);
+    analysis.loops_mut().set_header(id, body_number);
+    if !is_known {
+        done.guards += 1;
+        keep_simple(function, analysis, id, guard, stays, (body, exit));
+    }
+    let old = function.terminator(latch);
+    if let Some(old) = old {
+        move_annotation(function, old, test);
+    }
+    if function.block_successors(latch).len() == 1 {
+        analysis.merge_blocks(function, latch, header);
+    }
+    done.loops += 1;
+}
+
+/// Copies what is in the header in front of the preheader's branch, or moves it there if it doesn't depend on the loop.
+fn copy_header(
+    function: &mut Body,
+    analysis: &Analysis,
+    id: LoopId,
+    shape: &Shape,
+    copies: &mut Mapping,
+    done: &mut Rotated,
+) {
+    let Some(entering) = function.terminator(shape.preheader) else { return };
+    for op in function.ops(shape.header).filter(|op| *op != shape.test).collect::<Vec<_>>() {
+        let is_outside = |value| {
+            let block = function.value_block(value).map(|block| analysis.number(block));
+            block.is_none_or(|at| !analysis.loops().contains(id, at))
+        };
+        if is_speculatable(function, op) && function.operands(op).all(is_outside) {
+            function.move_before(op, entering);
+            done.hoisted += 1;
+        } else {
+            let copy = function.copy_op(op, copies);
+            function.insert_before(entering, copy);
+            done.copied += 1;
+        }
+    }
+}
+
+/// What the header defines and the rest of the loop uses.
+fn used_in_rest(function: &Body, analysis: &Analysis, id: LoopId, header: Block) -> Vec<Value> {
+    let results = function.ops(header).flat_map(|op| function.results(op));
+    let is_rest = |op| {
+        let at = analysis.number_at(function, op);
+        at.is_some_and(|at| analysis.loops().contains(id, at) && analysis.block(at) != header)
+    };
+    let values = function.arguments(header).chain(results);
+    values.filter(|value| function.uses(*value).any(|used| is_rest(used.op))).collect()
+}
+
+/// Gives a loop behind a guard a preheader, and exits of its own to it and to loops around it.
+fn keep_simple(
+    function: &mut Body,
+    analysis: &mut Analysis,
+    id: LoopId,
+    guard: Op,
+    stays: usize,
+    (body, exit): (Block, Block),
+) {
+    let Some(before) = function.block_of(guard) else { return };
+    analysis.insert_block(function, &[(guard, stays)], body, before);
+    let is_inside = |edge: &(Op, usize)| {
+        let from = function.block_of(edge.0).map(|block| analysis.number(block));
+        from.is_some_and(|from| analysis.loops().contains(id, from))
+    };
+    let edges: Vec<(Op, usize)> = function.predecessor_edges(exit).filter(is_inside).collect();
+    if let Some(after) = edges.first().and_then(|edge| function.block_of(edge.0)) {
+        analysis.insert_block(function, &edges, exit, after);
+    }
+    // The way round the loop may leave loops around it that the exit is none of.
+    let around = analysis.loops().innermost(analysis.number(before));
+    if around.is_some_and(|around| !analysis.loops().contains(around, analysis.number(exit))) {
+        analysis.insert_block(function, &[(guard, 1 - stays)], exit, before);
+    }
+}
+
+const NAME: &str = "loop-rotate";
+
+/// The form: loops are tested at their end, if their header may be copied and leads out of them. It comes with loop-simplify form and closed loops.
+pub static FORM: Form =
+    Form { name: NAME, check, make: || Box::new(LoopRotate { max_header_size: MAX_HEADER_SIZE }) };
+
+fn check(function: &Body) -> Result<(), Diagnostic> {
+    loops_out_of_form(function, |analysis, id| {
+        let rotates = shape(function, analysis, id, MAX_HEADER_SIZE).is_some();
+        rotates.then_some("that is tested at its start")
+    })
+}
+
+/// The pass `loop-rotate` on `llvm.func`.
+pub const PASS: PassInfo = PassInfo {
+    name: NAME,
+    anchor: Some("llvm.func"),
+    summary: "Test loops at their end, behind a guard",
+    options: &[("rotation-max-header-size", "16", "how many operations of a header are copied at most")],
+    make: |options| {
+        let max_header_size = options.parse("rotation-max-header-size", MAX_HEADER_SIZE)?;
+        Ok(Box::new(LoopRotate { max_header_size }))
+    },
+};
+
+struct LoopRotate {
+    max_header_size: usize,
+}
+
+impl Pass for LoopRotate {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn requires(&self) -> &[&'static Form] {
+        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+    }
+
+    fn makes(&self) -> &[&'static Form] {
+        match self.max_header_size {
+            MAX_HEADER_SIZE.. => const { &[&FORM] },
+            _ => &[],
+        }
+    }
+
+    fn preserves(&self) -> &[&'static Form] {
+        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+    }
+
+    fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        let mut analysis = Analysis::of(body).checked(cx.checks);
+        let done = loop_rotate(body, &mut analysis, self.max_header_size);
+        cx.count("Loops rotated", done.loops as u64);
+        cx.count("Guards made", done.guards as u64);
+        cx.count("Latches folded", done.latches as u64);
+        cx.count("Operations copied", done.copied as u64);
+        cx.count("Operations hoisted", done.hoisted as u64);
+        Ok(())
+    }
+}

@@ -1,0 +1,163 @@
+//! One exit for each loop: ways out that lead to several blocks go through one.
+//!
+//! A loop that leads to several blocks gets one block behind it that all its exits' edges lead to, and that is told where to go on ([`hub`](super::hub)). It is in the loops around that it
+//! leads back to. Loops are in loop-simplify form and closed: what they hand out are arguments of their exits, which go through the new block, and no other value has
+//! to be followed. They are in both forms afterwards.
+//!
+//! A switch may leave by several edges, and of what it switches on only the ways out know which; so its edges out lead to a block of its own first, outside of the loop, which switches once
+//! more between them.
+//!
+//! Linear in the blocks of each loop and in the operands of the edges out, but for what dominators cost, which are found anew once.
+
+use hashbrown::HashMap;
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op, Type, Value};
+
+use super::branch::{Ending, Target, case_values, end_block, set_successor_operands, targets};
+use super::hub::{are_one, by_branch, lead_through_hub};
+use super::roles::Roles;
+use super::{Analysis, lcssa, loop_simplify, loops_out_of_form};
+
+/// Gives every loop of a function, in loop-simplify form and closed, one exit. Returns how many got one.
+pub fn unify_loop_exits(function: &mut Body, analysis: &mut Analysis) -> usize {
+    analysis.put_off();
+    let mut unified = 0;
+    let loops: Vec<LoopId> = analysis.loops().iter().map(|(id, _)| id).collect();
+    for id in loops {
+        if Roles::of(analysis, id).exits.len() > 1 {
+            unify(function, analysis, id);
+            unified += 1;
+            analysis.step(function, NAME);
+        }
+    }
+    analysis.finish(function, NAME);
+    unified
+}
+
+fn unify(function: &mut Body, analysis: &mut Analysis, id: LoopId) {
+    let mut edges = Vec::new();
+    for (op, indices) in by_branch(edges_out(function, analysis, id)) {
+        match are_one(function, op, &indices) {
+            true => edges.extend(indices.into_iter().map(|index| (op, index))),
+            false => edges.extend(switch_again(function, analysis, id, op, &indices)),
+        }
+    }
+    let blocks: Vec<Block> =
+        edges.iter().filter_map(|(op, index)| function.successors(*op).nth(*index)).collect();
+    let is_several = blocks.windows(2).any(|pair| pair[0] != pair[1]);
+    let after = edges.last().and_then(|(op, _)| function.block_of(*op));
+    if let (true, Some(after)) = (is_several, after) {
+        let around = loop_behind(analysis, id, &blocks);
+        lead_through_hub(function, analysis, &edges, after, around);
+    }
+}
+
+/// The edges out of a loop.
+fn edges_out(function: &Body, analysis: &Analysis, id: LoopId) -> Vec<(Op, usize)> {
+    let is_inside = |block: Block| analysis.loops().contains(id, analysis.number(block));
+    let exiting = Roles::of(analysis, id).exiting;
+    let branches = exiting.iter().filter_map(|node| function.terminator(analysis.block(*node)));
+    let edges =
+        branches.flat_map(|op| function.successors(op).enumerate().map(move |(index, to)| (op, index, to)));
+    edges.filter(|(_, _, to)| !is_inside(*to)).map(|(op, index, _)| (op, index)).collect()
+}
+
+/// The loop that a block is in which is behind a loop and leads to some blocks.
+fn loop_behind(analysis: &Analysis, id: LoopId, blocks: &[Block]) -> Option<LoopId> {
+    let mut around =
+        std::iter::successors(analysis.loops().get(id).parent, |id| analysis.loops().get(*id).parent);
+    around.find(|id| blocks.iter().any(|block| analysis.loops().contains(*id, analysis.number(*block))))
+}
+
+/// Lets the edges of a switch out of a loop lead to a block of their own, which switches again. Returns the edges there.
+fn switch_again(
+    function: &mut Body,
+    analysis: &mut Analysis,
+    id: LoopId,
+    op: Op,
+    indices: &[usize],
+) -> Vec<(Op, usize)> {
+    let Some(from) = function.block_of(op) else { return Vec::new() };
+    let all = targets(function, op);
+    let blocks: Vec<Block> = indices.iter().map(|index| all[*index].block).collect();
+    // What the block uses it is handed: the value that is switched on, and what goes on.
+    let mut handed: Vec<Value> = vec![function.operand(op, 0)];
+    let mut places: HashMap<Value, usize> = HashMap::from_iter([(handed[0], 0)]);
+    for value in indices.iter().flat_map(|index| &all[*index].operands) {
+        places.entry(*value).or_insert_with(|| {
+            handed.push(*value);
+            handed.len() - 1
+        });
+    }
+    let types: Vec<Type> = handed.iter().map(|value| function.value_type(*value)).collect();
+    let around = loop_behind(analysis, id, &blocks);
+    let block = analysis.new_block(function, &types, from, around);
+    let arguments: Vec<Value> = function.arguments(block).collect();
+    let onward = |index: usize| {
+        let operands = all[index].operands.iter().map(|value| arguments[places[value]]).collect();
+        Target { block: all[index].block, operands }
+    };
+    let values = case_values(function, op);
+    // Only values that lead out come here, so the last of them may as well be the default.
+    let mut order: Vec<usize> = indices.to_vec();
+    order.sort_unstable();
+    let default = if order[0] == 0 { order.remove(0) } else { order.pop().unwrap_or_default() };
+    let cases = order.into_iter().map(|index| (values[index - 1], onward(index))).collect();
+    end_block(function, block, &Ending::Switch(arguments[0], onward(default), cases));
+    analysis.branch_changed(function, block);
+    let mut operands: Vec<Vec<Value>> = all.into_iter().map(|target| target.operands).collect();
+    for index in indices {
+        function.set_successor(op, *index, block);
+        operands[*index].clone_from(&handed);
+    }
+    set_successor_operands(function, op, &operands);
+    analysis.branch_changed(function, from);
+    indices.iter().map(|index| (op, *index)).collect()
+}
+
+const NAME: &str = "unify-loop-exits";
+
+/// The form: each loop leads to one block at most. It comes with loop-simplify form and closed loops.
+pub static FORM: Form = Form { name: NAME, check, make: || Box::new(UnifyLoopExits) };
+
+fn check(function: &Body) -> Result<(), Diagnostic> {
+    loops_out_of_form(function, |analysis, id| {
+        (Roles::of(analysis, id).exits.len() > 1).then_some("that leads to several blocks")
+    })
+}
+
+/// The pass `unify-loop-exits` on `llvm.func`.
+pub const PASS: PassInfo = PassInfo {
+    name: NAME,
+    anchor: Some("llvm.func"),
+    summary: "Let each loop leave to one block",
+    options: &[],
+    make: |_| Ok(Box::new(UnifyLoopExits)),
+};
+
+struct UnifyLoopExits;
+
+impl Pass for UnifyLoopExits {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn requires(&self) -> &[&'static Form] {
+        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+    }
+
+    fn makes(&self) -> &[&'static Form] {
+        const { &[&FORM] }
+    }
+
+    fn preserves(&self) -> &[&'static Form] {
+        const { &[&loop_simplify::FORM, &lcssa::FORM] }
+    }
+
+    fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        let mut analysis = Analysis::of(body).checked(cx.checks);
+        cx.count("Loops with one exit made", unify_loop_exits(body, &mut analysis) as u64);
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! The canonical forms of control flow, on the programs in C and C++ at every level: each is reached in one go and holds, loops and cycles are those that `opt` finds before and
+//! after, and what all forms one after the other leave behaves as the original.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use loomir_ir::pass::{PassInstrumentor, PassRegistry, VerifyEach};
+use loomir_ir::text::{self, PrintOptions};
+use loomir_ir::{Body, Diagnostics};
+use loomir_lowering::cfg::FORMS;
+use loomir_lowering::cfg::print::{Printed, print};
+use loomir_lowering::{PASSES, from_ll, to_ll};
+
+use crate::fixture::context;
+use crate::llvm;
+use crate::programs::{LEVELS, for_each, output, programs, same, translated};
+
+/// Runs a pass on every function of a module; loops and dominators are compared after each step, and the forms it keeps after it.
+fn run_on_functions(module: &mut Body, pass: &str) -> Result<(), Diagnostics> {
+    let mut registry = PassRegistry::new();
+    for pass in PASSES {
+        registry.add(*pass);
+    }
+    let manager = registry.parse(&format!("builtin.module(llvm.func({pass}))")).expect("a pipeline");
+    let report = manager.run(module, &PassInstrumentor::new().with(VerifyEach));
+    if report.succeeded() { Ok(()) } else { Err(report.diagnostics) }
+}
+
+fn as_text(module: &Body) -> String {
+    text::print(module, &PrintOptions::default())
+}
+
+/// What `opt` prints of a file, on its standard error.
+fn printed_by_opt(llvm: &Path, file: &Path, passes: &str) -> Result<String, String> {
+    let mut opt = Command::new(llvm.join("bin/opt"));
+    let output = opt.args(["-disable-output", &format!("-passes={passes}")]).arg(file).output();
+    let output = output.map_err(|error| error.to_string())?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() { Ok(said) } else { Err(said) }
+}
+
+/// Whether LLVM accepts a module, and finds the loops and cycles in it that are found here.
+fn agree_on_cycles(llvm: &Path, module: &Body, file: &Path) -> Result<(), String> {
+    let written = to_ll(module).map_err(|errors| errors.to_text(module.ctx()))?;
+    fs::write(file, written).map_err(|error| error.to_string())?;
+    let theirs = printed_by_opt(llvm, file, "verify,function(print<loops>),function(print<cycles>)")?;
+    let ours = |what| print(module, what).map_err(|errors| errors.to_text(module.ctx()));
+    same(&(ours(Printed::Loops)? + &ours(Printed::Cycles)?), &theirs)
+}
+
+fn check(llvm: &Path, program: &Path) -> Result<(), String> {
+    let name = program.file_name().expect("a file").to_string_lossy().into_owned();
+    let scratch = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("forms-{name}"));
+    fs::copy(program, &scratch).map_err(|error| error.to_string())?;
+    let expected = output(llvm, program, &scratch)?;
+    for level in LEVELS {
+        let file = scratch.with_added_extension(format!("{level}.ll"));
+        check_level(llvm, program, level, &file, &expected)
+            .map_err(|failure| format!("{level}: {failure}"))?;
+    }
+    Ok(())
+}
+
+fn check_level(llvm: &Path, program: &Path, level: &str, file: &Path, expected: &str) -> Result<(), String> {
+    let source = translated(llvm, program, level)?;
+    let ctx = context();
+    let module = from_ll(&ctx, &source, "input.ll").map_err(|errors| errors.to_text(&ctx))?;
+    agree_on_cycles(llvm, &module, file)?;
+    let mut all = module.duplicate();
+    for form in FORMS {
+        let failed = |errors: Diagnostics| format!("{}: {}", form.name, errors.to_text(&ctx));
+        let mut after = module.duplicate();
+        run_on_functions(&mut after, form.name).map_err(failed)?;
+        let once = as_text(&after);
+        agree_on_cycles(llvm, &after, file).map_err(|failure| format!("{}: {failure}", form.name))?;
+        run_on_functions(&mut after, form.name).map_err(failed)?;
+        same(&once, &as_text(&after)).map_err(|place| format!("{} changes it again: {place}", form.name))?;
+        run_on_functions(&mut all, form.name).map_err(failed)?;
+    }
+    agree_on_cycles(llvm, &all, file)?;
+    let actual = output(llvm, program, file)?;
+    if actual == expected { Ok(()) } else { Err(format!("prints\n{actual}\ninstead of\n{expected}")) }
+}
+
+#[test]
+fn programs_are_in_every_form_and_behave_as_before() {
+    let Some(llvm) = llvm() else { return };
+    let failures = for_each(&programs(), |program| check(&llvm, program));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
