@@ -4,7 +4,7 @@
 //! a condition is decided when what is known is in its set, or shares nothing with it. What is compared with a constant is known to lie in a range, signed and unsigned.
 //!
 //! [`Facts`] holds what is known at one place; going down the dominator tree adds to it and going up takes that away. A question costs a few steps: through `and`, `or`
-//! and negation it goes to [`MAX_DEPTH`].
+//! and negation it goes four deep.
 
 use hashbrown::HashMap;
 use loomir_dialects::arith::constant::{Numbers, mask, signed};

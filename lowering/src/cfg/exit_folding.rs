@@ -1,12 +1,12 @@
 //! Ways out of loops that are never taken: branches whose condition is known become branches that stay.
 //!
-//! What is known comes from constants and from conditions that every way to the branch has passed ([`conditions`](super::conditions)). An exit on poison or undef is taken for one that isn't:
+//! What is known comes from constants and from conditions that every way to the branch has passed. An exit on poison or undef is taken for one that isn't:
 //! nothing says that it is. Of a switch the cases go that can't be, a default that leaves no number, and all but one if the number is known.
 //! A loop may lose its last way out and never end then; what that leads to is erased if nothing else does, and loops around it that it doesn't lead back to are none any
 //! more.
 //!
 //! A round finds all such exits of a function, changes them, and brings the analysis up to date; rounds follow each other as long as they find something, at most
-//! [`MAX_ROUNDS`]. Each is linear.
+//! 32 of them. Each is linear.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::llvm;

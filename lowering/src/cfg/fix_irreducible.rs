@@ -6,7 +6,7 @@
 //! what they are.
 //!
 //! No value has to be followed: what dominates a block of the cycle and is used there is outside of it, before every way in, or in the cycle behind the entry it is used
-//! behind. Arguments of the entries go through the new block ([`hub`](super::hub)).
+//! behind. Arguments of the entries go through the new block.
 //!
 //! Blocks that nothing leads to go first. Linear in blocks and edges times the depth of nests, but for what dominators cost, which are found anew once.
 

@@ -1,6 +1,6 @@
 //! One exit for each loop: ways out that lead to several blocks go through one.
 //!
-//! A loop that leads to several blocks gets one block behind it that all its exits' edges lead to, and that is told where to go on ([`hub`](super::hub)). It is in the loops around that it
+//! A loop that leads to several blocks gets one block behind it that all its exits' edges lead to, and that is told where to go on. It is in the loops around that it
 //! leads back to. Loops are in loop-simplify form and closed: what they hand out are arguments of their exits, which go through the new block, and no other value has
 //! to be followed. They are in both forms afterwards.
 //!
