@@ -321,7 +321,6 @@ fn compare_printed(module: &Body, opt: &Peer) -> Result<Counts, String> {
             Printed::Cycles => counts.irreducible = ours.split("CycleInfo").filter(many).count() as u64,
             Printed::ScalarEvolution => {}
             Printed::Dominators => counts.blocks = ours.matches("} [").count() as u64,
-            Printed::ScalarEvolution => {}
         }
     }
     Ok(counts)
