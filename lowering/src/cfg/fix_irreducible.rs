@@ -12,26 +12,26 @@
 
 use hashbrown::HashSet;
 use loomir_ir::graph::ControlFlow;
-use loomir_ir::graph::cycles::{CycleForest, CycleId};
+use loomir_ir::graph::cycles::{Cycle, CycleForest, CycleId};
 use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
 use loomir_ir::{Body, Diagnostic, Diagnostics, Loc, Op};
 
 use super::Analysis;
 use super::edit::erase_unreachable;
-use super::hub::{by_branch, lead_through_hub, part_edges};
+use super::hub::{Constants, by_branch, lead_through_hub, part_edges};
 
 /// Gives every irreducible cycle of a function a header. The analysis that is returned holds for what the function is then; with it how many cycles that were.
 pub fn fix_irreducible(function: &mut Body, checks: bool) -> (Analysis, usize) {
     erase_unreachable(function);
     let mut analysis = Analysis::of(function).checked(checks);
     let cycles = cycles_of(function);
-    let mut fixed = 0;
+    let (mut fixed, mut constants) = (0, Constants::default());
     let mut pending: Vec<CycleId> = cycles.top().to_vec();
     analysis.put_off();
     while let Some(id) = pending.pop() {
         pending.extend(&cycles.get(id).children);
         if !cycles.get(id).is_reducible() {
-            fix(function, &mut analysis, &cycles, id);
+            fix(function, &mut analysis, &mut constants, cycles.get(id));
             fixed += 1;
             analysis.step(function, NAME);
         }
@@ -45,8 +45,7 @@ fn cycles_of(function: &Body) -> CycleForest {
     CycleForest::new(flow.graph(), flow.reversed(), 0)
 }
 
-fn fix(function: &mut Body, analysis: &mut Analysis, cycles: &CycleForest, id: CycleId) {
-    let cycle = cycles.get(id);
+fn fix(function: &mut Body, analysis: &mut Analysis, constants: &mut Constants, cycle: &Cycle) {
     let header = cycle.header();
     let own: HashSet<u32> = cycle.nodes.iter().copied().collect();
     let mut edges: Vec<(Op, usize)> = Vec::new();
@@ -71,7 +70,7 @@ fn fix(function: &mut Body, analysis: &mut Analysis, cycles: &CycleForest, id: C
     // The loops around the cycle have other headers.
     let parent = analysis.loops_around(header).find(|id| analysis.loops().get(*id).header() != header);
     let Some(after) = parted.last().and_then(|(op, _)| function.block_of(*op)) else { return };
-    let hub = lead_through_hub(function, analysis, &parted, after, parent);
+    let hub = lead_through_hub(function, analysis, constants, &parted, after, parent);
     let mut nodes = vec![analysis.number(hub)];
     nodes.extend(&cycle.nodes);
     nodes.extend(inner);

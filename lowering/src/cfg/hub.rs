@@ -17,6 +17,7 @@ use super::branch::{Ending, Target, change_operands, end_block, successor_operan
 pub(super) fn lead_through_hub(
     function: &mut Body,
     analysis: &mut Analysis,
+    constants: &mut Constants,
     edges: &[(Op, usize)],
     after: Block,
     innermost: Option<LoopId>,
@@ -34,7 +35,9 @@ pub(super) fn lead_through_hub(
     let mut places = Places::default();
     let places_of: Vec<Vec<usize>> = targets.iter().map(|to| places.of(function, *to)).collect();
     let selector = if targets.len() == 2 { Type::I1 } else { Type::I32 };
-    let mut constants = Constants::new(function, selector, targets.len(), &places.types);
+    let selectors: Vec<Value> =
+        (0..targets.len()).map(|way| constants.get(function, selector, Some(way))).collect();
+    let poison: Vec<Value> = places.types.iter().map(|ty| constants.get(function, *ty, None)).collect();
     let types: Vec<Type> = [selector].iter().chain(&places.types).copied().collect();
     let hub = analysis.new_block(function, &types, after, innermost);
     let arguments: Vec<Value> = function.arguments(hub).collect();
@@ -45,6 +48,7 @@ pub(super) fn lead_through_hub(
     end_block(function, hub, &dispatch(arguments[0], targets.len(), onward));
     analysis.branch_changed(function, hub);
     let mut branches: Vec<Op> = Vec::new();
+    let mut way_of: HashMap<Op, usize> = HashMap::new();
     for (op, index) in edges {
         let Some(way) = function.successors(*op).nth(*index).and_then(|to| ways.get(&to)).copied() else {
             continue;
@@ -53,16 +57,16 @@ pub(super) fn lead_through_hub(
             branches.push(*op);
         }
         function.set_successor(*op, *index, hub);
-        constants.ways.insert(*op, way);
+        way_of.insert(*op, way);
     }
     change_operands(function, &branches, |_, op, to, operands| {
         if to == hub {
-            let way = constants.ways[&op];
-            let mut handed: Vec<Value> = constants.poison.clone();
+            let way = way_of[&op];
+            let mut handed: Vec<Value> = poison.clone();
             for (place, value) in places_of[way].iter().zip(operands.iter()) {
                 handed[*place] = *value;
             }
-            handed.insert(0, constants.selectors[way]);
+            handed.insert(0, selectors[way]);
             *operands = handed;
         }
     });
@@ -113,41 +117,33 @@ impl Places {
     }
 }
 
-/// What branches hand on besides what the targets get, made at the start of the function.
-struct Constants {
-    /// By way.
-    selectors: Vec<Value>,
-    /// By place.
-    poison: Vec<Value>,
-    /// The way of each branch.
-    ways: HashMap<Op, usize>,
+/// What branches hand on besides what the targets get: constants at the start of the function, each once for all its hubs.
+#[derive(Default)]
+pub(super) struct Constants {
+    /// By type, and the way that is meant; without, poison.
+    known: HashMap<(Type, Option<usize>), Value>,
 }
 
 impl Constants {
-    fn new(function: &mut Body, selector: Type, count: usize, types: &[Type]) -> Constants {
-        let region = function.region(function.root(), 0);
-        let mut poisons: HashMap<Type, Value> = HashMap::new();
-        let entry = function.entry_block(region).expect("a function with branches has blocks");
-        let mut builder = Builder::new(function, InsertPoint::Start(entry));
-        let ctx = builder.ctx();
-        let mut constant = |way: usize| {
-            // The first of two ways is the one of a condition that is true.
-            let value = match selector {
-                Type::I1 => ctx.bool_attr(way == 0),
-                _ => ctx.int_attr(selector, way as i128),
+    fn get(&mut self, function: &mut Body, ty: Type, way: Option<usize>) -> Value {
+        *self.known.entry((ty, way)).or_insert_with(|| {
+            let region = function.region(function.root(), 0);
+            let entry = function.entry_block(region).expect("a function with branches has blocks");
+            let mut builder = Builder::new(function, InsertPoint::Start(entry));
+            let ctx = builder.ctx();
+            let state = match way {
+                None => builder.state(llvm::PoisonOp::DEF),
+                // The first of two ways is the one of a condition that is true.
+                Some(way) => {
+                    let value = match ty {
+                        Type::I1 => ctx.bool_attr(way == 0),
+                        _ => ctx.int_attr(ty, way as i128),
+                    };
+                    builder.state(llvm::ConstantOp::DEF).attr(&ctx, "value", value)
+                }
             };
-            let state = builder.state(llvm::ConstantOp::DEF).results(&[selector]).attr(&ctx, "value", value);
-            builder.value(state)
-        };
-        let selectors = (0..count).map(&mut constant).collect();
-        let mut poison = |ty: &Type| {
-            *poisons.entry(*ty).or_insert_with(|| {
-                let state = builder.state(llvm::PoisonOp::DEF).results(&[*ty]);
-                builder.value(state)
-            })
-        };
-        let poison = types.iter().map(&mut poison).collect();
-        Constants { selectors, poison, ways: HashMap::new() }
+            builder.value(state.results(&[ty]))
+        })
     }
 }
 

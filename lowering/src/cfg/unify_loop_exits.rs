@@ -15,18 +15,18 @@ use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op, Type, Value};
 
 use super::branch::{Ending, Target, case_values, end_block, set_successor_operands, targets};
-use super::hub::{are_one, by_branch, lead_through_hub};
+use super::hub::{Constants, are_one, by_branch, lead_through_hub};
 use super::roles::Roles;
 use super::{Analysis, lcssa, loop_simplify, loops_out_of_form};
 
 /// Gives every loop of a function, in loop-simplify form and closed, one exit. Returns how many got one.
 pub fn unify_loop_exits(function: &mut Body, analysis: &mut Analysis) -> usize {
     analysis.put_off();
-    let mut unified = 0;
+    let (mut unified, mut constants) = (0, Constants::default());
     let loops: Vec<LoopId> = analysis.loops().iter().map(|(id, _)| id).collect();
     for id in loops {
         if Roles::of(analysis, id).exits.len() > 1 {
-            unify(function, analysis, id);
+            unify(function, analysis, &mut constants, id);
             unified += 1;
             analysis.step(function, NAME);
         }
@@ -35,7 +35,7 @@ pub fn unify_loop_exits(function: &mut Body, analysis: &mut Analysis) -> usize {
     unified
 }
 
-fn unify(function: &mut Body, analysis: &mut Analysis, id: LoopId) {
+fn unify(function: &mut Body, analysis: &mut Analysis, constants: &mut Constants, id: LoopId) {
     let mut edges = Vec::new();
     for (op, indices) in by_branch(edges_out(function, analysis, id)) {
         match are_one(function, op, &indices) {
@@ -49,7 +49,7 @@ fn unify(function: &mut Body, analysis: &mut Analysis, id: LoopId) {
     let after = edges.last().and_then(|(op, _)| function.block_of(*op));
     if let (true, Some(after)) = (is_several, after) {
         let around = loop_behind(analysis, id, &blocks);
-        lead_through_hub(function, analysis, &edges, after, around);
+        lead_through_hub(function, analysis, constants, &edges, after, around);
     }
 }
 

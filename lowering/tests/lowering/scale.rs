@@ -1,11 +1,15 @@
 //! Lowering is linear: twice the program makes twice the operations, and a program that a quadratic step would choke on is done at once.
 
 use std::fmt::Write;
+use std::time::{Duration, Instant};
 
+use loomir_ir::pass::{PassInstrumentor, PassRegistry};
 use loomir_ir::{Body, Context};
-use loomir_lowering::{convert_scf_to_cf, convert_to_llvm, lower_affine, to_ll};
+use loomir_lowering::cfg::{Analysis, FORMS};
+use loomir_lowering::{PASSES, convert_scf_to_cf, convert_to_llvm, from_ll, lower_affine, to_ll};
 
 use crate::fixture::{context, read};
+use crate::say;
 
 /// `count` loops in one function, one after the other, with a condition in each.
 fn neighbours(count: usize) -> String {
@@ -59,4 +63,85 @@ fn nests_as_deep_as_the_parser_allows() {
     let ctx = context();
     let (operations, text) = lowered(&ctx, &nest(100));
     assert!(operations > 500 && text > 0);
+}
+
+/// A function in LLVM's text of about `blocks` blocks: nests of three loops with a way out of the middle, one behind the other, with what each computes used in the next; in front of them a switch of a tenth as
+/// many ways.
+fn many_blocks(blocks: usize) -> String {
+    let (ways, nests) = (blocks / 10, blocks * 9 / 10 / 8);
+    let mut text = String::from("define i32 @f(i32 %n) {\n  switch i32 %n, label %h0 [");
+    for way in 1..ways {
+        let _ = write!(text, " i32 {way}, label %w{way}");
+    }
+    text.push_str(" ]\n");
+    for way in 1..ways {
+        let _ = write!(text, "w{way}:\n  br label %h0\n");
+    }
+    for nest in 0..nests {
+        let entries = match nest {
+            0 => (1..ways).map(|way| format!("[ 0, %w{way} ], ")).collect::<String>() + "[ 0, %0 ]",
+            _ => format!("[ %s{}, %x{} ]", nest - 1, nest - 1),
+        };
+        let _ = write!(
+            text,
+            "h{nest}:\n  %p{nest} = phi i32 {entries}\n  br label %a{nest}\n\
+             a{nest}:\n  %i{nest} = phi i32 [ 0, %h{nest} ], [ %in{nest}, %z{nest} ]\n  %ca{nest} = icmp slt i32 %i{nest}, %n\n  br i1 %ca{nest}, label %b{nest}, label %x{nest}\n\
+             b{nest}:\n  %j{nest} = phi i32 [ 0, %a{nest} ], [ %jn{nest}, %y{nest} ]\n  %cb{nest} = icmp slt i32 %j{nest}, %i{nest}\n  br i1 %cb{nest}, label %c{nest}, label %z{nest}\n\
+             c{nest}:\n  %k{nest} = phi i32 [ 0, %b{nest} ], [ %kn{nest}, %d{nest} ]\n  %cc{nest} = icmp slt i32 %k{nest}, %j{nest}\n  br i1 %cc{nest}, label %d{nest}, label %y{nest}\n\
+             d{nest}:\n  %kn{nest} = add i32 %k{nest}, 1\n  %cd{nest} = icmp eq i32 %kn{nest}, 77\n  br i1 %cd{nest}, label %x{nest}, label %c{nest}\n\
+             y{nest}:\n  %jn{nest} = add i32 %j{nest}, 1\n  br label %b{nest}\n\
+             z{nest}:\n  %in{nest} = add i32 %i{nest}, 1\n  br label %a{nest}\n\
+             x{nest}:\n  %s{nest} = add i32 %p{nest}, %i{nest}\n  br label %{}\n",
+            if nest + 1 < nests { format!("h{}", nest + 1) } else { "end".to_owned() }
+        );
+    }
+    let _ = write!(text, "end:\n  ret i32 %s{}\n}}\n", nests - 1);
+    text
+}
+
+/// How long loops and dominators of a module's function take, and bringing it into each form, the forms it needs included.
+fn times_of(ctx: &Context, source: &str) -> Vec<(&'static str, Duration)> {
+    let module = from_ll(ctx, source, "many.ll").unwrap_or_else(|errors| panic!("{}", errors.to_text(ctx)));
+    let function = module.all_ops().find_map(|op| module.nested(op)).expect("a function");
+    let start = Instant::now();
+    let analysis = Analysis::of(function);
+    let mut times = vec![("loops and dominators", start.elapsed())];
+    assert!(!analysis.loops().is_empty());
+    let mut registry = PassRegistry::new();
+    for pass in PASSES {
+        registry.add(*pass);
+    }
+    for form in FORMS {
+        let manager =
+            registry.parse(&format!("builtin.module(llvm.func({}))", form.name)).expect("a pipeline");
+        let mut after = module.duplicate();
+        let start = Instant::now();
+        assert!(manager.run(&mut after, &PassInstrumentor::new()).succeeded());
+        times.push((form.name, start.elapsed()));
+    }
+    times
+}
+
+/// Ten times the blocks would cost a hundred times as much if anything were quadratic. What is linear stays below a third of that, even where the smaller function fits a cache and the larger
+/// one doesn't.
+#[test]
+fn forms_of_a_hundred_thousand_blocks() {
+    let ctx = context();
+    let [small, large] = [10_000, 100_000].map(many_blocks);
+    let mut failure = None;
+    // Where something else ran in between, another try.
+    for _ in 0..3 {
+        let (some, more) = (times_of(&ctx, &small), times_of(&ctx, &large));
+        for ((what, some), (_, more)) in some.iter().zip(&more) {
+            say(&format!("{what}: {some:?}, of ten times the blocks {more:?}"));
+        }
+        let is_slow = |(some, more): &(&(&str, Duration), &(&str, Duration))| {
+            more.1 > 33 * some.1 || (more.0 == "loops and dominators" && more.1 > Duration::from_millis(500))
+        };
+        failure = some.iter().zip(&more).find(is_slow).map(|(some, more)| (some.0, some.1, more.1));
+        if failure.is_none() {
+            break;
+        }
+    }
+    assert_eq!(failure, None, "what ten times the blocks cost");
 }
