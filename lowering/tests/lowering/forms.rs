@@ -89,3 +89,65 @@ fn programs_are_in_every_form_and_behave_as_before() {
     let failures = for_each(&programs(), |program| check(&llvm, program));
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
+
+/// For each form a function that is not in it, and what its check says.
+const OUT_OF_FORM: &[(&str, &str, &str)] = &[
+    (
+        "loop-simplify",
+        "define void @f(i1 %c) {\n br i1 %c, label %a, label %b\na:\n br i1 %c, label %a, label %b\nb:\n ret void\n}",
+        "here begins a loop that has no preheader",
+    ),
+    (
+        "loop-simplify",
+        "define void @f() {\n ret void\na:\n br label %a\n}",
+        "nothing leads to the block that begins here",
+    ),
+    (
+        "lcssa",
+        "define i32 @f(i32 %n) {\n br label %a\na:\n %i = phi i32 [ %n, %0 ], [ %j, %a ]\n %j = add i32 %i, 1\n %c = icmp eq i32 %j, 0\n br i1 %c, label %b, label %a\nb:\n ret i32 %j\n}",
+        "a value is used outside of the loop that defines it",
+    ),
+    (
+        "loop-rotate",
+        "define void @f(i1 %c, ptr %p) {\n br label %a\na:\n br i1 %c, label %b, label %d\nb:\n store i32 1, ptr %p\n br label %a\nd:\n ret void\n}",
+        "here begins a loop that is tested at its start",
+    ),
+    (
+        "fix-irreducible",
+        "define void @f(i1 %c) {\n br i1 %c, label %a, label %b\na:\n br label %b\nb:\n br label %a\n}",
+        "a cycle is entered here, and at another place",
+    ),
+    (
+        "unify-loop-exits",
+        "define void @f(i1 %c) {\n br label %a\na:\n br i1 %c, label %b, label %d\nb:\n br i1 %c, label %a, label %e\nd:\n ret void\ne:\n ret void\n}",
+        "here begins a loop that leads to several blocks",
+    ),
+    (
+        "loop-deletion",
+        "define void @f(i1 %c) mustprogress {\n br label %a\na:\n br i1 %c, label %a, label %b\nb:\n ret void\n}",
+        "here begins a loop that does nothing",
+    ),
+    (
+        "fold-loop-exits",
+        "define void @f() {\n br label %a\na:\n br i1 true, label %a, label %b\nb:\n ret void\n}",
+        "a way out of a loop here is never taken",
+    ),
+];
+
+#[test]
+fn checks_say_what_is_not_in_form() {
+    let ctx = context();
+    for (name, source, message) in OUT_OF_FORM {
+        let form = FORMS.iter().find(|form| form.name == *name).expect("a form");
+        let mut module = from_ll(&ctx, source, "input.ll").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+        let checked = |module: &Body| {
+            let function = module.all_ops().find_map(|op| module.nested(op)).expect("a function");
+            (form.check)(function).map_err(|error| Diagnostics::from(error).to_text(&ctx))
+        };
+        let said = checked(&module).expect_err("it is not in form");
+        assert!(said.contains(message), "{name}: {said}");
+        run_on_functions(&mut module, name).unwrap_or_else(|errors| panic!("{}", errors.to_text(&ctx)));
+        assert_eq!(checked(&module), Ok(()), "{name}");
+    }
+    assert!(FORMS.iter().all(|form| OUT_OF_FORM.iter().any(|(name, ..)| form.name == *name)));
+}
