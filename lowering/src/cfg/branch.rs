@@ -7,7 +7,7 @@ use hashbrown::HashSet;
 use loomir_dialects::arith::constant::Numbers;
 use loomir_dialects::llvm;
 use loomir_ir::opdef::OPERAND_SEGMENTS;
-use loomir_ir::{Attr, Block, Body, Context, Loc, Op, OperationState, Type, Value};
+use loomir_ir::{Attr, Block, Body, Context, Diagnostic, Diagnostics, Loc, Op, OperationState, Type, Value};
 
 /// The attribute of a switch that says how many operands each case hands on.
 const CASE_SEGMENTS: &str = "case_operand_segments";
@@ -64,6 +64,26 @@ pub(crate) fn set_successor_operands(body: &mut Body, op: Op, operands: &[Vec<Va
         segments.extend(sizes);
     }
     body.set_attr(op, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &segments));
+}
+
+/// Refuses a function with a branch that is not of the dialect: nothing is known of what it hands on.
+///
+/// # Errors
+/// The first such branch.
+pub(crate) fn all_known(body: &Body) -> Result<(), Diagnostics> {
+    let is_known = |op: Op| {
+        [llvm::BrOp::DEF, llvm::CondBrOp::DEF, llvm::SwitchOp::DEF].into_iter().any(|def| body.is(op, def))
+    };
+    let region = body.region(body.root(), 0);
+    let mut branches = body.blocks(region).filter_map(|block| body.last_op(block));
+    match branches.find(|op| body.successors(*op).len() > 0 && !is_known(*op)) {
+        None => Ok(()),
+        Some(op) => {
+            let name = body.op_ref(op).name();
+            let error = Diagnostic::error(body.loc(op), format!("'{name}' can't be made to lead elsewhere"));
+            Err(error.help("branches of the llvm dialect can: run convert-to-llvm first").into())
+        }
+    }
 }
 
 /// The branches into some blocks, each once.

@@ -14,7 +14,7 @@ use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op};
 
 use super::Analysis;
-use super::branch::{Ending, Target, case_values, end_block, targets};
+use super::branch::{Ending, Target, all_known, case_values, end_block, targets};
 use super::conditions::{Facts, constant_bits};
 use super::edit::erase_unreachable;
 
@@ -197,6 +197,7 @@ impl Pass for FoldLoopExits {
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        all_known(body)?;
         let (_, done) = fold_exits(body, cx.checks);
         cx.count("Branches folded", done.branches as u64);
         cx.count("Unreachable blocks erased", done.erased as u64);

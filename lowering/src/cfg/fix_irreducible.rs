@@ -17,6 +17,7 @@ use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
 use loomir_ir::{Body, Diagnostic, Diagnostics, Loc, Op};
 
 use super::Analysis;
+use super::branch::all_known;
 use super::edit::erase_unreachable;
 use super::hub::{Constants, by_branch, lead_through_hub, part_edges};
 
@@ -119,6 +120,7 @@ impl Pass for FixIrreducible {
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        all_known(body)?;
         let (_, fixed) = fix_irreducible(body, cx.checks);
         cx.count("Cycles fixed", fixed as u64);
         Ok(())

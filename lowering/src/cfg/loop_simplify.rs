@@ -9,14 +9,14 @@
 //! eight backedges or more, or if the loop has a call that says it is convergent, which control flow must not be changed around. Arguments of a header that are one and the same
 //! value from before the loop on all edges go.
 //!
-//! Never refuses: any branch of the dialect can be made to lead elsewhere. Linear in the blocks of each loop, so in the function times the depth of its nests.
+//! Any branch of the dialect can be made to lead elsewhere; a function with another one is refused. Linear in the blocks of each loop, so in the function times the depth of its nests.
 
 use hashbrown::HashSet;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc, Op, Value};
 
-use super::branch::{LOOP_ANNOTATION, branches_into, change_operands, successor_operands};
+use super::branch::{LOOP_ANNOTATION, all_known, branches_into, change_operands, successor_operands};
 use super::edit::{erase_unreachable, unreachable_blocks};
 use super::effects::is_convergent;
 use super::roles::Roles;
@@ -281,6 +281,7 @@ impl Pass for LoopSimplify {
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        all_known(body)?;
         let (_, done) = loop_simplify(body, cx.checks);
         cx.count("Preheaders made", done.preheaders as u64);
         cx.count("Headers split", done.nests as u64);
