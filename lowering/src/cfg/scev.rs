@@ -77,6 +77,7 @@ pub struct ScalarEvolution<'f> {
     entry_facts: Memo<LoopId, Rc<[Fact]>>,
     stopping: Memo<LoopId, bool>,
     noticed: Memo<LoopId, bool>,
+    exiting: Memo<LoopId, Rc<[u32]>>,
     loop_counts: Memo<LoopId, Rc<Counts>>,
     /// Values whose expressions are being found out.
     in_progress: HashMap<Value, ()>,
@@ -106,6 +107,7 @@ impl<'f> ScalarEvolution<'f> {
             entry_facts: Memo::default(),
             stopping: Memo::default(),
             noticed: Memo::default(),
+            exiting: Memo::default(),
             loop_counts: Memo::default(),
             in_progress: HashMap::new(),
             active: Vec::new(),
@@ -211,6 +213,7 @@ impl<'f> ScalarEvolution<'f> {
         self.entry_facts.forget_provisional();
         self.stopping.forget_provisional();
         self.noticed.forget_provisional();
+        self.exiting.forget_provisional();
         self.loop_counts.forget_provisional();
         self.nested = 0;
     }

@@ -5,6 +5,7 @@ mod generated;
 mod opt;
 mod programs;
 mod random;
+mod shown;
 
 mod watch;
 

@@ -18,9 +18,9 @@ use super::facts::Connective;
 use super::range::{Range, sum};
 
 /// How many loops may be asked for, each for another one's sake.
-const MAX_ACTIVE: usize = 12;
+const MAX_ACTIVE: usize = 8;
 /// How many loops are looked at for the sake of one.
-const MAX_NESTED: usize = 64;
+const MAX_NESTED: usize = 16;
 /// Deepest nesting of conditions that are looked into.
 const MAX_CONDITIONS: u32 = 12;
 /// Most cases of a switch that are counted.
@@ -170,12 +170,18 @@ impl ScalarEvolution<'_> {
         counts
     }
 
-    /// The blocks that a loop is left from.
-    fn exiting_blocks(&self, of: LoopId) -> Vec<u32> {
-        let loops = self.analysis.loops();
-        let leaves =
-            |node: &u32| self.analysis.graph().successors(*node).iter().any(|to| !loops.contains(of, *to));
-        loops.get(of).nodes.iter().copied().filter(leaves).collect()
+    /// The blocks that a loop is left from. Linear in the loop, once.
+    fn exiting_blocks(&mut self, of: LoopId) -> Rc<[u32]> {
+        self.remembered(
+            |this| &mut this.exiting,
+            of,
+            |this| {
+                let loops = this.analysis.loops();
+                let graph = this.analysis.graph();
+                let leaves = |node: &u32| graph.successors(*node).iter().any(|to| !loops.contains(of, *to));
+                loops.get(of).nodes.iter().copied().filter(leaves).collect()
+            },
+        )
     }
 
     /// The least of counts of any widths, those behind one that decides not looked at.

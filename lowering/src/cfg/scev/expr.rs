@@ -12,9 +12,9 @@ use loomir_ir::Value;
 use loomir_ir::graph::loops::LoopId;
 
 /// Deepest expression that a value has.
-pub(super) const MAX_DEPTH: u32 = 40;
+pub(super) const MAX_DEPTH: u32 = 24;
 /// Largest expression that a value has, counted as a tree.
-pub(super) const MAX_SIZE: u32 = 400;
+pub(super) const MAX_SIZE: u32 = 128;
 
 /// An expression of one [`ScalarEvolution`](super::ScalarEvolution).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

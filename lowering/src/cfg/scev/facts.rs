@@ -16,7 +16,7 @@ use super::range::{Range, signed_ends};
 /// How far up conditions are looked for.
 const MAX_BLOCKS: usize = 256;
 /// Most conditions.
-const MAX_FACTS: usize = 48;
+const MAX_FACTS: usize = 24;
 /// Most parts of one condition.
 const MAX_PARTS: usize = 16;
 
@@ -128,7 +128,8 @@ impl ScalarEvolution<'_> {
             for (predicate, own, other) in
                 [(fact.predicate, fact.a, fact.b), (fact.predicate.swapped(), fact.b, fact.a)]
             {
-                let Some(by) = self.constant_distance(own, id) else { continue };
+                let is_alike = self.type_of(own) == self.type_of(id) && self.as_constant(own).is_none();
+                let Some(by) = self.constant_distance(own, id).filter(|_| is_alike) else { continue };
                 // What is said of something moves with it.
                 let (known, other) = (self.range(own), self.range(other));
                 let said = known.and(satisfying(predicate, known, other, width), width);
@@ -138,17 +139,31 @@ impl ScalarEvolution<'_> {
         range
     }
 
-    /// How far one expression is from another, if that is a number.
-    fn constant_distance(&mut self, from: ExprId, to: ExprId) -> Option<u128> {
-        if from == to {
-            return Some(0);
+    /// How far one expression is from another, if that is a number that is seen at once: where sums differ in their constants, or recurrences in where they start. Makes no
+    /// expressions.
+    fn constant_distance(&self, from: ExprId, to: ExprId) -> Option<u128> {
+        let (mut from, mut to) = (from, to);
+        // A start is less deep than its recurrence.
+        while let (Expr::AddRec(of, a), Expr::AddRec(other, b)) = (self.get(from), self.get(to)) {
+            if from == to {
+                return Some(0);
+            }
+            if of != other || a[1..] != b[1..] {
+                return None;
+            }
+            (from, to) = (a[0], b[0]);
         }
-        let is_number = |id: &ExprId| self.as_constant(*id).is_some();
-        if self.type_of(from) != self.type_of(to) || [from, to].iter().any(is_number) {
-            return None;
+        let ((a, x), (b, y)) = (self.without_constant(&from), self.without_constant(&to));
+        (a == b).then(|| y.wrapping_sub(x))
+    }
+
+    /// The terms of a sum but its constant, and that.
+    fn without_constant<'e>(&'e self, id: &'e ExprId) -> (&'e [ExprId], u128) {
+        let terms = if let Expr::Add(terms) = self.get(*id) { terms } else { std::slice::from_ref(id) };
+        match terms.first().and_then(|first| self.as_constant(*first)) {
+            Some(bits) => (&terms[1..], bits),
+            None => (terms, 0),
         }
-        let distance = self.minus(to, from);
-        self.as_constant(distance)
     }
 
     /// Whether a comparison holds, in a loop if one is given: by ranges, or because a guard in force says so.
