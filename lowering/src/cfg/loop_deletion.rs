@@ -17,20 +17,27 @@ use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Value};
 use super::branch::{Ending, LOOP_ANNOTATION, Target, end_block, set_successor_operands, successor_operands};
 use super::effects::is_seen;
 use super::roles::Roles;
+use super::scev::ScalarEvolution;
 use super::{Analysis, lcssa, loop_simplify, loops_out_of_form};
 
 /// Says of loops that they end.
 pub trait Finite {
-    /// Whether a loop is left, or the behaviour is undefined, however it is entered. That of the loops in it is asked separately.
-    fn is_finite(&self, function: &Body, analysis: &Analysis, id: LoopId) -> bool;
+    /// The headers of loops that are left, or else the behaviour is undefined, however they are entered. That of the loops in one is asked separately.
+    fn headers(&self, function: &Body) -> HashSet<Block>;
 }
 
-/// Knows nothing.
-struct Unknown;
+/// Loops whose backedges are taken a limited number of times, by [scalar evolution](super::scev).
+pub struct Counted;
 
-impl Finite for Unknown {
-    fn is_finite(&self, _: &Body, _: &Analysis, _: LoopId) -> bool {
-        false
+impl Finite for Counted {
+    fn headers(&self, function: &Body) -> HashSet<Block> {
+        let analysis = Analysis::of(function);
+        if analysis.loops().is_empty() {
+            return HashSet::new();
+        }
+        let mut evolution = ScalarEvolution::new(function, &analysis);
+        let counted = analysis.loops().iter().filter(|(id, _)| evolution.counts(*id).constant_max.is_some());
+        counted.map(|(_, own)| analysis.block(own.header())).collect()
     }
 }
 
@@ -70,11 +77,11 @@ struct Idle {
 
 /// The loops that do nothing, but those in them.
 fn idle(function: &Body, analysis: &Analysis, finite: &dyn Finite) -> Vec<Idle> {
-    let seen = Seen::of(function, analysis);
+    let seen = Seen::of(function, analysis, finite);
     let mut found = Vec::new();
     let mut pending = analysis.loops().top().to_vec();
     while let Some(id) = pending.pop() {
-        match idle_loop(function, analysis, finite, &seen, id) {
+        match idle_loop(function, analysis, &seen, id) {
             Some(idle) => found.push(idle),
             None => pending.extend(&analysis.loops().get(id).children),
         }
@@ -82,20 +89,14 @@ fn idle(function: &Body, analysis: &Analysis, finite: &dyn Finite) -> Vec<Idle> 
     found
 }
 
-fn idle_loop(
-    function: &Body,
-    analysis: &Analysis,
-    finite: &dyn Finite,
-    seen: &Seen,
-    id: LoopId,
-) -> Option<Idle> {
+fn idle_loop(function: &Body, analysis: &Analysis, seen: &Seen, id: LoopId) -> Option<Idle> {
     let roles = Roles::of(analysis, id);
     let preheader = analysis.block(roles.preheader?);
     if analysis.loops().get(id).nodes.iter().any(|node| seen.blocks.contains(node)) {
         return None;
     }
-    let ends =
-        |id: LoopId| makes_progress(function, analysis, id) || finite.is_finite(function, analysis, id);
+    let is_counted = |id| seen.finite.contains(&analysis.block(analysis.loops().get(id).header()));
+    let ends = |id: LoopId| is_counted(id) || makes_progress(function, analysis, id);
     let all_end = || {
         let mut pending = vec![id];
         while let Some(id) = pending.pop() {
@@ -129,6 +130,8 @@ fn idle_loop(
 struct Seen {
     /// Every loop makes progress, the function says.
     function_returns: bool,
+    /// The headers of loops that end.
+    finite: HashSet<Block>,
     /// The blocks in which something can be seen to happen.
     blocks: HashSet<u32>,
     /// The blocks at which a cycle closes that is no loop.
@@ -136,7 +139,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(function: &Body, analysis: &Analysis) -> Seen {
+    fn of(function: &Body, analysis: &Analysis, finite: &dyn Finite) -> Seen {
         let mut order = vec![None; analysis.graph().len()];
         let graph = analysis.graph().to_digraph();
         for (place, node) in graph.post_order(0).into_iter().enumerate() {
@@ -165,6 +168,7 @@ impl Seen {
             function_returns: will_return || says("mustprogress") || says("willreturn"),
             blocks,
             irreducible,
+            finite: finite.headers(function),
         }
     }
 }
@@ -215,9 +219,9 @@ pub static FORM: Form = Form { name: NAME, check, make: || Box::new(LoopDeletion
 
 fn check(function: &Body) -> Result<(), Diagnostic> {
     let analysis = Analysis::of(function);
-    let seen = Seen::of(function, &analysis);
+    let seen = Seen::of(function, &analysis, &Counted);
     loops_out_of_form(function, |analysis, id| {
-        idle_loop(function, analysis, &Unknown, &seen, id).map(|_| "that does nothing")
+        idle_loop(function, analysis, &seen, id).map(|_| "that does nothing")
     })
 }
 
@@ -251,7 +255,7 @@ impl Pass for LoopDeletion {
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         let mut analysis = Analysis::of(body).checked(cx.checks);
-        cx.count("Loops deleted", delete_loops(body, &mut analysis, &Unknown) as u64);
+        cx.count("Loops deleted", delete_loops(body, &mut analysis, &Counted) as u64);
         Ok(())
     }
 }
