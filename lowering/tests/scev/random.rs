@@ -155,6 +155,11 @@ impl Program<'_> {
             let _ = writeln!(self.text, "{latch}:");
             self.block.clone_from(&latch);
         }
+        if width < 32 {
+            // What is extended says whether it wraps.
+            self.define(32, &format!("sext i{width} {iv} to i32"));
+            self.define(32, &format!("zext i{width} {iv} to i32"));
+        }
         self.body(depth + 1);
         if self.choose(5) == 0 {
             let go_on = format!("g{own}");
@@ -234,7 +239,7 @@ fn check(choices: &[u8]) -> Result<Watched, String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_said_is_what_runs(choices in prop::collection::vec(any::<u8>(), 10..220)) {
