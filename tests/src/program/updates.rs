@@ -84,11 +84,20 @@ fn collect(
     }
 }
 
-/// Whether two memrefs are one, or one global.
+/// Whether two memrefs are casts of one, or of one global.
 fn are_one(program: &Program, a: MemRefId, b: MemRefId) -> bool {
+    let [a, b] = [a, b].map(|id| uncast(program, id));
     let is_global = |source: &Source| matches!(source, Source::Global(_));
     let (x, y) = (&program.memrefs[a].source, &program.memrefs[b].source);
     a == b || (x == y && is_global(x))
+}
+
+/// What a memref is a cast of.
+fn uncast(program: &Program, mut id: MemRefId) -> MemRefId {
+    while let Source::Cast(of) = program.memrefs[id].source {
+        id = of;
+    }
+    id
 }
 
 /// Whether two lists of subscripts are equal as sums.

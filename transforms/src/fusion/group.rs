@@ -98,8 +98,8 @@ pub(super) struct Joined {
     member: Member,
     /// The loop, not delayed.
     pub(super) item: Green,
-    /// What it touches, if it runs later.
-    nest: Option<Nest>,
+    /// What it touches, at the times of the group.
+    nest: Rc<Nest>,
     start: i64,
     ends: Vec<Form>,
     zero: i64,
@@ -362,8 +362,8 @@ impl Group {
         };
         let origin = own.origin.delayed(delay)?;
         let nest = match delay {
-            0 => None,
-            _ => Some(second.footprint.nest.delayed(frame.depth, delay)?),
+            0 => second.footprint.nest.clone(),
+            _ => Rc::new(second.footprint.nest.delayed(frame.depth, delay)?),
         };
         let member = Member { origin, body, start: delay, end, ..own.clone() };
         let whole = fit.same && delay == 0 && self.whole;
@@ -446,8 +446,7 @@ impl Group {
         self.blocks = self.blocks.max(joined.block + least.min(self.blocks));
         self.members.push(joined.member);
         self.originals.extend_from_slice(&second.originals);
-        let nest = joined.nest.as_ref().unwrap_or(&second.footprint.nest);
-        self.footprint.merge_later(&second.footprint, nest);
+        self.footprint.merge_later(&second.footprint, &joined.nest);
         (self.start, self.ends, self.zero) = (joined.start, joined.ends, joined.zero);
         self.whole = joined.whole;
         self.carries |= second.carries;

@@ -13,7 +13,7 @@ use crate::tree::{Forest, Green, If, Item, Node, Program};
 #[derive(Clone, Debug)]
 pub(super) struct Footprint {
     /// What it touches.
-    pub nest: Nest,
+    pub nest: Rc<Nest>,
     /// The operations whose results are used inside.
     pub uses: HashSet<Op>,
     /// The operations that it is, whose results may be used behind it.
@@ -26,7 +26,7 @@ impl Footprint {
         let ops: HashSet<Op> = ops.into_iter().collect();
         let inside = ops.iter().flat_map(|op| ir.preorder(*op));
         let uses = inside.flat_map(|op| ir.operands(op).filter_map(|value| ir.defining_op(value))).collect();
-        Footprint { nest, uses, ops }
+        Footprint { nest: Rc::new(nest), uses, ops }
     }
 
     /// Adds another one's.
@@ -36,7 +36,7 @@ impl Footprint {
 
     /// Adds another one's, which touches what `nest` says.
     pub(super) fn merge_later(&mut self, other: &Footprint, nest: &Nest) {
-        self.nest.merge(nest);
+        Rc::make_mut(&mut self.nest).merge(nest);
         self.uses.extend(&other.uses);
         self.ops.extend(&other.ops);
     }
