@@ -501,7 +501,8 @@ impl Fusion<'_> {
             return None;
         }
         let uses = |op: &Op| self.body.operands(*op).any(|v| first.defines(self.body.defining_op(v)));
-        self.body.preorder(second.op(self.program)).find(uses)
+        let second = second.op(self.program);
+        Some(self.body.preorder(second).find(uses).unwrap_or(second))
     }
 
     /// Makes two entries neighbours: for each one between them, whether it is moved before the first; over the others the second can be moved.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use hashbrown::HashSet;
-use loomir_ir::{Body, Op};
+use loomir_ir::{Body, Op, Trait};
 
 use super::group::Group;
 use crate::dependence::nest::{Frame, Nest};
@@ -21,12 +21,16 @@ pub(super) struct Footprint {
 }
 
 impl Footprint {
-    /// That of `ops`, which touch what `nest` says. Linear in what is inside them.
+    /// That of `ops`, which touch what `nest` says. What yields the results of a conditional defines these. Linear in what is inside them.
     pub(super) fn of(ir: &Body, ops: impl IntoIterator<Item = Op>, nest: Nest) -> Footprint {
-        let ops: HashSet<Op> = ops.into_iter().collect();
-        let inside = ops.iter().flat_map(|op| ir.preorder(*op));
-        let uses = inside.flat_map(|op| ir.operands(op).filter_map(|value| ir.defining_op(value))).collect();
-        Footprint { nest: Rc::new(nest), uses, ops }
+        let (mut uses, mut defining) = (HashSet::new(), HashSet::new());
+        for op in ops {
+            let inside = ir.preorder(op);
+            uses.extend(inside.flat_map(|op| ir.operands(op).filter_map(|value| ir.defining_op(value))));
+            defining.insert(op);
+            defining.extend(ir.parent_op(op).filter(|_| ir.has_trait(op, Trait::Terminator)));
+        }
+        Footprint { nest: Rc::new(nest), uses, ops: defining }
     }
 
     /// Adds another one's.
