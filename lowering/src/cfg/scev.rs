@@ -29,12 +29,11 @@ use std::hash::Hash;
 use std::rc::Rc;
 
 use hashbrown::HashMap;
-use loomir_dialects::arith::constant::Numbers;
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Block, Body, Op, Value};
 
-use super::Analysis;
+use super::{Analysis, branch};
 use exits::Counts;
 use expr::{Expr, ExprId, ExprType, Flags, Pool};
 use facts::Fact;
@@ -175,15 +174,8 @@ impl<'f> ScalarEvolution<'f> {
     }
 
     /// The values of the cases of a switch, as bits.
-    pub fn case_values(&self, branch: Op) -> Vec<u128> {
-        let ctx = self.function.ctx();
-        let count = self.function.successors(branch).len().saturating_sub(1);
-        let values = self.function.attr(branch, "case_values").and_then(|values| Numbers::of(ctx, values));
-        match values {
-            Some(Numbers::One(bits)) => vec![bits; count],
-            Some(Numbers::Many(bits)) => bits,
-            None => Vec::new(),
-        }
+    pub fn case_values(&self, of: Op) -> Vec<u128> {
+        branch::case_values(self.function, of)
     }
 
     /// An answer that is known, or is computed now.

@@ -313,12 +313,7 @@ impl Ends {
     }
 
     fn predicate_or_equal(self) -> Predicate {
-        match (self.is_up, self.signed) {
-            (true, true) => Predicate::Sle,
-            (true, false) => Predicate::Ule,
-            (false, true) => Predicate::Sge,
-            (false, false) => Predicate::Uge,
-        }
+        self.predicate().swapped().inverse()
     }
 
     /// The one of two that is farther on.
