@@ -11,15 +11,14 @@ use loomir::AliasMode;
 use loomir::ir::{Block, Body, text, verifier};
 use loomir::transforms::tree::raise::raise;
 use loomir::transforms::tree::regenerate::{Rewrite, regenerate};
-use loomir::transforms::tree::{Forest, Green, Node, Red};
+use loomir::transforms::tree::{Forest, Green, Node, Red, Reordered};
 use loomir_benches::loops::Loops;
 
 const LOOPS: usize = 1000;
 const VARIANTS: usize = 1_000_000;
-/// So many first edits are told by themselves: what they make is still in the caches.
+/// So many edits are measured where no variants are held but these.
 const FEW: usize = 10_000;
 const WRITTEN: usize = 1000;
-const EDITS_INSIDE: usize = 100_000;
 
 fn main() {
     let function = function();
@@ -28,41 +27,26 @@ fn main() {
     let original = raise(&function, block, &mut forest, AliasMode::May).root;
     let is_loop = |item: Green| matches!(forest.get(item), Node::Loop { .. });
     let first = forest.items(original).position(is_loop).unwrap_or_default();
-    let (nodes, bytes) = (forest.len(), forest.bytes());
-
-    // Each variant is made of the one before by one edit.
-    let start = Instant::now();
-    let mut variants: Vec<Green> = Vec::with_capacity(VARIANTS);
-    let (mut tree, mut state) = (original, 1_u64);
-    let mut first_edits = start.elapsed();
-    for number in 0..VARIANTS {
-        if number == FEW {
-            first_edits = start.elapsed() / FEW as u32;
-        }
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let at = first + ((state >> 33) as usize) % (LOOPS - 1);
-        let pair = [at + 1, at].map(|i| forest.item(tree, i).unwrap_or(Forest::EMPTY));
-        tree = forest.splice(tree, at..at + 2, &pair);
-        variants.push(tree);
-    }
-    let edit = start.elapsed() / VARIANTS as u32;
-    let (made, grown) = (forest.len() - nodes, forest.bytes() - bytes);
-    let mut seen = vec![false; forest.len()];
-    let different = variants.iter().filter(|tree| !std::mem::replace(&mut seen[tree.index()], true)).count();
 
     // Inside a nest, where a cursor stands: the first two statements of its body in the other order.
-    let (nodes_before, bytes_before) = (forest.len(), forest.bytes());
-    let start = Instant::now();
-    let mut inside = original;
-    for turn in 0..EDITS_INSIDE {
-        let mut cursor = Red::of(inside);
-        cursor.down(&forest, first + turn * 7 % LOOPS);
-        let pair: Vec<Green> = cursor.children(&forest).take(2).collect();
-        cursor.splice(&mut forest, 0..2, &[pair[1], pair[0]]);
-        inside = cursor.root();
-    }
-    let edit_inside = start.elapsed() / EDITS_INSIDE as u32;
-    let (made_inside, grown_inside) = (forest.len() - nodes_before, forest.bytes() - bytes_before);
+    let inside = Edits::measure(&mut forest, original, FEW, &mut Vec::new(), |forest, tree, random| {
+        let mut cursor = Red::of(tree);
+        cursor.down(forest, first + random % LOOPS);
+        let pair: Vec<Green> = cursor.children(forest).take(2).collect();
+        cursor.splice(forest, 0..2, &[pair[1], pair[0]]);
+        cursor.root()
+    });
+    // Between nests: two neighbours in the other order.
+    let mut swap = |forest: &mut Forest, tree: Green, random: usize| {
+        let at = first + random % (LOOPS - 1);
+        let pair = [at + 1, at].map(|i| forest.item(tree, i).unwrap_or(Forest::EMPTY));
+        forest.splice(tree, at..at + 2, &pair)
+    };
+    let few = Edits::measure(&mut forest, original, FEW, &mut Vec::new(), &mut swap);
+    let mut variants: Vec<Green> = Vec::with_capacity(VARIANTS);
+    let all = Edits::measure(&mut forest, original, VARIANTS, &mut variants, &mut swap);
+    let mut seen = vec![false; forest.len()];
+    let different = variants.iter().filter(|tree| !std::mem::replace(&mut seen[tree.index()], true)).count();
 
     let start = Instant::now();
     let mut verified = 0;
@@ -72,7 +56,8 @@ fn main() {
         let block = block_of(&copy);
         let own = raise(&copy, block, &mut forest, AliasMode::May);
         assert_eq!(own.root, original);
-        assert_eq!(regenerate(&mut copy, &own, &forest, *variant, Rewrite::Changed), Ok(()));
+        let outcome = regenerate(&mut copy, &own, &forest, *variant, &Reordered::default(), Rewrite::Changed);
+        assert_eq!(outcome, Ok(()));
         verified += usize::from(!verifier::verify(&copy).has_errors());
     }
     let written = start.elapsed() / WRITTEN as u32;
@@ -81,19 +66,49 @@ fn main() {
     println!("| --- | --- |");
     println!("| loops in the program | {LOOPS} |");
     println!("| a copy of the tree | a number of {} bytes |", size_of::<Green>());
-    let (nodes, bytes) = (made / VARIANTS, grown / VARIANTS);
-    let micros = |time: Duration| time.as_secs_f64() * 1e6;
-    println!("| an edit, of the first {FEW} | {:.2} µs |", micros(first_edits));
-    println!("| an edit, of all | {:.2} µs, {nodes} nodes, {bytes} bytes |", micros(edit));
-    let (nodes, bytes) = (made_inside / EDITS_INSIDE, grown_inside / EDITS_INSIDE);
-    println!(
-        "| an edit inside a loop, by a cursor | {:.2} µs, {nodes} nodes, {bytes} bytes |",
-        micros(edit_inside)
-    );
+    println!("| an edit inside a loop, by a cursor | {inside} |");
+    println!("| an edit between loops | {few} |");
+    println!("| an edit, with a million variants held | {all} |");
     println!("| variants held | {VARIANTS}, {different} of them different |");
     println!("| memory for all | {:.0} MiB |", forest.bytes() as f64 / 1_048_576.0);
     let each = written.as_secs_f64() * 1e3;
     println!("| copied, written and verified | {verified} of {WRITTEN}, {each:.2} ms each |");
+}
+
+/// What edits cost, each.
+struct Edits {
+    time: Duration,
+    nodes: usize,
+    bytes: usize,
+}
+
+impl Edits {
+    /// `count` edits, each of what the one before made.
+    fn measure(
+        forest: &mut Forest,
+        original: Green,
+        count: usize,
+        variants: &mut Vec<Green>,
+        mut edit: impl FnMut(&mut Forest, Green, usize) -> Green,
+    ) -> Edits {
+        let (nodes, bytes) = (forest.len(), forest.bytes());
+        let (mut tree, mut state) = (original, 1_u64);
+        let start = Instant::now();
+        for _ in 0..count {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            tree = edit(forest, tree, (state >> 33) as usize);
+            variants.push(tree);
+        }
+        let time = start.elapsed() / count as u32;
+        Edits { time, nodes: (forest.len() - nodes) / count, bytes: (forest.bytes() - bytes) / count }
+    }
+}
+
+impl std::fmt::Display for Edits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Edits { time, nodes, bytes } = self;
+        write!(f, "{:.2} µs, {nodes} nodes, {bytes} bytes", time.as_secs_f64() * 1e6)
+    }
 }
 
 /// The function of the benchmark.

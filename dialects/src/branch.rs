@@ -6,13 +6,50 @@
 
 use std::ops::Range;
 
+use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::text::{OpParser, OpPrinter, ParseResult, type_to_string};
 use loomir_ir::verifier::op_error;
-use loomir_ir::{Context, Diagnostic, Diagnostics, OpRef, OperationState, Type, Value};
+use loomir_ir::{Body, Context, Diagnostic, Diagnostics, Op, OpRef, OperationState, Type, Value};
 
 use crate::arith::constant::{self, Numbers};
 use crate::elements::{elements, elements_attr};
 use crate::interfaces::BranchLike;
+
+/// The attribute of a switch that says how many operands each case hands on.
+pub const CASE_SEGMENTS: &str = "case_operand_segments";
+
+/// For each successor of an operation the operands that become its arguments; `None` if it has successors and nothing is known of what it hands them. Linear.
+pub fn successor_operands(body: &Body, op: Op) -> Option<Vec<Vec<Value>>> {
+    let op = body.op_ref(op);
+    if op.successors().len() == 0 {
+        return Some(Vec::new());
+    }
+    let model = op.info().interface::<dyn BranchLike>()?;
+    let operands: Vec<Value> = op.operands().collect();
+    Some(ranges(op, model).into_iter().map(|range| operands[range].to_vec()).collect())
+}
+
+/// Gives each successor of a branch other operands. Linear.
+pub fn set_successor_operands(body: &mut Body, op: Op, operands: &[Vec<Value>]) {
+    let before = successor_operands(body, op).unwrap_or_default();
+    let own = body.num_operands(op) - before.iter().map(Vec::len).sum::<usize>();
+    let all = body.operands(op).take(own).chain(operands.iter().flatten().copied()).collect::<Vec<_>>();
+    body.set_operands(op, &all);
+    if body.attr(op, OPERAND_SEGMENTS).is_none() {
+        return;
+    }
+    let ctx = body.ctx().clone();
+    let sizes: Vec<i64> = operands.iter().map(|own| own.len() as i64).collect();
+    let mut segments = vec![own as i64];
+    if body.attr(op, CASE_SEGMENTS).is_some() {
+        let (default, cases) = sizes.split_first().map_or((0, &[][..]), |(default, cases)| (*default, cases));
+        segments.extend([default, cases.iter().sum()]);
+        body.set_attr(op, CASE_SEGMENTS, ctx.dense_ints_attr(Type::I32, cases));
+    } else {
+        segments.extend(sizes);
+    }
+    body.set_attr(op, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &segments));
+}
 
 /// All operands go to the one successor.
 pub(crate) struct Branch;
@@ -49,7 +86,7 @@ fn operand_segments(op: OpRef<'_>) -> Vec<i64> {
 }
 
 fn case_segments(op: OpRef<'_>) -> Vec<i64> {
-    op.attr("case_operand_segments").and_then(|a| a.as_dense_ints(op.ctx())).unwrap_or_default()
+    op.attr(CASE_SEGMENTS).and_then(|a| a.as_dense_ints(op.ctx())).unwrap_or_default()
 }
 
 /// Where segment `index` lies; empty if the sizes don't fit `total`.
@@ -68,7 +105,7 @@ fn nth_segment(sizes: &[i64], index: usize, total: usize) -> Range<usize> {
 /// Where the operands of each successor lie. Linear, for a switch too, where asking one by one is not.
 fn ranges(op: OpRef<'_>, model: &dyn BranchLike) -> Vec<Range<usize>> {
     let count = op.successors().len();
-    if op.attr("case_operand_segments").is_none() {
+    if op.attr(CASE_SEGMENTS).is_none() {
         return (0..count).map(|i| model.successor_operands(op, i)).collect();
     }
     let defaults = operand_segments(op).get(1).copied().unwrap_or(0);
@@ -197,7 +234,7 @@ impl Cases {
     pub(crate) fn finish(self, ctx: &Context, state: &mut OperationState, ty: Type, defaults: usize) {
         state.set_segments(ctx, &[1, defaults as i64, self.operands.len() as i64]);
         state.operands.extend(self.operands);
-        state.set_attr(ctx, "case_operand_segments", ctx.dense_ints_attr(Type::I32, &self.segments));
+        state.set_attr(ctx, CASE_SEGMENTS, ctx.dense_ints_attr(Type::I32, &self.segments));
         let vector = ctx.vector_type(&[self.values.len() as i64], ty);
         if !self.values.is_empty()
             && let Some(values) = elements_attr(ctx, vector, self.values)

@@ -6,7 +6,7 @@
 //! implement an interface, nothing is known of it, and the answer is the worst case.
 
 use loomir_ir::attributes::Attr;
-use loomir_ir::{AffineMap, IntegerSet, Name, OpRef, Region, Value};
+use loomir_ir::{AffineMap, IntegerSet, Name, OpRef, OperationState, Region, Type, Value};
 
 /// How memory is touched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,6 +89,40 @@ pub trait MemoryAccess: Send + Sync {
     fn access(&self, op: OpRef<'_>) -> Access;
 }
 
+/// Memory of one element that could be a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MemorySlot {
+    /// Its address.
+    pub pointer: Value,
+    /// What it holds.
+    pub ty: Type,
+}
+
+/// An operation that makes memory which may become values, if nothing else is done with it than can be done with values.
+pub trait PromotableAllocation: Send + Sync {
+    /// The memory; `None` if it is not one element.
+    fn slot(&self, op: OpRef<'_>) -> Option<MemorySlot>;
+    /// An operation whose one result is what a slot holds before anything was stored.
+    fn default_value(&self, op: OpRef<'_>, slot: MemorySlot) -> OperationState;
+}
+
+/// What an operation does with a slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SlotAccess {
+    /// The value is what it holds.
+    Load(Value),
+    /// The value is what it holds from then on.
+    Store(Value),
+    /// It says something about memory, of no interest to values.
+    Marker,
+}
+
+/// An operation that accesses memory in a way that can be done without any.
+pub trait PromotableAccess: Send + Sync {
+    /// What it does with a slot whose address it uses; `None` if that needs memory.
+    fn access(&self, op: OpRef<'_>, slot: MemorySlot) -> Option<SlotAccess>;
+}
+
 /// A bound of a counted loop.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Bound {
@@ -169,9 +203,13 @@ pub trait CallLike: Send + Sync {
 /// A function: a symbol with a function type and a body that may be absent.
 pub trait FunctionLike: Send + Sync {
     /// Types of arguments and results.
-    fn signature(&self, op: OpRef<'_>) -> (Vec<loomir_ir::Type>, Vec<loomir_ir::Type>);
+    fn signature(&self, op: OpRef<'_>) -> (Vec<Type>, Vec<Type>);
     /// The body; empty for a declaration.
     fn body(&self, op: OpRef<'_>) -> Region;
+    /// Whether it takes more arguments than its signature says.
+    fn is_variadic(&self, _op: OpRef<'_>) -> bool {
+        false
+    }
 }
 
 /// A terminator that passes operands to its successors.

@@ -5,7 +5,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`datum`], [`memory`], [`layout`] | values, objects of bytes, how types lie in them |
+//! | [`datum`], [`memory`], [`layout`], `packed` | values, objects of bytes, how types lie in them |
 //! | [`integer`], [`float`], [`affine_map`] | arithmetic as pure functions |
 //! | [`code`], [`machine`], [`program`] | decoding, execution, symbols |
 //! | [`elementwise`], [`access`], [`mixed`], [`constant`], [`external`] | what models of operations share |
@@ -31,11 +31,17 @@
 //! - `memref.load` of an element that was never written is a fault there and then; `llvm.load` of such bytes gives undef, so
 //!   that structs with holes can be copied. Copies keep the state of each byte.
 //! - `freeze` of poison or undef gives zero.
+//! - A number that is no whole bytes must be read as it was written: bits beside it that are not zero make poison. A vector of such numbers is
+//!   poison in every element that shares a byte with one that was stored as poison.
 //! - A loop's induction variable counts in ℤ; if a value it takes, the last one that ends the loop included, leaves its
 //!   type, that is undefined behaviour. So is a step below one.
+//! - What attributes say of arguments and results, and metadata of what is loaded, is held against the values: `noundef`, `nonnull`, `align`, `range`,
+//!   `dereferenceable`. Of others (`noalias`, `readonly`, `memory(…)`, TBAA and alias scopes) nothing is checked.
 //! - Results that a fast-math flag lets vary are computed as if the flag were absent; what `nnan` and `ninf`
 //!   exclude is poison.
 //! - Iterations of parallel loops run in order.
+//! - Of the world outside it knows what allocates, copies, compares, prints and computes: [`external`]. What is printed is part of the [`Outcome`]. Lists of
+//!   variable arguments are those of x86-64. What is to run before and behind `main` does not.
 //!
 //! # Cost
 //! An operation is decoded once; executed it costs one indirect call, and no allocation unless its result is an
@@ -61,6 +67,7 @@ pub mod machine;
 pub mod memory;
 pub mod mixed;
 pub mod outcome;
+mod packed;
 pub mod program;
 mod registers;
 mod trace;
@@ -69,7 +76,7 @@ pub use arguments::{ArgSpec, Argument, Arguments, Flat};
 pub use code::{Action, Decoded, Decoder, Entry, Evaluate, Execute, Flow, Slot, Step, action};
 pub use datum::{Cause, Datum, Dim, MemRef, Pointer};
 pub use fault::{Fault, FaultKind};
-pub use machine::Machine;
+pub use machine::{Machine, Signature};
 pub use outcome::{Outcome, Output};
 pub use program::{Callee, Contents, DefineGlobal, GlobalDefinition};
 pub use registers::unusable;
@@ -163,6 +170,11 @@ fn execute(
     limits: &Limits,
 ) -> Result<Outcome, Box<Fault>> {
     let ctx = program.ctx();
+    let signature = |function: &program::Function<'_>| {
+        let (parameters, results) = function.signature.clone();
+        Signature::new(ctx, parameters, results)
+    };
+    machine.signatures = program.functions.iter().map(signature).collect();
     let function = program
         .entry(entry)
         .ok_or_else(|| Fault::arguments(format!("the module has no function `@{entry}`")))?;
@@ -185,6 +197,7 @@ fn execute(
     let mut outcome = outcome::collect(ctx, &machine.memory, &arguments, &objects, &results, &values)
         .map_err(|fault| fault.at(loc))?;
     outcome.steps = limits.steps - machine.steps_left();
+    outcome.printed = std::mem::take(&mut machine.printed);
     Ok(outcome)
 }
 

@@ -6,7 +6,7 @@
 
 pub mod affine;
 pub mod arith;
-mod branch;
+pub mod branch;
 pub mod builtin;
 pub mod cf;
 mod checks;

@@ -7,6 +7,8 @@
 //! | --- | --- |
 //! | [`Digraph`], [`ControlFlow`] | graphs; the blocks of a region as one |
 //! | [`dominators`] | dominator trees |
+//! | [`post_dominators`] | the same of the graph turned around |
+//! | [`frontiers`] | where definitions meet |
 //! | [`loops`] | natural loops and how they nest |
 //! | [`cycles`] | the same for cycles that may be entered at several places |
 
@@ -14,7 +16,9 @@ mod control_flow;
 pub mod cycles;
 mod digraph;
 pub mod dominators;
+pub mod frontiers;
 pub mod loops;
+pub mod post_dominators;
 
 pub use control_flow::ControlFlow;
 pub use digraph::{Digraph, MutableDigraph};

@@ -3,7 +3,8 @@
 //! A chapter is a session in a folder of its own:
 //! - a ```` ```mlir file=NAME ```` block (or `c`, or any language) is a file of that name;
 //! - a ```` ```console ```` block is typed line by line: `$ COMMAND`, then what the terminal shows, standard output and
-//!   error as they come, and `[exit N]` if the command does not end with 0.
+//!   error as they come, and `[exit N]` if the command does not end with 0;
+//! - a file that a command writes into `images` is the book's picture of that name.
 //!
 //! Commands go through `sh`, with `loomir` and LLVM's tools found first. A command that needs LLVM is left
 //! unchecked where there is none. With `LOOMIR_BLESS` set the blocks are rewritten to what the commands now show.
@@ -30,12 +31,19 @@ fn the_book_shows_what_the_commands_print() {
     for chapter in chapters {
         let text = fs::read_to_string(&chapter).expect("a chapter can be read");
         let name = chapter.file_stem().expect("it has a name").to_string_lossy().into_owned();
-        let replayed = Session::new(&name).replay(&text);
-        if replayed != text {
+        let session = Session::new(&name);
+        let replayed = session.replay(&text);
+        let pictures = session.pictures().map(|(name, drawn)| (book.join("images").join(name), drawn));
+        for (file, shown) in pictures.chain([(chapter, replayed)]) {
+            let known = fs::read_to_string(&file).unwrap_or_default();
+            if known == shown {
+                continue;
+            }
             if std::env::var_os("LOOMIR_BLESS").is_some() {
-                fs::write(&chapter, &replayed).expect("a chapter can be written");
+                fs::write(&file, &shown).expect("a file of the book can be written");
             } else {
-                let _ = writeln!(wrong, "\nbook/src/{name}.md:{}", first_difference(&text, &replayed));
+                let file = file.strip_prefix(&book).unwrap_or(&file).display().to_string();
+                let _ = writeln!(wrong, "\nbook/src/{file}:{}", first_difference(&known, &shown));
             }
         }
     }
@@ -69,7 +77,7 @@ impl Session {
     fn new(chapter: &str) -> Session {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("book").join(chapter);
         let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).expect("a folder can be made");
+        fs::create_dir_all(folder.join("images")).expect("a folder can be made");
         let loomir =
             Path::new(env!("CARGO_BIN_EXE_loomir")).parent().expect("it is in a folder").to_path_buf();
         let prefix = std::env::var_os("LOOMIR_LLVM").or_else(|| std::env::var_os("MLIR_SYS_220_PREFIX"));
@@ -78,6 +86,15 @@ impl Session {
         let rest = std::env::var_os("PATH").unwrap_or_default();
         let folders = [loomir, llvm].into_iter().chain(std::env::split_paths(&rest));
         Session { folder, path: std::env::join_paths(folders).expect("no folder has a colon"), has_llvm }
+    }
+
+    /// The pictures that commands drew, by name.
+    fn pictures(&self) -> impl Iterator<Item = (String, String)> {
+        let files = fs::read_dir(self.folder.join("images")).into_iter().flatten().flatten();
+        files.map(|file| {
+            let drawn = fs::read_to_string(file.path()).expect("a picture can be read");
+            (file.file_name().to_string_lossy().into_owned(), drawn)
+        })
     }
 
     /// `text` with every console block as the commands fill it now.

@@ -475,9 +475,28 @@ done:
 
 #[test]
 fn loops_are_printed_as_opt_prints_them() {
-    let printed =
-        ["loops", "cycles", "domtree"].map(|form| stdout(&["opt", &format!("--emit={form}")], GRAPH));
+    let printed = ["loops", "cycles", "domtree", "postdomtree"]
+        .map(|form| stdout(&["opt", &format!("--emit={form}")], GRAPH));
     assert_snapshot!(printed.join("\n"));
+}
+
+#[test]
+fn control_flow_is_drawn() {
+    assert_snapshot!("drawn_as_dot", stdout(&["opt", "--emit=dot"], GRAPH));
+    assert_snapshot!("drawn_as_svg", stdout(&["opt", "--emit=svg"], GRAPH));
+}
+
+#[test]
+fn names_in_pictures_are_escaped_and_large_ones_refused() {
+    let odd = "define void @\"a<b>&\\22c\\5Cd\\0Ae\"() {\n  ret void\n}\n";
+    let dot = stdout(&["opt", "--emit=dot"], odd);
+    assert!(dot.starts_with(r#"digraph "a<b>&\"c\\d\ne" {"#), "{dot}");
+    let svg = stdout(&["opt", "--emit=svg"], odd);
+    assert!(svg.contains("@a&lt;b&gt;&amp;&quot;c\\d e<"), "{svg}");
+    let chain: String = (1..2_000).map(|at| format!("b{at}:\n  br label %b{}\n", at + 1)).collect();
+    let large = format!("define void @large() {{\n  br label %b1\n{chain}b2000:\n  ret void\n}}\n");
+    assert!(stdout(&["opt", "--emit=dot"], &large).contains("b1999 -> b2000;"));
+    assert_snapshot!(shown(&["opt", "--emit=svg"], &large));
 }
 
 #[test]

@@ -15,15 +15,21 @@
 //! | [`unify_loop_exits`] | the pass that lets loops leave to one block |
 //! | [`loop_deletion`] | the pass that takes away loops that do nothing |
 //! | [`exit_folding`] | the pass that takes away ways out of loops that are never taken |
-//! | [`mod@print`] | loops, cycles and dominators as `opt` prints them |
+//! | [`simplify_cfg`] | the pass that takes detours out of the control flow |
+//! | [`mod@picture`] | control flow as a picture |
+//! | [`accesses`] | what is touched in memory, for which iterations, and what depends on what |
+//! | [`mod@print`] | loops, cycles, dominators and post-dominators as `opt` prints them |
 
 use hashbrown::HashMap;
 use loomir_ir::graph::dominators::DominatorTree;
 use loomir_ir::graph::loops::{LoopForest, LoopId, NaturalLoop};
+use loomir_ir::graph::post_dominators::PostDominatorTree;
 use loomir_ir::graph::{ControlFlow, MutableDigraph};
 use loomir_ir::pass::Form;
 use loomir_ir::{Block, Body, Diagnostic, Loc, Op};
 
+pub mod accesses;
+mod arguments;
 pub(crate) mod branch;
 mod conditions;
 pub mod edit;
@@ -36,9 +42,11 @@ pub mod lcssa;
 pub mod loop_deletion;
 pub mod loop_rotate;
 pub mod loop_simplify;
+pub mod picture;
 pub mod print;
 pub mod roles;
 pub mod scev;
+pub mod simplify_cfg;
 pub mod unify_loop_exits;
 
 /// The forms that functions can be brought into, each after those it needs.
@@ -60,6 +68,8 @@ pub struct Analysis {
     numbers: HashMap<Block, u32>,
     graph: MutableDigraph,
     dominators: DominatorTree,
+    /// If it was ever asked for.
+    post_dominators: Option<PostDominatorTree>,
     loops: LoopForest,
     upkeep: Upkeep,
 }
@@ -88,13 +98,15 @@ impl Analysis {
         }
         let blocks = flow.blocks().to_vec();
         let numbers = blocks.iter().copied().zip(0..).collect();
-        Analysis { blocks, numbers, graph, dominators, loops, upkeep: Upkeep::AtOnce }
+        Analysis { blocks, numbers, graph, dominators, post_dominators: None, loops, upkeep: Upkeep::AtOnce }
     }
 
-    /// The same, which is compared with an analysis made anew after each [`step`](Analysis::step) if `checked`, in a large function after some of them.
+    /// The same, with post-dominators, which is compared with an analysis made anew after each [`step`](Analysis::step) if `checked`, in a large function after some of them.
     #[must_use]
     pub fn checked(mut self, checked: bool) -> Analysis {
         self.upkeep = if checked { Upkeep::Checked(0) } else { Upkeep::AtOnce };
+        let order: Vec<u32> = (0..self.blocks.len() as u32).collect();
+        self.post_dominators = checked.then(|| PostDominatorTree::of_mutable(&self.graph, &order));
         self
     }
 
@@ -131,6 +143,18 @@ impl Analysis {
         &self.dominators
     }
 
+    /// Who post-dominates whom. That is made when it is first asked for and kept from then on; if what has changed is a region without a way out, it is made anew. Linear then.
+    pub fn post_dominators(&mut self, function: &Body) -> &PostDominatorTree {
+        let known = self.post_dominators.take().filter(|tree| !tree.is_stale());
+        let mut tree = known.unwrap_or_else(|| {
+            let blocks = function.blocks(function.region(function.root(), 0));
+            let order: Vec<u32> = blocks.map(|block| self.number(block)).collect();
+            PostDominatorTree::of_mutable(&self.graph, &order)
+        });
+        tree.renumber();
+        self.post_dominators.insert(tree)
+    }
+
     /// The natural loops.
     pub fn loops(&self) -> &LoopForest {
         &self.loops
@@ -157,6 +181,16 @@ impl Analysis {
             return false;
         }
         let own = |number: u32| self.number(anew.block(number));
+        if let Some(tree) = self.post_dominators.as_ref().filter(|tree| !tree.is_stale()) {
+            let anew = PostDominatorTree::of_mutable(
+                &anew.graph,
+                &(0..anew.blocks.len() as u32).collect::<Vec<_>>(),
+            );
+            let mut nodes = anew.pre_order().into_iter().map(|(node, _)| node);
+            if !nodes.all(|node| tree.ipdom(own(node)) == anew.ipdom(node).map(own)) {
+                return false;
+            }
+        }
         (0..anew.blocks.len() as u32).all(|node| {
             let mut edges: Vec<u32> = anew.graph.successors(node).iter().map(|to| own(*to)).collect();
             let mut known = self.graph.successors(own(node)).to_vec();

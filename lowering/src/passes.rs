@@ -4,7 +4,8 @@ use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::{Body, Diagnostics};
 
 use crate::cfg::{
-    exit_folding, fix_irreducible, lcssa, loop_deletion, loop_rotate, loop_simplify, unify_loop_exits,
+    exit_folding, fix_irreducible, lcssa, loop_deletion, loop_rotate, loop_simplify, simplify_cfg,
+    unify_loop_exits,
 };
 use crate::{convert_scf_to_cf, convert_to_llvm, lower_affine, lower_to_llvm};
 
@@ -73,4 +74,5 @@ pub const PASSES: &[PassInfo] = &[
     unify_loop_exits::PASS,
     loop_deletion::PASS,
     exit_folding::PASS,
+    simplify_cfg::PASS,
 ];

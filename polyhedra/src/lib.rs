@@ -134,6 +134,7 @@ mod relation;
 mod rows;
 mod scalar;
 mod set;
+mod shadow;
 mod simplify;
 mod solve;
 mod space;

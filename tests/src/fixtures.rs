@@ -5,7 +5,7 @@
 //! | `// RUN: fuse --alias=distinct --dependence=flat` | fuse all loops, as the command does; here `--alias=may` and `--fusion-profitability=always` are the default, and the result is judged once more as a whole |
 //! | `// RUN: opt PIPELINE` | run a pipeline |
 //! | `// RUN: check` | read and verify only |
-//! | `// RUN: print loops` | print the loops of functions of the `llvm` dialect, as `opt` does; or `cycles`, `domtree`, `scalar-evolution` |
+//! | `// RUN: print loops` | print the loops of functions of the `llvm` dialect, as `opt` does; or `cycles`, `domtree`, `postdomtree`, `scalar-evolution` |
 //! | `// CALL: kernel iota zeros @0` | after each run: call the function before and after; both must give the same |
 //! | `// CALL: kernel` | the same with generated arguments, shared buffers included |
 //! | `// -----` | what follows is a program of its own, for the same runs; a `// CALL:` above the first one is for it alone |
@@ -160,6 +160,7 @@ fn command(words: &str) -> Option<Command> {
             for option in options.split_whitespace() {
                 match option.strip_prefix("--")?.split_once('=')? {
                     ("alias", mode) => fuse.alias = mode.parse().ok()?,
+                    ("max-tests", most) => fuse.max_tests = most.parse().ok()?,
                     ("fusion-profitability", mode) => fuse.profitability = mode.parse().ok()?,
                     ("cost", source) => fuse.cost = source.parse::<CostSource>().ok()?.cost(),
                     (interface, name) => fuse.analyses.choose(interface, name).ok()?,
@@ -171,6 +172,7 @@ fn command(words: &str) -> Option<Command> {
         ("print", "cycles") => Some(Command::Print(Printed::Cycles)),
         ("print", "scalar-evolution") => Some(Command::Print(Printed::ScalarEvolution)),
         ("print", "domtree") => Some(Command::Print(Printed::Dominators)),
+        ("print", "postdomtree") => Some(Command::Print(Printed::PostDominators)),
         ("opt", pipeline) => Some(Command::Opt(pipeline.to_owned())),
         _ => None,
     }

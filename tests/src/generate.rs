@@ -7,16 +7,22 @@
 //! about half of the programs have something to fuse.
 
 use crate::program::{
-    Aliasing, Callee, Carried, Condition, Element, Expr, Item, Kind, Loop, LoopId, MemRef, MemRefId,
-    Operator, Program, Relation, Source, Style, Test, ValueId, row_major,
+    Aliasing, Callee, Carried, Condition, Element, Expr, Item, Kind, Loop, LoopId, MemRefId, Operator,
+    Program, Relation, Source, Style, Test, ValueId,
 };
 use crate::random::Random;
+
+mod memrefs;
+mod numbers;
+mod orders;
+mod update;
 
 /// A random program. Equal seeds give equal programs.
 pub fn generate(random: &mut Random) -> Program {
     let mut generator = Generator::new(random);
     generator.memrefs();
     generator.body();
+    generator.program.style.flags = generator.random.chance(50);
     generator.program
 }
 
@@ -55,6 +61,9 @@ struct Generator<'r> {
     kind: usize,
     last_bounds: Option<Bounds>,
     last_condition: Option<Condition>,
+    last_update: Option<(MemRefId, Vec<Expr>)>,
+    /// How many statements of a hundred are updates.
+    updates: i64,
     /// Allocations that hold what one nest hands to the next, and that nobody looks at afterwards.
     temporaries: Vec<MemRefId>,
 }
@@ -78,9 +87,14 @@ impl<'r> Generator<'r> {
         let element = [Element::I32, Element::I64, Element::F32][random.weighted(&[40, 30, 30])];
         let extent = random.range(3, 6);
         let kind = random.weighted(&[42, 42, 6, 5, 5]);
-        let style =
-            Style { apply: random.chance(40), nsw: random.chance(50), local_constants: random.chance(25) };
-        let parameters = (0..random.range(1, 2)).map(|_| random.range(2, 5)).collect();
+        let updates = [12, 85][random.weighted(&[75, 25])];
+        let style = Style {
+            apply: random.chance(40),
+            nsw: random.chance(50),
+            local_constants: random.chance(25),
+            flags: false,
+        };
+        let parameters = vec![random.range(2, 5)];
         let program = Program {
             element,
             parameters,
@@ -100,6 +114,8 @@ impl<'r> Generator<'r> {
             kind,
             last_bounds: None,
             last_condition: None,
+            last_update: None,
+            updates,
             temporaries: Vec::new(),
         }
     }
@@ -108,127 +124,6 @@ impl<'r> Generator<'r> {
         self.next_value += 1;
         self.next_value - 1
     }
-
-    // Memrefs.
-
-    fn memrefs(&mut self) {
-        let line = vec![2 * self.extent + 2];
-        let plane = vec![self.extent + 2, self.extent + 2];
-        let two = self.random.chance(45);
-        let noalias = self.random.chance(35);
-        for i in 0..self.random.range(2, 5) {
-            let shape = if two && self.random.chance(60) { plane.clone() } else { line.clone() };
-            let source = match self.random.weighted(&[55, 27, 18]) {
-                0 => Source::Argument { noalias: noalias || self.random.chance(15) },
-                1 => Source::Allocation,
-                _ => Source::Global(i as usize),
-            };
-            self.base(source, shape);
-        }
-        for _ in 0..self.random.weighted(&[50, 30, 20]) {
-            self.view();
-        }
-        // A favourite makes dependences likely.
-        if self.random.chance(40) {
-            let favourite = *self.random.pick(&self.pool.clone());
-            self.pool.push(favourite);
-        }
-    }
-
-    fn base(&mut self, source: Source, shape: Vec<i64>) -> MemRefId {
-        self.add(MemRef { source, strides: row_major(&shape), shape, offset: 0, dynamic: false })
-    }
-
-    fn add(&mut self, memref: MemRef) -> MemRefId {
-        self.program.memrefs.push(memref);
-        let id = self.program.memrefs.len() - 1;
-        self.pool.push(id);
-        id
-    }
-
-    fn view(&mut self) {
-        let of = self.random.below(self.program.memrefs.len());
-        let source = self.program.memrefs[of].clone();
-        if source.dynamic {
-            return;
-        }
-        let view = match self.random.weighted(&[27, 22, 21, 15, 8, 7]) {
-            0 if source.is_identity() => MemRef { source: Source::Cast(of), dynamic: true, ..source },
-            1 => self.subview(of, &source),
-            2 => self.reinterpretation(of, &source),
-            3 => match self.program.memrefs.iter().find_map(|m| match m.source {
-                Source::Global(_) => Some(m.clone()),
-                _ => None,
-            }) {
-                Some(global) => global,
-                None => return,
-            },
-            4 => {
-                let same: Vec<MemRefId> = (0..self.program.memrefs.len())
-                    .filter(|m| {
-                        let other = &self.program.memrefs[*m];
-                        other.type_text(Element::I32) == source.type_text(Element::I32) && *m != of
-                    })
-                    .collect();
-                if same.is_empty() {
-                    return;
-                }
-                let other = *self.random.pick(&same);
-                MemRef { source: Source::Select(of, other), ..source }
-            }
-            5 => MemRef { source: Source::Returned(of), ..source },
-            _ => return,
-        };
-        self.add(view);
-    }
-
-    fn subview(&mut self, of: MemRefId, source: &MemRef) -> MemRef {
-        let dropped = source.shape.len() == 2 && self.random.chance(40);
-        let (mut offsets, mut steps, mut shape, mut strides) = (vec![], vec![], vec![], vec![]);
-        let mut offset = source.offset;
-        for (d, (size, stride)) in source.shape.iter().zip(&source.strides).enumerate() {
-            let first = self.random.range(0, (size / 2).min(3));
-            let step = if size - first >= 8 && self.random.chance(25) { 2 } else { 1 };
-            offsets.push(first);
-            offset += first * stride;
-            if dropped && d == 0 {
-                steps.push(1);
-                continue;
-            }
-            steps.push(step);
-            shape.push((size - first + step - 1) / step);
-            strides.push(stride * step);
-        }
-        MemRef {
-            source: Source::SubView { of, offsets, steps, dropped },
-            shape,
-            strides,
-            offset,
-            dynamic: false,
-        }
-    }
-
-    fn reinterpretation(&mut self, of: MemRefId, source: &MemRef) -> MemRef {
-        let elements: i64 = source.shape.iter().product::<i64>().max(1);
-        // What the object holds at least: reinterpret_cast counts from its start.
-        let held = if source.is_identity() { elements } else { elements.min(source.shape[0]) };
-        let (offset, shape, strides) = match self.random.weighted(&[30, 25, 45]) {
-            0 => (0, vec![held], vec![1]),
-            1 => {
-                let offset = self.random.range(0, 2).min(held - 1);
-                (offset, vec![held - offset], vec![1])
-            }
-            // Rows that overlap.
-            _ if held >= 6 => {
-                let size = held / 2;
-                (0, vec![held - size, size], vec![1, 1])
-            }
-            _ => (0, vec![held], vec![1]),
-        };
-        MemRef { source: Source::Reinterpret(of), shape, strides, offset, dynamic: false }
-    }
-
-    // Items.
 
     fn body(&mut self) {
         let mut place = Place { instances: vec![Vec::new()], values: vec![0], ..Place::default() };
@@ -271,6 +166,12 @@ impl<'r> Generator<'r> {
             }
             if self.random.chance(9) {
                 self.transposed(&place, &mut inner);
+            }
+            if self.random.chance(6) {
+                self.mirrored(&place, &mut inner);
+            }
+            if self.random.chance(5) {
+                self.symbolic(&place, &mut inner, guarded);
             }
         }
         if guarded {
@@ -353,37 +254,6 @@ impl<'r> Generator<'r> {
         if self.random.chance(50) {
             items.push(Item::Dealloc(temporary));
         }
-    }
-
-    /// Two nests over one plane, the second with its loops in the other order.
-    fn transposed(&mut self, place: &Place, items: &mut Vec<Item>) {
-        let is_plane = |m: &MemRefId| self.program.memrefs[*m].shape.len() == 2;
-        let planes: Vec<MemRefId> = self.pool.iter().copied().filter(is_plane).collect();
-        if planes.is_empty() {
-            return;
-        }
-        let plane = *self.random.pick(&planes);
-        let sizes = self.program.memrefs[plane].shape.clone();
-        let bounds: Vec<(i64, i64)> =
-            sizes.iter().map(|size| (0, (self.extent - self.random.range(0, 1)).min(*size))).collect();
-        let kind = if self.random.chance(50) { Kind::Affine } else { Kind::Scf };
-        let first = self.box_nest(place, kind, &bounds, &mut |this, inner, body| {
-            if this.random.chance(40) {
-                this.statement(inner, body);
-            }
-            let at: Vec<Expr> = inner.loops.iter().map(|id| Expr::Variable(*id)).collect();
-            let value = *this.random.pick(&inner.values.clone());
-            body.push(Item::Store(value, plane, at));
-        });
-        let swapped: Vec<(i64, i64)> = bounds.iter().rev().copied().collect();
-        let second = self.box_nest(place, kind, &swapped, &mut |this, inner, body| {
-            let at: Vec<Expr> = inner.loops.iter().rev().map(|id| Expr::Variable(*id)).collect();
-            let value = this.value();
-            body.push(Item::Load(value, plane, at));
-            inner.values.push(value);
-            this.statement(inner, body);
-        });
-        items.extend([first, second]);
     }
 
     /// A nest of loops from the first to the last but one of these numbers.
@@ -607,51 +477,70 @@ impl<'r> Generator<'r> {
         [Operator::Add, Operator::Sub, Operator::Mul, Operator::Max][self.random.weighted(&[45, 20, 10, 25])]
     }
 
-    /// Reads, computes, writes; now and then under a condition.
+    /// Reads, computes, writes; now and then under a condition, or one after the other under the same.
     fn statement(&mut self, place: &mut Place, items: &mut Vec<Item>) {
-        let mark = place.values.len();
+        if self.random.chance(self.updates) {
+            return self.update(place, items);
+        }
+        if self.random.chance(84) {
+            self.straight(place, items);
+            return;
+        }
+        let condition = self.condition(place);
+        self.conditional(place, condition.clone(), items);
+        while self.random.chance(25) {
+            if self.random.chance(30) {
+                self.straight(place, items);
+            }
+            self.conditional(place, condition.clone(), items);
+        }
+    }
+
+    /// Reads, computes, writes under a condition. What it yields may be used behind it.
+    fn conditional(&mut self, place: &mut Place, condition: Condition, items: &mut Vec<Item>) {
+        let mut inner = place.clone();
         let mut own = Vec::new();
+        let value = self.straight(&mut inner, &mut own);
+        let mut otherwise = if self.random.chance(25) { self.one_store(place) } else { Vec::new() };
+        if self.random.chance(40) {
+            let result = self.value();
+            own.push(Item::Yield(result, value));
+            otherwise.push(Item::Yield(result, *self.random.pick(&place.values)));
+            place.values.push(result);
+        }
+        items.push(Item::If(condition, own, otherwise));
+    }
+
+    /// Reads, computes, writes. What is computed last.
+    fn straight(&mut self, place: &mut Place, items: &mut Vec<Item>) -> ValueId {
         for _ in 0..self.random.weighted(&[10, 60, 30]) {
             let (memref, at) = self.place_in(place);
             let value = self.value();
-            own.push(Item::Load(value, memref, at));
+            items.push(Item::Load(value, memref, at));
             place.values.push(value);
         }
         if self.random.chance(20) {
             let value = self.value();
-            own.push(Item::Index(value, self.subscript(place, 0)));
+            items.push(Item::Index(value, self.subscript(place, 0)));
             place.values.push(value);
         }
         let values = place.values.clone();
         let recent = &values[values.len().saturating_sub(3)..];
         let (a, b) = (*self.random.pick(recent), *self.random.pick(&values));
         let value = self.value();
-        own.push(Item::Compute(value, self.operator(), a, b));
+        items.push(Item::Compute(value, self.operator(), a, b));
         place.values.push(value);
         if self.random.chance(92) {
             let (memref, at) = self.place_in(place);
-            own.push(Item::Store(value, memref, at));
+            items.push(Item::Store(value, memref, at));
         }
         if self.random.chance(4) {
             let memref = *self.random.pick(&self.pool.clone());
             if !self.program.memrefs[memref].dynamic && self.program.memrefs[memref].is_identity() {
-                own.push(Item::Call(Callee::Bump, memref));
+                items.push(Item::Call(Callee::Bump, memref));
             }
         }
-        if self.random.chance(16) {
-            place.values.truncate(mark);
-            let condition = self.condition(place);
-            let mut otherwise = if self.random.chance(25) { self.one_store(place) } else { Vec::new() };
-            if self.random.chance(40) {
-                let result = self.value();
-                own.push(Item::Yield(result, value));
-                otherwise.push(Item::Yield(result, *self.random.pick(&place.values)));
-                place.values.push(result);
-            }
-            items.push(Item::If(condition, own, otherwise));
-        } else {
-            items.extend(own);
-        }
+        value
     }
 
     /// Items under one condition, or each under its own.

@@ -9,6 +9,7 @@ use loomir::ir::graph::dominators::DominatorTree;
 use loomir::ir::{Body, Op};
 use loomir::lowering::cfg::FORMS;
 use loomir::lowering::cfg::edit::erase_unreachable;
+use loomir::lowering::cfg::picture::{Format, picture};
 use loomir::lowering::cfg::print::{Printed, print};
 
 use crate::behaviour::{Ending, call, show};
@@ -37,14 +38,15 @@ pub struct Tally {
 const BATCH: u64 = 250;
 
 /// What is compared, with the name of `opt`'s printer.
-const PRINTERS: [(Printed, &str); 3] = [
+const PRINTERS: [(Printed, &str); 4] = [
     (Printed::Loops, "print<loops>"),
     (Printed::Cycles, "print<cycles>"),
     (Printed::Dominators, "print<domtree>"),
+    (Printed::PostDominators, "print<postdomtree>"),
 ];
 
 /// A function called `name` of a few blocks whose branches lead anywhere but to the first. Each block computes a number from that of the block it is entered from, one that it may keep
-/// when it is entered again, and one of a block that dominates it; it decides by it where to go.
+/// when it is entered again, and one of a block that dominates it, in some functions also one from memory; it decides by it where to go.
 pub fn function(random: &mut Random, name: &str) -> String {
     let ends = ends(random);
     let edges = |(from, end): (usize, &End)| {
@@ -55,6 +57,10 @@ pub fn function(random: &mut Random, name: &str) -> String {
     let dominates = |a: usize, b: usize| tree.dominates(a as u32, b as u32);
     let progress = if random.chance(50) { " mustprogress" } else { "" };
     let mut text = format!("define i32 @{name}(i32 %x){progress} {{\n  %v0 = add i32 %x, 1\n");
+    let slots = if random.chance(30) { 1 + random.below(3) } else { 0 };
+    for slot in 0..slots {
+        let _ = writeln!(text, "  %m{slot}s = alloca i32\n  store i32 %v0, ptr %m{slot}s");
+    }
     for (block, end) in ends.iter().enumerate() {
         if block > 0 {
             let _ = writeln!(text, "b{block}:");
@@ -89,6 +95,19 @@ pub fn function(random: &mut Random, name: &str) -> String {
             } else {
                 "5".to_owned()
             };
+            let mut access = |text: &mut String, what: &str| {
+                let slot = (slots > 0 && random.chance(40)).then(|| random.below(slots))?;
+                let _ = writeln!(text, "  {what}, ptr %m{slot}s");
+                Some(())
+            };
+            let above = match access(&mut text, &format!("%l{block} = load i32")) {
+                Some(()) => {
+                    let _ = writeln!(text, "  %k{block} = add i32 %l{block}, {above}");
+                    format!("%k{block}")
+                }
+                None => above,
+            };
+            access(&mut text, &format!("store i32 %m{block}"));
             let _ = writeln!(text, "  %a{block} = xor i32 {kept}, {above}");
             let _ = writeln!(text, "  %n{block} = add i32 %m{block}, {}", 12345 + block);
             let _ = writeln!(text, "  %v{block} = add i32 %n{block}, %a{block}");
@@ -190,7 +209,38 @@ pub fn run(seed: u64, first: u64, cases: u64, opt: &Peer, tally: &mut Tally) -> 
     Ok(())
 }
 
-/// Holds what is printed of every function of a module against what `opt` prints of it, before and after it is brought into each form; and what functions compute, before and
+/// Checks the drawing of a module's functions: no two boxes cover each other in part, blocks not at all, and every block is there.
+fn check_drawing(module: &Body, blocks: u64) -> Result<(), String> {
+    let drawn = picture(module, Format::Svg).map_err(|errors| errors.to_text(module.ctx()))?;
+    let mut shown = 0;
+    for function in drawn.split("<g ").skip(1) {
+        let number = |line: &str, name: &str| -> Option<i64> {
+            line.split_once(&format!(" {name}=\""))?.1.split_once('"')?.0.parse().ok()
+        };
+        // Left, top, right and bottom, and whether it is a loop.
+        let rectangle = |line: &str| {
+            let [x, y, width, height, round] =
+                ["x", "y", "width", "height", "rx"].map(|name| number(line, name));
+            Some(([x?, y?, x? + width?, y? + height?], round? == 10))
+        };
+        let boxes: Vec<([i64; 4], bool)> =
+            function.lines().filter(|line| line.starts_with("<rect")).filter_map(rectangle).collect();
+        shown += boxes.iter().filter(|(_, is_loop)| !is_loop).count() as u64;
+        let inside = |a: &[i64; 4], b: &[i64; 4]| a[0] > b[0] && a[1] > b[1] && a[2] < b[2] && a[3] < b[3];
+        for (at, (a, a_is_loop)) in boxes.iter().enumerate() {
+            for (b, b_is_loop) in &boxes[..at] {
+                let apart = a[2] < b[0] || b[2] < a[0] || a[3] < b[1] || b[3] < a[1];
+                let nested = (*b_is_loop && inside(a, b)) || (*a_is_loop && inside(b, a));
+                if !apart && !nested {
+                    return Err(format!("boxes {a:?} and {b:?} are drawn over each other\n{drawn}"));
+                }
+            }
+        }
+    }
+    if shown == blocks { Ok(()) } else { Err(format!("{shown} of {blocks} blocks are drawn\n{drawn}")) }
+}
+
+/// Holds what is printed of every function of a module against what `opt` prints of it, before and after it is brought into each form and simplified; and what functions compute, before and
 /// after.
 fn compare(text: &str, opt: &Peer, tally: &mut Tally) -> Result<(), String> {
     let ctx = loomir::context();
@@ -199,6 +249,7 @@ fn compare(text: &str, opt: &Peer, tally: &mut Tally) -> Result<(), String> {
     tally.loops += counts.loops;
     tally.irreducible += counts.irreducible;
     tally.blocks += counts.blocks;
+    check_drawing(&module, counts.blocks)?;
     compare_nests(&module, opt)?;
     for (place, form) in FORMS.iter().enumerate() {
         let after = in_form(&module, form.name).map_err(|error| format!("{}: {error}", form.name))?;
@@ -207,8 +258,20 @@ fn compare(text: &str, opt: &Peer, tally: &mut Tally) -> Result<(), String> {
         let compared = compare_printed(&after, opt).and_then(|_| compare_runs(&module, &after, tally));
         compared.map_err(|difference| format!("after {}: {difference}", form.name))?;
     }
+    for passes in ORDINARY {
+        let after = in_form(&module, passes).map_err(|error| format!("{passes}: {error}"))?;
+        let compared = compare_printed(&after, opt).and_then(|_| compare_runs(&module, &after, tally));
+        compared.map_err(|difference| format!("after {passes}: {difference}"))?;
+    }
     Ok(())
 }
+
+/// Ordinary passes; the last of these keeps what the others before it made, which is checked.
+const ORDINARY: [&str; 3] = [
+    "mem2reg",
+    "mem2reg,simplify-cfg",
+    "mem2reg,fix-irreducible,unify-loop-exits,lcssa,simplify-cfg{keep-loops=true}",
+];
 
 /// Holds the loops that there are after loop-simplify, where those that share a header are told apart, against those that `opt` makes. Blocks that nothing leads to are not
 /// shown to it: where it looks at their values before it erases them, it tells less apart.
@@ -319,7 +382,7 @@ fn compare_printed(module: &Body, opt: &Peer) -> Result<Counts, String> {
         match what {
             Printed::Loops => counts.loops = ours.matches("Loop at depth").count() as u64,
             Printed::Cycles => counts.irreducible = ours.split("CycleInfo").filter(many).count() as u64,
-            Printed::ScalarEvolution => {}
+            Printed::PostDominators | Printed::ScalarEvolution | Printed::Accesses => {}
             Printed::Dominators => counts.blocks = ours.matches("} [").count() as u64,
         }
     }

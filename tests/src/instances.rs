@@ -6,12 +6,16 @@
 
 use std::collections::BTreeMap;
 
+use loomir::dialects::arith;
 use loomir::dialects::interfaces::Decision;
 use loomir::ir::rewrite::constant_of;
-use loomir::ir::{Body, Value};
+use loomir::ir::{Body, Op, Value};
+use loomir::transforms::dependence::access::Class;
 use loomir::transforms::dependence::base::{Base, Bases, Overlap};
 use loomir::transforms::dependence::form::Form;
-use loomir::transforms::simplify::operation::{Binary, Operation, width};
+use loomir::transforms::dependence::updates::reduction::has_poison_flags;
+use loomir::transforms::dependence::updates::{Reduction, updates_of};
+use loomir::transforms::simplify::operation::{Operation, width};
 use loomir::transforms::tree::{Forest, Green, IfId, Node, Program, Span, StatementId};
 
 use crate::random::Random;
@@ -260,22 +264,12 @@ pub fn compare(
     let mut objects: Vec<(Base, Option<Value>)> = Vec::new();
     let mut touched: BTreeMap<Location, Vec<Touch<'_>>> = BTreeMap::new();
     for instance in old {
-        for (class, _) in &program.statement(instance.0).effects.classes {
-            let at = |form: &Form| {
-                let level = |level: u32| instance.1.get(level as usize).copied();
-                form.evaluate(&level, &|value| values.of(value))
+        for (class, op) in &program.statement(instance.0).effects.classes {
+            let Some(location) = location(class, instance, values, &mut objects) else {
+                return Finding::Open;
             };
-            let whole = matches!(class.base, Base::World | Base::Exit);
-            let subscripts = class.subscripts.iter().flatten().map(|form| at(form.as_ref()?));
-            let subscripts: Option<Vec<i64>> = if whole { Some(Vec::new()) } else { subscripts.collect() };
-            let Some(subscripts) = subscripts else { return Finding::Open };
-            let name = (class.base, class.origin);
-            let object = objects.iter().position(|known| *known == name).unwrap_or_else(|| {
-                objects.push(name);
-                objects.len() - 1
-            });
-            let location = (object, subscripts);
-            touched.entry(location).or_default().push((class.writes, class.update, instance));
+            let update = class.update.filter(|_| !rounds(body, *op));
+            touched.entry(location).or_default().push((class.writes, update, instance));
         }
     }
     let turned = |first: &Instance, second: &Instance| match (places.get(first), places.get(second)) {
@@ -309,6 +303,69 @@ pub fn compare(
     Finding::Same
 }
 
+/// The steps of updates, of those for which it makes a difference, that run before another one of the same location and reduction in `old` and behind it in `new`,
+/// or the other way round. Nothing if that is not known.
+pub fn reordered(
+    body: &Body,
+    program: &Program,
+    old: &[Instance],
+    new: &[Instance],
+    values: Values<'_>,
+) -> Option<Vec<Op>> {
+    let places: BTreeMap<&Instance, usize> = new.iter().zip(0..).collect();
+    let mut objects = Vec::new();
+    let mut updates: BTreeMap<Location, Vec<(Reduction, Op, usize)>> = BTreeMap::new();
+    for instance in old {
+        let stores = program.statement(instance.0).effects.classes.iter().filter(|(class, _)| class.writes);
+        for (class, store) in stores {
+            let Some(by) = class.update else { continue };
+            let step = updates_of(body, *store).first()?.step;
+            let location = location(class, instance, values, &mut objects)?;
+            updates.entry(location).or_default().push((by, step, *places.get(instance)?));
+        }
+    }
+    let mut found = Vec::new();
+    for all in updates.values() {
+        for (i, (by, own, place)) in all.iter().enumerate() {
+            for (_, other, _) in all[i + 1..].iter().filter(|next| next.0 == *by && next.2 < *place) {
+                found.extend([*own, *other].into_iter().filter(|step| has_poison_flags(body, *step)));
+            }
+        }
+    }
+    Some(found)
+}
+
+/// Whether another order of what an access updates rounds otherwise, and is not allowed to.
+fn rounds(body: &Body, access: Op) -> bool {
+    updates_of(body, access).iter().any(|update| {
+        let step = body.op_ref(update.step);
+        let flags = step.attr("fastmath").and_then(|attr| arith::FASTMATH.value(body.ctx(), attr));
+        ["arith.addf", "arith.subf", "arith.mulf"].contains(&step.name()) && flags.unwrap_or(0) & 1 == 0
+    })
+}
+
+/// Where an access of an instance is; nothing if that is not known.
+fn location(
+    class: &Class,
+    instance: &Instance,
+    values: Values<'_>,
+    objects: &mut Vec<(Base, Option<Value>)>,
+) -> Option<Location> {
+    let at = |form: &Form| {
+        let level = |level: u32| instance.1.get(level as usize).copied();
+        form.evaluate(&level, &|value| values.of(value))
+    };
+    let whole = matches!(class.base, Base::World | Base::Exit);
+    let subscripts = class.subscripts.iter().flatten().map(|form| at(form.as_ref()?));
+    let subscripts: Option<Vec<i64>> = if whole { Some(Vec::new()) } else { subscripts.collect() };
+    let name = (class.base, class.origin);
+    let object = objects.iter().position(|known| *known == name).unwrap_or_else(|| {
+        objects.push(name);
+        objects.len() - 1
+    });
+    Some((object, subscripts?))
+}
+
 /// Whether the program runs two instances in one order: they do not part at a loop whose iterations may run in any order.
 fn is_ordered(program: &Program, a: &Instance, b: &Instance) -> bool {
     let path = |instance: &Instance| program.path(program.statement(instance.0).parent);
@@ -318,7 +375,7 @@ fn is_ordered(program: &Program, a: &Instance, b: &Instance) -> bool {
 }
 
 /// How a location is touched: whether it is written, by which update, and the instance.
-type Touch<'i> = (bool, Option<Binary>, &'i Instance);
+type Touch<'i> = (bool, Option<Reduction>, &'i Instance);
 
 /// A store to a location that is part of an update of which another write, or nothing, stands behind the load. `place` says when instances run.
 fn torn<'i, 'p>(

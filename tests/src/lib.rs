@@ -9,9 +9,11 @@
 //! | [`fixtures`] | files that say themselves what to do with them |
 //! | [`peers`] | LLVM's tools as judges |
 //! | [`program`], [`generate`] | small programs of neighbouring loops, with an executor of their own; random ones |
+//! | [`twin`] | programs of floats with integers instead |
 //! | [`oracle`] | which loops of a run may be fused, by looking at a trace |
 //! | [`edits`], [`instances`] | random edits of loop trees; what a tree runs, instance by instance |
 //! | [`graphs`] | random control flow graphs, and what `opt` finds in them |
+//! | [`ll`] | random programs in LLVM IR, and what `lli` makes of them |
 //! | [`expressions`] | random integer expressions, and what they compute |
 //! | [`campaign`] | all of these put together |
 //! | [`blocks`] | what of a module is raised to a tree |
@@ -29,10 +31,12 @@ pub mod fixtures;
 pub mod generate;
 pub mod graphs;
 pub mod instances;
+pub mod ll;
 pub mod oracle;
 pub mod peers;
 pub mod program;
 pub mod random;
+pub mod twin;
 
 pub use behaviour::same_behaviour;
 pub use check::{Checked, Checker, check_pass};

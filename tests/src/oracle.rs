@@ -193,7 +193,10 @@ mod tests {
     #[test]
     fn updates_by_one_operation_have_no_order() {
         use crate::program::Operator::{Add, Max};
-        let by = |update, id| (0..4).map(move |i| Access { update, ..access(id, i, 0, true) });
+        let by = |update: Option<_>, id| {
+            let update = update.map(|operator| (operator, false));
+            (0..4).map(move |i| Access { update, ..access(id, i, 0, true) })
+        };
         let turned = |a, b| {
             let trace: Vec<Access> = by(a, 0).chain(by(b, 1)).collect();
             Groups::new().turned_around(&trace, 0, 1, 0).is_some()

@@ -13,8 +13,9 @@ mod print;
 mod reduce;
 mod updates;
 
-pub use execute::{Access, Aliasing, Execution, Step};
+pub use execute::{Access, Aliasing, Execution, POISON, ROUNDED, Step};
 pub use print::Text;
+pub use updates::Update;
 
 /// What buffers hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,6 +63,8 @@ pub struct Style {
     pub nsw: bool,
     /// Constants where they are used, not at the top.
     pub local_constants: bool,
+    /// Most sums, differences and products of elements have flags: `nsw`, or `reassoc`.
+    pub flags: bool,
 }
 
 /// A memref: static sizes, strides and offset, the latter absolute in its object.
@@ -290,6 +293,16 @@ impl MemRef {
 }
 
 impl Program {
+    /// The same over integers, without flags, if it is over floats: what its [twin](crate::twin) is called with.
+    pub fn with_integers(&self) -> Program {
+        Program { element: Element::I32, style: Style { flags: false, ..self.style }, ..self.clone() }
+    }
+
+    /// Whether what computes a value has flags, if it can have some.
+    pub fn has_flags(&self, value: ValueId) -> bool {
+        self.style.flags && !value.is_multiple_of(4)
+    }
+
     /// Whether all bounds, subscripts and conditions are affine in loop variables alone, all memrefs are whole objects, and nothing in a loop is
     /// unknown: then an exact dependence test is right about every pair of loops.
     pub fn is_affine(&self) -> bool {

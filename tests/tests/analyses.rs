@@ -20,12 +20,13 @@ use loomir::transforms::dependence::nest::{Frame, Nest};
 use loomir::transforms::legality::{Means, merged};
 use loomir::transforms::tree::raise::raise_by;
 use loomir::transforms::tree::regenerate::{Rewrite, regenerate};
-use loomir::transforms::tree::{Forest, Node, Program, StatementId};
+use loomir::transforms::tree::{Forest, Node, Program, Reordered, StatementId};
 use loomir::{AliasMode, Analyses, ContractionOptions, FuseOptions, Profitability};
 use loomir_testing::behaviour::{inputs, same_behaviour};
 use loomir_testing::blocks::each_block;
 use loomir_testing::generate::generate;
 use loomir_testing::random::Random;
+use loomir_testing::twin::compared;
 
 const CASES: u64 = 25;
 
@@ -48,12 +49,14 @@ fn parsed(text: &str) -> Body {
 
 /// Fuses and contracts with these analyses, and executes both. How many pairs were fused.
 fn fused(text: &str, entry: &str, analyses: Analyses, alias: AliasMode) -> usize {
-    let (before, mut after) = (parsed(text), parsed(text));
+    let mut after = parsed(text);
     let options = FuseOptions { alias, analyses: analyses.clone(), ..all() };
     let fused = loomir::fuse(&mut after, &options).fused;
     loomir::contract(&mut after, &ContractionOptions { analyses, ..ContractionOptions::default() });
-    let told = || format!("{options:?}\n{text}\n{}", loomir::print(&after));
+    let printed = loomir::print(&after);
+    let told = || format!("{options:?}\n{text}\n{printed}");
     assert!(!verifier::verify(&after).has_errors(), "{}", told());
+    let [before, after] = compared(text, &printed).map(|text| parsed(&text));
     let mut random = Random::new(1);
     let calls = inputs(&before, entry, &mut random).unwrap_or_else(|| panic!("there is no '{entry}'"));
     if let Err(difference) = same_behaviour(&before, &after, entry, &calls, &Limits::default()) {
@@ -90,7 +93,12 @@ fn mergeable(body: &Body, block: loomir::ir::Block, analyses: &Analyses) -> Vec<
     let program = raise_by(analyses, body, block, &mut forest, AliasMode::May);
     let frame = Frame::outside(&program.surroundings);
     let bases = Bases::new(body, AliasMode::May);
-    let means = Means { bases: &bases, dependence: &*analyses.dependence, limits: &Default::default() };
+    let means = Means {
+        bases: &bases,
+        dependence: &*analyses.dependence,
+        limits: &Default::default(),
+        tested_before: None,
+    };
     let loops = forest.items(program.root).filter_map(|item| match forest.get(item) {
         Node::Loop { header, .. } => Some((item, program.loop_info(forest.header(header).origins[0].of).op)),
         _ => None,
@@ -335,7 +343,8 @@ fn operations_are_tied_only_where_there_is_an_order_left() {
                 };
                 let all = ops(&program);
                 // Written anew in the order of the tree, everything is computed before it is used, and memory is what it was.
-                let written = regenerate(body, &program, &forest, program.root, Rewrite::All);
+                let written =
+                    regenerate(body, &program, &forest, program.root, &Reordered::default(), Rewrite::All);
                 assert_eq!(written, Ok(()), "{analyses:?}\n{text}");
                 counts.0 += forest.leaves(program.root) as usize;
                 counts.1 += all.len();

@@ -17,7 +17,7 @@ const CASES: u64 = 100;
 fn random_programs_do_the_same_after_fusion() {
     let mut tally = Tally::default();
     for index in 0..CASES {
-        if let Err(failure) = run_case(7, index, &mut tally) {
+        if let Err(failure) = run_case(4, index, &mut tally) {
             panic!("case {index}, {}: {}\n{}", failure.kind, failure.detail, failure.program);
         }
     }

@@ -9,13 +9,14 @@ use loomir::transforms::dependence::base::Bases;
 use loomir::transforms::legality::{Checker, Verdict, Witness};
 use loomir::transforms::tree::raise::raise;
 use loomir::transforms::tree::regenerate::{Rewrite, regenerate};
-use loomir::transforms::tree::{Forest, Program, StatementId};
+use loomir::transforms::tree::{Arm, Forest, Program, StatementId};
 use loomir_testing::behaviour::{inputs, same_behaviour};
 use loomir_testing::blocks::each_block;
 use loomir_testing::edits::{KINDS, edit};
 use loomir_testing::generate::generate;
-use loomir_testing::instances::{Finding, Values, Way, compare, is_exact, run};
+use loomir_testing::instances::{Finding, Values, Way, compare, is_exact, reordered, run};
 use loomir_testing::random::Random;
+use loomir_testing::twin::compared;
 
 fn statements(program: &Program, forest: &Forest) -> impl Iterator<Item = StatementId> {
     (0..forest.leaves(program.root)).map(StatementId)
@@ -29,6 +30,7 @@ struct Tally {
     confirmed: u32,
     open: u32,
     unavailable: u32,
+    reordered: u32,
     written: u32,
     executed: u32,
 }
@@ -71,13 +73,18 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
                     *illegal += 1
                 };
             }
-            let mut findings = Vec::new();
+            let (mut findings, mut swapped) = (Vec::new(), Some(Vec::new()));
             for _ in 0..8 {
                 let values = Values { seed: Some(random.bits()), body };
                 let ran = |tree, way| run(&program, &forest, tree, values, way);
                 let old = ran(program.root, Way::Forwards);
                 let [forwards, backwards] = [Way::Forwards, Way::Backwards].map(|way| ran(tree, way));
                 let mut compared = |new: &Option<Vec<_>>, way| {
+                    let steps = old
+                        .as_ref()
+                        .zip(new.as_ref())
+                        .and_then(|(old, new)| reordered(body, &program, old, new, values));
+                    swapped = swapped.take().zip(steps).map(|(all, more)| [all, more].concat());
                     findings.push(match (&old, new) {
                         (Some(old), Some(new)) => compare(body, &program, old, new, values, way),
                         _ => Finding::Open,
@@ -96,7 +103,19 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
                 Verdict::Legal { .. } => {
                     tally.legal += 1;
                     assert_eq!(fault, None, "{}", says());
-                    last = Some((tree, kinds));
+                    let found = checker.reordered(&forest, tree);
+                    if let Some(swapped) = &swapped {
+                        let missed = swapped.iter().find(|step| !found.contains(**step, Some(Arm::Fast)));
+                        assert_eq!(missed, None, "in another order: {}", says());
+                        let without_need = found.arms[0].iter().find(|step| !swapped.contains(*step));
+                        assert!(
+                            without_need.is_none() || !exact || !sized,
+                            "{without_need:?} keeps its order: {}",
+                            says()
+                        );
+                    }
+                    tally.reordered += u32::from(!found.is_empty());
+                    last = Some((tree, kinds, found));
                 }
                 // Where a value can be seen is not asked there.
                 Verdict::Illegal(Witness::Unavailable { .. })
@@ -118,8 +137,8 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
         // The last one that may run, written and executed.
         let is_kernel =
             body.attr(body.root(), "sym_name").and_then(|name| name.as_str(body.ctx())) == Some("kernel");
-        if let Some((tree, kinds)) = last.filter(|_| is_kernel) {
-            let written = regenerate(body, &program, &forest, tree, Rewrite::Changed);
+        if let Some((tree, kinds, found)) = last.filter(|_| is_kernel) {
+            let written = regenerate(body, &program, &forest, tree, &found, Rewrite::Changed);
             tally.written += u32::from(written.is_ok());
             edits = kinds;
         }
@@ -127,11 +146,12 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
     let errors = verifier::verify(&module);
     let told = || format!("case {index}, {edits:?}\n{text}\n{}", loomir::print(&module));
     assert!(!errors.has_errors(), "{}{}", errors.to_text(&ctx), told());
-    let before = loomir::parse(&ctx, &text, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+    let [before, after] = compared(&text, &loomir::print(&module))
+        .map(|text| loomir::parse(&ctx, &text, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx))));
     let mut calls = inputs(&before, "kernel", &mut random).unwrap_or_default();
     // Two arguments are distinct buffers.
     calls.retain(|call| !call.iter().any(|argument| argument.starts_with('@')));
-    match same_behaviour(&before, &module, "kernel", &calls, &Limits::default()) {
+    match same_behaviour(&before, &after, "kernel", &calls, &Limits::default()) {
         Ok(agreement) => tally.executed += agreement.compared as u32,
         Err(difference) => panic!("{difference}\n{}", told()),
     }
@@ -142,11 +162,12 @@ fn the_check_says_what_running_every_instance_says() {
     let mut tally = Tally::default();
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let first = number("LOOMIR_LEGALITY_FIRST").unwrap_or(0);
-    for index in first..first + number("LOOMIR_LEGALITY_CASES").unwrap_or(150) {
+    for index in first..first + number("LOOMIR_LEGALITY_CASES").unwrap_or(300) {
         case(31, index, &mut tally);
     }
     assert!(tally.legal > 200 && tally.illegal > 200, "{tally:?}");
     assert!(tally.confirmed * 10 > tally.illegal * 8, "{tally:?}");
+    assert!(tally.reordered > 5, "{tally:?}");
     assert!(tally.written > 50 && tally.executed > 100, "{tally:?}");
     for (kind, [legal, illegal]) in &tally.edits {
         let always_wrong = ["drop", "delay"].contains(kind);

@@ -33,8 +33,8 @@ fn replaced(forest: &mut Forest, tree: Green, path: &[usize], items: &[Green]) -
         Node::Versioned { assumption, fast, fallback } => {
             let side = replaced(forest, [fast, fallback][*at], inner, items);
             let (fast, fallback) = if *at == 0 { (side, fallback) } else { (fast, side) };
-            let assumption = forest.assumption(assumption).clone();
-            forest.versioned(assumption, fast, fallback)
+            let assumed = forest.assumptions(assumption).to_vec();
+            forest.versioned(assumed, fast, fallback)
         }
         Node::Leaf { .. } => tree,
     }

@@ -6,7 +6,7 @@ use loomir::ir::{Block, Body, verifier};
 use loomir::transforms::legality::Checker;
 use loomir::transforms::tree::raise::raise;
 use loomir::transforms::tree::regenerate::{Rewrite, regenerate};
-use loomir::transforms::tree::{Forest, Green, Header, Node, StatementId};
+use loomir::transforms::tree::{Forest, Green, Header, Node, Reordered, StatementId};
 use loomir_testing::behaviour::{inputs, same_behaviour};
 use loomir_testing::blocks::each_block;
 use loomir_testing::chains::Chain;
@@ -74,7 +74,10 @@ fn raising_and_regenerating_everything_is_the_identity() {
             let mut forest = Forest::default();
             let program = raise(body, block, &mut forest, AliasMode::May);
             loops += program.num_loops();
-            assert_eq!(regenerate(body, &program, &forest, program.root, Rewrite::All), Ok(()));
+            assert_eq!(
+                regenerate(body, &program, &forest, program.root, &Reordered::default(), Rewrite::All),
+                Ok(())
+            );
         });
         assert!(!verifier::verify(&module).has_errors());
         assert_eq!(loomir::print(&module), before);
@@ -147,7 +150,10 @@ fn loops_that_change_places_are_regenerated_so() {
         let program = raise(body, block, &mut forest, AliasMode::May);
         assert!(forest.items(program.root).all(|item| matches!(forest.get(item), Node::Loop { .. })));
         let root = swapped(&mut forest, program.root, 0);
-        assert_eq!(regenerate(body, &program, &forest, root, Rewrite::Changed), Ok(()));
+        assert_eq!(
+            regenerate(body, &program, &forest, root, &Reordered::default(), Rewrite::Changed),
+            Ok(())
+        );
     });
     let printed = loomir::print(&after);
     assert!(printed.find("%arg1[").unwrap_or(0) < printed.find("%arg0[").unwrap_or(0), "{printed}");
@@ -175,7 +181,10 @@ fn what_stands_too_deep_is_a_tree_of_its_own() {
         let mut forest = Forest::default();
         let program = raise(body, block, &mut forest, AliasMode::May);
         assert_eq!(program.num_loops(), 0);
-        assert_eq!(regenerate(body, &program, &forest, program.root, Rewrite::All), Ok(()));
+        assert_eq!(
+            regenerate(body, &program, &forest, program.root, &Reordered::default(), Rewrite::All),
+            Ok(())
+        );
     });
     assert_eq!(loomir::print(&module), before);
     let options = loomir::FuseOptions { alias: AliasMode::Distinct, ..loomir::FuseOptions::default() };
@@ -202,7 +211,10 @@ fn a_side_that_stands_alone_is_an_if_that_does_nothing_else() {
         assert!(guards.iter().all(|item| matches!(forest.get(*item), Node::Guard { .. })));
         let root = swapped(&mut forest, program.root, 0);
         assert_ne!(root, program.root);
-        assert_eq!(regenerate(body, &program, &forest, root, Rewrite::Changed), Ok(()));
+        assert_eq!(
+            regenerate(body, &program, &forest, root, &Reordered::default(), Rewrite::Changed),
+            Ok(())
+        );
     });
     let printed = loomir::print(&after);
     assert!(!verifier::verify(&after).has_errors());
@@ -275,7 +287,7 @@ fn what_cannot_be_written_leaves_the_block_as_it_was() {
         let tree = forest.splice(tree, items.len() - 1..items.len(), &[]);
         let tree = forest.splice(tree, 0..0, &items[items.len() - 1..]);
         assert!(backwards.is_some());
-        assert!(regenerate(body, &program, &forest, tree, Rewrite::Changed).is_err());
+        assert!(regenerate(body, &program, &forest, tree, &Reordered::default(), Rewrite::Changed).is_err());
     });
     assert!(!verifier::verify(&module).has_errors());
     assert_eq!(loomir::print(&module), before);

@@ -17,7 +17,7 @@
 //! **Cost.** Linear in the operations for 1, 2 and 4; for 3 a bounded number of integer maxima for each load, and each pair of a load and a store
 //! of one array.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::MemoryAccess;
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::{Block, Body, Diagnostics, Op, Value};
@@ -87,18 +87,22 @@ pub fn contract(body: &mut Body, options: &Options) -> Report {
     }
     let cleanup = Cleanup::new(&locals);
     let report = Report::default();
-    let (replaced, settled) = (HashSet::new(), HashSet::new());
-    let mut contraction = Contraction { locals, cleanup, options, report, replaced, settled };
+    let mut contraction = Contraction { locals, cleanup, options, report, replaced: HashSet::new() };
     // What is inside compounds first: what is around sees it as it will be.
+    let mut open: HashMap<Block, Vec<Base>> = HashMap::new();
     for block in timeline::roots(body).into_iter().rev() {
-        contraction.within_iterations(body, block);
+        open.insert(block, contraction.within_iterations(body, block));
     }
     contraction.finish(body);
+    open.retain(|_, bases| bases.iter().any(|base| contraction.is_there(*base)));
+    if open.is_empty() {
+        return contraction.report;
+    }
     // What passed an array on may have gone, and blocks with what was in them.
     contraction.locals = Locals::of(body);
     contraction.cleanup = Cleanup::new(&contraction.locals);
     for block in timeline::roots(body).into_iter().rev() {
-        if !contraction.settled.contains(&block) {
+        if open.contains_key(&block) {
             contraction.by_flow(body, block);
         }
     }
@@ -114,13 +118,11 @@ struct Contraction<'o> {
     report: Report,
     /// Allocations of which a load got a value.
     replaced: HashSet<Value>,
-    /// Blocks in which nothing flows from one access to another.
-    settled: HashSet<Block>,
 }
 
 impl Contraction<'_> {
-    /// Loads and stores that the block around them, or their own, makes unnecessary.
-    fn within_iterations(&mut self, body: &mut Body, block: Block) {
+    /// Loads and stores that the block around them, or their own, makes unnecessary. The objects of which more may be.
+    fn within_iterations(&mut self, body: &mut Body, block: Block) -> Vec<Base> {
         let mut timeline = Timeline::of(body, block, &self.locals, &self.options.analyses);
         let limits = self.options.limits;
         self.erase_unused_loads(body, &mut timeline);
@@ -128,9 +130,12 @@ impl Contraction<'_> {
         self.forward(body, &mut timeline, &found);
         let dead = forward::overwritten(body, &timeline, &Flow::new(body, &timeline, limits));
         self.erase_stores(body, &mut timeline, &dead);
-        if timeline.is_settled() {
-            self.settled.insert(block);
-        }
+        timeline.unsettled().collect()
+    }
+
+    /// Whether an object was not erased.
+    fn is_there(&self, base: Base) -> bool {
+        !matches!(base, Base::Allocation(allocation) if !self.locals.knows(allocation))
     }
 
     /// Loads, stores and storage that the data flow makes unnecessary.

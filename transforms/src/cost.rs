@@ -8,6 +8,7 @@
 //! | lines both touch, which by the time the second loop runs have left a cache | lines an iteration touches again, but which no longer stay in a cache between two iterations |
 //! | a loop: its start, and its counter in each iteration | vector instructions, where the fused loop has to run one element at a time |
 //! | | values that no longer stay in registers from one iteration to the next |
+//! | | comparisons of numbers that are made before, and a branch |
 //!
 //! So loops that have nothing in common are fused if they are small, for the loop that is saved, and are not if that takes something
 //! from one of them. How often things run is asked of a [`Cost`]; the rest is what a [`Machine`] is like.

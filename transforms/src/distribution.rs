@@ -14,6 +14,7 @@ use loomir_ir::{Block, Body, Diagnostics, Loc, Op, Value};
 use loomir_polyhedra::Limits;
 
 use crate::analyses::{Analyses, INTERFACES};
+use crate::assumption::{self, Assumption};
 use crate::dependence::base::AliasMode;
 use crate::expansion::{self, Expanded, HandOn, Read};
 use crate::fusion::MAX_TESTS;
@@ -145,10 +146,13 @@ fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report 
             report.remarks.push(remark(body, loc, "Value handed on in an array"));
         }
         if !assumed.is_empty() {
-            assumed.sort_by_key(|(a, b)| (a.index(), b.index()));
-            report.remarks.push(remark::assumed(body, &assumed, options.alias, "Distributed"));
+            assumption::sort(&mut assumed);
+            remark::assumed(body, &assumed, options.alias, "Distributed")
+                .into_iter()
+                .for_each(|said| report.remarks.push(said));
         }
-        if let Err(op) = regenerate(body, &program, &forest, root, Rewrite::Changed) {
+        let reordered = options.checker(body, &program).reordered(&forest, root);
+        if let Err(op) = regenerate(body, &program, &forest, root, &reordered, Rewrite::Changed) {
             let message =
                 "What distribution made of this loop cannot be written; the loops stay as they were";
             report.remarks.push(remark(body, body.loc(op), message));
@@ -291,10 +295,10 @@ struct Distribution<'a> {
     report: Report,
     /// How many loops each loop became that was distributed.
     parts: HashMap<Op, usize>,
-    /// Pairs of arguments that were taken not to overlap.
-    assumed: Vec<(Value, Value)>,
+    /// What was assumed.
+    assumed: Vec<Assumption>,
     /// Those of the loop at hand that stands in no other.
-    tests: Vec<(Value, Value)>,
+    tests: Vec<Assumption>,
 }
 
 impl Distribution<'_> {
@@ -325,27 +329,23 @@ impl Distribution<'_> {
     /// What a loop that stands in no other became, which runs if what was assumed for it holds.
     fn tested(&mut self, original: Green, loops: Vec<Green>) -> Vec<Green> {
         let mut tests = std::mem::take(&mut self.tests);
-        for pair in &tests {
-            if !self.assumed.contains(pair) {
-                self.assumed.push(*pair);
-            }
-        }
+        assumption::add(&mut self.assumed, tests.iter().cloned());
         if tests.is_empty() || self.options.alias != AliasMode::Version {
             return loops;
         }
-        tests.sort_by_key(|(a, b)| (a.index(), b.index()));
+        assumption::sort(&mut tests);
         let (fast, original) = (self.forest.sequence(&loops), self.forest.sequence(&[original]));
         vec![self.forest.versioned(tests, fast, original)]
     }
 
-    /// Adds pairs that are assumed not to overlap. The error is how many would have to be tested, if that is too much.
-    fn assume(&mut self, pairs: Vec<(Value, Value)>) -> Result<(), usize> {
-        let new: Vec<_> = pairs.into_iter().filter(|pair| !self.tests.contains(pair)).collect();
-        let all = self.tests.len() + new.len();
-        if self.options.alias == AliasMode::Version && all > MAX_TESTS {
-            return Err(all);
+    /// Adds what is assumed too. The error is how much would have to be tested, if that is too much.
+    fn assume(&mut self, more: Vec<Assumption>) -> Result<(), usize> {
+        let mut all = self.tests.clone();
+        assumption::add(&mut all, more);
+        if self.options.alias == AliasMode::Version && all.len() > MAX_TESTS {
+            return Err(all.len());
         }
-        self.tests.extend(new);
+        self.tests = all;
         Ok(())
     }
 
@@ -371,7 +371,7 @@ impl Distribution<'_> {
                 self.forest.with_header(header, part)
             });
             match checker.check_loop(self.forest, of, &items, &HashSet::new()) {
-                Verdict::Legal { assumed_apart } => match self.assume(assumed_apart) {
+                Verdict::Legal { assumed } => match self.assume(assumed) {
                     Ok(()) => cuts.push(*at),
                     Err(many) => tested = Some(many),
                 },

@@ -24,12 +24,13 @@ use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
-use loomir_ir::{Block, Body, Diagnostics, Op, Value};
+use loomir_ir::{Block, Body, Diagnostics, Op};
 use loomir_polyhedra::Limits;
 
 use crate::analyses::{Analyses, INTERFACES};
+use crate::assumption::{self, Assumption};
 use crate::cost::{Cost, CostSource, Saving, StaticCost, Work};
 use crate::dependence::base::{AliasMode, Bases};
 use crate::dependence::nest::Frame;
@@ -66,6 +67,8 @@ pub struct Options {
     /// as many of the fused loop may run at once as vectors. If all delays will do, the costs choose between the least and one by a block more, the
     /// elements of a vector; that may be more than `max_delay`.
     pub delay_multiple: i64,
+    /// How much may be assumed of one fused loop, and tested before it.
+    pub max_tests: usize,
     /// Whether the result is judged once more as a whole, by the check that knows nothing of how it was made. If that does not confirm it, the block
     /// stays as it was; if it finds a fault for certain, there is an error among the remarks.
     pub check: bool,
@@ -105,6 +108,7 @@ impl Default for Options {
             analyses: Analyses::default(),
             max_delay: 8,
             delay_multiple: 1,
+            max_tests: MAX_TESTS,
             check: false,
             profitability: Profitability::default(),
             cost: Arc::new(StaticCost::default()),
@@ -121,8 +125,8 @@ pub struct Report {
     pub fused: usize,
     /// How many pairs were refused.
     pub refused: usize,
-    /// Pairs of arguments that were taken not to overlap, or are tested.
-    pub assumed_apart: Vec<(Value, Value)>,
+    /// What was assumed, or is tested.
+    pub assumed: Vec<Assumption>,
     /// How it was chosen what to fuse.
     pub choice: Choice,
 }
@@ -174,16 +178,16 @@ pub fn fuse(body: &mut Body, options: &Options) -> Report {
     let mut parts: Vec<Report> = blocks.iter().rev().map(one).collect();
     let mut report = Report::default();
     while let Some(part) = parts.pop() {
-        for pair in &part.assumed_apart {
-            if !report.assumed_apart.contains(pair) {
-                report.assumed_apart.push(*pair);
+        for assumption in &part.assumed {
+            if !report.assumed.contains(assumption) {
+                report.assumed.push(assumption.clone());
             }
         }
         report.append(part);
     }
-    if !report.assumed_apart.is_empty() {
-        report.assumed_apart.sort_by_key(|(a, b)| (a.index(), b.index()));
-        report.remarks.push(remark::assumed(body, &report.assumed_apart, options.alias, "Fused"));
+    assumption::sort(&mut report.assumed);
+    for said in remark::assumed(body, &report.assumed, options.alias, "Fused") {
+        report.remarks.push(said);
     }
     report
 }
@@ -195,17 +199,18 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
     let mut fusion = Fusion::new(body, &program, &mut forest, options);
     let root = fusion.sequence(program.root, &Frame::outside(&program.surroundings));
     let mut report = fusion.report;
+    let checker = Checker::new(body, &program, options.alias, options.limits);
+    let checker = checker.told_by(&*options.analyses.dependence);
     if options.check {
-        let checker = Checker::new(body, &program, options.alias, options.limits);
-        let checker = checker.told_by(&*options.analyses.dependence);
         let verdict = checker.check(&forest, root);
-        let is_allowed = |pair| options.alias == AliasMode::Distinct && report.assumed_apart.contains(pair);
-        if !matches!(&verdict, Verdict::Legal { assumed_apart } if assumed_apart.iter().all(is_allowed)) {
+        let is_allowed = |own| options.alias == AliasMode::Distinct && report.assumed.contains(own);
+        if !matches!(&verdict, Verdict::Legal { assumed } if assumed.iter().all(is_allowed)) {
             report.remarks.push(remarks::not_confirmed(body, block, &verdict));
             return report;
         }
     }
-    if let Err(op) = regenerate(body, &program, &forest, root, Rewrite::Changed) {
+    let reordered = checker.reordered(&forest, root);
+    if let Err(op) = regenerate(body, &program, &forest, root, &reordered, Rewrite::Changed) {
         report.remarks.push(remarks::not_written(body, op));
     }
     report
@@ -222,7 +227,7 @@ struct Fusion<'a> {
     options: &'a Options,
     report: Report,
     /// What has to be tested for the loops fused inside the item of the tree's root at hand.
-    tests: Vec<(Value, Value)>,
+    tests: Vec<Assumption>,
     /// What loops cost that stand inside so many.
     works: HashMap<(Green, u32), Rc<Work>>,
 }
@@ -291,7 +296,8 @@ impl Fusion<'_> {
     /// as it is. What was assumed for that is tested before an item of the tree's root.
     fn finish(&mut self, group: Group, frame: &Frame, done: &mut Vec<Green>) {
         let originals = self.forest.sequence(&group.originals);
-        self.tests.extend_from_slice(&group.assumed);
+        let frame = &frame.knowing(group.assumed.iter().flat_map(Assumption::facts));
+        assumption::add(&mut self.tests, group.assumed.iter().cloned());
         let parts = group.into_parts(self.forest);
         let mut fused = parts.before;
         if let Node::Loop { header, body } = self.forest.get(parts.fused) {
@@ -304,9 +310,8 @@ impl Fusion<'_> {
             return done.extend(fused);
         }
         let mut tests = std::mem::take(&mut self.tests);
-        tests.sort_by_key(|(a, b)| (a.index(), b.index()));
-        tests.dedup();
-        self.report.assumed_apart.extend_from_slice(&tests);
+        assumption::sort(&mut tests);
+        self.report.assumed.extend_from_slice(&tests);
         if tests.is_empty() || self.options.alias != AliasMode::Version {
             return done.extend(fused);
         }
@@ -314,7 +319,7 @@ impl Fusion<'_> {
         done.push(self.forest.versioned(tests, fast, originals));
     }
 
-    /// How `second` may be fused with the group `first`, behind which stands `between`.
+    /// How `second` may be fused with the group `first`, behind which stands `between`, whatever numbers are when the program runs.
     fn plan(
         &mut self,
         first: &Group,
@@ -322,6 +327,57 @@ impl Fusion<'_> {
         second: &Group,
         frame: &Frame,
     ) -> Result<Plan, Missed> {
+        self.plan_if(None, first, between, second, frame)
+    }
+
+    /// How they may be fused if numbers lie to each other in some way, which is tested when the program runs; the error is that there is no such way, by
+    /// why they are not fused whatever numbers are.
+    fn plan_assuming(
+        &mut self,
+        first: &Group,
+        between: &mut [Entry],
+        second: &Group,
+        frame: &Frame,
+        missed: Missed,
+    ) -> Result<Plan, Missed> {
+        let is_symbolic = |group: &Group| group.footprint.nest.symbolic;
+        let may_help = self.options.alias == AliasMode::Version
+            && missed.is_of_the_iterations()
+            && [first, second].into_iter().any(is_symbolic)
+            && first.is_small()
+            && second.is_small()
+            && first.shares_with(second);
+        if !may_help {
+            return Err(missed);
+        }
+        let as_it_is = self.plan_if(Some(Vec::new()), first, between, second, frame);
+        let equally_long = || {
+            let (extent, gap) = first.gap(second, self.program, frame)?;
+            legality::assumed_zero(&gap, &[extent], frame, self.program, &self.options.limits)
+        };
+        let plan = match as_it_is {
+            Err(Missed::TooManyAssumptions(_)) | Ok(_) => as_it_is,
+            Err(_) => match equally_long() {
+                Some(equal) => self.plan_if(Some(vec![equal]), first, between, second, frame),
+                None => return Err(missed),
+            },
+        };
+        plan.map_err(|other| if matches!(other, Missed::TooManyAssumptions(_)) { other } else { missed })
+    }
+
+    /// How `second` may be fused with the group `first`, if this is assumed, and what else has to be. Nothing is of numbers if there is no such list.
+    fn plan_if(
+        &mut self,
+        assumed: Option<Vec<Assumption>>,
+        first: &Group,
+        between: &mut [Entry],
+        second: &Group,
+        frame: &Frame,
+    ) -> Result<Plan, Missed> {
+        let tests_numbers = assumed.is_some();
+        let mut assumed = assumed.unwrap_or_default();
+        let known = first.assumed.iter().chain(&assumed);
+        let frame = &frame.knowing(known.flat_map(Assumption::facts));
         let (x, y) = (first.op(self.program), second.op(self.program));
         let mapping = |op| self.body.attr(op, "mapping");
         if self.body.op_name(x) != self.body.op_name(y) || mapping(x) != mapping(y) {
@@ -334,20 +390,23 @@ impl Fusion<'_> {
         if let Some(user) = self.user_of(first, second) {
             return Err(Missed::UsesResult(user));
         }
-        let mut assumed_apart = Vec::new();
         for entry in between.iter_mut() {
             entry.summarise(self.body, self.program, self.forest, frame);
         }
         let hoisted = self
-            .clear_way(&first.footprint, &second.footprint, between, &mut assumed_apart)
+            .clear_way(&first.footprint, &second.footprint, between, &mut assumed)
             .map_err(Missed::NonAdjacent)?;
-        let (way, missed) = match self.merged(first, second, 0, frame) {
-            Verdict::Legal { assumed_apart: more } => {
-                assumed_apart.extend(more);
+        let judge = |fusion: &Self, a: &Group, b: &Group| match tests_numbers {
+            true => fusion.merged_assuming(a, b, frame),
+            false => fusion.merged(a, b, 0, frame),
+        };
+        let (way, missed) = match judge(self, first, second) {
+            Verdict::Legal { assumed: more } => {
+                assumption::add(&mut assumed, more);
                 // In any order: the second in an earlier iteration than the first, and in a later one.
                 if first.parallel && second.parallel {
-                    match self.merged(second, first, 0, frame) {
-                        Verdict::Legal { assumed_apart: more } => assumed_apart.extend(more),
+                    match judge(self, second, first) {
+                        Verdict::Legal { assumed: more } => assumption::add(&mut assumed, more),
                         verdict => return Err(Missed::InOrder(verdict.swapped())),
                     }
                 }
@@ -355,13 +414,13 @@ impl Fusion<'_> {
             }
             verdict => {
                 let delay = match fit.may_be_delayed {
-                    true => self.best_delay(first, second, frame, &mut assumed_apart),
+                    true => self.best_delay(first, second, frame, &mut assumed),
                     false => None,
                 };
                 let way = match delay {
                     Some((least, block)) => Some(Way::Later { least, block }),
                     None if fit.same && !second.parallel => {
-                        self.backwards(first, second, frame, &mut assumed_apart)
+                        self.backwards(first, second, frame, &mut assumed)
                     }
                     None => None,
                 };
@@ -369,8 +428,11 @@ impl Fusion<'_> {
                 (way.ok_or_else(|| Missed::Dependences(verdict.clone()))?, Missed::Dependences(verdict))
             }
         };
-        if let Some(tested) = self.too_many_tests(first, &assumed_apart) {
-            return Err(Missed::TooManyTests(tested));
+        if let Some(tested) = self.too_many_tests(first, &assumed) {
+            return Err(match tests_numbers {
+                true => Missed::TooManyAssumptions(tested),
+                false => Missed::TooManyTests(tested),
+            });
         }
         let context = (self.body, self.program, &mut *self.forest);
         let joined = match &way {
@@ -383,13 +445,20 @@ impl Fusion<'_> {
             Way::Backwards(mirrored) => first.align(mirrored, fit, 0, context, frame),
         };
         let joined = joined.ok_or(missed)?;
-        Ok(Plan { way, assumed_apart, joined, hoisted, reshaped: Reshaped::default() })
+        Ok(Plan { way, assumed, joined, hoisted, reshaped: Reshaped::default() })
     }
 
-    /// How many pairs of arguments would have to be tested before `first` and what assumes these, if that is too much.
-    fn too_many_tests(&self, first: &Group, assumed: &[(Value, Value)]) -> Option<usize> {
-        let tested = first.assumed.iter().chain(assumed).collect::<HashSet<_>>().len();
-        (self.options.alias == AliasMode::Version && tested > MAX_TESTS).then_some(tested)
+    /// How much would have to be tested before `first` and what assumes this, if that is too much.
+    fn too_many_tests(&self, first: &Group, assumed: &[Assumption]) -> Option<usize> {
+        let mut all = first.assumed.clone();
+        assumption::add(&mut all, assumed.iter().cloned());
+        (self.options.alias == AliasMode::Version && all.len() > self.options.max_tests).then_some(all.len())
+    }
+
+    /// The same as [`Fusion::merged`], not delayed, where numbers may be tested.
+    fn merged_assuming(&self, first: &Group, second: &Group, frame: &Frame) -> Verdict {
+        let means = Means { tested_before: Some(self.program), ..self.means(&self.bases) };
+        legality::merged(&first.footprint.nest, &second.footprint.nest, 0, frame, &means)
     }
 
     fn merged(&self, first: &Group, second: &Group, delay: i64, frame: &Frame) -> Verdict {
@@ -405,7 +474,7 @@ impl Fusion<'_> {
     /// What dependences are told with, if objects lie to each other as `bases` says.
     fn means<'m>(&'m self, bases: &'m Bases<'m>) -> Means<'m> {
         let Options { analyses, limits, .. } = self.options;
-        Means { bases, dependence: &*analyses.dependence, limits }
+        Means { bases, dependence: &*analyses.dependence, limits, tested_before: None }
     }
 
     /// The delay of the second loop with which the pair may be fused, and with which most is saved: the least, and how many iterations more. These are
@@ -415,7 +484,7 @@ impl Fusion<'_> {
         first: &Group,
         second: &Group,
         frame: &Frame,
-        assumed: &mut Vec<(Value, Value)>,
+        assumed: &mut Vec<Assumption>,
     ) -> Option<(i64, i64)> {
         let least = self.least_delay(first, second, frame, assumed)?;
         let block = match (&first.work, &second.work) {
@@ -434,7 +503,7 @@ impl Fusion<'_> {
         first: &Group,
         second: &Group,
         frame: &Frame,
-        assumed: &mut Vec<(Value, Value)>,
+        assumed: &mut Vec<Assumption>,
     ) -> Option<i64> {
         // What reads what a member writes that runs blocks later runs as much later.
         let most = self.options.max_delay.saturating_add(first.blocks).min(first.max_delay(second));
@@ -451,11 +520,11 @@ impl Fusion<'_> {
         first: &Group,
         second: &Group,
         frame: &Frame,
-        assumed: &mut Vec<(Value, Value)>,
+        assumed: &mut Vec<Assumption>,
     ) -> Option<i64> {
         let mut legal = |times: i64| match self.merged(first, second, times * unit, frame) {
-            Verdict::Legal { assumed_apart } => {
-                assumed.extend(assumed_apart);
+            Verdict::Legal { assumed: more } => {
+                assumption::add(assumed, more);
                 true
             }
             _ => false,
@@ -481,17 +550,17 @@ impl Fusion<'_> {
         first: &Group,
         second: &Group,
         frame: &Frame,
-        assumed: &mut Vec<(Value, Value)>,
+        assumed: &mut Vec<Assumption>,
     ) -> Option<Way> {
         // No two of its iterations may depend on each other, in either order.
-        let Verdict::Legal { assumed_apart: own } = self.merged(second, second, 0, frame) else {
+        let Verdict::Legal { assumed: own } = self.merged(second, second, 0, frame) else {
             return None;
         };
         let mirrored = second.backwards(self.program, self.forest, self.body, frame)?;
-        let Verdict::Legal { assumed_apart: more } = self.merged(first, &mirrored, 0, frame) else {
+        let Verdict::Legal { assumed: more } = self.merged(first, &mirrored, 0, frame) else {
             return None;
         };
-        assumed.extend(own.into_iter().chain(more));
+        assumption::add(assumed, own.into_iter().chain(more));
         Some(Way::Backwards(Box::new(mirrored)))
     }
 
@@ -506,21 +575,21 @@ impl Fusion<'_> {
     }
 
     /// Makes two entries neighbours: for each one between them, whether it is moved before the first; over the others the second can be moved.
-    /// Loops are only moved before the first if there is no other way. Arguments taken not to overlap for that go to `assumed`. The error is an
+    /// Loops are only moved before the first if there is no other way. What is assumed for that goes to `assumed`. The error is an
     /// operation of one that can go neither way.
     fn clear_way(
         &self,
         first: &Footprint,
         second: &Footprint,
         between: &[Entry],
-        assumed: &mut Vec<(Value, Value)>,
+        assumed: &mut Vec<Assumption>,
     ) -> Result<Vec<bool>, Op> {
-        let known = assumed.len();
+        let known = assumed.clone();
         self.clear_way_by(false, first, second, between, assumed).or_else(|op| {
             if !between.iter().any(|entry| matches!(entry, Entry::Group(_))) {
                 return Err(op);
             }
-            assumed.truncate(known);
+            *assumed = known;
             self.clear_way_by(true, first, second, between, assumed)
         })
     }
@@ -532,7 +601,7 @@ impl Fusion<'_> {
         first: &Footprint,
         second: &Footprint,
         between: &[Entry],
-        assumed: &mut Vec<(Value, Value)>,
+        assumed: &mut Vec<Assumption>,
     ) -> Result<Vec<bool>, Op> {
         let mut hoisted = Vec::with_capacity(between.len());
         let mut passed: Vec<&Footprint> = Vec::new();
@@ -554,13 +623,13 @@ impl Fusion<'_> {
 
     /// Whether what stands behind something may run before it. Nothing runs for that which would not have been reached: what may not return, or
     /// be undefined, touches what says so.
-    fn may_swap(&self, before: &Footprint, behind: &Footprint, assumed: &mut Vec<(Value, Value)>) -> bool {
+    fn may_swap(&self, before: &Footprint, behind: &Footprint, assumed: &mut Vec<Assumption>) -> bool {
         !before.defines_for(behind)
             && legality::independent(&before.nest, &behind.nest, &self.means(&self.sure), assumed)
     }
 }
 
-/// How many pairs of memrefs may be tested before a loop.
+/// How much may be tested before a loop, if nothing else is said.
 pub(crate) const MAX_TESTS: usize = 8;
 /// How many entries a loop may pass.
 const ENTRIES_PASSED: usize = 32;
@@ -578,8 +647,8 @@ enum Way {
 /// How a pair will be fused.
 struct Plan {
     way: Way,
-    /// Arguments taken not to overlap.
-    assumed_apart: Vec<(Value, Value)>,
+    /// What is assumed.
+    assumed: Vec<Assumption>,
     /// The second, as it joins the first.
     joined: Joined,
     /// Which of the entries between them are moved before the first.
@@ -607,6 +676,7 @@ pub const PASS: PassInfo = PassInfo {
             "1",
             "of which number the delay is a multiple, if it can be: the width of vectors",
         ),
+        ("max-tests", "8", "how many assumptions may be tested before a fused loop"),
         INTERFACES[0].option(),
         INTERFACES[1].option(),
         INTERFACES[2].option(),
@@ -618,10 +688,12 @@ pub const PASS: PassInfo = PassInfo {
         let alias = options.parse("alias", default.alias)?;
         let max_delay = options.parse("max-delay", default.max_delay)?;
         let delay_multiple = options.parse("delay-multiple", default.delay_multiple)?;
+        let max_tests = options.parse("max-tests", default.max_tests)?;
         let profitability = options.parse("fusion-profitability", default.profitability)?;
         let cost = options.parse("cost", CostSource::default())?.cost();
         let analyses = Analyses::of_options(options)?;
-        let options = Options { alias, max_delay, delay_multiple, profitability, cost, analyses, ..default };
+        let limits = Options { max_delay, delay_multiple, max_tests, ..default };
+        let options = Options { alias, profitability, cost, analyses, ..limits };
         Ok(Box::new(LoopFusion { options }))
     },
 };

@@ -8,6 +8,7 @@
 //! | asked | of | by |
 //! | --- | --- | --- |
 //! | may this tree run | any tree | [`Checker::check`] |
+//! | which updates run in another order there | a legal tree | [`Checker::reordered`] |
 //! | may these two neighbours run merged | loops that fusion tries | [`merged`] |
 //! | may these two change places | what stands between loops | [`independent`] |
 //!
@@ -17,23 +18,29 @@ use loomir_ir::{Body, Diagnostic, Op, Value};
 use loomir_polyhedra::Limits;
 
 use crate::analyses::{Dependence, Example};
+use crate::assumption::{self, Assumption};
 use crate::dependence::access::Class;
 use crate::dependence::base::{Base, Bases, Overlap};
 use crate::dependence::form::Form;
 use crate::dependence::nest::Nest;
 use crate::dependence::system::Side;
+use crate::tree::Program;
 
+pub use avoid::zero as assumed_zero;
 pub use check::Checker;
 pub(crate) use explain::called;
 pub use merge::{independent, merged};
 
+mod avoid;
+mod carried;
 mod check;
 mod coverage;
 mod explain;
-mod meeting;
+pub mod meeting;
 mod merge;
 mod order;
 mod placed;
+mod reordered;
 mod scope;
 
 /// What dependences are told with.
@@ -45,6 +52,8 @@ pub struct Means<'a> {
     pub dependence: &'a dyn Dependence,
     /// What one question may cost.
     pub limits: &'a Limits,
+    /// The program before whose trees it may be tested how parameters lie to each other; nothing if that may not be tested.
+    pub tested_before: Option<&'a Program>,
 }
 
 impl Means<'_> {
@@ -77,10 +86,10 @@ impl Means<'_> {
 /// The answer to whether an edit is legal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Every dependence is kept. `assumed_apart` are pairs of arguments that were taken not to overlap for that.
+    /// Every dependence is kept if what was assumed for that holds.
     Legal {
-        /// Pairs of function arguments.
-        assumed_apart: Vec<(Value, Value)>,
+        /// All of this has to hold.
+        assumed: Vec<Assumption>,
     },
     /// The program would certainly not be the same.
     Illegal(Witness),
@@ -164,7 +173,7 @@ pub enum Cause {
 impl Verdict {
     /// Every dependence is kept, and nothing was assumed for that.
     fn legal() -> Verdict {
-        Verdict::Legal { assumed_apart: Vec::new() }
+        Verdict::Legal { assumed: Vec::new() }
     }
 
     /// Whether the edit may be made, perhaps under assumptions.
@@ -196,13 +205,9 @@ impl Verdict {
     /// The worse of two answers: what is certain beats what is possible, the first of each kind is kept.
     fn or(self, other: Verdict) -> Verdict {
         match (self, other) {
-            (Verdict::Legal { assumed_apart: mut all }, Verdict::Legal { assumed_apart: more }) => {
-                for pair in more {
-                    if !all.contains(&pair) {
-                        all.push(pair);
-                    }
-                }
-                Verdict::Legal { assumed_apart: all }
+            (Verdict::Legal { assumed: mut all }, Verdict::Legal { assumed: more }) => {
+                assumption::add(&mut all, more);
+                Verdict::Legal { assumed: all }
             }
             (certain @ Verdict::Illegal(_), _) | (_, certain @ Verdict::Illegal(_)) => certain,
             (Verdict::Legal { .. }, doubt) | (doubt, _) => doubt,

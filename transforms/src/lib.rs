@@ -5,6 +5,7 @@
 //! | [`dependence`] | what loops touch: affine forms, base objects, access classes |
 //! | [`tree`] | the loop tree: immutable, shared, many variants at once |
 //! | [`analyses`] | what is asked of dependences, values, accesses and conditions, behind interfaces |
+//! | [`assumption`] | what a fast version assumes, and what is tested before it |
 //! | [`legality`] | the one question: does an edit keep every dependence |
 //! | [`cost`] | what loops cost, and what fusing them saves |
 //! | [`fusion`] | neighbouring loops become one |
@@ -13,6 +14,7 @@
 //! | [`if_to_select`] | conditionals that only compute become selections |
 //! | [`simplify`] | when two integer expressions are one number |
 //! | [`saturate`] | integer expressions become the cheapest that are equal |
+//! | [`mem2reg`] | memory that is only loaded and stored becomes values |
 //! | [`contraction`] | arrays become values or smaller ones |
 //! | [`canonicalize`] | folding and dead code |
 #![forbid(unsafe_code)]
@@ -22,6 +24,7 @@ use loomir_ir::pass::PassInfo;
 pub use loomir_polyhedra as polyhedra;
 
 pub mod analyses;
+pub mod assumption;
 pub mod canonicalize;
 pub mod contraction;
 pub mod cost;
@@ -32,6 +35,7 @@ pub mod fusion;
 pub mod if_to_select;
 pub mod legality;
 mod lookup;
+pub mod mem2reg;
 mod remark;
 pub mod saturate;
 pub mod simplify;
@@ -47,4 +51,5 @@ pub const PASSES: &[PassInfo] = &[
     if_to_select::PASS,
     while_to_for::PASS,
     saturate::PASS,
+    mem2reg::PASS,
 ];

@@ -1,7 +1,8 @@
 //! Where values are in a list, by what they are.
 //!
 //! A list that holds no value twice is its own set as long as it is short: up to [`FEW`] values are compared one by one, which is quicker than to hash one.
-//! From then on there is a table of places; the values are in the list alone.
+//! From then on there is a table of places; the values are in the list alone. Beside each place is half of its value's hash, so that a table which
+//! grows does not go through the list, all of it in another order.
 //!
 //! Hashes are the same in each run, so nothing depends on chance. Cost: that of a hash table.
 
@@ -16,11 +17,18 @@ const FEW: usize = 8;
 /// The places of the values of a list. Whoever owns both keeps them together; `key` is what of a value counts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lookup {
-    table: HashTable<u32>,
+    table: HashTable<Entry>,
+}
+
+/// Where a value is, and what of its hash is kept.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    hash: u32,
+    place: u32,
 }
 
 /// That a value is not in the list, and its hash if that was needed to know.
-pub(crate) struct Absent(Option<u64>);
+pub(crate) struct Absent(Option<u32>);
 
 impl Lookup {
     /// How many bytes it takes beside itself.
@@ -40,30 +48,37 @@ impl Lookup {
             return place.map(|place| place as u32).ok_or(Absent(None));
         }
         let hash = hash(wanted);
-        let found = self.table.find(hash, |place| key(&list[*place as usize]) == wanted);
-        found.copied().ok_or(Absent(Some(hash)))
+        let is_wanted = |entry: &Entry| entry.hash == hash && key(&list[entry.place as usize]) == wanted;
+        let found = self.table.find(spread(hash), is_wanted);
+        found.map(|entry| entry.place).ok_or(Absent(Some(hash)))
     }
 
     /// Notes that the value that was absent is now the last of the list.
     pub(crate) fn add<T, K: Hash + Eq>(&mut self, absent: Absent, list: &[T], key: impl Fn(&T) -> &K) {
-        let rehash = |place: &u32| hash(key(&list[*place as usize]));
         let last = list.len() - 1;
         match absent.0 {
-            Some(hash) => {
-                self.table.insert_unique(hash, last as u32, rehash);
-            }
+            Some(hash) => self.insert(Entry { hash, place: last as u32 }),
             None if last == FEW => {
-                for place in 0..=last as u32 {
-                    self.table.insert_unique(rehash(&place), place, rehash);
+                for (place, value) in list.iter().enumerate() {
+                    self.insert(Entry { hash: hash(key(value)), place: place as u32 });
                 }
             }
             None => {}
         }
     }
+
+    fn insert(&mut self, entry: Entry) {
+        self.table.insert_unique(spread(entry.hash), entry, |entry| spread(entry.hash));
+    }
 }
 
-fn hash<K: Hash>(key: &K) -> u64 {
-    FixedState::default().hash_one(key)
+fn hash<K: Hash>(key: &K) -> u32 {
+    FixedState::default().hash_one(key) as u32
+}
+
+/// A hash for the table, which looks at the lowest and the highest bits of 64.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 #[cfg(test)]

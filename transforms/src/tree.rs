@@ -21,10 +21,12 @@ pub mod program;
 pub mod raise;
 pub mod red;
 pub mod regenerate;
+mod reordered;
 mod sequence;
 mod sides;
 
-pub use green::{Assumption, AssumptionId, Forest, Green, Header, HeaderId, Map, Node, Origin, Span};
+pub use green::{AssumptionId, Forest, Green, Header, HeaderId, Map, Node, Origin, Span};
 pub use program::{IfId, LoopId, Program, StatementId};
 pub use red::Red;
+pub use reordered::{Arm, Reordered};
 pub use sides::{If, Item};

@@ -42,7 +42,14 @@ const CAMPAIGNS: &[Campaign] = &[
         package: "loomir-testing",
         example: "graphs",
         cases: 10_000,
-        does: "loops, cycles and dominators of random control flow graphs, beside what opt prints",
+        does: "loops, cycles, dominators and post-dominators of random control flow graphs, beside what opt prints",
+    },
+    Campaign {
+        name: "ll",
+        package: "loomir-testing",
+        example: "ll",
+        cases: 5_000,
+        does: "random programs in LLVM IR without undefined behaviour, run by the interpreter and by lli",
     },
 ];
 

@@ -23,6 +23,8 @@ const LEGALITY: &str = "transforms/src/legality.rs";
 const ORDER: &str = "transforms/src/legality/order.rs";
 const COVERAGE: &str = "transforms/src/legality/coverage.rs";
 const PLACED: &str = "transforms/src/legality/placed.rs";
+const REORDERED: &str = "transforms/src/legality/reordered.rs";
+const REDUCTION: &str = "transforms/src/dependence/updates/reduction.rs";
 const CHECK: &str = "transforms/src/legality/check.rs";
 const NEST: &str = "transforms/src/dependence/nest.rs";
 const EDIT: &str = "transforms/src/tree/edit.rs";
@@ -38,8 +40,8 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         what: "only the first of two accesses may come first",
         file: ORDER,
-        text: "verdict = verdict.or(turned_around(part, b, a, meets));",
-        replacement: "",
+        text: "if is_one { verdict } else { verdict.or(turned_around(part, b, a, overlap, tested)) }",
+        replacement: "let _ = is_one;\n    verdict",
     },
     Fault {
         what: "the order of the program is turned around",
@@ -88,6 +90,24 @@ pub(crate) const FAULTS: &[Fault] = &[
         file: PLACED,
         text: "class.update.filter(|_| whole.contains(&(place, *op)))",
         replacement: "class.update",
+    },
+    Fault {
+        what: "sums of floats need no leave to be associated otherwise",
+        file: REDUCTION,
+        text: "(flags & needed == needed)",
+        replacement: "(flags | needed == flags | needed)",
+    },
+    Fault {
+        what: "what is promised of updates holds in any order",
+        file: REORDERED,
+        text: "updates.len() > MAX_UPDATES || !either_way(part, a, b, overlap, &[]).is_legal()",
+        replacement: "updates.len() > MAX_UPDATES",
+    },
+    Fault {
+        what: "what is promised of updates holds in no order",
+        file: REORDERED,
+        text: "updates.len() > MAX_UPDATES || !either_way(part, a, b, overlap, &[]).is_legal()",
+        replacement: "updates.len() > MAX_UPDATES || !either_way(part, a, b, overlap, &[]).is_legal() || !updates.is_empty()",
     },
     Fault {
         what: "inner loops are looked at whatever the outer ones do",

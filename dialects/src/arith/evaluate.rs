@@ -350,6 +350,9 @@ pub(crate) fn bitcast(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
 
 /// Bits of elements of width `a` cut into elements of width `b`, the lowest first; an element any bit of which is poison is poison.
 fn recut(datum: &Datum, a: u32, b: u32, vector: bool) -> Datum {
+    if let Datum::Poison(_) = datum {
+        return datum.clone();
+    }
     let one = [datum.clone()];
     let parts: &[Datum] = if let Datum::Aggregate(parts) = datum { parts } else { &one };
     let total = parts.len() as u32 * a;

@@ -1,5 +1,6 @@
 //! How branches between blocks are executed; those of the `llvm` dialect are the same.
 
+use hashbrown::HashMap;
 use loomir_ir::attributes::AttrKind;
 use loomir_ir::{OpRef, Registry};
 
@@ -7,7 +8,7 @@ use crate::func::evaluate::jump;
 use crate::interp::code::malformed;
 use crate::interp::constant::dense_elements;
 use crate::interp::unusable;
-use crate::interp::{Datum, Decoded, Decoder, Entry, Evaluate, Flow, Machine, Slot, action};
+use crate::interp::{Decoded, Decoder, Entry, Evaluate, Flow, Machine, Slot, action};
 
 /// Attaches the models.
 pub(super) fn register(registry: &mut Registry) {
@@ -57,20 +58,19 @@ pub(crate) fn decode_switch(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let sizes = op.attr("case_operand_segments").and_then(|a| a.as_dense_ints(d.ctx()));
     let sizes = sizes.ok_or_else(|| malformed("case operand segments"))?;
     let mut operands = groups[2].iter().copied();
-    let mut cases: Vec<(Datum, Entry, Box<[Slot]>)> = Vec::new();
+    let mut cases: HashMap<u128, (Entry, Box<[Slot]>)> = HashMap::new();
     for ((value, block), size) in values.into_iter().zip(successors).zip(sizes) {
         let arguments = operands.by_ref().take(usize::try_from(size).unwrap_or(0));
-        cases.push((value, d.block(block), d.slots(arguments)));
+        let to = (d.block(block), d.slots(arguments));
+        let value = value.as_bits().ok_or_else(|| malformed("case values that are numbers"))?;
+        // Of equal cases the first counts.
+        cases.entry(value).or_insert(to);
     }
     Ok(action(move |m: &mut Machine| {
         let value = m.get(flag);
-        if value.as_bits().is_none() {
-            return Err(unusable(value, "the flag of a switch"));
-        }
-        match cases.iter().find(|case| case.0.as_bits() == value.as_bits()) {
-            Some((_, entry, arguments)) => m.enter(entry, arguments),
-            None => m.enter(&default.0, &default.1),
-        }
+        let value = value.as_bits().ok_or_else(|| unusable(value, "the flag of a switch"))?;
+        let (entry, arguments) = cases.get(&value).unwrap_or(&default);
+        m.enter(entry, arguments)
     }))
 }
 

@@ -3,7 +3,7 @@
 use loomir_ir::{OpRef, Registry};
 
 use crate::interp::code::malformed;
-use crate::interp::{Callee, Decoded, Decoder, Entry, Evaluate, Flow, Slot, action};
+use crate::interp::{Callee, Decoded, Decoder, Entry, Evaluate, Flow, Signature, Slot, action};
 
 /// Attaches the models.
 pub(super) fn register(registry: &mut Registry) {
@@ -36,11 +36,11 @@ pub(crate) fn call(callee: Callee, arguments: Box<[Slot]>, results: Box<[Slot]>)
     })
 }
 
-/// A call of a function found when it is executed, through a register.
-pub(crate) fn call_through(callee: Slot, arguments: Box<[Slot]>) -> Decoded {
+/// A call of a function of this signature that is found when it is executed, through a register.
+pub(crate) fn call_through(callee: Slot, arguments: Box<[Slot]>, signature: Signature) -> Decoded {
     Ok(action(move |m| {
         let pointer = m.pointer(callee, "the function called")?;
-        let function = m.function_at(pointer)?;
+        let function = m.function_at(pointer, &signature)?;
         m.send(&arguments);
         Ok(Flow::Call(function))
     }))
@@ -48,7 +48,9 @@ pub(crate) fn call_through(callee: Slot, arguments: Box<[Slot]>) -> Decoded {
 
 fn decode_call_indirect(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let callee = d.operand(op, 0)?;
-    call_through(callee, d.slots(op.operands().skip(1)))
+    let types = op.operands().skip(1).map(|value| op.type_of(value)).collect();
+    let results = op.results().map(|value| op.type_of(value)).collect();
+    call_through(callee, d.slots(op.operands().skip(1)), Signature::new(d.ctx(), types, results))
 }
 
 fn decode_constant(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {

@@ -21,6 +21,7 @@ use super::fault::Fault;
 use super::layout::Layout;
 use super::machine::Machine;
 use super::program::{Callee, Program};
+use crate::interfaces::FunctionLike;
 
 /// How an operation is executed: an interface, attached to operations in the registry. Functions of this shape
 /// implement it.
@@ -53,6 +54,11 @@ pub trait Execute {
     /// Goes on after region `region` of it yielded the values of `yielded`. [`Flow::Next`] leaves the operation.
     fn resume(&self, _m: &mut Machine, _region: usize, _yielded: &[Slot]) -> Step {
         Err(Fault::unsupported("control returns to an operation that does not expect it"))
+    }
+
+    /// Goes on after the function that it called has returned; the results are in its registers.
+    fn returned(&self, _m: &mut Machine) -> Result<(), Box<Fault>> {
+        Ok(())
     }
 }
 
@@ -112,6 +118,10 @@ pub(super) struct Code {
     /// Registers of a frame.
     pub(super) slots: usize,
     pub(super) entry: Entry,
+    /// Whether it takes more arguments than its first block has.
+    pub(super) variadic: bool,
+    /// What the function itself does when it is entered, before its first block.
+    pub(super) prologue: Option<Action>,
 }
 
 /// What is needed of an operation when control leaves it, or a fault is reported.
@@ -223,6 +233,21 @@ impl<'d> Decoder<'d> {
         self.region(op.region(index))
     }
 
+    /// The module around all.
+    pub fn module(&self) -> OpRef<'d> {
+        self.program.module
+    }
+
+    /// The function that is decoded.
+    pub fn function(&self) -> OpRef<'d> {
+        self.program.functions[self.function.0 as usize].op
+    }
+
+    /// What objects of the stack are filed under that end with the function.
+    pub fn function_scope(&self) -> u32 {
+        NONE
+    }
+
     /// Whether the target rounds `fmuladd` once.
     pub fn fuses_multiply_add(&self) -> bool {
         self.program.target.fuses_multiply_add
@@ -324,7 +349,16 @@ pub(super) fn decode<'d>(
         operands: Vec::new(),
         slots: 0,
         entry: decoder.block(first),
+        variadic: false,
+        prologue: None,
     };
+    let owner = decoder.function();
+    code.variadic =
+        owner.info().interface::<dyn FunctionLike>().is_some_and(|model| model.is_variadic(owner));
+    if let Some(model) = owner.info().interface::<dyn Evaluate>() {
+        code.prologue =
+            Some(model.decode(owner, &mut decoder).unwrap_or_else(|fault| Box::new(Refusal(*fault))));
+    }
     for item in order {
         let (parent, region, action, op) = match item {
             Item::Op { op, parent, region } => {

@@ -100,6 +100,10 @@ fn put(bytes: &mut Vec<u8>, datum: &Datum, repr: &Repr) -> Result<(), Box<Fault>
                 Ok(())
             })
         }
+        (Repr::Packed { count, bits }, Datum::Aggregate(parts)) if *count == parts.len() as u64 => {
+            bytes.extend(super::packed::pack(*bits, parts)?.into_iter().map(Option::unwrap_or_default));
+            Ok(())
+        }
         (Repr::Struct(fields), Datum::Aggregate(parts)) if fields.len() == parts.len() => {
             let start = bytes.len();
             fields.iter().zip(parts.iter()).try_for_each(|((offset, repr), part)| {
@@ -166,6 +170,9 @@ pub fn zero(repr: &Repr) -> Datum {
         Repr::Pointer => super::datum::Pointer::NULL.into(),
         Repr::Sequence { count, element, .. } => {
             Datum::aggregate(vec![zero(element); (*count).min(MAX_ELEMENTS) as usize])
+        }
+        Repr::Packed { count, bits } => {
+            Datum::aggregate(vec![Datum::bits(*bits, 0); (*count).min(MAX_ELEMENTS) as usize])
         }
         Repr::Struct(fields) => Datum::aggregate(fields.iter().map(|(_, repr)| zero(repr)).collect()),
     }

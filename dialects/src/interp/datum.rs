@@ -194,8 +194,6 @@ causes! {
     Inexact = "a remainder where `exact` promises none",
     /// `disjoint`.
     NotDisjoint = "common bits where `disjoint` promises none",
-    /// Operands of different signs where `samesign` promises that there are none.
-    SignsDiffer = "operands of different signs where `samesign` promises one",
     /// `nneg`.
     Negative = "a negative operand where `nneg` promises none",
     /// `samesign`.
@@ -212,6 +210,12 @@ causes! {
     MinimumSigned = "the least signed value, excluded by a flag",
     /// Zero, excluded by a flag.
     Zero = "zero, excluded by a flag",
+    /// `nonnull`.
+    Null = "a null pointer where `nonnull` promises none",
+    /// `align`.
+    NotAligned = "an address that is not aligned as `align` promises",
+    /// `range`.
+    OutsideRange = "a number outside the range that `range` promises",
     /// An element beyond a vector.
     ElementOutOfBounds = "an element index outside the vector",
     /// A constant.
@@ -220,8 +224,14 @@ causes! {
     Undefined = "an undef constant",
     /// Bytes never written.
     Uninitialised = "memory that was never written",
+    /// Bytes of an object before `lifetime.start` or behind `lifetime.end`.
+    OutsideLifetime = "memory outside of its object's lifetime",
     /// Bytes written with poison.
     Stored = "poison that was stored to memory",
+    /// Bits beside a number that is no whole bytes.
+    BitsOutside = "memory that holds bits outside the type, which was written as another",
+    /// `nuw`, `nusw`.
+    AddressWrap = "an address that overflows where `nuw`, `nusw` or `inbounds` promises not to",
     /// The overflow of an affine expression.
     AffineOverflow = "an affine expression that overflows 64 bits",
     /// A divisor of an affine expression.

@@ -10,6 +10,8 @@ use super::machine::Machine;
 use super::memory::ObjectKind;
 use super::registers::unusable;
 
+mod format;
+
 /// A function of the world outside.
 #[derive(Clone, Copy, Debug)]
 pub struct External(Kind);
@@ -23,6 +25,16 @@ enum Kind {
     CopyBytes { may_overlap: bool },
     SetBytes,
     CopyMemref,
+    AllocateAligned,
+    FreeSized,
+    Print,
+    PrintByte,
+    PrintLine,
+    Length,
+    Compare,
+    CopyString { behind: bool },
+    GuardAcquire,
+    GuardRelease,
     Abort,
     Single(Library),
     Double(Library),
@@ -75,7 +87,18 @@ pub fn library2(name: &str) -> Option<Library2> {
 /// The external function of this name.
 pub fn external(name: &str) -> Option<External> {
     let kind = match name {
-        "malloc" => Kind::Malloc,
+        "malloc" | "_Znwm" | "_Znam" => Kind::Malloc,
+        "_ZnwmSt11align_val_t" => Kind::AllocateAligned,
+        "_ZdlPv" | "_ZdlPvm" | "_ZdaPv" | "_ZdaPvm" | "_ZdlPvmSt11align_val_t" => Kind::FreeSized,
+        "printf" => Kind::Print,
+        "putchar" => Kind::PrintByte,
+        "puts" => Kind::PrintLine,
+        "strlen" => Kind::Length,
+        "memcmp" | "bcmp" => Kind::Compare,
+        "strcpy" => Kind::CopyString { behind: false },
+        "strcat" => Kind::CopyString { behind: true },
+        "__cxa_guard_acquire" => Kind::GuardAcquire,
+        "__cxa_guard_release" => Kind::GuardRelease,
         "calloc" => Kind::Calloc,
         "aligned_alloc" => Kind::AlignedAlloc,
         "free" => Kind::Free,
@@ -127,7 +150,8 @@ impl External {
                 m.memory.fill(pointer, Some(0), size)?;
                 Some(pointer.into())
             }
-            Kind::Free => {
+            Kind::AllocateAligned => Some(allocate(m, number(0)?, number(1)?)?),
+            Kind::Free | Kind::FreeSized => {
                 m.memory.free(pointer(0)?)?;
                 None
             }
@@ -140,6 +164,46 @@ impl External {
                 m.spend(size / 64)?;
                 m.memory.fill(pointer(0)?, Some(number(1)? as u8), size)?;
                 Some(pointer(0)?.into())
+            }
+            Kind::Print => {
+                let text = format::formatted(m, pointer(0)?, arguments.get(1..).unwrap_or_default())?;
+                m.print(&text)?;
+                Some(Datum::bits(32, text.len() as u128))
+            }
+            Kind::PrintByte => {
+                m.print(&[number(0)? as u8])?;
+                Some(passed_on(0))
+            }
+            Kind::PrintLine => {
+                let text = c_string(m, pointer(0)?)?;
+                m.print(&text)?;
+                m.print(b"\n")?;
+                Some(Datum::bits(32, 1))
+            }
+            Kind::Length => Some(Datum::bits(64, c_string(m, pointer(0)?)?.len() as u128)),
+            Kind::Compare => {
+                let size = number(2)?;
+                m.spend(size / 64)?;
+                let order = match size {
+                    0 => std::cmp::Ordering::Equal,
+                    _ => m.memory.bytes(pointer(0)?, size)?.cmp(m.memory.bytes(pointer(1)?, size)?),
+                };
+                Some(Datum::bits(32, order as i8 as u128))
+            }
+            Kind::CopyString { behind } => {
+                let to = pointer(0)?;
+                let skipped = if behind { c_string(m, to)?.len() as i64 } else { 0 };
+                let size = c_string(m, pointer(1)?)?.len() as u64 + 1;
+                copy_bytes(m, to.offset(skipped), pointer(1)?, size, false)?;
+                Some(to.into())
+            }
+            Kind::GuardAcquire => {
+                let done = m.memory.bytes(pointer(0)?, 1)?[0] != 0;
+                Some(Datum::bits(32, u128::from(!done)))
+            }
+            Kind::GuardRelease => {
+                m.memory.fill(pointer(0)?, Some(1), 1)?;
+                None
             }
             Kind::CopyMemref => {
                 copy_unranked(m, number(0)?, pointer(1)?, pointer(2)?)?;
@@ -166,6 +230,19 @@ impl External {
             }),
         })
     }
+}
+
+/// The bytes of a string up to the zero behind it.
+fn c_string(m: &mut Machine, at: Pointer) -> Result<Vec<u8>, Box<Fault>> {
+    let mut text = Vec::new();
+    loop {
+        match m.memory.bytes(at.offset(text.len() as i64), 1)?[0] {
+            0 => break,
+            byte => text.push(byte),
+        }
+    }
+    m.spend(text.len() as u64 / 16)?;
+    Ok(text)
 }
 
 fn allocate(m: &mut Machine, size: u64, align: u64) -> Result<Datum, Box<Fault>> {

@@ -21,6 +21,11 @@ pub trait Format: Copy + 'static {
     fn fma(a: u128, b: u128, c: u128) -> u128 {
         Self::write(fma_to_odd(Self::read(a), Self::read(b), Self::read(c)))
     }
+    /// The number times a power of two, rounded once; the power is at most ten thousand either way.
+    fn scale(bits: u128, power: i32) -> u128 {
+        // Exact in the wider format, as far as the narrower ones go.
+        Self::write(Self::read(bits) * 2f64.powi(power.clamp(-600, 600)))
+    }
     /// A function of the host's library in this format, or the next wider it has.
     fn library(function: Library, bits: u128) -> u128 {
         Self::write(f64::from((function.single)(Self::read(bits) as f32)))
@@ -107,6 +112,19 @@ impl Format for Double {
     fn fma(a: u128, b: u128, c: u128) -> u128 {
         let [a, b, c] = [a, b, c].map(|x| f64::from_bits(x as u64));
         a.mul_add(b, c).to_bits().into()
+    }
+    fn scale(bits: u128, power: i32) -> u128 {
+        // In steps of powers that there are; those downwards stay 53 bits above where something is lost, until the last.
+        let (mut value, mut left) = (f64::from_bits(bits as u64), power);
+        for _ in 0..2 {
+            let step = left.clamp(53 - 1022, 1023);
+            if (-1022..=1023).contains(&left) {
+                break;
+            }
+            value *= 2f64.powi(step);
+            left -= step;
+        }
+        Self::write(value * 2f64.powi(left.clamp(-1022, 1023)))
     }
     fn library(function: Library, bits: u128) -> u128 {
         (function.double)(f64::from_bits(bits as u64)).to_bits().into()

@@ -1,7 +1,7 @@
 //! How types lie in memory: the one place that knows sizes, alignments and padding.
 //!
 //! They are those of MLIR's lowering to LLVM on a 64-bit little-endian machine: an element of a memref takes the size LLVM
-//! allocates for its type, so `i1` a byte, `i24` four, `index` eight, `vector<3xf32>` sixteen.
+//! allocates for its type, so `i1` a byte, `i24` four, `index` eight, `vector<3xf32>` sixteen, `vector<12xi1>` two.
 //!
 //! Cost: linear in the type's nesting; an action asks once, when it is decoded.
 
@@ -40,6 +40,13 @@ pub enum Repr {
         stride: u64,
         /// Each of them.
         element: Box<Repr>,
+    },
+    /// `count` numbers of `bits` bits each without a gap, the first in the lowest bits: a vector of numbers that are no whole bytes.
+    Packed {
+        /// How many.
+        count: u64,
+        /// Bits of each.
+        bits: u32,
     },
     /// Fields at their offsets.
     Struct(Box<[(u64, Repr)]>),
@@ -101,11 +108,12 @@ fn layout(ctx: &Context, ty: Type, depth: usize) -> Option<Layout> {
         TypeKind::Vector { shape, scalable, element } if !scalable.contains(&true) => {
             let count = shape.iter().try_fold(1u64, |n, d| n.checked_mul(u64::try_from(*d).ok()?))?;
             let element = layout(ctx, *element, depth + 1)?;
-            // LLVM packs elements by their bits; only whole bytes without padding are byte-addressed alike.
             if let Repr::Scalar { bits, .. } = element.repr
                 && u64::from(bits) != element.size * 8
             {
-                return None;
+                let bytes = count.checked_mul(bits.into())?.div_ceil(8);
+                let size = bytes.max(1).checked_next_power_of_two()?;
+                return Some(Layout { size, align: size, repr: Repr::Packed { count, bits } });
             }
             let size = count.checked_mul(element.size)?.max(1).checked_next_power_of_two()?;
             let repr = Repr::Sequence { count, stride: element.size, element: Box::new(element.repr) };

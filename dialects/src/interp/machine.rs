@@ -6,7 +6,8 @@
 
 use std::rc::Rc;
 
-use loomir_ir::Loc;
+use loomir_ir::text::type_to_string;
+use loomir_ir::{Context, Loc, Type};
 
 use super::Limits;
 use super::code::{Code, Flow, FunctionId, NONE, Slot, Target};
@@ -14,7 +15,7 @@ use super::counts::Counts;
 use super::datum::{Datum, ObjectId, Pointer};
 use super::external::External;
 use super::fault::{Fault, FaultKind};
-use super::layout::Layout;
+use super::layout::{Layout, Repr};
 use super::memory::{Memory, ObjectKind};
 use super::program::{Callee, Contents, Program};
 use super::trace::Event;
@@ -33,6 +34,12 @@ pub struct Machine {
     /// Living objects of the stack, innermost last, each with the operation whose region they end with.
     stack: Vec<(u32, ObjectId)>,
     steps_left: u64,
+    /// Arguments of the current function beyond those of its signature.
+    extra: Vec<Datum>,
+    /// What the program has printed.
+    pub(super) printed: Vec<u8>,
+    /// What functions take and give, by their numbers.
+    pub(super) signatures: Vec<Signature>,
     /// How often regions ran, if that is counted.
     pub(super) counts: Option<Counts>,
     /// What was executed, if that is recorded.
@@ -46,6 +53,30 @@ struct Frame {
     at: u32,
     base: usize,
     stack: usize,
+    extra: Vec<Datum>,
+}
+
+/// The most bytes that a program prints.
+const MAX_PRINTED: usize = 1 << 26;
+
+/// The types that a function takes and gives.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Signature {
+    parameters: Vec<Type>,
+    results: Vec<Type>,
+    text: String,
+}
+
+impl Signature {
+    /// A signature.
+    pub fn new(ctx: &Context, parameters: Vec<Type>, results: Vec<Type>) -> Signature {
+        let list = |types: &[Type]| {
+            let texts: Vec<String> = types.iter().map(|ty| type_to_string(ctx, *ty)).collect();
+            format!("({})", texts.join(", "))
+        };
+        let text = format!("{} -> {}", list(&parameters), list(&results));
+        Signature { parameters, results, text }
+    }
 }
 
 /// The most registers of all frames together.
@@ -65,6 +96,9 @@ impl Machine {
             buffer: Vec::new(),
             stack: Vec::new(),
             steps_left: limits.steps,
+            extra: Vec::new(),
+            printed: Vec::new(),
+            signatures: Vec::new(),
             counts: None,
             trace: None,
         }
@@ -155,7 +189,8 @@ impl Machine {
         self.count_call(function);
         self.open_frame(code.slots)?;
         self.receive(code.entry.arguments.iter().copied(), "arguments")?;
-        let result = self.run(program, &mut code, &mut at, &mut frames, limits);
+        let result =
+            self.begin(&code).and_then(|()| self.run(program, &mut code, &mut at, &mut frames, limits));
         if let Err(mut fault) = result {
             let loc = code.places.get(at as usize).map_or(Loc::UNKNOWN, |p| p.loc);
             fault = fault.at(loc);
@@ -168,6 +203,14 @@ impl Machine {
         self.registers.truncate(registers);
         self.base = base;
         Ok(())
+    }
+
+    /// What a function does when it is entered.
+    fn begin(&mut self, code: &Code) -> Result<(), Box<Fault>> {
+        match &code.prologue {
+            Some(prologue) => prologue.execute(self).map(drop),
+            None => Ok(()),
+        }
     }
 
     fn run(
@@ -203,23 +246,34 @@ impl Machine {
                         Callee::External(external) => {
                             self.call_external(external)?;
                             self.receive(code.places[*at as usize].results(), "results")?;
+                            code.actions[*at as usize].returned(self)?;
                             *at += 1;
                             continue;
                         }
                     };
                     let caller = std::mem::replace(code, callee);
-                    frames.push(Frame { code: caller, at: *at, base: self.base, stack });
+                    let known = code.entry.arguments.len();
+                    let more = if code.variadic && known < self.transfer.len() {
+                        self.transfer.split_off(known)
+                    } else {
+                        Vec::new()
+                    };
+                    let extra = std::mem::replace(&mut self.extra, more);
+                    frames.push(Frame { code: caller, at: *at, base: self.base, stack, extra });
                     stack = self.stack.len();
                     *at = code.entry.target.0;
                     self.open_frame(code.slots)?;
                     self.receive(code.entry.arguments.iter().copied(), "arguments")?;
+                    self.begin(code)?;
                 }
                 Flow::Return => {
                     self.unwind_stack(stack);
                     let Some(caller) = frames.pop() else { return Ok(()) };
                     self.registers.truncate(self.base);
                     (*code, *at, self.base, stack) = (caller.code, caller.at, caller.base, caller.stack);
+                    self.extra = caller.extra;
                     self.receive(code.places[*at as usize].results(), "results")?;
+                    code.actions[*at as usize].returned(self)?;
                     *at += 1;
                 }
             }
@@ -311,21 +365,66 @@ impl Machine {
         Ok(())
     }
 
-    /// What a call through a pointer reaches.
-    pub fn function_at(&self, pointer: Pointer) -> Result<FunctionId, Box<Fault>> {
-        match self.memory.kind(pointer.object) {
-            Some(ObjectKind::Function(id)) if self.memory.in_bounds(pointer) => Ok(FunctionId(id)),
-            _ => Err(Fault::undefined("calls a pointer that is no function's address")),
+    /// Lays the arguments beyond those of the signature in memory, a word or two each, and returns where they begin.
+    pub fn extra_arguments(&mut self, scope: u32) -> Result<Pointer, Box<Fault>> {
+        const WORD: Repr = Repr::Scalar { bits: 64, bytes: 8 };
+        const WORDS: Repr = Repr::Scalar { bits: 128, bytes: 16 };
+        let start = self.allocate_on_stack(16 * self.extra.len() as u64, 16, scope)?;
+        let mut offset = 0u64;
+        for datum in self.extra.clone() {
+            let (repr, size) = match datum {
+                Datum::Wide(_) => (&WORDS, 16),
+                Datum::Pointer { .. } => (&Repr::Pointer, 8),
+                _ => (&WORD, 8),
+            };
+            offset = offset.next_multiple_of(size);
+            self.memory.store(start.offset(offset as i64), repr, &datum)?;
+            offset += size;
+        }
+        Ok(start)
+    }
+
+    /// Adds to what the program has printed.
+    pub fn print(&mut self, bytes: &[u8]) -> Result<(), Box<Fault>> {
+        self.spend(bytes.len() as u64 / 16)?;
+        if self.printed.len() + bytes.len() > MAX_PRINTED {
+            return Err(Fault::new(FaultKind::Limit, "the program prints too much"));
+        }
+        self.printed.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// What a call through a pointer reaches: a function of this signature.
+    pub fn function_at(&self, pointer: Pointer, expected: &Signature) -> Result<FunctionId, Box<Fault>> {
+        let id = match self.memory.kind(pointer.object) {
+            Some(ObjectKind::Function(id)) if self.memory.in_bounds(pointer) => id,
+            _ => return Err(Fault::undefined("calls a pointer that is no function's address")),
+        };
+        match self.signatures.get(id as usize) {
+            Some(own) if own != expected => Err(Fault::undefined(format!(
+                "calls a function of type {} as one of type {}",
+                own.text, expected.text
+            ))),
+            _ => Ok(FunctionId(id)),
         }
     }
 }
 
-/// Fills the globals whose first contents are computed, in the order of the program.
+/// Finds what aliases stand for, and fills the globals whose first contents are computed, in the order of the program.
 pub(super) fn initialise_globals(
     machine: &mut Machine,
     program: &mut Program<'_>,
     limits: &Limits,
 ) -> Result<(), Box<Fault>> {
+    for i in program.aliases()? {
+        let Some(function) = program.globals[i].initialiser else { continue };
+        machine.transfer.clear();
+        machine.call(program, function, limits)?;
+        let pointer = machine.transfer.pop().and_then(|address| address.as_pointer());
+        let loc = program.globals[i].op.loc();
+        program.globals[i].pointer =
+            pointer.ok_or_else(|| Fault::unsupported("an alias of what is no address").at(loc))?;
+    }
     for i in 0..program.globals.len() {
         let global = &program.globals[i];
         let (Some(function), Ok(definition)) = (global.initialiser, &global.definition) else { continue };

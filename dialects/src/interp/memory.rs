@@ -2,7 +2,7 @@
 //!
 //! An object is a run of bytes at an address of its own. Addresses are made up, ascend, keep gaps between objects and
 //! are never used twice, so a pointer is checked against the one object it may reach and a stale pointer is
-//! always found out. Beside each byte lies its state: never written, written, or written with poison. Pointers
+//! always found out. Beside each byte lies its state: never written, written, written with poison, or outside of its object's lifetime. Pointers
 //! stored to memory keep their object in a side table of the object they are stored in.
 //!
 //! A read of a scalar some byte of which was never written, or holds poison, gives poison that says so; whether that is a fault is
@@ -18,6 +18,7 @@ use loomir_ir::Loc;
 use super::datum::{Cause, Datum, ObjectId, Pointer};
 use super::fault::{Fault, FaultKind};
 use super::layout::Repr;
+use super::packed;
 
 /// What an object is, which decides how it may end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,11 +49,14 @@ struct Object {
     pointers: BTreeMap<u64, ObjectId>,
     kind: ObjectKind,
     alive: bool,
+    /// Whether it must not be written: its life has not begun or is over, but its room is not given back.
+    dormant: bool,
 }
 
 const UNWRITTEN: u8 = 0;
 const WRITTEN: u8 = 1;
 const POISON: u8 = 2;
+const DORMANT: u8 = 3;
 
 /// Objects start here, so small integers are no addresses.
 const FIRST_ADDRESS: u64 = 1 << 16;
@@ -100,6 +104,7 @@ impl Memory {
             pointers: BTreeMap::new(),
             kind,
             alive: true,
+            dormant: false,
         });
         Ok(Pointer { object, address: base })
     }
@@ -156,6 +161,22 @@ impl Memory {
             object.pointers = BTreeMap::new();
             self.left = self.left.saturating_add(object.size.saturating_mul(2));
         }
+    }
+
+    /// Begins the life of an object of the stack anew, its bytes never written, or ends it while it keeps its room. Any other pointer than to the start
+    /// of one is let through. How many bytes that were.
+    pub fn set_alive(&mut self, pointer: Pointer, begins: bool) -> u64 {
+        if let Some(object) = self.objects.get_mut(pointer.object.0 as usize)
+            && object.alive
+            && object.kind == ObjectKind::Stack
+            && object.base == pointer.address
+        {
+            object.dormant = !begins;
+            object.states.fill(if begins { UNWRITTEN } else { DORMANT });
+            object.pointers = BTreeMap::new();
+            return object.size;
+        }
+        0
     }
 
     /// What an object is, if it lives.
@@ -225,6 +246,10 @@ impl Memory {
         let found = self.locate(pointer, size, "writes")?;
         match self.objects[found.0].kind {
             ObjectKind::Global { constant: true } => Err(Fault::undefined("writes a constant global")),
+            _ if self.objects[found.0].dormant => {
+                let object = self.objects[found.0].describe();
+                Err(Fault::undefined(format!("writes {object} outside of its lifetime")))
+            }
             _ => Ok(found),
         }
     }
@@ -253,6 +278,18 @@ impl Memory {
                     .collect::<Result<_, _>>()?;
                 Ok(Datum::aggregate(elements))
             }
+            Repr::Packed { count, bits } => {
+                let size = (count * u64::from(bits)).div_ceil(8);
+                let (index, offset) = self.locate(pointer, size, "reads")?;
+                let range = offset..offset + size as usize;
+                let object = &self.objects[index];
+                let states = &object.states[range.clone()];
+                let poison = |part: std::ops::Range<usize>, loc| {
+                    let part = &states[part];
+                    part.iter().any(|s| *s != WRITTEN).then(|| unusable(part, loc))
+                };
+                Ok(packed::unpack(count, bits, &object.bytes[range], poison, loc))
+            }
             Repr::Struct(ref fields) => {
                 let elements = fields
                     .iter()
@@ -273,7 +310,11 @@ impl Memory {
         }
         let mut wide = [0; 8];
         wide[..N].copy_from_slice(&object.bytes[offset..offset + N]);
-        Ok(Datum::bits(bits, u64::from_le_bytes(wide).into()))
+        let wide = u64::from_le_bytes(wide);
+        match bits < 64 && wide >> bits != 0 {
+            true => Ok(Datum::poison(Cause::BitsOutside, loc)),
+            false => Ok(Datum::bits(bits, wide.into())),
+        }
     }
 
     fn load_any(&self, pointer: Pointer, bits: u32, bytes: u32, loc: Loc) -> Result<Datum, Box<Fault>> {
@@ -285,7 +326,11 @@ impl Memory {
         }
         let mut wide = [0; 16];
         wide[..bytes].copy_from_slice(&object.bytes[offset..offset + bytes]);
-        Ok(Datum::bits(bits, u128::from_le_bytes(wide)))
+        let wide = u128::from_le_bytes(wide);
+        match bits < 128 && wide >> bits != 0 {
+            true => Ok(Datum::poison(Cause::BitsOutside, loc)),
+            false => Ok(Datum::bits(bits, wide)),
+        }
     }
 
     fn load_pointer(&self, pointer: Pointer, loc: Loc) -> Result<Datum, Box<Fault>> {
@@ -328,6 +373,20 @@ impl Memory {
                 (0..*count).try_for_each(|i| {
                     self.store(pointer.offset((i * stride) as i64), element, part(datum, i as usize)?)
                 })
+            }
+            (Repr::Packed { count, bits }, Datum::Poison(_)) => {
+                self.fill(pointer, None, (count * u64::from(*bits)).div_ceil(8))
+            }
+            (Repr::Packed { bits, .. }, Datum::Aggregate(elements)) => {
+                let bytes = packed::pack(*bits, elements)?;
+                let (index, offset) = self.locate_writable(pointer, bytes.len() as u64)?;
+                let object = &mut self.objects[index];
+                for (at, byte) in (offset..).zip(&bytes) {
+                    object.bytes[at] = byte.unwrap_or(0);
+                    object.states[at] = if byte.is_some() { WRITTEN } else { POISON };
+                }
+                object.forget_pointers(offset, bytes.len());
+                Ok(())
             }
             (Repr::Struct(fields), _) => fields.iter().enumerate().try_for_each(|(i, (offset, repr))| {
                 self.store(pointer.offset(*offset as i64), repr, part(datum, i)?)
@@ -415,7 +474,7 @@ impl Memory {
         if states.contains(&POISON) {
             return Err(Fault::undefined("it holds poison"));
         }
-        if states.contains(&UNWRITTEN) {
+        if states.iter().any(|state| *state != WRITTEN) {
             return Err(Fault::undefined("it was never written"));
         }
         Ok(&object.bytes[offset..offset + len])
@@ -455,7 +514,11 @@ impl Object {
 /// The poison that a scalar is some byte of which is not written properly.
 #[cold]
 fn unusable(states: &[u8], loc: Loc) -> Datum {
-    let cause = if states.contains(&POISON) { Cause::Stored } else { Cause::Uninitialised };
+    let cause = match states {
+        _ if states.contains(&DORMANT) => Cause::OutsideLifetime,
+        _ if states.contains(&POISON) => Cause::Stored,
+        _ => Cause::Uninitialised,
+    };
     Datum::poison(cause, loc)
 }
 

@@ -25,6 +25,8 @@ pub struct Outcome {
     pub results: Vec<Output>,
     /// For each argument that is a buffer, its position and its final contents.
     pub buffers: Vec<(usize, Output)>,
+    /// What the program printed; compiled code prints by itself.
+    pub printed: Vec<u8>,
     /// Operations executed; 0 for compiled code.
     pub steps: u64,
 }
@@ -215,9 +217,9 @@ impl Output {
 }
 
 impl Outcome {
-    /// A line for each result and each buffer: `result 0: 3`, `argument 1: [1.0, 2.0] digest 0x…`.
+    /// What was printed, then a line for each result and each buffer: `result 0: 3`, `argument 1: [1.0, 2.0] digest 0x…`.
     pub fn to_text(&self) -> String {
-        let mut text = String::new();
+        let mut text = String::from_utf8_lossy(&self.printed).into_owned();
         for (i, result) in self.results.iter().enumerate() {
             let _ = write!(text, "result {i}: ");
             result.write(&mut text);
@@ -254,7 +256,7 @@ impl Outcome {
             })?;
             outputs.push((i, Output::Contents(contents)));
         }
-        Ok(Outcome { results, buffers: outputs, steps: 0 })
+        Ok(Outcome { results, buffers: outputs, printed: Vec::new(), steps: 0 })
     }
 }
 
@@ -328,7 +330,7 @@ pub(super) fn collect(
             },
         ));
     }
-    Ok(Outcome { results, buffers, steps: 0 })
+    Ok(Outcome { results, buffers, printed: Vec::new(), steps: 0 })
 }
 
 /// Recursion is bounded by the nesting of types.

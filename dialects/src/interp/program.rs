@@ -47,6 +47,8 @@ pub enum Contents {
     Bytes(Vec<u8>),
     /// The value of this type that a region of the operation returns.
     Region(Region, Type),
+    /// Nothing of its own: it is another name of the address that a region of the operation returns.
+    Address(Region),
 }
 
 /// What a call reaches.
@@ -60,6 +62,7 @@ pub enum Callee {
 
 pub(super) struct Program<'m> {
     ctx: &'m Context,
+    pub(super) module: OpRef<'m>,
     scopes: Vec<Scope>,
     pub(super) functions: Vec<Function<'m>>,
     pub(super) globals: Vec<Global<'m>>,
@@ -107,6 +110,7 @@ impl<'m> Program<'m> {
     ) -> Result<Program<'m>, Box<Fault>> {
         let mut program = Program {
             ctx: module.ctx(),
+            module: module.root_ref(),
             scopes: vec![Scope { symbols: HashMap::new() }],
             functions: Vec::new(),
             globals: Vec::new(),
@@ -165,17 +169,23 @@ impl<'m> Program<'m> {
         if let Ok(definition) = &definition {
             let kind = ObjectKind::Global { constant: definition.constant };
             pointer = match &definition.contents {
+                Contents::Address(_) => Pointer::NULL,
                 Contents::Bytes(bytes) => memory.allocate_bytes(bytes, definition.align, kind)?,
                 _ => memory.allocate(definition.size, definition.align, kind)?,
             };
-            if let Contents::Region(region, ty) = &definition.contents {
+            let computed = match definition.contents {
+                Contents::Region(region, ty) => Some((region, vec![ty])),
+                Contents::Address(region) => Some((region, Vec::new())),
+                _ => None,
+            };
+            if let Some((region, results)) = computed {
                 initialiser = Some(FunctionId(self.functions.len() as u32));
                 self.functions.push(Function {
                     op,
                     name,
                     scope,
-                    region: Some(*region),
-                    signature: (Vec::new(), vec![*ty]),
+                    region: Some(region),
+                    signature: (Vec::new(), results),
                     code: None,
                     pointer: Pointer::NULL,
                 });
@@ -249,6 +259,49 @@ impl<'m> Program<'m> {
                 "`@{name}` has no body, and the interpreter knows no external function of this name"
             ))),
         }
+    }
+
+    /// The globals whose address is computed, each behind those that its address is computed from.
+    pub(super) fn aliases(&self) -> Result<Vec<usize>, Box<Fault>> {
+        let is_alias = |at: usize| match &self.globals[at].definition {
+            Ok(definition) => matches!(definition.contents, Contents::Address(_)),
+            Err(_) => false,
+        };
+        let (mut order, mut entered) = (Vec::new(), vec![false; self.globals.len()]);
+        let mut done = entered.clone();
+        let mut stack: Vec<usize> = (0..self.globals.len()).filter(|at| is_alias(*at)).collect();
+        while let Some(at) = stack.pop() {
+            if done[at] {
+                continue;
+            }
+            let others = self.names_in(at).into_iter().filter(|other| is_alias(*other) && !done[*other]);
+            let others: Vec<usize> = others.collect();
+            if others.is_empty() {
+                done[at] = true;
+                order.push(at);
+            } else if std::mem::replace(&mut entered[at], true) {
+                let loc = self.globals[at].op.loc();
+                return Err(Fault::unsupported("an alias that stands for itself").at(loc));
+            } else {
+                stack.push(at);
+                stack.extend(others);
+            }
+        }
+        Ok(order)
+    }
+
+    /// The globals that are named in what computes a global.
+    fn names_in(&self, at: usize) -> Vec<usize> {
+        let Some(function) = self.globals[at].initialiser else { return Vec::new() };
+        let op = self.globals[at].op;
+        let blocks = op.regions().flat_map(|region| op.body().blocks(region));
+        let ops = blocks.flat_map(|block| op.body().ops(block)).map(|inner| op.body().op_ref(inner));
+        let symbols = ops.flat_map(|inner| inner.properties().entries(self.ctx)).map(|(_, attr)| *attr);
+        let symbols = symbols.filter(|attr| matches!(attr.kind(self.ctx), AttrKind::Symbol { .. }));
+        let named = symbols.filter_map(|attr| self.symbol(function, attr).ok());
+        named
+            .filter_map(|symbol| if let Symbol::Global(id) = symbol { Some(id as usize) } else { None })
+            .collect()
     }
 
     pub(super) fn address_of(&self, from: FunctionId, symbol: Attr) -> Result<Pointer, Box<Fault>> {

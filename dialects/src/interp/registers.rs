@@ -12,6 +12,12 @@ impl Machine {
         &self.registers[self.base + slot.0 as usize]
     }
 
+    /// A register, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, slot: Slot) -> &mut Datum {
+        &mut self.registers[self.base + slot.0 as usize]
+    }
+
     /// Writes a register.
     #[inline]
     pub fn set(&mut self, slot: Slot, datum: Datum) {

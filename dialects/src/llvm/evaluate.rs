@@ -6,21 +6,26 @@ use loomir_ir::{Attr, OpRef, Registry};
 
 use crate::arith::evaluate as arith;
 use crate::cf::evaluate as cf;
-use crate::func::evaluate::{call, call_through, decode_return};
+use crate::func::evaluate::{call, call_through};
 use crate::interp::code::malformed;
 use crate::interp::constant::{constant, element_bytes, value_repr, zero};
-use crate::interp::elementwise::{binary, select};
-use crate::interp::float::FastMath;
+use crate::interp::elementwise::{binary, bit_width, map, select};
+use crate::interp::float::{FastMath, Format, with_format};
 use crate::interp::integer::{self, Rounding, Trouble};
 use crate::interp::layout::{Layout, Repr};
+use crate::interp::unusable;
 use crate::interp::{
-    Cause, Contents, Datum, Decoded, Decoder, DefineGlobal, Evaluate, Fault, Flow, GlobalDefinition, action,
+    Cause, Contents, Datum, Decoded, Decoder, DefineGlobal, Evaluate, Fault, Flow, GlobalDefinition, Machine,
+    Pointer, Signature, action,
 };
+use crate::llvm::types::LlvmType;
 use crate::ub::evaluate::{decode_poison, decode_unreachable};
 
+mod address;
 mod aggregates;
 mod intrinsics;
 mod memory;
+mod promises;
 
 /// Attaches the models.
 pub(super) fn register(registry: &mut Registry) {
@@ -32,7 +37,8 @@ pub(super) fn register(registry: &mut Registry) {
     attach("br", cf::decode_branch);
     attach("cond_br", cf::decode_conditional_branch);
     attach("switch", cf::decode_switch);
-    attach("return", decode_return);
+    attach("func", promises::decode_entry);
+    attach("return", promises::decode_return);
     attach("unreachable", decode_unreachable);
     attach("call", decode_call);
     attach("call_intrinsic", decode_call_intrinsic);
@@ -52,6 +58,7 @@ pub(super) fn register(registry: &mut Registry) {
     memory::register(attach);
     intrinsics::register(attach);
     registry.attach::<dyn DefineGlobal>("llvm.mlir.global", Box::new(Global));
+    registry.attach::<dyn DefineGlobal>("llvm.mlir.alias", Box::new(Alias));
 }
 
 type Model = fn(OpRef<'_>, &mut Decoder<'_>) -> Decoded;
@@ -84,7 +91,7 @@ fn register_arithmetic(attach: &mut dyn FnMut(&str, Model)) {
     attach("fdiv", |op, d| arith::float_binary(op, d, fast_math(op, d), |a, b| a / b));
     attach("frem", |op, d| arith::float_binary(op, d, fast_math(op, d), |a, b| a % b));
     attach("fneg", |op, d| arith::float_unary_bits(op, d, fast_math(op, d), |sign, x| x ^ sign));
-    attach("select", select);
+    attach("select", decode_select);
     attach("freeze", decode_freeze);
 }
 
@@ -104,6 +111,23 @@ fn register_conversions(attach: &mut dyn FnMut(&str, Model)) {
     attach("fptrunc", |op, d| arith::convert_float(op, d, FastMath::default()));
 }
 
+/// A choice; of floats, with what its flags promise of the one that is chosen.
+fn decode_select(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let (choice, fast_math) = (select(op, d)?, fast_math(op, d));
+    if fast_math == FastMath::default() {
+        return Ok(choice);
+    }
+    let (result, loc) = (d.result(op, 0)?, op.loc());
+    with_format!(d.ctx(), op.result_type(0).scalar(d.ctx()), F => Ok(action(move |m| {
+        choice.execute(m)?;
+        let datum = map([m.get(result)], |[one]| Ok(match one.as_bits().map(|x| fast_math.check(&[F::read(x)], x)) {
+            Some(Err(Trouble::Poison(cause))) => Datum::poison(cause, loc),
+            _ => one.clone(),
+        }))?;
+        m.done(result, datum)
+    })))
+}
+
 /// The promises of `fastmathFlags`, numbered as LLVM does.
 fn fast_math(op: OpRef<'_>, d: &Decoder<'_>) -> FastMath {
     let flags = d.enum_value(op, "fastmathFlags", 0);
@@ -113,13 +137,22 @@ fn fast_math(op: OpRef<'_>, d: &Decoder<'_>) -> FastMath {
 fn decode_call(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let operands = d.segments(op, 2)?.swap_remove(0);
     let results = d.slots(op.results());
-    match op.attr("callee") {
-        Some(symbol) => call(d.callee(symbol)?, d.slots(operands), results),
-        None => {
-            let (callee, arguments) = operands.split_first().ok_or_else(|| malformed("a callee"))?;
-            call_through(d.slot(*callee), d.slots(arguments.iter().copied()))
-        }
+    if let Some(symbol) = op.attr("callee") {
+        let arguments = d.slots(operands);
+        let call = call(d.callee(symbol)?, arguments.clone(), results)?;
+        return promises::kept(op, d, &arguments, promises::in_words(op, d, call)?);
     }
+    let (callee, values) = operands.split_first().ok_or_else(|| malformed("a callee"))?;
+    let arguments = d.slots(values.iter().copied());
+    let variadic = op.attr("var_callee_type").and_then(|ty| ty.as_type(d.ctx()));
+    let known = match variadic.and_then(|ty| LlvmType::of(d.ctx(), ty)) {
+        Some(LlvmType::Function { params, .. }) => params.len(),
+        _ => values.len(),
+    };
+    let types = values.iter().take(known).map(|value| op.type_of(*value)).collect();
+    let signature = Signature::new(d.ctx(), types, op.results().map(|value| op.type_of(value)).collect());
+    let call = call_through(d.slot(*callee), arguments.clone(), signature)?;
+    promises::kept(op, d, &arguments, promises::in_words(op, d, call)?)
 }
 
 /// A call of an intrinsic that has no operation of its own: those that say something and do nothing.
@@ -134,10 +167,73 @@ fn decode_call_intrinsic(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
             m.done(result, address)
         }));
     }
-    if ["llvm.experimental.noalias.scope.decl", "llvm.donothing", "llvm.sideeffect"].into_iter().any(is) {
+    // That memory stays as it is, is not checked.
+    if is("llvm.invariant.start") {
+        let result = d.result(op, 0)?;
+        return Ok(action(move |m| m.done(result, Pointer::NULL.into())));
+    }
+    if is("llvm.load.relative") {
+        return decode_load_relative(op, d);
+    }
+    if is("llvm.va_start") {
+        let (list, scope) = (d.operand(op, 0)?, d.function_scope());
+        return Ok(action(move |m| {
+            let list = m.pointer(list, "a list of arguments")?;
+            start_list(m, list, scope)?;
+            Ok(Flow::Next)
+        }));
+    }
+    if is("llvm.va_copy") {
+        let (to, from) = (d.operand(op, 0)?, d.operand(op, 1)?);
+        return Ok(action(move |m| {
+            let (to, from) = (m.pointer(to, "a list of arguments")?, m.pointer(from, "a list of arguments")?);
+            m.memory.copy(to, from, LIST_SIZE)?;
+            Ok(Flow::Next)
+        }));
+    }
+    if [
+        "llvm.va_end",
+        "llvm.invariant.end",
+        "llvm.experimental.noalias.scope.decl",
+        "llvm.donothing",
+        "llvm.sideeffect",
+    ]
+    .into_iter()
+    .any(is)
+    {
         return Ok(action(|_| Ok(Flow::Next)));
     }
     Err(Fault::unsupported(format!("the intrinsic '{name}'")))
+}
+
+/// The address that lies as far from a table as the entry at some offset in it says.
+fn decode_load_relative(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let (table, offset, result) = (d.operand(op, 0)?, d.operand(op, 1)?, d.result(op, 0)?);
+    let (width, loc) = (bit_width(d.ctx(), op.operand_type(1))?, op.loc());
+    Ok(action(move |m| {
+        let table = m.pointer(table, "the address of a table")?;
+        let offset = integer::signed(width, m.index(offset, "an offset into a table")? as u128) as i64;
+        let distance = m.memory.load(table.offset(offset), &HALF, loc)?;
+        let distance = match distance {
+            Datum::Bits(bits) => i64::from(bits as i32),
+            other => return Err(unusable(&other, "an entry of a table")),
+        };
+        m.done(result, m.memory.pointer_at(table.address.wrapping_add_signed(distance)).into())
+    }))
+}
+
+/// Four bytes of a number.
+const HALF: Repr = Repr::Scalar { bits: 32, bytes: 4 };
+/// Bytes of a list of variable arguments, as x86-64 has it.
+const LIST_SIZE: u64 = 24;
+
+/// A list of variable arguments: as if the registers that some are passed in were used up, so that all of them lie in memory.
+fn start_list(m: &mut Machine, list: Pointer, scope: u32) -> Result<(), Box<Fault>> {
+    let start = m.extra_arguments(scope)?;
+    m.memory.store(list, &HALF, &Datum::Bits(48))?;
+    m.memory.store(list.offset(4), &HALF, &Datum::Bits(176))?;
+    m.memory.store(list.offset(8), &Repr::Pointer, &start.into())?;
+    m.memory.store(list.offset(16), &Repr::Pointer, &Pointer::NULL.into())
 }
 
 fn decode_constant(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
@@ -178,6 +274,11 @@ fn freeze(datum: &Datum, repr: &Repr) -> Datum {
         (Datum::Aggregate(parts), Repr::Sequence { element, .. }) => {
             Datum::aggregate(parts.iter().map(|part| freeze(part, element)).collect())
         }
+        (Datum::Aggregate(parts), Repr::Packed { bits, .. }) => {
+            let zero =
+                |part: &Datum| if let Datum::Poison(_) = part { Datum::bits(*bits, 0) } else { part.clone() };
+            Datum::aggregate(parts.iter().map(zero).collect())
+        }
         (Datum::Aggregate(parts), Repr::Struct(fields)) => {
             Datum::aggregate(parts.iter().zip(fields).map(|(part, (_, repr))| freeze(part, repr)).collect())
         }
@@ -206,6 +307,17 @@ impl DefineGlobal for Global {
             constant: op.attr("constant").is_some(),
             contents,
         })
+    }
+}
+
+/// `llvm.mlir.alias`.
+struct Alias;
+
+impl DefineGlobal for Alias {
+    fn define(&self, op: OpRef<'_>) -> Result<GlobalDefinition, Box<Fault>> {
+        let region = op.regions().next().filter(|region| op.body().entry_block(*region).is_some());
+        let contents = Contents::Address(region.ok_or_else(|| malformed("an address"))?);
+        Ok(GlobalDefinition { size: 0, align: 1, constant: false, contents })
     }
 }
 

@@ -5,7 +5,7 @@ use loomir_ir::{Attr, OpRef, Registry, Value};
 
 use super::control::calls::{Call, arguments};
 use super::globals::{AddressOf, Function, Resolver};
-use super::memory::is_ordered;
+use super::memory::{is_ordered, promote};
 use crate::branch::{Branch, CondBranch, Switch};
 use crate::interfaces::{
     BranchLike, CallLike, Effect, EffectKind, FunctionLike, MemoryEffects, Resource, ViewLike,
@@ -131,6 +131,7 @@ pub(super) fn register(registry: &mut Registry) {
     registry.attach::<dyn BranchLike>("llvm.br", Box::new(Branch));
     registry.attach::<dyn BranchLike>("llvm.cond_br", Box::new(CondBranch));
     registry.attach::<dyn BranchLike>("llvm.switch", Box::new(Switch));
+    promote::register(registry);
     registry.attach::<dyn FunctionLike>("llvm.func", Box::new(Function));
     registry.attach::<dyn CallLike>("llvm.call", Box::new(Call));
     registry.attach::<dyn SymbolUser>("llvm.call", Box::new(Call));

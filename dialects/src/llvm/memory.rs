@@ -8,6 +8,7 @@ use super::constraints::{
 };
 
 pub mod address;
+pub(super) mod promote;
 mod syntax;
 mod verify;
 

@@ -2,13 +2,15 @@
 
 use loomir_ir::symbols::SymbolUser;
 use loomir_ir::text::AsmNames;
-use loomir_ir::{AffineMap, OpRef, Registry, Value};
+use loomir_ir::{AffineMap, Loc, OpRef, OperationState, Registry, Value};
 
 use super::verify::globals::GetGlobal;
 use crate::interfaces::{
-    Access, Effect, EffectKind, MemoryAccess, MemoryEffects, Resource, Subscripts, ViewLike,
+    Access, Effect, EffectKind, MemoryAccess, MemoryEffects, MemorySlot, PromotableAllocation, Resource,
+    Subscripts, ViewLike,
 };
 use crate::names::{AsDefined, name_results};
+use crate::ub::{PoisonOp, poison_attr};
 
 /// What an operation does to the object of an operand (or result) of a name in its definition.
 struct Touches {
@@ -67,6 +69,22 @@ impl MemoryAccess for ElementAccess {
             subscripts: Subscripts { map, operands },
             stored: self.stored.map(|index| op.operand(index)),
         }
+    }
+}
+
+/// `memref.alloca` of one element.
+struct Alloca;
+
+impl PromotableAllocation for Alloca {
+    fn slot(&self, op: OpRef<'_>) -> Option<MemorySlot> {
+        let ty = op.result_type(0);
+        let is_one = ty.shape(op.ctx())?.iter().all(|size| *size == 1);
+        if is_one { Some(MemorySlot { pointer: op.result(0), ty: ty.element(op.ctx())? }) } else { None }
+    }
+
+    fn default_value(&self, op: OpRef<'_>, slot: MemorySlot) -> OperationState {
+        let state = OperationState::of(op.ctx(), PoisonOp::DEF, Loc::UNKNOWN);
+        state.attr(op.ctx(), "value", poison_attr(op.ctx())).results(&[slot.ty])
     }
 }
 
@@ -146,6 +164,7 @@ pub(super) fn register(registry: &mut Registry) {
     name_results(registry, NAMES);
     registry
         .attach::<dyn MemoryEffects>("memref.dim", Box::new(Dim))
+        .attach::<dyn PromotableAllocation>("memref.alloca", Box::new(Alloca))
         .attach::<dyn MemoryAccess>("memref.load", Box::new(ElementAccess { memref: 0, stored: None }))
         .attach::<dyn MemoryAccess>("memref.store", Box::new(ElementAccess { memref: 1, stored: Some(0) }))
         .attach::<dyn AsmNames>("memref.extract_strided_metadata", Box::new(AsDefined))

@@ -205,6 +205,42 @@ impl DominatorTree {
         }
     }
 
+    /// Takes in a new node, the last, that `graph` has got on some of the edges out of `from`: it is reached from there alone, and leads to where they led. Linear in the edges out of the node
+    /// and into where it leads, and, if that are several nodes that `from` immediately dominates, in all that it dominates.
+    pub fn node_inserted_behind(&mut self, graph: &MutableDigraph, from: u32) {
+        self.add_node();
+        let node = graph.len() as u32 - 1;
+        if !self.is_reachable(from) {
+            return;
+        }
+        self.put_below(node, from);
+        let behind = graph.successors(node).iter().copied();
+        let mut below: Vec<u32> =
+            behind.filter(|to| *to != from && self.idom[*to as usize] == from).collect();
+        below.sort_unstable();
+        below.dedup();
+        match below[..] {
+            [] => {}
+            // What it dominates it does through that one.
+            [to] => {
+                let others = graph.predecessors(to).iter().copied().filter(|other| *other != node);
+                if others.filter(|other| self.is_reachable(*other)).all(|other| self.dominates(to, other)) {
+                    self.cut(to);
+                    self.put_below(to, node);
+                    self.set_levels_below(to);
+                }
+            }
+            _ => self.rebuild_below(graph, from),
+        }
+    }
+
+    /// Takes in that `graph` has lost a node that led nowhere.
+    pub fn leaf_removed(&mut self, node: u32) {
+        if self.is_reachable(node) {
+            self.cut(node);
+        }
+    }
+
     /// Takes in an edge that `graph` has got.
     pub fn edge_added(&mut self, graph: &MutableDigraph, from: u32, to: u32) {
         if !self.is_reachable(from) {
@@ -377,6 +413,11 @@ impl DominatorTree {
     /// [numbered](DominatorTree::renumber).
     pub fn place(&self, node: u32) -> u32 {
         self.enter[node as usize]
+    }
+
+    /// How far below the root a node is that can be reached.
+    pub fn depth(&self, node: u32) -> u32 {
+        self.level[node as usize]
     }
 
     /// The immediate dominator; `None` for the root and for what cannot be reached.

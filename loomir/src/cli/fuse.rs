@@ -29,7 +29,7 @@ pub(super) fn alias_arg() -> Arg {
 }
 
 /// The arguments that say which of the loops that may be fused are.
-pub(super) fn choice_args() -> [Arg; 4] {
+pub(super) fn choice_args() -> [Arg; 5] {
     [
         Arg::new("fusion-profitability")
             .long("fusion-profitability")
@@ -45,10 +45,11 @@ pub(super) fn choice_args() -> [Arg; 4] {
             .help("How often loops run: as far as the program says, or as 'loomir run --profile' measured"),
         number("max-delay", "8", "By how many iterations the second of two loops may be delayed to keep a dependence, blocks not counted"),
         number("delay-multiple", "1", "Of which number a delay is a multiple, if it can be; with 1, costs choose between the least and a block more"),
+        number("max-tests", "8", "How many assumptions may be tested before a fused loop when the program runs"),
     ]
 }
 
-/// An argument that is a number of iterations.
+/// An argument that is a number, not negative.
 fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg {
     let arg = Arg::new(name).long(name).value_name("N").default_value(default);
     arg.value_parser(clap::value_parser!(i64).range(0..)).help(help)
@@ -76,15 +77,16 @@ fn quiet_arg() -> Arg {
 pub(super) fn options(matches: &ArgMatches) -> Result<FuseOptions, Failure> {
     let word =
         |name: &str, default: &'static str| matches.get_one::<String>(name).map_or(default, String::as_str);
-    let iterations = |name: &str, default: i64| matches.get_one::<i64>(name).copied().unwrap_or(default);
+    let number = |name: &str, default: i64| matches.get_one::<i64>(name).copied().unwrap_or(default);
     let cost: CostSource = word("cost", "static").parse().map_err(Failure::usage)?;
     Ok(FuseOptions {
         alias: word("alias", "version").parse().map_err(Failure::usage)?,
         profitability: word("fusion-profitability", "cost").parse().map_err(Failure::usage)?,
         cost: cost.cost(),
         analyses: analyses::chosen(matches)?,
-        max_delay: iterations("max-delay", 8),
-        delay_multiple: iterations("delay-multiple", 1),
+        max_delay: number("max-delay", 8),
+        delay_multiple: number("delay-multiple", 1),
+        max_tests: usize::try_from(number("max-tests", 8)).unwrap_or(usize::MAX),
         ..FuseOptions::default()
     })
 }

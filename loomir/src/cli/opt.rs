@@ -8,6 +8,7 @@ use loomir::ir::pass::report::add_records;
 use loomir::ir::pass::{PassInstrumentor, PassManager, PassSelection, PrintIr, Record, VerifyEach};
 use loomir::ir::text::{Chunk, ParseOptions, PrintOptions, SPLIT_MARKER, split_source};
 use loomir::ir::{Body, Context, Diagnostics, verifier};
+use loomir::lowering::cfg::picture::{Format, picture};
 use loomir::lowering::cfg::{self, print::Printed};
 use loomir::{ExpectedLevel, verify_diagnostics};
 
@@ -33,9 +34,9 @@ pub(super) fn command() -> Command {
             Arg::new("emit")
                 .long("emit")
                 .value_name("FORM")
-                .value_parser(["mlir", "generic", "ll", "loops", "cycles", "domtree", "scev"])
+                .value_parser(["mlir", "generic", "ll", "loops", "cycles", "domtree", "postdomtree", "scev", "accesses", "dot", "svg"])
                 .default_value("mlir")
-                .help("What to print: MLIR, its generic form, LLVM IR (lowering what is left), or of that what opt prints of its loops, cycles or dominators"),
+                .help("What to print: MLIR, its generic form, LLVM IR (lowering what is left), or of that what opt prints of its loops, cycles, dominators or post-dominators, scalar evolution, what is accessed in memory, or a picture of its control flow"),
         )
         .arg(remarks::arg())
         .next_help_heading("Reading")
@@ -325,19 +326,20 @@ impl Run<'_> {
     }
 
     fn emit(&self, module: &mut Body) -> Result<String, Diagnostics> {
-        let printed = match string(self.matches, "emit") {
-            Some("ll") => None,
-            Some("loops") => Some(Printed::Loops),
-            Some("cycles") => Some(Printed::Cycles),
-            Some("domtree") => Some(Printed::Dominators),
-            Some("scev") => Some(Printed::ScalarEvolution),
+        let show: fn(&Body) -> Result<String, Diagnostics> = match string(self.matches, "emit") {
+            Some("ll") => loomir::lowering::to_ll,
+            Some("loops") => |module| cfg::print::print(module, Printed::Loops),
+            Some("cycles") => |module| cfg::print::print(module, Printed::Cycles),
+            Some("domtree") => |module| cfg::print::print(module, Printed::Dominators),
+            Some("postdomtree") => |module| cfg::print::print(module, Printed::PostDominators),
+            Some("scev") => |module| cfg::print::print(module, Printed::ScalarEvolution),
+            Some("accesses") => |module| cfg::print::print(module, Printed::Accesses),
+            Some("dot") => |module| picture(module, Format::Dot),
+            Some("svg") => |module| picture(module, Format::Svg),
             _ => return Ok(self.as_mlir(module)),
         };
         loomir::lowering::lower_to_llvm(module)?;
-        match printed {
-            None => loomir::lowering::to_ll(module),
-            Some(what) => cfg::print::print(module, what),
-        }
+        show(module)
     }
 
     fn as_mlir(&self, module: &Body) -> String {

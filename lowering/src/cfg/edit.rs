@@ -65,6 +65,9 @@ impl Analysis {
             Upkeep::Later(is_stale) => *is_stale = true,
             _ => self.dominators.node_inserted(&self.graph, to),
         }
+        if let Some(tree) = &mut self.post_dominators {
+            tree.node_inserted(&self.graph, to);
+        }
         self.loops.insert(innermost);
         block
     }
@@ -122,6 +125,9 @@ impl Analysis {
         let block = function.create_block(function.block_region(after), Some(after), types);
         self.add_node(block);
         self.dominators.add_node();
+        if let Some(tree) = &mut self.post_dominators {
+            tree.add_node();
+        }
         self.loops.insert(innermost);
         block
     }
@@ -145,11 +151,17 @@ impl Analysis {
             if !puts_off {
                 self.dominators.edge_added(&self.graph, from, to);
             }
+            if let Some(tree) = &mut self.post_dominators {
+                tree.edge_added(from, to);
+            }
         }
         for to in gone {
             self.graph.remove_edge(from, to);
             if !puts_off {
                 self.dominators.edge_removed(&self.graph, from, to);
+            }
+            if let Some(tree) = &mut self.post_dominators {
+                tree.edge_removed(from, to);
             }
         }
     }
@@ -168,10 +180,7 @@ impl Analysis {
     /// Makes one block of two, the second of which is reached from the first alone, which leads nowhere else. What ends the second ends the first then. Linear in the second and the
     /// edges out of it, but for what [`DominatorTree`] costs.
     pub fn merge_blocks(&mut self, function: &mut Body, first: Block, second: Block) {
-        let Some(branch) = function.terminator(first) else { return };
-        let handed = successor_operands(function, branch).swap_remove(0);
-        function.erase(branch);
-        function.inline_block(second, first, None, &handed);
+        merge_into(function, first, second);
         self.branch_changed(function, first);
         self.forget(second);
     }
@@ -181,6 +190,9 @@ impl Analysis {
         let node = self.number(block);
         for to in self.graph.successors(node).to_vec() {
             self.graph.remove_edge(node, to);
+        }
+        if let Some(tree) = &mut self.post_dominators {
+            tree.node_removed(node);
         }
         self.numbers.remove(&block);
         self.loops.remove(node);
@@ -252,7 +264,11 @@ impl Analysis {
 
     fn check(&mut self, function: &Body, name: &str) {
         self.settle();
-        assert!(self.is_true_of(function), "after a step of {name} the loops or dominators are others");
+        self.post_dominators(function);
+        assert!(
+            self.is_true_of(function),
+            "after a step of {name} the loops, dominators or post-dominators are others"
+        );
     }
 }
 
@@ -277,6 +293,14 @@ fn subtract_common(a: &mut Vec<u32>, b: &mut Vec<u32>) {
         }
     }
     (*a, *b) = (only_a, only_b);
+}
+
+/// Makes one block of two, the second of which is reached from the first alone, which leads nowhere else. Linear in the second.
+pub(super) fn merge_into(function: &mut Body, first: Block, second: Block) {
+    let Some(branch) = function.terminator(first) else { return };
+    let handed = successor_operands(function, branch).swap_remove(0);
+    function.erase(branch);
+    function.inline_block(second, first, None, &handed);
 }
 
 /// The blocks of a function that nothing leads to from its entry. Linear.

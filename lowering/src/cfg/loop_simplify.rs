@@ -16,11 +16,11 @@ use loomir_ir::graph::loops::LoopId;
 use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc, Op, Value};
 
-use super::branch::{LOOP_ANNOTATION, all_known, branches_into, change_operands, successor_operands};
+use super::branch::{LOOP_ANNOTATION, all_known, successor_operands};
 use super::edit::{erase_unreachable, unreachable_blocks};
 use super::effects::is_convergent;
 use super::roles::Roles;
-use super::{Analysis, loops_out_of_form};
+use super::{Analysis, arguments, loops_out_of_form};
 
 /// So many backedges are all taken for those of one loop.
 const MAX_BACKEDGES: usize = 8;
@@ -121,8 +121,7 @@ fn make_exits(function: &mut Body, analysis: &mut Analysis, id: LoopId, done: &m
     }
 }
 
-/// Replaces arguments of a header that every edge hands itself or one other value, which is from before the loop. The loop has a preheader. Linear in the edges' operands.
-/// Returns the loops whose headers were handed such an argument.
+/// Replaces arguments of a header that are one value. The loop has a preheader. Returns the loops whose headers were handed such an argument.
 fn fold_arguments(
     function: &mut Body,
     analysis: &Analysis,
@@ -130,49 +129,13 @@ fn fold_arguments(
     done: &mut Simplified,
 ) -> Vec<LoopId> {
     let header = analysis.block(analysis.loops().get(id).header());
-    let arguments: Vec<Value> = function.arguments(header).collect();
-    let mut others: Vec<Vec<Value>> = vec![Vec::new(); arguments.len()];
-    let branches = branches_into(function, [header]);
-    for op in &branches {
-        let targets = function.successors(*op);
-        let operands = successor_operands(function, *op);
-        for (_, operands) in targets.zip(&operands).filter(|(to, _)| *to == header) {
-            for (k, value) in operands.iter().enumerate() {
-                if *value != arguments[k] && !others[k].contains(value) && others[k].len() < 2 {
-                    others[k].push(*value);
-                }
-            }
-        }
-    }
-    let replaced: Vec<(usize, Value)> = (others.iter().enumerate())
-        .filter_map(|(k, others)| if let [only] = others[..] { Some((k, only)) } else { None })
-        .collect();
-    if replaced.is_empty() {
-        return Vec::new();
-    }
-    done.arguments += replaced.len();
-    let goes: HashSet<usize> = replaced.iter().map(|(k, _)| *k).collect();
-    change_operands(function, &branches, |_, _, to, operands| {
-        if to == header {
-            let mut k = 0;
-            operands.retain(|_| {
-                k += 1;
-                !goes.contains(&(k - 1))
-            });
-        }
-    });
-    let mut handed_on: Vec<Block> = Vec::new();
-    for (k, value) in replaced.iter().rev() {
-        let users = function.uses(arguments[*k]).map(|used| used.op);
-        handed_on.extend(users.flat_map(|op| function.successors(op)));
-        function.replace_all_uses(arguments[*k], *value);
-        function.erase_argument(header, *k);
-    }
-    let loop_of = |block: &Block| {
-        let node = analysis.number(*block);
+    let folded = arguments::fold_arguments(function, header, |_, _| true);
+    done.arguments += folded.count;
+    let loop_of = |block: Block| {
+        let node = analysis.number(block);
         analysis.loops().innermost(node).filter(|id| analysis.loops().get(*id).header() == node)
     };
-    handed_on.iter().filter_map(loop_of).collect()
+    folded.users.iter().flat_map(|op| function.successors(*op)).filter_map(loop_of).collect()
 }
 
 /// Takes the outer of two loops that share a header out, if there are two: makes a header for it. Returns the outer loop; the inner one is that of the header.

@@ -1,4 +1,4 @@
-//! What `opt` prints of the loops of a function, to the character: `print<loops>`, `print<cycles>` and `print<domtree>`.
+//! What `opt` prints of the loops of a function, to the character: `print<loops>`, `print<cycles>`, `print<domtree>` and `print<postdomtree>`.
 //!
 //! Blocks have the numbers that [`to_ll`](crate::to_ll) gives them.
 
@@ -9,10 +9,11 @@ use loomir_dialects::llvm;
 use loomir_ir::graph::ControlFlow;
 use loomir_ir::graph::cycles::{Cycle, CycleForest, CycleId};
 use loomir_ir::graph::loops::LoopId;
+use loomir_ir::graph::post_dominators::PostDominatorTree;
 use loomir_ir::{Attr, AttrKind, Body, Diagnostics, OpRef};
 
 use super::effects::touches_memory;
-use super::{Analysis, scev};
+use super::{Analysis, accesses, scev};
 use crate::ll::{LOOP_ANNOTATION, METADATA, block_numbers};
 
 /// What can be printed.
@@ -24,8 +25,12 @@ pub enum Printed {
     Cycles,
     /// The dominator tree.
     Dominators,
+    /// The post-dominator tree.
+    PostDominators,
     /// Expressions of values, and how often loops run.
     ScalarEvolution,
+    /// What is touched in memory, and for which iterations.
+    Accesses,
 }
 
 /// What is asked for of every function of a module that has a body, in their order.
@@ -40,6 +45,7 @@ pub fn print(module: &Body, what: Printed) -> Result<String, Diagnostics> {
         if let Some(function) = function.filter(|f| f.entry_block(f.region(f.root(), 0)).is_some()) {
             match what {
                 Printed::ScalarEvolution => scev::print::print(module, function, &mut text)?,
+                Printed::Accesses => accesses::print::print(module, function, &mut text)?,
                 _ => print_function(function, what, &mut text),
             }
         }
@@ -69,7 +75,8 @@ fn print_function(function: &Body, what: Printed, text: &mut String) {
         Printed::Loops => printer.loops(name),
         Printed::Cycles => printer.cycles(name),
         Printed::Dominators => printer.dominators(name),
-        Printed::ScalarEvolution => {}
+        Printed::PostDominators => printer.post_dominators(name),
+        Printed::ScalarEvolution | Printed::Accesses => {}
     }
 }
 
@@ -150,17 +157,42 @@ impl Printer<'_> {
 
     fn dominators(&mut self, function: &str) {
         let _ = writeln!(self.text, "DominatorTree for function: {function}");
-        self.text.push_str("=============================--------------------------------\n");
-        self.text.push_str("Inorder Dominator Tree: DFSNumbers invalid: 0 slow queries.\n");
+        self.tree_heading("Dominator");
         let children = self.analysis.dominators.children(self.flow.graph());
-        let mut pending = vec![(0u32, 1usize)];
-        while let Some((node, level)) = pending.pop() {
-            let name = self.names[node as usize];
-            let (indent, depth) = (2 * level, level - 1);
-            let _ =
-                writeln!(self.text, "{:indent$}[{level}] %{name} {{4294967295,4294967295}} [{depth}]", "");
-            pending.extend(children[node as usize].iter().rev().map(|child| (*child, level + 1)));
+        let mut pending = vec![(0u32, 0usize)];
+        while let Some((node, depth)) = pending.pop() {
+            self.tree_line(depth, &format!("%{}", self.names[node as usize]));
+            pending.extend(children[node as usize].iter().rev().map(|child| (*child, depth + 1)));
         }
-        let _ = writeln!(self.text, "Roots: %{} ", self.names[0]);
+        self.tree_roots(&[0]);
+    }
+
+    fn post_dominators(&mut self, function: &str) {
+        let _ = writeln!(self.text, "PostDominatorTree for function: {function}");
+        self.tree_heading("PostDominator");
+        let tree = PostDominatorTree::new(self.flow.graph());
+        self.tree_line(0, " <<exit node>>");
+        for (node, depth) in tree.pre_order() {
+            self.tree_line(depth, &format!("%{}", self.names[node as usize]));
+        }
+        self.tree_roots(&tree.roots().collect::<Vec<_>>());
+    }
+
+    fn tree_heading(&mut self, kind: &str) {
+        self.text.push_str("=============================--------------------------------\n");
+        let _ = writeln!(self.text, "Inorder {kind} Tree: DFSNumbers invalid: 0 slow queries.");
+    }
+
+    fn tree_line(&mut self, depth: usize, name: &str) {
+        let (level, indent) = (depth + 1, 2 * (depth + 1));
+        let _ = writeln!(self.text, "{:indent$}[{level}] {name} {{4294967295,4294967295}} [{depth}]", "");
+    }
+
+    fn tree_roots(&mut self, roots: &[u32]) {
+        self.text.push_str("Roots: ");
+        for root in roots {
+            let _ = write!(self.text, "%{} ", self.names[*root as usize]);
+        }
+        self.text.push('\n');
     }
 }

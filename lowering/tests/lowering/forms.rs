@@ -1,4 +1,4 @@
-//! The canonical forms of control flow, on the programs in C and C++ at every level: each is reached in one go and holds, loops and cycles are those that `opt` finds before and
+//! The canonical forms of control flow, on the programs in C and C++ at every level: each is reached in one go and holds, loops, cycles and post-dominators are those that `opt` finds before and
 //! after, and what all forms one after the other leave behaves as the original.
 
 use std::fs;
@@ -40,13 +40,18 @@ fn printed_by_opt(llvm: &Path, file: &Path, passes: &str) -> Result<String, Stri
     if output.status.success() { Ok(said) } else { Err(said) }
 }
 
-/// Whether LLVM accepts a module, and finds the loops and cycles in it that are found here.
-fn agree_on_cycles(llvm: &Path, module: &Body, file: &Path) -> Result<(), String> {
+/// Whether LLVM accepts a module, and finds the loops, cycles and post-dominators in it that are found here.
+fn agree_on_control_flow(llvm: &Path, module: &Body, file: &Path) -> Result<(), String> {
     let written = to_ll(module).map_err(|errors| errors.to_text(module.ctx()))?;
     fs::write(file, written).map_err(|error| error.to_string())?;
-    let theirs = printed_by_opt(llvm, file, "verify,function(print<loops>),function(print<cycles>)")?;
+    let theirs = printed_by_opt(
+        llvm,
+        file,
+        "verify,function(print<loops>),function(print<cycles>),function(print<postdomtree>)",
+    )?;
     let ours = |what| print(module, what).map_err(|errors| errors.to_text(module.ctx()));
-    same(&(ours(Printed::Loops)? + &ours(Printed::Cycles)?), &theirs)
+    let printed = [Printed::Loops, Printed::Cycles, Printed::PostDominators].map(ours);
+    same(&printed.into_iter().collect::<Result<String, String>>()?, &theirs)
 }
 
 fn check(llvm: &Path, program: &Path) -> Result<(), String> {
@@ -66,19 +71,19 @@ fn check_level(llvm: &Path, program: &Path, level: &str, file: &Path, expected: 
     let source = translated(llvm, program, level)?;
     let ctx = context();
     let module = from_ll(&ctx, &source, "input.ll").map_err(|errors| errors.to_text(&ctx))?;
-    agree_on_cycles(llvm, &module, file)?;
+    agree_on_control_flow(llvm, &module, file)?;
     let mut all = module.duplicate();
     for form in FORMS {
         let failed = |errors: Diagnostics| format!("{}: {}", form.name, errors.to_text(&ctx));
         let mut after = module.duplicate();
         run_on_functions(&mut after, form.name).map_err(failed)?;
         let once = as_text(&after);
-        agree_on_cycles(llvm, &after, file).map_err(|failure| format!("{}: {failure}", form.name))?;
+        agree_on_control_flow(llvm, &after, file).map_err(|failure| format!("{}: {failure}", form.name))?;
         run_on_functions(&mut after, form.name).map_err(failed)?;
         same(&once, &as_text(&after)).map_err(|place| format!("{} changes it again: {place}", form.name))?;
         run_on_functions(&mut all, form.name).map_err(failed)?;
     }
-    agree_on_cycles(llvm, &all, file)?;
+    agree_on_control_flow(llvm, &all, file)?;
     let actual = output(llvm, program, file)?;
     if actual == expected { Ok(()) } else { Err(format!("prints\n{actual}\ninstead of\n{expected}")) }
 }

@@ -4,12 +4,15 @@
 
 mod agree;
 mod errors;
+mod executed;
 mod fixture;
 mod forms;
 mod ll;
 mod lli;
+mod ordinary;
 mod programs;
 mod scale;
+mod undefined;
 
 use fixture::Fixture;
 

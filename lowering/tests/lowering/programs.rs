@@ -84,6 +84,14 @@ pub(crate) fn translated(llvm: &Path, program: &Path, level: &str) -> Result<Str
     String::from_utf8(run(&clang, &arguments)?).map_err(|error| error.to_string())
 }
 
+/// What `opt` makes of a file by some passes.
+pub(crate) fn optimised(llvm: &Path, file: &Path, passes: &str) -> Result<String, String> {
+    let passes = format!("-passes={passes}");
+    let file = file.to_string_lossy();
+    String::from_utf8(run(&llvm.join("bin/opt"), &["-S", "-o", "-", &*passes, &*file])?)
+        .map_err(|error| error.to_string())
+}
+
 /// What a program prints that clang makes of `source`.
 pub(crate) fn output(llvm: &Path, program: &Path, source: &Path) -> Result<String, String> {
     let (clang, options) = compiler(llvm, program);

@@ -66,10 +66,14 @@ fn nests_as_deep_as_the_parser_allows() {
 }
 
 /// A function in LLVM's text of about `blocks` blocks: nests of three loops with a way out of the middle, one behind the other, with what each computes used in the next; in front of them a switch of a tenth as
-/// many ways.
+/// many ways. In each nest something is stored on the stack.
 fn many_blocks(blocks: usize) -> String {
     let (ways, nests) = (blocks / 10, blocks * 9 / 10 / 8);
-    let mut text = String::from("define i32 @f(i32 %n) {\n  switch i32 %n, label %h0 [");
+    let mut text = String::from("define i32 @f(i32 %n) {\n");
+    for nest in 0..nests {
+        let _ = writeln!(text, "  %m{nest} = alloca i32");
+    }
+    text.push_str("  switch i32 %n, label %h0 [");
     for way in 1..ways {
         let _ = write!(text, " i32 {way}, label %w{way}");
     }
@@ -84,14 +88,14 @@ fn many_blocks(blocks: usize) -> String {
         };
         let _ = write!(
             text,
-            "h{nest}:\n  %p{nest} = phi i32 {entries}\n  br label %a{nest}\n\
+            "h{nest}:\n  %p{nest} = phi i32 {entries}\n  store i32 %p{nest}, ptr %m{nest}\n  br label %a{nest}\n\
              a{nest}:\n  %i{nest} = phi i32 [ 0, %h{nest} ], [ %in{nest}, %z{nest} ]\n  %ca{nest} = icmp slt i32 %i{nest}, %n\n  br i1 %ca{nest}, label %b{nest}, label %x{nest}\n\
              b{nest}:\n  %j{nest} = phi i32 [ 0, %a{nest} ], [ %jn{nest}, %y{nest} ]\n  %cb{nest} = icmp slt i32 %j{nest}, %i{nest}\n  br i1 %cb{nest}, label %c{nest}, label %z{nest}\n\
              c{nest}:\n  %k{nest} = phi i32 [ 0, %b{nest} ], [ %kn{nest}, %d{nest} ]\n  %cc{nest} = icmp slt i32 %k{nest}, %j{nest}\n  br i1 %cc{nest}, label %d{nest}, label %y{nest}\n\
-             d{nest}:\n  %kn{nest} = add i32 %k{nest}, 1\n  %cd{nest} = icmp eq i32 %kn{nest}, 77\n  br i1 %cd{nest}, label %x{nest}, label %c{nest}\n\
+             d{nest}:\n  %kn{nest} = add i32 %k{nest}, 1\n  %l{nest} = load i32, ptr %m{nest}\n  %ln{nest} = add i32 %l{nest}, %k{nest}\n  store i32 %ln{nest}, ptr %m{nest}\n  %cd{nest} = icmp eq i32 %kn{nest}, 77\n  br i1 %cd{nest}, label %x{nest}, label %c{nest}\n\
              y{nest}:\n  %jn{nest} = add i32 %j{nest}, 1\n  br label %b{nest}\n\
              z{nest}:\n  %in{nest} = add i32 %i{nest}, 1\n  br label %a{nest}\n\
-             x{nest}:\n  %s{nest} = add i32 %p{nest}, %i{nest}\n  br label %{}\n",
+             x{nest}:\n  %e{nest} = load i32, ptr %m{nest}\n  %s{nest} = add i32 %e{nest}, %i{nest}\n  br label %{}\n",
             if nest + 1 < nests { format!("h{}", nest + 1) } else { "end".to_owned() }
         );
     }
@@ -99,25 +103,32 @@ fn many_blocks(blocks: usize) -> String {
     text
 }
 
-/// How long loops and dominators of a module's function take, and bringing it into each form, the forms it needs included.
+/// How long loops, dominators and post-dominators of a module's function take, bringing it into each form, the forms it needs included, and ordinary passes.
 fn times_of(ctx: &Context, source: &str) -> Vec<(&'static str, Duration)> {
     let module = from_ll(ctx, source, "many.ll").unwrap_or_else(|errors| panic!("{}", errors.to_text(ctx)));
     let function = module.all_ops().find_map(|op| module.nested(op)).expect("a function");
     let start = Instant::now();
-    let analysis = Analysis::of(function);
+    let mut analysis = Analysis::of(function);
     let mut times = vec![("loops and dominators", start.elapsed())];
     assert!(!analysis.loops().is_empty());
+    let start = Instant::now();
+    assert_eq!(analysis.post_dominators(function).roots().len(), 1);
+    times.push(("post-dominators", start.elapsed()));
     let mut registry = PassRegistry::new();
-    for pass in PASSES {
+    for pass in PASSES.iter().chain(loomir_transforms::PASSES) {
         registry.add(*pass);
     }
-    for form in FORMS {
-        let manager =
-            registry.parse(&format!("builtin.module(llvm.func({}))", form.name)).expect("a pipeline");
+    let passes = FORMS.iter().map(|form| form.name).chain([
+        "simplify-cfg",
+        "simplify-cfg{keep-loops=true}",
+        "mem2reg",
+    ]);
+    for pass in passes {
+        let manager = registry.parse(&format!("builtin.module(llvm.func({pass}))")).expect("a pipeline");
         let mut after = module.duplicate();
         let start = Instant::now();
         assert!(manager.run(&mut after, &PassInstrumentor::new()).succeeded());
-        times.push((form.name, start.elapsed()));
+        times.push((pass, start.elapsed()));
     }
     times
 }

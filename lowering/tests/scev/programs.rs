@@ -26,7 +26,7 @@ const LESS: &[(&str, &str, &str)] = &[
 ];
 
 /// What clang makes of each program at a level; nothing without clang.
-fn translated(level: &str) -> Vec<(String, String)> {
+pub(crate) fn translated(level: &str) -> Vec<(String, String)> {
     let Some(folder) = std::env::var_os("LOOMIR_LLVM") else { return Vec::new() };
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
     let mut paths: Vec<_> =

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::updates::updates;
+use super::updates::{Update, updates};
 use super::{
     Callee, Condition, Element, Expr, Item, Loop, LoopId, MemRefId, Operator, Program, Relation, Source,
     Test, ValueId,
@@ -37,8 +37,8 @@ pub struct Access {
     pub element: i64,
     /// Whether it is written.
     pub writes: bool,
-    /// The operation by which it is part of an update.
-    pub update: Option<Operator>,
+    /// Of which updates it is part.
+    pub update: Option<Update>,
 }
 
 /// What came of a run.
@@ -48,13 +48,23 @@ pub struct Execution {
     pub arguments: Vec<Vec<i64>>,
     /// What is returned.
     pub results: Vec<i64>,
+    /// The elements of the arguments, and the results, that come of sums and products that may be associated otherwise.
+    pub open: (Vec<Vec<bool>>, Vec<bool>),
     /// Every element touched, in order.
     pub trace: Vec<Access>,
 }
 
+/// A value became poison. What may come of that depends on what becomes of it, which is not followed.
+pub const POISON: &str = "poison";
+/// What may be rounded otherwise decides what runs.
+pub const ROUNDED: &str = "decided by what may be rounded otherwise";
+
+/// A number, and whether it comes of sums or products that may be associated otherwise.
+type Number = (i64, bool);
+
 struct Object {
     /// `None`: never written.
-    cells: Vec<Option<i64>>,
+    cells: Vec<Option<Number>>,
     alive: bool,
 }
 
@@ -64,11 +74,11 @@ struct State<'p> {
     /// The object of each memref.
     object_of: Vec<usize>,
     variables: Vec<i64>,
-    values: Vec<i64>,
+    values: Vec<Number>,
     path: Vec<Step>,
     trace: Vec<Access>,
     /// The values that updates load and store.
-    updates: BTreeMap<ValueId, Operator>,
+    updates: BTreeMap<ValueId, Update>,
     parameters: &'p [i64],
 }
 
@@ -91,15 +101,17 @@ impl Program {
             parameters,
         };
         for (value, constant) in &self.constants {
-            state.set(*value, *constant);
+            state.set(*value, (*constant, false));
         }
         state.items(&self.body)?;
-        let results = self.returns.iter().map(|v| state.value(*v)).collect::<Result<_, _>>()?;
+        let results = self.returns.iter().map(|v| state.value(*v)).collect::<Result<Vec<_>, _>>()?;
         let read = |object: &usize| {
-            state.objects[*object].cells.iter().copied().collect::<Option<Vec<i64>>>().ok_or("uninitialised")
+            state.objects[*object].cells.iter().copied().collect::<Option<Vec<_>>>().ok_or("uninitialised")
         };
-        let arguments = arguments.iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Execution { arguments, results, trace: state.trace })
+        let arguments = arguments.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let (results, open_results) = results.into_iter().unzip();
+        let (arguments, open) = arguments.into_iter().map(|all| all.into_iter().unzip()).unzip();
+        Ok(Execution { arguments, results, open: (open, open_results), trace: state.trace })
     }
 
     /// What argument buffer `index` of `len` elements holds at first.
@@ -127,7 +139,8 @@ impl Program {
                     let object = match aliasing.0.get(index) {
                         Some(same) if *same < index => arguments[*same],
                         _ => {
-                            let cells = self.initial(index, len).into_iter().map(Some).collect();
+                            let cells =
+                                self.initial(index, len).into_iter().map(|n| Some((n, false))).collect();
                             objects.push(Object { cells, alive: true });
                             fresh
                         }
@@ -142,7 +155,8 @@ impl Program {
                 Source::Global(name) => match globals.iter().find(|(own, _)| own == name) {
                     Some((_, object)) => *object,
                     None => {
-                        let cells = vec![Some(self.element.of_number(global_value(*name))); len as usize];
+                        let number = self.element.of_number(global_value(*name));
+                        let cells = vec![Some((number, false)); len as usize];
                         objects.push(Object { cells, alive: true });
                         globals.push((*name, fresh));
                         fresh
@@ -212,6 +226,17 @@ impl Element {
         }
     }
 
+    /// Whether the number that an operation on two integers has is another one in this type.
+    fn wraps(self, operator: Operator, a: i64, b: i64) -> bool {
+        let exact = match operator {
+            Operator::Add => i128::from(a) + i128::from(b),
+            Operator::Sub => i128::from(a) - i128::from(b),
+            Operator::Mul => i128::from(a) * i128::from(b),
+            Operator::Max => return false,
+        };
+        self != Element::F32 && exact != i128::from(self.apply(operator, a, b))
+    }
+
     fn is_positive(self, value: i64) -> bool {
         match self {
             Element::F32 => f32::from_bits(value as u32) > 0.0,
@@ -223,14 +248,14 @@ impl Element {
 type Done = Result<(), &'static str>;
 
 impl State<'_> {
-    fn set(&mut self, value: ValueId, to: i64) {
+    fn set(&mut self, value: ValueId, to: Number) {
         if self.values.len() <= value {
-            self.values.resize(value + 1, 0);
+            self.values.resize(value + 1, (0, false));
         }
         self.values[value] = to;
     }
 
-    fn value(&self, value: ValueId) -> Result<i64, &'static str> {
+    fn value(&self, value: ValueId) -> Result<Number, &'static str> {
         self.values.get(value).copied().ok_or("undefined value")
     }
 
@@ -248,7 +273,10 @@ impl State<'_> {
                         let each = tests.iter().map(|test| self.test(test)).collect::<Result<Vec<_>, _>>()?;
                         each.into_iter().all(|holds| holds)
                     }
-                    Condition::Positive(value) => element.is_positive(self.value(*value)?),
+                    Condition::Positive(value) => match self.value(*value)? {
+                        (_, true) => return Err(ROUNDED),
+                        (number, false) => element.is_positive(number),
+                    },
                 };
                 self.items(if holds { then } else { otherwise })?;
             }
@@ -265,8 +293,12 @@ impl State<'_> {
                 self.mark_update(*value);
             }
             Item::Compute(value, operator, a, b) => {
-                let result = element.apply(*operator, self.value(*a)?, self.value(*b)?);
-                self.set(*value, result);
+                let ((a, left), (b, right)) = (self.value(*a)?, self.value(*b)?);
+                if self.program.has_flags(*value) && element.wraps(*operator, a, b) {
+                    return Err(POISON);
+                }
+                let is_open = self.updates.get(value).is_some_and(|(_, reassociated)| *reassociated);
+                self.set(*value, (element.apply(*operator, a, b), left || right || is_open));
             }
             Item::Yield(result, value) => {
                 let value = self.value(*value)?;
@@ -274,17 +306,17 @@ impl State<'_> {
             }
             Item::Index(value, expr) => {
                 let number = self.index(expr)?;
-                self.set(*value, element.of_number(number));
+                self.set(*value, (element.of_number(number), false));
             }
             Item::Call(Callee::Fill, memref) => {
                 for (k, cell) in self.cells(*memref).into_iter().enumerate() {
-                    self.write(self.object_of[*memref], cell, element.of_number(k as i64 + 1))?;
+                    self.write(self.object_of[*memref], cell, (element.of_number(k as i64 + 1), false))?;
                 }
             }
             Item::Call(Callee::Bump, memref) => {
                 let (object, cell) = (self.object_of[*memref], self.program.memrefs[*memref].offset);
-                let old = self.read(object, cell)?;
-                self.write(object, cell, element.apply(Operator::Add, old, old))?;
+                let (old, is_open) = self.read(object, cell)?;
+                self.write(object, cell, (element.apply(Operator::Add, old, old), is_open))?;
             }
             Item::Copy(from, to) => {
                 let (from_cells, to_cells) = (self.cells(*from), self.cells(*to));
@@ -362,7 +394,7 @@ impl State<'_> {
             Expr::FloorDiv(a, divisor) => self.index(a)?.div_euclid(*divisor),
             Expr::Mod(a, divisor) => self.index(a)?.rem_euclid(*divisor),
             Expr::Product(a, b) => self.index(a)? * self.index(b)?,
-            Expr::Wrapped(value, size) => (self.value(*value)? as u64 % *size as u64) as i64,
+            Expr::Wrapped(value, size) => (self.value(*value)?.0 as u64 % *size as u64) as i64,
         })
     }
 
@@ -395,19 +427,19 @@ impl State<'_> {
 
     /// The last access loaded or stored this value: if that is part of an update, it says so.
     fn mark_update(&mut self, value: ValueId) {
-        if let (Some(last), Some(operator)) = (self.trace.last_mut(), self.updates.get(&value)) {
-            last.update = Some(*operator);
+        if let (Some(last), Some(update)) = (self.trace.last_mut(), self.updates.get(&value)) {
+            last.update = Some(*update);
         }
     }
 
-    fn read(&mut self, object: usize, cell: i64) -> Result<i64, &'static str> {
+    fn read(&mut self, object: usize, cell: i64) -> Result<Number, &'static str> {
         let access = self.access(object, cell, false);
         self.trace.push(access);
         let object = self.objects.get(object).filter(|o| o.alive).ok_or("used after its end")?;
         object.cells.get(cell as usize).copied().ok_or("out of bounds")?.ok_or("uninitialised")
     }
 
-    fn write(&mut self, object: usize, cell: i64, value: i64) -> Done {
+    fn write(&mut self, object: usize, cell: i64, value: Number) -> Done {
         let access = self.access(object, cell, true);
         self.trace.push(access);
         let object = self.objects.get_mut(object).filter(|o| o.alive).ok_or("used after its end")?;

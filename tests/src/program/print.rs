@@ -364,7 +364,12 @@ impl Writer<'_> {
             }
             Item::Compute(value, operator, a, b) => {
                 let (operation, ty) = (element.operation(*operator), element.name());
-                self.line(&format!("%v{value} = {operation} %v{a}, %v{b} : {ty}"));
+                let flags = match element {
+                    _ if *operator == Operator::Max || !self.program.has_flags(*value) => "",
+                    Element::F32 => " fastmath<reassoc>",
+                    Element::I32 | Element::I64 => " overflow<nsw>",
+                };
+                self.line(&format!("%v{value} = {operation} %v{a}, %v{b}{flags} : {ty}"));
                 self.defined(*value);
             }
             Item::Index(value, expr) => {

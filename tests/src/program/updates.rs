@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 
 use super::{Element, Expr, Item, Kind, MemRefId, Operator, Program, Source, ValueId};
 
-/// The values that updates load and store, each with its operation: loaded, combined with something else and stored back, in one list of items, by nothing
-/// else used, with nothing between that writes; not in what may run in any order.
-pub(super) fn updates(program: &Program) -> BTreeMap<ValueId, Operator> {
+/// Updates that have no order: by this operation, and whether it has it by leave to associate otherwise.
+pub type Update = (Operator, bool);
+
+/// The values that updates load and store: loaded, combined with something else and stored back, in one list of items, by nothing
+/// else used, with nothing between that writes; not in what may run in any order. Sums and products of floats need a flag for that; the flags of integers do not
+/// matter.
+pub(super) fn updates(program: &Program) -> BTreeMap<ValueId, Update> {
     let (mut used, mut found) = (BTreeMap::new(), BTreeMap::new());
     program.returns.iter().for_each(|value| *used.entry(*value).or_insert(0) += 1);
     count(&program.body, &mut used);
-    if program.element != Element::F32 {
-        collect(program, &program.body, &used, &mut found);
-    }
+    collect(program, &program.body, &used, &mut found);
     found
 }
 
@@ -46,7 +48,7 @@ fn collect(
     program: &Program,
     items: &[Item],
     used: &BTreeMap<ValueId, usize>,
-    found: &mut BTreeMap<ValueId, Operator>,
+    found: &mut BTreeMap<ValueId, Update>,
 ) {
     for (at, item) in items.iter().enumerate() {
         match item {
@@ -75,8 +77,11 @@ fn collect(
                     _ => continue,
                 };
                 if used.get(&old) == Some(&1) && used.get(stored) == Some(&1) {
+                    let is_float = program.element == Element::F32 && operator != Operator::Max;
                     let operator = if operator == Operator::Sub { Operator::Add } else { operator };
-                    found.extend([(old, operator), (*stored, operator)]);
+                    if !is_float || program.has_flags(*stored) {
+                        found.extend([(old, (operator, is_float)), (*stored, (operator, is_float))]);
+                    }
                 }
             }
             _ => {}

@@ -100,7 +100,7 @@ impl Accesses for Delinearized {
         if !site.is_one(site.origin) || !has_separate_elements(site.body.ctx(), ty) {
             return None;
         }
-        let subscripts = site.forms.of_subscripts(&site.access.subscripts);
+        let subscripts = site.forms.of_accessed(&site.access.subscripts);
         let by_itself = Elements { origin: site.origin, sizes: Vec::new(), subscripts };
         let is_product = |form: &Option<Form>| form.as_ref().is_none_or(|form| site.has_product(form));
         if !matches!(&by_itself.subscripts[..], [one] if is_product(one)) {

@@ -7,7 +7,7 @@ use loomir_polyhedra::{Emptiness, Limits, Point};
 
 use super::directions;
 use crate::dependence::access::Class;
-use crate::dependence::form::Form;
+use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::Frame;
 use crate::dependence::system::{Pair, Side};
 
@@ -23,6 +23,13 @@ pub trait Dependence: fmt::Debug + Send + Sync {
 
     /// Whether there are two instances as asked.
     fn meet(&self, question: &Question<'_>) -> Answer;
+
+    /// Forms over those parameters that `is_kept` accepts, and over nothing else, none of which is negative wherever there are two instances as asked. So if one
+    /// of them is, there are none. Nothing if that is not known.
+    fn necessary(&self, question: &Question<'_>, is_kept: &dyn Fn(&Atom) -> bool) -> Option<Vec<Form>> {
+        let _ = (question, is_kept);
+        None
+    }
 }
 
 /// Two accesses of objects that may overlap, and what their instances have to be like: touch one element, and stand to each other in an order.
@@ -42,6 +49,26 @@ pub struct Question<'q> {
     pub shown: &'q [&'q Form],
     /// What the answer may cost.
     pub limits: &'q Limits,
+}
+
+impl Question<'_> {
+    /// The pairs of instances as asked.
+    fn pairs(&self) -> Pair {
+        let Question { first, second, frame, equal, order, shown, .. } = *self;
+        let forms: Vec<&Form> =
+            shown.iter().copied().chain(order.iter().flat_map(|one| [one.first, one.second])).collect();
+        let (own, others) = (first.domain.instances(), second.domain.instances());
+        let mut pair = Pair::with_forms(own, others, frame.depth, &frame.constraints, equal, &forms);
+        for Relation { first, is, second } in order {
+            let (x, y) = (pair.affine(first, Side::First), pair.affine(second, Side::Second));
+            match is {
+                Order::Less => pair.system.set.add_lt(x, y),
+                Order::Equal => pair.system.set.add_eq(x, y),
+                Order::Greater => pair.system.set.add_gt(x, y),
+            }
+        }
+        pair
+    }
 }
 
 /// How a form over the levels of the first instance and one over those of the second lie to each other.
@@ -133,24 +160,16 @@ impl Dependence for Directions {
 
 impl Dependence for Polyhedral {
     fn meet(&self, question: &Question<'_>) -> Answer {
-        let Question { first, second, frame, equal, order, shown, limits } = *question;
-        let forms: Vec<&Form> =
-            shown.iter().copied().chain(order.iter().flat_map(|one| [one.first, one.second])).collect();
-        let (own, others) = (first.domain.instances(), second.domain.instances());
-        let mut pair = Pair::with_forms(own, others, frame.depth, &frame.constraints, equal, &forms);
-        for Relation { first, is, second } in order {
-            let (x, y) = (pair.affine(first, Side::First), pair.affine(second, Side::Second));
-            match is {
-                Order::Less => pair.system.set.add_lt(x, y),
-                Order::Equal => pair.system.set.add_eq(x, y),
-                Order::Greater => pair.system.set.add_gt(x, y),
-            }
-        }
-        match pair.system.is_empty(&frame.facts, limits) {
+        let pair = question.pairs();
+        match pair.system.is_empty(&question.frame.facts, question.limits) {
             Emptiness::Empty => Answer::Never,
             Emptiness::NonEmpty(point) => Answer::At(Box::new(Example { pair, point })),
             Emptiness::Unknown(_) => Answer::Unknown,
         }
+    }
+
+    fn necessary(&self, question: &Question<'_>, is_kept: &dyn Fn(&Atom) -> bool) -> Option<Vec<Form>> {
+        question.pairs().system.shadow(&question.frame.facts, is_kept)
     }
 }
 

@@ -110,44 +110,51 @@ impl<'a> Flowing<'a> {
             return None;
         }
         let clock = self.flow.clock(writers.iter().copied().chain([load]));
-        let sources = self.flow.sources(load, &writers, &clock)?;
-        let source = *sources.writers.first()?;
-        let value = self.stored(source)?;
-        let one = sources.writers.iter().all(|id| self.stored(*id) == Some(value));
-        let sure = sources.exact && sources.covered && one && available(&value);
+        let mut found = None;
+        let sources = self.flow.sources_if(load, &writers, &clock, &mut |writer| match found {
+            Some((_, value)) => self.stored(writer) == Some(value),
+            None => {
+                found = self.stored(writer).filter(&mut available).map(|value| (writer, value));
+                found.is_some()
+            }
+        })?;
+        let (source, value) = found?;
+        let sure = sources.exact && sources.covered;
         (sure && self.is_current(value, access, &sources, &clock)).then_some(source)
     }
 
     /// The stores into objects that others can see, of which neither a read here nor what comes behind the block sees anything.
     pub(super) fn unseen(&self) -> Vec<AccessId> {
-        let mut unseen = Vec::new();
-        for base in self.timeline.bases() {
-            let Some(end) = self.timeline.end(base) else { continue };
-            let near: Vec<AccessId> = self.timeline.near(base, 0, u32::MAX).take(MAX_NEAR + 1).collect();
-            let stores: Vec<AccessId> = self
-                .timeline
-                .of_base(base)
-                .take(MAX_NEAR + 1)
-                .filter(|id| self.stored(*id).is_some())
-                .collect();
-            if stores.len() < 2 || near.len() > MAX_NEAR {
-                continue;
-            }
-            let reads = near.into_iter().filter(|id| self.timeline.get(*id).reads()).chain([end]);
-            let seen: Option<Vec<Vec<AccessId>>> = reads.map(|read| self.writers_of(read)).collect();
-            if let Some(seen) = seen {
-                unseen
-                    .extend(stores.into_iter().filter(|store| !seen.iter().flatten().any(|id| id == store)));
-            }
-        }
-        unseen
+        self.timeline.bases().flat_map(|base| self.unseen_of(base).unwrap_or_default()).collect()
     }
 
-    /// The writes that a read may get values from.
-    fn writers_of(&self, read: AccessId) -> Option<Vec<AccessId>> {
-        let writers = self.flow.writers(read)?;
-        let clock = self.flow.clock(writers.iter().copied().chain([read]));
-        Some(self.flow.sources(read, &writers, &clock)?.writers)
+    /// Those into one object; `None` if that would be too much to find out.
+    fn unseen_of(&self, base: Base) -> Option<Vec<AccessId>> {
+        let end = self.timeline.end(base)?;
+        let mut stores: Vec<AccessId> = self.timeline.of_base(base).take(MAX_NEAR + 1).collect();
+        stores.retain(|id| self.stored(*id).is_some());
+        if stores.len() < 2 || self.timeline.near(base, 0, u32::MAX).nth(MAX_NEAR).is_some() {
+            return None;
+        }
+        // What is not overwritten is seen in the end; and the end sees most of what is.
+        let is_overwritten = |id: &AccessId| stores.iter().any(|later| self.flow.may_meet(*id, *later, 0));
+        let mut unseen: Vec<AccessId> = stores.iter().copied().filter(is_overwritten).collect();
+        let reads = self.timeline.near(base, 0, u32::MAX).filter(|id| self.timeline.get(*id).reads());
+        for read in [end].into_iter().chain(reads) {
+            if unseen.is_empty() {
+                break;
+            }
+            let writers = self.flow.writers(read)?;
+            let clock = self.flow.clock(writers.iter().copied().chain([read]));
+            let all = self.flow.sources_if(read, &writers, &clock, &mut |seen| {
+                unseen.retain(|store| *store != seen);
+                !unseen.is_empty()
+            });
+            if !unseen.is_empty() {
+                all?;
+            }
+        }
+        Some(unseen)
     }
 
     /// Whether the writers of a load ran in the same iteration of the loops around `value` as the load does.

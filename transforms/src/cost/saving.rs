@@ -9,6 +9,8 @@ pub struct Saving {
     pub cycles: f64,
     /// What it costs, each taken by itself: some of it is done while something else is waited for.
     pub losses: Vec<(f64, Loss)>,
+    /// How many comparisons of numbers are made before.
+    pub comparisons: usize,
 }
 
 /// Why fusing costs something.
@@ -59,9 +61,34 @@ impl Saving {
     /// What is saved by running `second` in the loop of `first`, behind it and `delay` iterations later, and how many iterations of both can then
     /// run at once.
     pub fn of(first: &Work, second: &Work, delay: i64, machine: &Machine) -> (Saving, Option<f64>) {
+        Saving::whether_tested(false, first, second, delay, machine)
+    }
+
+    /// The same if so many comparisons of numbers before the loops keep dependences; `first_test` if nothing else is tested there, so that there is a branch.
+    pub(crate) fn tested(
+        comparisons: usize,
+        first_test: bool,
+        (first, second): (&Work, &Work),
+        delay: i64,
+        machine: &Machine,
+    ) -> (Saving, Option<f64>) {
+        let (mut saving, lanes) = Saving::whether_tested(true, first, second, delay, machine);
+        let branch = if first_test { machine.start } else { 0.0 };
+        saving.cycles -= branch + comparisons as f64 * COMPARING / machine.issue;
+        saving.comparisons = comparisons;
+        (saving, lanes)
+    }
+
+    fn whether_tested(
+        tested: bool,
+        first: &Work,
+        second: &Work,
+        delay: i64,
+        machine: &Machine,
+    ) -> (Saving, Option<f64>) {
         let mut saving = Saving::default();
         let several = first.lanes.zip(second.lanes).map(|(a, b)| a.min(b));
-        let carried = several.is_some_and(|lanes| first.streams.feed(&second.streams, delay, lanes));
+        let carried = several.is_some_and(|lanes| first.streams.feed(&second.streams, delay, lanes, tested));
         let lanes = several.filter(|_| !carried);
         let [before, behind, mut both] = saving.fetched(first, second, delay, machine);
         let (before, behind) = (
@@ -172,3 +199,5 @@ fn computing(operations: f64, trips: f64, lanes: Option<f64>, serial: f64, machi
 
 /// Operations that count an iteration and branch.
 const COUNTING: f64 = 2.0;
+/// Operations that compare two numbers before a loop, and combine that with other comparisons.
+const COMPARING: f64 = 2.0;

@@ -19,9 +19,8 @@ use super::form::condition::Condition;
 use super::form::{Form, Forms};
 use super::surroundings::Surroundings;
 use super::system::Instances;
-use super::updates::updates_by;
+use super::updates::{Reduction, updates_by};
 use crate::analyses::{Analyses, Elements, Site};
-use crate::simplify::operation::Binary;
 
 /// Iteration vectors: all integer values of the levels for which every constraint is `>= 0`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
@@ -67,8 +66,8 @@ pub struct Class {
     pub subscripts: Option<Vec<Option<Form>>>,
     /// Whether it writes.
     pub writes: bool,
-    /// The operation by which it is part of an update of its element, [as a whole](super::updates).
-    pub update: Option<Binary>,
+    /// The reduction by a step of which it is part of an update of its element, [as a whole](super::updates).
+    pub update: Option<Reduction>,
     /// For which iterations.
     pub domain: Arc<Domain>,
 }
@@ -324,8 +323,8 @@ impl<'b> Reader<'b> {
         Class { base, origin, sizes, subscripts, writes, update: None, domain: domain.clone() }
     }
 
-    /// The operation by which an access of this class is part of an update.
-    fn update(&mut self, op: Op, access: &interfaces::Access, class: &Class) -> Option<Binary> {
+    /// The reduction by a step of which an access of this class is part of an update.
+    fn update(&mut self, op: Op, access: &interfaces::Access, class: &Class) -> Option<Reduction> {
         let is_one = class.subscripts.as_ref().is_some_and(|all| all.iter().all(Option::is_some));
         let updates = if is_one { updates_by(self.body, op, access) } else { Vec::new() };
         let same_element = |this: &mut Self, other: Op| {

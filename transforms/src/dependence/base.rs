@@ -48,6 +48,8 @@ pub enum Base {
     Distinct(Value),
     /// Not known where from, or how far it reaches.
     Unknown(Value),
+    /// Not memory: what a loop hands on to its next iteration.
+    Carried(Op),
     /// Not memory: whether what comes next is reached. Read by what may be undefined; written, as is all else, by what touches the world.
     Exit,
     /// Anything, and the world outside.
@@ -162,11 +164,12 @@ impl<'b> Bases<'b> {
 
     /// Whether two objects may overlap.
     pub fn overlap(&self, a: Base, b: Base) -> Overlap {
-        use Base::{Allocation, Argument, Distinct, Exit, Global, Unknown, World};
+        use Base::{Allocation, Argument, Carried, Distinct, Exit, Global, Unknown, World};
         if a == b && a != World {
             return Overlap::Same;
         }
         match (a, b) {
+            (Carried(_), _) | (_, Carried(_)) => Overlap::Apart,
             (World, _) | (_, World) => Overlap::May,
             (Exit, _) | (_, Exit) => Overlap::Apart,
             (Unknown(_), _) | (_, Unknown(_)) => Overlap::May,

@@ -193,10 +193,27 @@ impl<'a> Flow<'a> {
     /// Where a read gets its values from, if these are all its [`writers`](Flow::writers), in times of a clock for all of them. `None` if a limit
     /// was reached.
     pub fn sources(&self, read: AccessId, writers: &[AccessId], clock: &Clock) -> Option<Sources> {
-        self.sources_among(read, writers, clock).ok()
+        self.sources_if(read, writers, clock, &mut |_| true)
     }
 
-    fn sources_among(&self, id: AccessId, writers: &[AccessId], clock: &Clock) -> Result<Sources, Error> {
+    /// The same; `None`, and no longer looked for, if one of those writers is found that is not `wanted`.
+    pub fn sources_if(
+        &self,
+        read: AccessId,
+        writers: &[AccessId],
+        clock: &Clock,
+        wanted: &mut dyn FnMut(AccessId) -> bool,
+    ) -> Option<Sources> {
+        self.sources_among(read, writers, clock, wanted).ok().flatten()
+    }
+
+    fn sources_among(
+        &self,
+        id: AccessId,
+        writers: &[AccessId],
+        clock: &Clock,
+        wanted: &mut dyn FnMut(AccessId) -> bool,
+    ) -> Result<Option<Sources>, Error> {
         let read = self.timeline.get(id);
         let mut rest = self.iterations(read, clock);
         let mut sources = Sources {
@@ -221,17 +238,25 @@ impl<'a> Flow<'a> {
                 let order = self.timeline.get(writer);
                 let (at, number) = (clock.order(read, order.depth()), i64::from(order.order));
                 if !last.fix(at, number).is_empty(&self.limits).is_empty() {
+                    if !wanted(writer) {
+                        return Ok(None);
+                    }
                     sources.add(writer);
                 }
             }
-            let not_before = last.then(&clock.not_before())?;
-            for writer in may {
-                let all = self.pairs(self.timeline.get(writer), read, way, clock);
-                let later = all.intersect_domain(&rest)?.subtract(&not_before, &self.limits)?;
-                if !later.is_empty(&self.limits).is_empty() {
-                    sources.exact = false;
-                    sources.relation = sources.relation.union(&later)?;
-                    sources.add(writer);
+            if !may.is_empty() {
+                let not_before = last.then(&clock.not_before())?;
+                for writer in may {
+                    let all = self.pairs(self.timeline.get(writer), read, way, clock);
+                    let later = all.intersect_domain(&rest)?.subtract(&not_before, &self.limits)?;
+                    if !later.is_empty(&self.limits).is_empty() {
+                        if !wanted(writer) {
+                            return Ok(None);
+                        }
+                        sources.exact = false;
+                        sources.relation = sources.relation.union(&later)?;
+                        sources.add(writer);
+                    }
                 }
             }
             rest = rest.subtract(&last.domain(), &self.limits)?;
@@ -245,7 +270,7 @@ impl<'a> Flow<'a> {
                 Emptiness::Unknown(limit) => return Err(limit.into()),
             }
         }
-        Ok(sources)
+        Ok(Some(sources))
     }
 
     /// Whether a write happens in each of its instances that come before the read's in this way, to the element that its subscripts name.

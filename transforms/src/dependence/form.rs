@@ -32,6 +32,7 @@ pub mod classes;
 pub mod condition;
 pub mod facts;
 pub mod range;
+mod subscript;
 
 /// Most terms a form may have.
 pub const MAX_TERMS: usize = 64;
@@ -80,7 +81,7 @@ impl Clone for Form {
 
 impl Atom {
     /// A total order that depends on the program alone: values count by their place in the body.
-    fn order(&self, other: &Atom) -> Ordering {
+    pub fn order(&self, other: &Atom) -> Ordering {
         match (self, other) {
             (Atom::Level(a), Atom::Level(b)) => a.cmp(b),
             (Atom::Param(a), Atom::Param(b)) => a.index().cmp(&b.index()),

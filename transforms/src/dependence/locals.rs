@@ -43,6 +43,11 @@ impl Locals {
         self.allocations.iter().copied().filter(|value| self.is_local_allocation(*value))
     }
 
+    /// Whether a value is an allocation that is there.
+    pub fn knows(&self, value: Value) -> bool {
+        self.escapes.contains_key(&value)
+    }
+
     /// Whether a value is an allocation that does not escape.
     pub fn is_local_allocation(&self, value: Value) -> bool {
         self.escapes.get(&value) == Some(&false)

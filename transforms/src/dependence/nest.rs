@@ -47,6 +47,8 @@ pub struct Nest {
     bases: [Vec<Base>; 3],
     /// An operation that touches the world or may not return.
     pub world: Option<Op>,
+    /// Whether a class uses a parameter.
+    pub symbolic: bool,
 }
 
 /// The loops of the tree around a place in it.
@@ -150,6 +152,7 @@ impl Nest {
     /// Adds a class that is not there yet.
     fn push(&mut self, representative: Representative, absent: Absent) {
         let base = representative.class.base;
+        self.symbolic |= representative.class.is_symbolic();
         let of_base = self.by_base.entry(base).or_default();
         if of_base.is_empty() {
             self.bases[rank(base)].push(base);
@@ -175,7 +178,7 @@ pub(super) fn rank(base: Base) -> usize {
     match base {
         Base::World | Base::Unknown(_) | Base::Distinct(_) => ANYWHERE,
         Base::Argument(_) | Base::Global(_) => NAMED,
-        Base::Allocation(_) | Base::Exit => ALLOCATED,
+        Base::Allocation(_) | Base::Carried(_) | Base::Exit => ALLOCATED,
     }
 }
 
@@ -202,6 +205,24 @@ impl Frame {
         Frame { depth: domain.levels, constraints, exact: domain.exact, variables, facts: self.facts.clone() }
     }
 
+    /// The frame where none of these forms, over no levels, is negative either.
+    pub fn knowing(&self, forms: impl IntoIterator<Item = Form>) -> Frame {
+        let mut frame = self.clone();
+        for form in forms {
+            if !frame.constraints.contains(&form) {
+                frame.constraints.push(form);
+            }
+        }
+        frame
+    }
+
+    /// Whether a form over no levels is known to be zero.
+    pub fn is_zero(&self, form: &Form) -> bool {
+        let has_no_level = form.all_atoms(&|atom| !matches!(atom, Atom::Level(_)));
+        let opposite = form.times(-1).filter(|_| has_no_level);
+        opposite.is_some_and(|opposite| [form, &opposite].iter().all(|own| self.constraints.contains(own)))
+    }
+
     /// The frame where an `if` of this one holds, or fails.
     pub fn guarded(&self, program: &Program, forest: &Forest, (of, map): (IfId, Map), holds: bool) -> Frame {
         let constraints = self.constraints.clone();
@@ -212,6 +233,13 @@ impl Frame {
 }
 
 impl Class {
+    /// Whether there is a parameter in what is known of it.
+    fn is_symbolic(&self) -> bool {
+        let is_number = |form: &Form| form.all_atoms(&|atom| matches!(atom, Atom::Level(_)));
+        let subscripts = self.subscripts.iter().flatten().flatten();
+        !subscripts.chain(&self.domain.constraints).all(is_number)
+    }
+
     /// The class with a level replaced by itself minus `delay`.
     fn delayed(&self, level: u32, delay: i64) -> Option<Class> {
         let mut class = self.clone();

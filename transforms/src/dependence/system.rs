@@ -16,6 +16,8 @@ use super::form::{Atom, Form};
 
 /// Most parameters and products that facts are followed to.
 const MAX_FOLLOWED: usize = 64;
+/// Most constraints on the way to what a system says of its parameters.
+const MAX_SHADOW: usize = 64;
 
 /// A conjunction under construction.
 #[derive(Clone, Debug)]
@@ -113,6 +115,36 @@ impl System {
             all.constrain(&relations, &Var);
         }
         all
+    }
+
+    /// The values of so many levels and of the parameters for which none of the forms is negative.
+    pub fn over<'a>(levels: u32, forms: impl IntoIterator<Item = &'a Form> + Clone) -> System {
+        let mut unknowns = Unknowns::default();
+        forms.clone().into_iter().for_each(|form| unknowns.add(form));
+        let vars = levels as usize + unknowns.listed.len();
+        let mut system = System::new(vars, Var(levels), unknowns.listed);
+        system.constrain(forms, &Var);
+        system
+    }
+
+    /// Forms over the parameters and products that `is_kept` accepts, and no levels, that are not negative wherever there is a point for which the facts
+    /// hold. `None` if there are too many, or none of these is in it.
+    pub fn shadow(&self, facts: &Facts, is_kept: &dyn Fn(&Atom) -> bool) -> Option<Vec<Form>> {
+        if !self.listed.iter().any(is_kept) {
+            return None;
+        }
+        let known = self.knowing(facts);
+        let kept = known.listed.iter().filter(|atom| is_kept(atom));
+        let kept: HashMap<Var, &Atom> = kept.map(|atom| (known.unknowns[atom], atom)).collect();
+        let rows = known.set.shadow(|var| kept.contains_key(&var), MAX_SHADOW)?;
+        let form = |row: &Affine| {
+            let constant = Form::constant(row.constant_term().to_i64()?);
+            row.terms().iter().try_fold(constant, |sum, (var, coefficient)| {
+                sum.plus(&Form::atom((*kept.get(var)?).clone()), coefficient.to_i64()?)
+            })
+        };
+        // What has no form says nothing more.
+        Some(rows.iter().filter_map(form).collect())
     }
 
     /// Adds that none of the forms is negative.

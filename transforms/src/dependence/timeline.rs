@@ -173,13 +173,12 @@ impl Timeline {
         (0..self.real as u32).map(AccessId).filter(|id| !self.gone.contains(id))
     }
 
-    /// Whether nothing flows from one access to another, nor is hidden by one: each object is touched by one access, and none of them is made here.
-    /// Objects that overlap unknown to each other may be seen by each other all the same.
-    pub fn is_settled(&self) -> bool {
-        self.accesses().all(|id| {
-            let base = self.get(id).class.base;
-            rank(base) == NAMED && self.of_base(base).nth(1).is_none()
-        })
+    /// The objects of which something may flow from one access to another, or be hidden by one: those that are touched by several, and those that are
+    /// made here. Objects that overlap unknown to each other may be seen by each other all the same.
+    pub fn unsettled(&self) -> impl Iterator<Item = Base> + '_ {
+        let base = |id: AccessId| self.get(id).class.base;
+        let is_settled = move |id| rank(base(id)) == NAMED && self.of_base(base(id)).nth(1).is_none();
+        self.accesses().filter(move |id| !is_settled(*id)).map(base)
     }
 
     /// The accesses of an object, in order, without those that were removed.

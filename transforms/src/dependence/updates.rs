@@ -1,13 +1,11 @@
 //! Updates of memory whose order does not matter: `A[i] = A[i] + e`.
 //!
-//! An access belongs to an *update* if an element is loaded, combined with something else, and stored back, by an operation on words that is
-//! associative and commutative: a sum without flags, a product, `andi`, `ori`, `xori`, a least or a greatest number. A difference is the sum of what is
-//! subtracted. Two updates by one operation may change places, of whichever elements; each has to happen as a whole, nothing else writing in between.
-//! What is loaded and what is stored are used by nothing else, so nobody sees in which order it happened.
+//! An access belongs to an *update* if an element is loaded, combined with something else, and stored back, by a step of a
+//! [reduction](Reduction): an associative and commutative operation. Two updates by one reduction may change places, of whichever elements; each has to
+//! happen as a whole, nothing else writing in between. What is loaded and what is stored are used by nothing else, so nobody sees in which order it happened.
+//! Whoever changes the order has to drop the [flags](reduction) that need not hold there.
 //!
 //! That is freedom of order, not of doing two at a time: inside of what may run iterations together, or in a way nobody knows, there are no updates.
-//!
-//! Flags would have to go where the order changes; floats are not associative. Neither is an update here.
 //!
 //! **Cost.** At most [`MAX_BETWEEN`] operations are looked at for each access.
 
@@ -15,7 +13,9 @@ use loomir_dialects::interfaces::{Access, Conditional, LoopLike, MemoryAccess};
 use loomir_ir::{Body, Op, Value};
 
 use super::surroundings::is_harmless;
-use crate::simplify::operation::{Binary, Operation, has_flags};
+pub use reduction::Reduction;
+
+pub mod reduction;
 
 /// Most operations between the load and the store of an update.
 pub const MAX_BETWEEN: usize = 64;
@@ -23,8 +23,10 @@ pub const MAX_BETWEEN: usize = 64;
 /// An update, if the load and the store are of one element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Update {
-    /// By which operation.
-    pub by: Binary,
+    /// Of which reduction it is a step,
+    pub by: Reduction,
+    /// and by which operation.
+    pub step: Op,
     /// What reads the element.
     pub load: Op,
     /// What writes it.
@@ -46,7 +48,7 @@ pub(super) fn updates_by(body: &Body, op: Op, access: &Access) -> Vec<Update> {
         None => None,
     };
     let Some(combined) = combined else { return Vec::new() };
-    let Some((by, operands)) = operation(body, combined).filter(|_| is_in_order(body, combined)) else {
+    let Some((by, operands)) = Reduction::of(body, combined).filter(|_| is_in_order(body, combined)) else {
         return Vec::new();
     };
     let result = body.result(combined, 0);
@@ -56,7 +58,7 @@ pub(super) fn updates_by(body: &Body, op: Op, access: &Access) -> Vec<Update> {
     let loads = operands.map(|value| body.defining_op(value?).filter(|op| is_load(body, *op)));
     let pairs = [(loads[0], loads[1]), (loads[1], loads[0])];
     let updates = pairs.into_iter().filter_map(|(load, other)| {
-        let update = Update { by, load: load?, store, other };
+        let update = Update { by, step: combined, load: load?, store, other };
         let is_one = op == update.load || op == store;
         (is_one && is_whole(body, &update)).then_some(update)
     });
@@ -72,19 +74,6 @@ fn is_in_order(body: &Body, op: Op) -> bool {
             info.interface::<dyn LoopLike>().is_some() || info.interface::<dyn Conditional>().is_some();
         is_known || body.parent_op(op).is_none()
     })
-}
-
-/// What an associative and commutative operation combines: either operand may be the old number, where there is one.
-fn operation(body: &Body, op: Op) -> Option<(Binary, [Option<Value>; 2])> {
-    use Binary::{Add, And, MaxS, MaxU, MinS, MinU, Mul, Or, Sub, Xor};
-    let Operation::Binary(binary) = Operation::of(body, op)? else { return None };
-    let [a, b] = [0, 1].map(|i| Some(body.operand(op, i)));
-    match binary {
-        _ if has_flags(body, op) => None,
-        Sub => Some((Add, [a, None])),
-        Add | Mul | And | Or | Xor | MinS | MinU | MaxS | MaxU => Some((binary, [a, b])),
-        _ => None,
-    }
 }
 
 /// Whether the load and the store stand in one block, the load before, nothing between them writes, and nothing else uses what is loaded.

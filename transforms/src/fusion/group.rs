@@ -19,6 +19,7 @@ use loomir_ir::{Body, Op, Type, Value};
 
 use super::line::Footprint;
 use super::remarks::Missed;
+use crate::assumption::Assumption;
 use crate::cost::Work;
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::{Frame, Nest, absolute, relative};
@@ -62,8 +63,8 @@ pub(super) struct Group {
     pub(super) footprint: Footprint,
     /// The loops as they were.
     pub(super) originals: Vec<Green>,
-    /// Pairs of arguments taken not to overlap.
-    pub(super) assumed: Vec<(Value, Value)>,
+    /// What was assumed of them.
+    pub(super) assumed: Vec<Assumption>,
     /// The step of all of them.
     scale: i64,
     /// The times all members have: from here on,
@@ -74,8 +75,10 @@ pub(super) struct Group {
     zero: i64,
     /// Whether all members have the same times, which are those of the first.
     whole: bool,
-    /// Whether a member carries values from one iteration to the next, and is run whole for that.
+    /// Whether a member carries values from one iteration to the next, and is run in order for that.
     carries: bool,
+    /// Whether each member may be run in parts: nothing is carried, or there is what its parts are known by.
+    may_be_cut: bool,
     /// Whether the iterations of each, and of all together, may run in any order; they are run whole for that.
     pub(super) parallel: bool,
     /// By how many iterations members run later, at most, than they would have to if none ran blocks later.
@@ -146,7 +149,8 @@ impl Group {
         let Node::Loop { header, body } = forest.get(item) else { return None };
         let header = forest.header(header);
         let ([origin], true) = (&header.origins[..], forest.runs_whole(program, header)) else { return None };
-        let (op, space) = (program.loop_info(origin.of).op, &program.loop_info(origin.of).space);
+        let info = program.loop_info(origin.of);
+        let (op, space) = (info.op, &info.space);
         let extents = if space.is_counted() { space.extents() } else { None };
         let end = match extents.as_deref() {
             Some([extent]) => here(origin, extent, frame.depth),
@@ -178,7 +182,8 @@ impl Group {
             ends: end.into_iter().collect(),
             zero: lower_number,
             whole: true,
-            carries: program.loop_info(origin.of).carried > 0,
+            carries: info.carried > 0,
+            may_be_cut: info.carried == 0 || info.anchor.is_some(),
             parallel: header.parallel,
             blocks: 0,
             depth: frame.depth,
@@ -205,6 +210,11 @@ impl Group {
     ) -> Option<Group> {
         let group = Group::of(ir, program, forest, item, frame)?;
         Some(Group { originals: self.originals.clone(), ..group })
+    }
+
+    /// Whether there is little in it, so that it may be copied.
+    pub(super) fn is_small(&self) -> bool {
+        self.members.iter().map(|member| member.size).sum::<usize>() <= MAX_COPIED
     }
 
     /// The body of the last of the loops.
@@ -269,8 +279,8 @@ impl Group {
         let may_be_delayed = !self.ends.is_empty()
             && !second.ends.is_empty()
             && x.space.step == y.space.step
-            && !self.carries
-            && !second.carries
+            && self.may_be_cut
+            && second.may_be_cut
             && !self.parallel
             && !second.parallel;
         if self.whole && x.space.bounds == y.space.bounds && x.parent == y.parent && a.map == b.map {
@@ -280,15 +290,11 @@ impl Group {
         if step != other {
             return Err(Missed::Steps(step, other));
         }
-        let extents = |origin: &Origin| -> Option<Vec<Form>> {
-            let space = &program.loop_info(origin.of).space;
-            let all = if space.is_counted() { space.extents()? } else { return None };
-            all.iter().map(|form| here(origin, form, frame.depth)).collect()
-        };
-        let (Some(own), Some(others)) = (extents(a), extents(b)) else {
+        let (Some(own), Some(others)) = (extents(a, program, frame), extents(b, program, frame)) else {
             return Err(Missed::TripCounts(None, None));
         };
-        let same = self.whole && own == others;
+        let are_equal = own == others || gap(&own, &others).is_some_and(|gap| frame.is_zero(&gap));
+        let same = self.whole && are_equal;
         if !same && !may_be_delayed {
             return Err(Missed::TripCounts(constant_trips(&own, step), constant_trips(&others, step)));
         }
@@ -302,6 +308,14 @@ impl Group {
         let lowers = second.members[0].lower.as_ref().zip(self.members[self.place_of_lead()].lower.as_ref());
         let offset = lowers.and_then(|(b, a)| b.minus(a)?.as_constant());
         offset.map(|_| Fit { same, may_be_delayed }).ok_or(Missed::UnknownOffset)
+    }
+
+    /// How many iterations times the step this one has, and how many more than `second`, where that depends on two values.
+    pub(super) fn gap(&self, second: &Group, program: &Program, frame: &Frame) -> Option<(Form, Form)> {
+        let own = extents(self.lead(), program, frame).filter(|_| self.whole)?;
+        let others = extents(second.lead(), program, frame)?;
+        let gap = gap(&own, &others).filter(|gap| gap.terms().len() > 1)?;
+        Some((own.into_iter().next()?, gap))
     }
 
     /// The group of one loop, run backwards. `None` if it has to run in order, or how often it runs is not one form. It may be fused only with loops
@@ -450,6 +464,7 @@ impl Group {
         (self.start, self.ends, self.zero) = (joined.start, joined.ends, joined.zero);
         self.whole = joined.whole;
         self.carries |= second.carries;
+        self.may_be_cut &= second.may_be_cut;
     }
 
     /// The loops the group is.
@@ -523,6 +538,19 @@ impl Group {
         let all = |forms: Vec<Form>| forms.iter().map(inside).collect();
         Span::range(self.scale, all(lower), all(upper))
     }
+}
+
+/// The upper bounds of a loop of the program less its lower one, if all are known.
+fn extents(origin: &Origin, program: &Program, frame: &Frame) -> Option<Vec<Form>> {
+    let space = &program.loop_info(origin.of).space;
+    let all = if space.is_counted() { space.extents()? } else { return None };
+    all.iter().map(|form| here(origin, form, frame.depth)).collect()
+}
+
+/// By how much two loops of one extent each differ.
+fn gap(own: &[Form], others: &[Form]) -> Option<Form> {
+    let ([own], [other]) = (own, others) else { return None };
+    own.minus(other)
 }
 
 /// A form over the levels of a loop of the program as one over the levels of the tree.

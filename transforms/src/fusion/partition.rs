@@ -13,7 +13,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use loomir_ir::{Diagnostic, Op, Value};
+use loomir_ir::{Diagnostic, Op};
 
 use super::group::Group;
 use super::line::{self, Entry, Footprint};
@@ -21,6 +21,7 @@ use super::remarks::{self, Missed};
 use super::reshape::Reshaped;
 use super::search::Search;
 use super::{ENTRIES_PASSED, Fusion, Plan, Profitability};
+use crate::assumption::{self, Assumption};
 use crate::cost::{Saving, Work};
 use crate::dependence::nest::Frame;
 use crate::tree::{Green, If, Item};
@@ -80,8 +81,8 @@ struct Said {
 enum Outcome {
     Fused,
     Refused,
-    /// A conditional became one with another; arguments were assumed not to overlap for that.
-    Merged(Vec<(Value, Value)>),
+    /// A conditional became one with another, with what was assumed for that.
+    Merged(Vec<Assumption>),
     Note,
 }
 
@@ -119,7 +120,7 @@ pub(super) struct Left {
 pub(super) struct Partner {
     pub at: usize,
     pub hoisted: Vec<bool>,
-    assumed: Vec<(Value, Value)>,
+    assumed: Vec<Assumption>,
 }
 
 impl Fusion<'_> {
@@ -132,7 +133,7 @@ impl Fusion<'_> {
             match outcome {
                 Outcome::Fused => self.report.fused += 1,
                 Outcome::Refused => self.report.refused += 1,
-                Outcome::Merged(assumed) => self.report.assumed_apart.extend(assumed),
+                Outcome::Merged(assumed) => assumption::add(&mut self.report.assumed, assumed),
                 Outcome::Note => {}
             }
         }
@@ -244,7 +245,10 @@ impl Fusion<'_> {
         second: &Group,
         frame: &Frame,
     ) -> Result<Attempt, Missed> {
-        let mut plan = self.plan_reshaped(first, between, second, frame)?;
+        let mut plan = match self.plan_reshaped(first, between, second, frame) {
+            Err(missed) => self.plan_assuming(first, between, second, frame, missed)?,
+            Ok(plan) => plan,
+        };
         let Reshaped { first: other, second: others, before, behind, .. } = &mut plan.reshaped;
         for group in [other, others, before, behind].into_iter().flatten() {
             group.work = self.work(group.item, frame);
@@ -254,7 +258,12 @@ impl Fusion<'_> {
         let mut attempt = Attempt { saving: Saving::default(), work: None, plan };
         let Some((own, others)) = own.zip(others) else { return Ok(attempt) };
         let machine = self.options.cost.machine();
-        let (mut saving, lanes) = Saving::of(&own, &others, attempt.plan.joined.delay(), machine);
+        let (delay, more) = (attempt.plan.joined.delay(), &attempt.plan.assumed);
+        let more = more.iter().filter(|assumption| !first.assumed.contains(assumption));
+        let (mut saving, lanes) = match more.map(Assumption::comparisons).sum() {
+            0 => Saving::of(&own, &others, delay, machine),
+            all => Saving::tested(all, first.assumed.is_empty(), (&own, &others), delay, machine),
+        };
         let Reshaped { before, behind, .. } = &attempt.plan.reshaped;
         let left = [before, behind].into_iter().flatten().filter_map(|group| group.work.as_deref());
         let was = [first, second].into_iter().filter_map(|group| group.work.as_deref());
@@ -268,15 +277,11 @@ impl Fusion<'_> {
 
     /// Does that.
     pub(super) fn join(&mut self, first: &mut Group, second: &Group, attempt: Attempt) -> Left {
-        let Attempt { plan: Plan { assumed_apart, joined, hoisted, reshaped, .. }, work, .. } = attempt;
+        let Attempt { plan: Plan { assumed, joined, hoisted, reshaped, .. }, work, .. } = attempt;
         if let Some(reshaped) = reshaped.first {
             *first = *reshaped;
         }
-        for pair in assumed_apart {
-            if !first.assumed.contains(&pair) {
-                first.assumed.push(pair);
-            }
-        }
+        assumption::add(&mut first.assumed, assumed);
         if let (Some(own), Some((others, lanes))) = (&mut first.work, work) {
             Rc::make_mut(own).merge(&others, joined.delay(), lanes);
         }
@@ -312,8 +317,7 @@ impl Fusion<'_> {
                 }
                 (Ok(_), Guide::Given(_)) if wanted.is_none() => Missed::OthersSaveMore,
                 (Ok(attempt), _) => {
-                    let Plan { way, joined, reshaped, .. } = &attempt.plan;
-                    let remark = remarks::fused(self.body, ops.0, ops.1, way, joined.whole, reshaped.change);
+                    let remark = remarks::fused(self.body, ops.0, ops.1, &attempt.plan);
                     line.said.push(Said { item, remark, outcome: Outcome::Fused });
                     line.saved += attempt.saving.cycles;
                     line.has_losses |= !attempt.saving.losses.is_empty();

@@ -7,8 +7,9 @@ use loomir_dialects::interfaces::ParallelLike;
 use loomir_dialects::scf;
 use loomir_ir::{Block, Body, Diagnostic, Op};
 
-use super::Way;
 use super::reshape::{Change, Which};
+use super::{Plan, Way};
+use crate::assumption::Assumption;
 use crate::cost::{Loss, Saving};
 use crate::legality::{Verdict, Witness};
 use crate::remark::function;
@@ -38,6 +39,8 @@ pub(super) enum Missed {
     CannotBeCut,
     /// So many pairs of arguments would have to be tested.
     TooManyTests(usize),
+    /// So many things would have to be tested, of which not all are about pairs of arguments.
+    TooManyAssumptions(usize),
     /// A dependence is turned around, or may be.
     Dependences(Verdict),
     /// It would cost more than it saves.
@@ -67,17 +70,11 @@ impl Missed {
     }
 }
 
-/// The remark for a pair that was fused: `whole` if they run the same iterations. Called before the bodies are moved.
-pub(super) fn fused(
-    body: &Body,
-    first: Op,
-    second: Op,
-    way: &Way,
-    whole: bool,
-    change: Option<Change>,
-) -> Diagnostic {
+/// The remark for a pair that was fused. Called before the bodies are moved.
+pub(super) fn fused(body: &Body, first: Op, second: Op, plan: &Plan) -> Diagnostic {
+    let Plan { way, joined, reshaped, assumed, .. } = plan;
     let name = |which| if which == Which::First { "first" } else { "second" };
-    let (reshaped, rest) = match change {
+    let (reshaped, rest) = match reshaped.change {
         None => (String::new(), None),
         Some(Change::Backwards) => (", the first run backwards".to_owned(), None),
         Some(Change::Interchanged(which)) => {
@@ -86,7 +83,7 @@ pub(super) fn fused(
         Some(Change::Distributed(which, rest)) => (format!(", a part of the {}", name(which)), Some(rest)),
     };
     let later = match way {
-        Way::AsItIs if whole => String::new(),
+        Way::AsItIs if joined.whole => String::new(),
         Way::AsItIs => " in the iterations both have".to_owned(),
         Way::Later { least: 1, block: 0 } => ", the second one iteration later".to_owned(),
         Way::Later { least, block } => format!(", the second {} iterations later", least + block),
@@ -95,10 +92,14 @@ pub(super) fn fused(
     let remark =
         Diagnostic::remark(body.loc(second), format!("{}Loops fused{reshaped}{later}", function(body)))
             .note(body.loc(first), "with this loop");
-    match rest {
+    let remark = match rest {
         Some(op) => remark.note(body.loc(op), "what stays a loop of its own begins here"),
         None => remark,
-    }
+    };
+    let numbers = assumed.iter().filter(|assumption| !matches!(assumption, Assumption::Apart(..)));
+    numbers.fold(remark, |remark, assumption| {
+        remark.note(body.loc(second), format!("assumes {}", assumption.text(body)))
+    })
 }
 
 /// The remark for a conditional that became one with another of the same condition.
@@ -190,9 +191,17 @@ fn not_beneficial(saving: &Saving) -> String {
         Some(Loss::Registers { live, registers }) => {
             format!("{live} values would be live across the body, of which {registers} are in registers")
         }
+        None if saving.comparisons > 0 => {
+            format!("{} of numbers would be made before it", counted(saving.comparisons, "comparison"))
+        }
         None => "nothing is saved".into(),
     };
     format!("It would take {} more: {why}", cycles(-saving.cycles))
+}
+
+/// A number of things.
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn cycles(count: f64) -> String {
@@ -242,6 +251,9 @@ pub(super) fn missed(body: &Body, first: Op, second: Op, why: &Missed) -> Diagno
         ),
         Missed::TooManyTests(pairs) => {
             ("InvalidDependencies", format!("{pairs} pairs of arguments would have to be tested for overlap"))
+        }
+        Missed::TooManyAssumptions(all) => {
+            ("InvalidDependencies", format!("{} would have to be tested", counted(*all, "assumption")))
         }
         Missed::Dependences(_) => ("InvalidDependencies", "Dependencies prevent fusion".to_owned()),
         Missed::NotBeneficial(saving) => ("FusionNotBeneficial", not_beneficial(saving)),

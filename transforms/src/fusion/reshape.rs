@@ -14,20 +14,18 @@
 //! share memory.
 
 use hashbrown::HashSet;
-use loomir_ir::{Body, Op, Value};
+use loomir_ir::{Body, Op};
 
 use super::group::Group;
 use super::line::Entry;
 use super::remarks::Missed;
 use super::{Fusion, Plan, Way};
+use crate::assumption::Assumption;
 use crate::dependence::base::AliasMode;
 use crate::dependence::nest::Frame;
 use crate::distribution::pieces::Pieces;
 use crate::legality::{Checker, Verdict};
 use crate::tree::{Forest, Green, HeaderId, LoopId, Node};
-
-/// Pairs of arguments.
-type Pairs = Vec<(Value, Value)>;
 
 /// How many levels a loop may be moved outwards.
 const LEVELS_MOVED: usize = 2;
@@ -125,8 +123,8 @@ impl Fusion<'_> {
                 let strides = pair.0.strides(innermost[0]) + pair.1.strides(innermost[1]);
                 let is_better = levels > most
                     || levels == most && best.as_ref().is_some_and(|(others, _)| strides < *others);
-                plan.assumed_apart.extend(assumed);
-                if !is_better || self.too_many_tests(first, &plan.assumed_apart).is_some() {
+                plan.assumed.extend(assumed);
+                if !is_better || self.too_many_tests(first, &plan.assumed).is_some() {
                     continue;
                 }
                 let other = Some(Box::new(other));
@@ -143,7 +141,12 @@ impl Fusion<'_> {
     }
 
     /// A group of one with another loop of its nest outermost, and the arguments that are taken not to overlap for that.
-    fn with_outermost(&mut self, group: &Group, inwards: usize, frame: &Frame) -> Option<(Group, Pairs)> {
+    fn with_outermost(
+        &mut self,
+        group: &Group,
+        inwards: usize,
+        frame: &Frame,
+    ) -> Option<(Group, Vec<Assumption>)> {
         let (item, of) = group.untouched(self.program, self.forest)?;
         let raised = self.program.loop_info(of).green;
         let judged = self.forest.outermost(self.program, raised, inwards)?;
@@ -153,11 +156,11 @@ impl Fusion<'_> {
     }
 
     /// The arguments that are taken not to overlap if `items` run instead of a loop of the program; `None` if they may not.
-    fn is_legal(&self, of: LoopId, items: &[Green], alias: AliasMode) -> Option<Pairs> {
+    fn is_legal(&self, of: LoopId, items: &[Green], alias: AliasMode) -> Option<Vec<Assumption>> {
         let checker = Checker::new(self.body, self.program, alias, self.options.limits);
         let checker = checker.told_by(&*self.options.analyses.dependence);
         match checker.check_loop(self.forest, of, items, &HashSet::new()) {
-            Verdict::Legal { assumed_apart } => Some(assumed_apart),
+            Verdict::Legal { assumed } => Some(assumed),
             _ => None,
         }
     }
@@ -191,12 +194,12 @@ impl Fusion<'_> {
         if !first.fit(second, self.program, frame).is_ok_and(|fit| fit.same) || first.parallel {
             return None;
         }
-        let Verdict::Legal { assumed_apart } = self.merged(first, first, 0, frame) else { return None };
+        let Verdict::Legal { assumed } = self.merged(first, first, 0, frame) else { return None };
         let mirrored = first.backwards(self.program, self.forest, self.body, frame)?;
         // The other gives the form of the loop then.
         let plan = self.plan(&mirrored, between, second, frame).ok();
         let mut plan = plan.filter(|plan| matches!(plan.way, Way::AsItIs))?;
-        plan.assumed_apart.extend(assumed_apart);
+        plan.assumed.extend(assumed);
         plan.reshaped.first = Some(Box::new(mirrored));
         plan.reshaped.change = Some(Change::Backwards);
         Some(plan)
@@ -228,7 +231,7 @@ impl Fusion<'_> {
                     }
                     match self.plan(pair.0, between, pair.1, frame) {
                         Ok(mut plan) => {
-                            plan.assumed_apart.extend(assumed);
+                            plan.assumed.extend(assumed);
                             let (part, rest) = (Some(Box::new(part)), Some(Box::new(rest)));
                             plan.reshaped = match which {
                                 Which::First => Reshaped { first: part, before: rest, ..Reshaped::default() },
@@ -278,7 +281,7 @@ impl Fusion<'_> {
         at: usize,
         takes_head: bool,
         frame: &Frame,
-    ) -> Option<(Group, Group, Pairs)> {
+    ) -> Option<(Group, Group, Vec<Assumption>)> {
         let forest = &mut *self.forest;
         let mut in_two = |(header, pieces): &(HeaderId, Pieces)| {
             let (head, tail) = (0..at, at..pieces.len());

@@ -3,18 +3,20 @@
 //! Where the tree and the program have the same loops around everything that differs, those loops keep the order of their iterations, so
 //! what differs is judged within one iteration of them. Items of a sequence that both have are judged only against those they have changed places with.
 
+use std::rc::Rc;
+
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::{Body, Op};
 use loomir_polyhedra::Limits;
 
-use super::placed::{Arm, Placed, Purpose, leaves};
-use super::{Instance, Means, Verdict, Witness, coverage, order, scope};
+use super::placed::{Placed, Purpose, leaves};
+use super::{Instance, Means, Verdict, Witness, coverage, order, reordered, scope};
 use crate::analyses::Dependence;
 use crate::analyses::dependence::Polyhedral;
 use crate::dependence::base::{AliasMode, Base, Bases};
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::Frame;
-use crate::tree::{Forest, Green, LoopId, Node, Program, StatementId};
+use crate::tree::{Arm, Forest, Green, LoopId, Node, Program, Reordered, StatementId};
 
 /// Judges trees of one program.
 ///
@@ -64,7 +66,7 @@ pub(super) struct Part<'a> {
     /// Set if a loop is judged by itself.
     pub(super) alone: Option<Alone<'a>>,
     /// For each item the place it had in the program, if it is there as it was.
-    places: Vec<Option<usize>>,
+    places: Rc<[Option<usize>]>,
 }
 
 /// Two sequences that stand in the same loops: one of the program, one of the tree.
@@ -102,12 +104,36 @@ impl<'a> Checker<'a> {
         Checker { dependence, ..self }
     }
 
-    /// Whether `tree`, a sequence, may run instead of the program. Pairs of arguments that it assumes apart and does not test itself are in the
+    /// Whether `tree`, a sequence, may run instead of the program. What it assumes and does not test itself is in the
     /// answer.
     pub fn check(&self, forest: &Forest, tree: Green) -> Verdict {
         if tree == self.program.root {
             return Verdict::legal();
         }
+        self.judge(forest, &self.changed(forest, tree))
+    }
+
+    /// The updates that `tree`, a legal one, may run in another order than the program, of those for which that makes a difference: their results are promised
+    /// something.
+    pub fn reordered(&self, forest: &Forest, tree: Green) -> Reordered {
+        let flagged = reordered::flagged(self.body, self.program);
+        if tree == self.program.root || flagged.is_empty() {
+            return Reordered::default();
+        }
+        let difference = self.changed(forest, tree);
+        let depth = difference.frame.depth;
+        let of_arm = |arm| {
+            let items = difference.changed();
+            match leaves(self.body, self.program, forest, items, depth, arm, Purpose::Order) {
+                Ok(leaves) => reordered::steps(&self.part(forest, &difference, arm), &leaves, &flagged),
+                Err(_) => flagged.clone(),
+            }
+        };
+        Reordered { arms: [of_arm(Arm::Fast), of_arm(Arm::Fallback)] }
+    }
+
+    /// What the program and a tree do not have in common.
+    fn changed(&self, forest: &Forest, tree: Green) -> Difference<'a> {
         let outermost = self.difference(forest, tree, 0);
         let innermost = self.difference(forest, tree, u32::MAX);
         // What an edit inside of loops moved to other iterations of those is judged from the outside.
@@ -130,8 +156,7 @@ impl<'a> Checker<'a> {
                 })
             })
         };
-        let difference = if stays(&innermost) { innermost } else { outermost };
-        self.judge(forest, &difference)
+        if stays(&innermost) { innermost } else { outermost }
     }
 
     /// Whether `items` may stand where the program has the loop `of`, all else being as it was. What is around the loop is not looked at, so that this
@@ -209,7 +234,15 @@ impl<'a> Checker<'a> {
 
     /// The tree with one arm of each versioned node taken.
     fn arm(&self, forest: &Forest, difference: &Difference<'_>, leaves: &[Placed], arm: Arm) -> Verdict {
-        let part = Part {
+        let part = self.part(forest, difference, arm);
+        let verdict = scope::check(&part, difference.inside, &difference.new, arm);
+        let verdict = verdict.or(self.covered(&part, difference, arm));
+        if verdict.is_legal() { verdict.or(order::check(&part, leaves)) } else { verdict }
+    }
+
+    /// What is judged of a tree with one arm of each versioned node taken.
+    fn part<'p>(&'p self, forest: &'p Forest, difference: &'p Difference<'p>, arm: Arm) -> Part<'p> {
+        Part {
             body: self.body,
             program: self.program,
             forest,
@@ -217,14 +250,12 @@ impl<'a> Checker<'a> {
                 bases: if arm == Arm::Fast { &self.bases } else { &self.sure },
                 dependence: self.dependence,
                 limits: &self.limits,
+                tested_before: None,
             },
             frame: &difference.frame,
             alone: difference.alone,
             places: difference.places(),
-        };
-        let verdict = scope::check(&part, difference.inside, &difference.new, arm);
-        let verdict = verdict.or(self.covered(&part, difference, arm));
-        if verdict.is_legal() { verdict.or(order::check(&part, leaves)) } else { verdict }
+        }
     }
 
     /// Whether each instance runs once. What is computed inside is a parameter only where nothing else will do: what would go wrong for some number
@@ -282,7 +313,7 @@ impl Difference<'_> {
     }
 
     /// For each changed item its place among those replaced, if it is one of those and there once.
-    fn places(&self) -> Vec<Option<usize>> {
+    fn places(&self) -> Rc<[Option<usize>]> {
         let mut places: HashMap<Green, Option<usize>> = HashMap::new();
         for (place, item) in self.replaced().iter().enumerate() {
             places.entry(*item).and_modify(|known| *known = None).or_insert(Some(place));
@@ -294,7 +325,15 @@ impl Difference<'_> {
     }
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
+    /// The part where what `frame` says holds.
+    pub(super) fn within<'b>(&self, frame: &'b Frame) -> Part<'b>
+    where
+        'a: 'b,
+    {
+        Part { frame, places: self.places.clone(), ..*self }
+    }
+
     /// Whether the order of two leaves may differ from what it was.
     pub(super) fn is_moved(&self, a: &Placed, b: &Placed) -> bool {
         match (self.places[a.item as usize], self.places[b.item as usize]) {

@@ -2,7 +2,7 @@
 //!
 //! The instances of a statement are the iterations of the loops that were around it; a leaf runs the image of its own iterations under its map.
 //! The images must be disjoint and make up the whole. What may be executed again, or not at all, without anyone seeing it (a pure
-//! operation) is left out: its values are looked for where they are used.
+//! operation) is left out: its values are looked for where they are used. But it is not if it [stands for a loop](super::carried) that carries values.
 //!
 //! **Cost.** Nothing for a leaf inside loops that run what they ran, in any order; else a few conjunctions a leaf and pair of leaves.
 
@@ -12,7 +12,8 @@ use loomir_polyhedra::{Emptiness, Set, Space, Tuple, Var};
 
 use super::check::Part;
 use super::placed::{Placed, Unsaid};
-use super::{Instance, Verdict, Witness};
+use super::{Instance, Verdict, Witness, carried};
+use crate::assumption::Assumption;
 use crate::dependence::form::Form;
 use crate::dependence::system::{Pair, Side, System, Unknowns};
 use crate::tree::StatementId;
@@ -29,13 +30,30 @@ pub(super) fn check(part: &Part<'_>, statements: &[Placed], leaves: &[Placed]) -
             None => added.push(leaf),
         }
     }
-    let is_pure = |id: StatementId| part.program.statement(id).is_pure(part.body);
+    let only_computes = |id: StatementId| part.program.statement(id).is_pure(part.body);
+    let is_free = |id: StatementId| only_computes(id) && carried::anchored(part.program, id).is_none();
     // What is not of this part runs elsewhere already.
-    for leaf in added.into_iter().filter(|leaf| !is_pure(leaf.statement)) {
+    for leaf in added.into_iter().filter(|leaf| !only_computes(leaf.statement)) {
         verdict = verdict.or(nothing_added(part, leaf, &[Form::constant(-1)], true, Witness::Repeated));
     }
-    for whole in statements.iter().filter(|whole| !is_pure(whole.statement)) {
-        verdict = verdict.or(statement(part, whole, &of_statement[&whole.statement]));
+    for whole in statements.iter().filter(|whole| !is_free(whole.statement)) {
+        let leaves = &of_statement[&whole.statement];
+        // In a version it runs where what is tested for that holds.
+        let version = leaves.first().and_then(|leaf| leaf.version);
+        let tested = version.filter(|_| leaves.iter().all(|leaf| leaf.version == version));
+        let tested = tested.map_or(&[][..], |(_, id)| part.forest.assumptions(id));
+        let tested: Vec<Form> = tested.iter().flat_map(Assumption::facts).collect();
+        let own = match &tested[..] {
+            [] => statement(part, whole, leaves),
+            _ => statement(&part.within(&part.frame.knowing(tested)), whole, leaves),
+        };
+        verdict = verdict.or(match carried::anchored(part.program, whole.statement) {
+            // By itself it may run as often as it likes.
+            Some(info) if only_computes(whole.statement) && !own.is_legal() => {
+                Verdict::MayBeIllegal(Witness::Carried(info.op))
+            }
+            _ => own,
+        });
         if matches!(verdict, Verdict::Illegal(_)) {
             break;
         }

@@ -8,14 +8,16 @@ use crate::dependence::form::Form;
 use crate::dependence::system::Side;
 
 /// What two accesses have in common: pairs of subscripts that are equal where they meet, and whether that is all there is to say.
-pub(super) struct Meeting<'c> {
-    pub(super) pairs: Vec<(&'c Form, &'c Form)>,
-    pub(super) exact: bool,
+pub struct Meeting<'c> {
+    /// Subscripts of the first and of the second that are equal.
+    pub pairs: Vec<(&'c Form, &'c Form)>,
+    /// Whether where they are equal both touch one location.
+    pub exact: bool,
 }
 
 impl<'c> Meeting<'c> {
     /// Where two accesses of objects that overlap so meet.
-    pub(super) fn of(s: &'c Class, t: &'c Class, overlap: Overlap) -> Meeting<'c> {
+    pub fn of(s: &'c Class, t: &'c Class, overlap: Overlap) -> Meeting<'c> {
         let same_elements = overlap == Overlap::Same && s.counts_like(t);
         let subscripts = match (&s.subscripts, &t.subscripts) {
             (Some(x), Some(y)) if same_elements && x.len() == y.len() => Some((x, y)),

@@ -4,11 +4,11 @@
 //! that touch one location and have s > t + delay would run in the wrong order; there must be none. That every instance still runs once
 //! is for the edit to ensure: it merges whole iterations, or splits a loop's into parts that make up the whole.
 
-use loomir_ir::Value;
-
+use super::avoid::avoiding;
 use super::meeting::Meeting;
 use super::{Cause, Instance, Means, Verdict, Witness};
 use crate::analyses::{Answer, Order, Question, Relation};
+use crate::assumption::{self, Assumption};
 use crate::dependence::base::{Base, Overlap};
 use crate::dependence::form::Form;
 use crate::dependence::nest::{Frame, Nest, Representative};
@@ -18,7 +18,7 @@ use crate::dependence::system::Side;
 /// of equal number of the first, and behind them. Linear in the pairs of access classes on overlapping objects; if all is well, in those of
 /// [what stands for many](Nest::hulls).
 pub fn merged(first: &Nest, second: &Nest, delay: i64, frame: &Frame, means: &Means<'_>) -> Verdict {
-    let mut assumed: Vec<(Value, Value)> = Vec::new();
+    let mut assumed: Vec<Assumption> = Vec::new();
     let mut verdict = Verdict::legal();
     for base in second.bases() {
         for other in means.near(first, base) {
@@ -43,7 +43,7 @@ pub fn merged(first: &Nest, second: &Nest, delay: i64, frame: &Frame, means: &Me
             }
         }
     }
-    verdict.or(Verdict::Legal { assumed_apart: assumed })
+    verdict.or(Verdict::Legal { assumed })
 }
 
 /// Whether what stands for many classes says that all pairs of classes of two objects keep their order.
@@ -63,15 +63,16 @@ fn hulls_are_kept(
     let of_first: Vec<&Representative> = own.map_or_else(|| first.of_base(other).collect(), Vec::from_iter);
     let of_second: Vec<&Representative> =
         others.map_or_else(|| second.of_base(base).collect(), Vec::from_iter);
+    let sure = Means { tested_before: None, ..*means };
     let is_kept = |(a, b): (&Representative, &Representative)| {
-        !means.may_conflict(&a.class, &b.class) || order_kept(a, b, delay, overlap, frame, means).is_legal()
+        !means.may_conflict(&a.class, &b.class) || order_kept(a, b, delay, overlap, frame, &sure).is_legal()
     };
     of_first.iter().all(|a| of_second.iter().all(|b| is_kept((a, b))))
 }
 
-/// Whether two trees touch nothing in common that one of them writes, so that they may change places. Pairs of arguments
-/// that are taken not to overlap for that are added to `assumed`.
-pub fn independent(a: &Nest, b: &Nest, means: &Means<'_>, assumed: &mut Vec<(Value, Value)>) -> bool {
+/// Whether two trees touch nothing in common that one of them writes, so that they may change places. What is assumed for that
+/// is added to `assumed`.
+pub fn independent(a: &Nest, b: &Nest, means: &Means<'_>, assumed: &mut Vec<Assumption>) -> bool {
     b.bases().all(|base| {
         means.near(a, base).all(|other| {
             let conflict =
@@ -88,13 +89,10 @@ pub fn independent(a: &Nest, b: &Nest, means: &Means<'_>, assumed: &mut Vec<(Val
     })
 }
 
-/// Adds the pair of arguments that two objects are.
-pub(super) fn assume_apart(assumed: &mut Vec<(Value, Value)>, a: Base, b: Base) {
+/// Adds that the arguments that two objects are do not overlap.
+pub(super) fn assume_apart(assumed: &mut Vec<Assumption>, a: Base, b: Base) {
     if let (Base::Argument(x), Base::Argument(y)) = (a, b) {
-        let pair = if x.index() <= y.index() { (x, y) } else { (y, x) };
-        if !assumed.contains(&pair) {
-            assumed.push(pair);
-        }
+        assumption::add(assumed, [Assumption::apart(x, y)]);
     }
 }
 
@@ -113,7 +111,7 @@ fn order_kept(
         return Verdict::Unknown { accesses: (a.op, b.op) };
     };
     let meeting = Meeting::of(s, t, overlap);
-    let answer = means.dependence.meet(&Question {
+    let question = Question {
         first: s,
         second: t,
         frame,
@@ -121,7 +119,13 @@ fn order_kept(
         order: &[Relation { first: &level, is: Order::Greater, second: &late }],
         shown: &[&a.iteration, &b.iteration],
         limits: means.limits,
-    });
+    };
+    let answer = means.dependence.meet(&question);
+    if !matches!(answer, Answer::Never)
+        && let Some(assumption) = avoiding(&question, means)
+    {
+        return Verdict::Legal { assumed: vec![assumption] };
+    }
     let example = match answer {
         Answer::Never => return Verdict::legal(),
         Answer::Unknown => return Verdict::Unknown { accesses: (a.op, b.op) },

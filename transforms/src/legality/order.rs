@@ -20,15 +20,17 @@ use super::check::Part;
 use super::meeting::Meeting;
 use super::merge::assume_apart;
 use super::placed::{Around, Placed, Unsaid};
-use super::{Cause, Instance, Verdict, Witness};
+use super::{Cause, Instance, Verdict, Witness, carried};
 use crate::analyses::{Answer, Order, Question, Relation};
+use crate::assumption::Assumption;
 use crate::dependence::access::{Class, Domain};
 use crate::dependence::base::{Base, Overlap};
 use crate::dependence::form::Form;
+use crate::dependence::nest::Frame;
 use crate::dependence::system::Side;
 
 /// One access of a leaf.
-type Access<'p> = (&'p Placed, usize, &'p (Class, Op));
+pub(super) type Access<'p> = (&'p Placed, usize, &'p (Class, Op));
 
 /// Judges all pairs of leaves of which one was moved against the other.
 pub(super) fn check(part: &Part<'_>, leaves: &[Placed]) -> Verdict {
@@ -70,40 +72,77 @@ fn pair(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overlap) -> Ve
     }
     // What is assumed apart is judged as if it could meet: only where that would be wrong is there anything to assume.
     let meets = if overlap == Overlap::AssumedApart { Overlap::May } else { overlap };
-    let mut verdict = turned_around(part, a, b, meets);
-    if !(a.1 == b.1 && std::ptr::eq(a.2, b.2)) {
-        verdict = verdict.or(turned_around(part, b, a, meets));
-    }
+    let version = a.0.version.filter(|own| Some(*own) == b.0.version);
+    let tested = version.map_or(&[][..], |(_, id)| part.forest.assumptions(id));
+    let verdict = match tested {
+        [] => either_way(part, a, b, meets, tested),
+        _ => {
+            let known = part.frame.knowing(tested.iter().flat_map(Assumption::facts));
+            either_way(&part.within(&known), a, b, meets, tested)
+        }
+    };
     if overlap != Overlap::AssumedApart || verdict.is_legal() {
         return verdict;
     }
-    let version = a.0.version.filter(|own| Some(*own) == b.0.version);
-    let is_tested = |pair: &(_, _)| version.is_some_and(|(_, id)| part.forest.assumption(id).contains(pair));
-    let mut assumed_apart = Vec::new();
-    assume_apart(&mut assumed_apart, s.base, t.base);
-    assumed_apart.retain(|pair| !is_tested(pair));
-    Verdict::Legal { assumed_apart }
+    let mut assumed = Vec::new();
+    assume_apart(&mut assumed, s.base, t.base);
+    assumed.retain(|assumption| !tested.contains(assumption));
+    Verdict::Legal { assumed }
 }
 
-/// Judges whether an instance of `a` that the program runs before one of `b` is run after it.
-fn turned_around(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overlap) -> Verdict {
+/// Judges two accesses of objects that overlap so, where all that is `tested` holds.
+pub(super) fn either_way(
+    part: &Part<'_>,
+    a: &Access<'_>,
+    b: &Access<'_>,
+    overlap: Overlap,
+    tested: &[Assumption],
+) -> Verdict {
+    let verdict = turned_around(part, a, b, overlap, tested);
+    let is_one = a.1 == b.1 && std::ptr::eq(a.2, b.2);
+    if is_one { verdict } else { verdict.or(turned_around(part, b, a, overlap, tested)) }
+}
+
+/// Judges whether an instance of `a` that the program runs before one of `b` is run after it, where all that is `tested` holds.
+fn turned_around(
+    part: &Part<'_>,
+    a: &Access<'_>,
+    b: &Access<'_>,
+    overlap: Overlap,
+    tested: &[Assumption],
+) -> Verdict {
     let ((first, _, (s, op)), (second, _, (t, other))) = (a, b);
     let meeting = Meeting::of(s, t, overlap);
     let maps: Vec<&Form> = first.map.iter().chain(&second.map).collect();
-    let meet = |(s, t): (&Class, &Class), order: &[Relation<'_>]| {
+    let meet_in = |frame: &Frame, (s, t): (&Class, &Class), order: &[Relation<'_>]| {
         part.means.dependence.meet(&Question {
             first: s,
             second: t,
-            frame: part.frame,
+            frame,
             equal: &meeting.pairs,
             order,
             shown: &maps,
             limits: part.means.limits,
         })
     };
+    let meet = |classes: (&Class, &Class), order: &[Relation<'_>]| meet_in(part.frame, classes, order);
+    // One of these holds, and whichever it is, there are none.
+    let choices = || tested.iter().map(Assumption::alternatives).filter(|forms| forms.len() > 1);
+    let is_avoided = |classes: (&Class, &Class), order: &[Relation<'_>]| {
+        let never = |form: &Form| {
+            let frame = part.frame.knowing([form.clone()]);
+            matches!(meet_in(&frame, classes, order), Answer::Never)
+        };
+        choices().any(|forms| forms.iter().all(never))
+    };
     let around = shared(first, second);
     let levels: Vec<Form> = (0..around.len() as u32).map(|k| Form::level(part.frame.depth + k)).collect();
-    let (run_before, run_later) = (earlier(part, first, second), later(&levels, around, b.1 < a.1));
+    let run_before = earlier(part, first, second);
+    let run_later = match s.base {
+        // What is in no order that counts is never right.
+        Base::Carried(_) if !carried::is_handed_on(first, second) => vec![Ordered::default()],
+        _ => later(&levels, around, b.1 < a.1),
+    };
     let (decided, computed) = (decided_apart(part, first, second), computed_alike(part, first, second));
     let mut is_asked = false;
     for before in &run_before {
@@ -127,16 +166,21 @@ fn turned_around(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overl
                 let classes = within.as_ref().map_or((s, t), |(s, t)| (s, t));
                 let example = match meet(classes, &order) {
                     Answer::Never => continue,
+                    _ if is_avoided(classes, &order) => continue,
                     Answer::Unknown => return Verdict::Unknown { accesses: (*op, *other) },
                     Answer::Perhaps => None,
                     Answer::At(example) => Some(example),
                 };
+                if let Base::Carried(_) = s.base {
+                    return Verdict::MayBeIllegal(Witness::Carried(*op));
+                }
                 let instance = |leaf: &Placed, op: Op, side: Side| {
                     let own = leaf.map.iter().skip(part.frame.depth as usize);
                     Instance::of(op, example.as_deref(), own, side)
                 };
                 let cause = meeting.cause(s, t, overlap, example.as_deref());
                 let certain = matches!(cause, Cause::Element(_))
+                    && choices().next().is_none()
                     && s.domain.exact
                     && t.domain.exact
                     && part.frame.exact
@@ -168,6 +212,7 @@ fn is_contradiction(all: &[Relation<'_>]) -> bool {
 }
 
 /// Pairs of instances, the one before the other.
+#[derive(Default)]
 struct Ordered<'f> {
     /// What they satisfy.
     relations: Vec<Relation<'f>>,

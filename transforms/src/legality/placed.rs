@@ -5,12 +5,14 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 use loomir_ir::{Body, Op, Value};
 
+use super::carried;
 use crate::dependence::access::{Class, Domain};
+use crate::dependence::base::Base;
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::{absolute, enter, guard, in_place};
 use crate::dependence::updates::{MAX_BETWEEN, Update, updates_of};
 use crate::tree::{
-    AssumptionId, Forest, Green, Header, HeaderId, IfId, LoopId, Node, Program, Span, StatementId,
+    Arm, AssumptionId, Forest, Green, Header, HeaderId, IfId, LoopId, Node, Program, Span, StatementId,
 };
 
 /// A leaf in its place. Leaves are listed in the order of the text, so of two in the same iteration of all loops that are around both, the one
@@ -44,6 +46,8 @@ pub(super) struct Around {
     number: u32,
     /// Whether its iterations may run in any order.
     pub(super) parallel: bool,
+    /// The number of the sequence it stands in.
+    pub(super) sequence: u32,
 }
 
 /// What is known of when a leaf runs by numbers that are computed inside of the loops.
@@ -80,13 +84,6 @@ pub(super) enum Unsaid {
     Condition(IfId, bool),
 }
 
-/// Which of the two trees of a versioned node is meant.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Arm {
-    Fast,
-    Fallback,
-}
-
 /// What leaves are asked for, and so what is to be known of when they run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Purpose {
@@ -120,6 +117,8 @@ pub(super) fn leaves(
         running: Vec::new(),
         loops: Vec::new(),
         next_loop: 0,
+        sequence: 0,
+        next_sequence: 1,
         unsaid: Vec::new(),
         item: 0,
         version: None,
@@ -164,7 +163,11 @@ fn together(leaves: &[Placed], store: usize, update: &Update) -> Option<usize> {
     if has(writer, update.load) {
         return Some(store);
     }
-    let writes = |leaf: &Placed| leaf.classes.iter().any(|(class, op)| class.writes && *op != update.store);
+    // What a loop carries is no memory.
+    let writes = |leaf: &Placed| {
+        let mut others = leaf.classes.iter().filter(|(_, op)| *op != update.store);
+        others.any(|(class, _)| class.writes && !matches!(class.base, Base::Carried(_)))
+    };
     let before = (0..store).rev().take(MAX_BETWEEN);
     let found = before.take_while(|at| !writes(&leaves[*at])).find(|at| has(&leaves[*at], update.load));
     found.filter(|at| {
@@ -187,6 +190,9 @@ struct Walk<'a> {
     arm: Arm,
     loops: Vec<Around>,
     next_loop: u32,
+    /// The number of the sequence at hand.
+    sequence: u32,
+    next_sequence: u32,
     unsaid: Vec<(Unsaid, Vec<Form>)>,
     item: u32,
     version: Option<(u32, AssumptionId)>,
@@ -277,15 +283,23 @@ impl Walk<'_> {
         Some(computed)
     }
 
+    /// Enters a sequence, of one item or more; the number of the one around is returned.
+    fn begin_sequence(&mut self) -> u32 {
+        self.next_sequence += 1;
+        std::mem::replace(&mut self.sequence, self.next_sequence - 1)
+    }
+
     /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
     fn visit(&mut self, tree: Green, domain: &Arc<Domain>) -> Result<(), Op> {
         match self.forest.get(tree) {
             Node::Empty => {}
             Node::Sequence { .. } => {
                 let forest = self.forest;
+                let around = self.begin_sequence();
                 for item in forest.items(tree) {
                     self.visit(item, domain)?;
                 }
+                self.sequence = around;
             }
             Node::Loop { header, body } => {
                 let mut inner = Domain { exact: true, ..(**domain).clone() };
@@ -305,9 +319,11 @@ impl Walk<'_> {
                 }
                 inner.exact &= domain.exact;
                 let parallel = self.forest.header(header).parallel;
-                self.loops.push(Around { number: self.next_loop, parallel });
+                self.loops.push(Around { number: self.next_loop, parallel, sequence: self.sequence });
                 self.next_loop += 1;
+                let around = self.begin_sequence();
                 self.visit(body, &Arc::new(inner))?;
+                self.sequence = around;
                 self.loops.pop();
                 self.running.truncate(running);
                 self.unsaid.truncate(unsaid);
@@ -327,14 +343,18 @@ impl Walk<'_> {
                     self.unsaid.push((condition, map));
                 }
                 inner.exact &= domain.exact;
+                let around = self.begin_sequence();
                 self.visit(body, &Arc::new(inner))?;
+                self.sequence = around;
                 self.unsaid.truncate(unsaid);
                 self.pinned.truncate(pinned);
             }
             Node::Versioned { assumption, fast, fallback } => {
                 let around = self.version.replace((self.next_version, assumption));
                 self.next_version += 1;
+                let outer = self.begin_sequence();
                 self.visit(if self.arm == Arm::Fast { fast } else { fallback }, domain)?;
+                self.sequence = outer;
                 self.version = around;
             }
             Node::Leaf { statement, map } => {
@@ -348,7 +368,9 @@ impl Walk<'_> {
                     Purpose::Order | Purpose::Cover => Vec::new(),
                 };
                 let classes = match self.purpose {
-                    Purpose::Order => in_place(self.program, statement, map, domain, self.depth).collect(),
+                    Purpose::Order => in_place(self.program, statement, map, domain, self.depth)
+                        .chain(carried::class(self.program, statement, &here, domain))
+                        .collect(),
                     Purpose::Cover | Purpose::CoverWithin => Vec::new(),
                 };
                 self.found.push(Placed {

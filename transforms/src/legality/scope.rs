@@ -2,8 +2,8 @@
 //!
 //! A value of the program is there in a place of the tree if the leaf that computes it stands before, in a sequence around that place, and
 //! runs the iteration whose value is meant. Variables of loops are expressions over the loops around and always there, unless nothing is known of them;
-//! what a loop carries is there inside that loop, which has to be whole. Results of a conditional are there behind what yields them, on the same side, and behind
-//! two sides of one condition that both do.
+//! what a loop carries is there inside that loop, which has to be whole, or in parts that stand in one sequence, one behind the other. Results of a conditional
+//! are there behind what yields them, on the same side, and behind two sides of one condition that both do.
 //!
 //! **Cost.** Linear in the operands.
 
@@ -11,11 +11,11 @@ use hashbrown::HashMap;
 use loomir_ir::{Block, Op, Value, ValueDef};
 
 use super::check::Part;
-use super::placed::Arm;
-use super::{Verdict, Witness};
+use super::{Verdict, Witness, carried};
+use crate::assumption::Assumption;
 use crate::dependence::form::Form;
 use crate::dependence::nest::{Frame, absolute};
-use crate::tree::{Green, Header, HeaderId, IfId, LoopId, Map, Node, Origin, Span};
+use crate::tree::{Arm, Green, Header, HeaderId, IfId, LoopId, Map, Node, Origin, Span};
 
 /// Judges the items of a sequence that stands in `inside`, the innermost loop of the frame.
 pub(super) fn check(part: &Part<'_>, inside: Option<LoopId>, items: &[Green], arm: Arm) -> Verdict {
@@ -28,6 +28,8 @@ pub(super) fn check(part: &Part<'_>, inside: Option<LoopId>, items: &[Green], ar
         yielded: Vec::new(),
         open: Vec::new(),
         frame: part.frame.clone(),
+        sequences: 0,
+        begun: HashMap::new(),
     };
     match scope.sequence(items).and_then(|()| scope.end()) {
         Ok(()) => Verdict::legal(),
@@ -49,6 +51,10 @@ struct Scope<'a> {
     open: Vec<Open>,
     /// The loops of the tree around.
     frame: Frame,
+    /// How many sequences were looked at.
+    sequences: u32,
+    /// Loops that carry values, with the sequence in which they run, and the iteration of the loops around them that they run there.
+    begun: HashMap<(LoopId, u32), Vec<Form>>,
 }
 
 /// A conditional whose results a side yields, and the iteration of which.
@@ -69,13 +75,22 @@ impl Scope<'_> {
     fn sequence(&mut self, items: &[Green]) -> Result<(), Verdict> {
         // What the guard yields that stands before the item, if it is one of a condition that holds.
         let mut first: Option<((IfId, Map), Vec<Yielded>)> = None;
-        for item in items {
+        self.sequences += 1;
+        let number = self.sequences;
+        for (place, item) in items.iter().enumerate() {
             let before = first.take();
             match self.part.forest.get(*item) {
                 Node::Empty => {}
                 Node::Sequence { .. } => self.sequence(&self.part.forest.items(*item).collect::<Vec<_>>())?,
-                Node::Versioned { fast, fallback, .. } => {
+                Node::Versioned { assumption, fast, fallback } => {
+                    let tested = match self.arm {
+                        Arm::Fast => self.part.forest.assumptions(assumption),
+                        Arm::Fallback => &[],
+                    };
+                    let within = self.frame.knowing(tested.iter().flat_map(Assumption::facts));
+                    let around = std::mem::replace(&mut self.frame, within);
                     self.sequence(&[if self.arm == Arm::Fast { fast } else { fallback }])?;
+                    self.frame = around;
                 }
                 Node::Guard { of, map, holds, body } => {
                     let op = self.part.program.if_info(of).op;
@@ -95,7 +110,7 @@ impl Scope<'_> {
                         _ => first = holds.then_some(((of, map), own)),
                     }
                 }
-                Node::Loop { header, body } => self.enter(header, body)?,
+                Node::Loop { header, body } => self.enter(header, body, number, &items[place + 1..])?,
                 Node::Leaf { statement, map } => {
                     let map = self.levels(self.part.forest.map(map), self.frame.depth)?;
                     for op in &self.part.program.statement(statement).ops {
@@ -118,7 +133,8 @@ impl Scope<'_> {
         Ok(())
     }
 
-    fn enter(&mut self, id: HeaderId, inside: Green) -> Result<(), Verdict> {
+    /// A loop of sequence `number`, before some other items.
+    fn enter(&mut self, id: HeaderId, inside: Green, number: u32, others: &[Green]) -> Result<(), Verdict> {
         let part = self.part;
         let header = part.forest.header(id);
         for (place, origin) in header.origins.iter().enumerate() {
@@ -152,15 +168,23 @@ impl Scope<'_> {
         let around = std::mem::replace(&mut self.frame, within);
         self.sequence(&[inside])?;
         for origin in &header.origins {
-            self.carry(header, origin)?;
+            self.carry(header, origin, inside)?;
         }
         self.frame = around;
         self.hide(shown);
-        for done in self.open.split_off(open) {
+        for (done, origin) in self.open.split_off(open).into_iter().zip(&header.origins) {
             let info = part.program.loop_info(done.of);
             if info.carried > 0 {
                 let around = done.map[..done.map.len().saturating_sub(1)].to_vec();
-                self.show(info.op, around);
+                let begun = self.begun.entry((done.of, number)).or_insert_with(|| around.clone());
+                if *begun != around {
+                    return Err(Verdict::MayBeIllegal(Witness::Carried(info.op)));
+                }
+                // What parts of it hand on is for the next one.
+                let is_part = !self.runs_whole(header, origin);
+                if !(is_part && others.iter().any(|item| carried::runs(part.forest, *item, done.of))) {
+                    self.show(info.op, around);
+                }
             }
         }
         Ok(())
@@ -179,24 +203,37 @@ impl Scope<'_> {
         }
     }
 
-    /// What a loop hands on to its next iteration is there at the end of its body, and the loop runs whole and in order.
-    fn carry(&self, header: &Header, origin: &Origin) -> Result<(), Verdict> {
+    /// What a loop hands on to its next iteration is there at the end of its body, and the loop runs whole and in order, or it is judged elsewhere whether
+    /// its parts do.
+    fn carry(&self, header: &Header, origin: &Origin, inside: Green) -> Result<(), Verdict> {
         let program = self.part.program;
         let info = program.loop_info(origin.of);
-        let Some(lead) = header.origins.first() else { return Ok(()) };
         if info.carried == 0 {
             return Ok(());
         }
-        let first = program.loop_info(lead.of);
-        let same_times = info.alike == first.alike
-            || (info.space.step == first.space.step
-                && info.space.extents().is_some()
-                && info.space.extents() == first.space.extents());
-        if header.span != Span::Whole || origin.iteration() != Some(&Form::level(0)) || !same_times {
+        if !self.runs_whole(header, origin)
+            && (header.parallel || !carried::is_judged(self.part, origin, inside))
+        {
             return Err(Verdict::MayBeIllegal(Witness::Carried(info.op)));
         }
         let map = self.levels(&origin.map, self.frame.depth)?;
         self.handed_on(info.block, &map)
+    }
+
+    /// Whether a loop of the tree runs this one whole and in order.
+    fn runs_whole(&self, header: &Header, origin: &Origin) -> bool {
+        let program = self.part.program;
+        let Some(lead) = header.origins.first() else { return false };
+        let (info, first) = (program.loop_info(origin.of), program.loop_info(lead.of));
+        let are_equal = |own: &[Form], others: &[Form]| match (own, others) {
+            ([own], [other]) => own == other || own.minus(other).is_some_and(|gap| self.frame.is_zero(&gap)),
+            _ => own == others,
+        };
+        let extents = info.space.extents().zip(first.space.extents());
+        let same_times = info.alike == first.alike
+            || (info.space.step == first.space.step
+                && extents.is_some_and(|(own, others)| are_equal(&own, &others)));
+        header.span == Span::Whole && origin.iteration() == Some(&Form::level(0)) && same_times
     }
 
     fn handed_on(&self, block: Block, map: &[Form]) -> Result<(), Verdict> {

@@ -57,8 +57,8 @@ impl Forest {
             Node::Versioned { assumption, fast, fallback } => {
                 let fast = self.substitute(fast, depth, with)?;
                 let fallback = self.substitute(fallback, depth, with)?;
-                let assumption = self.assumption(assumption).clone();
-                Some(self.versioned(assumption, fast, fallback))
+                let assumed = self.assumptions(assumption).to_vec();
+                Some(self.versioned(assumed, fast, fallback))
             }
             Node::Guard { of, map, holds, body } => {
                 let forms = self.map(map).iter().map(inside(depth)).collect::<Option<_>>()?;

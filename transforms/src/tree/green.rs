@@ -8,9 +8,8 @@
 
 use std::hash::Hash;
 
-use loomir_ir::Value;
-
 use super::program::{IfId, LoopId, StatementId};
+use crate::assumption::Assumption;
 use crate::dependence::form::{Atom, Form};
 use crate::lookup::Lookup;
 
@@ -36,9 +35,6 @@ pub struct HeaderId(u32);
 /// What is tested when a versioned node is run, uniqued.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AssumptionId(u32);
-
-/// Pairs of memrefs whose memory does not overlap. Each has the identity layout and elements of whole bytes.
-pub type Assumption = Vec<(Value, Value)>;
 
 /// What a tree is made of. Bodies are sequences; items of sequences are loops, guards, versioned nodes and leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -138,6 +134,13 @@ struct Facts {
     free: u32,
 }
 
+/// A node, and what is known of it beside it: who asks for the one asks for the other.
+#[derive(Debug)]
+struct Known {
+    node: Node,
+    facts: Facts,
+}
+
 /// Values that are stored once and known by number.
 #[derive(Debug)]
 struct Uniqued<T> {
@@ -151,35 +154,32 @@ impl<T: Hash + Eq> Uniqued<T> {
     }
 
     fn intern(&mut self, value: T) -> u32 {
-        let absent = match self.index.find(&self.values, &value, |own| own) {
-            Ok(id) => return id,
-            Err(absent) => absent,
-        };
-        if self.values.len() == self.values.capacity() {
-            // By a quarter: there may be tens of millions.
-            self.values.reserve_exact(16 + self.values.len() / 4);
+        match self.index.find(&self.values, &value, |own| own) {
+            Ok(id) => id,
+            Err(absent) => {
+                self.values.push(value);
+                self.index.add(absent, &self.values, |own| own);
+                self.values.len() as u32 - 1
+            }
         }
-        self.values.push(value);
-        self.index.add(absent, &self.values, |own| own);
-        self.values.len() as u32 - 1
     }
 }
 
 /// The arena of green nodes. See the [module](self).
 #[derive(Debug)]
 pub struct Forest {
-    nodes: Uniqued<Node>,
-    facts: Vec<Facts>,
+    nodes: Vec<Known>,
+    places: Lookup,
     headers: Uniqued<Header>,
     maps: Uniqued<Box<[Form]>>,
-    assumptions: Uniqued<Assumption>,
+    assumptions: Uniqued<Vec<Assumption>>,
 }
 
 impl Default for Forest {
     fn default() -> Self {
         let mut forest = Forest {
-            nodes: Uniqued::new(),
-            facts: Vec::new(),
+            nodes: Vec::new(),
+            places: Lookup::default(),
             headers: Uniqued::new(),
             maps: Uniqued::new(),
             assumptions: Uniqued::new(),
@@ -195,15 +195,12 @@ impl Forest {
 
     /// How many bytes the nodes take, tables included; headers and maps are extra.
     pub fn bytes(&self) -> usize {
-        let Uniqued { values, index } = &self.nodes;
-        values.capacity() * size_of::<Node>()
-            + index.allocation_size()
-            + self.facts.capacity() * size_of::<Facts>()
+        self.nodes.capacity() * size_of::<Known>() + self.places.allocation_size()
     }
 
     /// How many different nodes there are.
     pub fn len(&self) -> usize {
-        self.facts.len()
+        self.nodes.len()
     }
 
     /// Whether no node but the empty sequence was made.
@@ -213,7 +210,7 @@ impl Forest {
 
     /// What a tree is made of.
     pub fn get(&self, green: Green) -> Node {
-        self.nodes.values[green.0 as usize]
+        self.nodes[green.0 as usize].node
     }
 
     /// A loop's header.
@@ -252,14 +249,14 @@ impl Forest {
         self.node(Node::Guard { of, map, holds, body })
     }
 
-    /// Two sequences that do the same if the assumption holds; the second one does in any case.
-    pub fn versioned(&mut self, assumption: Assumption, fast: Green, fallback: Green) -> Green {
-        let assumption = AssumptionId(self.assumptions.intern(assumption));
+    /// Two sequences that do the same if all assumptions hold; the second one does in any case.
+    pub fn versioned(&mut self, assumed: Vec<Assumption>, fast: Green, fallback: Green) -> Green {
+        let assumption = AssumptionId(self.assumptions.intern(assumed));
         self.node(Node::Versioned { assumption, fast, fallback })
     }
 
     /// What is assumed.
-    pub fn assumption(&self, id: AssumptionId) -> &Assumption {
+    pub fn assumptions(&self, id: AssumptionId) -> &[Assumption] {
         &self.assumptions.values[id.0 as usize]
     }
 
@@ -284,17 +281,21 @@ impl Forest {
     }
 
     pub(super) fn node(&mut self, node: Node) -> Green {
-        let id = self.nodes.intern(node);
-        if id as usize == self.facts.len() {
-            let facts = self.facts_of(node);
-            self.facts.reserve_exact(self.nodes.values.capacity() - self.facts.len());
-            self.facts.push(facts);
+        let absent = match self.places.find(&self.nodes, &node, |known| &known.node) {
+            Ok(place) => return Green(place),
+            Err(absent) => absent,
+        };
+        if self.nodes.len() == self.nodes.capacity() {
+            // By a quarter: there may be tens of millions.
+            self.nodes.reserve_exact(16 + self.nodes.len() / 4);
         }
-        Green(id)
+        self.nodes.push(Known { node, facts: self.facts_of(node) });
+        self.places.add(absent, &self.nodes, |known| &known.node);
+        Green(self.nodes.len() as u32 - 1)
     }
 
     fn fact(&self, green: Green) -> &Facts {
-        &self.facts[green.0 as usize]
+        &self.nodes[green.0 as usize].facts
     }
 
     fn facts_of(&self, node: Node) -> Facts {

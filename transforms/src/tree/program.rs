@@ -44,6 +44,8 @@ pub struct LoopInfo {
     pub space: Space,
     /// How many values it carries from one iteration to the next.
     pub carried: usize,
+    /// If it carries values, an operation of a statement that runs once in each iteration, if there is one: where that runs, the iteration does.
+    pub anchor: Option<Op>,
     /// Which dimension it is, if the operation is a loop whose iterations may run in any order.
     pub dimension: Option<usize>,
     /// The loop as a tree, as it was raised.
@@ -129,6 +131,11 @@ impl Program {
     /// A statement.
     pub fn statement(&self, id: StatementId) -> &StatementInfo {
         &self.statements[id.0 as usize]
+    }
+
+    /// All statements, in the order in which they stand in the program.
+    pub fn statements(&self) -> impl Iterator<Item = &StatementInfo> {
+        self.statements.iter()
     }
 
     /// How many loops there are.

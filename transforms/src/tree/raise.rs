@@ -6,7 +6,7 @@
 
 use hashbrown::HashMap;
 use loomir_dialects::interfaces::{Conditional, Decision, LoopBounds, LoopLike, ParallelLike};
-use loomir_ir::{Block, Body, Op};
+use loomir_ir::{Block, Body, Op, Trait};
 
 use super::green::{Forest, Green, Header, Map, Origin, Span};
 use super::program::{IfId, IfInfo, LoopId, LoopInfo, Program, StatementId, StatementInfo};
@@ -318,6 +318,7 @@ impl<'a> Raise<'a> {
             depth,
             space,
             carried,
+            anchor: if carried > 0 { anchor(self.body, block) } else { None },
             dimension,
             green: Forest::EMPTY,
             alike,
@@ -385,4 +386,11 @@ impl<'a> Raise<'a> {
         }
         self.identities[depth as usize]
     }
+}
+
+/// An operation in the body of a loop that is a statement or part of one, under no condition; one that does not only compute, if there is one.
+fn anchor(body: &Body, block: Block) -> Option<Op> {
+    let is_statement = |op: &Op| body.own_regions(*op).len() == 0 && Some(*op) != body.terminator(block);
+    let statements = || body.ops(block).filter(is_statement);
+    statements().find(|op| !body.has_trait(*op, Trait::Pure)).or_else(|| statements().next())
 }

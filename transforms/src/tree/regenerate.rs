@@ -5,28 +5,32 @@
 //! are computed from it where they are used. Statements are copied into it, once for each leaf; guards become the `if`s they
 //! were, dimensions of a parallel loop that follow one another one operation.
 //!
-//! The tree must keep the order in which values are computed and used, and run a loop that carries values whole. What cannot be written is refused: a
-//! loop with a range of its own that does not count upwards in its first origin, or with a bound that is neither a number nor one value and a
-//! number; and one loop of two kinds.
+//! Steps of reductions that run in [another order](Reordered) lose the flags that need not hold there, and only these.
+//!
+//! The tree must keep the order in which values are computed and used, and run a loop that carries values in order, its parts in one sequence. What cannot be
+//! written is refused: a loop with a range of its own that does not count upwards in its first origin, or with a bound that is neither a number nor one value
+//! and a number; and one loop of two kinds.
 //!
 //! **Cost.** Linear in the operations of the block and in what is copied.
 
 use hashbrown::{HashMap, HashSet};
-use loomir_dialects::interfaces::LoopLike;
 use loomir_dialects::{affine, scf};
 use loomir_ir::opdef::{OPERAND_SEGMENTS, OpDef};
 use loomir_ir::{Block, Body, Builder, Dict, InsertPoint, Loc, Mapping, Op, OperationState, Type, Value};
 
 use super::green::{Forest, Green, Header, Node, Origin, Span};
 use super::program::{LoopId, Program, StatementId};
+use super::reordered::{Arm, Reordered};
 use super::sides::{If, Item};
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::absolute;
+use crate::dependence::updates::reduction::drop_poison_flags;
 use bounds::Range;
 use expression::{Expression, Sum};
 use known::{Computed, Known};
 
 mod bounds;
+mod carried;
 mod conditional;
 mod expression;
 mod known;
@@ -53,6 +57,7 @@ pub fn regenerate(
     program: &Program,
     forest: &Forest,
     root: Green,
+    reordered: &Reordered,
     rewrite: Rewrite,
 ) -> Result<(), Op> {
     if root == program.root && rewrite == Rewrite::Changed {
@@ -71,6 +76,9 @@ pub fn regenerate(
         body,
         program,
         forest,
+        reordered,
+        arm: None,
+        begun: HashSet::new(),
         mapping: Mapping::default(),
         scopes: Vec::new(),
         known: Known::new(),
@@ -112,6 +120,12 @@ pub fn regenerate(
         }
         body.erase(op);
     }
+    if !reordered.is_empty() {
+        let inside = |op: &Op| body.preorder(*op).collect::<Vec<_>>();
+        let moved: Vec<Op> =
+            kept.iter().flat_map(inside).filter(|op| reordered.contains(*op, None)).collect();
+        moved.into_iter().for_each(|op| drop_poison_flags(body, op));
+    }
     Ok(())
 }
 
@@ -142,6 +156,11 @@ struct Emit<'a> {
     body: &'a mut Body,
     program: &'a Program,
     forest: &'a Forest,
+    reordered: &'a Reordered,
+    /// Of which tree of a versioned node we are inside.
+    arm: Option<Arm>,
+    /// Loops of which a part stands in the sequence at hand, before what is written next: what it hands on is what the results are, so far.
+    begun: HashSet<LoopId>,
     /// What values of the program are where we are.
     mapping: Mapping,
     scopes: Vec<Scope>,
@@ -157,9 +176,11 @@ struct Emit<'a> {
 
 impl Emit<'_> {
     fn sequence(&mut self, sequence: Green, at: InsertPoint) {
+        let around = std::mem::take(&mut self.begun);
         for item in self.forest.with_ifs(sequence) {
             self.item(item, at);
         }
+        self.begun = around;
     }
 
     /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
@@ -174,7 +195,7 @@ impl Emit<'_> {
             Node::Guard { of, map, holds, body } => self.conditional(If::side(of, map, holds, body), at),
             Node::Loop { header, body } => self.new_loop(forest.header(header), body, at),
             Node::Versioned { assumption, fast, fallback } => {
-                self.versioned(forest.assumption(assumption), fast, fallback, at);
+                self.versioned(forest.assumptions(assumption), fast, fallback, at);
             }
             Node::Leaf { statement, map } => self.statement(statement, forest.map(map), at),
         }
@@ -193,6 +214,22 @@ impl Emit<'_> {
             }
             let copy = self.body.copy_op(*op, &mut self.mapping);
             Builder::new(self.body, at).place(copy);
+            self.drop_flags(*op);
+        }
+    }
+
+    /// Drops the flags that do not hold here of copies of what is inside an operation.
+    fn drop_flags(&mut self, original: Op) {
+        if self.reordered.is_empty() {
+            return;
+        }
+        let (reordered, arm) = (self.reordered, self.arm);
+        let steps = self.body.preorder(original).filter(|op| reordered.contains(*op, arm));
+        for step in steps.collect::<Vec<_>>() {
+            let copy = self.mapping.value(self.body.result(step, 0));
+            if let Some(copy) = self.body.defining_op(copy) {
+                drop_poison_flags(self.body, copy);
+            }
         }
     }
 
@@ -317,17 +354,18 @@ impl Emit<'_> {
         if (range.is_none() && header.span != Span::Whole) || !of_one_kind {
             self.give_up(lead.of);
         }
-        if let Some(value) = range.as_ref().and_then(Range::only_value)
-            && info.carried == 0
-        {
+        if let Some(value) = range.as_ref().and_then(Range::only_value) {
             // One iteration needs no loop.
             let ty = self.body.value_type(info.variable);
             let variable = self.value_of(Sum::constant(value), ty, at);
+            self.begin_with(header, at);
             self.open_scope(lead, variable);
             self.known.open();
             self.sequence(inside, at);
+            let yielded = self.yielded_by(header, at);
             self.known.close();
             self.scopes.pop();
+            self.end_with(header, &yielded);
             self.loc = around;
             return;
         }
@@ -343,13 +381,7 @@ impl Emit<'_> {
         self.open_scope(lead, variable);
         self.known.open();
         self.sequence(inside, InsertPoint::End(block));
-        let mut yielded = Vec::new();
-        for origin in &header.origins {
-            let terminator = self.body.terminator(program.loop_info(origin.of).block);
-            for value in terminator.map(|t| self.body.operands(t).collect::<Vec<_>>()).into_iter().flatten() {
-                yielded.push(self.resolve(value, &origin.map, InsertPoint::End(block)));
-            }
-        }
+        let yielded = self.yielded_by(header, InsertPoint::End(block));
         self.known.close();
         self.scopes.pop();
         if info.dimension.is_some() {
@@ -361,13 +393,8 @@ impl Emit<'_> {
         } else if let Some(terminator) = self.body.terminator(info.block) {
             self.terminator(terminator, yielded, InsertPoint::End(block));
         }
-        let mut next = 0;
-        for origin in &header.origins {
-            for result in self.body.results(program.loop_info(origin.of).op).collect::<Vec<_>>() {
-                self.mapping.map(result, self.body.result(op, next));
-                next += 1;
-            }
-        }
+        let results: Vec<Value> = self.body.results(op).collect();
+        self.end_with(header, &results);
         self.loc = around;
         if is_outermost {
             self.outermost = None;
@@ -412,15 +439,8 @@ impl Emit<'_> {
         // What was stated of one loop (that it is parallel, how to unroll it) need not hold for another.
         let same = header.origins.len() == 1 && header.span == Span::Whole;
         state.attributes = if same { self.body.attributes(info.op) } else { Dict::EMPTY };
-        let mut inits = Vec::new();
-        for origin in &header.origins {
-            let op = self.body.op_ref(program.loop_info(origin.of).op);
-            let own = op.info().interface::<dyn LoopLike>().map(|model| model.inits(op)).unwrap_or_default();
-            let around = outside(&origin.map);
-            inits.extend(own.into_iter().map(|value| self.resolve(value, &around, at)));
-            let results = self.body.results(program.loop_info(origin.of).op);
-            state.result_types.extend(results.map(|value| self.body.value_type(value)));
-        }
+        let inits = self.inits(header, at);
+        state.result_types = inits.iter().map(|value| self.body.value_type(*value)).collect();
         let around = outside(&lead.map);
         let own_inits = self.body.num_results(info.op);
         let bounds: Vec<Value> = self.body.operands(info.op).collect();

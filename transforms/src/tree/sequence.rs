@@ -6,15 +6,25 @@
 //!
 //! **Cost.** Getting, splitting, joining, replacing: logarithmic, making as many nodes. Nothing here recurses.
 
+use smallvec::SmallVec;
+
 use super::green::{Forest, Green, Node};
 
-/// A sequence cut open at a place: what is above the cut, from the root down, each an item with what is on its other side.
-type Spine = Vec<(Green, Green)>;
+/// One side of a sequence that is cut open at a place: what is above the cut, from the root down, each an item with what is on its other side.
+/// Of a sequence of thousands it is hardly ever longer than what needs no allocation.
+type Spine = SmallVec<[(Green, Green); 32]>;
+
+/// Which side of a cut.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Before,
+    After,
+}
 
 impl Forest {
     /// The sequence of these items, loops and leaves. Linear.
     pub fn sequence(&mut self, items: &[Green]) -> Green {
-        self.assemble(Vec::new(), items, &[])
+        self.assemble(Spine::new(), items, &[])
     }
 
     /// The items of a sequence in order.
@@ -40,14 +50,13 @@ impl Forest {
 
     /// The first `at` items, and the others.
     pub fn split(&mut self, sequence: Green, at: usize) -> (Green, Green) {
-        let (before, after) = self.cut(sequence, at);
-        (self.assemble(before, &[], &[]), self.assemble(Vec::new(), &[], &after))
+        let (before, after) = (self.cut(sequence, at, Side::Before), self.cut(sequence, at, Side::After));
+        (self.assemble(before, &[], &[]), self.assemble(Spine::new(), &[], &after))
     }
 
     /// The items of `a`, then those of `b`.
     pub fn join(&mut self, a: Green, b: Green) -> Green {
-        let (before, _) = self.cut(a, self.items_in(a));
-        let (_, after) = self.cut(b, 0);
+        let (before, after) = (self.cut(a, self.items_in(a), Side::Before), self.cut(b, 0, Side::After));
         self.assemble(before, &[], &after)
     }
 
@@ -65,27 +74,26 @@ impl Forest {
     /// assert_eq!(after, forest.sequence(&[a, c]));
     /// ```
     pub fn splice(&mut self, sequence: Green, range: std::ops::Range<usize>, items: &[Green]) -> Green {
-        let (before, _) = self.cut(sequence, range.start);
-        let (_, after) = self.cut(sequence, range.end.max(range.start));
+        let before = self.cut(sequence, range.start, Side::Before);
+        let after = self.cut(sequence, range.end.max(range.start), Side::After);
         self.assemble(before, items, &after)
     }
 
-    /// The spines left and right of the place before item `at`.
-    fn cut(&self, sequence: Green, at: usize) -> (Spine, Spine) {
-        let (mut before, mut after) = (Vec::new(), Vec::new());
+    /// What is on one side of the place before item `at`.
+    fn cut(&self, sequence: Green, at: usize, side: Side) -> Spine {
+        let mut spine = Spine::new();
         let (mut tree, mut at) = (sequence, at);
         while let Node::Sequence { left, item, right } = self.get(tree) {
             let on_left = self.items_in(left);
-            if at <= on_left {
-                after.push((item, right));
-                tree = left;
-            } else {
-                before.push((item, left));
-                tree = right;
-                at -= on_left + 1;
+            let (own_side, beyond, inside) =
+                if at <= on_left { (Side::After, right, left) } else { (Side::Before, left, right) };
+            if own_side == side {
+                spine.push((item, beyond));
             }
+            at = at.checked_sub(on_left + 1).unwrap_or(at);
+            tree = inside;
         }
-        (before, after)
+        spine
     }
 
     /// The sequence of what is left of a cut, some items, and what is right of a cut.

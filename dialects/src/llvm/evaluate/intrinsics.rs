@@ -2,7 +2,7 @@
 
 use loomir_ir::OpRef;
 
-use super::{Model, fast_math};
+use super::{Model, fast_math, promises};
 use crate::arith::evaluate as arith;
 use crate::interp::code::malformed;
 use crate::interp::elementwise::{binary, bit_width, map, ternary, unary};
@@ -11,6 +11,14 @@ use crate::interp::integer::{self, Trouble, Wrap, mask, signed};
 use crate::interp::unusable;
 use crate::interp::{Cause, Datum, Decoded, Decoder, Fault, Flow, Machine, action};
 use crate::math::evaluate::power;
+
+/// Arithmetic of a width that may promise not to wrap.
+type Wrapping = fn(u32, Wrap, u128, u128) -> integer::Computed;
+
+/// The promise of signed arithmetic.
+const SIGNED: Wrap = Wrap { signed: true, unsigned: false };
+/// The promise of unsigned arithmetic.
+const UNSIGNED: Wrap = Wrap { signed: false, unsigned: true };
 
 /// Attaches the models.
 pub(super) fn register(attach: &mut dyn FnMut(&str, Model)) {
@@ -26,9 +34,14 @@ pub(super) fn register(attach: &mut dyn FnMut(&str, Model)) {
         }))
     });
     attach("intr.assume", |op, d| {
-        let condition = d.operand(op, 0)?;
+        let (condition, bundles, loc) = (d.operand(op, 0)?, promises::decode_bundles(op, d)?, op.loc());
         Ok(action(move |m| match m.condition(condition, "an assumption")? {
-            true => Ok(Flow::Next),
+            true => {
+                for (tag, values) in &bundles {
+                    promises::assume(m, tag, values, loc)?;
+                }
+                Ok(Flow::Next)
+            }
             false => Err(Fault::undefined("an assumption does not hold")),
         }))
     });
@@ -102,6 +115,16 @@ fn register_floats(attach: &mut dyn FnMut(&str, Model)) {
         let w = bit_width(d.ctx(), op.operand_type(1))?;
         with_format!(d.ctx(), ty, F => binary(op, d, move |a, n| Ok(power::<F>(a, signed(w, n)))))
     });
+    attach("intr.ldexp", |op, d| {
+        d.operand(op, 1)?;
+        let ty = op.operand_type(0).scalar(d.ctx());
+        let w = bit_width(d.ctx(), op.operand_type(1).scalar(d.ctx()))?;
+        let fast_math = fast_math(op, d);
+        with_format!(d.ctx(), ty, F => binary(op, d, move |a, n| {
+            let bits = F::scale(a, signed(w, n).clamp(-10_000, 10_000) as i32);
+            fast_math.check(&[F::read(a), F::read(bits)], bits)
+        }))
+    });
     attach("intr.is.fpclass", decode_class);
 }
 
@@ -154,16 +177,18 @@ fn register_integers(attach: &mut dyn FnMut(&str, Model)) {
     attach("intr.smin", |op, d| arith::choose(op, d, |w, a, b| signed(w, a) <= signed(w, b)));
     attach("intr.umax", |op, d| arith::choose(op, d, |_, a, b| a >= b));
     attach("intr.umin", |op, d| arith::choose(op, d, |_, a, b| a <= b));
-    attach("intr.sadd.sat", |op, d| saturating(op, d, true, i128::checked_add));
-    attach("intr.ssub.sat", |op, d| saturating(op, d, true, i128::checked_sub));
-    attach("intr.uadd.sat", |op, d| saturating(op, d, false, i128::checked_add));
-    attach("intr.usub.sat", |op, d| saturating(op, d, false, i128::checked_sub));
-    attach("intr.sadd.with.overflow", |op, d| overflowing(op, d, true, integer::add));
-    attach("intr.uadd.with.overflow", |op, d| overflowing(op, d, false, integer::add));
-    attach("intr.ssub.with.overflow", |op, d| overflowing(op, d, true, integer::sub));
-    attach("intr.usub.with.overflow", |op, d| overflowing(op, d, false, integer::sub));
-    attach("intr.smul.with.overflow", |op, d| overflowing(op, d, true, integer::mul));
-    attach("intr.umul.with.overflow", |op, d| overflowing(op, d, false, integer::mul));
+    attach("intr.sadd.sat", |op, d| saturating(op, d, SIGNED, signed_end, integer::add));
+    attach("intr.ssub.sat", |op, d| saturating(op, d, SIGNED, signed_end, integer::sub));
+    attach("intr.sshl.sat", |op, d| saturating(op, d, SIGNED, signed_end, integer::shl));
+    attach("intr.uadd.sat", |op, d| saturating(op, d, UNSIGNED, |w, _| mask(w), integer::add));
+    attach("intr.usub.sat", |op, d| saturating(op, d, UNSIGNED, |_, _| 0, integer::sub));
+    attach("intr.ushl.sat", |op, d| saturating(op, d, UNSIGNED, |w, _| mask(w), integer::shl));
+    attach("intr.sadd.with.overflow", |op, d| overflowing(op, d, SIGNED, integer::add));
+    attach("intr.uadd.with.overflow", |op, d| overflowing(op, d, UNSIGNED, integer::add));
+    attach("intr.ssub.with.overflow", |op, d| overflowing(op, d, SIGNED, integer::sub));
+    attach("intr.usub.with.overflow", |op, d| overflowing(op, d, UNSIGNED, integer::sub));
+    attach("intr.smul.with.overflow", |op, d| overflowing(op, d, SIGNED, integer::mul));
+    attach("intr.umul.with.overflow", |op, d| overflowing(op, d, UNSIGNED, integer::mul));
     attach("intr.bitreverse", |op, d| {
         let w = operand_width(op, d)?;
         unary(op, d, move |a| Ok(a.reverse_bits() >> (128 - w)))
@@ -192,36 +217,31 @@ fn flag(op: OpRef<'_>, name: &str) -> bool {
     op.attr(name) == Some(loomir_ir::Attr::TRUE)
 }
 
-/// Arithmetic that stops at the ends of the range.
+/// Arithmetic that stops at an end of the range, which its width and first operand say.
 fn saturating(
     op: OpRef<'_>,
     d: &mut Decoder<'_>,
-    is_signed: bool,
-    f: fn(i128, i128) -> Option<i128>,
+    strict: Wrap,
+    end: fn(u32, u128) -> u128,
+    f: Wrapping,
 ) -> Decoded {
     let w = operand_width(op, d)?;
-    if w > 64 {
-        return Err(Fault::unsupported("saturating arithmetic on more than 64 bits"));
-    }
-    let (low, high) =
-        if is_signed { (-(1i128 << (w - 1)), (1i128 << (w - 1)) - 1) } else { (0, mask(w) as i128) };
-    let read = move |x: u128| if is_signed { signed(w, x) } else { x as i128 };
     binary(op, d, move |a, b| {
-        // Operands of 64 bits never overflow 128.
-        Ok(f(read(a), read(b)).unwrap_or(0).clamp(low, high) as u128)
+        // What is poison without a promise stays so.
+        f(w, Wrap::default(), a, b)?;
+        Ok(f(w, strict, a, b).unwrap_or_else(|_| end(w, a)))
     })
 }
 
+/// The least number, or the largest, on the side of a first operand.
+fn signed_end(w: u32, a: u128) -> u128 {
+    if a >> (w - 1) != 0 { 1 << (w - 1) } else { mask(w) >> 1 }
+}
+
 /// Arithmetic with a struct of the wrapped result and a bit that says whether it wrapped.
-fn overflowing(
-    op: OpRef<'_>,
-    d: &mut Decoder<'_>,
-    is_signed: bool,
-    f: fn(u32, Wrap, u128, u128) -> integer::Computed,
-) -> Decoded {
+fn overflowing(op: OpRef<'_>, d: &mut Decoder<'_>, strict: Wrap, f: Wrapping) -> Decoded {
     let w = operand_width(op, d)?;
     let (a, b, result) = (d.operand(op, 0)?, d.operand(op, 1)?, d.result(op, 0)?);
-    let strict = Wrap { signed: is_signed, unsigned: !is_signed };
     let part = move |operands: [&Datum; 2], first: bool| match operands {
         [Datum::Poison(poison), _] | [_, Datum::Poison(poison)] => Ok(Datum::Poison(*poison)),
         [x, y] => match (x.as_bits(), y.as_bits()) {

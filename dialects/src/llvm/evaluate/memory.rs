@@ -1,26 +1,27 @@
-//! How addresses are computed and memory is touched.
+//! How memory is touched, and addresses are compared and converted.
 
 use loomir_ir::{OpRef, Type};
 
-use super::Model;
+use super::{Model, address, promises};
 use crate::arith::evaluate::compare_integers;
 use crate::arith::reduction::Reduction;
 use crate::interp::access::misaligned;
 use crate::interp::code::malformed;
 use crate::interp::elementwise::{binary, bit_width, map};
 use crate::interp::external::copy_bytes;
-use crate::interp::integer::{Trouble, compare, signed};
+use crate::interp::float::{Format, with_format};
+use crate::interp::integer::{Trouble, compare};
 use crate::interp::layout::Layout;
 use crate::interp::unusable;
-use crate::interp::{Cause, Datum, Decoded, Decoder, Fault, Flow, Machine, Pointer, Slot, action};
+use crate::interp::{Cause, Datum, Decoded, Decoder, Fault, Flow, Machine, Pointer, action};
+use crate::llvm::LifetimeStartOp;
 use crate::llvm::arithmetic::SAME_SIGN;
-use crate::llvm::memory::address::byte_offsets;
 use crate::llvm::types::is_pointer;
 
 /// Attaches the models.
 pub(super) fn register(attach: &mut dyn FnMut(&str, Model)) {
     attach("alloca", decode_alloca);
-    attach("getelementptr", decode_gep);
+    attach("getelementptr", address::decode);
     attach("load", decode_load);
     attach("store", decode_store);
     attach("atomicrmw", decode_atomic);
@@ -31,8 +32,8 @@ pub(super) fn register(attach: &mut dyn FnMut(&str, Model)) {
     attach("intr.memmove", |op, d| decode_copy(op, d, true));
     attach("intr.memset", decode_set);
     attach("intr.prefetch", |_, _| Ok(action(|_| Ok(Flow::Next))));
-    attach("intr.lifetime.start", |_, _| Ok(action(|_| Ok(Flow::Next))));
-    attach("intr.lifetime.end", |_, _| Ok(action(|_| Ok(Flow::Next))));
+    attach("intr.lifetime.start", |op, d| decode_lifetime(op, d, true));
+    attach("intr.lifetime.end", |op, d| decode_lifetime(op, d, false));
     attach("intr.stacksave", |op, d| {
         let result = d.result(op, 0)?;
         Ok(action(move |m| {
@@ -61,82 +62,51 @@ fn decode_alloca(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let ty = op.attr("elem_type").and_then(|a| a.as_type(d.ctx())).ok_or_else(|| malformed("a type"))?;
     let layout = d.layout(ty)?;
     let (align, scope) = (alignment(op, d, &layout), d.allocation_scope(op));
+    // What begins to live later does not live yet.
+    let begins = |user: loomir_ir::Op| op.body().is(user, LifetimeStartOp::DEF);
+    let waits = op.body().uses(op.result(0)).any(|user| begins(user.op));
     Ok(action(move |m| {
         let count = m.index(count, "the size of an allocation")? as u64;
         let pointer = m.allocate_on_stack(count.saturating_mul(layout.size), align, scope)?;
+        if waits {
+            m.memory.set_alive(pointer, false);
+        }
         m.done(result, pointer.into())
     }))
 }
 
-/// One dynamic index: its register, its width, and the bytes it counts.
-#[derive(Clone, Copy)]
-struct Index {
-    slot: Slot,
-    width: u32,
-    scale: i64,
-}
-
-fn decode_gep(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
-    let (base, result, loc) = (d.operand(op, 0)?, d.result(op, 0)?, op.loc());
-    if !is_pointer(d.ctx(), op.operand_type(0)) || !is_pointer(d.ctx(), op.result_type(0)) {
-        return Err(Fault::unsupported("addresses of vectors"));
-    }
-    let (fixed, indices) = decode_indices(op, d)?;
-    let flags = d.enum_value(op, "noWrapFlags", 0);
-    let (inbounds, no_signed_wrap, no_unsigned_wrap) = (flags & 1 != 0, flags & 3 != 0, flags & 4 != 0);
+/// The start or end of an object's life, if the operand is the address of one of the stack.
+fn decode_lifetime(op: OpRef<'_>, d: &mut Decoder<'_>, begins: bool) -> Decoded {
+    let object = d.operand(op, op.num_operands().saturating_sub(1))?;
     Ok(action(move |m| {
-        let pointer = match *m.get(base) {
-            Datum::Pointer { object, address } => Pointer { object, address },
-            ref other => return poison_or_fault(m, result, other.clone(), "the base of an address"),
-        };
-        let (mut offset, mut wraps) = (fixed, false);
-        for index in &indices {
-            let value = match m.get(index.slot) {
-                Datum::Bits(bits) => signed(index.width, (*bits).into()) as i64,
-                other => return poison_or_fault(m, result, other.clone(), "an index of an address"),
-            };
-            let (product, a) = value.overflowing_mul(index.scale);
-            let (sum, b) = offset.overflowing_add(product);
-            (offset, wraps) = (sum, wraps | a | b);
+        if let Datum::Pointer { object, address } = *m.get(object) {
+            let size = m.memory.set_alive(Pointer { object, address }, begins);
+            m.spend(size / 64)?;
         }
-        let to = pointer.offset(offset);
-        if (wraps && no_signed_wrap) || (no_unsigned_wrap && (offset < 0 || to.address < pointer.address)) {
-            return m.done(result, Datum::poison(Cause::AffineOverflow, loc));
-        }
-        if inbounds && offset != 0 && !(m.memory.in_bounds(pointer) && m.memory.in_bounds(to)) {
-            return m.done(result, Datum::poison(Cause::PointerOutOfBounds, loc));
-        }
-        m.done(result, to.into())
+        Ok(Flow::Next)
     }))
-}
-
-/// Poison makes poison; anything else is a fault.
-fn poison_or_fault(m: &mut Machine, result: Slot, datum: Datum, what: &str) -> crate::interp::Step {
-    match datum {
-        Datum::Poison(_) => m.done(result, datum),
-        other => Err(unusable(&other, what)),
-    }
-}
-
-/// The bytes that constant indices come to, and the dynamic indices.
-fn decode_indices(op: OpRef<'_>, d: &Decoder<'_>) -> Result<(i64, Vec<Index>), Box<Fault>> {
-    let (fixed, dynamic) = byte_offsets(op)?;
-    let index = |(value, scale)| {
-        Ok(Index { slot: d.slot(value), width: bit_width(d.ctx(), op.type_of(value))?, scale })
-    };
-    Ok((fixed, dynamic.into_iter().map(index).collect::<Result<_, Box<Fault>>>()?))
 }
 
 fn decode_load(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (address, result, loc) = (d.operand(op, 0)?, d.result(op, 0)?, op.loc());
     let layout = d.layout(op.result_type(0))?;
     let (align, repr) = (alignment(op, d, &layout), layout.repr);
-    Ok(action(move |m| {
+    let load = move |m: &mut Machine| {
         let place = m.pointer(address, "the address read")?;
         if !place.address.is_multiple_of(align) {
             return Err(misaligned(place, align));
         }
-        let datum = m.memory.load(place, &repr, loc)?;
+        m.memory.load(place, &repr, loc)
+    };
+    if let Some(promises) = promises::Promises::of_load(op, d) {
+        return Ok(action(move |m| {
+            let datum = load(m)?;
+            let datum = promises.keep(m, &datum, "what is read", loc)?;
+            m.done(result, datum)
+        }));
+    }
+    Ok(action(move |m| {
+        let datum = load(m)?;
         m.done(result, datum)
     }))
 }
@@ -203,7 +173,7 @@ fn decode_atomic(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
 
 /// The update that `bin_op` names; none if the operand takes the place of what was there.
 fn decode_update(op: OpRef<'_>, d: &Decoder<'_>, ty: Type) -> Result<Option<Update>, Box<Fault>> {
-    let bits = |f| Ok(Some(Update::Bits(bit_width(d.ctx(), ty)?, f)));
+    let bits = |f| Ok(Some(Update::Bits(bit_width(d.ctx(), ty.scalar(d.ctx()))?, f)));
     // By the numbers of `arith`'s kinds of reductions.
     let kind = match d.enum_value(op, "bin_op", u64::MAX) {
         0 => return Ok(None),
@@ -218,6 +188,9 @@ fn decode_update(op: OpRef<'_>, d: &Decoder<'_>, ty: Type) -> Result<Option<Upda
         9 => 7,
         10 => 11,
         11 => 0,
+        12 => {
+            return with_format!(d.ctx(), ty.scalar(d.ctx()), F => bits(|a, b| F::write(F::read(a) - F::read(b))));
+        }
         13 => 5,
         14 => 9,
         15 => return bits(|a, b| if a >= b { 0 } else { a + 1 }),
@@ -263,7 +236,7 @@ fn decode_copy(op: OpRef<'_>, d: &mut Decoder<'_>, may_overlap: bool) -> Decoded
     let (to, from) = (d.operand(op, 0)?, d.operand(op, 1)?);
     let fixed = op.attr("len").and_then(|a| a.as_int(d.ctx()));
     let length = if fixed.is_some() { None } else { Some(d.operand(op, 2)?) };
-    Ok(action(move |m| {
+    let copy = action(move |m| {
         let length = match length {
             Some(slot) => m.index(slot, "the number of bytes copied")?,
             None => fixed.unwrap_or(0),
@@ -274,12 +247,13 @@ fn decode_copy(op: OpRef<'_>, d: &mut Decoder<'_>, may_overlap: bool) -> Decoded
         let (to, from) = (m.pointer(to, "the address written")?, m.pointer(from, "the address read")?);
         copy_bytes(m, to, from, length as u64, may_overlap)?;
         Ok(Flow::Next)
-    }))
+    });
+    promises::kept(op, d, &[to, from], copy)
 }
 
 fn decode_set(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (to, value, length) = (d.operand(op, 0)?, d.operand(op, 1)?, d.operand(op, 2)?);
-    Ok(action(move |m| {
+    let set = action(move |m| {
         let length = m.index(length, "the number of bytes written")? as u64;
         if length == 0 {
             return Ok(Flow::Next);
@@ -293,7 +267,8 @@ fn decode_set(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
         m.spend(length / 64)?;
         m.memory.fill(to, byte, length)?;
         Ok(Flow::Next)
-    }))
+    });
+    promises::kept(op, d, &[to], set)
 }
 
 /// A comparison of integers or of addresses.
@@ -308,7 +283,7 @@ pub(super) fn decode_compare(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
         let width = bit_width(d.ctx(), scalar)?;
         return binary(op, d, move |a, b| match (a ^ b) >> (width - 1) & 1 {
             0 => Ok(holds(width, a, b).into()),
-            _ => Err(Trouble::Poison(Cause::SignsDiffer)),
+            _ => Err(Trouble::Poison(Cause::DifferentSigns)),
         });
     }
     Ok(action(move |m| {

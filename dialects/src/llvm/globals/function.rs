@@ -291,4 +291,8 @@ impl FunctionLike for Function {
     fn body(&self, op: OpRef<'_>) -> Region {
         op.region(0)
     }
+
+    fn is_variadic(&self, op: OpRef<'_>) -> bool {
+        signature(op).is_some_and(|(.., variadic)| variadic)
+    }
 }

@@ -46,37 +46,49 @@ pub type Offset = (i64, Vec<(Value, i64)>);
 /// # Errors
 /// A type has no known layout, or indices lead into none.
 pub fn byte_offsets(op: OpRef<'_>) -> Result<Offset, Box<Fault>> {
+    let (mut fixed, mut dynamic) = (0i64, Vec::new());
+    for (index, bytes) in steps(op)? {
+        match index {
+            Index::Constant(number) => fixed = fixed.wrapping_add(number.wrapping_mul(bytes)),
+            Index::Value(value) => dynamic.push((value, bytes)),
+        }
+    }
+    Ok((fixed, dynamic))
+}
+
+/// What an address computation adds, one index after the other: the index, and how many bytes one of it counts. A field of a struct counts once.
+///
+/// # Errors
+/// As for [`byte_offsets`].
+pub fn steps(op: OpRef<'_>) -> Result<Vec<(Index, i64)>, Box<Fault>> {
     let ctx = op.ctx();
     let ty = op.attr("elem_type").and_then(|a| a.as_type(ctx)).ok_or_else(|| malformed("a type"))?;
     let inner = |ty: Type, index: usize| -> Result<(Type, Layout), Box<Fault>> {
         let ty = part_type(ctx, ty, index).ok_or_else(|| malformed("such an element"))?;
         Ok((ty, Layout::of(ctx, ty)?))
     };
-    let (mut fixed, mut dynamic) = (0i64, Vec::new());
+    let mut steps = Vec::new();
     let mut level = (ty, Layout::of(ctx, ty)?);
     for (depth, index) in indices(op).into_iter().enumerate() {
         // The first index counts whole types, the others go into them.
         let (ty, layout) = &level;
-        let (scale, next) = match (depth, &layout.repr) {
+        let (bytes, next) = match (depth, &layout.repr) {
             (0, _) => (layout.size as i64, level.clone()),
             (_, Repr::Sequence { stride, .. }) => (*stride as i64, inner(*ty, 0)?),
             (_, Repr::Struct(fields)) => {
                 let Index::Constant(field) = index else { return Err(malformed("a constant field")) };
                 let field = usize::try_from(field).ok().filter(|i| *i < fields.len());
                 let field = field.ok_or_else(|| malformed("such a field"))?;
-                fixed = fixed.wrapping_add(fields[field].0 as i64);
+                steps.push((Index::Constant(1), fields[field].0 as i64));
                 level = inner(*ty, field)?;
                 continue;
             }
             _ => return Err(malformed("a type that is deep enough")),
         };
-        match index {
-            Index::Constant(number) => fixed = fixed.wrapping_add(number.wrapping_mul(scale)),
-            Index::Value(value) => dynamic.push((value, scale)),
-        }
+        steps.push((index, bytes));
         level = next;
     }
-    Ok((fixed, dynamic))
+    Ok(steps)
 }
 
 /// `llvm.getelementptr inbounds|nuw %p[%i, 3] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.array<5 x f32>`.

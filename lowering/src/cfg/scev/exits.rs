@@ -502,7 +502,7 @@ impl ScalarEvolution<'_> {
     }
 
     /// What a header's argument, or what comes back to it, promises where it is not poison: each step up to there kept it.
-    fn promised(&self, value: Value, of: LoopId, step: ExprId) -> Flags {
+    pub(crate) fn promised(&self, value: Value, of: LoopId, step: ExprId) -> Flags {
         let header = self.analysis.block(self.analysis.loops().get(of).header());
         let is_one = |argument: &Value| {
             *argument == value || self.header_argument(*argument).is_some_and(|header| header.next == value)

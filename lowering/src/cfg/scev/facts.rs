@@ -228,7 +228,7 @@ impl ScalarEvolution<'_> {
     }
 
     /// What joins conditions to one, if an operation does.
-    pub(super) fn connective(&self, op: Op) -> Option<Connective> {
+    pub(crate) fn connective(&self, op: Op) -> Option<Connective> {
         let function = self.function;
         let operand = |index: usize| function.operand(op, index);
         let is_one = |value: Value| self.number(value) == Some(1);
@@ -270,7 +270,7 @@ impl ScalarEvolution<'_> {
 }
 
 /// What joins conditions.
-pub(super) enum Connective {
+pub(crate) enum Connective {
     /// The opposite.
     Not(Value),
     /// Both of them (a conjunction), or one of them.

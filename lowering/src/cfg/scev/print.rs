@@ -17,10 +17,43 @@ use crate::cfg::Analysis;
 use crate::ll::{block_numbers, results};
 
 /// Names of values and blocks.
-struct Names {
+pub(crate) struct Names {
     values: HashMap<Value, u32>,
     /// By the number of the block in the analysis.
     blocks: Vec<u32>,
+}
+
+impl Names {
+    /// Those of a function of a module.
+    pub(crate) fn of(module: &Body, function: &Body, analysis: &Analysis) -> Result<Names, Diagnostics> {
+        Ok(Names::with(&results(module, function)?, function, analysis))
+    }
+
+    fn with(results: &[(Value, u32, String)], function: &Body, analysis: &Analysis) -> Names {
+        let numbers = block_numbers(function);
+        let blocks = 0..analysis.graph().len() as u32;
+        Names {
+            values: results.iter().map(|(value, number, _)| (*value, *number)).collect(),
+            blocks: blocks.map(|node| numbers[analysis.block(node).index()]).collect(),
+        }
+    }
+
+    /// A block by its number in the analysis.
+    pub(crate) fn block(&self, node: u32) -> String {
+        format!("%{}", self.blocks[node as usize])
+    }
+
+    /// A value; what has no number stands in the text itself: an address of something global, or a constant.
+    pub(crate) fn value(&self, function: &Body, value: Value) -> String {
+        if let Some(number) = self.values.get(&value) {
+            return format!("%{number}");
+        }
+        let global = function.defining_op(value).and_then(|op| function.attr(op, "global_name"));
+        match global.and_then(|name| name.as_flat_symbol(function.ctx())) {
+            Some(name) => format!("@{}", function.ctx().str(name)),
+            None => "poison".to_owned(),
+        }
+    }
 }
 
 /// Expressions and counts of a function of a module.
@@ -31,11 +64,7 @@ pub fn print(module: &Body, function: &Body, text: &mut String) -> Result<(), Di
     let analysis = Analysis::of(function);
     let mut scev = ScalarEvolution::new(function, &analysis);
     let results = results(module, function)?;
-    let numbers = block_numbers(function);
-    let blocks =
-        (0..analysis.graph().len() as u32).map(|node| numbers[analysis.block(node).index()]).collect();
-    let names =
-        Names { values: results.iter().map(|(value, number, _)| (*value, *number)).collect(), blocks };
+    let names = Names::with(&results, function, &analysis);
     let name = OpRef::new(function, function.root()).attr("sym_name");
     let name = name.and_then(|name| name.as_str(function.ctx())).unwrap_or_default();
     let _ = writeln!(text, "Printing analysis 'Scalar Evolution Analysis' for function '{name}':");
@@ -185,24 +214,8 @@ impl Printer<'_, '_> {
     }
 
     fn name(&mut self, value: Value) {
-        match self.names.values.get(&value) {
-            Some(number) => {
-                let _ = write!(self.text, "%{number}");
-            }
-            None => self.constant_name(value),
-        }
-    }
-
-    /// What stands in the text itself: an address of something global, or a constant without a number.
-    fn constant_name(&mut self, value: Value) {
-        let function = self.scev.function;
-        let global = function.defining_op(value).and_then(|op| function.attr(op, "global_name"));
-        match global.and_then(|name| name.as_flat_symbol(function.ctx())) {
-            Some(name) => {
-                let _ = write!(self.text, "@{}", function.ctx().str(name));
-            }
-            None => self.text.push_str("poison"),
-        }
+        let name = self.names.value(self.scev.function, value);
+        self.text.push_str(&name);
     }
 
     fn type_name(&self, id: ExprId) -> String {

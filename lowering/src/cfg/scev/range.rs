@@ -13,7 +13,7 @@ use super::ScalarEvolution;
 use super::expr::{Cast, Expr, ExprId, MinMax};
 
 /// The ends of an exact result, read as unsigned and as signed, as far as they are in reach.
-pub(super) type Exact = (Option<(u128, u128)>, Option<(i128, i128)>);
+pub(crate) type Exact = (Option<(u128, u128)>, Option<(i128, i128)>);
 
 /// How many values that meet are looked through, one behind the other.
 const MAX_MERGES: u32 = 6;
@@ -123,7 +123,7 @@ impl Range {
 }
 
 /// The least and the greatest signed number of a width.
-pub(super) fn signed_ends(width: u32) -> (i128, i128) {
+pub(crate) fn signed_ends(width: u32) -> (i128, i128) {
     let greatest = (mask(width) >> 1) as i128;
     (-greatest - 1, greatest)
 }
@@ -142,7 +142,7 @@ fn wrapped(width: u32, unsigned: Option<(u128, u128)>, signed: Option<(i128, i12
 }
 
 /// The exact sum of ranges.
-pub(super) fn sum(ranges: &[Range]) -> Exact {
+pub(crate) fn sum(ranges: &[Range]) -> Exact {
     let unsigned = ranges.iter().try_fold((0u128, 0u128), |sum, range| {
         Some((sum.0.checked_add(range.unsigned.0)?, sum.1.checked_add(range.unsigned.1)?))
     });
@@ -153,7 +153,7 @@ pub(super) fn sum(ranges: &[Range]) -> Exact {
 }
 
 /// The exact product of ranges.
-pub(super) fn product(ranges: &[Range]) -> Exact {
+pub(crate) fn product(ranges: &[Range]) -> Exact {
     let unsigned = ranges.iter().try_fold((1u128, 1u128), |product, range| {
         Some((product.0.checked_mul(range.unsigned.0)?, product.1.checked_mul(range.unsigned.1)?))
     });

@@ -59,7 +59,7 @@ impl ScalarEvolution<'_> {
     }
 
     /// The number a value is.
-    pub(super) fn number(&self, value: Value) -> Option<u128> {
+    pub(crate) fn number(&self, value: Value) -> Option<u128> {
         match Numbers::of(self.function.ctx(), constant_of(self.function, value)?)? {
             Numbers::One(bits) => Some(bits),
             Numbers::Many(_) => None,
@@ -166,7 +166,7 @@ impl ScalarEvolution<'_> {
     }
 
     /// The one value a block's argument always is, if that is not a loop's header.
-    pub(super) fn only_incoming(&self, argument: Value) -> Option<Value> {
+    pub(crate) fn only_incoming(&self, argument: Value) -> Option<Value> {
         let block = self.function.value_block(argument)?;
         let node = self.analysis.number(block);
         let loops = self.analysis.loops();
@@ -326,7 +326,8 @@ impl ScalarEvolution<'_> {
         self.expr_type(value).map_or(64, ExprType::width)
     }
 
-    fn wrap(&self, op: Op) -> Wrap {
+    /// What an operation promises not to do.
+    pub(crate) fn wrap(&self, op: Op) -> Wrap {
         let ctx = self.function.ctx();
         let flags = self.function.attr(op, "overflowFlags");
         if is_disjoint_or(self, op) {

@@ -51,7 +51,7 @@ pub(super) fn of_view(site: &mut Site<'_, '_>) -> Option<Elements> {
     let sizes = shape.get(1..).filter(|sizes| !sizes.contains(&DYNAMIC))?;
     let address = address(site, origin)?;
     // An access outside of what the view has is undefined.
-    let subscripts = site.forms.of_subscripts(&site.access.subscripts).into_iter().flatten();
+    let subscripts = site.forms.of_accessed(&site.access.subscripts).into_iter().flatten();
     let shape = body.value_type(site.access.memref).shape(body.ctx()).unwrap_or_default();
     let mut inside = Vec::new();
     for (subscript, size) in subscripts.zip(shape).filter(|(_, size)| **size != DYNAMIC) {
@@ -73,7 +73,7 @@ fn address(site: &mut Site<'_, '_>, origin: Value) -> Option<Vec<(i64, Form)>> {
         return None;
     }
     let memref = site.access.memref;
-    let subscripts = site.forms.of_subscripts(&site.access.subscripts);
+    let subscripts = site.forms.of_accessed(&site.access.subscripts);
     let mut sum = beginning(site.body, site.forms, memref)?;
     add_strides(site.body, &mut sum, memref, subscripts)?;
     Some(sum)

@@ -29,6 +29,16 @@ struct Fact {
 }
 
 impl Facts {
+    /// Whether anything was said of a parameter.
+    pub fn is_known(&self, value: Value) -> bool {
+        self.of.contains_key(&value)
+    }
+
+    /// Adds what is known of a parameter: the least and the greatest number it may be, and forms without levels that are not negative.
+    pub fn know(&mut self, value: Value, range: Range, relations: Vec<Form>) {
+        self.of.insert(value, Fact { range, relations });
+    }
+
     /// The least and the greatest number that a parameter, or a product of such, may be where some are in narrower ranges; none if nothing is known
     /// of it.
     pub fn range(&self, unknown: &Atom, narrower: &HashMap<Value, Range>) -> Option<Range> {
@@ -75,14 +85,14 @@ impl Forms<'_> {
         // Relations may have further ones.
         while let Some(value) = self.named.get(next).copied() {
             next += 1;
-            if facts.of.contains_key(&value) {
+            if facts.is_known(value) {
                 continue;
             }
             let range = self.range_of(value);
             let mut relations = self.relations(value).unwrap_or_default();
             let has_no_level = |form: &Form| form.all_atoms(&|atom| !matches!(atom, Atom::Level(_)));
             relations.retain(has_no_level);
-            facts.of.insert(value, Fact { range, relations });
+            facts.know(value, range, relations);
         }
         facts
     }

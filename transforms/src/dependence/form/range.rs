@@ -209,11 +209,11 @@ fn reach(lower: i128, upper: i128) -> Range {
     (lower, upper)
 }
 
-fn sum(a: Range, b: Range) -> Range {
+pub(super) fn sum(a: Range, b: Range) -> Range {
     reach(a.0.saturating_add(b.0), a.1.saturating_add(b.1))
 }
 
-fn product(a: Range, b: Range) -> Range {
+pub(super) fn product(a: Range, b: Range) -> Range {
     let ends = [(a.0, b.0), (a.0, b.1), (a.1, b.0), (a.1, b.1)];
     let corners = ends.map(|(x, y)| x.saturating_mul(y));
     reach(corners.into_iter().min().unwrap_or(0), corners.into_iter().max().unwrap_or(0))

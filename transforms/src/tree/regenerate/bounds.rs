@@ -80,10 +80,12 @@ impl Emit<'_> {
         let info = self.program.loop_info(lead.of);
         let ty = self.body.value_type(info.variable);
         let ctx = self.body.ctx().clone();
+        // Behind the bounds stands what the loop begins with.
+        let inits = state.operands.split_off(state.operands.len() - state.result_types.len());
         if affine::is_loop(self.body, info.op) {
             let (lower_map, mut operands) = self.affine_bound(lead.of, &range.lower, End::Lower, at);
             let (upper_map, more) = self.affine_bound(lead.of, &range.upper, End::Upper, at);
-            let segments = [operands.len() as i64, more.len() as i64, 0];
+            let segments = [operands.len() as i64, more.len() as i64, inits.len() as i64];
             operands.extend(more);
             state.operands = operands;
             state.set_attr(&ctx, "lowerBoundMap", ctx.attr(AttrKind::AffineMap(lower_map)));
@@ -95,6 +97,7 @@ impl Emit<'_> {
             let step = state.operands[2];
             state.operands = vec![lower, upper, step];
         }
+        state.operands.extend(inits);
         state
     }
 

@@ -35,6 +35,14 @@ impl Sum {
         Sum { constant, terms: vec![(Term::Value(value), 1)] }
     }
 
+    /// Multiples of values, and a number.
+    pub(super) fn of_terms(terms: &[(Value, i64)], constant: i64) -> Sum {
+        let mut terms: Vec<_> = terms.iter().map(|(value, factor)| (Term::Value(*value), *factor)).collect();
+        // What is subtracted is so from something, if there is any.
+        terms.sort_by_key(|(_, factor)| *factor < 0);
+        Sum { constant, terms }
+    }
+
     /// A form over values of the program, which are here what `mapping` says. `None` if there is a level in it. Recurses once a nested
     /// quotient, which forms bound.
     pub(super) fn of(form: &Form, mapping: &Mapping) -> Option<Sum> {

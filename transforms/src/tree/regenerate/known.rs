@@ -11,6 +11,8 @@ use super::expression::Sum;
 pub(super) enum Computed {
     /// A sum as a value of a type.
     Sum(Sum, Type),
+    /// A value that is no longer poison.
+    Frozen(Value),
     /// Of two values that bound a loop, the one that does.
     Bound(End, [Value; 2]),
 }

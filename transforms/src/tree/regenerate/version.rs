@@ -1,15 +1,25 @@
-//! Versioned nodes: an `scf.if` on a test of where memrefs lie.
+//! Versioned nodes: an `scf.if` on a test of what is assumed.
+//!
+//! Numbers are compared as they are if it is one with another; sums are compared in 128 bits, where they don't wrap. What might be poison is frozen, since
+//! the program need not have used it: all but what bounds a loop that runs next.
 //!
 //! Two memrefs of the identity layout do not overlap if one ends where, or before, the other begins. Addresses are compared as unsigned
 //! numbers. The product of a memref's sizes does not wrap if it has an element, and is zero if it has none, in wrapping arithmetic too.
 
-use loomir_dialects::{arith, memref, scf};
+use loomir_dialects::{arith, llvm, memref, scf};
+use loomir_ir::opdef::OpDef;
 use loomir_ir::{Builder, DYNAMIC, InsertPoint, Type, TypeKind, Value};
 
-use super::super::green::{Assumption, Forest, Green, Node};
+use super::super::green::{Forest, Green, Node};
 use super::super::program::LoopId;
+use super::super::reordered::Arm;
 use super::Emit;
+use super::expression::Sum;
+use super::known::Computed;
+use crate::assumption::Assumption;
 use crate::dependence::base::bytes_of_element;
+use crate::dependence::form::Form;
+use crate::dependence::form::range::fits;
 
 /// The first byte of a memref, and the first behind it.
 type Bytes = (Value, Value);
@@ -17,12 +27,13 @@ type Bytes = (Value, Value);
 impl Emit<'_> {
     pub(super) fn versioned(
         &mut self,
-        assumption: &Assumption,
+        assumed: &[Assumption],
         fast: Green,
         fallback: Green,
         at: InsertPoint,
     ) {
-        let condition = self.test(assumption, at);
+        let bounds = self.bounds_of(fallback);
+        let condition = self.test(assumed, &bounds, at);
         // What loops of the program result in, whichever version runs.
         let mut loops = Vec::new();
         origins(self.forest, fast, &mut loops);
@@ -36,8 +47,10 @@ impl Emit<'_> {
         builder.set_loc(self.loc);
         let state = builder.state(scf::IfOp::DEF).operands(&[condition]).results(&types);
         let version = builder.insert(state);
-        for (region, tree) in [fast, fallback].into_iter().enumerate() {
-            let region = self.body.region(version, region);
+        let around = self.arm;
+        for (arm, tree) in [(Arm::Fast, fast), (Arm::Fallback, fallback)] {
+            self.arm = Some(arm);
+            let region = self.body.region(version, arm as usize);
             let block = self.body.append_block(region, &[]);
             let end = InsertPoint::End(block);
             // Values computed in one version are not there in the other, nor behind both.
@@ -51,36 +64,128 @@ impl Emit<'_> {
             let state = builder.state(scf::YieldOp::DEF).operands(&results);
             builder.insert(state);
         }
+        self.arm = around;
         for (i, value) in old.into_iter().enumerate() {
             self.mapping.map(value, self.body.result(version, i));
         }
     }
 
-    /// Whether no pair of memrefs overlaps.
-    fn test(&mut self, assumption: &Assumption, at: InsertPoint) -> Value {
-        let ctx = self.body.ctx().clone();
+    /// The values that bound the loops of a sequence: they are used, so they are not poison.
+    fn bounds_of(&self, sequence: Green) -> Vec<Value> {
+        let mut loops = Vec::new();
+        origins(self.forest, sequence, &mut loops);
+        loops.into_iter().flat_map(|of| self.body.operands(self.program.loop_info(of).op)).collect()
+    }
+
+    /// Whether all that is assumed holds. None of `defined` is poison.
+    fn test(&mut self, assumed: &[Assumption], defined: &[Value], at: InsertPoint) -> Value {
         let mut known: Vec<(Value, Bytes)> = Vec::new();
         let mut all: Option<Value> = None;
-        for (a, b) in assumption {
-            let [a, b] = [*a, *b].map(|value| match known.iter().find(|(own, _)| *own == value) {
-                Some((_, bytes)) => *bytes,
-                None => {
-                    let bytes = self.bytes(value, at);
-                    known.push((value, bytes));
-                    bytes
+        for assumption in assumed {
+            let holds = match assumption {
+                Assumption::Apart(a, b) => {
+                    let [a, b] = [*a, *b].map(|value| match known.iter().find(|(own, _)| *own == value) {
+                        Some((_, bytes)) => *bytes,
+                        None => {
+                            let bytes = self.bytes(value, at);
+                            known.push((value, bytes));
+                            bytes
+                        }
+                    });
+                    let before = self.compare("ule", [a.1, b.0], at);
+                    let behind = self.compare("ule", [b.1, a.0], at);
+                    self.make(arith::OrIOp::DEF, &[before, behind], at)
                 }
-            });
-            let before = self.at_most(a.1, b.0, at);
-            let behind = self.at_most(b.1, a.0, at);
-            let apart = self.make(arith::OrIOp::DEF, &[before, behind], at);
+                Assumption::Zero(form) => self.compare_with_zero("eq", form, defined, at),
+                Assumption::Natural(forms) => {
+                    let any = forms.iter().map(|form| self.compare_with_zero("sge", form, defined, at));
+                    let any: Vec<Value> = any.collect();
+                    let either = |a, b| self.make(arith::OrIOp::DEF, &[a, b], at);
+                    any.into_iter().reduce(either).unwrap_or_else(|| self.truth(false, at))
+                }
+            };
             all = Some(match all {
-                Some(others) => self.make(arith::AndIOp::DEF, &[others, apart], at),
-                None => apart,
+                Some(others) => self.make(arith::AndIOp::DEF, &[others, holds], at),
+                None => holds,
             });
         }
         // What assumes nothing holds.
-        let always = ctx.int_type(1);
-        all.unwrap_or_else(|| self.number(1, always, at))
+        all.unwrap_or_else(|| self.truth(true, at))
+    }
+
+    fn truth(&mut self, value: bool, at: InsertPoint) -> Value {
+        let ty = self.body.ctx().int_type(1);
+        self.number(i64::from(value), ty, at)
+    }
+
+    /// How a form, a sum of values, lies to zero: equal, or at least that.
+    fn compare_with_zero(
+        &mut self,
+        predicate: &'static str,
+        form: &Form,
+        defined: &[Value],
+        at: InsertPoint,
+    ) -> Value {
+        let terms =
+            form.terms().iter().filter_map(|(atom, factor)| Some((atom.factors()?.first()?, *factor)));
+        let terms: Vec<(Value, i64)> = terms.map(|(value, factor)| (*value, factor)).collect();
+        let terms: Vec<(Value, i64)> =
+            terms.into_iter().map(|(value, factor)| (self.frozen(value, defined, at), factor)).collect();
+        let constant = form.constant_part();
+        let of = |value: Value, this: &Self| this.body.value_type(value);
+        let turned = if predicate == "sge" { "sle" } else { predicate };
+        match (&terms[..], constant) {
+            ([(a, 1), (b, -1)] | [(b, -1), (a, 1)], 0) if of(*a, self) == of(*b, self) => {
+                self.compare(predicate, [*a, *b], at)
+            }
+            ([(a, 1), (b, -1)] | [(b, -1), (a, 1)], -1)
+                if predicate == "sge" && of(*a, self) == of(*b, self) =>
+            {
+                self.compare("sgt", [*a, *b], at)
+            }
+            ([(a, 1)], _) if self.has_number(*a, constant.checked_neg()) => {
+                let number = self.number(-constant, of(*a, self), at);
+                self.compare(predicate, [*a, number], at)
+            }
+            ([(a, -1)], _) if self.has_number(*a, Some(constant)) => {
+                let number = self.number(constant, of(*a, self), at);
+                self.compare(turned, [*a, number], at)
+            }
+            _ => {
+                let wide = self.body.ctx().int_type(128);
+                let sum = self.value_of(Sum::of_terms(&terms, constant), wide, at);
+                let zero = self.number(0, wide, at);
+                self.compare(predicate, [sum, zero], at)
+            }
+        }
+    }
+
+    /// Whether a number is one of the type of a value.
+    fn has_number(&self, value: Value, number: Option<i64>) -> bool {
+        let width = self.body.value_type(value).integer_width(self.body.ctx()).unwrap_or(64);
+        number.is_some_and(|number| fits((number.into(), number.into()), width))
+    }
+
+    /// A value of the program here, frozen if it might be poison.
+    fn frozen(&mut self, value: Value, defined: &[Value], at: InsertPoint) -> Value {
+        let here = self.mapping.value(value);
+        let made_by =
+            |def: &'static OpDef| self.body.defining_op(value).is_some_and(|op| self.body.is(op, def));
+        if defined.contains(&value) || made_by(memref::DimOp::DEF) || made_by(arith::ConstantOp::DEF) {
+            return here;
+        }
+        let key = Computed::Frozen(here);
+        if let Some(known) = self.known.get(&key) {
+            return known;
+        }
+        // Only numbers of fixed width can be.
+        let ty = self.body.value_type(here);
+        let fixed = if ty == Type::INDEX { Type::I64 } else { ty };
+        let number = self.value_of(Sum::offset(here, 0), fixed, at);
+        let frozen = self.make(llvm::FreezeOp::DEF, &[number], at);
+        let frozen = self.value_of(Sum::offset(frozen, 0), ty, at);
+        self.known.insert(key, frozen, false);
+        frozen
     }
 
     fn bytes(&mut self, value: Value, at: InsertPoint) -> Bytes {
@@ -103,12 +208,13 @@ impl Emit<'_> {
         (first, behind)
     }
 
-    fn at_most(&mut self, a: Value, b: Value, at: InsertPoint) -> Value {
+    fn compare(&mut self, predicate: &str, operands: [Value; 2], at: InsertPoint) -> Value {
         let ctx = self.body.ctx().clone();
         let mut builder = Builder::new(self.body, at);
         builder.set_loc(self.loc);
-        let predicate = arith::CMPI_PREDICATE.attr(&ctx, arith::CMPI_PREDICATE.value_of("ule").unwrap_or(0));
-        let state = builder.state(arith::CmpIOp::DEF).operands(&[a, b]).attr(&ctx, "predicate", predicate);
+        let predicate =
+            arith::CMPI_PREDICATE.attr(&ctx, arith::CMPI_PREDICATE.value_of(predicate).unwrap_or(0));
+        let state = builder.state(arith::CmpIOp::DEF).operands(&operands).attr(&ctx, "predicate", predicate);
         builder.value(state)
     }
 }

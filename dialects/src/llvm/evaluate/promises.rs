@@ -1,0 +1,364 @@
+//! What is said of values beside what they are: attributes of parameters, arguments and results, metadata of loads, bundles of assumptions.
+//!
+//! A value that breaks what is said of it is poison, and poison where `noundef` stands is undefined behaviour, as in LLVM. Who says `dereferenceable` must be right.
+//! Read are `noundef`, `nonnull`, `align`, `range`, `dereferenceable` and `dereferenceable_or_null`; of others nothing is checked.
+
+use loomir_ir::attributes::AttrKind;
+use loomir_ir::{Attr, Context, Loc, OpRef};
+
+use crate::interp::elementwise::map;
+use crate::interp::integer::mask;
+use crate::interp::layout::Repr;
+use crate::interp::{
+    Action, Cause, Datum, Decoded, Decoder, Execute, Fault, Flow, Machine, Slot, Step, action,
+};
+use crate::llvm::types::LlvmType;
+
+/// What is said of a value.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Promises {
+    defined: bool,
+    non_null: bool,
+    align: Option<u64>,
+    /// From the first of a pair up to the second, which is not in it; around the end of all numbers if it is the lesser.
+    ranges: Vec<(u128, u128)>,
+    reach: Option<u64>,
+    /// Whether null needs no bytes.
+    or_null: bool,
+}
+
+impl Promises {
+    /// What a dictionary of a parameter or result says; none if nothing that is checked.
+    fn of(ctx: &Context, dict: Attr) -> Option<Promises> {
+        let AttrKind::Dictionary(dict) = dict.kind(ctx) else { return None };
+        let number =
+            |name: &str| dict.get(ctx, name).and_then(|n| n.as_int(ctx)).and_then(|n| u64::try_from(n).ok());
+        let or_null = number("llvm.dereferenceable_or_null");
+        let reach = number("llvm.dereferenceable");
+        let range = match dict.get(ctx, "llvm.range").map(|range| range.kind(ctx)) {
+            Some(AttrKind::String(text)) => std::str::from_utf8(text).ok().and_then(range),
+            Some(AttrKind::Opaque { body, .. }) => range(body),
+            _ => None,
+        };
+        let promises = Promises {
+            defined: dict.get(ctx, "llvm.noundef").is_some(),
+            non_null: dict.get(ctx, "llvm.nonnull").is_some(),
+            align: number("llvm.align"),
+            ranges: range.into_iter().collect(),
+            reach: reach.or(or_null),
+            or_null: reach.is_none(),
+        };
+        promises.is_any().then_some(promises)
+    }
+
+    fn is_any(&self) -> bool {
+        self.defined
+            || self.non_null
+            || self.align.is_some()
+            || !self.ranges.is_empty()
+            || self.reach.is_some()
+    }
+
+    /// What the metadata of a load says.
+    pub(super) fn of_load(op: OpRef<'_>, d: &Decoder<'_>) -> Option<Promises> {
+        let ctx = d.ctx();
+        let text = |dict: Attr, name: &str| match dict.kind(ctx) {
+            AttrKind::Dictionary(dict) => dict.get(ctx, name)?.as_str(ctx),
+            _ => None,
+        };
+        let attached = op.attr(METADATA)?;
+        let nodes = d.module().attr(METADATA);
+        let node = |kind: &str| {
+            let own = text(attached, kind)?;
+            match own.strip_prefix('!') {
+                Some(number) if !own.contains('{') => nodes.and_then(|nodes| text(nodes, number)),
+                _ => Some(own),
+            }
+        };
+        let numbers = |kind: &str| node(kind).map(numbers).unwrap_or_default();
+        let number = |kind: &str| numbers(kind).first().and_then(|n| u64::try_from(*n).ok());
+        let (reach, or_null) = (number("dereferenceable"), number("dereferenceable_or_null"));
+        let promises = Promises {
+            defined: node("noundef").is_some(),
+            non_null: node("nonnull").is_some(),
+            align: number("align"),
+            ranges: numbers("range").chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
+            reach: reach.or(or_null),
+            or_null: reach.is_none(),
+        };
+        promises.is_any().then_some(promises)
+    }
+
+    /// The value, or the poison that it is where it breaks what is said. `what` names it.
+    ///
+    /// # Errors
+    /// That is undefined behaviour.
+    pub(super) fn keep(&self, m: &Machine, datum: &Datum, what: &str, loc: Loc) -> Result<Datum, Box<Fault>> {
+        let kept = map([datum], |[one]| {
+            Ok(self.broken(one).map_or(one.clone(), |cause| Datum::poison(cause, loc)))
+        })?;
+        if self.defined
+            && let Some(poison) = kept.find_poison()
+        {
+            return Err(Fault::poison(&format!("{what}, said to be `noundef`,"), poison));
+        }
+        let Some(reach) = self.reach else { return Ok(kept) };
+        match &kept {
+            Datum::Pointer { address: 0, .. } if self.or_null => Ok(kept),
+            Datum::Pointer { .. } => {
+                let place = kept.as_pointer().unwrap_or(crate::interp::Pointer::NULL);
+                m.memory.check(place, reach, false).map_err(|mut fault| {
+                    let said = format!("{what} is said to be dereferenceable for {reach} bytes");
+                    fault.diagnostic.message = format!("{said}, but that {}", fault.diagnostic.message);
+                    fault
+                })?;
+                Ok(kept)
+            }
+            other => match other.find_poison() {
+                Some(poison) => Err(Fault::poison(&format!("{what}, said to be dereferenceable,"), poison)),
+                None => Ok(kept),
+            },
+        }
+    }
+
+    /// Why a number or address breaks what is said.
+    fn broken(&self, datum: &Datum) -> Option<Cause> {
+        match datum {
+            Datum::Pointer { address: 0, .. } if self.non_null => Some(Cause::Null),
+            Datum::Pointer { address, .. } => {
+                let is_aligned = self.align.is_none_or(|align| address.is_multiple_of(align.max(1)));
+                (!is_aligned).then_some(Cause::NotAligned)
+            }
+            _ => {
+                let bits = datum.as_bits().filter(|_| !self.ranges.is_empty())?;
+                let is_in = |(low, high): &(u128, u128)| match low < high {
+                    true => (*low..*high).contains(&bits),
+                    false => bits >= *low || bits < *high,
+                };
+                (!self.ranges.iter().any(is_in)).then_some(Cause::OutsideRange)
+            }
+        }
+    }
+}
+
+/// Where metadata is kept as it was written.
+const METADATA: &str = "llvm.metadata";
+
+/// The two ends in `range(i32 0, 5)` or `constant_range<i32, 0, 5>`.
+fn range(text: &str) -> Option<(u128, u128)> {
+    let inside = text.split_once(['(', '<'])?.1.trim_end_matches([')', '>']);
+    match numbers(inside)[..] {
+        [low, high] => Some((low, high)),
+        _ => None,
+    }
+}
+
+/// The numbers of a list, as `!{i32 0, i32 5}`; a type counts for those behind it too.
+fn numbers(text: &str) -> Vec<u128> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').filter(|word| !word.is_empty());
+    let (mut width, mut all) = (64, Vec::new());
+    for word in words {
+        if let Some(bits) = word.strip_prefix('i').and_then(|bits| bits.parse().ok()) {
+            width = bits;
+        } else if let Ok(number) = word.parse::<i128>() {
+            all.push(number as u128 & mask(width));
+        }
+    }
+    all
+}
+
+/// What a call says of the arguments it hands on, by their position.
+pub(super) fn of_arguments(op: OpRef<'_>, d: &Decoder<'_>) -> Vec<(usize, Promises)> {
+    let dicts = op.attr("arg_attrs").and_then(|dicts| dicts.as_array(d.ctx())).unwrap_or_default();
+    let promises = dicts.iter().enumerate();
+    promises.filter_map(|(at, dict)| Some((at, Promises::of(d.ctx(), *dict)?))).collect()
+}
+
+/// What a call or a function says of its result.
+pub(super) fn of_result(op: OpRef<'_>, d: &Decoder<'_>) -> Option<Promises> {
+    let dicts = op.attr("res_attrs").and_then(|dicts| dicts.as_array(d.ctx())).unwrap_or_default();
+    Promises::of(d.ctx(), *dicts.first()?)
+}
+
+/// Holds what a function says of its parameters against the arguments when it is entered, and gives it a copy of what it gets by value.
+pub(super) fn decode_entry(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let region = op.regions().next().and_then(|region| op.body().entry_block(region));
+    let slots = region.map(|block| d.slots(op.body().arguments(block))).unwrap_or_default();
+    let promises: Vec<(usize, Promises)> =
+        of_arguments(op, d).into_iter().filter(|(at, _)| *at < slots.len()).collect();
+    let dicts = op.attr("arg_attrs").and_then(|dicts| dicts.as_array(d.ctx())).unwrap_or_default();
+    let mut copies = Vec::new();
+    for (slot, dict) in slots.iter().zip(dicts) {
+        let AttrKind::Dictionary(dict) = dict.kind(d.ctx()) else { continue };
+        let Some(ty) = dict.get(d.ctx(), "llvm.byval").and_then(|ty| ty.as_type(d.ctx())) else { continue };
+        let layout = d.layout(ty)?;
+        let align = dict.get(d.ctx(), "llvm.align").and_then(|n| n.as_int(d.ctx())).unwrap_or(1);
+        copies.push((*slot, layout.size, layout.align.max(align.cast_unsigned())));
+    }
+    let (loc, scope) = (op.loc(), d.function_scope());
+    Ok(action(move |m| {
+        for (at, promises) in &promises {
+            let what = format!("argument {at}");
+            let kept = promises.keep(m, m.get(slots[*at]), &what, loc).map_err(|fault| fault.at(loc))?;
+            m.set(slots[*at], kept);
+        }
+        for (slot, size, align) in &copies {
+            let from = m.pointer(*slot, "an argument that is passed by value")?;
+            let to = m.allocate_on_stack(*size, *align, scope)?;
+            m.memory.copy(to, from, *size)?;
+            m.set(*slot, to.into());
+        }
+        Ok(Flow::Next)
+    }))
+}
+
+/// A return, which keeps what the function says of its result, and that it returns at all.
+pub(super) fn decode_return(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
+    let function = d.function();
+    let words = function.attr("passthrough").and_then(|words| words.as_array(d.ctx())).unwrap_or_default();
+    if words.iter().any(|word| word.as_str(d.ctx()) == Some("noreturn")) {
+        return Ok(action(|_| Err(Fault::undefined("a function that is said not to return does"))));
+    }
+    let returns = crate::func::evaluate::decode_return(op, d)?;
+    let Some(promises) = of_result(function, d).filter(|_| op.num_operands() > 0) else { return Ok(returns) };
+    let (result, loc) = (d.operand(op, 0)?, op.loc());
+    Ok(action(move |m| {
+        let flow = returns.execute(m)?;
+        let kept = promises.keep(m, m.get(result), "the result of a function", loc)?;
+        m.transfer.clear();
+        m.transfer.push(kept);
+        Ok(flow)
+    }))
+}
+
+/// A call that keeps what it says of arguments and result.
+struct Call {
+    call: Action,
+    arguments: Vec<(Slot, usize, Promises)>,
+    result: Option<(Slot, Promises)>,
+    loc: Loc,
+}
+
+impl Execute for Call {
+    fn execute(&self, m: &mut Machine) -> Step {
+        // What is handed on is what breaks no promise; the registers themselves stay as they were.
+        let mut own = Vec::with_capacity(self.arguments.len());
+        for (slot, at, promises) in &self.arguments {
+            let what = format!("argument {at} of a call");
+            let kept = promises.keep(m, m.get(*slot), &what, self.loc)?;
+            own.push((*slot, std::mem::replace(m.get_mut(*slot), kept)));
+        }
+        let flow = self.call.execute(m);
+        for (slot, datum) in own.into_iter().rev() {
+            m.set(slot, datum);
+        }
+        let flow = flow?;
+        if flow == Flow::Next {
+            self.returned(m)?;
+        }
+        Ok(flow)
+    }
+
+    fn returned(&self, m: &mut Machine) -> Result<(), Box<Fault>> {
+        if let Some((slot, promises)) = &self.result {
+            let kept = promises.keep(m, m.get(*slot), "the result of a call", self.loc)?;
+            m.set(*slot, kept);
+        }
+        Ok(())
+    }
+}
+
+/// `call`, made by `op` with arguments in these registers, with what it says of them and of its result.
+pub(super) fn kept(op: OpRef<'_>, d: &Decoder<'_>, arguments: &[Slot], call: Action) -> Decoded {
+    let promises = of_arguments(op, d).into_iter();
+    let arguments: Vec<_> =
+        promises.filter_map(|(at, promises)| Some((*arguments.get(at)?, at, promises))).collect();
+    let result = match of_result(op, d) {
+        Some(promises) if op.num_results() > 0 => Some((d.result(op, 0)?, promises)),
+        _ => None,
+    };
+    if arguments.is_empty() && result.is_none() {
+        return Ok(call);
+    }
+    Ok(Box::new(Call { call, arguments, result, loc: op.loc() }))
+}
+
+/// A call by `op` that hands on what is passed by value to a function without a parameter for it as the words it consists of.
+pub(super) fn in_words(op: OpRef<'_>, d: &Decoder<'_>, call: Action) -> Decoded {
+    let dicts = op.attr("arg_attrs").and_then(|dicts| dicts.as_array(d.ctx())).unwrap_or_default();
+    let variadic = op.attr("var_callee_type").and_then(|ty| ty.as_type(d.ctx()));
+    let Some(LlvmType::Function { params, .. }) = variadic.and_then(|ty| LlvmType::of(d.ctx(), ty)) else {
+        return Ok(call);
+    };
+    let mut words = Vec::new();
+    for (at, dict) in dicts.iter().enumerate().skip(params.len()) {
+        let AttrKind::Dictionary(dict) = dict.kind(d.ctx()) else { continue };
+        if let Some(ty) = dict.get(d.ctx(), "llvm.byval").and_then(|ty| ty.as_type(d.ctx())) {
+            words.push((at, d.layout(ty)?.size.div_ceil(8)));
+        }
+    }
+    if words.is_empty() {
+        return Ok(call);
+    }
+    let loc = op.loc();
+    Ok(action(move |m| {
+        let flow = call.execute(m)?;
+        for (at, count) in words.iter().rev() {
+            let from = m.transfer[*at].as_pointer();
+            let from = from.ok_or_else(|| Fault::unsupported("what is passed by value has no address"))?;
+            let word = |i| m.memory.load(from.offset(8 * i as i64), &WORD, loc);
+            let values = (0..*count).map(word).collect::<Result<Vec<Datum>, _>>()?;
+            m.transfer.splice(*at..=*at, values);
+        }
+        Ok(flow)
+    }))
+}
+
+/// Eight bytes of a number.
+const WORD: Repr = Repr::Scalar { bits: 64, bytes: 8 };
+
+/// A bundle of an assumption: what is promised, and the registers of its values.
+pub(super) type Bundle = (String, Box<[Slot]>);
+
+/// The bundles of an assumption.
+pub(super) fn decode_bundles(op: OpRef<'_>, d: &Decoder<'_>) -> Result<Vec<Bundle>, Box<Fault>> {
+    let sizes = op.attr("op_bundle_sizes").and_then(|a| a.as_dense_ints(d.ctx())).unwrap_or_default();
+    let tags = op.attr("op_bundle_tags").and_then(|a| a.as_array(d.ctx())).unwrap_or_default();
+    let mut values = op.operands().skip(1);
+    let bundle = |(size, tag): (&i64, &Attr)| {
+        let values = values.by_ref().take(usize::try_from(*size).unwrap_or(0));
+        (tag.as_str(d.ctx()).unwrap_or_default().to_owned(), d.slots(values))
+    };
+    Ok(sizes.iter().zip(tags).map(bundle).collect())
+}
+
+/// Faults unless what a bundle of an assumption says holds.
+pub(super) fn assume(m: &Machine, tag: &str, values: &[Slot], loc: Loc) -> Result<(), Box<Fault>> {
+    let Some(value) = values.first() else { return Ok(()) };
+    let number = |at: usize| match values.get(at) {
+        Some(slot) => m.index(*slot, "a number of an assumption").map(|n| Some(n.cast_unsigned())),
+        None => Ok(None),
+    };
+    let mut promises = Promises::default();
+    let mut datum = m.get(*value).clone();
+    match tag {
+        "noundef" => {}
+        "nonnull" => promises.non_null = true,
+        "align" => {
+            promises.align = number(1)?;
+            if let (Some(place), Some(offset)) = (datum.as_pointer(), number(2)?) {
+                datum = place.offset(offset.cast_signed().wrapping_neg()).into();
+            }
+        }
+        "dereferenceable" | "dereferenceable_or_null" => {
+            promises.reach = number(1)?;
+            promises.or_null = tag.ends_with("null");
+        }
+        // Of others nothing is known.
+        _ => return Ok(()),
+    }
+    match promises.keep(m, &datum, "what is assumed", loc)?.find_poison() {
+        Some(poison) => Err(Fault::poison("what is assumed", poison)),
+        None => Ok(()),
+    }
+}

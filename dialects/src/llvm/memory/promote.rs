@@ -1,0 +1,65 @@
+//! Memory of the dialect that can be values.
+
+use loomir_ir::rewrite::constant_of;
+use loomir_ir::{Attr, Loc, OpRef, OperationState, Registry};
+
+use crate::interfaces::{MemorySlot, PromotableAccess, PromotableAllocation, SlotAccess};
+use crate::llvm::UndefOp;
+
+/// `llvm.alloca` of one element.
+struct Alloca;
+
+impl PromotableAllocation for Alloca {
+    fn slot(&self, op: OpRef<'_>) -> Option<MemorySlot> {
+        let elements = constant_of(op.body(), op.operand(0))?.as_int(op.ctx())?;
+        if elements != 1 || op.attr("inalloca").is_some() {
+            return None;
+        }
+        Some(MemorySlot { pointer: op.result(0), ty: op.attr("elem_type")?.as_type(op.ctx())? })
+    }
+
+    fn default_value(&self, op: OpRef<'_>, slot: MemorySlot) -> OperationState {
+        OperationState::of(op.ctx(), UndefOp::DEF, Loc::UNKNOWN).results(&[slot.ty])
+    }
+}
+
+/// `llvm.load`. That it is atomic is of no importance to memory that no other thread knows.
+struct Load;
+
+impl PromotableAccess for Load {
+    fn access(&self, op: OpRef<'_>, _: MemorySlot) -> Option<SlotAccess> {
+        (!is_volatile(op)).then(|| SlotAccess::Load(op.result(0)))
+    }
+}
+
+/// `llvm.store`.
+struct Store;
+
+impl PromotableAccess for Store {
+    fn access(&self, op: OpRef<'_>, slot: MemorySlot) -> Option<SlotAccess> {
+        let is_there = op.operand(1) == slot.pointer;
+        (is_there && !is_volatile(op)).then(|| SlotAccess::Store(op.operand(0)))
+    }
+}
+
+/// The beginning and the end of a life.
+struct Lifetime;
+
+impl PromotableAccess for Lifetime {
+    fn access(&self, _: OpRef<'_>, _: MemorySlot) -> Option<SlotAccess> {
+        Some(SlotAccess::Marker)
+    }
+}
+
+fn is_volatile(op: OpRef<'_>) -> bool {
+    op.attr("volatile_") == Some(Attr::UNIT)
+}
+
+pub(in crate::llvm) fn register(registry: &mut Registry) {
+    registry
+        .attach::<dyn PromotableAllocation>("llvm.alloca", Box::new(Alloca))
+        .attach::<dyn PromotableAccess>("llvm.load", Box::new(Load))
+        .attach::<dyn PromotableAccess>("llvm.store", Box::new(Store))
+        .attach::<dyn PromotableAccess>("llvm.intr.lifetime.start", Box::new(Lifetime))
+        .attach::<dyn PromotableAccess>("llvm.intr.lifetime.end", Box::new(Lifetime));
+}

@@ -1,0 +1,354 @@
+//! What a function touches in memory, and for which iterations of its loops: the accesses of a control flow graph as the relations of the tree.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `polynomial` | sums of products of levels and parameters |
+//! | `numbers` | values as such, over ℤ |
+//! | `space` | in which iterations blocks run |
+//! | `address` | objects, and bytes behind them |
+//! | `subscripts` | bytes taken apart into dimensions |
+//! | [`dependence`] | which accesses conflict, and in which order |
+//! | `print` | what is said, as text |
+//!
+//! An [`Access`] is a list of [classes](Class), the same that accesses of the tree have: objects, subscripts and iteration spaces are the tree's, and so integer sets decide about
+//! both alike. Levels are the loops around the block, the outermost first; a level is the number of the iteration. The last level of what touches bytes that are known counts these: two accesses that
+//! overlap in part touch one byte.
+//!
+//! **Soundness.** Whatever an access touches in a run without undefined behaviour is in one of its classes. What is not affine is anywhere in its object, what may wrap too; a block in a cycle
+//! that is no loop runs any number of times, so all of its accesses are. An address that is computed inside of loops names one object for each iteration of these: see [`Accesses::within`].
+//!
+//! **Cost.** Linear in the accesses, times how deep they nest.
+
+use std::sync::Arc;
+
+use hashbrown::HashSet;
+use loomir_dialects::interfaces::{EffectKind, MemoryEffects, Resource};
+use loomir_dialects::interp::layout::Layout;
+use loomir_dialects::llvm;
+use loomir_ir::graph::ControlFlow;
+use loomir_ir::graph::cycles::CycleForest;
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::graph::post_dominators::PostDominatorTree;
+use loomir_ir::{Attr, Body, Name, Op, OpRef, Trait, Value};
+use loomir_transforms::dependence::access::{Class, Domain};
+use loomir_transforms::dependence::base::Base;
+use loomir_transforms::dependence::form::facts::Facts;
+use loomir_transforms::dependence::form::{Atom, Form};
+
+use self::numbers::Numbers;
+use self::space::Space;
+use self::subscripts::{Place, Subscripts};
+use super::Analysis;
+use super::scev::ScalarEvolution;
+
+mod address;
+pub mod dependence;
+mod numbers;
+mod polynomial;
+pub(super) mod print;
+mod space;
+mod subscripts;
+
+/// What an operation reads or writes in one place.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// The operation.
+    pub op: Op,
+    /// The number of its block.
+    pub block: u32,
+    /// The loops around it, the outermost first.
+    pub loops: Vec<LoopId>,
+    /// How many bytes it touches from its subscripts on, if that is known.
+    pub bytes: Option<Form>,
+    /// What it touches: the union of these.
+    pub classes: Vec<Class>,
+}
+
+/// The accesses of a function.
+#[derive(Debug)]
+pub struct Accesses<'f> {
+    function: &'f Body,
+    /// In the order of the text.
+    pub all: Vec<Access>,
+    facts: Arc<Facts>,
+    /// The depth of the loops around the block that each parameter is defined in, as far as it is the same throughout an iteration of these.
+    analysis: &'f Analysis,
+    /// Blocks in cycles that are no loops.
+    tangled: HashSet<u32>,
+}
+
+/// A place that an operation touches.
+struct Touch {
+    pointer: Value,
+    bytes: Width,
+    writes: bool,
+}
+
+/// How many bytes are touched.
+enum Width {
+    Fixed(u64),
+    Given(Value),
+    /// All of the object.
+    Whole,
+}
+
+impl Access {
+    /// Whether it writes.
+    pub fn writes(&self) -> bool {
+        self.classes.iter().any(|class| class.writes)
+    }
+
+    /// The loops around both this and another access.
+    pub fn common(&self, other: &Access) -> u32 {
+        self.loops.iter().zip(&other.loops).take_while(|(a, b)| a == b).count() as u32
+    }
+}
+
+impl<'f> Accesses<'f> {
+    /// The accesses of a function of a module.
+    pub fn of(module: &Body, scev: &mut ScalarEvolution<'f>) -> Accesses<'f> {
+        let (function, analysis) = (scev.function(), scev.analysis());
+        let flow = ControlFlow::of(function, function.region(function.root(), 0));
+        let cycles = CycleForest::new(flow.graph(), flow.reversed(), 0);
+        let is_tangled = |node: &u32| {
+            let around = std::iter::successors(cycles.innermost(*node), |id| cycles.get(*id).parent);
+            around.into_iter().any(|id| !cycles.get(id).is_reducible())
+        };
+        let tangled: HashSet<u32> = (0..flow.blocks().len() as u32).filter(is_tangled).collect();
+        let order: Vec<u32> = (0..analysis.graph().len() as u32).collect();
+        let post_dominators = PostDominatorTree::of_mutable(analysis.graph(), &order);
+        let aliases = other_names(module);
+        let mut reader = Reader {
+            numbers: Numbers::new(scev),
+            post_dominators,
+            aliases,
+            tangled: &tangled,
+            all: Vec::new(),
+        };
+        for block in function.blocks(function.region(function.root(), 0)) {
+            let node = analysis.number(block);
+            if analysis.dominators().is_reachable(node) {
+                reader.block(node);
+            }
+        }
+        let Reader { all, mut numbers, .. } = reader;
+        let facts = numbers.facts();
+        let all = all.into_iter().map(|found| found.finished(&facts)).collect();
+        Accesses { function, all, facts: Arc::new(facts), analysis, tangled }
+    }
+
+    /// The function.
+    pub fn function(&self) -> &'f Body {
+        self.function
+    }
+
+    /// What is known of parameters.
+    pub fn facts(&self) -> &Arc<Facts> {
+        &self.facts
+    }
+
+    /// Whether a value is the same throughout one iteration of so many loops around it.
+    fn is_fixed(&self, value: Value, levels: u32) -> bool {
+        let Some(block) = self.function.value_block(value) else { return false };
+        let node = self.analysis.number(block);
+        let depth = self.analysis.loops_around(node).count();
+        depth <= levels as usize && !self.tangled.contains(&node)
+    }
+
+    /// A class as it is seen within one iteration of so many common loops: of what changes in it nothing is known.
+    pub fn within(&self, class: &Class, levels: u32) -> Class {
+        let is_known = |form: &Form| {
+            form.all_atoms(&|atom| match atom {
+                Atom::Param(value) => self.is_fixed(*value, levels),
+                _ => true,
+            })
+        };
+        let is_one = class
+            .origin
+            .is_none_or(|origin| class.base == Base::Allocation(origin) || self.is_fixed(origin, levels));
+        let is_grid = class.sizes.iter().all(is_known);
+        let named = class.subscripts.as_ref().filter(|_| is_one && is_grid);
+        let subscripts =
+            named.map(|all| all.iter().map(|form| form.clone().filter(is_known)).collect::<Vec<_>>());
+        let kept: Vec<Form> =
+            class.domain.constraints.iter().filter(|form| is_known(form)).cloned().collect();
+        let exact = class.domain.exact && kept.len() == class.domain.constraints.len();
+        let domain = Arc::new(Domain { levels: class.domain.levels, constraints: kept, exact });
+        Class { subscripts, domain, ..class.clone() }
+    }
+}
+
+/// Globals that are other names for something.
+fn other_names(module: &Body) -> Vec<Name> {
+    let blocks = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
+    let aliases = blocks
+        .flat_map(|block| module.ops(block))
+        .filter(|op| module.is(*op, llvm::AliasOp::DEF) || module.is(*op, llvm::IFuncOp::DEF));
+    let name = |op: Op| module.attr(op, "sym_name")?.as_str(module.ctx()).map(|name| module.ctx().name(name));
+    aliases.filter_map(name).collect()
+}
+
+/// An access that was found, not yet taken apart.
+struct Found {
+    access: Access,
+    base: Base,
+    origin: Option<Value>,
+    offset: Option<polynomial::Polynomial>,
+    writes: bool,
+    space: Space,
+}
+
+impl Found {
+    fn finished(self, facts: &Facts) -> Access {
+        let Found { mut access, base, origin, offset, writes, mut space } = self;
+        let levels = access.loops.len() as u32;
+        space.merge(levels, facts);
+        let subscripts = offset.as_ref().zip(access.bytes.as_ref()).and_then(|(offset, bytes)| {
+            Place { offset, bytes, levels, pieces: &space.pieces, facts }.subscripts()
+        });
+        if subscripts.is_none() {
+            access.bytes = None;
+        }
+        let class = |piece: &Vec<Form>| {
+            let mut domain = Domain { levels, constraints: piece.clone(), exact: space.exact };
+            let (mut sizes, mut found) = (Vec::new(), None);
+            if let (Some(Subscripts { mut digits, sizes: own }), Some(bytes)) =
+                (subscripts.clone(), &access.bytes)
+            {
+                let byte = Form::level(levels);
+                let last = bytes.minus(&byte).and_then(|left| left.plus(&Form::constant(1), -1));
+                let moved = digits.last().and_then(|digit| digit.plus(&byte, 1));
+                if let (Some(last), Some(moved)) = (last, moved) {
+                    digits.pop();
+                    digits.push(moved);
+                    domain.levels += 1;
+                    domain.constraints.extend([byte, last]);
+                    (sizes, found) = (own, Some(digits.into_iter().map(Some).collect()));
+                }
+            }
+            let domain = Arc::new(domain);
+            Class { base, origin, sizes, subscripts: found, writes, update: None, domain }
+        };
+        access.classes = space.pieces.iter().map(class).collect();
+        access
+    }
+}
+
+struct Reader<'r, 's, 'f> {
+    numbers: Numbers<'s, 'f>,
+    post_dominators: PostDominatorTree,
+    aliases: Vec<Name>,
+    tangled: &'r HashSet<u32>,
+    all: Vec<Found>,
+}
+
+impl Reader<'_, '_, '_> {
+    fn block(&mut self, node: u32) {
+        let function = self.numbers.scev.function();
+        let block = self.numbers.scev.analysis().block(node);
+        let mut space: Option<Space> = None;
+        for op in function.ops(block) {
+            let touched = touches(function, op);
+            if touched.is_empty() {
+                continue;
+            }
+            let space = space.get_or_insert_with(|| {
+                let mut space = self.numbers.space(node, &self.post_dominators);
+                space.exact &= !self.tangled.contains(&node);
+                space
+            });
+            for touch in touched {
+                let found = self.found(node, op, touch, space.clone());
+                self.all.push(found);
+            }
+        }
+    }
+
+    fn found(&mut self, node: u32, op: Op, touch: Option<Touch>, space: Space) -> Found {
+        let analysis = self.numbers.scev.analysis();
+        let site = analysis.loops().innermost(node);
+        let mut loops: Vec<LoopId> = analysis.loops_around(node).collect();
+        loops.reverse();
+        let access = Access { op, block: node, loops, bytes: None, classes: Vec::new() };
+        let Some(Touch { pointer, bytes, writes }) = touch else {
+            return Found { access, base: Base::World, origin: None, offset: None, writes: true, space };
+        };
+        let address = self.numbers.address(pointer, site, &self.aliases);
+        let bytes = match bytes {
+            Width::Fixed(bytes) => i64::try_from(bytes).ok().map(Form::constant),
+            Width::Given(length) => self.numbers.length(length, site).and_then(|found| found.to_form()),
+            Width::Whole => None,
+        };
+        let offset = address.offset.filter(|_| !self.tangled.contains(&node));
+        Found {
+            access: Access { bytes, ..access },
+            base: address.base,
+            origin: address.origin,
+            offset,
+            writes,
+            space,
+        }
+    }
+}
+
+/// What an operation touches; nothing stands for the world.
+fn touches(function: &Body, op: Op) -> Vec<Option<Touch>> {
+    let view = function.op_ref(op);
+    let info = function.info(op);
+    let is = |def: &'static loomir_ir::OpDef| info.is(def);
+    let operand = |index: usize| function.operand(op, index);
+    let width = |ty| Layout::of(function.ctx(), ty).map_or(Width::Whole, |layout| Width::Fixed(layout.size));
+    let touch = |pointer, bytes, writes| Some(Touch { pointer, bytes, writes });
+    let mut touched = if is(llvm::LoadOp::DEF) {
+        vec![touch(operand(0), width(view.result_type(0)), false)]
+    } else if is(llvm::StoreOp::DEF) {
+        vec![touch(operand(1), width(view.operand_type(0)), true)]
+    } else if is(llvm::MemsetOp::DEF) {
+        vec![touch(operand(0), Width::Given(operand(2)), true)]
+    } else if is(llvm::MemcpyOp::DEF) || is(llvm::MemmoveOp::DEF) {
+        [(1, false), (0, true)]
+            .map(|(at, writes)| touch(operand(at), Width::Given(operand(2)), writes))
+            .into()
+    } else if is(llvm::MemcpyInlineOp::DEF) {
+        let bytes = function.attr(op, "len").and_then(|len| len.as_int(function.ctx()));
+        let bytes = || bytes.and_then(|bytes| u64::try_from(bytes).ok()).map_or(Width::Whole, Width::Fixed);
+        [(1, false), (0, true)].map(|(at, writes)| touch(operand(at), bytes(), writes)).into()
+    } else if is(llvm::LifetimeStartOp::DEF) || is(llvm::LifetimeEndOp::DEF) {
+        // What was there is there no more.
+        return vec![touch(operand(0), Width::Whole, true)];
+    } else if is(llvm::AssumeOp::DEF) || is(llvm::PrefetchOp::DEF) {
+        return Vec::new();
+    } else {
+        return others(view);
+    };
+    // What is volatile or orders others must not come before or behind anything else either.
+    let model = info.interface::<dyn MemoryEffects>();
+    let is_world =
+        |model: &dyn MemoryEffects| model.effects(view).iter().any(|effect| effect.on == Resource::World);
+    if function.attr(op, "isVolatile") == Some(Attr::TRUE) || model.is_none_or(is_world) {
+        touched.push(None);
+    }
+    touched
+}
+
+/// The same of an operation by its effects.
+fn others(op: OpRef<'_>) -> Vec<Option<Touch>> {
+    // What ends a block touches nothing itself: calls that do are refused.
+    let harmless = [Trait::Pure, Trait::Terminator, Trait::ReturnLike];
+    if harmless.into_iter().any(|own| op.info().has_trait(own)) {
+        return Vec::new();
+    }
+    let Some(model) = op.info().interface::<dyn MemoryEffects>() else {
+        return vec![None];
+    };
+    let effects = model.effects(op);
+    let effects = effects.iter().filter(|effect| effect.kind != EffectKind::Allocate);
+    effects
+        .map(|effect| match effect.on {
+            Resource::Value(pointer) => {
+                Some(Touch { pointer, bytes: Width::Whole, writes: effect.kind != EffectKind::Read })
+            }
+            Resource::Global(_) | Resource::World => None,
+        })
+        .collect()
+}

@@ -1,0 +1,326 @@
+//! Control flow without detours: blocks that nothing leads to, that only lead on, or that follow each other go, and so do branches that don't decide anything.
+//!
+//! | what | becomes |
+//! | --- | --- |
+//! | a branch on a constant; a switch all of whose ways are one | a plain branch |
+//! | a case that leads where the default does | no case |
+//! | a conditional branch with one target that it hands a few different values | `llvm.select` and a plain branch |
+//! | a switch of one case | a conditional branch |
+//! | an edge to a block that only leads on | an edge to where that leads |
+//! | a block that is reached from one that leads nowhere else | the end of that one |
+//! | an argument that every edge hands the same value | that value |
+//! | a block that nothing leads to | nothing |
+//!
+//! With `keep-loops` the forms of loops stay: loop-simplify, LCSSA, single entries and exits. An empty preheader stays, an empty latch unless one
+//! block leads to it, an empty exit, an argument that hands a value out of its loop, and a branch on a constant that holds a loop together.
+//!
+//! **Cost.** Blocks are looked at from the end of the function to its beginning, and again when something about them has changed: each change takes an edge, a block or an argument away, and costs what
+//! the branch is long that it changes. A round of this is linear but for that; what only shows when unreachable cycles are gone, or loops are none any more, takes another one, of at most
+//! 32.
+
+use std::collections::VecDeque;
+
+use hashbrown::HashSet;
+use loomir_dialects::llvm;
+use loomir_ir::graph::ControlFlow;
+use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::{Block, Body, Diagnostics, Op, Value};
+
+use super::arguments::fold_arguments;
+use super::branch::{
+    Ending, LOOP_ANNOTATION, Target, all_known, end_block, move_annotation, set_successor_operands,
+};
+use super::edit::{erase_unreachable, merge_into};
+use super::{fix_irreducible, lcssa, loop_simplify, unify_loop_exits};
+use fold::{Folded, Ways, erase_unused};
+use keep::Keep;
+
+mod fold;
+mod keep;
+
+/// So often the whole function is looked at.
+const MAX_ROUNDS: usize = 32;
+
+/// What was done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Simplified {
+    /// Branches that decide less than they did.
+    pub branches: usize,
+    /// Edges that skip blocks that only led on.
+    pub threaded: usize,
+    /// Blocks that became the end of another.
+    pub merged: usize,
+    /// Arguments that were one value.
+    pub arguments: usize,
+    /// Blocks that went, as nothing led to them.
+    pub erased: usize,
+}
+
+/// Simplifies the control flow of a function of the dialect, whose branches are all known.
+pub fn simplify_cfg(function: &mut Body, keep_loops: bool) -> Simplified {
+    let mut done = Simplified { erased: erase_unreachable(function), ..Simplified::default() };
+    for _ in 0..MAX_ROUNDS {
+        let before = done;
+        let keep = keep_loops.then(|| Keep::of(function));
+        let (pending, is_pending, gone) = (VecDeque::new(), HashSet::new(), HashSet::new());
+        Round { function, keep, pending, is_pending, gone, done: &mut done }.run();
+        if done == before {
+            break;
+        }
+    }
+    done
+}
+
+/// Goes through all blocks of a function.
+struct Round<'f> {
+    function: &'f mut Body,
+    /// What must not be touched, if anything.
+    keep: Option<Keep>,
+    /// Blocks to look at. Those that are to be looked at again come behind all others, so that what has many changes at once is looked at once.
+    pending: VecDeque<Block>,
+    is_pending: HashSet<Block>,
+    gone: HashSet<Block>,
+    done: &'f mut Simplified,
+}
+
+impl Round<'_> {
+    fn run(&mut self) {
+        let flow = ControlFlow::of(self.function, self.function.region(self.function.root(), 0));
+        flow.graph().post_order(0).into_iter().for_each(|node| self.revisit(flow.block(node)));
+        while let Some(block) = self.pending.pop_front() {
+            self.is_pending.remove(&block);
+            if !self.gone.contains(&block) {
+                self.visit(block);
+            }
+        }
+        self.done.erased += erase_unreachable(self.function);
+        self.merge();
+    }
+
+    /// Makes blocks that follow each other alone one, from the first of each such row. None of them is a circle: nothing would lead to it.
+    fn merge(&mut self) {
+        let blocks = self.function.blocks(self.function.region(self.function.root(), 0));
+        for block in blocks.collect::<Vec<_>>() {
+            if !self.gone.contains(&block) && self.only_branch_into(block).is_none() {
+                self.take_in_next(block);
+            }
+        }
+    }
+
+    fn revisit(&mut self, block: Block) {
+        if self.is_pending.insert(block) {
+            self.pending.push_back(block);
+        }
+    }
+
+    fn visit(&mut self, block: Block) {
+        if !self.function.is_entry(block) {
+            if self.function.predecessors(block).next().is_none() {
+                return self.abandon(block);
+            }
+            self.fold_arguments(block);
+        }
+        let was_empty = self.leads_on(block).is_some();
+        self.fold_branch(block);
+        self.thread(block);
+        if !was_empty && self.leads_on(block).is_some() {
+            self.function
+                .predecessors(block)
+                .collect::<Vec<_>>()
+                .into_iter()
+                .for_each(|from| self.revisit(from));
+        }
+    }
+
+    /// Ends a block that nothing leads to, so that it leads nowhere.
+    fn abandon(&mut self, block: Block) {
+        let behind: Vec<Block> = self.function.block_successors(block).collect();
+        end_block(self.function, block, &Ending::Unreachable);
+        self.gone.insert(block);
+        behind.into_iter().for_each(|to| self.revisit(to));
+    }
+
+    fn fold_arguments(&mut self, block: Block) {
+        let keep = &self.keep;
+        let may_be = |function: &Body, value: Value| {
+            keep.as_ref().is_none_or(|keep| keep.may_use(function, value, block))
+        };
+        let folded = fold_arguments(self.function, block, may_be);
+        self.done.arguments += folded.count;
+        for user in folded.users {
+            // What is inside other operations is of no interest.
+            let Some(at) = self.function.block_of(user) else { continue };
+            if self.function.successors(user).len() > 0 {
+                self.revisit(at);
+                self.function
+                    .successors(user)
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .for_each(|to| self.revisit(to));
+            } else if let Some(branch) = self.function.terminator(at).filter(|_| at != block) {
+                // A condition may be made of it.
+                if self.function.operands(branch).any(|value| self.function.defining_op(value) == Some(user))
+                {
+                    self.revisit(at);
+                }
+            }
+        }
+    }
+
+    fn fold_branch(&mut self, block: Block) {
+        let Some(op) = self.function.terminator(block) else { return };
+        let Some(folded) = Folded::of(self.function, op) else { return };
+        let before: Vec<Block> = self.function.successors(op).collect();
+        let left = folded.blocks();
+        let kept: HashSet<Block> = left.iter().copied().collect();
+        let loses = before.iter().any(|to| !kept.contains(to));
+        if loses && self.keep.as_ref().is_some_and(|keep| !keep.may_lose_others(block, &left)) {
+            return;
+        }
+        let decided_by = self.function.operand(op, 0);
+        let ending = folded.build(self.function, op);
+        end_block(self.function, block, &ending);
+        self.done.branches += 1;
+        erase_unused(self.function, decided_by);
+        before.into_iter().for_each(|to| self.revisit(to));
+    }
+
+    /// Where a block that is nothing but a branch leads.
+    fn leads_on(&self, block: Block) -> Option<Op> {
+        let function = &*self.function;
+        let branch = function.first_op(block).filter(|op| function.is(*op, llvm::BrOp::DEF))?;
+        let is_passed_on = |argument: Value| function.uses(argument).all(|used| used.op == branch);
+        let onward = function.successors(branch).next()?;
+        let leads_on =
+            onward != block && !function.is_entry(block) && function.arguments(block).all(is_passed_on);
+        leads_on.then_some(branch)
+    }
+
+    /// Lets the edges out of a block skip what only leads on.
+    fn thread(&mut self, block: Block) {
+        let Some(op) = self.function.terminator(block) else { return };
+        let mut ways = Ways::of(self.function, op);
+        let mut skipped = Vec::new();
+        for index in 0..ways.targets().len() {
+            let edge = ways.targets()[index].clone();
+            let Some((to, says)) = self.skip(block, op, &edge) else { continue };
+            let onward = to.block;
+            if ways.lead(index, to) {
+                skipped.push((index, edge.block, onward));
+                if let Some(says) = says {
+                    move_annotation(self.function, says, op);
+                }
+            }
+        }
+        if skipped.is_empty() {
+            return;
+        }
+        let operands: Vec<Vec<Value>> = ways.targets().iter().map(|to| to.operands.clone()).collect();
+        set_successor_operands(self.function, op, &operands);
+        self.done.threaded += skipped.len();
+        for (index, old, new) in skipped {
+            self.function.set_successor(op, index, new);
+            self.revisit(old);
+            self.revisit(new);
+        }
+        // What it leads to may be one block now.
+        self.revisit(block);
+    }
+
+    /// Where an edge out of `from` leads behind the blocks there that only lead on, and the branch among them that says something of a loop; `None` if that is where it leads already.
+    fn skip(&self, from: Block, op: Op, edge: &Target) -> Option<(Target, Option<Op>)> {
+        let function = &*self.function;
+        let mut at = edge.clone();
+        let mut passed: HashSet<Block> = HashSet::from_iter([edge.block]);
+        let mut says = None;
+        while let Some(branch) = self.leads_on(at.block) {
+            let onward = function.successors(branch).next()?;
+            if function.attr(branch, LOOP_ANNOTATION).is_some() {
+                let has_room = says.is_none() && function.attr(op, LOOP_ANNOTATION).is_none();
+                let is_only = function.predecessor_edges(at.block).nth(1).is_none();
+                if !has_room || !is_only || function.is(op, llvm::SwitchOp::DEF) {
+                    break;
+                }
+                says = Some(branch);
+            }
+            if !self.keep.as_ref().is_none_or(|keep| keep.may_skip(function, at.block, onward, from)) {
+                break;
+            }
+            if !passed.insert(onward) {
+                // They lead to each other alone.
+                return None;
+            }
+            let value = |value: Value| {
+                let place = function.arguments(at.block).position(|argument| argument == value);
+                place.map_or(value, |place| at.operands[place])
+            };
+            let operands = function.operands(branch).map(value).collect();
+            at = Target { block: onward, operands };
+        }
+        (at.block != edge.block).then_some((at, says))
+    }
+
+    /// The block that a block is the end of: the only one that leads there, and nowhere else.
+    fn only_branch_into(&self, block: Block) -> Option<Block> {
+        let mut edges = self.function.predecessor_edges(block);
+        let (Some((op, _)), None) = (edges.next(), edges.next()) else { return None };
+        let before = self.function.block_of(op).filter(|before| *before != block)?;
+        (self.function.is(op, llvm::BrOp::DEF) && !self.function.is_entry(block)).then_some(before)
+    }
+
+    /// Makes the blocks behind one its end, as long as each is reached from there alone, which leads nowhere else.
+    fn take_in_next(&mut self, block: Block) {
+        while let Some(next) =
+            self.function.terminator(block).and_then(|op| self.function.successors(op).next())
+        {
+            if self.only_branch_into(next) != Some(block) {
+                break;
+            }
+            merge_into(self.function, block, next);
+            self.gone.insert(next);
+            self.done.merged += 1;
+        }
+    }
+}
+
+const NAME: &str = "simplify-cfg";
+
+/// The pass `simplify-cfg` on `llvm.func`.
+pub const PASS: PassInfo = PassInfo {
+    name: NAME,
+    anchor: Some("llvm.func"),
+    summary: "Take detours out of the control flow",
+    options: &[(
+        "keep-loops",
+        "false",
+        "Leave loops in their forms: with preheaders, latches and exits of their own, closed",
+    )],
+    make: |options| Ok(Box::new(SimplifyCfg { keep_loops: options.parse("keep-loops", false)? })),
+};
+
+struct SimplifyCfg {
+    keep_loops: bool,
+}
+
+impl Pass for SimplifyCfg {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn preserves(&self) -> &[&'static Form] {
+        const KEPT: &[&Form] =
+            &[&loop_simplify::FORM, &lcssa::FORM, &fix_irreducible::FORM, &unify_loop_exits::FORM];
+        if self.keep_loops { KEPT } else { &[] }
+    }
+
+    fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        all_known(body)?;
+        let done = simplify_cfg(body, self.keep_loops);
+        cx.count("Branches folded", done.branches as u64);
+        cx.count("Edges threaded", done.threaded as u64);
+        cx.count("Blocks merged", done.merged as u64);
+        cx.count("Arguments folded", done.arguments as u64);
+        cx.count("Unreachable blocks erased", done.erased as u64);
+        Ok(())
+    }
+}

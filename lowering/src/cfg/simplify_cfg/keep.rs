@@ -1,0 +1,71 @@
+//! What must not be touched, so that loops keep their forms.
+
+use loomir_ir::graph::ControlFlow;
+use loomir_ir::graph::cycles::CycleForest;
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::{Block, Body, Value};
+
+use crate::cfg::Analysis;
+
+/// The loops of a function as they were at the beginning. Changes that this allows leave each loop its blocks, but for those that are gone.
+pub(super) struct Keep {
+    analysis: Analysis,
+    /// Whether a block is in a cycle that is entered at several places.
+    is_irregular: Vec<bool>,
+}
+
+impl Keep {
+    /// Linear times the depth of nests.
+    pub(super) fn of(function: &Body) -> Keep {
+        let flow = ControlFlow::of(function, function.region(function.root(), 0));
+        let cycles = CycleForest::new(flow.graph(), flow.reversed(), 0);
+        let mut is_irregular = vec![false; flow.blocks().len()];
+        let mut pending = cycles.top().to_vec();
+        while let Some(id) = pending.pop() {
+            let cycle = cycles.get(id);
+            if cycle.is_reducible() {
+                pending.extend(&cycle.children);
+            } else {
+                cycle.nodes.iter().for_each(|node| is_irregular[*node as usize] = true);
+            }
+        }
+        Keep { analysis: Analysis::of(function), is_irregular }
+    }
+
+    fn innermost(&self, block: Block) -> Option<LoopId> {
+        self.analysis.loops().innermost(self.analysis.number(block))
+    }
+
+    fn contains(&self, id: LoopId, block: Block) -> bool {
+        self.analysis.loops().contains(id, self.analysis.number(block))
+    }
+
+    fn is_header(&self, block: Block) -> Option<LoopId> {
+        let id = self.innermost(block)?;
+        (self.analysis.loops().get(id).header() == self.analysis.number(block)).then_some(id)
+    }
+
+    /// Whether a block may use a value: it is in all loops that the value is defined in.
+    pub(super) fn may_use(&self, function: &Body, value: Value, block: Block) -> bool {
+        let defining = function.value_block(value).and_then(|at| self.innermost(at));
+        defining.is_none_or(|id| self.contains(id, block))
+    }
+
+    /// Whether edges from `from` may skip a block that only leads on: it is no header, no preheader, no exit, and the latch only if one block leads to it.
+    pub(super) fn may_skip(&self, function: &Body, block: Block, onward: Block, from: Block) -> bool {
+        let is_exit = self.innermost(from).is_some_and(|id| !self.contains(id, block));
+        let holds_header = self.is_header(onward).is_some_and(|id| {
+            !self.contains(id, block) || function.predecessor_edges(block).nth(1).is_some()
+        });
+        self.is_header(block).is_none() && !is_exit && !holds_header
+    }
+
+    /// Whether a block may lead to other blocks no more, and only to `left`: it still leads around its loop. If that is in another loop, what leads there on ways out of the inner one is not
+    /// looked for.
+    pub(super) fn may_lose_others(&self, from: Block, left: &[Block]) -> bool {
+        let Some(id) = self.innermost(from) else { return true };
+        let is_irregular = self.is_irregular[self.analysis.number(from) as usize];
+        let is_outermost = self.analysis.loops().get(id).parent.is_none();
+        !is_irregular && is_outermost && left.iter().any(|to| self.contains(id, *to))
+    }
+}

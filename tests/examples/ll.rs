@@ -1,0 +1,42 @@
+//! The campaign on programs in LLVM IR: `cargo run --release -p loomir-testing --example ll -- [--cases N] [--seed S]`; with `--case I` the text of one.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+
+use std::process::ExitCode;
+
+use loomir_testing::ll::{Judges, Tally, case, run};
+
+/// Programs between two reports of progress.
+const STEP: u64 = 250;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let option = |name: &str| {
+        let at = words.iter().position(|word| word == name)?;
+        words.get(at + 1)?.parse::<u64>().ok()
+    };
+    let (cases, seed) = (option("--cases").unwrap_or(5_000), option("--seed").unwrap_or(1));
+    if let Some(index) = option("--case") {
+        print!("{}", case(seed, index));
+        return ExitCode::SUCCESS;
+    }
+    let Some(judges) = Judges::find() else {
+        eprintln!("LOOMIR_LLVM does not say where lli and opt are: nothing to compare with");
+        println!("seed={seed}\ncases=0");
+        return ExitCode::SUCCESS;
+    };
+    let mut tally = Tally::default();
+    let mut failures = 0;
+    for first in (0..cases).step_by(STEP as usize) {
+        if let Err(difference) = run(seed, first, STEP.min(cases - first), &judges, &mut tally) {
+            eprintln!("{difference}");
+            failures += 1;
+            break;
+        }
+        eprintln!("{} of {cases}", tally.cases);
+    }
+    println!("seed={seed}\ncases={}\nfunctions={}\nlines={}", tally.cases, tally.functions, tally.lines);
+    println!("operations_executed={}", tally.steps);
+    println!("written_by_loomir={}\noptimised_by_llvm={}", tally.written, tally.optimised);
+    println!("given_up_by_llvm={}\ndifferences={failures}", tally.given_up);
+    ExitCode::from(u8::from(failures > 0))
+}

@@ -1,0 +1,141 @@
+//! What is assumed where a fast version runs, and tested before it.
+//!
+//! Legality says what would have to hold for an edit; it is kept with the versioned node that holds the edit, the fast side is judged again under it, and
+//! [`regenerate`](crate::tree::regenerate) writes the one test. An assumption is about what is known before the node: which memrefs overlap, and how numbers lie to each
+//! other. So it may be any condition under which the edit is legal; that it holds now and then is a matter of what is gained.
+
+use loomir_ir::{Body, Value};
+
+use crate::dependence::form::{Atom, Form};
+use crate::legality::called;
+
+/// What may hold when the program runs.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Assumption {
+    /// The memory of two memrefs does not overlap. Each has the identity layout and elements of whole bytes. In the order of the body.
+    Apart(Value, Value),
+    /// A form of parameters is zero; its first coefficient is positive.
+    Zero(Form),
+    /// One of these forms of parameters, at least, is not negative.
+    Natural(Vec<Form>),
+}
+
+impl Assumption {
+    /// Two memrefs do not overlap.
+    pub fn apart(a: Value, b: Value) -> Assumption {
+        if a.index() <= b.index() { Assumption::Apart(a, b) } else { Assumption::Apart(b, a) }
+    }
+
+    /// A form is zero. `None` if that cannot be written down.
+    pub fn zero(form: &Form) -> Option<Assumption> {
+        let negative = form.terms().first().is_some_and(|(_, coefficient)| *coefficient < 0);
+        Some(Assumption::Zero(form.times(if negative { -1 } else { 1 })?))
+    }
+
+    /// Forms that are not negative where it holds.
+    pub fn facts(&self) -> Vec<Form> {
+        match self {
+            Assumption::Zero(form) => form.times(-1).into_iter().chain([form.clone()]).collect(),
+            Assumption::Natural(forms) if forms.len() == 1 => forms.clone(),
+            Assumption::Apart(..) | Assumption::Natural(_) => Vec::new(),
+        }
+    }
+
+    /// Forms of which one is not negative where it holds, if that is all it says.
+    pub fn alternatives(&self) -> &[Form] {
+        match self {
+            Assumption::Natural(forms) => forms,
+            Assumption::Apart(..) | Assumption::Zero(_) => &[],
+        }
+    }
+
+    /// How many comparisons of numbers test it.
+    pub fn comparisons(&self) -> usize {
+        match self {
+            Assumption::Apart(..) => 0,
+            Assumption::Zero(_) => 1,
+            Assumption::Natural(forms) => forms.len(),
+        }
+    }
+
+    /// Whether this one holds wherever the other one does, as far as numbers in them say.
+    fn follows_from(&self, other: &Assumption) -> bool {
+        let follows = |form: &Form, from: &Form| {
+            form.minus(from).and_then(|gap| gap.as_constant()).is_some_and(|gap| gap >= 0)
+        };
+        match (self, other) {
+            (Assumption::Natural(own), Assumption::Natural(others)) => {
+                others.iter().all(|from| own.iter().any(|form| follows(form, from)))
+            }
+            (Assumption::Natural(own), Assumption::Zero(_)) => {
+                other.facts().iter().any(|from| own.iter().any(|form| follows(form, from)))
+            }
+            _ => self == other,
+        }
+    }
+
+    /// The assumption in words; `body` holds its values.
+    pub fn text(&self, body: &Body) -> String {
+        match self {
+            Assumption::Apart(a, b) => format!("{} and {}", called(body, *a), called(body, *b)),
+            Assumption::Zero(form) => compared(body, form, "=="),
+            Assumption::Natural(forms) => {
+                forms.iter().map(|form| compared(body, form, ">=")).collect::<Vec<_>>().join(" or ")
+            }
+        }
+    }
+}
+
+/// Adds what is assumed too: what follows from something else is dropped.
+pub fn add(all: &mut Vec<Assumption>, more: impl IntoIterator<Item = Assumption>) {
+    for assumption in more {
+        if !all.iter().any(|known| assumption.follows_from(known)) {
+            all.retain(|known| !known.follows_from(&assumption));
+            all.push(assumption);
+        }
+    }
+}
+
+/// Brings them into the order of the arguments they are about; those of numbers stand behind.
+pub fn sort(all: &mut [Assumption]) {
+    all.sort_by_key(|assumption| match assumption {
+        Assumption::Apart(a, b) => (false, a.index(), b.index()),
+        Assumption::Zero(_) | Assumption::Natural(_) => (true, 0, 0),
+    });
+}
+
+/// How a form lies to zero, with what is subtracted on the other side.
+fn compared(body: &Body, form: &Form, relation: &str) -> String {
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    for (atom, coefficient) in form.terms() {
+        let names = atom.factors().into_iter().flatten().map(|value| called(body, *value));
+        let mut names: Vec<String> = names.collect();
+        if coefficient.unsigned_abs() != 1 {
+            names.insert(0, coefficient.unsigned_abs().to_string());
+        }
+        if *coefficient > 0 { &mut left } else { &mut right }.push(names.join(" * "));
+    }
+    let constant = i128::from(form.constant_part());
+    // Of what is greater than a sum of values, the number stands with that sum.
+    let (relation, constant) = match (relation, constant) {
+        (">=", -1) if !left.is_empty() && !right.is_empty() => (">", 0),
+        other => other,
+    };
+    let turned = left.is_empty();
+    let (mut first, mut second, mut number) =
+        if turned { (right, left, constant) } else { (left, right, -constant) };
+    if number < 0 && !second.is_empty() {
+        first.push((-number).to_string());
+        number = 0;
+    }
+    if number != 0 || second.is_empty() {
+        second.push(number.to_string());
+    }
+    let relation = if turned && relation == ">=" { "<=" } else { relation };
+    format!("{} {relation} {}", first.join(" + "), second.join(" + "))
+}
+
+/// Whether an assumption may be made of an unknown number: it is one value.
+pub(crate) fn is_testable(atom: &Atom) -> bool {
+    matches!(atom, Atom::Param(_))
+}

@@ -1,0 +1,66 @@
+//! Which updates a tree runs in another order.
+//!
+//! A legal tree may do that with two updates of one object by one reduction. What is promised of their results on the way holds no more then; it still does of
+//! an update that has the same ones before it as ever. Each pair is asked about as any two accesses are, but for the freedom.
+//!
+//! **Cost.** The accesses of the part that was changed; of each object a bounded number of pairs. Of those with more updates all are taken to be reordered.
+
+use hashbrown::{HashMap, HashSet};
+use loomir_ir::{Body, Op, Value};
+
+use super::check::Part;
+use super::order::{Access, either_way};
+use super::placed::Placed;
+use crate::dependence::base::Base;
+use crate::dependence::updates::reduction::has_poison_flags;
+use crate::dependence::updates::{Reduction, updates_of};
+use crate::tree::Program;
+
+/// Most updates of an object by one reduction of which each pair is asked about.
+const MAX_UPDATES: usize = 16;
+
+/// Updates that have no order: those of an object, as it is known, by one reduction.
+type Group = (Base, Option<Value>, Reduction);
+
+/// The steps of updates of a program that have flags to lose.
+pub(super) fn flagged(ir: &Body, program: &Program) -> HashSet<Op> {
+    let classes = program.statements().flat_map(|statement| &statement.effects.classes);
+    let stores = classes.filter(|(class, _)| class.writes && class.update.is_some());
+    stores.filter_map(|(_, store)| step(ir, *store)).filter(|step| has_poison_flags(ir, *step)).collect()
+}
+
+/// Those of them whose order in a tree with these leaves may be another one.
+pub(super) fn steps(part: &Part<'_>, leaves: &[Placed], flagged: &HashSet<Op>) -> HashSet<Op> {
+    // Updates are whole: where they are written says when they run.
+    let mut groups: HashMap<Group, Vec<(Op, Access<'_>)>> = HashMap::new();
+    for (place, leaf) in leaves.iter().enumerate() {
+        for access in leaf.classes.iter().filter(|(class, _)| class.writes) {
+            let (class, store) = access;
+            if let Some((by, step)) = class.update.zip(step(part.body, *store)) {
+                let group = groups.entry((class.base, class.origin, by)).or_default();
+                group.push((step, (leaf, place, access)));
+            }
+        }
+    }
+    let mut found = HashSet::new();
+    for ((base, ..), updates) in groups {
+        let Some(overlap) = part.means.overlap(base, base) else { continue };
+        for (i, (own, a)) in updates.iter().enumerate() {
+            for (other, b) in &updates[i..] {
+                let is_open = |step: &Op| flagged.contains(step) && !found.contains(step);
+                if ![own, other].into_iter().any(is_open) || !part.is_moved(a.0, b.0) {
+                    continue;
+                }
+                if updates.len() > MAX_UPDATES || !either_way(part, a, b, overlap, &[]).is_legal() {
+                    found.extend([own, other].into_iter().filter(|step| flagged.contains(*step)));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The step of the reduction whose result a store writes.
+fn step(ir: &Body, store: Op) -> Option<Op> {
+    updates_of(ir, store).first().map(|update| update.step)
+}
