@@ -42,6 +42,7 @@ mod order;
 mod placed;
 mod reordered;
 mod scope;
+mod whole;
 
 /// What dependences are told with.
 #[derive(Clone, Copy)]

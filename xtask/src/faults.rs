@@ -22,7 +22,7 @@ pub(crate) struct Fault {
 const LEGALITY: &str = "transforms/src/legality.rs";
 const ORDER: &str = "transforms/src/legality/order.rs";
 const COVERAGE: &str = "transforms/src/legality/coverage.rs";
-const PLACED: &str = "transforms/src/legality/placed.rs";
+const WHOLE: &str = "transforms/src/legality/whole.rs";
 const REORDERED: &str = "transforms/src/legality/reordered.rs";
 const REDUCTION: &str = "transforms/src/dependence/updates/reduction.rs";
 const CHECK: &str = "transforms/src/legality/check.rs";
@@ -87,7 +87,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "what is left of a torn update may change places",
-        file: PLACED,
+        file: WHOLE,
         text: "class.update.filter(|_| whole.contains(&(place, *op)))",
         replacement: "class.update",
     },

@@ -10,6 +10,7 @@ use loomir_ir::{Body, Op};
 use loomir_polyhedra::Limits;
 
 use super::placed::{Placed, Purpose, leaves};
+use super::whole::keep_whole;
 use super::{Instance, Means, Verdict, Witness, coverage, order, reordered, scope};
 use crate::analyses::Dependence;
 use crate::analyses::dependence::Polyhedral;
@@ -220,24 +221,34 @@ impl<'a> Checker<'a> {
         let depth = difference.frame.depth;
         let at =
             |arm| leaves(self.body, self.program, forest, difference.changed(), depth, arm, Purpose::Order);
-        let (fast, fallback) = match (at(Arm::Fast), at(Arm::Fallback)) {
+        let (mut fast, mut fallback) = match (at(Arm::Fast), at(Arm::Fallback)) {
             (Ok(fast), Ok(fallback)) => (fast, fallback),
             (Err(of), _) | (_, Err(of)) => return Verdict::MayBeIllegal(Witness::Extent(of)),
         };
-        let mut verdict = self.arm(forest, difference, &fast, Arm::Fast);
+        let mut verdict = self.arm(forest, difference, &mut fast, Arm::Fast);
         if fast.iter().any(|leaf| leaf.version.is_some()) {
-            verdict = verdict.or(self.arm(forest, difference, &fallback, Arm::Fallback));
+            verdict = verdict.or(self.arm(forest, difference, &mut fallback, Arm::Fallback));
             verdict = verdict.or(self.same_statements(&fast, &fallback));
         }
         verdict
     }
 
     /// The tree with one arm of each versioned node taken.
-    fn arm(&self, forest: &Forest, difference: &Difference<'_>, leaves: &[Placed], arm: Arm) -> Verdict {
+    fn arm(
+        &self,
+        forest: &Forest,
+        difference: &Difference<'_>,
+        leaves: &mut [Placed],
+        arm: Arm,
+    ) -> Verdict {
         let part = self.part(forest, difference, arm);
         let verdict = scope::check(&part, difference.inside, &difference.new, arm);
         let verdict = verdict.or(self.covered(&part, difference, arm));
-        if verdict.is_legal() { verdict.or(order::check(&part, leaves)) } else { verdict }
+        if !verdict.is_legal() {
+            return verdict;
+        }
+        let assumed = keep_whole(&part, leaves);
+        verdict.or(Verdict::Legal { assumed }).or(order::check(&part, leaves))
     }
 
     /// What is judged of a tree with one arm of each versioned node taken.

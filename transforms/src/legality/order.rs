@@ -162,8 +162,8 @@ fn turned_around(
                     }
                 }
                 let within =
-                    (*loops > 0).then(|| (known_within(s, first, *loops), known_within(t, second, *loops)));
-                let classes = within.as_ref().map_or((s, t), |(s, t)| (s, t));
+                    (known_within(s, (first, second), *loops), known_within(t, (second, first), *loops));
+                let classes = (within.0.as_ref().unwrap_or(s), within.1.as_ref().unwrap_or(t));
                 let example = match meet(classes, &order) {
                     Answer::Never => continue,
                     _ if is_avoided(classes, &order) => continue,
@@ -198,10 +198,14 @@ fn turned_around(
     Verdict::legal()
 }
 
-/// A class with what is known of when its leaf runs by what is computed inside so many loops.
-fn known_within(class: &Class, leaf: &Placed, loops: usize) -> Class {
-    let constraints = class.domain.constraints.iter().chain(leaf.within.inside(loops)).cloned().collect();
-    Class { domain: Arc::new(Domain { constraints, ..*class.domain }), ..class.clone() }
+/// A class of a leaf with what is known of when that runs by what is computed inside of the loops, where it and another leaf run the same iteration of so
+/// many; nothing if nothing is. What is computed inside of more loops may be another number for the other one, so of that only one may speak.
+fn known_within(class: &Class, (leaf, other): (&Placed, &Placed), loops: usize) -> Option<Class> {
+    let is_alone = other.within.inside(usize::MAX).count() == other.within.inside(loops).count();
+    let mut known = leaf.within.inside(if is_alone { usize::MAX } else { loops }).peekable();
+    known.peek()?;
+    let constraints = class.domain.constraints.iter().chain(known).cloned().collect();
+    Some(Class { domain: Arc::new(Domain { constraints, ..*class.domain }), ..class.clone() })
 }
 
 /// Whether relations of the same forms exclude each other.
@@ -235,7 +239,7 @@ fn earlier<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> Vec<Or
 }
 
 /// The loops of the tree around two leaves.
-fn shared<'l>(a: &'l Placed, b: &Placed) -> &'l [Around] {
+pub(super) fn shared<'l>(a: &'l Placed, b: &Placed) -> &'l [Around] {
     let shared = a.loops.iter().zip(&b.loops).take_while(|(x, y)| x == y).count();
     &a.loops[..shared]
 }

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashSet;
 use loomir_ir::{Body, Op, Value};
 
 use super::carried;
 use crate::dependence::access::{Class, Domain};
-use crate::dependence::base::Base;
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::{absolute, enter, guard, in_place};
-use crate::dependence::updates::{MAX_BETWEEN, Update, updates_of};
 use crate::tree::{
     Arm, AssumptionId, Forest, Green, Header, HeaderId, IfId, LoopId, Node, Program, Span, StatementId,
 };
@@ -130,56 +127,7 @@ pub(super) fn leaves(
         walk.item = index as u32;
         walk.visit(*item, &domain)?;
     }
-    let mut found = walk.found;
-    keep_whole(ir, &mut found);
-    Ok(found)
-}
-
-/// Of updates whose load and store do not stay together, in one iteration and with no writes between, the parts are accesses like any others.
-fn keep_whole(ir: &Body, leaves: &mut [Placed]) {
-    let mut whole: HashSet<(usize, Op)> = HashSet::new();
-    for (place, leaf) in leaves.iter().enumerate() {
-        let stores = leaf.classes.iter().filter(|(class, _)| class.writes && class.update.is_some());
-        for (_, store) in stores {
-            for update in updates_of(ir, *store) {
-                if let Some(at) = together(leaves, place, &update) {
-                    whole.extend([(at, update.load), (place, *store)]);
-                }
-            }
-        }
-    }
-    for (place, leaf) in leaves.iter_mut().enumerate() {
-        for (class, op) in &mut leaf.classes {
-            class.update = class.update.filter(|_| whole.contains(&(place, *op)));
-        }
-    }
-}
-
-/// The leaf with the load of an update whose store is in another one, if they stay together.
-fn together(leaves: &[Placed], store: usize, update: &Update) -> Option<usize> {
-    let writer = &leaves[store];
-    let has = |leaf: &Placed, op: Op| leaf.classes.iter().any(|(_, own)| *own == op);
-    // What is in one statement stays together.
-    if has(writer, update.load) {
-        return Some(store);
-    }
-    // What a loop carries is no memory.
-    let writes = |leaf: &Placed| {
-        let mut others = leaf.classes.iter().filter(|(_, op)| *op != update.store);
-        others.any(|(class, _)| class.writes && !matches!(class.base, Base::Carried(_)))
-    };
-    let before = (0..store).rev().take(MAX_BETWEEN);
-    let found = before.take_while(|at| !writes(&leaves[*at])).find(|at| has(&leaves[*at], update.load));
-    found.filter(|at| {
-        let reader = &leaves[*at];
-        let version = |leaf: &Placed| leaf.version.map(|(number, _)| number);
-        !writes(writer)
-            && version(reader) == version(writer)
-            && reader.loops == writer.loops
-            && reader.map == writer.map
-            && reader.unsaid == writer.unsaid
-            && reader.domain.constraints == writer.domain.constraints
-    })
+    Ok(walk.found)
 }
 
 struct Walk<'a> {

@@ -31,7 +31,7 @@ pub(super) fn flagged(ir: &Body, program: &Program) -> HashSet<Op> {
 
 /// Those of them whose order in a tree with these leaves may be another one.
 pub(super) fn steps(part: &Part<'_>, leaves: &[Placed], flagged: &HashSet<Op>) -> HashSet<Op> {
-    // Updates are whole: where they are written says when they run.
+    // In a legal tree, where an update is written says when it runs, though something else may run between its parts.
     let mut groups: HashMap<Group, Vec<(Op, Access<'_>)>> = HashMap::new();
     for (place, leaf) in leaves.iter().enumerate() {
         for access in leaf.classes.iter().filter(|(class, _)| class.writes) {

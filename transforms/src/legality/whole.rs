@@ -1,0 +1,116 @@
+//! Which updates of a tree happen as a whole, so that their order does not matter.
+//!
+//! An edit may put the load and the store of an update apart. It still happens as a whole if both run in the same iterations and nothing between
+//! them writes its element. Otherwise its parts are accesses like any others.
+//!
+//! **Cost.** For each update at most [`MAX_BETWEEN`] leaves; a question for each write between its load and its store.
+
+use hashbrown::HashSet;
+use loomir_ir::Op;
+
+use super::check::Part;
+use super::meeting::Meeting;
+use super::merge::assume_apart;
+use super::order::shared;
+use super::placed::Placed;
+use crate::analyses::{Answer, Order, Question, Relation};
+use crate::assumption::{self, Assumption};
+use crate::dependence::access::Class;
+use crate::dependence::base::Overlap;
+use crate::dependence::form::Form;
+use crate::dependence::updates::{MAX_BETWEEN, Update, updates_of};
+
+/// Makes accesses like any others of what is no update any more. What has to be assumed for the others, and is not tested where they stand, is returned.
+pub(super) fn keep_whole(part: &Part<'_>, leaves: &mut [Placed]) -> Vec<Assumption> {
+    let mut whole: HashSet<(usize, Op)> = HashSet::new();
+    let mut assumed = Vec::new();
+    for (place, leaf) in leaves.iter().enumerate() {
+        let stores = leaf.classes.iter().filter(|(class, _)| class.writes && class.update.is_some());
+        for (class, store) in stores {
+            for update in updates_of(part.body, *store) {
+                if let Some((at, own)) = together(part, leaves, (place, class), &update) {
+                    whole.extend([(at, update.load), (place, *store)]);
+                    assumption::add(&mut assumed, own);
+                }
+            }
+        }
+    }
+    for (place, leaf) in leaves.iter_mut().enumerate() {
+        for (class, op) in &mut leaf.classes {
+            class.update = class.update.filter(|_| whole.contains(&(place, *op)));
+        }
+    }
+    assumed
+}
+
+/// The leaf with the load of an update, if that and the store, which is of this class, happen as a whole; and what is assumed for that.
+fn together(
+    part: &Part<'_>,
+    leaves: &[Placed],
+    store: (usize, &Class),
+    update: &Update,
+) -> Option<(usize, Vec<Assumption>)> {
+    let (place, class) = store;
+    let writer = &leaves[place];
+    let has = |leaf: &Placed, op: Op| leaf.classes.iter().any(|(_, own)| *own == op);
+    let mut assumed = Vec::new();
+    // What is in one statement stays together.
+    if has(writer, update.load) {
+        return Some((place, assumed));
+    }
+    let mut before = (0..place).rev().take(MAX_BETWEEN);
+    let at = before.find(|at| has(&leaves[*at], update.load))?;
+    let reader = &leaves[at];
+    let version = |leaf: &Placed| leaf.version.map(|(number, _)| number);
+    let is_in_place = version(reader) == version(writer)
+        && reader.loops == writer.loops
+        && reader.map == writer.map
+        && reader.unsaid == writer.unsaid
+        && reader.domain.constraints == writer.domain.constraints;
+    if !is_in_place {
+        return None;
+    }
+    for leaf in &leaves[at..=place] {
+        for (other, op) in &leaf.classes {
+            let intervenes = other.writes
+                && *op != update.store
+                && match part.means.overlap(other.base, class.base) {
+                    None => false,
+                    Some(Overlap::AssumedApart) => {
+                        assume_apart(&mut assumed, other.base, class.base);
+                        false
+                    }
+                    Some(overlap) => may_meet(part, (leaf, other), (writer, class), overlap),
+                };
+            if intervenes {
+                return None;
+            }
+        }
+    }
+    let tested = writer.version.map_or(&[][..], |(_, id)| part.forest.assumptions(id));
+    assumed.retain(|assumption| !tested.contains(assumption));
+    Some((at, assumed))
+}
+
+/// Whether accesses of objects that overlap so may touch one element in one iteration of all loops around both.
+fn may_meet(
+    part: &Part<'_>,
+    (leaf, class): (&Placed, &Class),
+    (writer, store): (&Placed, &Class),
+    overlap: Overlap,
+) -> bool {
+    let around = part.frame.depth + shared(leaf, writer).len() as u32;
+    let levels: Vec<Form> = (part.frame.depth..around).map(Form::level).collect();
+    let relation = |level| Relation { first: level, is: Order::Equal, second: level };
+    let order: Vec<Relation<'_>> = levels.iter().map(relation).collect();
+    let answer = part.means.dependence.meet(&Question {
+        first: class,
+        second: store,
+        frame: part.frame,
+        equal: &Meeting::of(class, store, overlap).pairs,
+        order: &order,
+        shown: &[],
+        limits: part.means.limits,
+    });
+    !matches!(answer, Answer::Never)
+}
