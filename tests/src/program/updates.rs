@@ -89,20 +89,27 @@ fn collect(
     }
 }
 
-/// Whether two memrefs are casts of one, or of one global.
+/// Whether subscripts that are equal name one element in two memrefs, because they are views of one, or of one global.
 fn are_one(program: &Program, a: MemRefId, b: MemRefId) -> bool {
-    let [a, b] = [a, b].map(|id| uncast(program, id));
+    let [a, b] = [a, b].map(|id| viewed(program, id));
     let is_global = |source: &Source| matches!(source, Source::Global(_));
     let (x, y) = (&program.memrefs[a].source, &program.memrefs[b].source);
     a == b || (x == y && is_global(x))
 }
 
-/// What a memref is a cast of.
-fn uncast(program: &Program, mut id: MemRefId) -> MemRefId {
-    while let Source::Cast(of) = program.memrefs[id].source {
-        id = of;
+/// What a memref is a view of whose elements have the subscripts that they have in the view.
+fn viewed(program: &Program, mut id: MemRefId) -> MemRefId {
+    loop {
+        id = match &program.memrefs[id].source {
+            Source::Cast(of) => *of,
+            Source::SubView { of, offsets, steps, dropped: false }
+                if offsets.iter().all(|offset| *offset == 0) && steps.iter().all(|step| *step == 1) =>
+            {
+                *of
+            }
+            _ => return id,
+        };
     }
-    id
 }
 
 /// Whether two lists of subscripts are equal as sums.
