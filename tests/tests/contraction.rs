@@ -105,9 +105,8 @@ fn time(chain: Chain, loops: usize) -> Duration {
     (0..3).map(|_| once()).min().unwrap_or_default()
 }
 
-/// Twice the loops may cost twice the time, and a little for noise.
+/// Nothing looks at all loops for each loop.
 #[test]
 fn work_grows_linearly_with_the_loops() {
-    // It takes milliseconds, so anything else on the machine is seen; what grows faster is never so quick.
-    Chain::ALL.into_iter().for_each(|chain| chain.grows_linearly(10, |loops| time(chain, loops)));
+    Chain::ALL.into_iter().for_each(|chain| chain.grows_linearly(|loops| time(chain, loops)));
 }

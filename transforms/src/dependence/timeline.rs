@@ -174,11 +174,12 @@ impl Timeline {
     }
 
     /// The objects of which something may flow from one access to another, or be hidden by one: those that are touched by several, and those that are
-    /// made here. Objects that overlap unknown to each other may be seen by each other all the same.
+    /// made here. Objects that overlap unknown to each other may be seen by each other all the same. Linear in the accesses.
     pub fn unsettled(&self) -> impl Iterator<Item = Base> + '_ {
-        let base = |id: AccessId| self.get(id).class.base;
-        let is_settled = move |id| rank(base(id)) == NAMED && self.of_base(base(id)).nth(1).is_none();
-        self.accesses().filter(move |id| !is_settled(*id)).map(base)
+        self.bases().filter(|base| {
+            let mut left = self.of_base(*base);
+            left.next().is_some() && (rank(*base) != NAMED || left.next().is_some())
+        })
     }
 
     /// The accesses of an object, in order, without those that were removed.
