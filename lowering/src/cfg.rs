@@ -15,6 +15,7 @@
 //! | [`unify_loop_exits`] | the pass that lets loops leave to one block |
 //! | [`loop_deletion`] | the pass that takes away loops that do nothing |
 //! | [`exit_folding`] | the pass that takes away ways out of loops that are never taken |
+//! | [`loop_fusion`] | the pass that makes one loop of adjacent ones |
 //! | [`simplify_cfg`] | the pass that takes detours out of the control flow |
 //! | [`mod@picture`] | control flow as a picture |
 //! | [`accesses`] | what is touched in memory, for which iterations, and what depends on what |
@@ -40,6 +41,7 @@ pub mod guards;
 mod hub;
 pub mod lcssa;
 pub mod loop_deletion;
+pub mod loop_fusion;
 pub mod loop_rotate;
 pub mod loop_simplify;
 pub mod picture;

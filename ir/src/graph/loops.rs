@@ -5,7 +5,8 @@
 //! entered at several places has no header and is no natural loop; see [`cycles`](super::cycles).
 //!
 //! A forest can be kept true while the graph changes: nodes come ([`insert`](LoopForest::insert)) and [go](LoopForest::remove), a loop gets
-//! [another header](LoopForest::set_header), an [outer loop](LoopForest::split) of its own, or comes to be [around](LoopForest::enclose) what was in none of its own.
+//! [another header](LoopForest::set_header), an [outer loop](LoopForest::split) of its own, comes to be [around](LoopForest::enclose) what was in none of its own, or
+//! [takes in](LoopForest::absorb) another one.
 //! What goes is taken out of the lists at the next [`sweep`](LoopForest::sweep), all at once.
 //!
 //! Orders are LLVM's: of the nodes of a loop the header first, then reverse postorder; of the loops in a loop reverse postorder of their headers; of the outermost
@@ -256,6 +257,27 @@ impl LoopForest {
                 None => drop(list.swap_remove(at)),
             }
         }
+    }
+
+    /// Makes one loop of two in one parent: the nodes and loops of `second` are those of `first` from now on, whose header is the header of both. There is no `second` afterwards. Linear
+    /// in the second, and in the loops beside it.
+    pub fn absorb(&mut self, first: LoopId, second: LoopId) {
+        let NaturalLoop { parent, children, nodes, depth } = self.get(second).clone();
+        for node in &nodes {
+            let innermost = &mut self.innermost[*node as usize];
+            if *innermost == Some(second) {
+                *innermost = Some(first);
+            }
+        }
+        for child in &children {
+            self.loops[child.0 as usize].parent = Some(first);
+        }
+        self.replace_child(parent, second, None);
+        let own = &mut self.loops[first.0 as usize];
+        own.nodes.extend(nodes);
+        own.children.extend(children);
+        self.loops[second.0 as usize] =
+            NaturalLoop { parent: None, children: Vec::new(), nodes: Vec::new(), depth };
     }
 
     /// Gives loops, and those in them, the depth that follows from their parents'.

@@ -29,7 +29,8 @@ use loomir_ir::graph::ControlFlow;
 use loomir_ir::graph::cycles::CycleForest;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::graph::post_dominators::PostDominatorTree;
-use loomir_ir::{Attr, Body, Name, Op, OpRef, Trait, Value};
+use loomir_ir::symbols::SymbolTable;
+use loomir_ir::{Attr, Body, Op, OpRef, Trait, Value};
 use loomir_transforms::dependence::access::{Class, Domain};
 use loomir_transforms::dependence::base::Base;
 use loomir_transforms::dependence::form::facts::Facts;
@@ -105,8 +106,8 @@ impl Access {
 }
 
 impl<'f> Accesses<'f> {
-    /// The accesses of a function of a module.
-    pub fn of(module: &Body, scev: &mut ScalarEvolution<'f>) -> Accesses<'f> {
+    /// The accesses of a function of a module with these symbols.
+    pub fn of(symbols: &SymbolTable, scev: &mut ScalarEvolution<'f>) -> Accesses<'f> {
         let (function, analysis) = (scev.function(), scev.analysis());
         let flow = ControlFlow::of(function, function.region(function.root(), 0));
         let cycles = CycleForest::new(flow.graph(), flow.reversed(), 0);
@@ -117,11 +118,10 @@ impl<'f> Accesses<'f> {
         let tangled: HashSet<u32> = (0..flow.blocks().len() as u32).filter(is_tangled).collect();
         let order: Vec<u32> = (0..analysis.graph().len() as u32).collect();
         let post_dominators = PostDominatorTree::of_mutable(analysis.graph(), &order);
-        let aliases = other_names(module);
         let mut reader = Reader {
             numbers: Numbers::new(scev),
             post_dominators,
-            aliases,
+            symbols,
             tangled: &tangled,
             all: Vec::new(),
         };
@@ -178,16 +178,6 @@ impl<'f> Accesses<'f> {
     }
 }
 
-/// Globals that are other names for something.
-fn other_names(module: &Body) -> Vec<Name> {
-    let blocks = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
-    let aliases = blocks
-        .flat_map(|block| module.ops(block))
-        .filter(|op| module.is(*op, llvm::AliasOp::DEF) || module.is(*op, llvm::IFuncOp::DEF));
-    let name = |op: Op| module.attr(op, "sym_name")?.as_str(module.ctx()).map(|name| module.ctx().name(name));
-    aliases.filter_map(name).collect()
-}
-
 /// An access that was found, not yet taken apart.
 struct Found {
     access: Access,
@@ -237,7 +227,7 @@ impl Found {
 struct Reader<'r, 's, 'f> {
     numbers: Numbers<'s, 'f>,
     post_dominators: PostDominatorTree,
-    aliases: Vec<Name>,
+    symbols: &'r SymbolTable,
     tangled: &'r HashSet<u32>,
     all: Vec<Found>,
 }
@@ -273,7 +263,7 @@ impl Reader<'_, '_, '_> {
         let Some(Touch { pointer, bytes, writes }) = touch else {
             return Found { access, base: Base::World, origin: None, offset: None, writes: true, space };
         };
-        let address = self.numbers.address(pointer, site, &self.aliases);
+        let address = self.numbers.address(pointer, site, self.symbols);
         let bytes = match bytes {
             Width::Fixed(bytes) => i64::try_from(bytes).ok().map(Form::constant),
             Width::Given(length) => self.numbers.length(length, site).and_then(|found| found.to_form()),

@@ -8,6 +8,7 @@ use loomir_dialects::interp::integer::{mask, signed};
 use loomir_dialects::interp::{self, ArgSpec, Datum, Event, Limits};
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
+use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Body, Value};
 use loomir_lowering::cfg::Analysis;
 use loomir_lowering::cfg::accesses::dependence::Means;
@@ -400,7 +401,7 @@ fn check(choices: &[u8], held: &mut Held) -> Result<(), String> {
     let (_, function) = functions(&module)[0];
     let analysis = Analysis::of(function);
     let mut scev = ScalarEvolution::new(function, &analysis);
-    let accesses = Accesses::of(&module, &mut scev);
+    let accesses = Accesses::of(&SymbolTable::of(&module), &mut scev);
     let bases = Bases::new(function, AliasMode::May);
     let limits = polyhedra::Limits::default();
     let means = Means { bases: &bases, dependence: &Polyhedral, limits: &limits };

@@ -139,7 +139,8 @@ impl Nest {
         Some(later)
     }
 
-    fn add(&mut self, representative: Representative) {
+    /// Adds a class, if it is not there yet.
+    pub fn add(&mut self, representative: Representative) {
         if let Err(absent) = self.find(&representative.class) {
             self.push(representative, absent);
         }

@@ -6,7 +6,8 @@
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::memory::address::byte_offsets;
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::{Attr, AttrKind, Name, Op, Value, ValueDef};
+use loomir_ir::symbols::{Symbol, SymbolTable};
+use loomir_ir::{Attr, AttrKind, Context, Name, Op, Value, ValueDef};
 use loomir_transforms::dependence::base::Base;
 
 use super::numbers::{Numbers, fits};
@@ -34,8 +35,8 @@ pub(super) struct Address {
 }
 
 impl Numbers<'_, '_> {
-    /// An address that is used in a loop, or outside of all. Of globals that are other names for others, `aliases`, nothing is known.
-    pub(super) fn address(&mut self, pointer: Value, site: Option<LoopId>, aliases: &[Name]) -> Address {
+    /// An address that is used in a loop, or outside of all. Of a symbol that is no variable or function of its own nothing is known: it may be another name for one.
+    pub(super) fn address(&mut self, pointer: Value, site: Option<LoopId>, symbols: &SymbolTable) -> Address {
         let function = self.scev.function();
         let mut at = pointer;
         let mut offset = Some(Polynomial::default());
@@ -61,7 +62,7 @@ impl Numbers<'_, '_> {
             }
             at = function.operand(op, 0);
         }
-        let base = self.base(at, aliases);
+        let base = self.base(at, symbols);
         let origin = (!matches!(base, Base::Global(_))).then_some(at);
         Address { base, origin, offset }
     }
@@ -113,7 +114,7 @@ impl Numbers<'_, '_> {
         Some((header.start, moved))
     }
 
-    fn base(&self, value: Value, aliases: &[Name]) -> Base {
+    fn base(&self, value: Value, symbols: &SymbolTable) -> Base {
         let function = self.scev.function();
         let ctx = function.ctx();
         let op = match function.def(value) {
@@ -128,7 +129,8 @@ impl Numbers<'_, '_> {
         }
         let name = |attr: &str| function.attr(op, attr).and_then(|name| name.as_flat_symbol(ctx));
         if function.is(op, llvm::AddressOfOp::DEF) {
-            return match name("global_name").filter(|name| !aliases.contains(name)) {
+            let names_another = |name: &Name| symbols.get(*name).is_some_and(|symbol| is_alias(ctx, symbol));
+            return match name("global_name").filter(|name| !names_another(name)) {
                 Some(name) => Base::Global(name),
                 None => Base::Unknown(value),
             };
@@ -153,4 +155,9 @@ impl Numbers<'_, '_> {
         // Lengths are unsigned, and no object has half of all addresses.
         self.is_natural(length, site).then(|| self.of(length, site))
     }
+}
+
+/// Whether a symbol is another name for something.
+fn is_alias(ctx: &Context, symbol: &Symbol) -> bool {
+    [llvm::AliasOp::DEF, llvm::IFuncOp::DEF].into_iter().any(|def| ctx.op_info(symbol.name).is(def))
 }

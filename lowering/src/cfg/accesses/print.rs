@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Body, Diagnostics, OpRef};
 use loomir_transforms::dependence::base::Base;
 use loomir_transforms::dependence::form::{Atom, Form};
@@ -21,7 +22,7 @@ use crate::cfg::scev::print::Names;
 pub(crate) fn print(module: &Body, function: &Body, text: &mut String) -> Result<(), Diagnostics> {
     let analysis = Analysis::of(function);
     let mut scev = ScalarEvolution::new(function, &analysis);
-    let accesses = Accesses::of(module, &mut scev);
+    let accesses = Accesses::of(&SymbolTable::of(module), &mut scev);
     let names = Names::of(module, function, &analysis)?;
     let name = OpRef::new(function, function.root()).attr("sym_name");
     let name = name.and_then(|name| name.as_str(function.ctx())).unwrap_or_default();

@@ -1,0 +1,369 @@
+//! Loop fusion on control flow graphs: adjacent loops become one by leading branches elsewhere.
+//!
+//! Level by level, from the outside in, each loop is tried with the one that follows it; what they become is tried with the next. Two loops are fused if they are [candidates](candidate) and adjacent,
+//! run equally often, are both behind the same guard or both behind none, what stands between [moves](motion) out of the way, nothing in the second uses what the first computes, and no dependence would be
+//! turned around: that is asked of the same function that decides on the loop tree ([`merged`]). The reasons are those of LLVM's pass of the same name, the names of its remarks too.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `summary` | what is known of loops before any is fused |
+//! | `candidate` | which loops may be fused, and what runs between two |
+//! | `motion` | where what stands between two goes |
+//! | `rewire` | the fusion |
+//! | `remarks` | what is said of it |
+//!
+//! **Soundness.** Both loops end, and return from what they call: then all that the second does happens, and only the order of what both touch matters. Operations that order others touch
+//! everything.
+//!
+//! **Cost.** Linear in the function, but for pairs of objects that may overlap, and for what [summaries](summary) cost.
+
+use hashbrown::HashMap;
+use loomir_dialects::llvm;
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::symbols::SymbolTable;
+use loomir_ir::{Block, Body, Diagnostics, Op, Value};
+use loomir_transforms::analyses::{Analyses, DEPENDENCE};
+use loomir_transforms::dependence::base::{AliasMode, Bases};
+use loomir_transforms::dependence::nest::Frame;
+use loomir_transforms::legality::{Means, Verdict, merged};
+use loomir_transforms::polyhedra::Limits;
+
+use candidate::{Between, Candidate, between, following};
+use motion::{Motion, Surroundings};
+use remarks::Missed;
+use rewire::Plan;
+use summary::{Counter, Summaries, Summary};
+
+use super::{Analysis, lcssa, loop_rotate, loop_simplify};
+
+mod candidate;
+mod motion;
+mod remarks;
+mod rewire;
+mod summary;
+
+/// How to fuse.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What is asked which accesses conflict.
+    pub analyses: Analyses,
+    /// What one question about integers may cost.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { analyses: Analyses::default(), limits: Limits::steps(20_000) }
+    }
+}
+
+/// What was done.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// How many loops became part of another one.
+    pub fused: usize,
+    /// How many loops may be fused, each by itself.
+    pub candidates: usize,
+    /// How many operations were moved in front of a pair of loops.
+    pub hoisted: usize,
+    /// How many were moved behind one.
+    pub sunk: usize,
+    /// A remark for each pair and for each loop that is no candidate.
+    pub remarks: Diagnostics,
+}
+
+/// Fuses the adjacent loops of a function of a module with these symbols, in loop-simplify form, closed and rotated.
+pub fn fuse_loops(
+    function: &mut Body,
+    analysis: &mut Analysis,
+    symbols: &SymbolTable,
+    options: &Options,
+) -> Report {
+    if analysis.loops().is_empty() {
+        return Report::default();
+    }
+    let summaries = Summaries::of(function, analysis, symbols);
+    analysis.put_off();
+    let mut fusion = Fusion { function, analysis, summaries, options, report: Report::default() };
+    let mut pending = vec![(0, fusion.analysis.loops().top().to_vec())];
+    // The outermost stand in postorder.
+    pending[0].1.reverse();
+    while let Some((depth, siblings)) = pending.pop() {
+        let left = fusion.siblings(depth, siblings);
+        let children = |of: &LoopId| (depth + 1, fusion.analysis.loops().get(*of).children.clone());
+        pending.extend(left.iter().rev().map(children).filter(|(_, children)| children.len() > 1));
+    }
+    let Fusion { report, .. } = fusion;
+    analysis.finish(function, NAME);
+    report
+}
+
+struct Fusion<'f> {
+    function: &'f mut Body,
+    analysis: &'f mut Analysis,
+    summaries: Summaries,
+    options: &'f Options,
+    report: Report,
+}
+
+/// Loops that became one so far, or one loop.
+struct Group {
+    candidate: Candidate,
+    summary: Summary,
+}
+
+impl Fusion<'_> {
+    /// Fuses loops in one loop, or outside of all, that stand inside `depth` loops; returns those that are left.
+    fn siblings(&mut self, depth: u32, siblings: Vec<LoopId>) -> Vec<LoopId> {
+        let mut left = Vec::new();
+        // By the block that is run behind them.
+        let mut open: HashMap<Block, Group> = HashMap::new();
+        for id in siblings {
+            let Some(summary) = self.summaries.get(id).cloned() else { continue };
+            let candidate = match Candidate::of(self.function, self.analysis, id, &summary) {
+                Ok(candidate) => candidate,
+                Err(unfit) => {
+                    let remark = remarks::unfit(self.function, self.analysis, id, unfit);
+                    self.report.remarks.push(remark);
+                    left.push(id);
+                    continue;
+                }
+            };
+            self.report.candidates += 1;
+            let second = Group { candidate, summary };
+            let before = open.remove(&second.candidate.entry(self.function));
+            let (group, is_new) = match before {
+                Some(first) => self.pair(depth, first, second),
+                None => (second, true),
+            };
+            if is_new {
+                left.push(id);
+            }
+            if let Some(next) = following(self.analysis, &group.candidate) {
+                open.insert(next, group);
+            }
+        }
+        left
+    }
+
+    /// Tries two adjacent loops; returns what is tried with the next, and whether that is the second.
+    fn pair(&mut self, depth: u32, first: Group, second: Group) -> (Group, bool) {
+        let loops = [&first, &second].map(|group| self.place(&group.candidate));
+        let plan = match self.plan(depth, &first, &second) {
+            Ok(plan) => plan,
+            Err(missed) => {
+                self.report.remarks.push(remarks::missed(self.function, loops, &missed));
+                return (second, true);
+            }
+        };
+        self.report.hoisted += plan.motion.hoisted.len() + plan.motion.above.len();
+        self.report.sunk += plan.motion.sunk.len();
+        let remark = remarks::fused(self.function, loops);
+        let fused =
+            rewire::fuse(self.function, self.analysis, &first.candidate, &second.candidate, &plan);
+        let Some(candidate) = fused else { return (second, true) };
+        self.analysis.step(self.function, NAME);
+        self.report.fused += 1;
+        self.report.remarks.push(remark);
+        let mut summary = first.summary;
+        summary.nest.merge(&second.summary.nest);
+        let is_merged = |counter: &Counter| plan.merged.iter().any(|(value, _)| *value == counter.argument);
+        summary.counters.retain(|counter| !is_merged(counter));
+        (Group { candidate, summary }, false)
+    }
+
+    /// The operation that stands for a loop in remarks.
+    fn place(&self, of: &Candidate) -> Option<Op> {
+        self.function.terminator(of.latch)
+    }
+
+    /// How two loops may be fused, or why not.
+    fn plan(&self, depth: u32, first: &Group, second: &Group) -> Result<Plan, Missed> {
+        let function = &*self.function;
+        let (a, b) = (&first.candidate, &second.candidate);
+        if first.summary.count != second.summary.count {
+            return Err(Missed::TripCounts(first.summary.count, second.summary.count));
+        }
+        match (&a.guard, &b.guard) {
+            (None, None) => {}
+            (Some(own), Some(other)) => {
+                let is_same = own.enters_if == other.enters_if
+                    && same_value(function, own.condition, other.condition);
+                if !is_same {
+                    return Err(Missed::Guards);
+                }
+            }
+            _ => return Err(Missed::OneGuard),
+        }
+        let between = between(function, self.analysis, a, b).ok_or(Missed::NonAdjacent)?;
+        if let Some(op) = self.uses_first(a, b, &between) {
+            return Err(Missed::UsesResult(op));
+        }
+        let bases = Bases::new(function, AliasMode::May);
+        let means = Means {
+            bases: &bases,
+            dependence: &*self.options.analyses.dependence,
+            limits: &self.options.limits,
+            tested_before: None,
+        };
+        let frame = Frame {
+            depth,
+            constraints: Vec::new(),
+            exact: true,
+            variables: vec![None; depth as usize],
+            facts: self.summaries.facts.clone(),
+        };
+        let verdict = merged(&first.summary.nest, &second.summary.nest, 0, &frame, &means);
+        if !matches!(&verdict, Verdict::Legal { assumed } if assumed.is_empty()) {
+            return Err(Missed::Dependences(verdict));
+        }
+        let surroundings = Surroundings {
+            function,
+            analysis: self.analysis,
+            summaries: &self.summaries,
+            means: &means,
+            first: (a, &first.summary),
+            second: (b, &second.summary),
+            depth,
+        };
+        let motion = surroundings.plan(&between).map_err(Missed::Stuck)?;
+        if let Some(op) = self.enters_late(a, b, &between, &motion) {
+            return Err(Missed::UsesResult(op));
+        }
+        let merged = same_counters(&first.summary, &second.summary);
+        Ok(Plan { between, motion, merged })
+    }
+
+    /// An operation in the second loop that uses what the first, or the block behind it, defines.
+    fn uses_first(&self, first: &Candidate, second: &Candidate, between: &Between) -> Option<Op> {
+        let function = &*self.function;
+        let loops = self.analysis.loops();
+        let in_second = |op: Op| {
+            let node = self.analysis.number_at(function, op);
+            node.is_some_and(|node| loops.contains(second.id, node))
+        };
+        let arguments = between.blocks().flat_map(|block| function.arguments(block));
+        let used = arguments.flat_map(|value| function.uses(value)).find(|used| in_second(used.op));
+        if let Some(used) = used {
+            return Some(used.op);
+        }
+        // Loops that are closed hand out all they define; others may not be.
+        let mut ops = loops.get(second.id).nodes.iter().flat_map(|node| {
+            let block = self.analysis.block(*node);
+            function.ops(block)
+        });
+        ops.find(|op| {
+            function.operands(*op).any(|value| {
+                let block = function.value_block(value).map(|block| self.analysis.number(block));
+                block.is_some_and(|node| loops.contains(first.id, node))
+            })
+        })
+    }
+
+    /// What enters the second loop and is not there in front of the first.
+    fn enters_late(
+        &self,
+        first: &Candidate,
+        second: &Candidate,
+        between: &Between,
+        motion: &Motion,
+    ) -> Option<Op> {
+        let function = &*self.function;
+        let entering = function.terminator(second.preheader)?;
+        let is_there = |value: Value| {
+            let op = function.defining_op(value);
+            let is_moved = op.is_some_and(|op| motion.hoisted.contains(&op) || motion.above.contains(&op));
+            let block = function.value_block(value);
+            let is_outside = block.is_some_and(|block| {
+                !between.blocks().any(|own| own == block)
+                    && !self.analysis.loops().contains(first.id, self.analysis.number(block))
+            });
+            is_moved || is_outside
+        };
+        (!function.operands(entering).all(is_there)).then_some(entering)
+    }
+}
+
+/// Whether two values are one, or computed by equal comparisons of equal operands.
+fn same_value(function: &Body, a: Value, b: Value) -> bool {
+    if a == b {
+        return true;
+    }
+    let (Some(x), Some(y)) = (function.defining_op(a), function.defining_op(b)) else { return false };
+    function.is(x, llvm::ICmpOp::DEF)
+        && function.is(y, llvm::ICmpOp::DEF)
+        && function.properties(x) == function.properties(y)
+        && function.operands(x).zip(function.operands(y)).all(|(p, q)| p == q || same_constant(function, p, q))
+}
+
+/// Whether two values are equal constants.
+fn same_constant(function: &Body, a: Value, b: Value) -> bool {
+    let (Some(x), Some(y)) = (function.defining_op(a), function.defining_op(b)) else { return false };
+    function.is(x, llvm::ConstantOp::DEF)
+        && function.is(y, llvm::ConstantOp::DEF)
+        && function.value_type(a) == function.value_type(b)
+        && function.properties(x) == function.properties(y)
+}
+
+/// The arguments of the second header that have the value of the first loop's counter in each iteration. That decides whether it goes on, so it is no poison.
+fn same_counters(first: &Summary, second: &Summary) -> Vec<(Value, Value)> {
+    let Some(variable) = &first.variable else { return Vec::new() };
+    let alike = second.counters.iter().filter(|counter| counter.counts_like(variable));
+    alike.map(|counter| (counter.argument, variable.argument)).collect()
+}
+
+const NAME: &str = "loop-fusion";
+
+/// The pass `loop-fusion` on `llvm.func`.
+pub const PASS: PassInfo = PassInfo {
+    name: NAME,
+    anchor: Some("llvm.func"),
+    summary: "Fuse adjacent loops by leading branches elsewhere",
+    options: &[
+        ("no-reshape", "false", "leave loops that are not in form as they are"),
+        DEPENDENCE.option(),
+    ],
+    make: |options| {
+        let analyses = Analyses::of_options(options)?;
+        let reshapes = !options.parse("no-reshape", false)?;
+        Ok(Box::new(LoopFusion { options: Options { analyses, ..Options::default() }, reshapes }))
+    },
+};
+
+struct LoopFusion {
+    options: Options,
+    reshapes: bool,
+}
+
+impl Pass for LoopFusion {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn requires(&self) -> &[&'static Form] {
+        match self.reshapes {
+            true => const { &[&loop_simplify::FORM, &lcssa::FORM, &loop_rotate::FORM] },
+            false => &[],
+        }
+    }
+
+    fn preserves(&self) -> &[&'static Form] {
+        match self.reshapes {
+            true => const { &[&loop_simplify::FORM, &lcssa::FORM, &loop_rotate::FORM] },
+            false => &[],
+        }
+    }
+
+    fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        super::branch::all_known(body)?;
+        let mut analysis = Analysis::of(body).checked(cx.checks);
+        let report = fuse_loops(body, &mut analysis, cx.symbols, &self.options);
+        cx.count("Loops fused", report.fused as u64);
+        cx.count("Number of candidates for loop fusion", report.candidates as u64);
+        cx.count("Number of hoisted preheader instructions.", report.hoisted as u64);
+        cx.count("Number of sunk preheader instructions.", report.sunk as u64);
+        report.remarks.into_iter().for_each(|remark| cx.remark(remark));
+        Ok(())
+    }
+}

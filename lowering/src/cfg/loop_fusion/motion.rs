@@ -1,0 +1,156 @@
+//! What stands between two loops, moved out of the way: in front of the first or behind the second.
+//!
+//! An operation may run in front of the first loop if its operands are there, and neither the loop nor what stays behind in between touches what it touches. It may run behind the second if nothing there
+//! uses it and the second loop does not touch what it touches. Both loops end, so that it runs is not in question; where both are behind one guard, what is under the second guard is put under the
+//! first. What is under no guard comes in front of the first one.
+//!
+//! Cost: for each operation its operands and uses, and its accesses against those of a loop.
+
+use hashbrown::HashSet;
+use loomir_ir::{Block, Body, Op, Trait, Value};
+use loomir_transforms::legality::{Means, independent};
+
+use super::candidate::{Between, Candidate};
+use super::summary::{Summaries, Summary, barrier};
+use crate::cfg::Analysis;
+use crate::cfg::effects::touches_memory;
+
+/// Where operations go.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Motion {
+    /// To the end of the first preheader, in order.
+    pub(super) hoisted: Vec<Op>,
+    /// In front of the first guard, in order.
+    pub(super) above: Vec<Op>,
+    /// To the start of the second loop's exit, in order.
+    pub(super) sunk: Vec<Op>,
+}
+
+/// The operation that can go nowhere, and whether it stands behind the first loop, at the guard, or in front of the second.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stuck {
+    /// Behind the first loop.
+    Behind(Op),
+    /// In front of the second one's guard.
+    AtGuard(Op),
+    /// In front of the second.
+    Ahead(Op),
+}
+
+/// What is moved, and around what.
+pub(super) struct Surroundings<'a> {
+    pub(super) function: &'a Body,
+    pub(super) analysis: &'a Analysis,
+    pub(super) summaries: &'a Summaries,
+    pub(super) means: &'a Means<'a>,
+    pub(super) first: (&'a Candidate, &'a Summary),
+    pub(super) second: (&'a Candidate, &'a Summary),
+    /// How many loops are around both.
+    pub(super) depth: u32,
+}
+
+impl Surroundings<'_> {
+    /// Where everything between goes, or what can go nowhere.
+    pub(super) fn plan(&self, between: &Between) -> Result<Motion, Stuck> {
+        let mut motion = Motion::default();
+        // What is there in front of the first loop by then.
+        let mut available: HashSet<Op> = HashSet::new();
+        // What runs behind the second.
+        let mut left: Vec<Op> = Vec::new();
+        for (block, stuck) in self.blocks(between) {
+            let is_guard = Some(block) == between.guard;
+            for op in self.function.ops(block) {
+                if self.function.has_trait(op, Trait::Terminator) {
+                    continue;
+                }
+                if barrier(self.function, op).is_some() {
+                    return Err(stuck(op));
+                }
+                if self.may_hoist(op, between, &available, &left) {
+                    available.insert(op);
+                    if is_guard { motion.above.push(op) } else { motion.hoisted.push(op) }
+                } else if !is_guard && self.may_sink(op) {
+                    left.push(op);
+                } else {
+                    return Err(stuck(op));
+                }
+            }
+        }
+        // What is above the guard can't use what is under it, but the order of the two may matter.
+        let under: Vec<Op> = motion.hoisted.clone();
+        let crosses = |op: &&Op| under.iter().any(|other| !self.are_independent(**op, *other));
+        if let Some(op) = motion.above.iter().find(crosses) {
+            return Err(Stuck::AtGuard(*op));
+        }
+        motion.sunk = left;
+        Ok(motion)
+    }
+
+    fn blocks<'b>(&self, between: &'b Between) -> impl Iterator<Item = (Block, fn(Op) -> Stuck)> + use<'b> {
+        let behind = between.behind.iter().map(|block| (*block, Stuck::Behind as fn(Op) -> Stuck));
+        let guard = between.guard.iter().map(|block| (*block, Stuck::AtGuard as fn(Op) -> Stuck));
+        let ahead = between.ahead.iter().map(|block| (*block, Stuck::Ahead as fn(Op) -> Stuck));
+        behind.chain(guard).chain(ahead)
+    }
+
+    fn may_hoist(&self, op: Op, between: &Between, available: &HashSet<Op>, left: &[Op]) -> bool {
+        let is_guard = self.function.block_of(op) == between.guard;
+        let is_there = |value: Value| {
+            self.function.defining_op(value).is_some_and(|op| available.contains(&op))
+                || self.is_before_first(value, between)
+                    && !(is_guard && self.function.value_block(value) == Some(self.first.0.preheader))
+        };
+        self.function.operands(op).all(is_there)
+            && self.is_apart(op, self.first.1)
+            && left.iter().all(|other| self.are_independent(op, *other))
+    }
+
+    fn may_sink(&self, op: Op) -> bool {
+        let results: Vec<Value> = self.function.results(op).collect();
+        let mut uses = results.into_iter().flat_map(|value| self.function.uses(value));
+        let is_behind = |op: Op| {
+            self.analysis.number_at(self.function, op).is_some_and(|node| {
+                !self.analysis.loops().contains(self.second.0.id, node)
+                    && self.analysis.block(node) != self.second.0.preheader
+            })
+        };
+        // What the preheader hands on is used in the loop.
+        let is_between = |op: Op| {
+            self.function.block_of(op) == Some(self.second.0.preheader)
+                && !self.function.has_trait(op, Trait::Terminator)
+        };
+        uses.all(|used| is_behind(used.op) || is_between(used.op)) && self.is_apart(op, self.second.1)
+    }
+
+    /// Whether a value that is used between the loops is there at the end of the first one's preheader: it is defined neither in the loop nor between.
+    pub(super) fn is_before_first(&self, value: Value, between: &Between) -> bool {
+        let Some(block) = self.function.value_block(value) else { return false };
+        !between.blocks().any(|own| own == block)
+            && !self.analysis.loops().contains(self.first.0.id, self.analysis.number(block))
+    }
+
+    /// Whether an operation and a loop touch nothing in common that one of them writes.
+    fn is_apart(&self, op: Op, of: &Summary) -> bool {
+        match self.summaries.touched(op, self.depth) {
+            None => !touches_memory(self.function, op),
+            Some(nest) => {
+                let mut assumed = Vec::new();
+                independent(nest, &of.nest, self.means, &mut assumed) && assumed.is_empty()
+            }
+        }
+    }
+
+    fn are_independent(&self, a: Op, b: Op) -> bool {
+        let [x, y] = [a, b].map(|op| self.summaries.touched(op, self.depth));
+        match (x, y) {
+            (Some(x), Some(y)) => {
+                let mut assumed = Vec::new();
+                independent(x, y, self.means, &mut assumed) && assumed.is_empty()
+            }
+            (x, y) => {
+                (x.is_some() || !touches_memory(self.function, a))
+                    && (y.is_some() || !touches_memory(self.function, b))
+            }
+        }
+    }
+}

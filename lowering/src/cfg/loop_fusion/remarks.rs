@@ -1,0 +1,116 @@
+//! What fusion says of a pair of loops: that it fused them, or why not, with two accesses and the iterations that would go wrong.
+//!
+//! The names in brackets are those of the remarks of LLVM's `loop-fusion`. A loop is shown by the branch of its latch.
+
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::{Body, Diagnostic, Loc, Op};
+use loomir_transforms::legality::Verdict;
+
+use super::candidate::Unfit;
+use super::motion::Stuck;
+use super::summary::{Barrier, Count};
+use crate::cfg::Analysis;
+
+/// Why a pair was not fused.
+#[derive(Clone, Debug)]
+pub(super) enum Missed {
+    /// How often they run.
+    TripCounts(Option<Count>, Option<Count>),
+    /// Only one is behind a guard.
+    OneGuard,
+    /// Both are, behind different ones.
+    Guards,
+    /// Something else leads to where the second is entered.
+    NonAdjacent,
+    /// This operation in the second loop, or what enters it, uses a result of the first.
+    UsesResult(Op),
+    /// A dependence is turned around, or may be.
+    Dependences(Verdict),
+    /// What stands between them stays there.
+    Stuck(Stuck),
+}
+
+/// The remark for a pair that was fused.
+pub(super) fn fused(function: &Body, [first, second]: [Option<Op>; 2]) -> Diagnostic {
+    let remark = remark(function, second, "Loops fused");
+    note(remark, function, first, "with this loop")
+}
+
+/// The remark for a pair that was not.
+pub(super) fn missed(function: &Body, [first, second]: [Option<Op>; 2], why: &Missed) -> Diagnostic {
+    let (name, text) = match why {
+        Missed::TripCounts(a, b) => ("NonEqualTripCount", counts(*a, *b)),
+        Missed::OneGuard => (
+            "OnlySecondCandidateIsGuarded",
+            "One of the loops is behind a guard while the other is not".to_owned(),
+        ),
+        Missed::Guards => ("NonIdenticalGuards", "The loops are behind different guards".to_owned()),
+        Missed::NonAdjacent => ("NonAdjacent", "The second loop is entered from elsewhere too".to_owned()),
+        Missed::UsesResult(_) => {
+            ("InvalidDependencies", "The second loop uses what the first computes".to_owned())
+        }
+        Missed::Dependences(_) => ("InvalidDependencies", "A dependence would be turned around".to_owned()),
+        Missed::Stuck(Stuck::Behind(_)) => {
+            ("NonEmptyExitBlock", "What stands behind the first loop cannot move".to_owned())
+        }
+        Missed::Stuck(Stuck::AtGuard(_)) => {
+            ("NonEmptyGuardBlock", "What stands at the second loop's guard cannot move".to_owned())
+        }
+        Missed::Stuck(Stuck::Ahead(_)) => {
+            ("NonEmptyPreheader", "What stands in front of the second loop cannot move".to_owned())
+        }
+    };
+    let remark = remark(function, second, &format!("Loops not fused [{name}]: {text}"));
+    let remark = note(remark, function, first, "the first loop is here");
+    match why {
+        Missed::UsesResult(op) => note(remark, function, Some(*op), "it is used here"),
+        Missed::Stuck(Stuck::Behind(op) | Stuck::AtGuard(op) | Stuck::Ahead(op)) => {
+            note(remark, function, Some(*op), "it stands here")
+        }
+        Missed::Dependences(verdict) => verdict.explain(function, remark, "fused"),
+        _ => remark,
+    }
+}
+
+fn counts(first: Option<Count>, second: Option<Count>) -> String {
+    // The backedge is taken once less.
+    match (first, second) {
+        (Some(Count::Constant(a)), Some(Count::Constant(b))) => {
+            format!("The first loop runs {} times, the second {}", a.saturating_add(1), b.saturating_add(1))
+        }
+        _ => "The loops are not known to run equally often".to_owned(),
+    }
+}
+
+/// The remark for a loop that is no candidate.
+pub(super) fn unfit(function: &Body, analysis: &Analysis, id: LoopId, why: Unfit) -> Diagnostic {
+    let header = analysis.block(analysis.loops().get(id).header());
+    let (name, text, op) = match why {
+        Unfit::NotSimplified => ("NotSimplifiedForm", "it is not in loop-simplify form", None),
+        Unfit::NotRotated => ("NotRotated", "it is not tested at its end alone", None),
+        Unfit::UnknownTripCount => ("UnknownTripCount", "how often it runs is not known", None),
+        Unfit::Barrier(Barrier::MayNotReturn(op)) => {
+            ("MayThrowException", "what is called in it may not return", Some(op))
+        }
+        Unfit::Barrier(Barrier::Convergent(op)) => {
+            ("ContainsConvergentOp", "threads come together in it", Some(op))
+        }
+        Unfit::Barrier(Barrier::Endless(op)) => ("UnknownTripCount", "a loop in it may not end", Some(op)),
+    };
+    let message = format!("Loop is not a candidate for fusion [{name}]: {text}");
+    let remark = remark(function, function.last_op(header), &message);
+    note(remark, function, op, "it is here")
+}
+
+fn remark(function: &Body, at: Option<Op>, message: &str) -> Diagnostic {
+    let name = function.attr(function.root(), "sym_name").and_then(|name| name.as_str(function.ctx()));
+    let name = name.map(|name| format!("[{name}]: ")).unwrap_or_default();
+    Diagnostic::remark(at.map_or(Loc::UNKNOWN, |op| function.loc(op)), format!("{name}{message}"))
+}
+
+fn note(remark: Diagnostic, function: &Body, at: Option<Op>, message: &str) -> Diagnostic {
+    match at {
+        Some(op) => remark.note(function.loc(op), message),
+        None => remark,
+    }
+}

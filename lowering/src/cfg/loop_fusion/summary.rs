@@ -1,0 +1,175 @@
+//! What is known of the loops of a function before any is fused: how often they run, what they touch, what keeps them apart from others.
+//!
+//! It is read once, and stays true: operations move, but iterations of fused loops have the numbers they had, and so have levels. Values are names in it; one that has gone still names
+//! what it was.
+//!
+//! Cost: that of scalar evolution and of accesses; for each loop its operations and accesses, so these times how deep loops nest.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use loomir_dialects::interfaces::MemoryEffects;
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::symbols::SymbolTable;
+use loomir_ir::{Body, Op, Trait, Value};
+use loomir_transforms::dependence::form::Form;
+use loomir_transforms::dependence::form::facts::Facts;
+use loomir_transforms::dependence::nest::{Nest, Representative};
+
+use crate::cfg::Analysis;
+use crate::cfg::accesses::{Access, Accesses};
+use crate::cfg::effects::is_convergent;
+use crate::cfg::guards;
+use crate::cfg::scev::ScalarEvolution;
+use crate::cfg::scev::expr::{Expr, ExprId};
+
+/// What is known of the loops of a function.
+pub(super) struct Summaries {
+    loops: HashMap<LoopId, Summary>,
+    /// What is touched outside of loops and in them, by operation; for each number of loops around, how it is seen inside these.
+    accesses: HashMap<Op, Vec<Nest>>,
+    /// What is known of parameters.
+    pub(super) facts: Arc<Facts>,
+}
+
+/// What is known of one loop.
+#[derive(Clone, Debug)]
+pub(super) struct Summary {
+    /// How often its backedge is taken, exactly.
+    pub(super) count: Option<Count>,
+    /// What it touches.
+    pub(super) nest: Nest,
+    /// Something in it that control must not be led around, or that may not be left.
+    pub(super) barrier: Option<Barrier>,
+    /// The argument of its header that decides whether it goes on.
+    pub(super) variable: Option<Counter>,
+    /// Arguments of its header that count likewise as others may.
+    pub(super) counters: Vec<Counter>,
+}
+
+/// A number of iterations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Count {
+    /// A number.
+    Constant(u128),
+    /// An expression; equal ones are one.
+    Symbolic(ExprId),
+}
+
+/// An argument of a header that is a recurrence.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Counter {
+    /// The argument.
+    pub(super) argument: Value,
+    /// Its start, and what is added.
+    operands: Box<[ExprId]>,
+}
+
+/// Why a loop stays as it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Barrier {
+    /// An operation that may not return, or throw.
+    MayNotReturn(Op),
+    /// An operation that threads come to together.
+    Convergent(Op),
+    /// A loop in it that may not end: an operation of it.
+    Endless(Op),
+}
+
+impl Counter {
+    /// Whether both have one value in iterations of equal number.
+    pub(super) fn counts_like(&self, other: &Counter) -> bool {
+        self.operands == other.operands
+    }
+}
+
+impl Summaries {
+    /// What is known of the loops of a function of a module with these symbols.
+    pub(super) fn of(function: &Body, analysis: &Analysis, symbols: &SymbolTable) -> Summaries {
+        let mut scev = ScalarEvolution::new(function, analysis);
+        let accesses = Accesses::of(symbols, &mut scev);
+        let mut nests: HashMap<LoopId, Nest> = HashMap::new();
+        let mut by_op: HashMap<Op, Vec<Nest>> = HashMap::new();
+        for access in &accesses.all {
+            let seen = by_op.entry(access.op).or_default();
+            seen.resize_with(access.loops.len() + 1, Nest::default);
+            for (depth, nest) in (0..).zip(seen.iter_mut()) {
+                add(nest, &accesses, access, depth);
+            }
+            for (depth, of) in (0..).zip(&access.loops) {
+                add(nests.entry(*of).or_default(), &accesses, access, depth);
+            }
+        }
+        let facts = accesses.facts().clone();
+        let mut barriers: HashMap<LoopId, Barrier> = HashMap::new();
+        for (of, own) in analysis.loops().iter() {
+            let blocks = own.nodes.iter().filter(|node| analysis.loops().innermost(**node) == Some(of));
+            let mut ops = blocks.flat_map(|node| function.ops(analysis.block(*node)));
+            let found = ops.find_map(|op| barrier(function, op));
+            let inner = own.children.iter().find_map(|child| {
+                let endless = || {
+                    let header = analysis.block(analysis.loops().get(*child).header());
+                    let is_left = scev.counts(*child).constant_max.is_some();
+                    function.first_op(header).filter(|_| !is_left).map(Barrier::Endless)
+                };
+                barriers.get(child).copied().or_else(endless)
+            });
+            barriers.extend(found.or(inner).map(|found| (of, found)));
+        }
+        let mut loops = HashMap::new();
+        for of in scev.loops_from_the_outside() {
+            let exact = scev.counts(of).exact;
+            let count = exact.map(|count| match scev.get(count) {
+                Expr::Constant(_, number) => Count::Constant(*number),
+                _ => Count::Symbolic(count),
+            });
+            let header = analysis.block(analysis.loops().get(of).header());
+            let counters: Vec<Counter> =
+                function.arguments(header).filter_map(|argument| counter(&mut scev, argument, of)).collect();
+            let variable = guards::bounds(&mut scev, of).map(|bounds| bounds.variable);
+            let variable = counters.iter().find(|counter| Some(counter.argument) == variable).cloned();
+            let (nest, barrier) = (nests.remove(&of).unwrap_or_default(), barriers.get(&of).copied());
+            loops.insert(of, Summary { count, nest, barrier, variable, counters });
+        }
+        Summaries { loops, accesses: by_op, facts }
+    }
+
+    /// What is known of a loop.
+    pub(super) fn get(&self, of: LoopId) -> Option<&Summary> {
+        self.loops.get(&of)
+    }
+
+    /// What an operation touches, seen from inside so many loops; nothing if it touches nothing.
+    pub(super) fn touched(&self, op: Op, depth: u32) -> Option<&Nest> {
+        self.accesses.get(&op)?.get(depth as usize)
+    }
+}
+
+fn add(nest: &mut Nest, accesses: &Accesses<'_>, access: &Access, depth: u32) {
+    for class in &access.classes {
+        let class = accesses.within(class, depth);
+        nest.add(Representative { class, op: access.op, iteration: Form::level(depth) });
+    }
+}
+
+fn counter(scev: &mut ScalarEvolution<'_>, argument: Value, of: LoopId) -> Option<Counter> {
+    scev.expr_type(argument)?;
+    let id = scev.expr(argument);
+    let Expr::AddRec(own, operands) = scev.get(id) else { return None };
+    (*own == of).then(|| Counter { argument, operands: operands.clone() })
+}
+
+/// Why an operation keeps the loop it is in from being fused, if it does.
+pub(super) fn barrier(function: &Body, op: Op) -> Option<Barrier> {
+    if is_convergent(function, op) {
+        return Some(Barrier::Convergent(op));
+    }
+    if function.has_trait(op, Trait::Pure) || function.has_trait(op, Trait::Terminator) {
+        return None;
+    }
+    let returns = function
+        .info(op)
+        .interface::<dyn MemoryEffects>()
+        .is_some_and(|model| !model.may_not_return(function.op_ref(op)));
+    (!returns).then_some(Barrier::MayNotReturn(op))
+}
