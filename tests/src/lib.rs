@@ -32,6 +32,7 @@ pub mod generate;
 pub mod graphs;
 pub mod instances;
 pub mod ll;
+pub mod neighbours;
 pub mod oracle;
 pub mod peers;
 pub mod program;

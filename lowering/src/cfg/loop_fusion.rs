@@ -35,6 +35,7 @@ use remarks::Missed;
 use rewire::Plan;
 use summary::{Counter, Summaries, Summary};
 
+use super::arguments::fold_arguments;
 use super::{Analysis, lcssa, loop_rotate, loop_simplify};
 
 mod candidate;
@@ -150,6 +151,7 @@ impl Fusion<'_> {
     /// Tries two adjacent loops; returns what is tried with the next, and whether that is the second.
     fn pair(&mut self, depth: u32, first: Group, second: Group) -> (Group, bool) {
         let loops = [&first, &second].map(|group| self.place(&group.candidate));
+        self.straighten(&first.candidate, &second.candidate);
         let plan = match self.plan(depth, &first, &second) {
             Ok(plan) => plan,
             Err(missed) => {
@@ -171,6 +173,15 @@ impl Fusion<'_> {
         let is_merged = |counter: &Counter| plan.merged.iter().any(|(value, _)| *value == counter.argument);
         summary.counters.retain(|counter| !is_merged(counter));
         (Group { candidate, summary }, false)
+    }
+
+    /// Takes the arguments of blocks between two loops away that are reached from one block: what leaves the first is the argument of its exit.
+    fn straighten(&mut self, first: &Candidate, second: &Candidate) {
+        let Some(between) = between(self.function, self.analysis, first, second) else { return };
+        let is_straight = |block: &Block| *block != first.exit && Some(*block) != between.guard;
+        for block in between.blocks().filter(is_straight).collect::<Vec<_>>() {
+            fold_arguments(self.function, block, |_, _| true);
+        }
     }
 
     /// The operation that stands for a loop in remarks.

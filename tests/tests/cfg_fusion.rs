@@ -1,0 +1,43 @@
+//! Fusion on control flow graphs: random functions of neighbouring loops do the same after it.
+
+use loomir_testing::Checker;
+use loomir_testing::behaviour::same_behaviour;
+use loomir_testing::neighbours::{BYTES, neighbours};
+use loomir_testing::random::Random;
+
+const CASES: u64 = 2000;
+
+#[test]
+fn neighbouring_loops_do_the_same_after_fusion() {
+    let (mut fused, mut refused, mut compared) = (0, 0, 0);
+    for index in 0..CASES {
+        let text = neighbours(&mut Random::of_case(1, index));
+        let checker = Checker::default();
+        let read = || {
+            loomir::lowering::from_ll(&checker.ctx, &text, "kernel.ll")
+                .unwrap_or_else(|e| panic!("case {index}: {}\n{text}", checker.lines(&e)))
+        };
+        let (before, mut after) = (read(), read());
+        let remarks = checker
+            .run("builtin.module(llvm.func(loop-fusion))", &mut after)
+            .unwrap_or_else(|errors| panic!("case {index}: {}\n{text}", checker.lines(&errors)));
+        let remarks = checker.lines(&remarks);
+        fused += remarks.matches("Loops fused").count();
+        refused += remarks.matches("Loops not fused").count();
+        let buffer = format!("iota:memref<{BYTES}xi8>");
+        let mut calls: Vec<Vec<String>> = Vec::new();
+        for n in [0, 1, 4, 6] {
+            calls.push([&[n.to_string()][..], &vec![buffer.clone(); 3]].concat());
+        }
+        // Only the first two may be declared to be apart.
+        if !text.contains("noalias") {
+            calls.push(vec!["5".into(), buffer.clone(), "@1".into(), buffer.clone()]);
+        }
+        match same_behaviour(&before, &after, "kernel", &calls, &Default::default()) {
+            Ok(agreement) => compared += agreement.compared,
+            Err(difference) => panic!("case {index}: {difference}\n{text}\n{}", loomir::print(&after)),
+        }
+    }
+    let counts = format!("{fused} fused, {refused} not, {compared} runs compared");
+    assert!(fused > 200 && refused > 200 && compared as u64 > 3 * CASES, "{counts}");
+}
