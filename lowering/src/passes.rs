@@ -4,8 +4,8 @@ use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::{Body, Diagnostics};
 
 use crate::cfg::{
-    exit_folding, fix_irreducible, lcssa, loop_deletion, loop_fusion, loop_rotate, loop_simplify, simplify_cfg,
-    unify_loop_exits,
+    exit_folding, fix_irreducible, lcssa, loop_deletion, loop_fusion, loop_rotate, loop_simplify,
+    simplify_cfg, unify_loop_exits,
 };
 use crate::{convert_scf_to_cf, convert_to_llvm, lower_affine, lower_to_llvm};
 

@@ -49,7 +49,10 @@ impl Writer<'_> {
 
     fn function(&mut self) {
         let noalias = if self.one_in(4) { "" } else { "noalias " };
-        let _ = writeln!(self.out, "define i64 @kernel(i64 %n, ptr {noalias}%a, ptr {noalias}%b, ptr %c) {{\nentry:");
+        let _ = writeln!(
+            self.out,
+            "define i64 @kernel(i64 %n, ptr {noalias}%a, ptr {noalias}%b, ptr %c) {{\nentry:"
+        );
         let common = if self.one_in(2) { Trip::Parameter } else { Trip::Number(1 + self.random.below(5)) };
         let loops = 2 + self.random.below(3);
         for _ in 0..loops {

@@ -162,8 +162,7 @@ impl Fusion<'_> {
         self.report.hoisted += plan.motion.hoisted.len() + plan.motion.above.len();
         self.report.sunk += plan.motion.sunk.len();
         let remark = remarks::fused(self.function, loops);
-        let fused =
-            rewire::fuse(self.function, self.analysis, &first.candidate, &second.candidate, &plan);
+        let fused = rewire::fuse(self.function, self.analysis, &first.candidate, &second.candidate, &plan);
         let Some(candidate) = fused else { return (second, true) };
         self.analysis.step(self.function, NAME);
         self.report.fused += 1;
@@ -199,8 +198,8 @@ impl Fusion<'_> {
         match (&a.guard, &b.guard) {
             (None, None) => {}
             (Some(own), Some(other)) => {
-                let is_same = own.enters_if == other.enters_if
-                    && same_value(function, own.condition, other.condition);
+                let is_same =
+                    own.enters_if == other.enters_if && same_value(function, own.condition, other.condition);
                 if !is_same {
                     return Err(Missed::Guards);
                 }
@@ -305,7 +304,10 @@ fn same_value(function: &Body, a: Value, b: Value) -> bool {
     function.is(x, llvm::ICmpOp::DEF)
         && function.is(y, llvm::ICmpOp::DEF)
         && function.properties(x) == function.properties(y)
-        && function.operands(x).zip(function.operands(y)).all(|(p, q)| p == q || same_constant(function, p, q))
+        && function
+            .operands(x)
+            .zip(function.operands(y))
+            .all(|(p, q)| p == q || same_constant(function, p, q))
 }
 
 /// Whether two values are equal constants.
@@ -331,10 +333,7 @@ pub const PASS: PassInfo = PassInfo {
     name: NAME,
     anchor: Some("llvm.func"),
     summary: "Fuse adjacent loops by leading branches elsewhere",
-    options: &[
-        ("no-reshape", "false", "leave loops that are not in form as they are"),
-        DEPENDENCE.option(),
-    ],
+    options: &[("no-reshape", "false", "leave loops that are not in form as they are"), DEPENDENCE.option()],
     make: |options| {
         let analyses = Analyses::of_options(options)?;
         let reshapes = !options.parse("no-reshape", false)?;

@@ -234,13 +234,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The tree with one arm of each versioned node taken.
-    fn arm(
-        &self,
-        forest: &Forest,
-        difference: &Difference<'_>,
-        leaves: &mut [Placed],
-        arm: Arm,
-    ) -> Verdict {
+    fn arm(&self, forest: &Forest, difference: &Difference<'_>, leaves: &mut [Placed], arm: Arm) -> Verdict {
         let part = self.part(forest, difference, arm);
         let verdict = scope::check(&part, difference.inside, &difference.new, arm);
         let verdict = verdict.or(self.covered(&part, difference, arm));

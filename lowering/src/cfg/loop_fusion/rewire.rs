@@ -32,10 +32,10 @@ use loomir_ir::{Attr, Block, Body, Op, Trait, Value};
 use super::candidate::{Between, Candidate};
 use super::motion::Motion;
 use crate::cfg::Analysis;
-use crate::cfg::guards::Guard;
 use crate::cfg::branch::{
     Ending, LOOP_ANNOTATION, Target, end_block, set_successor_operands, successor_operands, targets,
 };
+use crate::cfg::guards::Guard;
 
 /// What was decided of two loops.
 pub(super) struct Plan {
