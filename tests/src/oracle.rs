@@ -90,11 +90,12 @@ impl Groups {
         around.iter().any(|step| is_open(step.id))
     }
 
-    /// Whether a trace has accesses in a loop of which nothing is judged.
+    /// Whether a trace has accesses in a loop, or in one it has become one with, of which nothing is judged.
     pub fn is_inside_cut(&self, trace: &[Access], id: LoopId) -> bool {
+        let group = self.of(id);
         trace.iter().any(|access| {
-            let around = access.path.iter().position(|step| step.id == id).map(|depth| &access.path[..depth]);
-            around.is_some_and(|around| self.is_open(around))
+            let depth = access.path.iter().position(|step| self.of(step.id) == group);
+            depth.is_some_and(|depth| self.is_open(&access.path[..depth]))
         })
     }
 
