@@ -300,11 +300,7 @@ impl Fusion<'_> {
         assumption::add(&mut self.tests, group.assumed.iter().cloned());
         let parts = group.into_parts(self.forest);
         let mut fused = parts.before;
-        if let Node::Loop { header, body } = self.forest.get(parts.fused) {
-            let frame = frame.inside(self.program, self.forest, header);
-            let body = self.sequence(body, &frame);
-            fused.push(self.forest.with_header(header, body));
-        }
+        fused.push(self.finish_inside(parts.fused, frame));
         fused.extend(parts.after);
         if frame.depth > 0 {
             return done.extend(fused);
@@ -324,6 +320,17 @@ impl Fusion<'_> {
         &mut self,
         first: &Group,
         between: &mut [Entry],
+    /// The loop `item` with what is inside it fused. Statements alone stay as they are.
+    fn finish_inside(&mut self, item: Green, frame: &Frame) -> Green {
+        let Node::Loop { header, body } = self.forest.get(item) else { return item };
+        if self.forest.items(body).all(|item| matches!(self.forest.get(item), Node::Leaf { .. })) {
+            return item;
+        }
+        let frame = frame.inside(self.program, self.forest, header);
+        let body = self.sequence(body, &frame);
+        self.forest.with_header(header, body)
+    }
+
         second: &Group,
         frame: &Frame,
     ) -> Result<Plan, Missed> {

@@ -264,10 +264,11 @@ fn is_next_to_each_other(subscripts: &[Option<Form>], level: u32) -> bool {
 /// The numbers defined outside of an operation that it uses, those that are constants and those of type `index` excepted: what takes
 /// registers as long as it runs.
 fn numbers_from_outside(ir: &Body, op: Op) -> HashSet<Value> {
-    let inside: HashSet<Op> = ir.preorder(op).collect();
     let is_outside = |value: &Value| match ir.def(*value) {
-        ValueDef::OpResult { op, .. } => !inside.contains(&op) && !ir.has_trait(op, Trait::ConstantLike),
-        ValueDef::BlockArgument { block, .. } => !inside.contains(&ir.region_parent(ir.block_region(block))),
+        ValueDef::OpResult { op: home, .. } => {
+            !ir.has_trait(home, Trait::ConstantLike) && !ir.is_within(home, op)
+        }
+        ValueDef::BlockArgument { block, .. } => !ir.is_within(ir.region_parent(ir.block_region(block)), op),
     };
     let is_number = |value: &Value| {
         let kind = ir.value_type(*value).kind(ir.ctx());

@@ -14,7 +14,7 @@ use crate::tree::{Forest, Green, If, Item, Node, Program};
 pub(super) struct Footprint {
     /// What it touches.
     pub nest: Rc<Nest>,
-    /// The operations whose results are used inside.
+    /// The operations outside whose results are used inside.
     pub uses: HashSet<Op>,
     /// The operations that it is, whose results may be used behind it.
     pub ops: HashSet<Op>,
@@ -25,8 +25,9 @@ impl Footprint {
     pub(super) fn of(ir: &Body, ops: impl IntoIterator<Item = Op>, nest: Nest) -> Footprint {
         let (mut uses, mut defining) = (HashSet::new(), HashSet::new());
         for op in ops {
-            let inside = ir.preorder(op);
-            uses.extend(inside.flat_map(|op| ir.operands(op).filter_map(|value| ir.defining_op(value))));
+            let used = ir.preorder(op).flat_map(|inside| ir.operands(inside));
+            let used = used.filter_map(|value| ir.defining_op(value));
+            uses.extend(used.filter(|definer| !ir.is_within(*definer, op)));
             defining.insert(op);
             defining.extend(ir.parent_op(op).filter(|_| ir.has_trait(op, Trait::Terminator)));
         }
