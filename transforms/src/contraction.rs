@@ -20,7 +20,7 @@
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::MemoryAccess;
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
-use loomir_ir::{Block, Body, Diagnostics, Op, Value};
+use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op, Value};
 use loomir_polyhedra::Limits;
 
 use crate::analyses::{ACCESSES, Analyses, CLOSED_FORMS, CONTROL_FLOW};
@@ -45,18 +45,20 @@ pub struct Options {
     pub limits: Limits,
     /// What is asked where accesses are and when they run. Which writes a load sees is told exactly, for what is known of that.
     pub analyses: Analyses,
+    /// Whether to say what was done and what not, and why.
+    pub remarks: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { limits: Limits::steps(20_000_000), analyses: Analyses::default() }
+        Options { limits: Limits::steps(20_000_000), analyses: Analyses::default(), remarks: true }
     }
 }
 
 /// What was done.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// A remark for each array that became smaller or went, and for each local one that did not though loops access it.
+    /// A remark for each array that became smaller or went, and for each local one that did not though loops access it; if remarks are wanted.
     pub remarks: Diagnostics,
     /// How many loads got a value instead.
     pub forwarded: usize,
@@ -156,8 +158,7 @@ impl Contraction<'_> {
                 if flowing.has_flow(allocation)
                     && let Some(op) = locals::escape(body, allocation)
                 {
-                    let remark = remarks::missed(body, allocation, Missed::Escapes(op));
-                    self.report.remarks.push(remark);
+                    self.tell(|| remarks::missed(body, allocation, Missed::Escapes(op)));
                 }
             } else if let Some(plan) = flowing.plan(allocation) {
                 self.carry_out(body, &mut timeline, allocation, plan);
@@ -168,7 +169,7 @@ impl Contraction<'_> {
     fn carry_out(&mut self, body: &mut Body, timeline: &mut Timeline, allocation: Value, plan: Plan) {
         self.erase_stores(body, timeline, &plan.dead);
         match plan.storage {
-            Storage::Stays(why) => self.report.remarks.push(remarks::missed(body, allocation, why)),
+            Storage::Stays(why) => self.tell(|| remarks::missed(body, allocation, why)),
             Storage::Scalar => {}
             Storage::Folds(folds) => {
                 let accesses: Vec<Op> = plan.kept.iter().map(|id| timeline.get(*id).op).collect();
@@ -180,9 +181,16 @@ impl Contraction<'_> {
                     self.cleanup.erase(body, &self.locals, old);
                     self.cleanup.forget(allocation);
                     self.report.arrays_folded += 1;
-                    self.report.remarks.push(remarks::folded(body, folded, before));
+                    self.tell(|| remarks::folded(body, folded, before));
                 }
             }
+        }
+    }
+
+    /// Adds a remark, if remarks are wanted.
+    fn tell(&mut self, remark: impl FnOnce() -> Diagnostic) {
+        if self.options.remarks {
+            self.report.remarks.push(remark());
         }
     }
 
@@ -225,7 +233,7 @@ impl Contraction<'_> {
     fn finish(&mut self, body: &mut Body) {
         for (allocation, loc) in self.cleanup.run(body, &self.locals) {
             let read = self.replaced.remove(&allocation);
-            self.report.remarks.push(remarks::erased(body, loc, read));
+            self.tell(|| remarks::erased(body, loc, read));
             self.report.arrays_erased += 1;
             self.locals.forget(allocation);
         }

@@ -72,6 +72,8 @@ pub struct Options {
     /// Whether the result is judged once more as a whole, by the check that knows nothing of how it was made. If that does not confirm it, the block
     /// stays as it was; if it finds a fault for certain, there is an error among the remarks.
     pub check: bool,
+    /// Whether to say what was done and what not, and why. Errors are said in any case.
+    pub remarks: bool,
     /// Which of the loops that may be fused are.
     pub profitability: Profitability,
     /// What they cost, where that is asked.
@@ -110,6 +112,7 @@ impl Default for Options {
             delay_multiple: 1,
             max_tests: MAX_TESTS,
             check: false,
+            remarks: true,
             profitability: Profitability::default(),
             cost: Arc::new(StaticCost::default()),
         }
@@ -119,7 +122,7 @@ impl Default for Options {
 /// What was done.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// A remark for each pair that was fused or refused, in the order they were tried.
+    /// A remark for each pair that was fused or refused, in the order they were tried, if they are wanted.
     pub remarks: Diagnostics,
     /// How many pairs were fused.
     pub fused: usize,
@@ -186,8 +189,10 @@ pub fn fuse(body: &mut Body, options: &Options) -> Report {
         report.append(part);
     }
     assumption::sort(&mut report.assumed);
-    for said in remark::assumed(body, &report.assumed, options.alias, "Fused") {
-        report.remarks.push(said);
+    if options.remarks {
+        for said in remark::assumed(body, &report.assumed, options.alias, "Fused") {
+            report.remarks.push(said);
+        }
     }
     report
 }
@@ -269,7 +274,7 @@ impl Fusion<'_> {
 
     /// Says of loops that stand beside others in a line, and are statements there, why they are not fused.
     fn remark_on_others(&mut self, line: &[Entry]) {
-        if !line.iter().any(|entry| matches!(entry, Entry::Group(_))) {
+        if !self.options.remarks || !line.iter().any(|entry| matches!(entry, Entry::Group(_))) {
             return;
         }
         for entry in line {
@@ -315,11 +320,6 @@ impl Fusion<'_> {
         done.push(self.forest.versioned(tests, fast, originals));
     }
 
-    /// How `second` may be fused with the group `first`, behind which stands `between`, whatever numbers are when the program runs.
-    fn plan(
-        &mut self,
-        first: &Group,
-        between: &mut [Entry],
     /// The loop `item` with what is inside it fused. Statements alone stay as they are.
     fn finish_inside(&mut self, item: Green, frame: &Frame) -> Green {
         let Node::Loop { header, body } = self.forest.get(item) else { return item };
@@ -331,6 +331,11 @@ impl Fusion<'_> {
         self.forest.with_header(header, body)
     }
 
+    /// How `second` may be fused with the group `first`, behind which stands `between`, whatever numbers are when the program runs.
+    fn plan(
+        &mut self,
+        first: &Group,
+        between: &mut [Entry],
         second: &Group,
         frame: &Frame,
     ) -> Result<Plan, Missed> {

@@ -95,13 +95,15 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let source = input::read(matches)?;
     let ctx = loomir::context();
     let mut module = source.parse(&ctx, matches)?;
-    let options = options(matches)?;
+    let says = !matches.get_flag("quiet");
+    let options = FuseOptions { remarks: says, ..options(matches)? };
     let mut said = loomir::fuse(&mut module, &options).remarks;
     if matches.get_one::<bool>("contract") == Some(&true) {
-        let options = ContractionOptions { analyses: options.analyses, ..ContractionOptions::default() };
+        let options =
+            ContractionOptions { analyses: options.analyses, remarks: says, ..ContractionOptions::default() };
         said.append(loomir::contract(&mut module, &options).remarks);
     }
-    if !matches.get_flag("quiet") {
+    if says {
         output::to_stderr(&remarks::show(matches, &ctx, said, &source));
     }
     output::write(matches, &loomir::print(&module))

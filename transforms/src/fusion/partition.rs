@@ -74,7 +74,8 @@ impl Name {
 /// What was found about an item.
 struct Said {
     item: usize,
-    remark: Diagnostic,
+    /// How it is told, if that is wanted.
+    remark: Option<Diagnostic>,
     outcome: Outcome,
 }
 
@@ -129,7 +130,9 @@ impl Fusion<'_> {
         let entries = self.entries(items, frame);
         let line = self.best(entries, frame);
         for Said { remark, outcome, .. } in line.said {
-            self.report.remarks.push(remark);
+            if let Some(remark) = remark {
+                self.report.remarks.push(remark);
+            }
             match outcome {
                 Outcome::Fused => self.report.fused += 1,
                 Outcome::Refused => self.report.refused += 1,
@@ -317,7 +320,7 @@ impl Fusion<'_> {
                 }
                 (Ok(_), Guide::Given(_)) if wanted.is_none() => Missed::OthersSaveMore,
                 (Ok(attempt), _) => {
-                    let remark = remarks::fused(self.body, ops.0, ops.1, &attempt.plan);
+                    let remark = self.told(|| remarks::fused(self.body, ops.0, ops.1, &attempt.plan));
                     line.said.push(Said { item, remark, outcome: Outcome::Fused });
                     line.saved += attempt.saving.cycles;
                     line.has_losses |= !attempt.saving.losses.is_empty();
@@ -330,10 +333,15 @@ impl Fusion<'_> {
             why.get_or_insert((ops, missed));
         }
         if let Some((ops, missed)) = why {
-            let remark = remarks::missed(self.body, ops.0, ops.1, &missed);
+            let remark = self.told(|| remarks::missed(self.body, ops.0, ops.1, &missed));
             line.said.push(Said { item, remark, outcome: Outcome::Refused });
         }
         line.push(item, Entry::Group(second));
+    }
+
+    /// A remark, if remarks are wanted.
+    fn told(&self, remark: impl FnOnce() -> Diagnostic) -> Option<Diagnostic> {
+        self.options.remarks.then(remark)
     }
 
     /// Makes a conditional one with the last one in the line that has the same condition, or adds it to the line if that may not be.
@@ -344,11 +352,12 @@ impl Fusion<'_> {
             Some(Err((first, between))) => {
                 let own = second.op(self.program);
                 line.push(item, second);
-                (remarks::not_merged(self.body, first, own, between), Outcome::Note)
+                (self.told(|| remarks::not_merged(self.body, first, own, between)), Outcome::Note)
             }
             Some(Ok(Partner { at, hoisted, assumed })) => {
                 let first = &mut line.entries[at];
-                let remark = remarks::merged(self.body, first.op(self.program), second.op(self.program));
+                let ops = (first.op(self.program), second.op(self.program));
+                let remark = self.told(|| remarks::merged(self.body, ops.0, ops.1));
                 line::join_ifs(self.forest, first, second);
                 line.close_up(at, item, Left { hoisted, ..Left::default() });
                 (remark, Outcome::Merged(assumed))
@@ -465,7 +474,8 @@ impl Line {
     ) {
         let mut loops = entries.iter().filter(|entry| matches!(entry, Entry::Group(_)));
         if let Some(first) = loops.next() {
-            let remark = remarks::regrouped(fusion.body, first.op(fusion.program), more, steps, is_optimal);
+            let first = first.op(fusion.program);
+            let remark = fusion.told(|| remarks::regrouped(fusion.body, first, more, steps, is_optimal));
             self.said.insert(0, Said { item, remark, outcome: Outcome::Note });
         }
     }
