@@ -59,6 +59,8 @@ impl Lookup {
         match absent.0 {
             Some(hash) => self.insert(Entry { hash, place: last as u32 }),
             None if last == FEW => {
+                // What is no longer short will be longer still.
+                self.table.reserve(4 * FEW, |entry| spread(entry.hash));
                 for (place, value) in list.iter().enumerate() {
                     self.insert(Entry { hash: hash(key(value)), place: place as u32 });
                 }

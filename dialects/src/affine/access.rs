@@ -45,9 +45,19 @@ fn resolve(
     Ok(())
 }
 
+/// Which operand of an access is the memref.
+fn memref_place(op: OpRef<'_>) -> usize {
+    usize::from(op.def().is_some_and(|def| &*def.operands[0].name == "value"))
+}
+
+/// The memref of an access.
+pub(super) fn memref(op: OpRef<'_>) -> Value {
+    op.operand(memref_place(op))
+}
+
 /// The memref and the subscripts of an access.
 pub(super) fn subscripts(op: OpRef<'_>) -> (Value, Subscripts) {
-    let first = usize::from(op.def().is_some_and(|def| &*def.operands[0].name == "value"));
+    let first = memref_place(op);
     let map = map_of(op.ctx(), op.attr("map"));
     (op.operand(first), Subscripts { map, operands: op.operands().skip(first + 1).collect() })
 }
@@ -68,7 +78,7 @@ fn print_access(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
 
 /// The type of the memref accessed.
 fn memref_type(op: OpRef<'_>) -> Type {
-    op.type_of(subscripts(op).0)
+    op.type_of(memref(op))
 }
 
 /// `affine.load %m[%i] : memref<8xf32>`.

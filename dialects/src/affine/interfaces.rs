@@ -2,7 +2,7 @@
 
 use loomir_ir::{AttrKind, OpRef, Region, Registry, Value};
 
-use super::access::{map_of, subscripts};
+use super::access::{map_of, memref, subscripts};
 use super::parallel;
 use crate::interfaces::{
     Access, Bound, Conditional, Decision, Effect, EffectKind, LoopBounds, LoopLike, MemoryAccess,
@@ -74,7 +74,7 @@ struct Touch {
 
 impl MemoryEffects for Touch {
     fn effects(&self, op: OpRef<'_>) -> Vec<Effect> {
-        vec![Effect { kind: self.kind, on: Resource::Value(subscripts(op).0) }]
+        vec![Effect { kind: self.kind, on: Resource::Value(memref(op)) }]
     }
 
     fn may_be_undefined(&self, _op: OpRef<'_>) -> bool {

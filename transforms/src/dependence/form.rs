@@ -181,8 +181,12 @@ impl Form {
         if other.terms.is_empty() || factor == 0 {
             return Some(Form { constant, ..self.clone() });
         }
-        if self.terms.is_empty() && factor == 1 {
-            return Some(Form { constant, ..other.clone() });
+        if self.terms.is_empty() {
+            let mut form = Form { constant, ..other.clone() };
+            for (_, coefficient) in form.terms.iter_mut().filter(|_| factor != 1) {
+                *coefficient = coefficient.checked_mul(factor)?;
+            }
+            return Some(form);
         }
         let mut terms = Terms::with_capacity(self.terms.len() + other.terms.len());
         let (mut a, mut b) = (self.terms.iter().peekable(), other.terms.iter().peekable());

@@ -39,7 +39,8 @@ impl Surroundings {
         Surroundings::nothing().outwards(body, block, Forms::new(body, block))
     }
 
-    fn nothing() -> Surroundings {
+    /// That nothing is known.
+    pub(crate) fn nothing() -> Surroundings {
         Surroundings { constraints: Vec::new(), exact: true, facts: Arc::default() }
     }
 

@@ -22,6 +22,7 @@ use super::form::Form;
 use super::form::facts::Facts;
 use super::locals::Locals;
 use super::nest::{ALLOCATED, ANYWHERE, NAMED, rank};
+use super::surroundings::Surroundings;
 use crate::analyses::Analyses;
 use crate::tree::raise::{MAX_DEPTH, Structure};
 
@@ -136,8 +137,7 @@ pub struct Timeline {
 impl Timeline {
     /// The accesses of `block` and all that is inside it. Its terminator is not looked at.
     pub fn of(body: &Body, block: Block, locals: &Locals, analyses: &Analyses) -> Timeline {
-        let mut reader = Reader::new(body, block, AliasMode::May, analyses);
-        let around = reader.surroundings().constraints;
+        let reader = Reader::new(body, block, AliasMode::May, analyses);
         let mut scan = Scan {
             body,
             reader,
@@ -148,7 +148,7 @@ impl Timeline {
                 real: 0,
                 ends: HashMap::new(),
                 gone: HashSet::new(),
-                around,
+                around: Vec::new(),
                 facts: Arc::default(),
                 extents: HashMap::new(),
                 depths: HashMap::new(),
@@ -162,7 +162,8 @@ impl Timeline {
         let outside = Arc::new(Place { loops: Vec::new(), sides: Vec::new(), domain });
         scan.block(block, &outside);
         let mut timeline = scan.timeline;
-        timeline.facts = scan.reader.surroundings().facts;
+        let Surroundings { constraints, facts, .. } = scan.reader.surroundings();
+        (timeline.around, timeline.facts) = (constraints, facts);
         timeline.index(locals);
         timeline.add_ends(locals, &outside);
         timeline

@@ -17,6 +17,7 @@ use crate::dependence::base::AliasMode;
 use crate::dependence::form::Form;
 use crate::dependence::form::condition::Condition;
 
+use crate::dependence::surroundings::Surroundings;
 mod tie;
 
 /// What stands inside more loops and `if`s than this is raised to statements.
@@ -35,8 +36,7 @@ pub fn raise_by(
     forest: &mut Forest,
     mode: AliasMode,
 ) -> Program {
-    let mut reader = Reader::new(body, block, mode, analyses);
-    let surroundings = reader.surroundings();
+    let reader = Reader::new(body, block, mode, analyses);
     let mut raise = Raise {
         body,
         analyses,
@@ -45,7 +45,7 @@ pub fn raise_by(
         program: Program {
             block,
             root: Forest::EMPTY,
-            surroundings,
+            surroundings: Surroundings::nothing(),
             loops: Vec::new(),
             ifs: Vec::new(),
             statements: Vec::new(),

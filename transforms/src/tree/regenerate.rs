@@ -252,7 +252,6 @@ impl Emit<'_> {
             .variable
             .as_ref()
             .and_then(|form| form.substitute(&mut |level| absolute(map.get(level as usize)?, depth)));
-        let own = map.get(info.depth as usize).and_then(|form| absolute(form, depth));
         if info.space.variable.is_some() {
             let sum = form.and_then(|form| self.sum_of(&form)).unwrap_or_else(|| self.give_up(of));
             return self.value_of(sum, self.body.value_type(old), at);
@@ -260,6 +259,7 @@ impl Emit<'_> {
         // Nothing is known of the variable but that the loop is whole: it is the new loop's.
         match own.as_ref().map(Form::terms) {
             Some([(Atom::Level(level), 1)]) => self.scopes[*level as usize].variable,
+        let own = map.get(info.depth as usize).and_then(|form| absolute(form, depth));
             _ => {
                 let anything = self.give_up(of);
                 self.value_of(anything, self.body.value_type(old), at)
@@ -359,7 +359,7 @@ impl Emit<'_> {
             let ty = self.body.value_type(info.variable);
             let variable = self.value_of(Sum::constant(value), ty, at);
             self.begin_with(header, at);
-            self.open_scope(lead, variable);
+            self.open_scope(lead, variable, meaning);
             self.known.open();
             self.sequence(inside, at);
             let yielded = self.yielded_by(header, at);
@@ -378,7 +378,7 @@ impl Emit<'_> {
         self.outermost.get_or_insert(op);
         let block = self.new_block(header, op);
         let variable = self.body.argument(block, 0);
-        self.open_scope(lead, variable);
+        self.open_scope(lead, variable, meaning);
         self.known.open();
         self.sequence(inside, InsertPoint::End(block));
         let yielded = self.yielded_by(header, InsertPoint::End(block));
@@ -410,9 +410,8 @@ impl Emit<'_> {
         (scale > 0).then_some((form, scale))
     }
 
-    /// Enters a loop whose variable this is.
-    fn open_scope(&mut self, lead: &Origin, variable: Value) {
-        let meaning = self.meaning(lead);
+    /// Enters a loop whose variable this is, and is this over the levels.
+    fn open_scope(&mut self, lead: &Origin, variable: Value, meaning: Option<(Form, i64)>) {
         let affine = affine::is_loop(self.body, self.program.loop_info(lead.of).op);
         self.scopes.push(Scope { variable, meaning, affine });
     }

@@ -111,7 +111,8 @@ impl Emit<'_> {
             let (ty, loc) = (self.body.value_type(old), self.body.argument_loc(old));
             let variable = self.body.add_argument(block, ty);
             self.body.set_argument_loc(variable, loc);
-            self.open_scope(lead, variable);
+            let meaning = self.meaning(lead);
+            self.open_scope(lead, variable, meaning);
         }
         self.known.open();
         self.sequence(inside, InsertPoint::End(block));
