@@ -7,6 +7,7 @@
 
 use loomir_ir::attributes::Attr;
 use loomir_ir::{AffineMap, IntegerSet, Name, OpRef, OperationState, Region, Type, Value};
+use smallvec::SmallVec;
 
 /// How memory is touched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,7 +70,7 @@ pub struct Subscripts {
     /// One result for each dimension of the memref.
     pub map: AffineMap,
     /// Dimensions, then symbols, of the map.
-    pub operands: Vec<Value>,
+    pub operands: SmallVec<[Value; 2]>,
 }
 
 /// An operation that reads or writes one element of a memref.

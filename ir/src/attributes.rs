@@ -258,6 +258,10 @@ impl Attr {
 
 /// The signed number in at most 8 little-endian bytes.
 fn sign_extended(bytes: &[u8]) -> i64 {
+    // What sizes of segments are.
+    if let Ok(four) = bytes.try_into() {
+        return i32::from_le_bytes(four).into();
+    }
     let mut wide = if bytes.last().is_some_and(|b| b & 0x80 != 0) { [0xff; 8] } else { [0; 8] };
     wide[..bytes.len()].copy_from_slice(bytes);
     i64::from_le_bytes(wide)

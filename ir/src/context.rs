@@ -579,7 +579,10 @@ impl Context {
     /// `array<iN: …>`; each value is cut to the type's width.
     pub fn dense_ints_attr(&self, element: Type, values: &[i64]) -> Attr {
         let width = element.integer_width(self).unwrap_or(64).div_ceil(8).clamp(1, 8) as usize;
-        let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes().into_iter().take(width)).collect();
+        let mut bytes = Vec::with_capacity(values.len() * width);
+        for value in values {
+            bytes.extend_from_slice(&value.to_le_bytes()[..width]);
+        }
         self.attr(AttrKind::DenseArray { element, bytes: bytes.into() })
     }
 

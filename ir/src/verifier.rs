@@ -276,8 +276,11 @@ fn count_values(
     out: &mut Diagnostics,
 ) {
     if segmented {
-        let name = if what == "operand" { OPERAND_SEGMENTS } else { RESULT_SEGMENTS };
-        let Some(attr) = op.attr(name) else {
+        let (name, uniqued) = match what {
+            "operand" => (OPERAND_SEGMENTS, Name::OPERAND_SEGMENTS),
+            _ => (RESULT_SEGMENTS, Name::RESULT_SEGMENTS),
+        };
+        let Some(attr) = op.body().attr_named(op.op(), uniqued) else {
             return out.push(op_error(op, format!("requires attribute '{name}'")));
         };
         let sizes = op.body().segments(op.op(), what == "result").map(Vec::from_iter);

@@ -16,7 +16,7 @@ impl LoopLike for For {
     fn bounds(&self, op: OpRef<'_>) -> LoopBounds {
         let bound = |map: &str, operands: &str| {
             let map = map_of(op.ctx(), op.attr(map));
-            Bound::Map(Subscripts { map, operands: op.operand_group(operands) })
+            Bound::Map(Subscripts { map, operands: op.operand_group(operands).into() })
         };
         LoopBounds {
             lower: bound("lowerBoundMap", "lowerBoundOperands"),
@@ -40,7 +40,7 @@ struct AnyOrder;
 impl ParallelLike for AnyOrder {
     fn dimensions(&self, op: OpRef<'_>) -> Vec<LoopBounds> {
         let (for_lower, for_upper) = parallel::bound_operands(op);
-        let bound = |map, operands: &Vec<Value>| Bound::Map(Subscripts { map, operands: operands.clone() });
+        let bound = |map, operands: &[Value]| Bound::Map(Subscripts { map, operands: operands.into() });
         let bounds = parallel::bounds(op).into_iter().zip(parallel::steps(op));
         let dimension = |((lower, upper), step)| LoopBounds {
             lower: bound(lower, &for_lower),

@@ -3,6 +3,7 @@
 use loomir_ir::symbols::SymbolUser;
 use loomir_ir::text::AsmNames;
 use loomir_ir::{AffineMap, Loc, OpRef, OperationState, Registry, Value};
+use smallvec::SmallVec;
 
 use super::verify::globals::GetGlobal;
 use crate::interfaces::{
@@ -20,16 +21,12 @@ struct Touches {
 
 impl MemoryEffects for Touches {
     fn effects(&self, op: OpRef<'_>) -> Vec<Effect> {
-        let values = |name| {
-            let mut values = op.operand_group(name);
-            values.extend(op.result_group(name));
-            values
-        };
-        let on = |kind, value| Effect { kind, on: Resource::Value(value) };
-        self.effects
-            .iter()
-            .flat_map(|(kind, name)| values(name).into_iter().map(move |value| on(*kind, value)))
-            .collect()
+        let mut effects = Vec::with_capacity(self.effects.len());
+        for (kind, name) in self.effects {
+            let values = op.operand_group(name).into_iter().chain(op.result_group(name));
+            effects.extend(values.map(|value| Effect { kind: *kind, on: Resource::Value(value) }));
+        }
+        effects
     }
 
     fn may_be_undefined(&self, _: OpRef<'_>) -> bool {
@@ -62,7 +59,7 @@ struct ElementAccess {
 
 impl MemoryAccess for ElementAccess {
     fn access(&self, op: OpRef<'_>) -> Access {
-        let operands: Vec<Value> = op.operands().skip(self.memref + 1).collect();
+        let operands: SmallVec<[Value; 2]> = op.operands().skip(self.memref + 1).collect();
         let map = AffineMap::identity(op.ctx(), operands.len() as u32);
         Access {
             memref: op.operand(self.memref),

@@ -4,6 +4,7 @@
 
 use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::{AffineMap, Attr, DYNAMIC, OpRef, OperationState, Type, Value};
+use smallvec::SmallVec;
 
 use crate::interfaces::{Bound, LoopBounds, Step, Subscripts};
 
@@ -49,7 +50,7 @@ pub(super) fn iteration_space(op: OpRef<'_>, positive: impl Fn(Value) -> Option<
     let bound = |number: Number| match number {
         Number::Value(value) => Bound::Value(value),
         Number::Constant(number) => {
-            Bound::Map(Subscripts { map: AffineMap::constant(op.ctx(), number), operands: Vec::new() })
+            Bound::Map(Subscripts { map: AffineMap::constant(op.ctx(), number), operands: SmallVec::new() })
         }
     };
     let space = |[lower, upper, step]: [Number; 3]| {

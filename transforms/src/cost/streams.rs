@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 use loomir_ir::Value;
+use smallvec::SmallVec;
 
 use crate::dependence::base::Base;
 use crate::dependence::form::{Atom, Form};
@@ -51,7 +52,7 @@ pub(super) struct Stream {
 pub(super) struct Streams {
     pub all: Vec<Stream>,
     index: Lookup,
-    by_base: HashMap<Base, Vec<usize>>,
+    by_base: HashMap<Base, SmallVec<[usize; 2]>>,
     pub lines: f64,
     /// Lines that are fetched or written back.
     pub moved: f64,
@@ -240,7 +241,7 @@ pub(super) fn lines(
     trips: &dyn Fn(u32) -> f64,
 ) -> f64 {
     let mut points = 1.0;
-    let mut levels = Vec::new();
+    let mut levels = Levels::new();
     // Of the dimensions but the last: the indices named, and how far they reach.
     let (mut rows, mut reach) = (1.0, 1.0);
     let (mut width, mut named, mut size) = (1.0, 1.0, 1.0);
@@ -253,7 +254,7 @@ pub(super) fn lines(
             (width, named) = (size.min(UNKNOWN_SIZE), size.min(UNKNOWN_SIZE));
             continue;
         };
-        let mut own = Vec::new();
+        let mut own = Levels::new();
         levels_of(form, &mut own);
         let values: f64 = own.iter().map(|level| trips(*level)).product();
         levels.append(&mut own);
@@ -281,8 +282,11 @@ fn extent(form: &Form, trips: &dyn Fn(u32) -> f64) -> f64 {
     1.0 + form.terms().iter().map(|(atom, factor)| factor.unsigned_abs() as f64 * reach(atom)).sum::<f64>()
 }
 
+/// Levels of loops, few as a rule.
+type Levels = SmallVec<[u32; 8]>;
+
 /// Adds the levels of a form.
-fn levels_of(form: &Form, levels: &mut Vec<u32>) {
+fn levels_of(form: &Form, levels: &mut Levels) {
     for (atom, _) in form.terms() {
         match atom {
             Atom::Level(level) => levels.push(*level),

@@ -6,6 +6,7 @@ use hashbrown::HashSet;
 use loomir_dialects::interfaces::MemoryAccess;
 use loomir_ir::affine::ceil_div;
 use loomir_ir::{Body, DYNAMIC, Op, Trait, TypeKind, Value, ValueDef};
+use smallvec::SmallVec;
 
 use super::Cost;
 use super::streams::{Key, Stream, Streams, lines, place};
@@ -201,12 +202,12 @@ impl Scan<'_> {
         };
         let ctx = self.ir.ctx();
         let memref = self.ir.value_type(model.access(view).memref);
-        let (shape, bytes): (Vec<Option<i64>>, _) = match memref.kind(ctx) {
+        let (shape, bytes): (SmallVec<[Option<i64>; 4]>, _) = match memref.kind(ctx) {
             TypeKind::MemRef { shape, element, .. } => {
                 let sizes = shape.iter().flatten().map(|size| Some(*size).filter(|size| *size != DYNAMIC));
                 (sizes.collect(), bytes_of_element(ctx, *element).unwrap_or(8))
             }
-            _ => (Vec::new(), 8),
+            _ => (SmallVec::new(), 8),
         };
         let line = self.cost.machine().line.max(1) as f64;
         let subscripts = class.subscripts.unwrap_or_else(|| vec![None; shape.len()]);

@@ -13,6 +13,7 @@ use loomir_dialects::interfaces::{
 };
 use loomir_dialects::memref;
 use loomir_ir::{Block, Body, Op, Region, Trait, Value};
+use smallvec::SmallVec;
 
 use super::base::{AliasMode, Base, Bases};
 use super::form::condition::Condition;
@@ -109,7 +110,7 @@ impl Space {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Effects {
     /// The classes, each with an operation of it.
-    pub classes: Vec<(Class, Op)>,
+    pub classes: SmallVec<[(Class, Op); 1]>,
     /// An operation that touches the world or may not return.
     pub world: Option<Op>,
 }

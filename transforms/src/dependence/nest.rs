@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use loomir_ir::{Op, Value};
+use smallvec::SmallVec;
 
 use super::access::{Class, Domain};
 use super::alike::{Hulls, MIN_CLASSES};
@@ -40,11 +41,11 @@ pub struct Nest {
     /// Their numbers by what they are.
     index: Lookup,
     /// The places in `classes` by object.
-    by_base: HashMap<Base, Vec<usize>>,
+    by_base: HashMap<Base, SmallVec<[usize; 2]>>,
     /// The hulls of objects that have many classes.
     hulls: HashMap<Base, Hulls>,
     /// The objects in order of first appearance, by how much is known of them.
-    bases: [Vec<Base>; 3],
+    bases: [SmallVec<[Base; 2]>; 3],
     /// An operation that touches the world or may not return.
     pub world: Option<Op>,
     /// Whether a class uses a parameter.

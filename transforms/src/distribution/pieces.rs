@@ -68,7 +68,7 @@ impl Pieces {
                     guards.pop();
                     continue;
                 }
-                Node::Leaf { statement, .. } => program.statement(statement).ops.clone(),
+                Node::Leaf { statement, .. } => program.statement(statement).ops.to_vec(),
                 Node::Loop { header, .. } => {
                     let origins = &forest.header(header).origins;
                     origins.iter().map(|origin| program.loop_info(origin.of).op).collect()

@@ -7,6 +7,7 @@
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::Decision;
 use loomir_ir::{Block, Body, Op, Trait, Value};
+use smallvec::SmallVec;
 
 use super::green::{Forest, Green, Map};
 use crate::dependence::access::{Effects, Space};
@@ -73,7 +74,7 @@ pub struct IfInfo {
 #[derive(Clone, Debug)]
 pub struct StatementInfo {
     /// Its operations, in the order of the text; at least one.
-    pub ops: Vec<Op>,
+    pub ops: SmallVec<[Op; 2]>,
     /// The loop around it.
     pub parent: Option<LoopId>,
     /// What it touches, with all that is inside it.

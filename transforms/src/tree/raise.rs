@@ -7,6 +7,7 @@
 use hashbrown::HashMap;
 use loomir_dialects::interfaces::{Conditional, Decision, LoopBounds, LoopLike, ParallelLike};
 use loomir_ir::{Block, Body, Op, Trait};
+use smallvec::{SmallVec, smallvec};
 
 use super::green::{Forest, Green, Header, Map, Origin, Span};
 use super::program::{IfId, IfInfo, LoopId, LoopInfo, Program, StatementId, StatementInfo};
@@ -16,8 +17,8 @@ use crate::dependence::access::{Effects, Reader, Space};
 use crate::dependence::base::AliasMode;
 use crate::dependence::form::Form;
 use crate::dependence::form::condition::Condition;
-
 use crate::dependence::surroundings::Surroundings;
+
 mod tie;
 
 /// What stands inside more loops and `if`s than this is raised to statements.
@@ -237,7 +238,7 @@ impl<'a> Raise<'a> {
             if ties.is_empty() {
                 for op in part {
                     let effects = self.reader.effects(*op, place.depth);
-                    items.push(self.statement(vec![*op], effects, place));
+                    items.push(self.statement(smallvec![*op], effects, place));
                 }
                 continue;
             }
@@ -253,7 +254,7 @@ impl<'a> Raise<'a> {
         run.clear();
     }
 
-    fn statement(&mut self, ops: Vec<Op>, effects: Effects, place: Place) -> Green {
+    fn statement(&mut self, ops: SmallVec<[Op; 2]>, effects: Effects, place: Place) -> Green {
         let id = StatementId(self.program.statements.len() as u32);
         self.program.statements.push(StatementInfo { ops, parent: place.parent, effects });
         let map = self.identity(place.depth);

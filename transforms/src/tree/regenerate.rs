@@ -17,6 +17,7 @@ use hashbrown::{HashMap, HashSet};
 use loomir_dialects::{affine, scf};
 use loomir_ir::opdef::{OPERAND_SEGMENTS, OpDef};
 use loomir_ir::{Block, Body, Builder, Dict, InsertPoint, Loc, Mapping, Op, OperationState, Type, Value};
+use smallvec::SmallVec;
 
 use super::green::{Forest, Green, Header, Node, Origin, Span};
 use super::program::{LoopId, Program, StatementId};
@@ -206,9 +207,10 @@ impl Emit<'_> {
             return self.yielded(conditional, self.program.statement(id).op(), map, at);
         }
         for op in &self.program.statement(id).ops {
-            let inside = self.body.preorder(*op);
-            let used: Vec<Value> =
-                inside.flat_map(|inside| self.body.operands(inside).collect::<Vec<_>>()).collect();
+            let mut used: SmallVec<[Value; 8]> = SmallVec::new();
+            for inside in self.body.preorder(*op) {
+                used.extend(self.body.operands(inside));
+            }
             for value in used {
                 self.resolve(value, map, at);
             }
@@ -257,9 +259,9 @@ impl Emit<'_> {
             return self.value_of(sum, self.body.value_type(old), at);
         }
         // Nothing is known of the variable but that the loop is whole: it is the new loop's.
+        let own = map.get(info.depth as usize).and_then(|form| absolute(form, depth));
         match own.as_ref().map(Form::terms) {
             Some([(Atom::Level(level), 1)]) => self.scopes[*level as usize].variable,
-        let own = map.get(info.depth as usize).and_then(|form| absolute(form, depth));
             _ => {
                 let anything = self.give_up(of);
                 self.value_of(anything, self.body.value_type(old), at)

@@ -29,7 +29,7 @@ impl Forest {
 
     /// The items of a sequence in order.
     pub fn items(&self, sequence: Green) -> Items<'_> {
-        let mut items = Items { forest: self, stack: Vec::new() };
+        let mut items = Items { forest: self, stack: SmallVec::new() };
         items.descend(sequence);
         items
     }
@@ -135,7 +135,7 @@ impl Forest {
 pub struct Items<'f> {
     forest: &'f Forest,
     /// Items that are still to come, each with what is on its right; the next one is on top.
-    stack: Vec<(Green, Green)>,
+    stack: SmallVec<[(Green, Green); 8]>,
 }
 
 impl Items<'_> {

@@ -67,13 +67,8 @@ impl OpPrinter<'_> {
                 }
             };
             // What follows is collected in order and pushed in reverse.
-            let mut parts: Vec<Step> = Vec::with_capacity(5);
-            if strong
-                && !matches!(
-                    expr.kind(ctx),
-                    AffineExprKind::Dim(_) | AffineExprKind::Symbol(_) | AffineExprKind::Constant(_)
-                )
-            {
+            let mut parts: Vec<Step> = Vec::new();
+            if strong && !expr.kind(ctx).is_leaf() {
                 parts.push(Step::Text("("));
             }
             let binary = |parts: &mut Vec<Step>, a, text, b| {

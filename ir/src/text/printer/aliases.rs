@@ -150,6 +150,9 @@ impl Aliases {
 
     /// An alias, and those inside it, must be defined in front.
     fn not_deferrable(&mut self, index: usize) {
+        if !self.visited[index].deferrable {
+            return;
+        }
         let mut pending = vec![index];
         while let Some(index) = pending.pop() {
             let visited = &mut self.visited[index];

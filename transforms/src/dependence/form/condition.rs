@@ -134,7 +134,7 @@ impl Forms<'_> {
                 let set = set.data(&ctx);
                 let sides = set.constraints.iter().map(|(side, _)| *side).collect();
                 let map = AffineMap::new(&ctx, set.dims, set.symbols, sides);
-                let forms = self.of_subscripts(&Subscripts { map, operands: operands.clone() });
+                let forms = self.of_subscripts(&Subscripts { map, operands: operands.as_slice().into() });
                 let each = forms.into_iter().zip(&set.constraints).map(|(form, (_, equal))| match form {
                     Some(form) if *equal => Condition::zero(form),
                     Some(form) => Condition::at_least_zero(form),
