@@ -5,6 +5,7 @@
 //! `cargo xtask bench --bench variants`.
 #![allow(clippy::print_stdout)]
 
+use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use loomir::AliasMode;
@@ -19,6 +20,17 @@ const VARIANTS: usize = 1_000_000;
 /// So many edits are measured where no variants are held but these.
 const FEW: usize = 10_000;
 const WRITTEN: usize = 1000;
+/// Copies of a tree that are measured at once.
+const COPIES: usize = 10_000_000;
+/// Nanoseconds that a copy may take.
+const LIMIT: f64 = 100.0;
+
+/// A copy of a tree is a copy of a number: the compiler lets nothing be `Copy` that allocates when it is copied.
+const _: () = {
+    const fn allocates_nothing<T: Copy>() {}
+    allocates_nothing::<Green>();
+    assert!(size_of::<Green>() == 4);
+};
 
 fn main() {
     let function = function();
@@ -27,6 +39,9 @@ fn main() {
     let original = raise(&function, block, &mut forest, AliasMode::May).root;
     let is_loop = |item: Green| matches!(forest.get(item), Node::Loop { .. });
     let first = forest.items(original).position(is_loop).unwrap_or_default();
+
+    let copy = copy(original);
+    assert!(copy < LIMIT, "a copy of a tree takes {copy:.1} ns");
 
     // Inside a nest, where a cursor stands: the first two statements of its body in the other order.
     let inside = Edits::measure(&mut forest, original, FEW, &mut Vec::new(), |forest, tree, random| {
@@ -61,11 +76,15 @@ fn main() {
         verified += usize::from(!verifier::verify(&copy).has_errors());
     }
     let written = start.elapsed() / WRITTEN as u32;
+    assert_eq!(verified, WRITTEN, "variants that are written and well formed");
 
     println!("| what | figure |");
     println!("| --- | --- |");
     println!("| loops in the program | {LOOPS} |");
-    println!("| a copy of the tree | a number of {} bytes |", size_of::<Green>());
+    println!(
+        "| a copy of the tree | {copy:.1} ns, a number of {} bytes, nothing allocated |",
+        size_of::<Green>()
+    );
     println!("| an edit inside a loop, by a cursor | {inside} |");
     println!("| an edit between loops | {few} |");
     println!("| an edit, with a million variants held | {all} |");
@@ -73,6 +92,16 @@ fn main() {
     println!("| memory for all | {:.0} MiB |", forest.bytes() as f64 / 1_048_576.0);
     let each = written.as_secs_f64() * 1e3;
     println!("| copied, written and verified | {verified} of {WRITTEN}, {each:.2} ms each |");
+}
+
+/// Nanoseconds that a copy of a tree takes, the loop around it included.
+fn copy(tree: Green) -> f64 {
+    let start = Instant::now();
+    for _ in 0..COPIES {
+        let copy = *black_box(&tree);
+        black_box(copy);
+    }
+    start.elapsed().as_secs_f64() * 1e9 / COPIES as f64
 }
 
 /// What edits cost, each.

@@ -221,6 +221,19 @@ impl Body {
         self.resources.get_or_insert_default()
     }
 
+    /// How many bytes the records take, those of nested bodies, free ones and room for more included; what the context holds is extra. Room is never
+    /// given back, so this is the most there ever was. Linear in blocks and in operations that own regions.
+    pub fn bytes(&self) -> usize {
+        let arguments =
+            self.blocks.iter().map(|block| block.arguments.capacity() * size_of::<ArgumentData>());
+        let nested = self.extras.iter().filter_map(|extra| Some(extra.nested.as_ref()?.bytes()));
+        let arenas = self.ops.capacity() * size_of::<OpData>()
+            + self.extras.capacity() * size_of::<Extra>()
+            + self.blocks.capacity() * size_of::<BlockData>();
+        let pools = self.uses.bytes() + self.values.bytes() + self.successors.bytes() + self.regions.bytes();
+        size_of::<Body>() + arenas + pools + arguments.chain(nested).sum::<usize>()
+    }
+
     /// A number that no other body of the context has.
     pub(crate) fn arena_number(&self) -> u32 {
         self.arena

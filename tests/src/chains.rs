@@ -10,9 +10,17 @@ pub enum Chain {
     AffineProducers,
     /// The same with `scf.for`.
     ScfProducers,
+    /// The same with `scf.parallel`.
+    ParallelProducers,
+    /// The same with `scf.forall`.
+    ForallProducers,
+    /// All read one buffer, and each writes one of its own, which is handed to another function.
+    Siblings,
     /// All update one buffer in place: all fuse, and everything depends on everything.
     InPlace,
-    /// The same, each loop one iteration longer than the one before.
+    /// The same with `scf.parallel`.
+    ParallelInPlace,
+    /// In place, each loop one iteration longer than the one before.
     Lengthening,
     /// All read one element ahead in the one buffer they write: two neighbours fuse if the second runs one iteration later.
     ReadAhead,
@@ -20,37 +28,66 @@ pub enum Chain {
 
 impl Chain {
     /// All of them.
-    pub const ALL: [Chain; 5] =
-        [Chain::AffineProducers, Chain::ScfProducers, Chain::InPlace, Chain::Lengthening, Chain::ReadAhead];
+    pub const ALL: [Chain; 9] = [
+        Chain::AffineProducers,
+        Chain::ScfProducers,
+        Chain::ParallelProducers,
+        Chain::ForallProducers,
+        Chain::Siblings,
+        Chain::InPlace,
+        Chain::ParallelInPlace,
+        Chain::Lengthening,
+        Chain::ReadAhead,
+    ];
 
     /// A function of `loops` loops over `trip` elements, at first.
     pub fn to_mlir(self, loops: usize, trip: usize) -> String {
-        let shared = matches!(self, Chain::InPlace | Chain::Lengthening | Chain::ReadAhead);
         let more = match self {
             Chain::ReadAhead => 1,
             Chain::Lengthening => loops,
-            Chain::AffineProducers | Chain::ScfProducers | Chain::InPlace => 0,
+            _ => 0,
         };
         let ty = format!("memref<{}xf32>", trip + more);
-        let mut out = format!("func.func @f(%t0: {ty}, %t{loops}: {ty} {{llvm.noalias}}) {{\n");
+        let own = match self {
+            Chain::Siblings => 1..loops + 1,
+            _ if self.is_in_place() => 0..0,
+            _ => 1..loops,
+        };
+        let last = if self == Chain::Siblings { "out".to_owned() } else { loops.to_string() };
+        let mut out = String::new();
+        if self == Chain::Siblings {
+            let _ = write!(
+                out,
+                "func.func private @use(%t: {ty}, %out: {ty}) {{\n  affine.for %i = 0 to {trip} {{\n    %v = affine.load %t[%i] : {ty}\n    %w = affine.load %out[%i] : {ty}\n    %r = arith.addf %w, %v : f32\n    affine.store %r, %out[%i] : {ty}\n  }}\n  return\n}}\n"
+            );
+        }
+        let _ = writeln!(out, "func.func @f(%t0: {ty}, %t{last}: {ty} {{llvm.noalias}}) {{");
         out += "  %cst = arith.constant 1.500000e+00 : f32\n";
-        if self == Chain::ScfProducers {
+        if matches!(self, Chain::ScfProducers | Chain::ParallelProducers | Chain::ParallelInPlace) {
             let _ = write!(
                 out,
                 "  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %cn = arith.constant {trip} : index\n"
             );
         }
-        for k in (1..loops).filter(|_| !shared) {
+        for k in own.clone() {
             let _ = writeln!(out, "  %t{k} = memref.alloc() : {ty}");
         }
+        let ahead = if self == Chain::ReadAhead { " + 1" } else { "" };
         for k in 0..loops {
-            let (from, to) = if shared { (0, 0) } else { (k, k + 1) };
-            let (prefix, header, ahead) = match self {
-                Chain::ScfProducers => ("memref", "scf.for %i = %c0 to %cn step %c1".to_owned(), ""),
-                Chain::ReadAhead => ("affine", format!("affine.for %i = 0 to {trip}"), " + 1"),
-                Chain::Lengthening => ("affine", format!("affine.for %i = 0 to {}", trip + k), ""),
-                Chain::AffineProducers | Chain::InPlace => {
-                    ("affine", format!("affine.for %i = 0 to {trip}"), "")
+            let (from, to) = match self {
+                Chain::Siblings => (0, k + 1),
+                _ if self.is_in_place() => (0, 0),
+                _ => (k, k + 1),
+            };
+            let (prefix, header) = match self {
+                Chain::ScfProducers => ("memref", "scf.for %i = %c0 to %cn step %c1".to_owned()),
+                Chain::ParallelProducers | Chain::ParallelInPlace => {
+                    ("memref", "scf.parallel (%i) = (%c0) to (%cn) step (%c1)".to_owned())
+                }
+                Chain::ForallProducers => ("memref", format!("scf.forall (%i) in ({trip})")),
+                Chain::Lengthening => ("affine", format!("affine.for %i = 0 to {}", trip + k)),
+                Chain::AffineProducers | Chain::Siblings | Chain::InPlace | Chain::ReadAhead => {
+                    ("affine", format!("affine.for %i = 0 to {trip}"))
                 }
             };
             let _ = write!(
@@ -58,7 +95,20 @@ impl Chain {
                 "  {header} {{\n    %v = {prefix}.load %t{from}[%i{ahead}] : {ty}\n    %r = arith.addf %v, %cst : f32\n    {prefix}.store %r, %t{to}[%i] : {ty}\n  }}\n"
             );
         }
+        for k in own.filter(|_| self == Chain::Siblings) {
+            let _ = writeln!(out, "  func.call @use(%t{k}, %t{last}) : ({ty}, {ty}) -> ()");
+        }
         out + "  return\n}\n"
+    }
+
+    /// Whether all loops write one buffer.
+    fn is_in_place(self) -> bool {
+        matches!(self, Chain::InPlace | Chain::ParallelInPlace | Chain::Lengthening | Chain::ReadAhead)
+    }
+
+    /// Whether somebody sees what the function leaves in a buffer, by its name in the printed function.
+    pub fn is_live_out(self, buffer: &str) -> bool {
+        buffer.starts_with("%arg") || self == Chain::Siblings
     }
 
     /// Demands of `time`, which says what work on so many loops took, that eight times the loops cost well below what anything quadratic would:

@@ -30,6 +30,11 @@ impl<T: Default + Clone> Pool<T> {
         self.items.len()
     }
 
+    /// How many bytes the records take, free ones and room for more included.
+    pub(crate) fn bytes(&self) -> usize {
+        self.items.capacity() * size_of::<T>()
+    }
+
     /// A run of `len` default records, `len > 0`.
     pub(crate) fn allocate(&mut self, len: usize) -> u32 {
         let class = Self::class(len);

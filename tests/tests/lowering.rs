@@ -1,0 +1,61 @@
+//! Lowering as a whole: how its cost grows, in time and in memory.
+
+use std::time::{Duration, Instant};
+
+use loomir::ir::Body;
+use loomir::lowering::{convert_scf_to_cf, convert_to_llvm, lower_affine, to_ll};
+use loomir_testing::chains::Chain;
+
+/// What lowering a chain cost.
+struct Cost {
+    /// To branches.
+    branches: Duration,
+    /// From there to the `llvm` dialect and its text.
+    llvm: Duration,
+    /// Of the module in the end, which keeps all room it ever had.
+    bytes: usize,
+}
+
+fn lower(chain: Chain, loops: usize) -> Cost {
+    let ctx = loomir::context();
+    let source = chain.to_mlir(loops, 64);
+    let mut module =
+        loomir::parse(&ctx, &source, "chain.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+    let run = |module: &mut Body, step: fn(&mut Body) -> Result<(), loomir::ir::Diagnostics>| {
+        step(module).unwrap_or_else(|e| panic!("{chain:?}: {}", e.to_text(&ctx)));
+    };
+    let start = Instant::now();
+    run(&mut module, lower_affine);
+    run(&mut module, convert_scf_to_cf);
+    let branches = start.elapsed();
+    let start = Instant::now();
+    run(&mut module, convert_to_llvm);
+    let text = to_ll(&module).unwrap_or_else(|e| panic!("{chain:?}: {}", e.to_text(&ctx)));
+    let llvm = start.elapsed();
+    assert!(text.matches("store float").count() >= loops && text.matches(" = phi ").count() >= loops);
+    Cost { branches, llvm, bytes: module.bytes() }
+}
+
+/// Nothing looks at all loops for each loop.
+#[test]
+fn work_grows_linearly_with_the_loops() {
+    for chain in Chain::ALL {
+        let least = |of: fn(&Cost) -> Duration| {
+            move |loops| (0..3).map(|_| of(&lower(chain, loops))).min().unwrap_or_default()
+        };
+        chain.grows_linearly(least(|cost| cost.branches));
+        chain.grows_linearly(least(|cost| cost.llvm));
+    }
+}
+
+/// Twice as much for twice the loops, and room for as much again at most.
+#[test]
+fn memory_grows_linearly_with_the_loops() {
+    for chain in Chain::ALL {
+        let [some, more] = [300, 8 * 300].map(|loops| lower(chain, loops).bytes);
+        assert!(
+            some > 300 * 100 && more <= 16 * some,
+            "{chain:?}: {some} bytes, of eight times the loops {more}"
+        );
+    }
+}
