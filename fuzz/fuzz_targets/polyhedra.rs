@@ -23,7 +23,7 @@ fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     if seed.is_multiple_of(16) {
         return fuzzer_mutate(data, size, max_size);
     }
-    tokens::put(&tokens::mutate(&data[..size], seed), &mut data[..max_size])
+    tokens::put(&tokens::mutate(&data[..size], seed, tokens::MLIR), &mut data[..max_size])
 });
 
 fuzz_crossover!(|first: &[u8], second: &[u8], out: &mut [u8], seed: u32| {

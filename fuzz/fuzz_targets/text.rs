@@ -31,7 +31,7 @@ fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     if seed.is_multiple_of(16) {
         return fuzzer_mutate(data, size, max_size);
     }
-    let changed = tokens::mutate(&data[..size], seed);
+    let changed = tokens::mutate(&data[..size], seed, tokens::MLIR);
     tokens::put(&changed, &mut data[..max_size])
 });
 

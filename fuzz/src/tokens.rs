@@ -101,8 +101,8 @@ fn run(tokens: &[Token], random: &mut Random) -> (usize, usize) {
     (tokens[first].start, tokens[last].end)
 }
 
-/// Tokens that a text may not have by itself.
-const DICTIONARY: &[&str] = &[
+/// Tokens of MLIR that a text may not have by itself.
+pub const MLIR: &[&str] = &[
     "-1",
     "0",
     "1",
@@ -157,19 +157,103 @@ const DICTIONARY: &[&str] = &[
     "\"t.op\"() : () -> ()",
 ];
 
+/// Tokens of LLVM IR that a text may not have by itself.
+pub const LLVM_IR: &[&str] = &[
+    "-1",
+    "0",
+    "1",
+    "9223372036854775808",
+    "u0xFFFFFFFFFFFFFFFF",
+    "1.0",
+    "-0.0",
+    "0x7FF8000000000001",
+    "0xK3FFF8000000000000000",
+    "0xH7C00",
+    "true",
+    "null",
+    "none",
+    "undef",
+    "poison",
+    "zeroinitializer",
+    "splat (i32 1)",
+    "blockaddress(@f, %a)",
+    "getelementptr (i8, ptr null, i64 1)",
+    "i1",
+    "i0",
+    "i8388607",
+    "half",
+    "bfloat",
+    "x86_fp80",
+    "ppc_fp128",
+    "ptr",
+    "ptr addrspace(1)",
+    "token",
+    "metadata",
+    "label",
+    "void",
+    "opaque",
+    "[0 x i8]",
+    "[18446744073709551615 x i64]",
+    "<2 x i1>",
+    "<vscale x 4 x i32>",
+    "{}",
+    "<{ i8, i32 }>",
+    "target(\"t\")",
+    "i32 (...)",
+    "c\"\\00\"",
+    "asm \"\", \"=r\"()",
+    "nsw",
+    "nuw",
+    "exact",
+    "disjoint",
+    "fast",
+    "inbounds",
+    "volatile",
+    "atomic",
+    "seq_cst",
+    "syncscope(\"s\")",
+    "align 1",
+    "align 4294967296",
+    "unreachable",
+    "ret void",
+    "br label %a",
+    "a:",
+    "phi i32 [ 0, %a ]",
+    "switch i32 0, label %a [ ]",
+    "freeze i32 poison",
+    "!0",
+    "!{}",
+    "distinct !{!0}",
+    "!{!\"llvm.loop.mustprogress\"}",
+    ", !llvm.loop !0",
+    "#0",
+    "noalias",
+    "sret(i32)",
+    "memory(none)",
+    "range(i32 0, 1)",
+    "nofpclass(nan)",
+    "vscale_range(1,2)",
+    "unnamed_addr",
+    "thread_local(localexec)",
+    "comdat($c)",
+    "section \"s\"",
+    "dso_local",
+    "@llvm.umin.i32",
+];
+
 /// The tokens' text in which a run is replaced.
 fn replaced(text: &[u8], (start, end): (usize, usize), by: &[u8]) -> Vec<u8> {
     [&text[..start], by, &text[end..]].concat()
 }
 
-/// The text changed in one to four places.
-pub fn mutate(text: &[u8], seed: u32) -> Vec<u8> {
+/// The text changed in one to four places, here and there by words of `dictionary`.
+pub fn mutate(text: &[u8], seed: u32, dictionary: &[&str]) -> Vec<u8> {
     let mut random = Random::new(seed);
     let mut text = text.to_vec();
     for _ in 0..=random.below(4) {
         let tokens = tokens(&text);
         if tokens.is_empty() {
-            text = DICTIONARY[random.below(DICTIONARY.len())].into();
+            text = dictionary[random.below(dictionary.len())].into();
             continue;
         }
         let place = run(&tokens, &mut random);
@@ -184,7 +268,7 @@ pub fn mutate(text: &[u8], seed: u32) -> Vec<u8> {
                 replaced(&replaced(&text, other, &own), place, &taken)
             }
             4 => {
-                let word = DICTIONARY[random.below(DICTIONARY.len())];
+                let word = dictionary[random.below(dictionary.len())];
                 let place = if random.below(2) == 0 { place } else { (place.0, place.0) };
                 replaced(&text, place, format!("{word} ").as_bytes())
             }

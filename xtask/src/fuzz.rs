@@ -17,7 +17,7 @@ use crate::record::{self, Heading};
 /// One target.
 struct Target {
     name: &'static str,
-    /// Files with this extension, anywhere in the project, are inputs to begin with. None if empty.
+    /// The programs in files with this extension, anywhere in the project, are inputs to begin with. None if empty.
     seeds: &'static str,
     /// The longest input, in bytes.
     max_len: u32,
@@ -34,7 +34,7 @@ const TARGETS: &[Target] = &[
     Target {
         name: "ll",
         seeds: "ll",
-        max_len: 8192,
+        max_len: 16384,
         does: "changed LLVM IR is read, verified, written, read back and written the same",
     },
     Target {
@@ -150,7 +150,7 @@ fn fuzz(target: &Target, program: &Path, minutes: u64, seed: u64) -> Result<Vec<
     Ok(values)
 }
 
-/// Copies the project's files of the target's extension to `to`, named by their paths.
+/// Copies the programs in the project's files of the target's extension to `to`, named by their paths. Several in one file are parted by comments of dashes.
 fn copy_seeds(target: &Target, to: &Path) -> Result<usize, Failure> {
     let root = root();
     let (mut count, mut folders) = (0, vec![root.clone()]);
@@ -168,8 +168,14 @@ fn copy_seeds(target: &Target, to: &Path) -> Result<usize, Failure> {
             } else if path.extension().is_some_and(|extension| extension == target.seeds) {
                 let name =
                     path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().replace(['/', '\\'], "-");
-                fs::copy(&path, to.join(name)).map_err(|e| format!("{}: {e}", path.display()))?;
-                count += 1;
+                let failed = |e| format!("{}: {e}", path.display());
+                let text = fs::read_to_string(&path).map_err(failed)?;
+                let is_separator = |line: &&str| matches!(line.trim_end(), "; -----" | "// -----");
+                let lines: Vec<&str> = text.split_inclusive('\n').collect();
+                for (place, program) in lines.split(is_separator).enumerate() {
+                    fs::write(to.join(format!("{place}-{name}")), program.concat()).map_err(failed)?;
+                    count += 1;
+                }
             }
         }
     }
