@@ -41,6 +41,8 @@ pub struct LoopForest {
     top: Vec<LoopId>,
     /// The innermost loop of each node.
     innermost: Vec<Option<LoopId>>,
+    /// Of each loop one around it, further out for some than for others, so that few such steps and steps to a parent lead from a loop to any around it; an outermost loop itself.
+    jumps: Vec<LoopId>,
 }
 
 impl NaturalLoop {
@@ -137,7 +139,7 @@ impl LoopForest {
                 at = self.loops[around.0 as usize].parent;
             }
         }
-        self.set_depths(self.top.clone());
+        self.place(self.top.clone());
     }
 
     /// Takes in a new node, the last, which is in `innermost` and the loops around it. It stands behind their other nodes. Linear in how deep it nests.
@@ -169,7 +171,7 @@ impl LoopForest {
     pub fn split(&mut self, id: LoopId, header: u32, inner: Vec<u32>) -> LoopId {
         let outer = LoopId(self.loops.len() as u32);
         let nodes = std::mem::replace(&mut self.loops[id.0 as usize].nodes, inner);
-        let (parent, depth) = (self.get(id).parent, self.get(id).depth);
+        let parent = self.get(id).parent;
         for node in &nodes {
             if self.innermost[*node as usize] == Some(id) {
                 self.innermost[*node as usize] = Some(outer);
@@ -191,10 +193,10 @@ impl LoopForest {
         self.loops[id.0 as usize].children = own;
         others.push(id);
         self.replace_child(parent, id, Some(outer));
-        self.loops.push(NaturalLoop { parent, children: others, nodes, depth });
+        self.loops.push(NaturalLoop { parent, children: others, nodes, depth: 0 });
         self.loops[id.0 as usize].parent = Some(outer);
         self.set_header(outer, header);
-        self.set_depths(vec![id]);
+        self.place(vec![outer]);
         outer
     }
 
@@ -202,8 +204,7 @@ impl LoopForest {
     /// the header `gone` as its own nodes. Linear in the nodes times how deep they nest.
     pub fn enclose(&mut self, parent: Option<LoopId>, nodes: Vec<u32>, gone: u32) -> LoopId {
         let own = LoopId(self.loops.len() as u32);
-        let depth = parent.map_or(0, |parent| self.get(parent).depth) + 1;
-        self.loops.push(NaturalLoop { parent, children: Vec::new(), nodes: Vec::new(), depth });
+        self.loops.push(NaturalLoop { parent, children: Vec::new(), nodes: Vec::new(), depth: 0 });
         for node in &nodes {
             let Some(mut at) = self.innermost[*node as usize].filter(|at| Some(*at) != parent) else {
                 self.innermost[*node as usize] = Some(own);
@@ -241,7 +242,7 @@ impl LoopForest {
             Some(parent) => self.loops[parent.0 as usize].children.push(own),
             None => self.top.push(own),
         }
-        self.set_depths(vec![own]);
+        self.place(vec![own]);
         own
     }
 
@@ -275,18 +276,32 @@ impl LoopForest {
         self.replace_child(parent, second, None);
         let own = &mut self.loops[first.0 as usize];
         own.nodes.extend(nodes);
-        own.children.extend(children);
+        own.children.extend_from_slice(&children);
         self.loops[second.0 as usize] =
             NaturalLoop { parent: None, children: Vec::new(), nodes: Vec::new(), depth };
+        self.place(children);
     }
 
-    /// Gives loops, and those in them, the depth that follows from their parents'.
-    fn set_depths(&mut self, mut pending: Vec<LoopId>) {
+    /// Gives loops, and those in them, the depth and the jump that follow from their parents'. A loop jumps as far as its parent's two jumps lead if these are equally long, else to
+    /// its parent: so the way to a loop `n` further out has O(log n) steps.
+    fn place(&mut self, mut pending: Vec<LoopId>) {
+        self.jumps.resize(self.loops.len(), LoopId(0));
         while let Some(id) = pending.pop() {
-            let around = self.get(id).parent.map_or(0, |parent| self.get(parent).depth);
-            self.loops[id.0 as usize].depth = around + 1;
+            let (depth, jump) = self.get(id).parent.map_or((1, id), |parent| {
+                let once = self.jump(parent);
+                let twice = self.jump(once);
+                let length = |from, to| self.get(from).depth - self.get(to).depth;
+                let is_even = length(parent, once) == length(once, twice);
+                (self.get(parent).depth + 1, if is_even { twice } else { parent })
+            });
+            self.loops[id.0 as usize].depth = depth;
+            self.jumps[id.0 as usize] = jump;
             pending.extend_from_slice(&self.loops[id.0 as usize].children);
         }
+    }
+
+    fn jump(&self, id: LoopId) -> LoopId {
+        self.jumps[id.0 as usize]
     }
 
     /// Takes what was removed out of the lists. Linear in the nodes, counted once a loop.
@@ -332,16 +347,15 @@ impl LoopForest {
         self.innermost[node as usize]
     }
 
-    /// Whether a loop holds a node. Linear in how deep the node's loop nests below.
+    /// Whether a loop holds a node. Logarithmic in how deep the node's loop nests below.
     pub fn contains(&self, id: LoopId, node: u32) -> bool {
+        let depth = self.get(id).depth;
         let mut at = self.innermost[node as usize];
-        while let Some(own) = at {
-            if own == id {
-                return true;
-            }
-            at = self.get(own).parent;
+        while let Some(own) = at.filter(|own| self.get(*own).depth > depth) {
+            let jump = self.jump(own);
+            at = if self.get(jump).depth >= depth { Some(jump) } else { self.get(own).parent };
         }
-        false
+        at == Some(id)
     }
 }
 
@@ -391,5 +405,33 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_deep_nest_holds_what_is_further_in() {
+        // Each node is a header, to which the last node leads back.
+        let n = 300;
+        let chain = (1..n).map(|node| (node - 1, node));
+        let edges: Vec<(u32, u32)> = chain.chain((0..n).map(|header| (n - 1, header))).collect();
+        let graph = Digraph::new(n as usize, &edges);
+        let tree = DominatorTree::new(&graph, 0);
+        let mut forest = LoopForest::new(&graph, &graph.reversed(), &tree, 0);
+        let check = |forest: &LoopForest, nodes: u32, loops: usize| {
+            assert_eq!(forest.iter().count(), loops);
+            for (id, own) in forest.iter() {
+                assert!((0..nodes).all(|node| forest.contains(id, node) == own.nodes.contains(&node)));
+            }
+        };
+        check(&forest, n, 300);
+        // Another loop comes around the outermost, once of its own nodes and once of what was in no loop.
+        let outermost = forest.top()[0];
+        forest.insert(Some(outermost));
+        let outer = forest.split(outermost, n, (0..n).collect());
+        assert_eq!((forest.get(outer).depth, forest.get(outermost).depth), (1, 2));
+        check(&forest, n + 1, 301);
+        forest.insert(None);
+        let around = forest.enclose(None, (0..n + 2).rev().collect(), n + 1);
+        assert_eq!((forest.get(around).depth, forest.get(outermost).depth), (1, 3));
+        check(&forest, n + 2, 302);
     }
 }
