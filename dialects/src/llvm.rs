@@ -39,6 +39,7 @@ pub use aggregates::*;
 pub use arithmetic::*;
 pub use control::*;
 pub use conversions::*;
+pub use evaluate::promised_range;
 pub use globals::*;
 pub use intrinsics::*;
 pub use memory::*;

@@ -27,6 +27,8 @@ mod intrinsics;
 mod memory;
 mod promises;
 
+pub use promises::promised_range;
+
 /// Attaches the models.
 pub(super) fn register(registry: &mut Registry) {
     let attach = &mut |name: &str, model: Model| {

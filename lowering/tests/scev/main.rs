@@ -6,6 +6,7 @@ mod generated;
 mod opt;
 mod programs;
 mod random;
+mod relations;
 mod shown;
 
 mod watch;

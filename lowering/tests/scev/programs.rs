@@ -12,18 +12,7 @@ use crate::watch::{Watched, watch};
 use crate::{context, functions, read};
 
 /// Functions of which less is said than `opt` says, and why.
-const LESS: &[(&str, &str, &str)] = &[
-    ("complex.c", "main", "the loop counts in floats, which are not run"),
-    (
-        "do_loops.c",
-        "main",
-        "the bound is a value that two ways lead to, its range not known inside the loops around",
-    ),
-    ("nbody.c", "advance", "the guard compares before, and the bound extends behind, a sum"),
-    ("recursion.c", "place", "the bound is a value that meets itself around a loop"),
-    ("exits.c", "first_multiple", "ranges have ends, not steps"),
-    ("irreducible.c", "main", "the bound is a value that meets itself around a loop"),
-];
+const LESS: &[(&str, &str, &str)] = &[("exits.c", "first_multiple", "ranges have ends, not steps")];
 
 /// What clang makes of each program at a level; nothing without clang.
 pub(crate) fn translated(level: &str) -> Vec<(String, String)> {

@@ -30,16 +30,12 @@ pub(super) struct Promises {
 impl Promises {
     /// What a dictionary of a parameter or result says; none if nothing that is checked.
     fn of(ctx: &Context, dict: Attr) -> Option<Promises> {
+        let range = promised_range(ctx, dict);
         let AttrKind::Dictionary(dict) = dict.kind(ctx) else { return None };
         let number =
             |name: &str| dict.get(ctx, name).and_then(|n| n.as_int(ctx)).and_then(|n| u64::try_from(n).ok());
         let or_null = number("llvm.dereferenceable_or_null");
         let reach = number("llvm.dereferenceable");
-        let range = match dict.get(ctx, "llvm.range").map(|range| range.kind(ctx)) {
-            Some(AttrKind::String(text)) => std::str::from_utf8(text).ok().and_then(range),
-            Some(AttrKind::Opaque { body, .. }) => range(body),
-            _ => None,
-        };
         let promises = Promises {
             defined: dict.get(ctx, "llvm.noundef").is_some(),
             non_null: dict.get(ctx, "llvm.nonnull").is_some(),
@@ -143,6 +139,17 @@ impl Promises {
 
 /// Where metadata is kept as it was written.
 const METADATA: &str = "llvm.metadata";
+
+/// What a dictionary of a parameter or result says of the number that it is, or else poison: from the first up to the second, which is not in it; around the end of all numbers if it is
+/// the lesser.
+pub fn promised_range(ctx: &Context, dict: Attr) -> Option<(u128, u128)> {
+    let AttrKind::Dictionary(dict) = dict.kind(ctx) else { return None };
+    match dict.get(ctx, "llvm.range")?.kind(ctx) {
+        AttrKind::String(text) => std::str::from_utf8(text).ok().and_then(range),
+        AttrKind::Opaque { body, .. } => range(body),
+        _ => None,
+    }
+}
 
 /// The two ends in `range(i32 0, 5)` or `constant_range<i32, 0, 5>`.
 fn range(text: &str) -> Option<(u128, u128)> {

@@ -54,6 +54,10 @@ impl Numbers<'_, '_> {
                     continue;
                 }
             };
+            if let Some(part) = self.scev.extracted(op) {
+                at = part;
+                continue;
+            }
             if function.is(op, llvm::GEPOp::DEF) {
                 let added = self.added(op, site);
                 offset = offset.and_then(|offset| offset.plus(&added?, 1));

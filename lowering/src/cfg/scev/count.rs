@@ -328,7 +328,9 @@ impl Ends {
 
     /// Words by how far they are on: zero is where the direction comes from.
     fn place(self, signed: i128, unsigned: u128) -> u128 {
-        let above = if self.signed { (signed - signed_ends(self.width).0) as u128 } else { unsigned };
+        // Modulo two to the power of 128, which is all there is of the widest.
+        let above =
+            if self.signed { signed.wrapping_sub(signed_ends(self.width).0) as u128 } else { unsigned };
         if self.is_up { above } else { mask(self.width) - above }
     }
 

@@ -42,8 +42,9 @@ impl ScalarEvolution<'_> {
         let mut below = self.analysis.loops().get(of).header();
         for _ in 0..MAX_BLOCKS {
             let Some(above) = self.analysis.dominators().idom(below) else { break };
-            let from_outside = |from: &&u32| !self.analysis.loops().contains(of, **from);
-            let edges = self.analysis.graph().predecessors(below).iter().filter(from_outside).count();
+            // Where a block comes back to itself, what its condition above compared is still what it was: all of it dominates the block.
+            let comes_first = |from: &&u32| !self.analysis.dominators().dominates(below, **from);
+            let edges = self.analysis.graph().predecessors(below).iter().filter(comes_first).count();
             if edges == 1 {
                 self.facts_of_edge(above, below, &mut facts);
             }

@@ -215,7 +215,14 @@ impl ScalarEvolution<'_> {
                 let unsigned =
                     unsigned.filter(|_| flags.nuw).map_or((0, u128::MAX), |exact| (exact.0, u128::MAX));
                 let signed = signed.filter(|_| flags.nsw).unwrap_or((i128::MIN, i128::MAX));
-                range.and(Range { unsigned, signed }, width)
+                let range = range.and(Range { unsigned, signed }, width);
+                match self.remainder(&operands) {
+                    Some((of, by)) => {
+                        let most = self.range_in(of, inside).unsigned.1;
+                        range.and(Range::between(width, 0, most.min(by - 1)), width)
+                    }
+                    None => range,
+                }
             }
             Expr::Mul(operands) => {
                 let ranges = all(self, &operands);
@@ -247,6 +254,20 @@ impl ScalarEvolution<'_> {
             }
             Expr::AddRec(of, operands) => self.recurrence_range(id, of, &operands, inside),
         }
+    }
+
+    /// What a sum is the remainder of, unsigned, and by which number: `a - (a / n)·n`.
+    fn remainder(&mut self, terms: &[ExprId]) -> Option<(ExprId, u128)> {
+        let (at, of, by) = terms.iter().enumerate().find_map(|(at, term)| {
+            let Expr::Mul(factors) = self.pool.get(*term) else { return None };
+            let [factor, quotient] = **factors else { return None };
+            let Expr::UDiv(of, by) = *self.pool.get(quotient) else { return None };
+            let (factor, by) = (self.as_constant(factor)?, self.as_constant(by)?);
+            let is_opposite = factor.wrapping_add(by) & mask(self.width(of)) == 0;
+            (is_opposite && by > 0).then_some((at, of, by))
+        })?;
+        let rest = self.add(&[&terms[..at], &terms[at + 1..]].concat());
+        (rest == of).then_some((of, by))
     }
 
     fn recurrence_range(
@@ -300,14 +321,17 @@ impl ScalarEvolution<'_> {
         let full = Range::full(width);
         let function = self.function;
         match function.def(value) {
-            ValueDef::BlockArgument { block, .. } => {
+            ValueDef::BlockArgument { block, index } => {
                 let node = self.analysis.number(block);
                 let is_header = self
                     .analysis
                     .loops()
                     .innermost(node)
                     .is_some_and(|own| self.analysis.loops().get(own).header() == node);
-                if is_header || function.is_entry(block) {
+                if function.is_entry(block) {
+                    return self.parameter_range(index, width);
+                }
+                if is_header {
                     return full;
                 }
                 let incoming = self.incoming(value);
@@ -337,6 +361,22 @@ impl ScalarEvolution<'_> {
                     full
                 }
             }
+        }
+    }
+
+    /// The range of a parameter, by what the function promises of it.
+    fn parameter_range(&self, index: usize, width: u32) -> Range {
+        let (function, ctx) = (self.function, self.function.ctx());
+        let dicts = function.attr(function.root(), "arg_attrs").and_then(|dicts| dicts.as_array(ctx));
+        let promised = dicts.and_then(|dicts| llvm::promised_range(ctx, *dicts.get(index)?));
+        match promised {
+            Some((first, end)) if first < end => Range::between(width, first, end - 1),
+            Some((first, 0)) => Range::between(width, first, mask(width)),
+            // Around the end of all numbers read as unsigned.
+            Some((first, end)) if signed(width, first) < signed(width, end) => {
+                Range::between_signed(width, signed(width, first), signed(width, end) - 1)
+            }
+            _ => Range::full(width),
         }
     }
 

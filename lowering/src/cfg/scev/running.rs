@@ -1,13 +1,14 @@
 //! Counting by running: what leaves a loop depends on numbers alone, and not for long.
 //!
-//! The header's arguments start as numbers, and what comes back to them and the condition are computed from them by operations that numbers go through. At most
+//! The header's arguments start as numbers, and what comes back to them and the condition are computed from them by operations that numbers go through, floats of 32 and 64 bits among them. At most
 //! [`MAX_ITERATIONS`] iterations are run, of at most [`MAX_OPERATIONS`] operations each.
 
 use hashbrown::HashMap;
+use loomir_dialects::interp::float::{self, Double, Format, Single};
 use loomir_dialects::interp::integer::{self, Rounding, Wrap, mask};
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::{Body, Op, OpDef, Value};
+use loomir_ir::{Body, FloatKind, Op, OpDef, TypeKind, Value};
 
 use super::ScalarEvolution;
 use super::count::Limit;
@@ -44,11 +45,7 @@ impl ScalarEvolution<'_> {
             if seen.len() > MAX_OPERATIONS {
                 return None;
             }
-            let id = {
-                self.expr_type(value)?;
-                self.expr(value)
-            };
-            if let Some(bits) = self.as_constant(id) {
+            if let Some(bits) = self.known_bits(value)? {
                 numbers.insert(value, bits);
                 continue;
             }
@@ -56,9 +53,8 @@ impl ScalarEvolution<'_> {
                 if header.of != of {
                     return None;
                 }
-                self.expr_type(header.start)?;
-                let start = self.expr(header.start);
-                numbers.insert(value, self.as_constant(start)?);
+                let start = self.known_bits(header.start)??;
+                numbers.insert(value, start);
                 arguments.push((value, header.next));
                 stack.push((header.next, false));
                 continue;
@@ -81,7 +77,9 @@ impl ScalarEvolution<'_> {
                             .operands(op)
                             .map(|operand| numbers.get(&operand).copied())
                             .collect();
-                        compute(self.function, op, &operands?)?
+                        let operands = operands?;
+                        compute(self.function, op, &operands)
+                            .or_else(|| compute_floats(self.function, op, &operands))?
                     }
                     None => *numbers.get(&self.only_incoming(*value)?)?,
                 };
@@ -99,10 +97,59 @@ impl ScalarEvolution<'_> {
         None
     }
 
+    /// The bits of a value that is a number, if it is; nothing at all of a type that is not run.
+    fn known_bits(&mut self, value: Value) -> Option<Option<u128>> {
+        if float_format(self.function, value).is_some() {
+            return Some(self.number(value));
+        }
+        self.expr_type(value)?;
+        let id = self.expr(value);
+        Some(self.as_constant(id))
+    }
+
     fn is_in(&self, op: Op, of: LoopId) -> bool {
         let block = self.function.block_of(op);
         block.is_some_and(|block| self.analysis.loops().contains(of, self.analysis.number(block)))
     }
+}
+
+/// How floats of a type are read and written.
+type FloatFormat = (fn(u128) -> f64, fn(f64) -> u128);
+
+/// That of a value's type; `None` if it is not of 32 or 64 bits.
+fn float_format(function: &Body, value: Value) -> Option<FloatFormat> {
+    match function.value_type(value).kind(function.ctx()) {
+        TypeKind::Float(FloatKind::F32) => Some((Single::read, Single::write)),
+        TypeKind::Float(FloatKind::F64) => Some((Double::read, Double::write)),
+        _ => None,
+    }
+}
+
+/// What an operation on floats computes, if it promises nothing and every number in it is zero or of ordinary size: what becomes of others may depend on the machine.
+fn compute_floats(function: &Body, op: Op, operands: &[u128]) -> Option<u128> {
+    let (ctx, info) = (function.ctx(), function.info(op));
+    let (read, write) = float_format(function, function.operand(op, 0))?;
+    let flags = function.attr(op, "fastmathFlags").and_then(|f| llvm::attributes::FASTMATH.value(ctx, f));
+    let is_ordinary =
+        |number: &f64| *number == 0.0 || (number.is_normal() && read(write(*number)).is_normal());
+    let numbers: Vec<f64> = operands.iter().map(|bits| read(*bits)).collect();
+    if flags.unwrap_or(0) != 0 || !numbers.iter().all(is_ordinary) {
+        return None;
+    }
+    let is = |def: &'static OpDef| info.is(def);
+    let result = match numbers[..] {
+        [a] if is(llvm::FNegOp::DEF) => -a,
+        [a, b] if is(llvm::FCmpOp::DEF) => {
+            let predicate = llvm::attributes::FCMP_PREDICATE.value(ctx, function.attr(op, "predicate")?)?;
+            return Some(u128::from(float::compare(predicate, a, b)));
+        }
+        [a, b] if is(llvm::FAddOp::DEF) => a + b,
+        [a, b] if is(llvm::FSubOp::DEF) => a - b,
+        [a, b] if is(llvm::FMulOp::DEF) => a * b,
+        [a, b] if is(llvm::FDivOp::DEF) => a / b,
+        _ => return None,
+    };
+    is_ordinary(&result).then(|| write(result))
 }
 
 /// What an operation on integers computes; `None` where that is poison, undefined, or not known here.

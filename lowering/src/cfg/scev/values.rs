@@ -9,6 +9,7 @@ use loomir_dialects::llvm;
 use loomir_dialects::llvm::memory::address::byte_offsets;
 use loomir_dialects::llvm::types::is_pointer;
 use loomir_ir::graph::loops::LoopId;
+use loomir_ir::opdef::Folded;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{Op, Value, ValueDef};
 use loomir_transforms::simplify::operation::Predicate;
@@ -130,6 +131,9 @@ impl ScalarEvolution<'_> {
             ValueDef::BlockArgument { .. } => match self.header_argument(value) {
                 Some(header) => {
                     let mut needs = vec![header.start];
+                    if self.is_an_iteration_behind(value, &header) {
+                        needs.push(header.next);
+                    }
                     for addend in self.addends(value, header.next).unwrap_or_default() {
                         match addend {
                             Addend::Plus(value) | Addend::Minus(value) => needs.push(value),
@@ -140,8 +144,11 @@ impl ScalarEvolution<'_> {
                 }
                 None => self.only_incoming(value).into_iter().collect(),
             },
-            ValueDef::OpResult { op, .. } if self.is_followed(op) => function.operands(op).collect(),
-            ValueDef::OpResult { .. } => Vec::new(),
+            ValueDef::OpResult { op, .. } => match self.extracted(op) {
+                Some(part) => vec![part],
+                None if self.is_followed(op) => function.operands(op).collect(),
+                None => Vec::new(),
+            },
         };
         needs.into_iter().filter(|need| self.expr_type(*need).is_some()).collect()
     }
@@ -152,6 +159,16 @@ impl ScalarEvolution<'_> {
             && function.num_operands(op) > 0
             && !function.is(op, llvm::LoadOp::DEF)
             && !function.is(op, llvm::CallOp::DEF)
+    }
+
+    /// The value that an operation takes out of an aggregate again, where it was put in. Linear in what was put in since.
+    pub(crate) fn extracted(&self, op: Op) -> Option<Value> {
+        let view = self.function.op_ref(op);
+        let fold = llvm::ExtractValueOp::DEF.fold.filter(|_| view.is(llvm::ExtractValueOp::DEF))?;
+        match fold(view, &[None])?[..] {
+            [Folded::Value(part)] => Some(part),
+            _ => None,
+        }
     }
 
     /// What a block's argument may be, each value once.
@@ -266,6 +283,9 @@ impl ScalarEvolution<'_> {
     fn header_expr(&mut self, argument: Value, header: &HeaderArgument) -> Option<ExprId> {
         self.expr_type(argument)?;
         let of = header.of;
+        if self.is_an_iteration_behind(argument, header) {
+            return self.delayed(header);
+        }
         let addends = self.addends(argument, header.next)?;
         let width = self.expr_type(argument)?.width();
         let mut terms = vec![self.constant(width, 0)];
@@ -299,6 +319,46 @@ impl ScalarEvolution<'_> {
             }
         }
         Some(recurrence)
+    }
+
+    /// Whether what comes back to a header's argument is what another argument of the header is, which steps by a number; numbers may be added on the way.
+    fn is_an_iteration_behind(&self, argument: Value, header: &HeaderArgument) -> bool {
+        let is_number = |addend: &Addend| match addend {
+            Addend::Plus(value) | Addend::Minus(value) => self.number(*value).is_some(),
+            Addend::Offset(_) => false,
+        };
+        let mut at = header.next;
+        for _ in 0..MAX_CHAIN {
+            if let Some(other) = self.header_argument(at) {
+                let steps = || self.addends(at, other.next).is_some_and(|steps| steps.iter().all(is_number));
+                return at != argument && other.of == header.of && steps();
+            }
+            let only = match self.function.defining_op(at) {
+                Some(op) if self.function.is(op, llvm::AddOp::DEF) => {
+                    self.number(self.function.operand(op, 1)).map(|_| self.function.operand(op, 0))
+                }
+                Some(_) => None,
+                None => self.only_incoming(at),
+            };
+            match only {
+                Some(only) => at = only,
+                None => return false,
+            }
+        }
+        false
+    }
+
+    /// What was the expression of what comes back an iteration before, if that is true of the start too.
+    fn delayed(&mut self, header: &HeaderArgument) -> Option<ExprId> {
+        let next = self.operand_expr(header.next);
+        let Expr::AddRec(of, operands) = self.pool.get(next) else { return None };
+        let [first, step] = **operands else { return None };
+        if *of != header.of {
+            return None;
+        }
+        let before = self.minus(first, step);
+        let start = self.operand_expr(header.start);
+        (before == start).then(|| self.recurrence(header.of, &[start, step]))
     }
 
     /// What an operation that adds a step to a recurrence promises of it.
@@ -363,6 +423,9 @@ impl ScalarEvolution<'_> {
         let is = |def: &'static loomir_ir::OpDef| info.is(def);
         if is(llvm::ZeroOp::DEF) && ty == ExprType::Pointer {
             return Some(self.constant(64, 0));
+        }
+        if let Some(part) = self.extracted(op) {
+            return Some(self.operand_expr(part));
         }
         if !self.is_followed(op) || function.operands(op).any(|operand| self.expr_type(operand).is_none()) {
             return None;
