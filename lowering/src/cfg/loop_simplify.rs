@@ -216,7 +216,7 @@ fn check(function: &Body) -> Result<(), Diagnostic> {
         let roles = Roles::of(analysis, id);
         match () {
             () if roles.preheader.is_none() => Some("that has no preheader"),
-            () if roles.latch().is_none() => Some("that has several latches"),
+            () if roles.latch().is_none() => Some("that several edges lead back in"),
             () if !roles.dedicated_exits => Some("that leads to a block that is reached from elsewhere too"),
             () => None,
         }

@@ -17,6 +17,8 @@ pub struct Roles {
     pub preheader: Option<u32>,
     /// The blocks in the loop that lead to the header.
     pub latches: Vec<u32>,
+    /// How many edges they lead to it by: a branch may have several.
+    pub backedges: usize,
     /// The blocks in the loop that lead out of it.
     pub exiting: Vec<u32>,
     /// The edges out of the loop, one for each branch.
@@ -42,6 +44,7 @@ impl Roles {
             [only] if graph.successors(only).len() == 1 => Some(only),
             _ => None,
         };
+        let backedges = graph.predecessors(header).iter().filter(|from| loops.contains(id, **from)).count();
         let (mut latches, mut exiting, mut exit_edges) = (Vec::new(), Vec::new(), Vec::new());
         for node in &own.nodes {
             let edges = exit_edges.len();
@@ -60,12 +63,12 @@ impl Roles {
         exits.dedup();
         let from_inside = |exit: &u32| graph.predecessors(*exit).iter().all(|from| loops.contains(id, *from));
         let dedicated_exits = exits.iter().all(from_inside);
-        Roles { header, entering, preheader, latches, exiting, exit_edges, exits, dedicated_exits }
+        Roles { header, entering, preheader, latches, backedges, exiting, exit_edges, exits, dedicated_exits }
     }
 
-    /// The only latch.
+    /// The only latch, if one edge leads from it to the header.
     pub fn latch(&self) -> Option<u32> {
-        if let [latch] = self.latches[..] { Some(latch) } else { None }
+        if let ([latch], 1) = (&self.latches[..], self.backedges) { Some(*latch) } else { None }
     }
 
     /// Whether the loop is in the form that [`loop_simplify`](super::loop_simplify) makes.

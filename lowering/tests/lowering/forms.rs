@@ -41,7 +41,7 @@ fn printed_by_opt(llvm: &Path, file: &Path, passes: &str) -> Result<String, Stri
 }
 
 /// Whether LLVM accepts a module, and finds the loops, cycles and post-dominators in it that are found here.
-fn agree_on_control_flow(llvm: &Path, module: &Body, file: &Path) -> Result<(), String> {
+pub(crate) fn agree_on_control_flow(llvm: &Path, module: &Body, file: &Path) -> Result<(), String> {
     let written = to_ll(module).map_err(|errors| errors.to_text(module.ctx()))?;
     fs::write(file, written).map_err(|error| error.to_string())?;
     let theirs = printed_by_opt(

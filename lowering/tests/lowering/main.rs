@@ -3,6 +3,7 @@
 //! `.ll`, and `lli` runs it.
 
 mod agree;
+mod corners;
 mod errors;
 mod executed;
 mod fixture;
@@ -13,6 +14,7 @@ mod ordinary;
 mod programs;
 mod scale;
 mod undefined;
+mod wide;
 
 use fixture::Fixture;
 

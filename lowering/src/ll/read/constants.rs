@@ -391,7 +391,10 @@ impl Reader<'_> {
             "add" => llvm::AddOp::DEF,
             "sub" => llvm::SubOp::DEF,
             "xor" => llvm::XOrOp::DEF,
-            "blockaddress" => return Err(self.error("addresses of blocks are not supported")),
+            "blockaddress" => {
+                let error = self.error("addresses of blocks are not supported");
+                return Err(Box::new(error.help("write a switch in place of the computed goto")));
+            }
             _ => return Err(self.error("expected a value")),
         };
         self.advance();

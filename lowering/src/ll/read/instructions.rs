@@ -9,7 +9,7 @@ use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
 use loomir_dialects::llvm::types::{self, pointer_in, void};
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::text::type_to_string;
-use loomir_ir::{Attr, AttrKind, Block, OpDef, OperationState, Type, TypeKind, Value};
+use loomir_ir::{Attr, AttrKind, Block, Diagnostic, OpDef, OperationState, Type, TypeKind, Value};
 
 use super::constants::as_attr;
 use super::function::{FunctionReader, Terminator};
@@ -168,14 +168,25 @@ impl<'s> Reader<'s> {
                 (of(self, llvm::UnreachableOp::DEF), Vec::new())
             }
             word @ ("indirectbr" | "callbr" | "invoke" | "resume" | "catchswitch" | "catchret"
-            | "cleanupret") => {
-                return Err(self.error(format!("'{word}' is not supported")));
-            }
+            | "cleanupret") => return Err(self.unsupported(word)),
             _ => return Ok(None),
         };
         self.attachments(&mut state, true)?;
         targets.shrink_to_fit();
         Ok(Some(Terminator { state, targets }))
+    }
+
+    /// What is said of an instruction by which control flow takes a way that is not in the dialect here, or that arrives on one.
+    fn unsupported(&self, word: &str) -> Box<Diagnostic> {
+        let (cause, way_out) = match word {
+            "indirectbr" => ("leads to an address", "write a switch in place of the computed goto"),
+            "callbr" => ("is assembly that branches", "let the assembly set a value, and branch on that"),
+            _ => (
+                "is for exceptions",
+                "compile with -fno-exceptions, or run opt -passes=lower-invoke,simplifycfg if none is thrown",
+            ),
+        };
+        Box::new(self.error(format!("'{word}' {cause}, which is not supported")).help(way_out))
     }
 
     fn label(&mut self) -> Result<(super::function::LocalName<'s>, usize)> {
@@ -294,9 +305,7 @@ impl<'s> Reader<'s> {
                 self.expect(",")?;
                 (state, Some(self.ty()?))
             }
-            "landingpad" | "catchpad" | "cleanuppad" => {
-                return Err(self.error(format!("'{word}' is not supported")));
-            }
+            "landingpad" | "catchpad" | "cleanuppad" => return Err(self.unsupported(word)),
             _ => return Err(self.error("expected an instruction")),
         };
         self.emit(f, block, state, result)
