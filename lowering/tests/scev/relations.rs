@@ -8,6 +8,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use loomir_dialects::{affine, llvm, memref};
+use loomir_ir::symbols::SymbolTable;
 use loomir_ir::text::parse;
 use loomir_ir::{Body, Context, OpDef};
 use loomir_lowering::cfg::Analysis;
@@ -121,7 +122,7 @@ fn of_tree(body: &Body) -> Option<(Vec<(usize, usize)>, Said)> {
 fn of_graph(module: &Body, function: &Body, asked: &[(usize, usize)], stand: &[(bool, u32)]) -> Said {
     let analysis = Analysis::of(function);
     let mut scev = ScalarEvolution::new(function, &analysis);
-    let accesses = Accesses::of(module, &mut scev);
+    let accesses = Accesses::of(&SymbolTable::of(module), &mut scev);
     let bases = Bases::new(function, AliasMode::May);
     let means = Means { bases: &bases, dependence: &Polyhedral, limits: &Limits::default() };
     let is_simple = |op| function.is(op, llvm::LoadOp::DEF) || function.is(op, llvm::StoreOp::DEF);
