@@ -161,14 +161,25 @@ impl Instance {
 /// Why two operations are taken to touch one location.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// They touch one element of one object, the one with these subscripts.
-    Element(Vec<i64>),
+    /// They touch one element of one object.
+    Element(Box<Element>),
     /// They touch one object; which elements is not known exactly.
     Object,
     /// Their objects may overlap; for two arguments of a function, those.
     MayOverlap(Option<(Value, Value)>),
     /// One of them touches the world: an unknown call, for one.
     World,
+}
+
+/// An element of an object.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Element {
+    /// The object.
+    pub base: Base,
+    /// The memref whose elements the subscripts name; `None` for those of the base itself, a global.
+    pub origin: Option<Value>,
+    /// Which one.
+    pub subscripts: Vec<i64>,
 }
 
 impl Verdict {

@@ -2,7 +2,8 @@
 
 use loomir_ir::{Body, Diagnostic, Loc, Op, Value, ValueDef};
 
-use super::{Cause, Instance, Verdict, Witness};
+use super::{Cause, Element, Instance, Verdict, Witness};
+use crate::dependence::base::Base;
 
 /// See [`Verdict::explain`].
 pub(super) fn explain(verdict: &Verdict, body: &Body, remark: Diagnostic, then: &str) -> Diagnostic {
@@ -54,8 +55,8 @@ fn order(
     let name = |op: Op| body.op_ref(op).name();
     let does = |writes: bool| if writes { "writes" } else { "reads" };
     let (here, there) = match cause {
-        Cause::Element(subscripts) => {
-            (format!("{} element {}", does(writes[0]), list(subscripts)), format!("{} it", does(writes[1])))
+        Cause::Element(element) => {
+            (format!("{} {}", does(writes[0]), of_element(body, element)), format!("{} it", does(writes[1])))
         }
         Cause::Object => (
             format!("{} an element", does(writes[0])),
@@ -85,8 +86,19 @@ fn when(iteration: &[i64]) -> String {
     if iteration.is_empty() { String::new() } else { format!("in iteration ({}), ", joined(iteration)) }
 }
 
-fn list(subscripts: &[i64]) -> String {
-    format!("[{}]", joined(subscripts))
+/// An element, with the memref that its subscripts are of where that has a name.
+fn of_element(body: &Body, Element { base, origin, subscripts }: &Element) -> String {
+    let memref = match (base, origin) {
+        (Base::Global(name), None) => format!(" of @{}", body.ctx().str(*name)),
+        (Base::Argument(argument), Some(origin)) if argument == origin => {
+            format!(" of argument {}", called(body, *origin))
+        }
+        (_, Some(origin)) if matches!(body.def(*origin), ValueDef::OpResult { .. }) => {
+            format!(" of {}", called(body, *origin))
+        }
+        _ => String::new(),
+    };
+    format!("element [{}]{memref}", joined(subscripts))
 }
 
 fn joined(numbers: &[i64]) -> String {

@@ -1,6 +1,6 @@
 //! Where two accesses meet: which of their subscripts are equal in the pairs of instances that touch one location.
 
-use super::Cause;
+use super::{Cause, Element};
 use crate::analyses::Example;
 use crate::dependence::access::Class;
 use crate::dependence::base::{Base, Overlap};
@@ -37,7 +37,8 @@ impl<'c> Meeting<'c> {
             (Overlap::Same, ..) => match example.filter(|_| self.exact) {
                 Some(example) => {
                     let subscripts = self.pairs.iter().map(|(form, _)| *form);
-                    Cause::Element(example.values(subscripts, Side::First))
+                    let subscripts = example.values(subscripts, Side::First);
+                    Cause::Element(Box::new(Element { base: s.base, origin: s.origin, subscripts }))
                 }
                 None => Cause::Object,
             },
