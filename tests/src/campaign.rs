@@ -3,7 +3,7 @@
 //! Each case is a [`Program`]. Its text is read, verified, fused under each assumption about aliasing, verified again and printed, then its arrays
 //! are contracted; its loops are distributed and fused again; the interpreter executes it before, between and after, on distinct and (unless they were assumed distinct) on shared buffers. Beside that the program's own
 //! executor says what the values must be, and its trace which pairs of loops may be fused: no
-//! fused pair may have a dependence turned around, and no refusal may claim a certain one that is not there. Of a program that is affine, its sizes numbers, no
+//! fused pair may have a dependence turned around, and no refusal may claim a certain one that is not there, nor that something stands in the way which does not. Of a program that is affine, its sizes numbers, no
 //! refusal may be without need, and nothing may be left open.
 //!
 //! A failure carries the smallest program that still fails the same way.
@@ -88,6 +88,8 @@ pub struct Tally {
     pub twins: u64,
     /// Refusals by dependence in programs where an exact test can be right about every pair. A run showed each of these dependences.
     pub affine_refusals: u64,
+    /// Refusals in such programs for what stands between and certainly cannot move. A run showed elements for which it cannot.
+    pub affine_in_the_way: u64,
     /// Blocks of such programs that the check of the whole confirmed.
     pub affine_confirmed: u64,
 }
@@ -145,6 +147,7 @@ impl Tally {
             format!("runs_compared={}", self.runs),
             format!("twins_compared={}", self.twins),
             format!("affine_refusals={}", self.affine_refusals),
+            format!("affine_in_the_way={}", self.affine_in_the_way),
             format!("affine_blocks_confirmed={}", self.affine_confirmed),
         ]);
         lines.join("\n") + "\n"
@@ -585,6 +588,8 @@ struct Said {
     by_dependence: bool,
     /// It is certain.
     certain: bool,
+    /// What stands between cannot move for an element that it has in common with what stands before it, and with the second.
+    in_the_way: [bool; 2],
     /// They run fused if something holds that is assumed of numbers.
     versioned: bool,
 }
@@ -607,7 +612,11 @@ impl Said {
         let says = |what: &str| remark.notes.iter().any(|(_, note)| note.contains(what));
         // That of parallel loops is about any order, of which a run shows one.
         let in_order = !remark.message.contains("any order");
-        let by_dependence = in_order && (says(" element [") || says("one that may be the same"));
+        let in_the_way =
+            ["before the first, this would be first", "before it, this would be first"].map(says);
+        let is_between = reason.as_deref() == Some("NonAdjacent");
+        let by_dependence =
+            in_order && !is_between && (says(" element [") || says("one that may be the same"));
         let certain = in_order && says("this would be first");
         let versioned = says("assumes ");
         Some(Said {
@@ -620,6 +629,7 @@ impl Said {
             whole,
             by_dependence,
             certain,
+            in_the_way,
             versioned,
         })
     }
@@ -683,6 +693,17 @@ fn judge(
                 && !groups.is_reshaped(said.first)
                 && !groups.is_reshaped(said.second)
                 && !runs.iter().any(|run| groups.is_inside_cut(&run.trace.trace, said.first));
+            if said.in_the_way != [false; 2] && exact && judged && !runs.is_empty() {
+                tally.affine_in_the_way += 1;
+                let found = runs.iter().fold([false; 2], |found, run| {
+                    let own = groups.in_the_way(&run.trace.trace, said.first, said.second);
+                    [found[0] || own[0], found[1] || own[1]]
+                });
+                if said.in_the_way.iter().zip(found).any(|(said, found)| *said && !found) {
+                    let kind = "in the way without cause";
+                    return Err((kind, format!("no run has such an element\n{words}")));
+                }
+            }
             if said.by_dependence && exact && judged && !runs.is_empty() {
                 tally.affine_refusals += 1;
                 if witness.is_none() {

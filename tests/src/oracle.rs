@@ -104,6 +104,33 @@ impl Groups {
         path[..depth].iter().map(|step| (self.of(step.id), self.time(step))).collect()
     }
 
+    /// Whether, in some iteration of the loops around, what stands beside two loops has an element in common that one writes: with the first of
+    /// them or with something else that stands there, and with the second.
+    pub fn in_the_way(&self, trace: &[Access], first: LoopId, second: LoopId) -> [bool; 2] {
+        let (a, b) = (self.of(first), self.of(second));
+        let depth = trace.iter().find_map(|access| access.path.iter().position(|step| self.of(step.id) == a));
+        let Some(depth) = depth else { return [false; 2] };
+        let mut places: BTreeMap<Place, [Vec<&Access>; 3]> = BTreeMap::new();
+        for access in trace.iter().filter(|access| access.path.len() >= depth) {
+            let key = (self.prefix(&access.path, depth), access.object, access.element);
+            let own = access.path.get(depth).map(|step| self.of(step.id));
+            let role = [Some(a), Some(b)].iter().position(|group| *group == own).unwrap_or(2);
+            places.entry(key).or_default()[role].push(access);
+        }
+        // The load and the store of an update that stands in no loop go different ways.
+        let in_loop = |access: &Access| access.path.len() > depth;
+        let is_torn = |x: &Access, y: &Access| (x.writes || y.writes) && !(in_loop(x) && in_loop(y));
+        let meet = |some: &[&Access], others: &[&Access]| {
+            let are_apart = |x: &Access, y: &Access| std::ptr::eq(x, y) || !(conflict(x, y) || is_torn(x, y));
+            some.iter().any(|x| others.iter().any(|y| !are_apart(x, y)))
+        };
+        let all = || places.values();
+        [
+            all().any(|[first, _, others]| meet(first, others) || meet(others, others)),
+            all().any(|[_, second, others]| meet(second, others)),
+        ]
+    }
+
     /// Two times, the first of `first` and a smaller one of `second`, when they touch one element, one of them writing: making the loops one, the second
     /// `delay` later, would turn their order around. `None` if there are none in this trace.
     pub fn turned_around(
@@ -117,9 +144,6 @@ impl Groups {
         // For each element, in each surrounding iteration: the last iteration of the first loop that touches it in each way.
         let mut last: BTreeMap<Place, Vec<(&Access, u64)>> = BTreeMap::new();
         let is_alike = |x: &Access, y: &Access| (x.writes, x.update) == (y.writes, y.update);
-        // Updates by one operation have no order.
-        let conflict =
-            |x: &Access, y: &Access| (x.writes || y.writes) && (x.update.is_none() || x.update != y.update);
         let place = |access: &Access, group: LoopId| {
             let depth = access.path.iter().position(|step| self.of(step.id) == group)?;
             let own = access.path[depth].id;
@@ -147,6 +171,11 @@ impl Groups {
             (latest > time).then_some((latest, time))
         })
     }
+}
+
+/// Whether two accesses of one element have an order: updates by one operation have none.
+fn conflict(x: &Access, y: &Access) -> bool {
+    (x.writes || y.writes) && (x.update.is_none() || x.update != y.update)
 }
 
 #[cfg(test)]
@@ -182,6 +211,19 @@ mod tests {
         trace.extend((0..3).map(|i| access(2, i, i as i64, false)));
         assert_eq!(groups.turned_around(&trace, 0, 2, 0), Some((1, 0)));
         assert_eq!(groups.turned_around(&trace, 0, 2, 1), None);
+    }
+
+    #[test]
+    fn what_stands_between_is_in_the_way_where_it_touches_an_element() {
+        // for i { A[i] = }  for i { A[i + 4] = }  A[9] =  for i { = A[i] }
+        let mut trace: Vec<Access> = (0..4).map(|i| access(0, i, i as i64, true)).collect();
+        trace.extend((0..4).map(|i| access(1, i, i as i64 + 4, true)));
+        trace.push(Access { path: Vec::new(), ..access(0, 0, 9, true) });
+        trace.extend((0..4).map(|i| access(2, i, i as i64, false)));
+        assert_eq!(Groups::new().in_the_way(&trace, 0, 2), [false, false]);
+        assert_eq!(Groups::new().in_the_way(&trace, 1, 2), [false, true]);
+        trace.push(Access { path: Vec::new(), ..access(0, 0, 3, true) });
+        assert_eq!(Groups::new().in_the_way(&trace, 0, 2), [true, true]);
     }
 
     #[test]

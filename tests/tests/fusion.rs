@@ -96,6 +96,17 @@ fn the_six_nests_of_the_mlp_become_one() {
     }
 }
 
+/// One test decides which version runs, and the inner levels fuse through the moved store as if nothing overlapped.
+#[test]
+fn the_six_nests_of_the_mlp_become_one_version() {
+    for name in ["mlp.scf.mlir", "mlp.affine.mlir"] {
+        let (text, count) = fused(name, AliasMode::Version);
+        let (_, without_a_test) = fused(name, AliasMode::Distinct);
+        assert_eq!((count, text.matches("scf.if").count()), (without_a_test, 1), "{text}");
+        snapshot(&format!("{name}.version"), &text);
+    }
+}
+
 #[test]
 fn the_mlp_keeps_apart_what_may_overlap() {
     for name in ["mlp.scf.mlir", "mlp.affine.mlir"] {

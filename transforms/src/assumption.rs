@@ -49,6 +49,15 @@ impl Assumption {
         }
     }
 
+    /// Calls `f` with each number it is about.
+    pub fn each_parameter(&self, f: &mut dyn FnMut(Value)) {
+        match self {
+            Assumption::Apart(..) => {}
+            Assumption::Zero(form) => form.each_parameter(f),
+            Assumption::Natural(forms) => forms.iter().for_each(|form| form.each_parameter(f)),
+        }
+    }
+
     /// How many comparisons of numbers test it.
     pub fn comparisons(&self) -> usize {
         match self {

@@ -3,7 +3,7 @@
 //! Level by level from the outside: in each sequence of the loop tree, a loop is tried with those before it; where
 //! [`legality`] finds every dependence kept, the second loop's body is put behind the first's, and the fused loop is tried with the next (a
 //! cascade). Neighbouring conditionals of one condition become one. Then the bodies of loops and conditionals are treated the same way.
-//! What stands between two loops is moved before the first, or the second over it, if that may be; so a loop is tried with the nearest
+//! What stands between two loops is moved before the first, or the second over it, if that may be (`fusion/way.rs`); so a loop is tried with the nearest
 //! few before it.
 //!
 //! If a dependence would be turned around, the second loop runs as many iterations later as keeps it. Iterations that not all loops have run
@@ -24,7 +24,7 @@ use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::{Block, Body, Diagnostics, Op};
 use loomir_polyhedra::Limits;
@@ -41,9 +41,11 @@ use crate::tree::regenerate::{Rewrite, regenerate};
 use crate::tree::{Forest, Green, If, Node, Program};
 use crate::while_to_for;
 use group::{Group, Joined};
-use line::{Entry, Footprint};
+use line::Entry;
 use remarks::Missed;
 use reshape::Reshaped;
+use segment::Segment;
+use way::Cleared;
 
 mod group;
 mod line;
@@ -51,6 +53,8 @@ mod partition;
 mod remarks;
 mod reshape;
 mod search;
+mod segment;
+mod way;
 
 /// How to fuse.
 #[derive(Clone, Debug)]
@@ -231,8 +235,12 @@ struct Fusion<'a> {
     sure: Bases<'a>,
     options: &'a Options,
     report: Report,
-    /// What has to be tested for the loops fused inside the item of the tree's root at hand.
+    /// What has to be tested for the loops fused inside the [segment](segment) at hand of a sequence that stands in no loop.
     tests: Vec<Assumption>,
+    /// The operations of that segment, if more than one entry is in it: what they compute cannot be tested before them.
+    inside: Option<HashSet<Op>>,
+    /// Whether what stands between loops may change places with them for what is assumed and tested.
+    assumes_swaps: bool,
     /// What loops cost that stand inside so many.
     works: HashMap<(Green, u32), Rc<Work>>,
 }
@@ -249,6 +257,8 @@ impl<'a> Fusion<'a> {
             options,
             report: Report::default(),
             tests: Vec::new(),
+            inside: None,
+            assumes_swaps: true,
             works: HashMap::new(),
         }
     }
@@ -259,30 +269,57 @@ impl Fusion<'_> {
     /// are raised.
     fn sequence(&mut self, sequence: Green, frame: &Frame) -> Green {
         let items = self.forest.with_ifs(sequence);
-        let line = self.choose(&items, frame);
-        self.remark_on_others(&line);
+        let segments = self.choose(&items, frame);
+        self.remark_on_others(&segments);
         let mut done: Vec<Green> = Vec::new();
-        for entry in line {
-            match entry {
-                Entry::Statement(item, _) => done.push(item),
-                Entry::If(conditional, _) => self.finish_if(conditional, frame, &mut done),
-                Entry::Group(group) => self.finish(Rc::unwrap_or_clone(group), frame, &mut done),
-            }
+        for segment in segments {
+            self.finish_segment(segment, frame, &mut done);
         }
         self.forest.sequence(&done)
     }
 
-    /// Says of loops that stand beside others in a line, and are statements there, why they are not fused.
-    fn remark_on_others(&mut self, line: &[Entry]) {
-        if !self.options.remarks || !line.iter().any(|entry| matches!(entry, Entry::Group(_))) {
+    /// Says of loops that stand beside others in a sequence, and are statements there, why they are not fused.
+    fn remark_on_others(&mut self, segments: &[Segment]) {
+        let entries = || segments.iter().flat_map(|segment| &segment.entries);
+        if !self.options.remarks || !entries().any(|entry| matches!(entry, Entry::Group(_))) {
             return;
         }
-        for entry in line {
+        for entry in entries() {
             if let Entry::Statement(_, passive) = entry
                 && let Some(remark) = remarks::no_candidate(self.body, passive.op)
             {
                 self.report.remarks.push(remark);
             }
+        }
+    }
+
+    /// Adds what a segment becomes to `done`: what was assumed for that is tested before it, unless there are loops or a segment around, before which it
+    /// is.
+    fn finish_segment(&mut self, segment: Segment, frame: &Frame, done: &mut Vec<Green>) {
+        if frame.depth > 0 || self.inside.is_some() {
+            return segment.entries.into_iter().for_each(|entry| self.finish_entry(entry, frame, done));
+        }
+        self.inside = segment.operations();
+        let mut fast = Vec::new();
+        for entry in segment.entries {
+            self.finish_entry(entry, frame, &mut fast);
+        }
+        self.inside = None;
+        let mut tests = std::mem::take(&mut self.tests);
+        assumption::sort(&mut tests);
+        self.report.assumed.extend_from_slice(&tests);
+        if tests.is_empty() || self.options.alias != AliasMode::Version {
+            return done.extend(fast);
+        }
+        let (fast, fallback) = (self.forest.sequence(&fast), self.forest.sequence(&segment.originals));
+        done.push(self.forest.versioned(tests, fast, fallback));
+    }
+
+    fn finish_entry(&mut self, entry: Entry, frame: &Frame, done: &mut Vec<Green>) {
+        match entry {
+            Entry::Statement(item, _) => done.push(item),
+            Entry::If(conditional, _) => self.finish_if(conditional, frame, done),
+            Entry::Group(group) => self.finish(Rc::unwrap_or_clone(group), frame, done),
         }
     }
 
@@ -298,26 +335,14 @@ impl Fusion<'_> {
     }
 
     /// Adds the loops of a group to `done`, with what is inside the fused one fused. What runs before and after it runs few times, and is left
-    /// as it is. What was assumed for that is tested before an item of the tree's root.
+    /// as it is.
     fn finish(&mut self, group: Group, frame: &Frame, done: &mut Vec<Green>) {
-        let originals = self.forest.sequence(&group.originals);
         let frame = &frame.knowing(group.assumed.iter().flat_map(Assumption::facts));
         assumption::add(&mut self.tests, group.assumed.iter().cloned());
         let parts = group.into_parts(self.forest);
-        let mut fused = parts.before;
-        fused.push(self.finish_inside(parts.fused, frame));
-        fused.extend(parts.after);
-        if frame.depth > 0 {
-            return done.extend(fused);
-        }
-        let mut tests = std::mem::take(&mut self.tests);
-        assumption::sort(&mut tests);
-        self.report.assumed.extend_from_slice(&tests);
-        if tests.is_empty() || self.options.alias != AliasMode::Version {
-            return done.extend(fused);
-        }
-        let fast = self.forest.sequence(&fused);
-        done.push(self.forest.versioned(tests, fast, originals));
+        done.extend(parts.before);
+        done.push(self.finish_inside(parts.fused, frame));
+        done.extend(parts.after);
     }
 
     /// The loop `item` with what is inside it fused. Statements alone stay as they are.
@@ -374,7 +399,11 @@ impl Fusion<'_> {
                 None => return Err(missed),
             },
         };
-        plan.map_err(|other| if matches!(other, Missed::TooManyAssumptions(_)) { other } else { missed })
+        match plan {
+            Ok(plan) if self.can_be_tested(&plan.assumed) => Ok(plan),
+            Err(other @ Missed::TooManyAssumptions(_)) => Err(other),
+            _ => Err(missed),
+        }
     }
 
     /// How `second` may be fused with the group `first`, if this is assumed, and what else has to be. Nothing is of numbers if there is no such list.
@@ -389,7 +418,7 @@ impl Fusion<'_> {
         let tests_numbers = assumed.is_some();
         let mut assumed = assumed.unwrap_or_default();
         let known = first.assumed.iter().chain(&assumed);
-        let frame = &frame.knowing(known.flat_map(Assumption::facts));
+        let (around, frame) = (frame, &frame.knowing(known.flat_map(Assumption::facts)));
         let (x, y) = (first.op(self.program), second.op(self.program));
         let mapping = |op| self.body.attr(op, "mapping");
         if self.body.op_name(x) != self.body.op_name(y) || mapping(x) != mapping(y) {
@@ -405,9 +434,10 @@ impl Fusion<'_> {
         for entry in between.iter_mut() {
             entry.summarise(self.body, self.program, self.forest, frame);
         }
-        let hoisted = self
-            .clear_way(&first.footprint, &second.footprint, between, &mut assumed)
-            .map_err(Missed::NonAdjacent)?;
+        // What changes places does so whatever is assumed of the iterations.
+        let cleared = self.clear_way(&first.footprint, &second.footprint, between, around, self.swaps());
+        let Cleared { hoisted, swapped, assumed: more } = cleared.map_err(Missed::NonAdjacent)?;
+        assumption::add(&mut assumed, more);
         let judge = |fusion: &Self, a: &Group, b: &Group| match tests_numbers {
             true => fusion.merged_assuming(a, b, frame),
             false => fusion.merged(a, b, 0, frame),
@@ -457,7 +487,12 @@ impl Fusion<'_> {
             Way::Backwards(mirrored) => first.align(mirrored, fit, 0, context, frame),
         };
         let joined = joined.ok_or(missed)?;
-        Ok(Plan { way, assumed, joined, hoisted, reshaped: Reshaped::default() })
+        Ok(Plan { way, assumed, joined, hoisted, swapped, reshaped: Reshaped::default() })
+    }
+
+    /// Whether nothing of this is about what is computed in the segment at hand.
+    fn can_be_tested(&self, assumed: &[Assumption]) -> bool {
+        self.inside.as_ref().is_none_or(|ops| !segment::tests_any_of(self.body, assumed, ops))
     }
 
     /// How much would have to be tested before `first` and what assumes this, if that is too much.
@@ -556,6 +591,47 @@ impl Fusion<'_> {
         Some(enough * unit)
     }
 
+    /// Why two loops were not fused; if that is since the second may run only so much later, by how much it would have to.
+    fn with_delay(&self, missed: Missed, first: &Group, second: &Group, frame: &Frame) -> Missed {
+        let Missed::Dependences(verdict) = missed else { return missed };
+        if !self.options.remarks {
+            return Missed::Dependences(verdict);
+        }
+        match self.delay_beyond(first, second, frame) {
+            Some(delay) => {
+                Missed::TooLate { delay, most: self.options.max_delay, verdict: Box::new(verdict) }
+            }
+            None => Missed::Dependences(verdict),
+        }
+    }
+
+    /// The least delay of the second loop that would do, where that is more than may be. Costs a question where none would, and else a few.
+    fn delay_beyond(&self, first: &Group, second: &Group, frame: &Frame) -> Option<i64> {
+        first.fit(second, self.program, frame).ok().filter(|fit| fit.may_be_delayed)?;
+        let frame = &frame.knowing(first.assumed.iter().flat_map(Assumption::facts));
+        let legal = |delay: i64| self.merged(first, second, delay, frame).is_legal();
+        let limit = self.options.max_delay.saturating_add(first.blocks);
+        let (mut short, mut enough) = (limit, first.max_delay(second).min(MOST_NAMED));
+        if enough <= limit || !legal(enough) {
+            return None;
+        }
+        // What would do is mostly little more.
+        let mut more = 1;
+        while enough - short > 1 {
+            let next = if more < enough - short { short + more } else { short + (enough - short) / 2 };
+            if legal(next) {
+                (enough, more) = (next, i64::MAX);
+            } else {
+                (short, more) = (next, more.saturating_mul(2));
+            }
+        }
+        // Or it is not since it would be too late.
+        if short == limit && legal(limit) {
+            return None;
+        }
+        Some(enough)
+    }
+
     /// The second loop run backwards, if it may be, and may be fused so.
     fn backwards(
         &mut self,
@@ -585,67 +661,12 @@ impl Fusion<'_> {
         let second = second.op(self.program);
         Some(self.body.preorder(second).find(uses).unwrap_or(second))
     }
-
-    /// Makes two entries neighbours: for each one between them, whether it is moved before the first; over the others the second can be moved.
-    /// Loops are only moved before the first if there is no other way. What is assumed for that goes to `assumed`. The error is an
-    /// operation of one that can go neither way.
-    fn clear_way(
-        &self,
-        first: &Footprint,
-        second: &Footprint,
-        between: &[Entry],
-        assumed: &mut Vec<Assumption>,
-    ) -> Result<Vec<bool>, Op> {
-        let known = assumed.clone();
-        self.clear_way_by(false, first, second, between, assumed).or_else(|op| {
-            if !between.iter().any(|entry| matches!(entry, Entry::Group(_))) {
-                return Err(op);
-            }
-            *assumed = known;
-            self.clear_way_by(true, first, second, between, assumed)
-        })
-    }
-
-    /// The same, where loops are moved before the first if they can be, or never.
-    fn clear_way_by(
-        &self,
-        hoists_loops: bool,
-        first: &Footprint,
-        second: &Footprint,
-        between: &[Entry],
-        assumed: &mut Vec<Assumption>,
-    ) -> Result<Vec<bool>, Op> {
-        let mut hoisted = Vec::with_capacity(between.len());
-        let mut passed: Vec<&Footprint> = Vec::new();
-        for entry in between {
-            let Some(own) = entry.footprint() else { return Err(entry.op(self.program)) };
-            let hoists = (hoists_loops || !matches!(entry, Entry::Group(_)))
-                && [first].iter().chain(&passed).all(|before| self.may_swap(before, own, assumed));
-            hoisted.push(hoists);
-            if hoists {
-                continue;
-            }
-            if passed.len() == ENTRIES_PASSED || !self.may_swap(own, second, assumed) {
-                return Err(entry.op(self.program));
-            }
-            passed.push(own);
-        }
-        Ok(hoisted)
-    }
-
-    /// Whether what stands behind something may run before it. Nothing runs for that which would not have been reached: what may not return, or
-    /// be undefined, touches what says so.
-    fn may_swap(&self, before: &Footprint, behind: &Footprint, assumed: &mut Vec<Assumption>) -> bool {
-        !before.defines_for(behind)
-            && legality::independent(&before.nest, &behind.nest, &self.means(&self.sure), assumed)
-    }
 }
 
+/// The greatest delay that a remark names.
+const MOST_NAMED: i64 = 4096;
 /// How much may be tested before a loop, if nothing else is said.
 pub(crate) const MAX_TESTS: usize = 8;
-/// How many entries a loop may pass.
-const ENTRIES_PASSED: usize = 32;
-
 /// How the second of two loops runs in the fused one.
 enum Way {
     /// In the iterations in which it ran.
@@ -665,6 +686,8 @@ struct Plan {
     joined: Joined,
     /// Which of the entries between them are moved before the first.
     hoisted: Vec<bool>,
+    /// Which of them, counted from the first on, change places for what is assumed.
+    swapped: Vec<(usize, usize)>,
     /// What is done with one of them before.
     reshaped: Reshaped,
 }

@@ -12,7 +12,8 @@
 //! | may these two neighbours run merged | loops that fusion tries | [`merged`] |
 //! | may these two change places | what stands between loops | [`independent`] |
 //!
-//! The last two are the first one for edits that keep whole iterations, asked class by class before there is a tree.
+//! The last two are the first one for edits that keep whole iterations, asked class by class before there is a tree. They are one question: do instances
+//! of these two meet, in some order or in any?
 
 use loomir_ir::{Body, Diagnostic, Op, Value};
 use loomir_polyhedra::Limits;

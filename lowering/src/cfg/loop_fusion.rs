@@ -235,7 +235,7 @@ impl Fusion<'_> {
             means: &means,
             first: (a, &first.summary),
             second: (b, &second.summary),
-            depth,
+            frame: &frame,
         };
         let motion = surroundings.plan(&between).map_err(Missed::Stuck)?;
         if let Some(op) = self.enters_late(a, b, &between, &motion) {

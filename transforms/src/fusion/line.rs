@@ -118,6 +118,15 @@ impl Entry {
         }
     }
 
+    /// The items it is, as they were.
+    pub(super) fn originals(&self, forest: &mut Forest) -> Vec<Green> {
+        match self {
+            Entry::Statement(item, _) => vec![*item],
+            Entry::If(conditional, _) => forest.guards(*conditional).collect(),
+            Entry::Group(group) => group.originals.clone(),
+        }
+    }
+
     /// An operation to show.
     pub(super) fn op(&self, program: &Program) -> Op {
         match self {
@@ -137,23 +146,18 @@ impl Entry {
     /// Makes its footprint known. Linear in what is inside, once.
     pub(super) fn summarise(&mut self, ir: &Body, program: &Program, forest: &mut Forest, frame: &Frame) {
         let is_statement = matches!(self, Entry::Statement(..));
-        let (items, passive): (Vec<Green>, _) = match self {
-            Entry::Statement(item, passive) => (vec![*item], passive),
-            Entry::If(conditional, passive) => (forest.guards(*conditional).collect(), passive),
-            Entry::Group(_) => return,
-        };
-        if passive.footprint.is_none() {
-            let mut nest = Nest::default();
-            for item in items {
-                nest.merge(&Nest::of(program, forest, item, frame));
-            }
-            // The other half of its update may be another entry, which goes another way.
-            if is_statement {
-                nest = nest.without_updates();
-            }
-            let ops = passive.others.iter().copied().chain([passive.op]);
-            passive.footprint = Some(Rc::new(Footprint::of(ir, ops, nest)));
+        let items = if self.footprint().is_none() { self.originals(forest) } else { return };
+        let (Entry::Statement(_, passive) | Entry::If(_, passive)) = self else { return };
+        let mut nest = Nest::default();
+        for item in items {
+            nest.merge(&Nest::of(program, forest, item, frame));
         }
+        // The other half of its update may be another entry, which goes another way.
+        if is_statement {
+            nest = nest.without_updates();
+        }
+        let ops = passive.others.iter().copied().chain([passive.op]);
+        passive.footprint = Some(Rc::new(Footprint::of(ir, ops, nest)));
     }
 }
 

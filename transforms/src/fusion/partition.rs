@@ -20,7 +20,9 @@ use super::line::{self, Entry, Footprint};
 use super::remarks::{self, Missed};
 use super::reshape::Reshaped;
 use super::search::Search;
-use super::{ENTRIES_PASSED, Fusion, Plan, Profitability};
+use super::segment::Segment;
+use super::way::{Cleared, ENTRIES_PASSED, Stuck};
+use super::{Fusion, Plan, Profitability};
 use crate::assumption::{self, Assumption};
 use crate::cost::{Saving, Work};
 use crate::dependence::nest::Frame;
@@ -43,6 +45,8 @@ pub(super) struct Line {
     names: Vec<Name>,
     /// Items that were put together, the former one first.
     joins: Vec<(usize, usize)>,
+    /// Items, or what they were put together with, that have changed places for what is assumed.
+    pub swapped: Vec<(usize, usize)>,
     said: Vec<Said>,
     /// What was saved, in cycles; and by which item.
     pub saved: f64,
@@ -115,6 +119,8 @@ pub(super) struct Left {
     pub before: Option<Rc<Group>>,
     /// A part of the second that runs behind all that is there.
     pub behind: Option<Rc<Group>>,
+    /// Which of all these, counted from the first on, change places for what is assumed.
+    pub swapped: Vec<(usize, usize)>,
 }
 
 /// The conditional with which another one can become one.
@@ -126,10 +132,30 @@ pub(super) struct Partner {
 
 impl Fusion<'_> {
     /// Fuses the loops of a sequence with each other.
-    pub(super) fn choose(&mut self, items: &[Item], frame: &Frame) -> Vec<Entry> {
+    pub(super) fn choose(&mut self, items: &[Item], frame: &Frame) -> Vec<Segment> {
+        let choice = self.report.choice;
+        let line = self.line(items, frame);
+        if let Some(segments) = self.segments(&line, items, frame) {
+            self.say(line.said);
+            return segments;
+        }
+        self.report.choice = choice;
+        let assumes = std::mem::replace(&mut self.assumes_swaps, false);
+        let line = self.line(items, frame);
+        self.assumes_swaps = assumes;
+        self.say(line.said);
+        line.entries.into_iter().map(|entry| Segment::alone(entry, self.forest)).collect()
+    }
+
+    /// The sequence with the grouping of most worth.
+    fn line(&mut self, items: &[Item], frame: &Frame) -> Line {
         let entries = self.entries(items, frame);
-        let line = self.best(entries, frame);
-        for Said { remark, outcome, .. } in line.said {
+        self.best(entries, frame)
+    }
+
+    /// Takes down what was found.
+    fn say(&mut self, said: Vec<Said>) {
+        for Said { remark, outcome, .. } in said {
             if let Some(remark) = remark {
                 self.report.remarks.push(remark);
             }
@@ -140,7 +166,6 @@ impl Fusion<'_> {
                 Outcome::Note => {}
             }
         }
-        line.entries
     }
 
     /// What stands in a sequence, each loop with what it costs.
@@ -280,7 +305,7 @@ impl Fusion<'_> {
 
     /// Does that.
     pub(super) fn join(&mut self, first: &mut Group, second: &Group, attempt: Attempt) -> Left {
-        let Attempt { plan: Plan { assumed, joined, hoisted, reshaped, .. }, work, .. } = attempt;
+        let Attempt { plan: Plan { assumed, joined, hoisted, swapped, reshaped, .. }, work, .. } = attempt;
         if let Some(reshaped) = reshaped.first {
             *first = *reshaped;
         }
@@ -290,7 +315,7 @@ impl Fusion<'_> {
         }
         first.join(self.forest, reshaped.second.as_deref().unwrap_or(second), joined);
         let group = |group: Option<Box<Group>>| group.map(|group| Rc::new(*group));
-        Left { hoisted, before: group(reshaped.before), behind: group(reshaped.behind) }
+        Left { hoisted, before: group(reshaped.before), behind: group(reshaped.behind), swapped }
     }
 
     /// Fuses a loop with a group of the line, or adds it to the line as a group of its own.
@@ -304,7 +329,8 @@ impl Fusion<'_> {
             matches!(entry, Entry::Group(_)) && wanted.is_none_or(|wanted| line.names[*at] == wanted)
         });
         let near: Vec<usize> = near.map(|(at, _)| at).take(GROUPS_TRIED).collect();
-        let mut why = None;
+        // Why not, with the nearest it has memory in common with, or else the nearest.
+        let mut why: Option<((Op, Op), Missed, bool)> = None;
         for (tried, at) in near.into_iter().enumerate() {
             if tried > 0 && line.entries.len() - at > ENTRIES_PASSED {
                 break;
@@ -330,9 +356,12 @@ impl Fusion<'_> {
                 }
                 (Err(missed), _) => missed,
             };
-            why.get_or_insert((ops, missed));
+            let is_near = first.shares_with(&second);
+            if why.as_ref().is_none_or(|(.., was_near)| is_near && !was_near) {
+                why = Some((ops, self.with_delay(missed, first, &second, frame), is_near));
+            }
         }
-        if let Some((ops, missed)) = why {
+        if let Some((ops, missed, _)) = why {
             let remark = self.told(|| remarks::missed(self.body, ops.0, ops.1, &missed));
             line.said.push(Said { item, remark, outcome: Outcome::Refused });
         }
@@ -349,10 +378,10 @@ impl Fusion<'_> {
         let found = self.partner(&mut line.entries, &mut second, frame);
         let (remark, outcome) = match found {
             None => return line.push(item, second),
-            Some(Err((first, between))) => {
+            Some(Err((first, stuck))) => {
                 let own = second.op(self.program);
                 line.push(item, second);
-                (self.told(|| remarks::not_merged(self.body, first, own, between)), Outcome::Note)
+                (self.told(|| remarks::not_merged(self.body, first, own, &stuck)), Outcome::Note)
             }
             Some(Ok(Partner { at, hoisted, assumed })) => {
                 let first = &mut line.entries[at];
@@ -372,7 +401,7 @@ impl Fusion<'_> {
         entries: &mut [Entry],
         second: &mut Entry,
         frame: &Frame,
-    ) -> Option<Result<Partner, (Op, Op)>> {
+    ) -> Option<Result<Partner, (Op, Box<Stuck>)>> {
         let Entry::If(If { of, map, .. }, _) = *second else { return None };
         let is_same = |entry: &Entry| match entry {
             Entry::If(first, _) => {
@@ -388,15 +417,16 @@ impl Fusion<'_> {
                 entry.summarise(self.body, self.program, self.forest, frame);
             }
         }
-        let mut assumed = Vec::new();
         let footprints: Option<(&Footprint, &Footprint)> = entries[at].footprint().zip(second.footprint());
-        let hoisted = match footprints {
-            Some((first, own)) => match self.clear_way(first, own, &entries[at + 1..], &mut assumed) {
-                Ok(hoisted) => hoisted,
-                Err(between) => return Some(Err((entries[at].op(self.program), between))),
+        // Nothing is gained by that alone, so nothing is tested for it.
+        let cleared = match footprints {
+            Some((first, own)) => match self.clear_way(first, own, &entries[at + 1..], frame, &self.sure) {
+                Ok(cleared) => cleared,
+                Err(stuck) => return Some(Err((entries[at].op(self.program), stuck))),
             },
-            None => Vec::new(),
+            None => Cleared::default(),
         };
+        let Cleared { hoisted, assumed, .. } = cleared;
         Some(Ok(Partner { at, hoisted, assumed }))
     }
 }
@@ -410,6 +440,9 @@ impl Line {
     /// Moves what stands between two entries that became one, the second of them `item`, and adds what is left of them.
     fn close_up(&mut self, at: usize, item: usize, left: Left) {
         self.joins.push((self.names[at].item, item));
+        let item_at = |place: usize| self.names.get(at + place).map_or(item, |name| name.item);
+        let swapped = left.swapped.iter().map(|(a, b)| (item_at(*a), item_at(*b)));
+        self.swapped.extend(swapped.collect::<Vec<_>>());
         line::hoist(&mut self.entries, at, &left.hoisted);
         line::hoist(&mut self.names, at, &left.hoisted);
         if let Some(before) = left.before {
@@ -425,6 +458,21 @@ impl Line {
     #[cfg(test)]
     pub(super) fn fused(&self) -> usize {
         self.savings.len()
+    }
+
+    /// For each of so many items one of those it was put together with, the same for all of them.
+    pub(super) fn together(&self, items: usize) -> Vec<usize> {
+        let mut group: Vec<usize> = (0..items).collect();
+        // What joins is one item.
+        for (first, item) in &self.joins {
+            group[*item] = group[*first];
+        }
+        group
+    }
+
+    /// What each entry is called.
+    pub(super) fn names(&self) -> &[Name] {
+        &self.names
     }
 
     fn saved_in(&self, part: &Range<usize>) -> f64 {
@@ -483,6 +531,11 @@ impl Line {
     /// The line with a part of it, which no group reaches out of, replaced.
     fn replaced(mut self, part: &Range<usize>, other: Line) -> Line {
         let is_inside = |name: &Name| part.contains(&name.item);
+        let is_outside = |(item, _): &(usize, usize)| !part.contains(item);
+        self.joins.retain(is_outside);
+        self.joins.extend(other.joins);
+        self.swapped.retain(is_outside);
+        self.swapped.extend(other.swapped);
         let start = self.names.iter().position(is_inside).unwrap_or(self.names.len());
         let end = self.names.iter().rposition(is_inside).map_or(start, |last| last + 1);
         self.saved += other.saved - self.saved_in(part);

@@ -8,6 +8,7 @@ use loomir_dialects::scf;
 use loomir_ir::{Block, Body, Diagnostic, Op};
 
 use super::reshape::{Change, Which};
+use super::way::{Conflict, Stuck};
 use super::{Plan, Way};
 use crate::assumption::Assumption;
 use crate::cost::{Loss, Saving};
@@ -33,8 +34,8 @@ pub(super) enum Missed {
     NothingShared,
     /// This operation of the second loop uses a result of the first.
     UsesResult(Op),
-    /// This operation stands between the loops and cannot move before the first.
-    NonAdjacent(Op),
+    /// This stands between the loops and cannot move.
+    NonAdjacent(Box<Stuck>),
     /// The loops run different iterations, and the bounds of what not both have cannot be written.
     CannotBeCut,
     /// So many pairs of arguments would have to be tested.
@@ -43,6 +44,8 @@ pub(super) enum Missed {
     TooManyAssumptions(usize),
     /// A dependence is turned around, or may be.
     Dependences(Verdict),
+    /// The same, unless the second ran `delay` iterations later, of which at most `most` may be.
+    TooLate { delay: i64, most: i64, verdict: Box<Verdict> },
     /// It would cost more than it saves.
     NotBeneficial(Saving),
     /// It may be, but other loops are fused with which more is saved.
@@ -109,14 +112,29 @@ pub(super) fn merged(body: &Body, first: Op, second: Op) -> Diagnostic {
 }
 
 /// The remark for a conditional that did not, for what stands between the two.
-pub(super) fn not_merged(body: &Body, first: Op, second: Op, between: Op) -> Diagnostic {
-    let (function, name) = (function(body), body.op_ref(between).name());
+pub(super) fn not_merged(body: &Body, first: Op, second: Op, stuck: &Stuck) -> Diagnostic {
+    let (function, name) = (function(body), body.op_ref(stuck.op).name());
     let message = format!(
         "{function}Conditionals of one condition not merged [NonAdjacent]: Between them stands '{name}', which cannot move"
     );
-    Diagnostic::remark(body.loc(second), message)
-        .note(body.loc(first), "the first one is here")
-        .note(body.loc(between), "it stands here")
+    let remark = Diagnostic::remark(body.loc(second), message).note(body.loc(first), "the first one is here");
+    cannot_move(body, remark, stuck)
+}
+
+/// Adds why what stands between two others can go neither way.
+fn cannot_move(body: &Body, remark: Diagnostic, stuck: &Stuck) -> Diagnostic {
+    let place = body.loc(stuck.op);
+    let remark = remark.note(place, "it stands here");
+    let remark = match &stuck.hoisting {
+        Some(Conflict::UsesResult) => remark.note(place, "it uses what is computed before it"),
+        Some(Conflict::Touches(verdict)) => verdict.explain(body, remark, "with that moved before the first"),
+        None => remark,
+    };
+    match &stuck.passing {
+        Some(Conflict::UsesResult) => remark.note(place, "the second uses what it computes"),
+        Some(Conflict::Touches(verdict)) => verdict.explain(body, remark, "with the second moved before it"),
+        None => remark,
+    }
 }
 
 /// The remark for a loop that is a statement of the tree; none for what is no loop.
@@ -240,9 +258,9 @@ pub(super) fn missed(body: &Body, first: Op, second: Op, why: &Missed) -> Diagno
         Missed::UsesResult(_) => {
             ("InvalidDependencies", "The second loop uses a result of the first".to_owned())
         }
-        Missed::NonAdjacent(op) => (
+        Missed::NonAdjacent(stuck) => (
             "NonAdjacent",
-            format!("Between the loops stands '{}', which cannot move", body.op_ref(*op).name()),
+            format!("Between the loops stands '{}', which cannot move", body.op_ref(stuck.op).name()),
         ),
         Missed::CannotBeCut => (
             "NonEqualTripCount",
@@ -256,6 +274,12 @@ pub(super) fn missed(body: &Body, first: Op, second: Op, why: &Missed) -> Diagno
             ("InvalidDependencies", format!("{} would have to be tested", counted(*all, "assumption")))
         }
         Missed::Dependences(_) => ("InvalidDependencies", "Dependencies prevent fusion".to_owned()),
+        Missed::TooLate { delay, most, .. } => (
+            "InvalidDependencies",
+            format!(
+                "Dependencies prevent fusion: the second would have to run {delay} iterations later; --max-delay={most} is the limit"
+            ),
+        ),
         Missed::NotBeneficial(saving) => ("FusionNotBeneficial", not_beneficial(saving)),
         Missed::OthersSaveMore => {
             ("FusionNotBeneficial", "Fusing other loops of the block instead saves more".to_owned())
@@ -270,8 +294,9 @@ pub(super) fn missed(body: &Body, first: Op, second: Op, why: &Missed) -> Diagno
     match why {
         Missed::Unsigned(op) => remark.note(body.loc(*op), "this one"),
         Missed::UsesResult(op) => remark.note(body.loc(*op), "it is used here"),
-        Missed::NonAdjacent(op) => remark.note(body.loc(*op), "it stands here"),
+        Missed::NonAdjacent(stuck) => cannot_move(body, remark, stuck),
         Missed::Dependences(verdict) => verdict.explain(body, remark, "fused"),
+        Missed::TooLate { verdict, .. } => verdict.explain(body, remark, "fused"),
         Missed::InOrder(verdict) => verdict.explain(body, remark, "in another order"),
         _ => remark,
     }

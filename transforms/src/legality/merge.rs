@@ -1,7 +1,8 @@
 //! Two neighbours of a sequence: may they run merged, may they change places.
 //!
-//! Of two loops whose iterations are to be merged, those of the second delayed, the pairs (first loop at s, second loop at t)
-//! that touch one location and have s > t + delay would run in the wrong order; there must be none. That every instance still runs once
+//! Both ask for pairs of instances, one of each, that touch one location in the same iteration of the loops around; there must be none. Of two neighbours that
+//! are to change places these are all pairs. Of two loops whose iterations are to be merged, those of the second delayed, they are the pairs (first loop at s,
+//! second loop at t) that have s > t + delay: these would run in the wrong order. That every instance still runs once
 //! is for the edit to ensure: it merges whole iterations, or splits a loop's into parts that make up the whole.
 
 use super::avoid::avoiding;
@@ -15,15 +16,29 @@ use crate::dependence::nest::{Frame, Nest, Representative};
 use crate::dependence::system::Side;
 
 /// Whether the iterations of `first` and `second`, neighbours that stand in `frame`, may run merged: those of the second `delay` later than those
-/// of equal number of the first, and behind them. Linear in the pairs of access classes on overlapping objects; if all is well, in those of
-/// [what stands for many](Nest::hulls).
+/// of equal number of the first, and behind them. Costs what [`independent`] costs.
 pub fn merged(first: &Nest, second: &Nest, delay: i64, frame: &Frame, means: &Means<'_>) -> Verdict {
+    let level = Form::level(frame.depth);
+    let late = level.plus(&Form::constant(delay), 1);
+    // Without it more is asked.
+    let order = late.as_ref().map(|late| Relation { first: &level, is: Order::Greater, second: late });
+    apart(first, second, order.as_slice(), frame, means)
+}
+
+/// Whether two trees that stand in `frame` may change places: no instance of the one meets one of the other. Linear in the pairs of access classes on
+/// overlapping objects; if all is well, in those of [what stands for many](Nest::hulls).
+pub fn independent(first: &Nest, second: &Nest, frame: &Frame, means: &Means<'_>) -> Verdict {
+    apart(first, second, &[], frame, means)
+}
+
+/// Whether no instance of `first` meets one of `second` that stands to it in this order.
+fn apart(first: &Nest, second: &Nest, order: &[Relation<'_>], frame: &Frame, means: &Means<'_>) -> Verdict {
     let mut assumed: Vec<Assumption> = Vec::new();
     let mut verdict = Verdict::legal();
     for base in second.bases() {
         for other in means.near(first, base) {
             let Some(overlap) = means.overlap(other, base) else { continue };
-            if hulls_are_kept(first, second, (other, base), delay, overlap, frame, means) {
+            if hulls_are_apart(first, second, (other, base), order, overlap, frame, means) {
                 continue;
             }
             for a in first.of_base(other) {
@@ -35,7 +50,7 @@ pub fn merged(first: &Nest, second: &Nest, delay: i64, frame: &Frame, means: &Me
                         assume_apart(&mut assumed, other, base);
                         continue;
                     }
-                    verdict = verdict.or(order_kept(a, b, delay, overlap, frame, means));
+                    verdict = verdict.or(never_meet(a, b, order, overlap, frame, means));
                     if matches!(verdict, Verdict::Illegal(_)) {
                         return verdict;
                     }
@@ -46,12 +61,12 @@ pub fn merged(first: &Nest, second: &Nest, delay: i64, frame: &Frame, means: &Me
     verdict.or(Verdict::Legal { assumed })
 }
 
-/// Whether what stands for many classes says that all pairs of classes of two objects keep their order.
-fn hulls_are_kept(
+/// Whether what stands for many classes says that no two classes of two objects meet.
+fn hulls_are_apart(
     first: &Nest,
     second: &Nest,
     (other, base): (Base, Base),
-    delay: i64,
+    order: &[Relation<'_>],
     overlap: Overlap,
     frame: &Frame,
     means: &Means<'_>,
@@ -64,29 +79,10 @@ fn hulls_are_kept(
     let of_second: Vec<&Representative> =
         others.map_or_else(|| second.of_base(base).collect(), Vec::from_iter);
     let sure = Means { tested_before: None, ..*means };
-    let is_kept = |(a, b): (&Representative, &Representative)| {
-        !means.may_conflict(&a.class, &b.class) || order_kept(a, b, delay, overlap, frame, &sure).is_legal()
+    let are_apart = |(a, b): (&Representative, &Representative)| {
+        !means.may_conflict(&a.class, &b.class) || never_meet(a, b, order, overlap, frame, &sure).is_legal()
     };
-    of_first.iter().all(|a| of_second.iter().all(|b| is_kept((a, b))))
-}
-
-/// Whether two trees touch nothing in common that one of them writes, so that they may change places. What is assumed for that
-/// is added to `assumed`.
-pub fn independent(a: &Nest, b: &Nest, means: &Means<'_>, assumed: &mut Vec<Assumption>) -> bool {
-    b.bases().all(|base| {
-        means.near(a, base).all(|other| {
-            let conflict =
-                a.of_base(other).any(|x| b.of_base(base).any(|y| means.may_conflict(&x.class, &y.class)));
-            match means.overlap(other, base) {
-                None => true,
-                Some(Overlap::AssumedApart) if conflict => {
-                    assume_apart(assumed, other, base);
-                    true
-                }
-                _ => !conflict,
-            }
-        })
-    })
+    of_first.iter().all(|a| of_second.iter().all(|b| are_apart((a, b))))
 }
 
 /// Adds that the arguments that two objects are do not overlap.
@@ -97,27 +93,24 @@ pub(super) fn assume_apart(assumed: &mut Vec<Assumption>, a: Base, b: Base) {
 }
 
 /// Judges one pair of classes.
-fn order_kept(
+fn never_meet(
     a: &Representative,
     b: &Representative,
-    delay: i64,
+    order: &[Relation<'_>],
     overlap: Overlap,
     frame: &Frame,
     means: &Means<'_>,
 ) -> Verdict {
     let (s, t) = (&a.class, &b.class);
-    let level = Form::level(frame.depth);
-    let Some(late) = level.plus(&Form::constant(delay), 1) else {
-        return Verdict::Unknown { accesses: (a.op, b.op) };
-    };
     let meeting = Meeting::of(s, t, overlap);
+    let (own, others) = (iteration(a, frame), iteration(b, frame));
     let question = Question {
         first: s,
         second: t,
         frame,
         equal: &meeting.pairs,
-        order: &[Relation { first: &level, is: Order::Greater, second: &late }],
-        shown: &[&a.iteration, &b.iteration],
+        order,
+        shown: &own.iter().chain(&others).collect::<Vec<_>>(),
         limits: means.limits,
     };
     let answer = means.dependence.meet(&question);
@@ -132,14 +125,19 @@ fn order_kept(
         Answer::Perhaps => None,
         Answer::At(example) => Some(example),
     };
-    let instance = |of: &Representative, side: Side| {
-        let inner = (frame.depth + 1..of.class.domain.levels).map(Form::level);
-        let iteration: Vec<Form> = [of.iteration.clone()].into_iter().chain(inner).collect();
-        Instance::of(of.op, example.as_deref(), &iteration, side)
+    let instance = |of: &Representative, iteration: &[Form], side: Side| {
+        Instance::of(of.op, example.as_deref(), iteration, side)
     };
     let cause = meeting.cause(s, t, overlap, example.as_deref());
     let certain = matches!(cause, Cause::Element(_)) && s.domain.exact && t.domain.exact && frame.exact;
-    let (first, second) = (instance(a, Side::First), instance(b, Side::Second));
+    let (first, second) = (instance(a, &own, Side::First), instance(b, &others, Side::Second));
     let witness = Witness::Order { first, second, writes: [s.writes, t.writes], cause };
     if certain { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) }
+}
+
+/// Which iteration of the loops that stand in a frame an access is made in.
+fn iteration(of: &Representative, frame: &Frame) -> Vec<Form> {
+    let inner = (frame.depth..of.class.domain.levels).map(Form::level);
+    // The outermost one may run otherwise than in the program.
+    inner.enumerate().map(|(i, level)| if i == 0 { of.iteration.clone() } else { level }).collect()
 }

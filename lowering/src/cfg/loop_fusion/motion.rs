@@ -8,7 +8,8 @@
 
 use hashbrown::HashSet;
 use loomir_ir::{Block, Body, Op, Trait, Value};
-use loomir_transforms::legality::{Means, independent};
+use loomir_transforms::dependence::nest::{Frame, Nest};
+use loomir_transforms::legality::{Means, Verdict, independent};
 
 use super::candidate::{Between, Candidate};
 use super::summary::{Summaries, Summary, barrier};
@@ -45,8 +46,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) means: &'a Means<'a>,
     pub(super) first: (&'a Candidate, &'a Summary),
     pub(super) second: (&'a Candidate, &'a Summary),
-    /// How many loops are around both.
-    pub(super) depth: u32,
+    /// The loops around both.
+    pub(super) frame: &'a Frame,
 }
 
 impl Surroundings<'_> {
@@ -131,26 +132,25 @@ impl Surroundings<'_> {
 
     /// Whether an operation and a loop touch nothing in common that one of them writes.
     fn is_apart(&self, op: Op, of: &Summary) -> bool {
-        match self.summaries.touched(op, self.depth) {
+        match self.summaries.touched(op, self.frame.depth) {
             None => !touches_memory(self.function, op),
-            Some(nest) => {
-                let mut assumed = Vec::new();
-                independent(nest, &of.nest, self.means, &mut assumed) && assumed.is_empty()
-            }
+            Some(nest) => self.never_meet(nest, &of.nest),
         }
     }
 
     fn are_independent(&self, a: Op, b: Op) -> bool {
-        let [x, y] = [a, b].map(|op| self.summaries.touched(op, self.depth));
+        let [x, y] = [a, b].map(|op| self.summaries.touched(op, self.frame.depth));
         match (x, y) {
-            (Some(x), Some(y)) => {
-                let mut assumed = Vec::new();
-                independent(x, y, self.means, &mut assumed) && assumed.is_empty()
-            }
+            (Some(x), Some(y)) => self.never_meet(x, y),
             (x, y) => {
                 (x.is_some() || !touches_memory(self.function, a))
                     && (y.is_some() || !touches_memory(self.function, b))
             }
         }
+    }
+    /// Whether two that may run in the same iteration of the loops around touch no location in common that one of them writes, whatever holds.
+    fn never_meet(&self, a: &Nest, b: &Nest) -> bool {
+        let verdict = independent(a, b, self.frame, self.means);
+        matches!(verdict, Verdict::Legal { assumed } if assumed.is_empty())
     }
 }

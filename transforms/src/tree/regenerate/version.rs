@@ -6,12 +6,12 @@
 //! Two memrefs of the identity layout do not overlap if one ends where, or before, the other begins. Addresses are compared as unsigned
 //! numbers. The product of a memref's sizes does not wrap if it has an element, and is zero if it has none, in wrapping arithmetic too.
 
+use hashbrown::HashSet;
 use loomir_dialects::{arith, llvm, memref, scf};
 use loomir_ir::opdef::OpDef;
-use loomir_ir::{Builder, DYNAMIC, InsertPoint, Type, TypeKind, Value};
+use loomir_ir::{Builder, DYNAMIC, InsertPoint, Op, Type, TypeKind, Value};
 
-use super::super::green::{Forest, Green, Node};
-use super::super::program::LoopId;
+use super::super::green::{Green, Node};
 use super::super::reordered::Arm;
 use super::Emit;
 use super::expression::Sum;
@@ -34,14 +34,7 @@ impl Emit<'_> {
     ) {
         let bounds = self.bounds_of(fallback);
         let condition = self.test(assumed, &bounds, at);
-        // What loops of the program result in, whichever version runs.
-        let mut loops = Vec::new();
-        origins(self.forest, fast, &mut loops);
-        let program = self.program;
-        let old: Vec<Value> = loops
-            .into_iter()
-            .flat_map(|of| self.body.results(program.loop_info(of).op).collect::<Vec<_>>())
-            .collect();
+        let old = self.handed_on(fast);
         let types: Vec<Type> = old.iter().map(|v| self.body.value_type(*v)).collect();
         let mut builder = Builder::new(self.body, at);
         builder.set_loc(self.loc);
@@ -70,11 +63,43 @@ impl Emit<'_> {
         }
     }
 
-    /// The values that bound the loops of a sequence: they are used, so they are not poison.
+    /// What the operations of a version result in, whichever runs: all of loops, and of others what is used outside.
+    fn handed_on(&self, sequence: Green) -> Vec<Value> {
+        let mut ops: Vec<(Op, bool)> = Vec::new();
+        for item in self.forest.items(sequence) {
+            match self.forest.get(item) {
+                Node::Loop { header, .. } => {
+                    let origins = &self.forest.header(header).origins;
+                    ops.extend(origins.iter().map(|origin| (self.program.loop_info(origin.of).op, true)));
+                }
+                Node::Leaf { statement, .. } => {
+                    ops.extend(self.program.statement(statement).ops.iter().map(|op| (*op, false)));
+                }
+                Node::Guard { of, .. } => ops.push((self.program.if_info(of).op, false)),
+                Node::Empty | Node::Sequence { .. } | Node::Versioned { .. } => {}
+            }
+        }
+        let mut known: HashSet<Op> = HashSet::new();
+        ops.retain(|(op, _)| known.insert(*op));
+        let is_inside = |op| {
+            let mut around = std::iter::successors(Some(op), |op| self.body.parent_op(*op));
+            around.any(|op| known.contains(&op))
+        };
+        let is_used = |value: &Value| self.body.uses(*value).any(|used| !is_inside(used.op));
+        let results = |(op, is_loop): (Op, bool)| {
+            self.body.results(op).filter(move |value| is_loop || is_used(value)).collect::<Vec<_>>()
+        };
+        ops.into_iter().flat_map(results).collect()
+    }
+
+    /// The values that bound the loops a sequence begins with: they are used, so they are not poison.
     fn bounds_of(&self, sequence: Green) -> Vec<Value> {
-        let mut loops = Vec::new();
-        origins(self.forest, sequence, &mut loops);
-        loops.into_iter().flat_map(|of| self.body.operands(self.program.loop_info(of).op)).collect()
+        let loops = self.forest.items(sequence).map_while(|item| match self.forest.get(item) {
+            Node::Loop { header, .. } => Some(header),
+            _ => None,
+        });
+        let origins = loops.flat_map(|header| &self.forest.header(header).origins);
+        origins.flat_map(|origin| self.body.operands(self.program.loop_info(origin.of).op)).collect()
     }
 
     /// Whether all that is assumed holds. None of `defined` is poison.
@@ -216,18 +241,5 @@ impl Emit<'_> {
             arith::CMPI_PREDICATE.attr(&ctx, arith::CMPI_PREDICATE.value_of(predicate).unwrap_or(0));
         let state = builder.state(arith::CmpIOp::DEF).operands(&operands).attr(&ctx, "predicate", predicate);
         builder.value(state)
-    }
-}
-
-/// The loops of the program that the items of a sequence run whole, once each.
-fn origins(forest: &Forest, sequence: Green, loops: &mut Vec<LoopId>) {
-    for item in forest.items(sequence) {
-        if let Node::Loop { header, .. } = forest.get(item) {
-            for origin in &forest.header(header).origins {
-                if !loops.contains(&origin.of) {
-                    loops.push(origin.of);
-                }
-            }
-        }
     }
 }

@@ -1,0 +1,207 @@
+//! Segments: what of a sequence is in one version.
+//!
+//! What has changed places for what is assumed has to run as it stood in the program where that does not hold. So both are in one version, with all that
+//! stands between, and its fallback is the items of the program that are in it, in their order. Of two items in different segments the order is as it was, or
+//! they may change places whatever holds; so any segments may run as they are or as they were. What stands in the way of nothing is taken out of a
+//! segment: what it computes can be tested, and used behind.
+//!
+//! ```text
+//!     program    a[i] =      c[0] =      = a[i]
+//!     line       c[0] =      a[i] = , = a[i]            for what is assumed
+//!     segment    [ c[0] =    a[i] = , = a[i] ]
+//! ```
+//!
+//! Inside of loops all is in one version anyway.
+//!
+//! **Cost.** Nothing where nothing has changed places so; else linear in the entries for each pair that has, and what swaps cost in the segments.
+
+use hashbrown::HashSet;
+use loomir_ir::{Body, Op, Trait, Value, ValueDef};
+
+use super::Fusion;
+use super::line::Entry;
+use super::partition::Line;
+use crate::assumption::{self, Assumption};
+use crate::dependence::base::AliasMode;
+use crate::dependence::nest::Frame;
+use crate::tree::{Forest, Green, Item};
+
+/// Neighbours in a line that are in one version, if something is assumed of them.
+pub(super) struct Segment {
+    pub entries: Vec<Entry>,
+    /// What they were in the program.
+    pub originals: Vec<Green>,
+}
+
+impl Segment {
+    /// A segment of one.
+    pub(super) fn alone(entry: Entry, forest: &mut Forest) -> Segment {
+        Segment { originals: entry.originals(forest), entries: vec![entry] }
+    }
+
+    /// The operations that are in it, if there is more than one entry.
+    pub(super) fn operations(&self) -> Option<HashSet<Op>> {
+        let footprints = self.entries.iter().filter_map(Entry::footprint);
+        (self.entries.len() > 1).then(|| footprints.flat_map(|own| &own.ops).copied().collect())
+    }
+
+    /// What is assumed of its groups.
+    fn assumed(&self) -> Vec<Assumption> {
+        let mut all = Vec::new();
+        for entry in &self.entries {
+            if let Entry::Group(group) = entry {
+                assumption::add(&mut all, group.assumed.iter().cloned());
+            }
+        }
+        all
+    }
+}
+
+impl Fusion<'_> {
+    /// The segments of a line that was made of `items`. Nothing if what would have to be tested before one is too much, or is computed in
+    /// it, or if one cannot be a version.
+    pub(super) fn segments(&mut self, line: &Line, items: &[Item], frame: &Frame) -> Option<Vec<Segment>> {
+        let is_versioned =
+            self.options.alias == AliasMode::Version && frame.depth == 0 && self.inside.is_none();
+        if line.swapped.is_empty() || !is_versioned {
+            let alone = |entry: &Entry| Segment::alone(entry.clone(), self.forest);
+            return Some(line.entries.iter().map(alone).collect());
+        }
+        let originals: Vec<Vec<Green>> =
+            self.entries(items, frame).iter().map(|entry| entry.originals(self.forest)).collect();
+        let ties = Ties::of(line, originals.len());
+        let mut segments = Vec::new();
+        let mut at = 0;
+        while at < line.entries.len() {
+            let end = ties.end(at);
+            let mut entries: Vec<(usize, Entry)> =
+                (at..).zip(line.entries[at..=end].iter().cloned()).collect();
+            if end > at {
+                for (_, entry) in &mut entries {
+                    entry.summarise(self.body, self.program, self.forest, frame);
+                }
+                let (kept, taken_out) = self.taken_out(entries, &ties, frame);
+                segments.extend(taken_out.into_iter().map(|entry| Segment::alone(entry, self.forest)));
+                entries = kept;
+            }
+            let inside: HashSet<usize> = entries.iter().map(|(at, _)| ties.group[*at]).collect();
+            let own = originals.iter().enumerate().filter(|(item, _)| inside.contains(&ties.together[*item]));
+            let originals = own.flat_map(|(_, originals)| originals).copied().collect();
+            let entries: Vec<Entry> = entries.into_iter().map(|(_, entry)| entry).collect();
+            segments.push(match <[Entry; 1]>::try_from(entries) {
+                Ok([entry]) => Segment::alone(entry, self.forest),
+                Err(entries) => Segment { entries, originals },
+            });
+            at = end + 1;
+        }
+        let is_fine = |segment: &Segment| {
+            segment.operations().is_none_or(|ops| {
+                let assumed = segment.assumed();
+                // What yields the results of a conditional stands in that itself.
+                let yields = ops.iter().any(|op| self.body.has_trait(*op, Trait::Terminator));
+                !yields && assumed.len() <= self.options.max_tests && !tests_any_of(self.body, &assumed, &ops)
+            })
+        };
+        segments.iter().all(is_fine).then_some(segments)
+    }
+
+    /// Entries of a segment without those that may run before it whatever holds, and these.
+    fn taken_out(
+        &self,
+        entries: Vec<(usize, Entry)>,
+        ties: &Ties,
+        frame: &Frame,
+    ) -> (Vec<(usize, Entry)>, Vec<Entry>) {
+        let (mut kept, mut out): (Vec<(usize, Entry)>, Vec<Entry>) = (Vec::new(), Vec::new());
+        for (at, entry) in entries {
+            let may_go = |(_, before): &(usize, Entry)| {
+                let footprints = before.footprint().zip(entry.footprint());
+                let swap = footprints.map(|(before, own)| self.swap(before, own, frame, &self.sure));
+                matches!(swap, Some(Ok(_)))
+            };
+            if !ties.is_tied(at) && kept.iter().all(may_go) {
+                out.push(entry);
+            } else {
+                kept.push((at, entry));
+            }
+        }
+        (kept, out)
+    }
+}
+
+/// Which entries of a line are in one segment.
+struct Ties {
+    /// For each item one of those it was put together with, the same for all of them;
+    together: Vec<usize>,
+    /// and for each entry that of its items.
+    group: Vec<usize>,
+    /// The entries of each group, and whether one of them has changed places for what is assumed.
+    entries: Vec<(Vec<usize>, bool)>,
+    /// Whether each entry is in the segment of the one before it.
+    joined: Vec<bool>,
+}
+
+impl Ties {
+    fn of(line: &Line, items: usize) -> Ties {
+        let together = line.together(items);
+        let group: Vec<usize> = line.names().iter().map(|name| together[name.item]).collect();
+        let mut entries = vec![(Vec::new(), false); items];
+        for (at, group) in group.iter().enumerate() {
+            entries[*group].0.push(at);
+        }
+        let mut ties = Ties { together, joined: vec![false; group.len()], group, entries };
+        for (a, b) in &line.swapped {
+            let pair = [*a, *b].map(|item| ties.together[item]);
+            pair.into_iter().for_each(|group| ties.entries[group].1 = true);
+            let all: Vec<usize> = pair.into_iter().flat_map(|group| ties.entries[group].0.clone()).collect();
+            ties.join(&all);
+        }
+        // What an item has become is in one segment, or in none with others.
+        while let Some(parted) =
+            ties.entries.iter().map(|(all, _)| all).find(|all| ties.is_parted(all)).cloned()
+        {
+            ties.join(&parted);
+        }
+        ties
+    }
+
+    /// Makes all between the first and the last of some entries one segment.
+    fn join(&mut self, all: &[usize]) {
+        if let (Some(first), Some(last)) = (all.iter().min(), all.iter().max()) {
+            self.joined[first + 1..=*last].fill(true);
+        }
+    }
+
+    /// Whether one of some entries is in a segment with others, and not all are.
+    fn is_parted(&self, all: &[usize]) -> bool {
+        let has_others = |at: &usize| self.joined[*at] || self.end(*at) > *at;
+        let (first, last) = (all.iter().min().copied(), all.iter().max().copied());
+        all.iter().any(has_others) && first.is_some_and(|first| Some(self.end(first)) < last)
+    }
+
+    /// The last entry of the segment an entry is in.
+    fn end(&self, at: usize) -> usize {
+        at + self.joined[at + 1..].iter().take_while(|joined| **joined).count()
+    }
+
+    /// Whether an entry has to stay in its segment.
+    fn is_tied(&self, at: usize) -> bool {
+        let (all, has_swapped) = &self.entries[self.group[at]];
+        *has_swapped || all.len() > 1
+    }
+}
+
+/// Whether something is assumed of what some operations compute, or what is inside them.
+pub(super) fn tests_any_of(ir: &Body, assumed: &[Assumption], ops: &HashSet<Op>) -> bool {
+    let owner = |value: Value| match ir.def(value) {
+        ValueDef::OpResult { op, .. } => op,
+        ValueDef::BlockArgument { block, .. } => ir.region_parent(ir.block_region(block)),
+    };
+    let is_inside =
+        |value| std::iter::successors(Some(owner(value)), |op| ir.parent_op(*op)).any(|op| ops.contains(&op));
+    assumed.iter().any(|assumption| {
+        let mut found = false;
+        assumption.each_parameter(&mut |value| found |= is_inside(value));
+        found
+    })
+}

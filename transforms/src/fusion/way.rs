@@ -1,0 +1,149 @@
+//! The way between two loops: what stands between moves before the first, or the second over it.
+//!
+//! Two entries may change places if no instance of the one meets one of the other, and neither uses what the other computes. Nothing runs for that which
+//! would not have been reached: what may not return, or be undefined, touches what says so.
+//!
+//! If arguments have to be apart for that, it may be assumed; then both are in one [version](super::segment). What assumes nothing comes first.
+//!
+//! **Cost.** A swap costs the pairs of access classes on overlapping objects; an entry moves over at most [`ENTRIES_PASSED`] others that stay, so for few
+//! entries it is that for each.
+
+use loomir_ir::Op;
+
+use super::Fusion;
+use super::line::{Entry, Footprint};
+use crate::assumption::{self, Assumption};
+use crate::dependence::base::Bases;
+use crate::dependence::nest::Frame;
+use crate::legality::{self, Verdict};
+
+/// How many entries a loop may pass.
+pub(super) const ENTRIES_PASSED: usize = 32;
+
+/// How two entries become neighbours.
+#[derive(Default)]
+pub(super) struct Cleared {
+    /// For each one between them, whether it is moved before the first; over the others the second is moved.
+    pub hoisted: Vec<bool>,
+    /// Which change places for what is assumed: the first is 0, and the second stands behind those between.
+    pub swapped: Vec<(usize, usize)>,
+    /// All that is assumed for that.
+    pub assumed: Vec<Assumption>,
+}
+
+/// What stands between two entries and can go neither way.
+#[derive(Clone, Debug)]
+pub(super) struct Stuck {
+    /// An operation of it, to show.
+    pub op: Op,
+    /// Why it cannot move before the first.
+    pub hoisting: Option<Conflict>,
+    /// Why the second cannot move before it.
+    pub passing: Option<Conflict>,
+}
+
+/// Why two entries cannot change places.
+#[derive(Clone, Debug)]
+pub(super) enum Conflict {
+    /// The one behind uses a result of the other.
+    UsesResult,
+    /// They touch one location, or may.
+    Touches(Verdict),
+}
+
+impl Fusion<'_> {
+    /// What swaps of loops and what stands between are judged with: what may be assumed of objects.
+    pub(super) fn swaps(&self) -> &Bases<'_> {
+        if self.assumes_swaps { &self.bases } else { &self.sure }
+    }
+
+    /// Makes two entries neighbours. Loops are only moved before the first if there is no other way.
+    pub(super) fn clear_way(
+        &self,
+        first: &Footprint,
+        second: &Footprint,
+        between: &[Entry],
+        frame: &Frame,
+        bases: &Bases<'_>,
+    ) -> Result<Cleared, Box<Stuck>> {
+        let by = |hoists_loops| self.clear_way_by(hoists_loops, first, second, between, frame, bases);
+        by(false).or_else(|stuck| {
+            let has_loop = between.iter().any(|entry| matches!(entry, Entry::Group(_)));
+            if has_loop { by(true) } else { Err(stuck) }
+        })
+    }
+
+    /// The same, where loops are moved before the first if they can be, or never.
+    fn clear_way_by(
+        &self,
+        hoists_loops: bool,
+        first: &Footprint,
+        second: &Footprint,
+        between: &[Entry],
+        frame: &Frame,
+        bases: &Bases<'_>,
+    ) -> Result<Cleared, Box<Stuck>> {
+        let mut cleared = Cleared::default();
+        // Those that stay before what is next.
+        let mut stay: Vec<(usize, &Footprint)> = vec![(0, first)];
+        let last = between.len() + 1;
+        for (at, entry) in (1..).zip(between) {
+            let stuck = Stuck { op: entry.op(self.program), hoisting: None, passing: None };
+            let Some(own) = entry.footprint() else { return Err(Box::new(stuck)) };
+            let swap = |before: &Footprint, behind: &Footprint, pair: (usize, usize)| {
+                self.swap(before, behind, frame, bases).map(|assumed| (pair, assumed))
+            };
+            let hoist = || -> Result<Vec<_>, Option<Conflict>> {
+                if !hoists_loops && matches!(entry, Entry::Group(_)) {
+                    return Err(None);
+                }
+                stay.iter().map(|(other, before)| swap(before, own, (*other, at)).map_err(Some)).collect()
+            };
+            let pass = || -> Result<Vec<_>, Option<Conflict>> {
+                if stay.len() > ENTRIES_PASSED {
+                    return Err(None);
+                }
+                swap(own, second, (at, last)).map(|swap| vec![swap]).map_err(Some)
+            };
+            let is_sure =
+                |swaps: &Vec<(_, Vec<Assumption>)>| swaps.iter().all(|(_, assumed)| assumed.is_empty());
+            let (hoists, swaps) = match hoist() {
+                Ok(swaps) if is_sure(&swaps) => (true, swaps),
+                hoisting => match (hoisting, pass()) {
+                    (Ok(_), Ok(swaps)) if is_sure(&swaps) => (false, swaps),
+                    (Ok(swaps), _) => (true, swaps),
+                    (Err(_), Ok(swaps)) => (false, swaps),
+                    (Err(hoisting), Err(passing)) => {
+                        return Err(Box::new(Stuck { hoisting, passing, ..stuck }));
+                    }
+                },
+            };
+            for (pair, assumed) in swaps.into_iter().filter(|(_, assumed)| !assumed.is_empty()) {
+                cleared.swapped.push(pair);
+                assumption::add(&mut cleared.assumed, assumed);
+            }
+            cleared.hoisted.push(hoists);
+            if !hoists {
+                stay.push((at, own));
+            }
+        }
+        Ok(cleared)
+    }
+
+    /// What has to be assumed for what stands behind something to run before it.
+    pub(super) fn swap(
+        &self,
+        before: &Footprint,
+        behind: &Footprint,
+        frame: &Frame,
+        bases: &Bases<'_>,
+    ) -> Result<Vec<Assumption>, Conflict> {
+        if before.defines_for(behind) {
+            return Err(Conflict::UsesResult);
+        }
+        match legality::independent(&before.nest, &behind.nest, frame, &self.means(bases)) {
+            Verdict::Legal { assumed } => Ok(assumed),
+            verdict => Err(Conflict::Touches(verdict)),
+        }
+    }
+}
