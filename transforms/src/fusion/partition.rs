@@ -53,6 +53,8 @@ pub(super) struct Line {
     savings: Vec<(usize, f64)>,
     /// Whether something was fused that costs something beside what it saves.
     has_losses: bool,
+    /// Whether loops became one that do not have all iterations in common, or not at once.
+    is_cut: bool,
     /// Whether something was not fused for what it costs.
     was_too_dear: bool,
 }
@@ -200,8 +202,9 @@ impl Fusion<'_> {
             let other = self.in_order(within(&entries, &all), Guide::AtAnyCost, frame);
             line = if other.saved > line.saved { other } else { line };
         }
-        // All as one, and at no cost.
-        if count_loops(&line.entries) == 1 && !line.has_losses {
+        // All as one, at no cost, and each with all iterations at once: of others it is open which of them are best done first.
+        let is_plain = !line.has_losses && (loops > MAX_LOOPS || !line.is_cut);
+        if count_loops(&line.entries) == 1 && is_plain {
             self.report.choice.optimal += 1;
             return line;
         }
@@ -350,6 +353,7 @@ impl Fusion<'_> {
                     line.said.push(Said { item, remark, outcome: Outcome::Fused });
                     line.saved += attempt.saving.cycles;
                     line.has_losses |= !attempt.saving.losses.is_empty();
+                    line.is_cut |= !attempt.plan.joined.whole;
                     line.savings.push((item, attempt.saving.cycles));
                     let left = self.join(Rc::make_mut(first), &second, attempt);
                     return line.close_up(at, item, left);
