@@ -1,7 +1,7 @@
 //! Loop fusion on control flow graphs: adjacent loops become one by leading branches elsewhere.
 //!
-//! Level by level, from the outside in, each loop is tried with the one that follows it; what they become is tried with the next. Two loops are fused if they are [candidates](candidate) and adjacent,
-//! run equally often, are both behind the same guard or both behind none, what stands between [moves](motion) out of the way, nothing in the second uses what the first computes, and no dependence would be
+//! Level by level, from the outside in, each loop is tried with the one that follows it; what they become is tried with the next. Two loops are fused if they are candidates and adjacent,
+//! run equally often, are both behind the same guard or both behind none, what stands between moves out of the way, nothing in the second uses what the first computes, and no dependence would be
 //! turned around: that is asked of the same function that decides on the loop tree ([`merged`]). The reasons are those of LLVM's pass of the same name, the names of its remarks too.
 //!
 //! | module | holds |
@@ -15,7 +15,7 @@
 //! **Soundness.** Both loops end, and return from what they call: then all that the second does happens, and only the order of what both touch matters. Operations that order others touch
 //! everything.
 //!
-//! **Cost.** Linear in the function, but for pairs of objects that may overlap, and for what [summaries](summary) cost.
+//! **Cost.** Linear in the function, but for pairs of objects that may overlap, and for what summaries cost.
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;

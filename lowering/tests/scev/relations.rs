@@ -225,5 +225,6 @@ fn programs() {
             }
         }
     }
-    insta::assert_snapshot!("relations.programs", format!("{equal} pairs are equal.\n{report}"));
+    assert!(equal > 900, "only {equal} pairs are equal");
+    insta::assert_snapshot!("relations.programs", report);
 }
