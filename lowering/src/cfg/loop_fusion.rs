@@ -30,7 +30,7 @@ use loomir_transforms::legality::{Means, Verdict, merged};
 use loomir_transforms::polyhedra::Limits;
 
 use candidate::{Between, Candidate, between, following};
-use motion::{Motion, Surroundings};
+use motion::Surroundings;
 use remarks::Missed;
 use rewire::Plan;
 use summary::{Counter, Summaries, Summary};
@@ -238,7 +238,7 @@ impl Fusion<'_> {
             frame: &frame,
         };
         let motion = surroundings.plan(&between).map_err(Missed::Stuck)?;
-        if let Some(op) = self.enters_late(a, b, &between, &motion) {
+        if let Some(op) = surroundings.enters_late(&between, &motion) {
             return Err(Missed::UsesResult(op));
         }
         let merged = same_counters(&first.summary, &second.summary);
@@ -269,29 +269,6 @@ impl Fusion<'_> {
                 block.is_some_and(|node| loops.contains(first.id, node))
             })
         })
-    }
-
-    /// What enters the second loop and is not there in front of the first.
-    fn enters_late(
-        &self,
-        first: &Candidate,
-        second: &Candidate,
-        between: &Between,
-        motion: &Motion,
-    ) -> Option<Op> {
-        let function = &*self.function;
-        let entering = function.terminator(second.preheader)?;
-        let is_there = |value: Value| {
-            let op = function.defining_op(value);
-            let is_moved = op.is_some_and(|op| motion.hoisted.contains(&op) || motion.above.contains(&op));
-            let block = function.value_block(value);
-            let is_outside = block.is_some_and(|block| {
-                !between.blocks().any(|own| own == block)
-                    && !self.analysis.loops().contains(first.id, self.analysis.number(block))
-            });
-            is_moved || is_outside
-        };
-        (!function.operands(entering).all(is_there)).then_some(entering)
     }
 }
 

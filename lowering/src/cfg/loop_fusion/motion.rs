@@ -123,8 +123,18 @@ impl Surroundings<'_> {
         uses.all(|used| is_behind(used.op) || is_between(used.op)) && self.is_apart(op, self.second.1)
     }
 
+    /// What enters the second loop with something that is not there in front of the first, once operations have moved.
+    pub(super) fn enters_late(&self, between: &Between, motion: &Motion) -> Option<Op> {
+        let entering = self.function.terminator(self.second.0.preheader)?;
+        let is_moved = |op: Op| motion.hoisted.contains(&op) || motion.above.contains(&op);
+        let is_there = |value: Value| {
+            self.function.defining_op(value).is_some_and(is_moved) || self.is_before_first(value, between)
+        };
+        (!self.function.operands(entering).all(is_there)).then_some(entering)
+    }
+
     /// Whether a value that is used between the loops is there at the end of the first one's preheader: it is defined neither in the loop nor between.
-    pub(super) fn is_before_first(&self, value: Value, between: &Between) -> bool {
+    fn is_before_first(&self, value: Value, between: &Between) -> bool {
         let Some(block) = self.function.value_block(value) else { return false };
         !between.blocks().any(|own| own == block)
             && !self.analysis.loops().contains(self.first.0.id, self.analysis.number(block))
