@@ -132,7 +132,7 @@ pub struct Flat;
 #[derive(Clone, Copy, Debug)]
 pub struct Directions;
 
-/// Exactly: by integer sets.
+/// Exactly: by integer sets, where a constant [distance](directions::is_wrong_distance) does not already say that there are none.
 #[derive(Clone, Copy, Debug)]
 pub struct Polyhedral;
 
@@ -160,6 +160,9 @@ impl Dependence for Directions {
 
 impl Dependence for Polyhedral {
     fn meet(&self, question: &Question<'_>) -> Answer {
+        if directions::is_wrong_distance(question) {
+            return Answer::Never;
+        }
         let pair = question.pairs();
         match pair.system.is_empty(&question.frame.facts, question.limits) {
             Emptiness::Empty => Answer::Never,

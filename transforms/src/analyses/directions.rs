@@ -11,7 +11,7 @@
 
 use hashbrown::HashMap;
 
-use super::dependence::{Order, Question};
+use super::dependence::{Order, Question, Relation};
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::system::Side;
 
@@ -76,6 +76,42 @@ pub(super) fn never(question: &Question<'_>) -> bool {
     }));
     (first_order..known.rows.len()).any(|at| known.put_in(at))
         || known.rows.iter().any(|row| known.is_impossible(row))
+}
+
+/// Whether a subscript says that two instances are so many iterations of one loop apart, always the same, and an order that they are not. This is
+/// the strong SIV test, and allocates nothing.
+pub(super) fn is_wrong_distance(question: &Question<'_>) -> bool {
+    let is_wrong = |(x, y): &(&Form, &Form)| {
+        let (level, coefficient) = only_own_level(x, y, question.frame.depth)?;
+        let apart = y.constant_part().checked_sub(x.constant_part())?;
+        let (distance, rest) = (apart.checked_div(coefficient)?, apart.checked_rem(coefficient)?);
+        let is_kept = |one: &Relation<'_>| {
+            let is_level = |form: &Form| matches!(form.terms(), [(Atom::Level(own), 1)] if *own == level);
+            let wanted = one.second.constant_part().checked_sub(one.first.constant_part());
+            let known = wanted.filter(|_| is_level(one.first) && is_level(one.second));
+            known.is_none_or(|wanted| match one.is {
+                Order::Less => distance < wanted,
+                Order::Equal => distance == wanted,
+                Order::Greater => distance > wanted,
+            })
+        };
+        Some(rest != 0 || !question.order.iter().all(is_kept))
+    };
+    question.equal.iter().any(|pair| is_wrong(pair) == Some(true))
+}
+
+/// The one level from `depth` on in two forms that are alike but for a number, and its coefficient. `None` if they have a quotient.
+fn only_own_level(x: &Form, y: &Form, depth: u32) -> Option<(u32, i64)> {
+    let mut found = None;
+    for (atom, coefficient) in x.terms() {
+        match atom {
+            Atom::Level(level) if *level >= depth && found.is_some() => return None,
+            Atom::Level(level) if *level >= depth => found = Some((*level, *coefficient)),
+            Atom::FloorDiv(..) => return None,
+            Atom::Level(_) | Atom::Param(_) | Atom::Product(_) => {}
+        }
+    }
+    found.filter(|_| x.terms() == y.terms())
 }
 
 impl<'f> Row<'f> {
