@@ -11,6 +11,8 @@ pub struct Saving {
     pub losses: Vec<(f64, Loss)>,
     /// How many comparisons of numbers are made before.
     pub comparisons: usize,
+    /// Which part of the iterations of the longer loop runs by itself.
+    pub apart: f64,
 }
 
 /// Why fusing costs something.
@@ -52,6 +54,22 @@ impl Time {
     }
 }
 
+/// What two loops do in the iterations they have in common, as parts of what they do in all.
+struct Shares {
+    /// How many iterations these are.
+    common: f64,
+    first: f64,
+    second: f64,
+}
+
+impl Shares {
+    fn of(first: &Work, second: &Work) -> Shares {
+        let common = first.common.min(second.common);
+        let share = |work: &Work| if work.trips > 0.0 { common / work.trips } else { 1.0 };
+        Shares { common, first: share(first), second: share(second) }
+    }
+}
+
 impl Saving {
     /// What costs most.
     pub fn worst(&self) -> Option<&Loss> {
@@ -90,18 +108,23 @@ impl Saving {
         let several = first.lanes.zip(second.lanes).map(|(a, b)| a.min(b));
         let carried = several.is_some_and(|lanes| first.streams.feed(&second.streams, delay, lanes, tested));
         let lanes = several.filter(|_| !carried);
-        let [before, behind, mut both] = saving.fetched(first, second, delay, machine);
-        let (before, behind) = (
-            Time { computing: computed(first, machine), ..before },
-            Time { computing: computed(second, machine), ..behind },
-        );
-        let trips = first.trips.max(second.trips);
-        let (operations, serial) = (first.operations + second.operations, first.serial.max(second.serial));
-        both.computing = computing(operations, trips, lanes, serial, machine);
+        let shares = Shares::of(first, second);
+        let [mut before, mut behind, mut both] = saving.fetched(first, second, &shares, delay, machine);
+        let trips = shares.common;
+        let run = |operations, lanes, serial| computing(operations, trips, lanes, serial, machine);
+        let [own, others] = [(first, shares.first), (second, shares.second)]
+            .map(|(work, share)| (work.operations * share, work.serial * share));
+        before.computing = run(own.0, first.lanes, own.1);
+        behind.computing = run(others.0, second.lanes, others.1);
+        both.computing = run(own.0 + others.0, lanes, own.1.max(others.1));
         saving.lose(both.computing - before.computing - behind.computing, Loss::Vectorization { carried });
         both.computing += saving.spilled(first, second, trips / lanes.unwrap_or(1.0), machine);
-        let apart = before.cycles(machine) + behind.cycles(machine) + machine.start;
-        saving.cycles = apart - both.cycles(machine);
+        saving.cycles = before.cycles(machine) + behind.cycles(machine) - both.cycles(machine);
+        // What one of them has more is a loop of its own.
+        if first.common == second.common && second.common == second.trips {
+            saving.cycles += machine.start;
+        }
+        saving.apart = 1.0 - shares.first.min(shares.second);
         (saving, lanes)
     }
 
@@ -115,8 +138,15 @@ impl Saving {
         if fits && saved(least + block) > saved(least) { block } else { 0 }
     }
 
-    /// How long lines are fetched for the first, the second, and both as one.
-    fn fetched(&mut self, first: &Work, second: &Work, delay: i64, machine: &Machine) -> [Time; 3] {
+    /// How long lines are fetched for the first, the second, and both as one, in the iterations they have in common.
+    fn fetched(
+        &mut self,
+        first: &Work,
+        second: &Work,
+        shares: &Shares,
+        delay: i64,
+        machine: &Machine,
+    ) -> [Time; 3] {
         let line = machine.line as f64;
         let shared = || second.streams.all.iter().filter_map(|own| Some((first.streams.get(&own.key)?, own)));
         let (mut lines, mut at_once) = (0.0, 0.0);
@@ -138,19 +168,19 @@ impl Saving {
             let cycles = machine.fetch(apart) - machine.fetch(later.min(apart));
             // What both write is written back once.
             let ways = if before.writes && own.writes { 2.0 } else { 1.0 };
-            reused += before.lines.min(own.lines) * ways * cycles;
+            reused += (before.lines * shares.first).min(own.lines * shares.second) * ways * cycles;
         }
         let fetch = |bytes: f64| match first.innermost && second.innermost {
             true => machine.fetch_ahead(bytes),
             false => machine.fetch(bytes),
         };
         let further = |work: &Work| work.streams.again * (fetch(both) - fetch(one(work)));
-        let again = further(first) + further(second);
+        let again = further(first) * shares.first + further(second) * shares.second;
         let cache =
             machine.overflowed(one(first).max(one(second)), both).map(|cache| (cache.name, cache.bytes));
         self.lose(again, Loss::Footprint { bytes: both as u64, cache });
         let alone = |work: &Work| work.streams.moved * machine.fetch(apart);
-        let (before, behind) = (alone(first), alone(second));
+        let (before, behind) = (alone(first) * shares.first, alone(second) * shares.second);
         [before, behind, before + behind - reused + again].map(|fetching| Time { computing: 0.0, fetching })
     }
 

@@ -21,6 +21,8 @@ use crate::tree::{Forest, Green, Header, Map, Node, Program, Span, StatementId};
 pub struct Work {
     /// How many iterations it runs.
     pub(super) trips: f64,
+    /// How many of these all loops that run as one have in common; what each has more runs by itself.
+    pub(super) common: f64,
     /// How many operations its iterations run together.
     pub(super) operations: f64,
     /// How many iterations can run at once, if it has a form in which they do.
@@ -78,13 +80,25 @@ impl Work {
         }
         streams.sum();
         let (carried, values) = (lead.carried, numbers_from_outside(ir, lead.op));
-        Some(Work { trips, operations, lanes, serial, innermost, carried, values, streams })
+        Some(Work { trips, common: trips, operations, lanes, serial, innermost, carried, values, streams })
+    }
+
+    /// Whether two loops have as many iterations, or are taken to.
+    pub(crate) fn runs_as_often(&self, other: &Work) -> bool {
+        self.common == other.common
+    }
+
+    /// That of a loop of which it is not known how many iterations another one has in common with it, though it may run as many: half of them.
+    pub(crate) fn cut(mut self) -> Work {
+        self.common /= 2.0;
+        self
     }
 
     /// Adds another one's that runs in the same loop, behind this one and `delay` iterations later; `lanes` is how many iterations of both can run
     /// at once.
     pub(crate) fn merge(&mut self, other: &Work, delay: i64, lanes: Option<f64>) {
         self.trips = self.trips.max(other.trips);
+        self.common = self.common.min(other.common);
         self.operations += other.operations;
         self.lanes = lanes;
         self.serial = self.serial.max(other.serial);

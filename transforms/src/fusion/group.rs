@@ -117,6 +117,11 @@ impl Joined {
         self.member.body
     }
 
+    /// Whether it is not known which of two ends is less.
+    pub(super) fn is_of_unknown_length(&self) -> bool {
+        self.ends.len() > 1
+    }
+
     /// How many iterations later it runs.
     pub(super) fn delay(&self) -> i64 {
         self.member.start

@@ -34,6 +34,8 @@ pub(super) const MAX_LOOPS: usize = 8;
 const MAX_WIDE: usize = 24;
 /// How many steps searches in one longer sequence may take.
 const MAX_STEPS: usize = 20_000;
+/// Where a greater part of a loop runs by itself, other groupings are looked at.
+const MUCH_APART: f64 = 0.125;
 /// How many groups a loop is tried with, from the nearest on.
 pub(super) const GROUPS_TRIED: usize = 3;
 
@@ -287,7 +289,10 @@ impl Fusion<'_> {
         let others = self.work(plan.joined.item, frame);
         let own = plan.reshaped.first.as_deref().unwrap_or(first).work.clone();
         let mut attempt = Attempt { saving: Saving::default(), work: None, plan };
-        let Some((own, others)) = own.zip(others) else { return Ok(attempt) };
+        let Some((own, mut others)) = own.zip(others) else { return Ok(attempt) };
+        if attempt.plan.joined.is_of_unknown_length() && own.runs_as_often(&others) {
+            others = Rc::new(Work::clone(&others).cut());
+        }
         let machine = self.options.cost.machine();
         let (delay, more) = (attempt.plan.joined.delay(), &attempt.plan.assumed);
         let more = more.iter().filter(|assumption| !first.assumed.contains(assumption));
@@ -352,7 +357,7 @@ impl Fusion<'_> {
                     let remark = self.told(|| remarks::fused(self.body, ops.0, ops.1, &attempt.plan));
                     line.said.push(Said { item, remark, outcome: Outcome::Fused });
                     line.saved += attempt.saving.cycles;
-                    line.has_losses |= !attempt.saving.losses.is_empty();
+                    line.has_losses |= !attempt.saving.losses.is_empty() || attempt.saving.apart > MUCH_APART;
                     line.is_cut |= !attempt.plan.joined.whole;
                     line.savings.push((item, attempt.saving.cycles));
                     let left = self.join(Rc::make_mut(first), &second, attempt);
