@@ -43,7 +43,7 @@ pub use loomir_transforms::analyses::Analyses;
 pub use loomir_transforms::contraction::{Options as ContractionOptions, Report as ContractionReport};
 pub use loomir_transforms::cost::CostSource;
 pub use loomir_transforms::dependence::base::AliasMode;
-pub use loomir_transforms::distribution::{Options as DistributeOptions, Report as DistributeReport};
+pub use loomir_transforms::distribution::{Expand, Options as DistributeOptions, Report as DistributeReport};
 pub use loomir_transforms::fusion::{Options as FuseOptions, Profitability, Report as FuseReport};
 
 mod execute;

@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use loomir::dialects::interp::Limits;
 use loomir::dialects::interp::outcome::Output;
 use loomir::ir::{Body, Context, Diagnostic, Diagnostics, verifier};
-use loomir::{AliasMode, ContractionOptions, DistributeOptions, FuseOptions, Profitability};
+use loomir::{AliasMode, ContractionOptions, DistributeOptions, Expand, FuseOptions, Profitability};
 
 use crate::behaviour::{Ending, Input, call, show};
 use crate::generate::{aliasings, generate};
@@ -331,7 +331,7 @@ fn doubt(remark: &Diagnostic) -> &'static str {
 /// Distributes the loops wherever that may be, values handed on in arrays or not; then fuses and contracts what that made.
 fn distributed_and_back(ctx: &Context, text: &Text, runs: &[Run], tally: &mut Tally) -> Result<(), Wrong> {
     let runs: Vec<&Run> = runs.iter().collect();
-    for (expand, alias) in [(0, AliasMode::Version), (2, AliasMode::May)] {
+    for (expand, alias) in [(Expand::Cost, AliasMode::Version), (Expand::UpTo(2), AliasMode::May)] {
         let mut after = read(ctx, &text.mlir)?;
         let options = DistributeOptions { alias, expand, ..DistributeOptions::default() };
         let report = loomir::distribute(&mut after, &options);

@@ -4,9 +4,13 @@
 //! a dependence around only if one of them does. A cut may go through an `if`, which then is two of the same condition. What only computes
 //! is computed again in each part that needs it. Other values keep the parts together, unless they may be handed over in arrays, which is
 //! expansion (`expansion.rs`); a condition that cannot be computed again is such a value, once the conditional is split (`distribution/split.rs`).
-//! An array costs a store and a load in each iteration, so how many of them a cut may cost is for the user to say. [Fusion](crate::fusion) and [contraction](crate::contraction) are the way back.
+//! An array costs a store and a load in each iteration, so a cut is made only where its parts cost so much less (`distribution/price.rs`), or
+//! where the user says so. [Fusion](crate::fusion) and [contraction](crate::contraction) are the way back.
 //!
 //! **Cost.** A bounded number of cuts for each loop, each of which costs what is inside it.
+
+use std::str::FromStr;
+use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
@@ -15,7 +19,9 @@ use loomir_polyhedra::Limits;
 
 use crate::analyses::{Analyses, INTERFACES};
 use crate::assumption::{self, Assumption};
+use crate::cost::{Cost, CostSource};
 use crate::dependence::base::AliasMode;
+use crate::dependence::nest::Frame;
 use crate::expansion::{self, Expanded, HandOn, Read};
 use crate::fusion::MAX_TESTS;
 use crate::legality::{Checker, Verdict};
@@ -25,14 +31,18 @@ use crate::tree::regenerate::{Rewrite, regenerate};
 use crate::tree::{Forest, Green, LoopId, Node, Program};
 use crate::while_to_for;
 use pieces::Pieces;
+use price::{Cut, Priced};
 use split::Split;
 
 pub(crate) mod pieces;
+mod price;
 mod remarks;
 mod split;
 
 /// Most cuts that are judged in one loop.
 const MAX_CUTS: usize = 16;
+/// Most values that are handed over one cut if it is not said how many.
+const MAX_HANDED: usize = 4;
 
 /// How to distribute.
 #[derive(Clone, Debug)]
@@ -41,15 +51,23 @@ pub struct Options {
     pub alias: AliasMode,
     /// What is asked.
     pub analyses: Analyses,
-    /// How many values may be handed over one cut in arrays.
-    pub expand: usize,
+    /// Which values are handed over a cut in arrays.
+    pub expand: Expand,
+    /// What loops and arrays cost.
+    pub cost: Arc<dyn Cost>,
     /// What one question of legality may cost.
     pub limits: Limits,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { alias: AliasMode::May, analyses: Analyses::default(), expand: 0, limits: Limits::default() }
+        Options {
+            alias: AliasMode::May,
+            analyses: Analyses::default(),
+            expand: Expand::default(),
+            cost: CostSource::default().cost(),
+            limits: Limits::default(),
+        }
     }
 }
 
@@ -62,6 +80,38 @@ impl Options {
 
     fn checker<'a>(&'a self, body: &'a Body, program: &'a Program) -> Checker<'a> {
         Checker::new(body, program, self.alias, self.limits).told_by(&*self.analyses.dependence)
+    }
+}
+
+/// Which values are handed over a cut in arrays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Expand {
+    /// Those with which the parts cost less than the loop as it is, arrays included.
+    #[default]
+    Cost,
+    /// All, if there are at most so many over one cut.
+    UpTo(usize),
+}
+
+impl Expand {
+    /// How many values may be handed over one cut.
+    fn most(self) -> usize {
+        match self {
+            Expand::Cost => MAX_HANDED,
+            Expand::UpTo(most) => most,
+        }
+    }
+}
+
+impl FromStr for Expand {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(most) => Ok(Expand::UpTo(most)),
+            Err(_) if text == "cost" => Ok(Expand::Cost),
+            Err(_) => Err(format!("'{text}' is neither 'cost' nor a number")),
+        }
     }
 }
 
@@ -109,7 +159,8 @@ pub fn distribute(body: &mut Body, options: &Options) -> Report {
 /// Distributes the loops of one block.
 fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report {
     let mut expanded: Vec<(Planned, Handed)> = Vec::new();
-    for planned in if options.expand > 0 { plan(body, block, &options.untested()) } else { Vec::new() } {
+    for planned in if options.expand.most() > 0 { plan(body, block, &options.untested()) } else { Vec::new() }
+    {
         let (planned, splits) = planned.with_splits(body);
         match expansion::expand(body, planned.op, &planned.values) {
             Some(made) => expanded.push((planned, Handed { made, splits })),
@@ -214,9 +265,10 @@ fn plan(body: &Body, block: Block, options: &Options) -> Vec<Planned> {
         if info.carried > 0 || !expansion::has_trip_count(body, info.op) {
             continue;
         }
-        let (mut cuts, mut splits) = (Vec::new(), Vec::new());
-        let mut handed: Vec<(usize, Value)> = Vec::new();
-        for (at, _) in gaps.into_iter().filter(|(_, crossing)| *crossing <= options.expand).take(MAX_CUTS) {
+        let mut cuts: Vec<(Cut, Option<Op>)> = Vec::new();
+        for (at, _) in
+            gaps.into_iter().filter(|(_, crossing)| *crossing <= options.expand.most()).take(MAX_CUTS)
+        {
             let values = pieces.crossing(at);
             // What decides on both sides has to be two.
             let decides = pieces.conditionals(&program, at);
@@ -235,11 +287,29 @@ fn plan(body: &Body, block: Block, options: &Options) -> Vec<Planned> {
             });
             let on: HashSet<Op> = values.iter().filter_map(|(_, value)| body.defining_op(*value)).collect();
             if checker.check_loop(&forest, of, &items, &on).is_legal() {
-                cuts.push(at);
-                splits.extend(split);
-                handed.extend(values);
+                cuts.push((Cut { at, values }, split));
             }
         }
+        if cuts.iter().all(|(cut, _)| cut.values.is_empty()) {
+            continue;
+        }
+        if options.expand == Expand::Cost {
+            let frame = Frame::around(&program, &forest, of);
+            let priced = Priced {
+                ir: body,
+                program: &program,
+                cost: &*options.cost,
+                header,
+                pieces: &pieces,
+                frame: &frame,
+            };
+            let mut is_worth = priced.worth(&mut forest, &cuts).into_iter();
+            cuts.retain(|_| is_worth.next() == Some(true));
+        }
+        let (cuts, splits): (Vec<Cut>, Vec<Option<Op>>) = cuts.into_iter().unzip();
+        let mut handed: Vec<(usize, Value)> =
+            cuts.iter().flat_map(|cut| cut.values.iter().copied()).collect();
+        let splits = splits.into_iter().flatten().collect();
         handed.sort_unstable_by_key(|(from, value)| (*from, value.index()));
         handed.dedup();
         if !handed.is_empty() {
@@ -255,10 +325,10 @@ fn hand_on(
     body: &Body,
     program: &Program,
     pieces: &Pieces,
-    cuts: &[usize],
+    cuts: &[Cut],
     (from, value): (usize, Value),
 ) -> HandOn {
-    let part_of = |piece: usize| cuts.iter().filter(|at| **at <= piece).count();
+    let part_of = |piece: usize| cuts.iter().filter(|cut| cut.at <= piece).count();
     // Each use with the piece it is in and the operation that is; or with the first of the pieces that it decides.
     let place = |user: Op| match pieces.holding(body, user) {
         Some((piece, op)) => Some((piece, op, user)),
@@ -413,7 +483,16 @@ pub const PASS: PassInfo = PassInfo {
     summary: "Make several loops of one, wherever every dependence is kept",
     options: &[
         ("alias", "may", "what to assume of memrefs nothing is known of: version, may, distinct"),
-        ("expand", "0", "how many values may be handed over a cut in arrays"),
+        (
+            "expand",
+            "cost",
+            "which values are handed over a cut in arrays: cost, those worth it, or at most so many over one",
+        ),
+        (
+            "cost",
+            "static",
+            "where costs come from: static, or profile, a run whose counts are in the program",
+        ),
         INTERFACES[0].option(),
         INTERFACES[1].option(),
         INTERFACES[2].option(),
@@ -424,8 +503,9 @@ pub const PASS: PassInfo = PassInfo {
         let default = Options::default();
         let alias = options.parse("alias", default.alias)?;
         let expand = options.parse("expand", default.expand)?;
+        let cost = options.parse("cost", CostSource::default())?.cost();
         let analyses = Analyses::of_options(options)?;
-        Ok(Box::new(LoopDistribute { options: Options { alias, expand, analyses, ..default } }))
+        Ok(Box::new(LoopDistribute { options: Options { alias, expand, cost, analyses, ..default } }))
     },
 };
 

@@ -153,6 +153,13 @@ impl Streams {
         self.again = sum(|stream| stream.again);
     }
 
+    /// Adds so many lines to the sums, of what nothing else touches.
+    pub(super) fn go_through(&mut self, lines: f64, writes: bool) {
+        self.lines += lines;
+        self.moved += if writes { 2.0 * lines } else { lines };
+        self.at_once += 1.0;
+    }
+
     /// Whether an iteration reads what one fewer than `lanes` before wrote, so that this many cannot run at once.
     pub(super) fn carry(&self, lanes: f64) -> bool {
         self.all.iter().any(|stream| {

@@ -8,8 +8,8 @@ use loomir_ir::affine::ceil_div;
 use loomir_ir::{Body, DYNAMIC, Op, Trait, TypeKind, Value, ValueDef};
 use smallvec::SmallVec;
 
-use super::Cost;
 use super::streams::{Key, Stream, Streams, lines, place};
+use super::{Cost, Machine};
 use crate::dependence::access::{Class, Domain};
 use crate::dependence::base::bytes_of_element;
 use crate::dependence::form::{Atom, Form};
@@ -92,6 +92,12 @@ impl Work {
     pub(crate) fn cut(mut self) -> Work {
         self.common /= 2.0;
         self
+    }
+
+    /// Adds an access in each iteration to an array that has an element of so many bytes for each.
+    pub(crate) fn hand_on(&mut self, bytes: f64, writes: bool, machine: &Machine) {
+        self.operations += self.trips;
+        self.streams.go_through(self.trips * bytes / machine.line.max(1) as f64, writes);
     }
 
     /// Adds another one's that runs in the same loop, behind this one and `delay` iterations later; `lanes` is how many iterations of both can run

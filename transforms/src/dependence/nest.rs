@@ -19,7 +19,7 @@ use super::form::facts::Facts;
 use super::form::{Atom, Form};
 use super::surroundings::Surroundings;
 use crate::lookup::{Absent, Lookup};
-use crate::tree::{Forest, Green, HeaderId, IfId, Map, Node, Origin, Program, Span, StatementId};
+use crate::tree::{Forest, Green, HeaderId, IfId, LoopId, Map, Node, Origin, Program, Span, StatementId};
 
 /// A class with one operation of it, to show.
 #[derive(Clone, Debug)]
@@ -189,6 +189,17 @@ impl Frame {
     pub fn outside(surroundings: &Surroundings) -> Frame {
         let Surroundings { constraints, exact, facts } = surroundings.clone();
         Frame { depth: 0, constraints, exact, variables: Vec::new(), facts }
+    }
+
+    /// The frame in which a loop of the program stands. Of conditionals around it nothing is said.
+    pub fn around(program: &Program, forest: &Forest, of: LoopId) -> Frame {
+        let mut frame = Frame::outside(&program.surroundings);
+        for around in program.path(program.loop_info(of).parent) {
+            if let Node::Loop { header, .. } = forest.get(program.loop_info(around).green) {
+                frame = frame.inside(program, forest, header);
+            }
+        }
+        frame
     }
 
     /// The frame inside a loop that stands in this one.

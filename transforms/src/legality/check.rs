@@ -175,16 +175,13 @@ impl<'a> Checker<'a> {
         if info.carried > 0 {
             return Verdict::MayBeIllegal(Witness::Carried(info.op));
         }
-        let mut frame = Frame::outside(&self.program.surroundings);
+        let mut frame = Frame::around(self.program, forest, of);
         let mut outer = self.body.region_parent(self.body.block_region(self.program.block));
         for around in self.program.path(Some(of)) {
-            let own = self.program.loop_info(around);
+            let own = self.program.loop_info(around).op;
             // Of conditionals around it nothing is said.
-            frame.exact &= own.op == outer || self.body.parent_op(own.op) == Some(outer);
-            outer = own.op;
-            if let (true, Node::Loop { header, .. }) = (around != of, forest.get(own.green)) {
-                frame = frame.inside(self.program, forest, header);
-            }
+            frame.exact &= own == outer || self.body.parent_op(own) == Some(outer);
+            outer = own;
         }
         let (old, new) = (vec![info.green], items.to_vec());
         let alone = Some(Alone { op: info.op, handed_on });
