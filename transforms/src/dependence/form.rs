@@ -328,6 +328,13 @@ impl Form {
         self.each_unknown(&mut |atom| atom.factors().into_iter().flatten().for_each(|value| f(*value)));
     }
 
+    /// Whether values are multiplied in it.
+    pub fn has_product(&self) -> bool {
+        let mut found = false;
+        self.each_unknown(&mut |atom| found |= matches!(atom, Atom::Product(_)));
+        found
+    }
+
     /// Calls `f` with each parameter and each product of such, those inside quotients included.
     pub fn each_unknown(&self, f: &mut dyn FnMut(&Atom)) {
         for (atom, _) in &self.terms {

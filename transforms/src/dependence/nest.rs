@@ -61,8 +61,8 @@ pub struct Frame {
     pub constraints: Vec<Form>,
     /// Whether these are all there are: every combination they allow occurs.
     pub exact: bool,
-    /// For each level a variable of the program that is the level plus a number, if there is one.
-    pub variables: Vec<Option<Value>>,
+    /// For each level a variable of the program that is a multiple of the level plus a number, if there is one, and which multiple.
+    pub variables: Vec<Option<(Value, i64)>>,
     /// What is known of parameters.
     pub facts: Arc<Facts>,
 }
@@ -213,7 +213,10 @@ impl Frame {
             let info = program.loop_info(lead.of);
             let variable = info.space.variable.as_ref()?;
             let form = variable.substitute(&mut |level| lead.map.get(level as usize).cloned())?;
-            matches!(form.terms(), [(Atom::Level(0), 1)]).then_some(info.variable)
+            match form.terms() {
+                [(Atom::Level(0), step)] if *step > 0 => Some((info.variable, *step)),
+                _ => None,
+            }
         }));
         Frame { depth: domain.levels, constraints, exact: domain.exact, variables, facts: self.facts.clone() }
     }

@@ -28,6 +28,9 @@ use crate::tree::{Forest, Green, Header, LoopId, Node, Origin, Program, Span};
 /// A loop with more operations than this is not cut: what is cut is copied.
 const MAX_COPIED: usize = 256;
 
+/// How many ends a group may have of which it is not known which is least: for each one more loop may be left.
+const MAX_ENDS: usize = 2;
+
 /// One of the loops.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
@@ -39,8 +42,8 @@ pub(super) struct Member {
     lower: Option<Form>,
     /// The first time.
     start: i64,
-    /// Its times are below this over `scale`, a form over the levels around. `None` if there is no one such form.
-    end: Option<Form>,
+    /// Its times are below each of these over `scale`, forms over the levels around. None if that is not known.
+    ends: Vec<Form>,
     /// Its operation.
     op: Op,
     /// How many operations are in it.
@@ -69,7 +72,7 @@ pub(super) struct Group {
     scale: i64,
     /// The times all members have: from here on,
     start: i64,
-    /// and below each of these over `scale`. One, or two of which it is not known which is less.
+    /// and below each of these over `scale`, of which it is not known which is less.
     ends: Vec<Form>,
     /// The greatest number in what a member's variable is at time 0.
     zero: i64,
@@ -117,9 +120,9 @@ impl Joined {
         self.member.body
     }
 
-    /// Whether it is not known which of two ends is less.
-    pub(super) fn is_of_unknown_length(&self) -> bool {
-        self.ends.len() > 1
+    /// Whether the times it has in common with `first` end with what is not known to be the end of either.
+    pub(super) fn is_of_unknown_length(&self, first: &Group) -> bool {
+        self.ends.len() > first.ends.len().min(self.member.ends.len())
     }
 
     /// How many iterations later it runs.
@@ -157,10 +160,10 @@ impl Group {
         let info = program.loop_info(origin.of);
         let (op, space) = (info.op, &info.space);
         let extents = if space.is_counted() { space.extents() } else { None };
-        let end = match extents.as_deref() {
-            Some([extent]) => here(origin, extent, frame.depth),
-            _ => None,
-        };
+        let extents: Vec<Option<Form>> =
+            extents.iter().flatten().map(|form| here(origin, form, frame.depth)).collect();
+        let extents: Option<Vec<Form>> = extents.into_iter().collect();
+        let ends = extents.and_then(|all| earliest(&[], &all)).unwrap_or_default();
         let lower = space.lower.as_ref().and_then(|form| here(origin, form, frame.depth));
         let size = ir.preorder(op).count();
         let lower_number = lower.as_ref().map_or(i64::MIN, Form::constant_part);
@@ -169,7 +172,7 @@ impl Group {
             body,
             lower,
             start: 0,
-            end: end.clone(),
+            ends: ends.clone(),
             op,
             size,
             backwards: false,
@@ -184,7 +187,7 @@ impl Group {
             assumed: Vec::new(),
             scale: space.step.unwrap_or(1),
             start: 0,
-            ends: end.into_iter().collect(),
+            ends,
             zero: lower_number,
             whole: true,
             carries: info.carried > 0,
@@ -334,7 +337,7 @@ impl Group {
     ) -> Option<Group> {
         let ([own], false) = (&self.members[..], self.carries) else { return None };
         // How often it runs is a quotient, which only a number keeps from leaving its type on the way.
-        if self.scale > 1 && own.end.as_ref().is_none_or(|end| end.as_constant().is_none()) {
+        if self.scale > 1 && !matches!(&own.ends[..], [end] if end.as_constant().is_some()) {
             return None;
         }
         let item = forest.reversed(program, self.item)?;
@@ -375,22 +378,20 @@ impl Group {
         let [own] = &second.members[..] else { return None };
         let body = forest.delayed(own.body, delay)?;
         let later = delay.checked_mul(self.scale)?;
-        let end = match &own.end {
-            Some(end) => Some(end.plus(&Form::constant(1), later)?),
-            None => None,
-        };
+        let ends = own.ends.iter().map(|end| end.plus(&Form::constant(1), later));
+        let ends = ends.collect::<Option<Vec<Form>>>()?;
         let origin = own.origin.delayed(delay)?;
         let nest = match delay {
             0 => second.footprint.nest.clone(),
             _ => Rc::new(second.footprint.nest.delayed(frame.depth, delay)?),
         };
-        let member = Member { origin, body, start: delay, end, ..own.clone() };
+        let member = Member { origin, body, start: delay, ends, ..own.clone() };
         let whole = fit.same && delay == 0 && self.whole;
         let zero = self.zero.max(member.zero(self.scale).map_or(i64::MIN, |form| form.constant_part()));
         let (start, ends) = if whole {
             (self.start, self.ends.clone())
         } else {
-            (self.start.max(delay), earliest(&self.ends, member.end.as_ref()?)?)
+            (self.start.max(delay), earliest(&self.ends, &member.ends)?)
         };
         if !whole {
             let same_ends = !self.whole && ends == self.ends;
@@ -410,7 +411,7 @@ impl Group {
     }
 
     /// Whether what a member has before and after the times that end with `ends` can be written down: each bound of its variable as a number, or as one
-    /// value and a number, in 64 bits.
+    /// value or a bound that it has and a number, in 64 bits.
     fn can_be_cut(
         &self,
         member: &Member,
@@ -419,7 +420,6 @@ impl Group {
         program: &Program,
         frame: &Frame,
     ) -> bool {
-        let Some(end) = &member.end else { return false };
         let ty = ir.value_type(program.loop_info(member.origin.of).variable);
         if member.size > MAX_COPIED || ty != ir.value_type(program.loop_info(self.lead().of).variable) {
             return false;
@@ -428,33 +428,49 @@ impl Group {
             return false;
         }
         let is_affine = affine::is_loop(ir, member.op);
-        let has_value = |atom: &Atom| {
-            let value = match atom {
-                Atom::Param(value) => Some(*value),
-                Atom::Level(level) => frame.variables.get(*level as usize).copied().flatten(),
-                Atom::Product(_) | Atom::FloorDiv(..) => None,
-            };
-            let fits = |value: Value| {
-                // What keeps a sum from wrapping is computed of symbols, and not needed of variables.
-                let usable = !is_affine
-                    || affine::validity::is_valid_symbol(ir.op_ref(member.op), value)
-                    || affine::validity::is_induction_variable(ir, value);
-                ir.value_type(value) == ty && usable
-            };
-            value.is_some_and(fits)
+        let has_type = |value: Value| ir.value_type(value) == ty;
+        let is_symbol = |value| affine::validity::is_valid_symbol(ir.op_ref(member.op), value);
+        let variable = |level: &u32| frame.variables.get(*level as usize).copied().flatten();
+        // What keeps a sum from wrapping is computed of symbols, and not needed of variables.
+        let is_usable =
+            |value| !is_affine || is_symbol(value) || affine::validity::is_induction_variable(ir, value);
+        let value_of = |atom: &Atom, coefficient: i64| match atom {
+            Atom::Param(value) if coefficient == 1 => Some(*value),
+            Atom::Level(level) => {
+                variable(level).filter(|(_, step)| *step == coefficient).map(|(value, _)| value)
+            }
+            Atom::Param(_) | Atom::Product(_) | Atom::FloorDiv(..) => None,
         };
-        let simple = |form: &Form| match form.terms() {
+        let is_simple = |form: &Form| match form.terms() {
             [] => true,
-            [(atom, 1)] => self.scale == 1 && has_value(atom),
+            [(atom, coefficient)] if self.scale == 1 => {
+                value_of(atom, *coefficient).is_some_and(|value| has_type(value) && is_usable(value))
+            }
             _ => false,
         };
+        // What bounds the loop in the program can be written again.
+        let space = &program.loop_info(member.origin.of).space;
+        let bounds = space.lower.iter().chain(space.uppers.iter().flatten());
+        let bounds: Vec<Form> = bounds.filter_map(|form| here(&member.origin, form, frame.depth)).collect();
+        let can_be_written = |form: &Form| {
+            let has_value = |atom: &Atom| match atom {
+                Atom::Param(value) => has_type(*value) && (!is_affine || is_symbol(*value)),
+                Atom::Level(level) => !is_affine && variable(level).is_some_and(|(value, _)| has_type(value)),
+                Atom::Product(_) | Atom::FloorDiv(..) => false,
+            };
+            form.all_atoms(&has_value) && !(is_affine && form.has_product())
+        };
+        let is_near_bound = |form: &Form| {
+            let is_near = |bound: &&Form| form.minus(bound).is_some_and(|gap| gap.as_constant().is_some());
+            self.scale == 1 && bounds.iter().find(is_near).is_some_and(can_be_written)
+        };
+        let is_writable = |form: &Form| is_simple(form) || is_near_bound(form);
         // At the time a form says the variable is that form later than at time 0.
         let Some(zero) = member.zero(self.scale) else { return false };
-        let bounds = [end].into_iter().chain(ends).map(|form| zero.plus(form, 1));
-        // Of two ends that cannot be compared, what is after the lesser is after the other one, unless it is a third.
-        (ends.len() == 1 || ends.contains(end))
-            && simple(&zero)
-            && bounds.into_iter().all(|bound| bound.is_some_and(|form| simple(&form)))
+        let ends = member.ends.iter().chain(ends).map(|form| zero.plus(form, 1));
+        !member.ends.is_empty()
+            && is_writable(&zero)
+            && ends.into_iter().all(|end| end.is_some_and(|form| is_writable(&form)))
     }
 
     /// Adds `second`, a group of one, as it was aligned.
@@ -503,17 +519,26 @@ impl Group {
 
     /// What a member has before the first time of all.
     fn before(&self, member: &Member, forest: &mut Forest) -> Option<Green> {
-        let end = member.end.clone().filter(|_| member.start < self.start)?;
+        if member.start >= self.start {
+            return None;
+        }
         let lower = Form::constant(member.start.saturating_mul(self.scale));
-        self.part(member, vec![lower], vec![end, self.first()], forest)
+        let mut upper = member.ends.clone();
+        upper.push(self.first());
+        self.part(member, vec![lower], upper, forest)
     }
 
-    /// What a member has from the last time of all on.
-    fn after(&self, member: &Member, forest: &mut Forest) -> Option<Green> {
-        let end = member.end.clone()?;
-        let mut lower = vec![self.first()];
-        lower.extend(self.ends.iter().filter(|other| **other != end).cloned());
-        if lower.len() == 1 { None } else { self.part(member, lower, vec![end], forest) }
+    /// What a member has from the last time of all on, that is, from the least of all ends: for each of them what is behind it and before those
+    /// that come earlier in the list, so that each time is in one part, and of the last of them the first times.
+    fn after(&self, member: &Member, forest: &mut Forest) -> Vec<Green> {
+        let mut upper = member.ends.clone();
+        let mut parts = Vec::new();
+        for end in self.ends.iter().filter(|end| !member.ends.contains(end)) {
+            parts.extend(self.part(member, vec![self.first(), end.clone()], upper.clone(), forest));
+            upper.push(end.clone());
+        }
+        parts.reverse();
+        parts
     }
 
     fn part(
@@ -524,10 +549,11 @@ impl Group {
         forest: &mut Forest,
     ) -> Option<Green> {
         let span = self.range(lower, upper);
+        let is_empty = |(lower, upper): (&Form, &Form)| {
+            upper.minus(lower).and_then(|gap| gap.as_constant()).is_some_and(|gap| gap <= 0)
+        };
         if let Span::Range { lower, upper, .. } = &span
-            && let ([lower], [upper]) = (&lower[..], &upper[..])
-            && let Some(gap) = upper.minus(lower).and_then(|gap| gap.as_constant())
-            && gap <= 0
+            && lower.iter().any(|lower| upper.iter().any(|upper| is_empty((lower, upper))))
         {
             return None;
         }
@@ -563,19 +589,18 @@ fn here(origin: &Origin, form: &Form, depth: u32) -> Option<Form> {
     form.substitute(&mut |level| absolute(origin.map.get(level as usize)?, depth + 1))
 }
 
-/// The least of `ends` and `end`: where the difference is a number, one form; else both. `None` if there would be three.
-fn earliest(ends: &[Form], end: &Form) -> Option<Vec<Form>> {
+/// The least of all these ends: where the difference of two is a number, one form. `None` if there are none or too many.
+fn earliest(ends: &[Form], more: &[Form]) -> Option<Vec<Form>> {
     let mut least = ends.to_vec();
-    for known in &mut least {
-        if let Some(gap) = end.minus(known).and_then(|gap| gap.as_constant()) {
-            if gap < 0 {
-                *known = end.clone();
-            }
-            return Some(least);
+    for end in more {
+        let gap = |known: &Form| end.minus(known).and_then(|gap| gap.as_constant());
+        match least.iter_mut().find_map(|known| Some((gap(known)?, known))) {
+            Some((gap, known)) if gap < 0 => *known = end.clone(),
+            Some(_) => {}
+            None => least.push(end.clone()),
         }
     }
-    least.push(end.clone());
-    (least.len() <= 2).then_some(least)
+    (1..=MAX_ENDS).contains(&least.len()).then_some(least)
 }
 
 /// The number of iterations, where it is a number.

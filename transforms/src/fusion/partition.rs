@@ -290,7 +290,7 @@ impl Fusion<'_> {
         let own = plan.reshaped.first.as_deref().unwrap_or(first).work.clone();
         let mut attempt = Attempt { saving: Saving::default(), work: None, plan };
         let Some((own, mut others)) = own.zip(others) else { return Ok(attempt) };
-        if attempt.plan.joined.is_of_unknown_length() && own.runs_as_often(&others) {
+        if attempt.plan.joined.is_of_unknown_length(first) && own.runs_as_often(&others) {
             others = Rc::new(Work::clone(&others).cut());
         }
         let machine = self.options.cost.machine();

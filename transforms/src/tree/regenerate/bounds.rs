@@ -8,7 +8,6 @@ use loomir_ir::opdef::{OPERAND_SEGMENTS, OpDef};
 use loomir_ir::{AffineExpr, AffineMap, AttrKind, Builder, InsertPoint, OperationState, Type, Value};
 
 use super::super::green::{Header, Origin};
-use super::super::program::LoopId;
 use super::Emit;
 use super::expression::{Expression, Sum};
 use super::known::Computed;
@@ -83,8 +82,8 @@ impl Emit<'_> {
         // Behind the bounds stands what the loop begins with.
         let inits = state.operands.split_off(state.operands.len() - state.result_types.len());
         if affine::is_loop(self.body, info.op) {
-            let (lower_map, mut operands) = self.affine_bound(lead.of, &range.lower, End::Lower, at);
-            let (upper_map, more) = self.affine_bound(lead.of, &range.upper, End::Upper, at);
+            let (lower_map, mut operands) = self.affine_bound(lead, &range.lower, End::Lower, at);
+            let (upper_map, more) = self.affine_bound(lead, &range.upper, End::Upper, at);
             let segments = [operands.len() as i64, more.len() as i64, inits.len() as i64];
             operands.extend(more);
             state.operands = operands;
@@ -92,8 +91,8 @@ impl Emit<'_> {
             state.set_attr(&ctx, "upperBoundMap", ctx.attr(AttrKind::AffineMap(upper_map)));
             state.set_attr(&ctx, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &segments));
         } else {
-            let lower = self.bound(lead.of, &range.lower, End::Lower, ty, at);
-            let upper = self.bound(lead.of, &range.upper, End::Upper, ty, at);
+            let lower = self.bound(lead, &range.lower, End::Lower, ty, at);
+            let upper = self.bound(lead, &range.upper, End::Upper, ty, at);
             let step = state.operands[2];
             state.operands = vec![lower, upper, step];
         }
@@ -102,8 +101,8 @@ impl Emit<'_> {
     }
 
     /// One value: the greatest of the lower, the least of the upper bounds.
-    fn bound(&mut self, of: LoopId, forms: &[Form], end: End, ty: Type, at: InsertPoint) -> Value {
-        let parts = self.parts(of, forms, end);
+    fn bound(&mut self, lead: &Origin, forms: &[Form], end: End, ty: Type, at: InsertPoint) -> Value {
+        let parts = self.parts(lead, forms, end, at);
         let number = parts.iter().find_map(|(value, number)| value.is_none().then_some(*number));
         let mut result: Option<Value> = None;
         for (value, offset) in parts {
@@ -140,13 +139,13 @@ impl Emit<'_> {
     /// The bounds as the results of a map, and its operands.
     fn affine_bound(
         &mut self,
-        of: LoopId,
+        lead: &Origin,
         forms: &[Form],
         end: End,
         at: InsertPoint,
     ) -> (AffineMap, Vec<Value>) {
         let ctx = self.body.ctx().clone();
-        let parts = self.parts(of, forms, end);
+        let parts = self.parts(lead, forms, end, at);
         let number = parts.iter().find_map(|(value, number)| value.is_none().then_some(*number));
         let mut operands: Vec<Value> = Vec::new();
         let mut results = Vec::new();
@@ -190,17 +189,55 @@ impl Emit<'_> {
     }
 
     /// Each bound of a loop as a value, if it has one, and a number. There is one without a value at most, the first.
-    fn parts(&mut self, of: LoopId, forms: &[Form], end: End) -> Vec<(Option<Value>, i64)> {
-        let parts = forms.iter().map(|form| self.sum_of(form)?.as_offset()).collect();
+    fn parts(
+        &mut self,
+        lead: &Origin,
+        forms: &[Form],
+        end: End,
+        at: InsertPoint,
+    ) -> Vec<(Option<Value>, i64)> {
+        let parts = forms.iter().map(|form| self.part(lead, form, at)).collect();
         let parts: Option<Vec<(Option<Value>, i64)>> = parts;
         let Some(mut parts) = parts else {
-            self.give_up(of);
+            self.give_up(lead.of);
             return vec![(None, 0)];
         };
         let numbers = parts.iter().filter(|(value, _)| value.is_none()).map(|(_, number)| *number);
         let number = if end == End::Lower { numbers.max() } else { numbers.min() };
         parts.retain(|(value, _)| value.is_some());
         number.map(|number| (None, number)).into_iter().chain(parts).collect()
+    }
+
+    /// A form as a value that is there and a number; or as one that a bound of the loop in the program has, which is computed again. That one is in range, and so
+    /// is what is computed for it with numbers that wrap.
+    fn part(&mut self, lead: &Origin, form: &Form, at: InsertPoint) -> Option<(Option<Value>, i64)> {
+        if let Some(part) = self.sum_of(form)?.as_offset() {
+            return Some(part);
+        }
+        let depth = self.scopes.len() as u32;
+        let info = self.program.loop_info(lead.of);
+        let bounds = info.space.lower.iter().chain(info.space.uppers.iter().flatten());
+        let mut here = |level: u32| absolute(lead.map.get(level as usize)?, depth + 1);
+        let near = |bound: &Form| {
+            let bound = bound.substitute(&mut here)?;
+            let offset = form.minus(&bound)?.as_constant()?;
+            Some((bound, offset))
+        };
+        let (bound, offset) = bounds.filter_map(near).next()?;
+        let sum = self.sum_of(&bound)?;
+        let (is_affine, ty) = (affine::is_loop(self.body, info.op), self.body.value_type(info.variable));
+        let key = Computed::Sum(sum.clone(), ty);
+        let may_bound = |value: &Value| {
+            !is_affine || affine::validity::is_valid_symbol(self.body.op_ref(info.op), *value)
+        };
+        if let Some(known) = self.known.get(&key).filter(may_bound) {
+            return Some((Some(known), offset));
+        }
+        let mut builder = Builder::new(self.body, at);
+        builder.set_loc(self.loc);
+        let value = Expression { builder, affine: is_affine }.value(&sum, ty);
+        self.known.insert(key, value, false);
+        Some((Some(value), offset))
     }
 
     /// `value` kept where adding `offset` does not wrap.
