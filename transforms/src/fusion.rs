@@ -48,6 +48,7 @@ use segment::Segment;
 use way::Cleared;
 
 mod group;
+mod guard;
 mod line;
 mod partition;
 mod remarks;

@@ -239,7 +239,7 @@ impl Fusion<'_> {
     }
 
     /// What a loop costs, if that matters.
-    fn work(&mut self, item: Green, frame: &Frame) -> Option<Rc<Work>> {
+    pub(super) fn work(&mut self, item: Green, frame: &Frame) -> Option<Rc<Work>> {
         if self.options.profitability == Profitability::Always {
             return None;
         }
@@ -262,8 +262,12 @@ impl Fusion<'_> {
         let mut line = Line::default();
         for (item, entry) in entries {
             match entry {
-                Entry::Group(second) => self.take_in(&mut line, item, second, guide, frame),
-                second @ Entry::If(..) => self.take_in_if(&mut line, item, second, frame),
+                Entry::Group(second) => {
+                    if let Err(second) = self.take_in(&mut line, item, second, guide, frame) {
+                        line.push(item, Entry::Group(second));
+                    }
+                }
+                second @ Entry::If(..) => self.take_in_if(&mut line, item, second, guide, frame),
                 statement => line.push(item, statement),
             }
         }
@@ -326,33 +330,59 @@ impl Fusion<'_> {
         Left { hoisted, before: group(reshaped.before), behind: group(reshaped.behind), swapped }
     }
 
-    /// Fuses a loop with a group of the line, or adds it to the line as a group of its own.
-    fn take_in(&mut self, line: &mut Line, item: usize, second: Rc<Group>, guide: Guide<'_>, frame: &Frame) {
+    /// Fuses a loop with a group of the line, or with a loop that is all of a conditional there. The error is that loop.
+    fn take_in(
+        &mut self,
+        line: &mut Line,
+        item: usize,
+        second: Rc<Group>,
+        guide: Guide<'_>,
+        frame: &Frame,
+    ) -> Result<(), Rc<Group>> {
         let wanted = match guide {
             Guide::Given(partners) => partners[item],
             Guide::Nearest | Guide::AtAnyCost => None,
         };
-        let near = line.entries.iter().enumerate().rev();
-        let near = near.filter(|(at, entry)| {
-            matches!(entry, Entry::Group(_)) && wanted.is_none_or(|wanted| line.names[*at] == wanted)
-        });
-        let near: Vec<usize> = near.map(|(at, _)| at).take(GROUPS_TRIED).collect();
+        let is_near = |(at, entry): &(usize, &Entry)| match entry {
+            Entry::Group(_) => wanted.is_none_or(|wanted| line.names[*at] == wanted),
+            Entry::If(..) => wanted.is_none() && !second.guarded,
+            Entry::Statement(..) => false,
+        };
+        let near: Vec<usize> = line
+            .entries
+            .iter()
+            .enumerate()
+            .rev()
+            .filter(is_near)
+            .map(|(at, _)| at)
+            .take(GROUPS_TRIED)
+            .collect();
         // Why not, with the nearest it has memory in common with, or else the nearest.
         let mut why: Option<((Op, Op), Missed, bool)> = None;
         for (tried, at) in near.into_iter().enumerate() {
             if tried > 0 && line.entries.len() - at > ENTRIES_PASSED {
                 break;
             }
-            let Some((Entry::Group(first), between)) = line.entries[at..].split_first_mut() else { continue };
+            let with_guard = self.with_guard_inside(&line.entries[at], frame);
+            let Some((entry, between)) = line.entries[at..].split_first_mut() else { continue };
+            let first = match (&*entry, &with_guard) {
+                (Entry::Group(group), _) | (_, Some(group)) => group.clone(),
+                _ => continue,
+            };
+            // A condition in each iteration is for what both touch.
+            let is_sunk = with_guard.is_some() || second.guarded;
+            if is_sunk && !first.shares_with(&second) {
+                continue;
+            }
             let ops = (first.op(self.program), second.op(self.program));
-            let missed = match (self.attempt(first, between, &second, frame), guide) {
+            let missed = match (self.attempt(&first, between, &second, frame), guide) {
                 (Ok(attempt), Guide::Nearest | Guide::Given(_))
                     if wanted.is_none() && attempt.saving.cycles < 0.0 =>
                 {
                     line.was_too_dear = true;
                     Missed::NotBeneficial(attempt.saving)
                 }
-                (Ok(_), Guide::Given(_)) if wanted.is_none() => Missed::OthersSaveMore,
+                (Ok(_), Guide::Given(_)) if wanted.is_none() && !is_sunk => Missed::OthersSaveMore,
                 (Ok(attempt), _) => {
                     let remark = self.told(|| remarks::fused(self.body, ops.0, ops.1, &attempt.plan));
                     line.said.push(Said { item, remark, outcome: Outcome::Fused });
@@ -360,21 +390,29 @@ impl Fusion<'_> {
                     line.has_losses |= !attempt.saving.losses.is_empty() || attempt.saving.apart > MUCH_APART;
                     line.is_cut |= !attempt.plan.joined.whole;
                     line.savings.push((item, attempt.saving.cycles));
-                    let left = self.join(Rc::make_mut(first), &second, attempt);
-                    return line.close_up(at, item, left);
+                    drop(first);
+                    if let Some(own) = with_guard {
+                        line.entries[at] = Entry::Group(own);
+                    }
+                    if let Entry::Group(first) = &mut line.entries[at] {
+                        let left = self.join(Rc::make_mut(first), &second, attempt);
+                        line.close_up(at, item, left);
+                    }
+                    return Ok(());
                 }
                 (Err(missed), _) => missed,
             };
             let is_near = first.shares_with(&second);
-            if why.as_ref().is_none_or(|(.., was_near)| is_near && !was_near) {
-                why = Some((ops, self.with_delay(missed, first, &second, frame), is_near));
+            // Of conditionals it is said only that they were.
+            if !is_sunk && why.as_ref().is_none_or(|(.., was_near)| is_near && !was_near) {
+                why = Some((ops, self.with_delay(missed, &first, &second, frame), is_near));
             }
         }
         if let Some((ops, missed, _)) = why {
             let remark = self.told(|| remarks::missed(self.body, ops.0, ops.1, &missed));
             line.said.push(Said { item, remark, outcome: Outcome::Refused });
         }
-        line.push(item, Entry::Group(second));
+        Err(second)
     }
 
     /// A remark, if remarks are wanted.
@@ -382,11 +420,25 @@ impl Fusion<'_> {
         self.options.remarks.then(remark)
     }
 
-    /// Makes a conditional one with the last one in the line that has the same condition, or adds it to the line if that may not be.
-    fn take_in_if(&mut self, line: &mut Line, item: usize, mut second: Entry, frame: &Frame) {
+    /// Makes a conditional one with the last one in the line that has the same condition; or if it is all around a loop, that one with another. Or adds it to
+    /// the line if neither may be.
+    fn take_in_if(
+        &mut self,
+        line: &mut Line,
+        item: usize,
+        mut second: Entry,
+        guide: Guide<'_>,
+        frame: &Frame,
+    ) {
         let found = self.partner(&mut line.entries, &mut second, frame);
         let (remark, outcome) = match found {
-            None => return line.push(item, second),
+            None => {
+                let loops = self.with_guard_inside(&second, frame);
+                return match loops.map(|own| self.take_in(line, item, own, guide, frame)) {
+                    Some(Ok(())) => {}
+                    Some(Err(_)) | None => line.push(item, second),
+                };
+            }
             Some(Err((first, stuck))) => {
                 let own = second.op(self.program);
                 line.push(item, second);

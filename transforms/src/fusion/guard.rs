@@ -1,0 +1,45 @@
+//! A loop that is all of a conditional, with the condition inside: so it can run in one loop with another that runs whatever holds.
+//!
+//! ```text
+//!     if c { for i { S } }        for i { if c { S } }
+//!     for i { T }            ──>  for i { T }
+//! ```
+//!
+//! Where the condition fails, the loop on the right runs and does nothing. So it is only for running as one with a loop that has the same iterations, all of which
+//! run anyway.
+
+use std::rc::Rc;
+
+use super::Fusion;
+use super::group::Group;
+use super::line::Entry;
+use crate::dependence::nest::Frame;
+use crate::tree::{If, Node};
+
+impl Fusion<'_> {
+    /// The loop that is all of a conditional, which has no results. `None` if it is another one, hands values from one iteration to the next, or runs them in any order.
+    pub(super) fn with_guard_inside(&mut self, entry: &Entry, frame: &Frame) -> Option<Rc<Group>> {
+        let Entry::If(If { of, map, bodies }, _) = *entry else { return None };
+        let sides = bodies.map(|side| side.filter(|side| self.forest.items_in(*side) > 0));
+        let (side, holds) = match sides {
+            [Some(side), None] => (side, true),
+            [None, Some(side)] => (side, false),
+            _ => return None,
+        };
+        let only = self.forest.item(side, 0).filter(|_| self.forest.items_in(side) == 1)?;
+        let Node::Loop { header, body } = self.forest.get(only) else { return None };
+        let has_results = self.body.num_results(self.program.if_info(of).op) > 0;
+        if has_results || self.forest.header(header).parallel {
+            return None;
+        }
+        let around = self.forest.map(map).iter().map(|form| form.raised(1)).collect::<Option<_>>()?;
+        let map = self.forest.make_map(around);
+        let body = self.forest.guard(of, map, holds, body);
+        let body = self.forest.sequence(&[body]);
+        let item = self.forest.with_header(header, body);
+        let group = Group::of(self.body, self.program, self.forest, item, frame)?;
+        let mut group = group.guarded(entry.originals(self.forest))?;
+        group.work = self.work(item, frame);
+        Some(Rc::new(group))
+    }
+}
