@@ -12,6 +12,7 @@ pub mod flow;
 pub mod form;
 pub mod locals;
 pub mod nest;
+pub mod objects;
 pub mod surroundings;
 pub mod system;
 pub mod timeline;

@@ -12,6 +12,8 @@
 //! | may these two neighbours run merged | loops that fusion tries | [`merged`] |
 //! | may these two change places | what stands between loops | [`independent`] |
 //!
+//! What there is to keep is listed by [`Dependences`](crate::dependence::listing::Dependences).
+//!
 //! The last two are the first one for edits that keep whole iterations, asked class by class before there is a tree. They are one question: do instances
 //! of these two meet, in some order or in any?
 
@@ -22,14 +24,14 @@ use crate::analyses::{Dependence, Example};
 use crate::assumption::{self, Assumption};
 use crate::dependence::access::Class;
 use crate::dependence::base::{Base, Bases, Overlap};
-use crate::dependence::form::Form;
-use crate::dependence::nest::Nest;
+use crate::dependence::form::{Atom, Form};
+use crate::dependence::nest::{LoopIteration, Nest};
 use crate::dependence::system::Side;
 use crate::tree::Program;
 
 pub use avoid::zero as assumed_zero;
 pub use check::Checker;
-pub(crate) use explain::called;
+pub(crate) use explain::{called, called_in_full, iterations, object, symbols};
 pub use merge::{independent, merged};
 
 mod avoid;
@@ -40,7 +42,7 @@ mod explain;
 pub mod meeting;
 mod merge;
 mod order;
-mod placed;
+pub(crate) mod placed;
 mod reordered;
 mod scope;
 mod whole;
@@ -60,7 +62,7 @@ pub struct Means<'a> {
 
 impl Means<'_> {
     /// How two objects lie to each other; nothing if they are apart.
-    fn overlap(&self, a: Base, b: Base) -> Option<Overlap> {
+    pub(crate) fn overlap(&self, a: Base, b: Base) -> Option<Overlap> {
         match self.bases.overlap(a, b) {
             Overlap::Apart | Overlap::AssumedApart if !self.dependence.tells_objects_apart() => {
                 Some(Overlap::May)
@@ -142,21 +144,62 @@ pub enum Witness {
 pub struct Instance {
     /// The operation.
     pub op: Op,
-    /// The iterations of the loops around it that an edit concerns, from the outside. Loops count from 0. Empty if they are not known, too.
-    pub iteration: Vec<i64>,
+    /// The iterations of the loops of the program around it that an edit concerns, from the outside. Empty if they are not known, too.
+    pub iteration: Vec<Iteration>,
+    /// What parameters are there by which variables of loops are told.
+    pub symbols: Vec<(Value, i64)>,
+}
+
+/// Which iteration of a loop of the program runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Iteration {
+    /// The one in which the loop's variable has this value.
+    Variable(i64),
+    /// The one that so many are before. What the variable is there is not known.
+    Number(i64),
 }
 
 impl Instance {
     /// The execution in an example.
-    fn of<'f>(
+    pub(crate) fn of<'f>(
         op: Op,
         example: Option<&Example>,
-        iteration: impl IntoIterator<Item = &'f Form>,
+        iteration: impl IntoIterator<Item = &'f LoopIteration>,
         side: Side,
     ) -> Instance {
-        let iteration = example.map(|example| example.values(iteration, side)).unwrap_or_default();
-        Instance { op, iteration }
+        match example {
+            Some(example) => Instance::at(op, iteration, &|form| example.value(form, side)),
+            None => Instance { op, iteration: Vec::new(), symbols: Vec::new() },
+        }
     }
+
+    /// The execution where forms have these values.
+    fn at<'f>(
+        op: Op,
+        iteration: impl IntoIterator<Item = &'f LoopIteration>,
+        value: &dyn Fn(&Form) -> Option<i64>,
+    ) -> Instance {
+        let mut symbols = Vec::new();
+        let told =
+            |own: &LoopIteration| match own.variable.as_ref().and_then(|form| Some((form, value(form)?))) {
+                Some((form, at)) => {
+                    add_symbols(&mut symbols, form, value);
+                    Iteration::Variable(at)
+                }
+                None => Iteration::Number(value(&own.number).unwrap_or_default()),
+            };
+        let iteration = iteration.into_iter().map(told).collect();
+        Instance { op, iteration, symbols }
+    }
+}
+
+/// Adds what the parameters of a form are.
+fn add_symbols(symbols: &mut Vec<(Value, i64)>, form: &Form, value: &dyn Fn(&Form) -> Option<i64>) {
+    form.each_parameter(&mut |parameter| {
+        let is_there = symbols.iter().any(|(own, _)| *own == parameter);
+        let at = value(&Form::atom(Atom::Param(parameter))).filter(|_| !is_there);
+        symbols.extend(at.map(|at| (parameter, at)));
+    });
 }
 
 /// Why two operations are taken to touch one location.
@@ -181,6 +224,8 @@ pub struct Element {
     pub origin: Option<Value>,
     /// Which one.
     pub subscripts: Vec<i64>,
+    /// What the parameters of its subscripts are there.
+    pub symbols: Vec<(Value, i64)>,
 }
 
 impl Verdict {

@@ -114,9 +114,9 @@ pub struct Example {
 }
 
 impl Example {
-    /// What forms over the levels of one of the instances are; 0 for what does not fit 64 bits. Their parameters are among those of the question.
-    pub fn values<'f>(&self, forms: impl IntoIterator<Item = &'f Form>, side: Side) -> Vec<i64> {
-        self.pair.values(&self.point, forms, side)
+    /// What a form over the levels of one of the instances is; nothing if it has a parameter that is not among those of the question, or does not fit 64 bits.
+    pub fn value(&self, form: &Form, side: Side) -> Option<i64> {
+        self.pair.value(&self.point, form, side)
     }
 }
 

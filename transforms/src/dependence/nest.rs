@@ -17,9 +17,10 @@ use super::alike::{Hulls, MIN_CLASSES};
 use super::base::Base;
 use super::form::facts::Facts;
 use super::form::{Atom, Form};
+use super::objects::Objects;
 use super::surroundings::Surroundings;
 use crate::lookup::{Absent, Lookup};
-use crate::tree::{Forest, Green, HeaderId, IfId, LoopId, Map, Node, Origin, Program, Span, StatementId};
+use crate::tree::{Forest, Green, HeaderId, IfId, LoopId, Map, Node, Program, Span, StatementId};
 
 /// A class with one operation of it, to show.
 #[derive(Clone, Debug)]
@@ -28,8 +29,43 @@ pub struct Representative {
     pub class: Class,
     /// The first operation of the class.
     pub op: Op,
-    /// Which iteration of the loop of the program runs, over levels: the nest's own level if nothing was changed.
-    pub iteration: Form,
+    /// Which iterations of the loops of the program around it run, from the nest's own inwards.
+    pub iteration: Arc<[LoopIteration]>,
+}
+
+/// Which iteration of a loop of the program runs, over the levels of a place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoopIteration {
+    /// Its number, from 0 on.
+    pub number: Form,
+    /// The value of the loop's variable, where that is affine.
+    pub variable: Option<Form>,
+}
+
+impl LoopIteration {
+    /// The iteration that a level counts, of a loop whose variable is not known.
+    pub fn counted(level: u32) -> LoopIteration {
+        LoopIteration { number: Form::level(level), variable: None }
+    }
+
+    /// Those of the loops of the program around a statement, from the outside, of which a leaf runs the iteration `map`, over levels.
+    pub fn over(
+        program: &Program,
+        statement: StatementId,
+        map: &[Form],
+    ) -> impl Iterator<Item = LoopIteration> {
+        let path = program.path(program.statement(statement).parent);
+        path.into_iter().zip(map).map(|(of, number)| {
+            let variable = program.loop_info(of).space.variable.as_ref();
+            let here = |form: &Form| form.substitute(&mut |level| map.get(level as usize).cloned());
+            LoopIteration { number: number.clone(), variable: variable.and_then(here) }
+        })
+    }
+
+    fn delayed(&self, level: u32, delay: i64) -> Option<LoopIteration> {
+        let variable = self.variable.as_ref().and_then(|form| form.delayed(level, delay));
+        Some(LoopIteration { number: self.number.delayed(level, delay)?, variable })
+    }
 }
 
 /// The summary of a loop nest.
@@ -44,8 +80,8 @@ pub struct Nest {
     by_base: HashMap<Base, SmallVec<[usize; 2]>>,
     /// The hulls of objects that have many classes.
     hulls: HashMap<Base, Hulls>,
-    /// The objects in order of first appearance, by how much is known of them.
-    bases: [SmallVec<[Base; 2]>; 3],
+    /// The objects it touches.
+    objects: Objects,
     /// An operation that touches the world or may not return.
     pub world: Option<Op>,
     /// Whether a class uses a parameter.
@@ -81,30 +117,17 @@ impl Nest {
 
     /// The objects it touches.
     pub fn bases(&self) -> impl Iterator<Item = Base> + '_ {
-        self.bases.iter().flatten().copied()
+        self.objects.iter()
     }
 
-    /// The objects it touches that `base` may overlap, and perhaps some others: an allocation is apart from everything else that is known.
+    /// The objects it touches that `base` may overlap, [and perhaps some others](Objects::near).
     pub fn bases_near(&self, base: Base) -> impl Iterator<Item = Base> + '_ {
-        let [anywhere, named, allocated] = &self.bases;
-        let same = self.by_base.contains_key(&base).then_some(base);
-        let (named, allocated, same): (&[Base], &[Base], _) = match rank(base) {
-            ANYWHERE => (named, allocated, None),
-            NAMED => (named, &[], None),
-            _ => (&[], &[], same),
-        };
-        anywhere.iter().chain(named).chain(allocated).copied().chain(same)
+        self.objects.near(base, self.by_base.contains_key(&base))
     }
 
     /// Summarises `tree`, an item of a sequence that stands in `frame`.
     pub fn of(program: &Program, forest: &Forest, tree: Green, frame: &Frame) -> Nest {
-        let origin = match forest.get(tree) {
-            Node::Loop { header, .. } => forest.header(header).origins.first().and_then(Origin::iteration),
-            _ => None,
-        };
-        let iteration = origin.and_then(|form| absolute(form, frame.depth + 1));
-        let iteration = iteration.unwrap_or_else(|| Form::level(frame.depth));
-        let mut scan = Scan { program, forest, depth: frame.depth, iteration, nest: Nest::default() };
+        let mut scan = Scan { program, forest, depth: frame.depth, nest: Nest::default() };
         scan.visit(tree, &Arc::new(Domain { levels: frame.depth, constraints: Vec::new(), exact: true }));
         scan.nest
     }
@@ -135,7 +158,8 @@ impl Nest {
         let mut later = Nest { world: self.world, ..Nest::default() };
         for Representative { class, op, iteration } in &self.classes {
             let class = class.delayed(depth, delay)?;
-            later.add(Representative { class, op: *op, iteration: iteration.delayed(depth, delay)? });
+            let iteration = iteration.iter().map(|own| own.delayed(depth, delay)).collect::<Option<_>>()?;
+            later.add(Representative { class, op: *op, iteration });
         }
         Some(later)
     }
@@ -157,7 +181,7 @@ impl Nest {
         self.symbolic |= representative.class.is_symbolic();
         let of_base = self.by_base.entry(base).or_default();
         if of_base.is_empty() {
-            self.bases[rank(base)].push(base);
+            self.objects.push(base);
         }
         let next = self.classes.len();
         of_base.push(next);
@@ -168,19 +192,6 @@ impl Nest {
             let new = if of_base.len() == MIN_CLASSES { &of_base[..] } else { &[next] };
             new.iter().for_each(|at| hulls.add(&self.classes[*at]));
         }
-    }
-}
-
-pub(super) const ANYWHERE: usize = 0;
-pub(super) const NAMED: usize = 1;
-pub(super) const ALLOCATED: usize = 2;
-
-/// How much is known of where an object is.
-pub(super) fn rank(base: Base) -> usize {
-    match base {
-        Base::World | Base::Unknown(_) | Base::Distinct(_) => ANYWHERE,
-        Base::Argument(_) | Base::Global(_) => NAMED,
-        Base::Allocation(_) | Base::Carried(_) | Base::Exit => ALLOCATED,
     }
 }
 
@@ -340,8 +351,6 @@ struct Scan<'a> {
     forest: &'a Forest,
     /// The loops around the nest.
     depth: u32,
-    /// Which iteration of the nest's loop runs.
-    iteration: Form,
     nest: Nest,
 }
 
@@ -377,8 +386,18 @@ impl Scan<'_> {
     fn leaf(&mut self, statement: StatementId, map: Map, domain: &Arc<Domain>) {
         let info = self.program.statement(statement);
         self.nest.world = self.nest.world.or(info.effects.world);
-        for (class, op) in in_place(self.program, statement, self.forest.map(map), domain, self.depth) {
-            self.nest.add(Representative { class, op, iteration: self.iteration.clone() });
+        let (map, depth) = (self.forest.map(map), self.depth);
+        for (class, op) in in_place(self.program, statement, map, domain, depth) {
+            if let Err(absent) = self.nest.find(&class) {
+                // A number that is too large is shown as none.
+                let here = |form: &Form| absolute(form, domain.levels).unwrap_or_default();
+                let here: Vec<Form> = map.iter().map(here).collect();
+                // Loops inside of the statement are counted.
+                let inside = (domain.levels..class.domain.levels).map(LoopIteration::counted);
+                let own = LoopIteration::over(self.program, statement, &here).skip(depth as usize);
+                let iteration = own.chain(inside).collect();
+                self.nest.push(Representative { class, op, iteration }, absent);
+            }
         }
     }
 }

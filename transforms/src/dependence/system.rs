@@ -268,17 +268,15 @@ impl Pair {
         }
     }
 
-    /// What forms of one of them are at a point; 0 for what does not fit 64 bits.
-    pub fn values<'f>(
-        &self,
-        point: &Point,
-        forms: impl IntoIterator<Item = &'f Form>,
-        side: Side,
-    ) -> Vec<i64> {
+    /// What a form of one of them is at a point; nothing if it has a parameter that is not among those of the system, or does not fit 64 bits.
+    pub fn value(&self, point: &Point, form: &Form, side: Side) -> Option<i64> {
         let at = |var: Var| point.get(var).to_i64();
-        let unknown = |atom: &Atom| at(*self.system.unknowns.get(atom)?);
-        let value = |form: &Form| form.evaluate_with(&|level| at(self.level(level, side)), &unknown);
-        forms.into_iter().map(|form| value(form).unwrap_or_default()).collect()
+        let visible = self.system.set.visible();
+        let unknown = |atom: &Atom| {
+            let var = self.system.unknowns.get(atom).filter(|var| var.index() < visible);
+            at(*var?)
+        };
+        form.evaluate_with(&|level| at(self.level(level, side)), &unknown)
     }
 }
 

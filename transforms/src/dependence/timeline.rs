@@ -21,7 +21,7 @@ use super::base::{AliasMode, Base};
 use super::form::Form;
 use super::form::facts::Facts;
 use super::locals::Locals;
-use super::nest::{ALLOCATED, ANYWHERE, NAMED, rank};
+use super::objects::{ALLOCATED, ANYWHERE, NAMED, rank};
 use super::surroundings::Surroundings;
 use crate::analyses::Analyses;
 use crate::tree::raise::{MAX_DEPTH, Structure};

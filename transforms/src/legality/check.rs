@@ -16,7 +16,7 @@ use crate::analyses::Dependence;
 use crate::analyses::dependence::Polyhedral;
 use crate::dependence::base::{AliasMode, Base, Bases};
 use crate::dependence::form::{Atom, Form};
-use crate::dependence::nest::Frame;
+use crate::dependence::nest::{Frame, LoopIteration};
 use crate::tree::{Arm, Forest, Green, LoopId, Node, Program, Reordered, StatementId};
 
 /// Judges trees of one program.
@@ -296,7 +296,7 @@ impl<'a> Checker<'a> {
         match differing.first() {
             Some((_, id)) => {
                 let op = self.program.statement(*id).op();
-                Verdict::Illegal(Witness::Lost(Instance { op, iteration: Vec::new() }))
+                Verdict::Illegal(Witness::Lost(Instance { op, iteration: Vec::new(), symbols: Vec::new() }))
             }
             None => Verdict::legal(),
         }
@@ -360,9 +360,16 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// An iteration of a statement.
-    pub(super) fn instance(&self, id: StatementId, iteration: Vec<i64>) -> Instance {
-        Instance { op: self.program.statement(id).op(), iteration }
+    /// An iteration of a statement: that of a leaf with this map, over levels, where forms have these values.
+    pub(super) fn instance(
+        &self,
+        id: StatementId,
+        map: &[Form],
+        value: &dyn Fn(&Form) -> Option<i64>,
+    ) -> Instance {
+        let iteration: Vec<_> = LoopIteration::over(self.program, id, map).collect();
+        let own = &iteration[iteration.len().min(self.frame.depth as usize)..];
+        Instance::at(self.program.statement(id).op(), own, value)
     }
 
     /// A fault that is certain if nothing was approximated.

@@ -14,7 +14,7 @@ use super::check::Part;
 use super::placed::{Placed, Unsaid};
 use super::{Instance, Verdict, Witness, carried};
 use crate::assumption::Assumption;
-use crate::dependence::form::Form;
+use crate::dependence::form::{Atom, Form};
 use crate::dependence::system::{Pair, Side, System, Unknowns};
 use crate::tree::StatementId;
 
@@ -174,8 +174,8 @@ fn found(part: &Part<'_>, leaf: &Placed, of: &Pair, fault: impl Fn(Instance) -> 
         Emptiness::Empty => None,
         Emptiness::Unknown(_) => Some(part.unknown(leaf.statement)),
         Emptiness::NonEmpty(point) => {
-            let own = leaf.map.iter().skip(part.frame.depth as usize);
-            Some(fault(part.instance(leaf.statement, of.values(&point, own, Side::First))))
+            let value = |form: &Form| of.value(&point, form, Side::First);
+            Some(fault(part.instance(leaf.statement, &leaf.map, &value)))
         }
     }
 }
@@ -224,9 +224,11 @@ fn nothing_lost(part: &Part<'_>, leaves: &[&Placed], whole: &Placed) -> Verdict 
     match found {
         Ok(None) => Verdict::legal(),
         Ok(Some(point)) => {
-            let iteration = of_whole.iter().skip(part.frame.depth as usize);
-            let iteration = iteration.map(|var| point.get(*var).to_i64().unwrap_or_default());
-            let witness = Witness::Lost(part.instance(id, iteration.collect()));
+            let at = |var: Var| point.get(var).to_i64();
+            let unknown = |atom: &Atom| at(Var(unknowns.iter().position(|own| own == atom)? as u32));
+            let level = |level: u32| at(*of_whole.get(level as usize)?);
+            let value = |form: &Form| form.evaluate_with(&level, &unknown);
+            let witness = Witness::Lost(part.instance(id, &whole.map, &value));
             part.at_fault(witness, whole.domain.exact)
         }
         Err(_) => part.unknown(id),

@@ -2,7 +2,7 @@
 
 use loomir_ir::{Body, Diagnostic, Loc, Op, Value, ValueDef};
 
-use super::{Cause, Element, Instance, Verdict, Witness};
+use super::{Cause, Element, Instance, Iteration, Verdict, Witness};
 use crate::dependence::base::Base;
 
 /// See [`Verdict::explain`].
@@ -20,8 +20,8 @@ pub(super) fn explain(verdict: &Verdict, body: &Body, remark: Diagnostic, then: 
     let would = if certain { "would" } else { "could" };
     let of_instance = |remark: Diagnostic, instance: &Instance, what: &str| {
         let name = body.op_ref(instance.op).name();
-        let when = when(&instance.iteration);
-        remark.note(body.loc(instance.op), format!("{when}'{name}' {would} {what}"))
+        let (when, symbols) = (when(&instance.iteration), symbols(body, &[&instance.symbols]));
+        remark.note(body.loc(instance.op), format!("{when}'{name}' {would} {what}{symbols}"))
     };
     match witness {
         Witness::Order { first, second, writes, cause } => {
@@ -68,8 +68,11 @@ fn order(
         Cause::World => ("runs".to_owned(), "may not be reordered with it".to_owned()),
     };
     let in_first = format!("{}'{}' {here}", when(&first.iteration), name(first.op));
+    let of_element: &[_] = if let Cause::Element(element) = cause { &element.symbols } else { &[] };
+    let symbols = symbols(body, &[&first.symbols, of_element, &second.symbols]);
     let in_second =
-        format!("{}'{}' {there}; {then}, this {would} be first", when(&second.iteration), name(second.op),);
+        format!("{}'{}' {there}; {then}, this {would} be first", when(&second.iteration), name(second.op));
+    let in_first = in_first + &symbols;
     let remark = remark.note(body.loc(first.op), in_first).note(body.loc(second.op), in_second);
     match cause {
         Cause::MayOverlap(Some((a, b))) => remark.help(format!(
@@ -81,28 +84,77 @@ fn order(
     }
 }
 
-/// How a note begins that is about an iteration. Nothing if there is none, or it is not known.
-fn when(iteration: &[i64]) -> String {
-    if iteration.is_empty() { String::new() } else { format!("in iteration ({}), ", joined(iteration)) }
+/// How a note begins that is about an iteration: with the values of the loops' variables, or with its number where these are not known. Nothing if
+/// there is none, or it is not known.
+fn when(iteration: &[Iteration]) -> String {
+    let is_numbered = iteration.iter().all(|own| matches!(own, Iteration::Number(_)));
+    match iteration {
+        [] => String::new(),
+        _ if is_numbered => {
+            let number = |own: &Iteration| match own {
+                Iteration::Variable(number) | Iteration::Number(number) => *number,
+            };
+            format!("in iteration ({}), ", joined(&iteration.iter().map(number).collect::<Vec<_>>()))
+        }
+        _ => format!("at {}, ", iterations(iteration)),
+    }
+}
+
+/// Iterations of loops around each other: variables as they are, numbers as what they are.
+pub(crate) fn iterations(all: &[Iteration]) -> String {
+    let told = |own: &Iteration| match own {
+        Iteration::Variable(value) => value.to_string(),
+        Iteration::Number(number) => format!("iteration {number}"),
+    };
+    format!("({})", all.iter().map(told).collect::<Vec<_>>().join(", "))
+}
+
+/// What is said of the values that parameters have in an example.
+pub(crate) fn symbols(body: &Body, all: &[&[(Value, i64)]]) -> String {
+    let mut told: Vec<(Value, i64)> = Vec::new();
+    for symbol in all.iter().copied().flatten() {
+        if !told.contains(symbol) {
+            told.push(*symbol);
+        }
+    }
+    let told: Vec<String> =
+        told.into_iter().map(|(value, at)| format!("{} is {at}", called_in_full(body, value))).collect();
+    if told.is_empty() { String::new() } else { format!(", where {}", told.join(" and ")) }
 }
 
 /// An element, with the memref that its subscripts are of where that has a name.
-fn of_element(body: &Body, Element { base, origin, subscripts }: &Element) -> String {
-    let memref = match (base, origin) {
-        (Base::Global(name), None) => format!(" of @{}", body.ctx().str(*name)),
-        (Base::Argument(argument), Some(origin)) if argument == origin => {
-            format!(" of argument {}", called(body, *origin))
-        }
+fn of_element(body: &Body, element: &Element) -> String {
+    let memref = object(body, element).map(|name| format!(" of {name}")).unwrap_or_default();
+    format!("element [{}]{memref}", joined(&element.subscripts))
+}
+
+/// The memref that the subscripts of an element are of, where it has a name.
+pub(crate) fn object(body: &Body, Element { base, origin, .. }: &Element) -> Option<String> {
+    match (base, origin) {
+        (Base::Global(name), None) => Some(format!("@{}", body.ctx().str(*name))),
+        (Base::Argument(argument), Some(origin)) if argument == origin => Some(called_in_full(body, *origin)),
         (_, Some(origin)) if matches!(body.def(*origin), ValueDef::OpResult { .. }) => {
-            format!(" of {}", called(body, *origin))
+            Some(called(body, *origin))
         }
-        _ => String::new(),
-    };
-    format!("element [{}]{memref}", joined(subscripts))
+        _ => None,
+    }
 }
 
 fn joined(numbers: &[i64]) -> String {
     numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// How a value is called in a remark, with what it is.
+pub(crate) fn called_in_full(body: &Body, value: Value) -> String {
+    let ValueDef::BlockArgument { block, .. } = body.def(value) else { return called(body, value) };
+    let of = body.region_parent(body.block_region(block));
+    match body.loc(of).file_line_col(body.ctx()) {
+        _ if of == body.root() => format!("argument {}", called(body, value)),
+        Some((_, line, column)) => {
+            format!("argument {} of the block at {line}:{column}", called(body, value))
+        }
+        None => format!("argument {} of a block", called(body, value)),
+    }
 }
 
 /// How a value is called in a remark.

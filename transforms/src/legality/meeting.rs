@@ -1,6 +1,6 @@
 //! Where two accesses meet: which of their subscripts are equal in the pairs of instances that touch one location.
 
-use super::{Cause, Element};
+use super::{Cause, Element, add_symbols};
 use crate::analyses::Example;
 use crate::dependence::access::Class;
 use crate::dependence::base::{Base, Overlap};
@@ -31,14 +31,19 @@ impl<'c> Meeting<'c> {
     }
 
     /// Why they are taken to meet, in an example if there is one.
-    pub(super) fn cause(&self, s: &Class, t: &Class, overlap: Overlap, example: Option<&Example>) -> Cause {
+    pub(crate) fn cause(&self, s: &Class, t: &Class, overlap: Overlap, example: Option<&Example>) -> Cause {
         match (overlap, s.base, t.base) {
             (_, Base::World, _) | (_, _, Base::World) => Cause::World,
             (Overlap::Same, ..) => match example.filter(|_| self.exact) {
                 Some(example) => {
-                    let subscripts = self.pairs.iter().map(|(form, _)| *form);
-                    let subscripts = example.values(subscripts, Side::First);
-                    Cause::Element(Box::new(Element { base: s.base, origin: s.origin, subscripts }))
+                    let value = |form: &Form| example.value(form, Side::First);
+                    let mut symbols = Vec::new();
+                    let subscripts = self.pairs.iter().map(|(form, _)| {
+                        add_symbols(&mut symbols, form, &value);
+                        value(form).unwrap_or_default()
+                    });
+                    let subscripts = subscripts.collect();
+                    Cause::Element(Box::new(Element { base: s.base, origin: s.origin, subscripts, symbols }))
                 }
                 None => Cause::Object,
             },

@@ -103,14 +103,14 @@ fn never_meet(
 ) -> Verdict {
     let (s, t) = (&a.class, &b.class);
     let meeting = Meeting::of(s, t, overlap);
-    let (own, others) = (iteration(a, frame), iteration(b, frame));
+    let shown: Vec<&Form> = a.iteration.iter().chain(&*b.iteration).map(|own| &own.number).collect();
     let question = Question {
         first: s,
         second: t,
         frame,
         equal: &meeting.pairs,
         order,
-        shown: &own.iter().chain(&others).collect::<Vec<_>>(),
+        shown: &shown,
         limits: means.limits,
     };
     let answer = means.dependence.meet(&question);
@@ -125,19 +125,11 @@ fn never_meet(
         Answer::Perhaps => None,
         Answer::At(example) => Some(example),
     };
-    let instance = |of: &Representative, iteration: &[Form], side: Side| {
-        Instance::of(of.op, example.as_deref(), iteration, side)
-    };
+    let instance =
+        |of: &Representative, side: Side| Instance::of(of.op, example.as_deref(), &*of.iteration, side);
     let cause = meeting.cause(s, t, overlap, example.as_deref());
     let certain = matches!(cause, Cause::Element(_)) && s.domain.exact && t.domain.exact && frame.exact;
-    let (first, second) = (instance(a, &own, Side::First), instance(b, &others, Side::Second));
+    let (first, second) = (instance(a, Side::First), instance(b, Side::Second));
     let witness = Witness::Order { first, second, writes: [s.writes, t.writes], cause };
     if certain { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) }
-}
-
-/// Which iteration of the loops that stand in a frame an access is made in.
-fn iteration(of: &Representative, frame: &Frame) -> Vec<Form> {
-    let inner = (frame.depth..of.class.domain.levels).map(Form::level);
-    // The outermost one may run otherwise than in the program.
-    inner.enumerate().map(|(i, level)| if i == 0 { of.iteration.clone() } else { level }).collect()
 }

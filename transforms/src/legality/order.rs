@@ -26,7 +26,7 @@ use crate::assumption::Assumption;
 use crate::dependence::access::{Class, Domain};
 use crate::dependence::base::{Base, Overlap};
 use crate::dependence::form::Form;
-use crate::dependence::nest::Frame;
+use crate::dependence::nest::{Frame, LoopIteration};
 use crate::dependence::system::Side;
 
 /// One access of a leaf.
@@ -175,8 +175,8 @@ fn turned_around(
                     return Verdict::MayBeIllegal(Witness::Carried(*op));
                 }
                 let instance = |leaf: &Placed, op: Op, side: Side| {
-                    let own = leaf.map.iter().skip(part.frame.depth as usize);
-                    Instance::of(op, example.as_deref(), own, side)
+                    let own: Vec<_> = LoopIteration::over(part.program, leaf.statement, &leaf.map).collect();
+                    Instance::of(op, example.as_deref(), own.iter().skip(part.frame.depth as usize), side)
                 };
                 let cause = meeting.cause(s, t, overlap, example.as_deref());
                 let certain = matches!(cause, Cause::Element(_))

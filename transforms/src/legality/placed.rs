@@ -14,44 +14,44 @@ use crate::tree::{
 
 /// A leaf in its place. Leaves are listed in the order of the text, so of two in the same iteration of all loops that are around both, the one
 /// listed first runs first.
-pub(super) struct Placed {
-    pub(super) statement: StatementId,
+pub(crate) struct Placed {
+    pub(crate) statement: StatementId,
     /// The loops around, from those of the part inwards.
-    pub(super) loops: Vec<Around>,
+    pub(crate) loops: Vec<Around>,
     /// When it runs: the levels of the loops around.
-    pub(super) domain: Arc<Domain>,
+    pub(crate) domain: Arc<Domain>,
     /// What `domain` does not say: whether these run this iteration, of the loops around what decides it. If only the order is asked for, all conditions around instead.
-    pub(super) unsaid: Vec<(Unsaid, Vec<Form>)>,
+    pub(crate) unsaid: Vec<(Unsaid, Vec<Form>)>,
     /// Which iteration of the statement runs, over levels.
-    pub(super) map: Vec<Form>,
+    pub(crate) map: Vec<Form>,
     /// What is known of that beyond `domain`, if the order is asked for.
-    pub(super) within: Within,
+    pub(crate) within: Within,
     /// What `domain` uses that is computed inside of the loops, and in which iteration, over those of the statement, if coverage is asked for.
-    pub(super) computed: Vec<(Value, Vec<Form>)>,
+    pub(crate) computed: Vec<(Value, Vec<Form>)>,
     /// What it touches.
-    pub(super) classes: Vec<(Class, Op)>,
+    pub(crate) classes: Vec<(Class, Op)>,
     /// The item of the part it is in.
-    pub(super) item: u32,
+    pub(crate) item: u32,
     /// The versioned node it is in, by number, and what is tested there.
-    pub(super) version: Option<(u32, AssumptionId)>,
+    pub(crate) version: Option<(u32, AssumptionId)>,
 }
 
 /// A loop of the tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Around {
+pub(crate) struct Around {
     /// Its own.
     number: u32,
     /// Whether its iterations may run in any order.
-    pub(super) parallel: bool,
+    pub(crate) parallel: bool,
     /// The number of the sequence it stands in.
-    pub(super) sequence: u32,
+    pub(crate) sequence: u32,
 }
 
 /// What is known of when a leaf runs by numbers that are computed inside of the loops.
 #[derive(Default)]
-pub(super) struct Within {
+pub(crate) struct Within {
     /// In which iteration of the loops of the program, over levels.
-    pub(super) iteration: Vec<Form>,
+    pub(crate) iteration: Vec<Form>,
     /// Forms over levels that are not negative, each with how many of those loops are around what it uses: in equal iterations of these that is
     /// the same.
     constraints: Vec<(usize, Form)>,
@@ -59,7 +59,7 @@ pub(super) struct Within {
 
 impl Within {
     /// What uses only what is computed inside so many loops.
-    pub(super) fn inside(&self, loops: usize) -> impl Iterator<Item = &Form> {
+    pub(crate) fn inside(&self, loops: usize) -> impl Iterator<Item = &Form> {
         self.constraints.iter().filter(move |(depth, _)| *depth <= loops).map(|(_, form)| form)
     }
 }
@@ -74,7 +74,7 @@ struct Pinned {
 
 /// What decides whether something runs, and is not affine. Of those that are alike, the first one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Unsaid {
+pub(crate) enum Unsaid {
     /// How often a loop of the program runs.
     Extent(LoopId),
     /// Whether the condition of an `if` of the program holds, or fails.
@@ -83,7 +83,7 @@ pub(super) enum Unsaid {
 
 /// What leaves are asked for, and so what is to be known of when they run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Purpose {
+pub(crate) enum Purpose {
     /// In which order they touch what. A domain that is too large does no harm.
     Order,
     /// Whether each instance runs once: what a domain does not say is said beside it, or nobody knows.
@@ -94,7 +94,7 @@ pub(super) enum Purpose {
 }
 
 /// The leaves of `items`, neighbours in a sequence inside `depth` loops; or an operation of which it cannot be said when it runs.
-pub(super) fn leaves(
+pub(crate) fn leaves(
     ir: &Body,
     program: &Program,
     forest: &Forest,

@@ -12,9 +12,8 @@ use loomir_dialects::interfaces::MemoryEffects;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Body, Op, Trait, Value};
-use loomir_transforms::dependence::form::Form;
 use loomir_transforms::dependence::form::facts::Facts;
-use loomir_transforms::dependence::nest::{Nest, Representative};
+use loomir_transforms::dependence::nest::{LoopIteration, Nest, Representative};
 
 use crate::cfg::Analysis;
 use crate::cfg::accesses::{Access, Accesses};
@@ -146,9 +145,11 @@ impl Summaries {
 }
 
 fn add(nest: &mut Nest, accesses: &Accesses<'_>, access: &Access, depth: u32) {
+    let inside = depth..access.loops.len() as u32;
+    let iteration: Arc<[LoopIteration]> = inside.map(LoopIteration::counted).collect();
     for class in &access.classes {
         let class = accesses.within(class, depth);
-        nest.add(Representative { class, op: access.op, iteration: Form::level(depth) });
+        nest.add(Representative { class, op: access.op, iteration: iteration.clone() });
     }
 }
 

@@ -1,0 +1,49 @@
+//! The objects that something touches, kept so that those which cannot overlap are not looked at together.
+
+use smallvec::SmallVec;
+
+use super::base::Base;
+
+pub(super) const ANYWHERE: usize = 0;
+pub(super) const NAMED: usize = 1;
+pub(super) const ALLOCATED: usize = 2;
+
+/// Objects in order of first appearance, by how much is known of where they are.
+#[derive(Clone, Debug, Default)]
+pub struct Objects {
+    ranks: [SmallVec<[Base; 2]>; 3],
+}
+
+impl Objects {
+    /// Adds an object that is not there yet.
+    pub fn push(&mut self, base: Base) {
+        self.ranks[rank(base)].push(base);
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = Base> + '_ {
+        self.ranks.iter().flatten().copied()
+    }
+
+    /// Those that `base` may overlap, and perhaps some others: an allocation is apart from everything else that is known. `is_there` says whether it is
+    /// one of them itself.
+    pub fn near(&self, base: Base, is_there: bool) -> impl Iterator<Item = Base> + '_ {
+        let [anywhere, named, allocated] = &self.ranks;
+        let same = is_there.then_some(base);
+        let (named, allocated, same): (&[Base], &[Base], _) = match rank(base) {
+            ANYWHERE => (named, allocated, None),
+            NAMED => (named, &[], None),
+            _ => (&[], &[], same),
+        };
+        anywhere.iter().chain(named).chain(allocated).copied().chain(same)
+    }
+}
+
+/// How much is known of where an object is.
+pub(super) fn rank(base: Base) -> usize {
+    match base {
+        Base::World | Base::Unknown(_) | Base::Distinct(_) => ANYWHERE,
+        Base::Argument(_) | Base::Global(_) => NAMED,
+        Base::Allocation(_) | Base::Carried(_) | Base::Exit => ALLOCATED,
+    }
+}
