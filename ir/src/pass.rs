@@ -68,12 +68,19 @@ pub struct PassContext<'a> {
     pub remarks: Diagnostics,
     /// Counts by name.
     pub statistics: Vec<(&'static str, u64)>,
+    /// What was asked to be printed, each with a title.
+    pub dumps: Vec<(String, String)>,
 }
 
 impl PassContext<'_> {
     /// Reports what the pass did or did not do.
     pub fn remark(&mut self, remark: Diagnostic) {
         self.remarks.push(remark);
+    }
+
+    /// Prints something beside the program, under a title.
+    pub fn print(&mut self, title: impl Into<String>, text: impl Into<String>) {
+        self.dumps.push((title.into(), text.into()));
     }
 
     /// Adds to a count.
@@ -243,10 +250,17 @@ fn run_pass(
     checks: bool,
 ) -> Result<(), Diagnostics> {
     let symbols = scope.symbols();
-    let mut cx = PassContext { symbols, checks, remarks: Diagnostics::new(), statistics: Vec::new() };
+    let mut cx = PassContext {
+        symbols,
+        checks,
+        remarks: Diagnostics::new(),
+        statistics: Vec::new(),
+        dumps: Vec::new(),
+    };
     let start = Instant::now();
     let outcome = pass.run(scope.body_mut(), &mut cx);
     report.diagnostics.append(cx.remarks);
+    report.dumps.extend(cx.dumps);
     report.records.push(Record::of_pass(pass.name(), start.elapsed(), cx.statistics));
     outcome
 }

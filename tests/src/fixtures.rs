@@ -6,6 +6,7 @@
 //! | `// RUN: opt PIPELINE` | run a pipeline |
 //! | `// RUN: check` | read and verify only |
 //! | `// RUN: print loops` | print the loops of functions of the `llvm` dialect, as `opt` does; or `cycles`, `domtree`, `postdomtree`, `scalar-evolution` |
+//! | `// RUN: print dependences --alias=distinct --dependence=flat` | print the dependences of each function, as the pass does |
 //! | `// CALL: kernel iota zeros @0` | after each run: call the function before and after; both must give the same |
 //! | `// CALL: kernel` | the same with generated arguments, shared buffers included |
 //! | `// -----` | what follows is a program of its own, for the same runs; a `// CALL:` above the first one is for it alone |
@@ -17,6 +18,8 @@ use loomir::dialects::interp::Limits;
 use loomir::ir::text::{SPLIT_MARKER, split_source};
 use loomir::ir::{Body, Diagnostics};
 use loomir::lowering::cfg::{self, print::Printed};
+use loomir::transforms::analyses::Analyses;
+use loomir::transforms::dependence::listing;
 use loomir::{AliasMode, CostSource, FuseOptions, Profitability};
 
 use crate::behaviour::{Input, inputs, same_behaviour};
@@ -31,6 +34,8 @@ enum Command {
     Fuse(Box<FuseOptions>),
     Opt(String),
     Print(Printed),
+    /// Dependences, told so.
+    Dependences(AliasMode, Analyses),
 }
 
 /// A fixture's programs and what to do with them.
@@ -76,6 +81,17 @@ pub fn run(source: &str) -> Result<Outcome, String> {
                 outcome.text += &printed.map_err(|errors| checker.lines(&errors))?;
                 continue;
             }
+            if let Command::Dependences(alias, analyses) = command {
+                let mut module =
+                    checker.read(&program.text).map_err(|errors| as_comments(&checker.lines(&errors)))?;
+                for function in module.nested_in_order() {
+                    let name = function.attr(function.root(), "sym_name");
+                    let name = name.and_then(|name| name.as_str(function.ctx())).unwrap_or_default();
+                    let text = listing::print(function, *alias, analyses);
+                    outcome.text += &format!("Dependences of @{name}:\n{text}");
+                }
+                continue;
+            }
             match transformed(&checker, command, &program.text) {
                 Ok((module, remarks)) => {
                     let printed = loomir::print(&module);
@@ -94,7 +110,9 @@ pub fn run(source: &str) -> Result<Outcome, String> {
 
 fn transformed(checker: &Checker, command: &Command, text: &str) -> Result<(Body, Diagnostics), Diagnostics> {
     match command {
-        Command::Check | Command::Print(_) => Ok((checker.read(text)?, Diagnostics::new())),
+        Command::Check | Command::Print(_) | Command::Dependences(..) => {
+            Ok((checker.read(text)?, Diagnostics::new()))
+        }
         Command::Opt(pipeline) => checker.transformed(pipeline, text),
         Command::Fuse(options) => {
             let mut module = checker.read(text)?;
@@ -173,6 +191,18 @@ fn command(words: &str) -> Option<Command> {
         ("print", "scalar-evolution") => Some(Command::Print(Printed::ScalarEvolution)),
         ("print", "domtree") => Some(Command::Print(Printed::Dominators)),
         ("print", "postdomtree") => Some(Command::Print(Printed::PostDominators)),
+        ("print", options) => {
+            let (mut alias, mut analyses) = (AliasMode::May, Analyses::default());
+            let mut options = options.split_whitespace();
+            options.next().filter(|what| *what == "dependences")?;
+            for option in options {
+                match option.strip_prefix("--")?.split_once('=')? {
+                    ("alias", mode) => alias = mode.parse().ok()?,
+                    (interface, name) => analyses.choose(interface, name).ok()?,
+                }
+            }
+            Some(Command::Dependences(alias, analyses))
+        }
         ("opt", pipeline) => Some(Command::Opt(pipeline.to_owned())),
         _ => None,
     }

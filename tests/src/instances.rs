@@ -38,7 +38,7 @@ pub enum Finding {
 }
 
 /// An object and the value by which it is known, numbered, and subscripts.
-type Location = (usize, Vec<i64>);
+pub(crate) type Location = (usize, Vec<i64>);
 
 /// The values of parameters: small ones, drawn once for each, or none; what is computed from others is what that is.
 #[derive(Clone, Copy, Debug)]
@@ -345,7 +345,7 @@ fn rounds(body: &Body, access: Op) -> bool {
 }
 
 /// Where an access of an instance is; nothing if that is not known.
-fn location(
+pub(crate) fn location(
     class: &Class,
     instance: &Instance,
     values: Values<'_>,

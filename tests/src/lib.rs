@@ -11,7 +11,7 @@
 //! | [`program`], [`generate`] | small programs of neighbouring loops, with an executor of their own; random ones |
 //! | [`twin`] | programs of floats with integers instead |
 //! | [`oracle`] | which loops of a run may be fused, by looking at a trace |
-//! | [`edits`], [`instances`] | random edits of loop trees; what a tree runs, instance by instance |
+//! | [`edits`], [`instances`], [`meetings`] | random edits of loop trees; what a tree runs, instance by instance; which of these touch one location |
 //! | [`graphs`] | random control flow graphs, and what `opt` finds in them |
 //! | [`ll`] | random programs in LLVM IR, and what `lli` makes of them |
 //! | [`expressions`] | random integer expressions, and what they compute |
@@ -32,6 +32,7 @@ pub mod generate;
 pub mod graphs;
 pub mod instances;
 pub mod ll;
+pub mod meetings;
 pub mod neighbours;
 pub mod oracle;
 pub mod peers;

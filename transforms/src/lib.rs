@@ -51,5 +51,6 @@ pub const PASSES: &[PassInfo] = &[
     if_to_select::PASS,
     while_to_for::PASS,
     saturate::PASS,
+    dependence::listing::PASS,
     mem2reg::PASS,
 ];

@@ -139,6 +139,11 @@ impl Program {
         self.statements.iter()
     }
 
+    /// All `if`s, in the order in which they stand in the program.
+    pub fn ifs(&self) -> impl Iterator<Item = &IfInfo> {
+        self.ifs.iter()
+    }
+
     /// How many loops there are.
     pub fn num_loops(&self) -> usize {
         self.loops.len()

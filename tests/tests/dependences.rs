@@ -1,0 +1,150 @@
+//! The listed dependences, against those of runs of random programs: what meets is listed, and where all is known nothing else is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use loomir::AliasMode;
+use loomir::polyhedra::Limits;
+use loomir::transforms::analyses::Order;
+use loomir::transforms::analyses::dependence::Polyhedral;
+use loomir::transforms::dependence::base::Bases;
+use loomir::transforms::dependence::listing::{Dependence, Dependences, Kind, Options, Through};
+use loomir::transforms::tree::raise::raise;
+use loomir::transforms::tree::{Forest, Program, StatementId};
+use loomir_testing::blocks::each_block;
+use loomir_testing::generate::generate;
+use loomir_testing::instances::{Finding, Values, Way, compare, is_exact, run};
+use loomir_testing::meetings::{Meeting, meetings};
+use loomir_testing::random::Random;
+
+/// Longer runs are not looked at: what meets is compared pair by pair.
+const MAX_INSTANCES: usize = 400;
+
+#[derive(Default, Debug)]
+struct Tally {
+    blocks: u32,
+    exact: u32,
+    met: u32,
+    listed: u32,
+    distances: u32,
+}
+
+fn order(distance: i64) -> Order {
+    match distance.cmp(&0) {
+        std::cmp::Ordering::Greater => Order::Less,
+        std::cmp::Ordering::Equal => Order::Equal,
+        std::cmp::Ordering::Less => Order::Greater,
+    }
+}
+
+/// What is the same for all pairs of a line: operations by number, kind, directions.
+type Key = (usize, usize, Kind, Vec<u8>);
+
+fn key(ops: [usize; 2], kind: Kind, directions: impl Iterator<Item = Order>) -> Key {
+    (ops[0], ops[1], kind, directions.map(|order| order as u8).collect())
+}
+
+fn is_listed(all: &[&Dependence], met: &Meeting) -> bool {
+    all.iter().any(|one| {
+        [one.source.op, one.sink.op] == met.ops
+            && one.kinds.contains(&met.kind)
+            && one.vector.len() == met.distance.len()
+            && one.vector.iter().zip(&met.distance).all(|(entry, distance)| {
+                entry.directions.contains(order(*distance))
+                    && entry.distance.is_none_or(|own| own == *distance)
+            })
+    })
+}
+
+/// Everything that a line says there is.
+fn said(one: &Dependence) -> Vec<Key> {
+    let ops = [one.source.op.index(), one.sink.op.index()];
+    let ways = one.vector.iter().fold(vec![Vec::new()], |ways: Vec<Vec<Order>>, entry| {
+        let next = [Order::Less, Order::Equal, Order::Greater];
+        let next: Vec<Order> = next.into_iter().filter(|order| entry.directions.contains(*order)).collect();
+        ways.iter().flat_map(|way| next.iter().map(|order| [&way[..], &[*order]].concat())).collect()
+    });
+    let each = ways.into_iter().flat_map(|way| {
+        one.kinds.iter().map(move |kind| key(ops, *kind, way.iter().copied())).collect::<Vec<_>>()
+    });
+    each.collect()
+}
+
+/// Whether all that subscripts and conditions use is computed outside of the loops.
+fn is_known_outside(program: &Program) -> bool {
+    let conditions = program.ifs().flat_map(|info| [true, false].map(|holds| info.condition.outcome(holds)));
+    let mut conditions = conditions.flat_map(|outcome| &outcome.constraints);
+    let classes = || program.statements().flat_map(|info| &info.effects.classes);
+    let mut subscripts = classes().flat_map(|(class, _)| class.subscripts.iter().flatten().flatten());
+    conditions.all(|form| program.is_known(form, 0)) && subscripts.all(|form| program.is_known(form, 0))
+}
+
+fn case(index: u64, tally: &mut Tally) {
+    let mut random = Random::of_case(83, index);
+    let text = generate(&mut random).to_mlir().mlir;
+    let ctx = loomir::context();
+    let mut module = loomir::parse(&ctx, &text, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+    each_block(&mut module, &mut |body, block| {
+        let mut forest = Forest::default();
+        let program = raise(body, block, &mut forest, AliasMode::Distinct);
+        let (bases, limits) = (Bases::new(body, AliasMode::Distinct), Limits::default());
+        let options = Options { bases: &bases, dependence: &Polyhedral, limits: &limits };
+        let all = Dependences::of(body, &program, &forest, &options);
+        let memory: Vec<&Dependence> =
+            all.iter().filter(|one| matches!(one.through, Through::Memory(_))).collect();
+        tally.blocks += 1;
+        tally.listed += memory.len() as u32;
+        // Of what is computed in loops a run knows nothing: it takes numbers that may be others than those.
+        let runs = if is_known_outside(&program) { 3 } else { 0 };
+        for _ in 0..runs {
+            let values = Values { seed: Some(random.bits()), body };
+            let ran = run(&program, &forest, program.root, values, Way::Forwards);
+            let Some(ran) = ran.filter(|all| all.len() <= MAX_INSTANCES) else { continue };
+            for met in meetings(&program, &ran, values) {
+                tally.met += 1;
+                let names = met
+                    .ops
+                    .map(|op| body.loc(op).file_line_col(&ctx).map(|(_, line, column)| (line, column)));
+                assert!(is_listed(&memory, &met), "case {index}: {met:?} at {names:?} is not listed\n{text}");
+            }
+        }
+        // Where everything is a number one run is all there is.
+        let statements = (0..forest.leaves(program.root)).map(StatementId);
+        let none = Values { seed: None, body };
+        let ran = run(&program, &forest, program.root, none, Way::Forwards);
+        let Some(ran) = ran.filter(|all| all.len() <= MAX_INSTANCES) else { return };
+        let has_numbers = compare(body, &program, &ran, &ran, none, Way::Forwards) == Finding::Same;
+        if !has_numbers || !is_exact(&program, &bases, statements) {
+            return;
+        }
+        tally.exact += 1;
+        let mut met: BTreeMap<Key, BTreeSet<Vec<i64>>> = BTreeMap::new();
+        for Meeting { ops, kind, distance } in meetings(&program, &ran, none) {
+            let key = key(ops.map(|op| op.index()), kind, distance.iter().map(|own| order(*own)));
+            met.entry(key).or_default().insert(distance);
+        }
+        for one in memory {
+            let distances: Vec<&BTreeSet<Vec<i64>>> = said(one)
+                .iter()
+                .map(|key| {
+                    met.get(key).unwrap_or_else(|| panic!("case {index}: {one:?} does not happen\n{text}"))
+                })
+                .collect();
+            for (at, entry) in one.vector.iter().enumerate() {
+                let of_loop: BTreeSet<i64> = distances.iter().copied().flatten().map(|all| all[at]).collect();
+                let is_one = (of_loop.len() == 1).then(|| of_loop.first().copied()).flatten();
+                assert_eq!(entry.distance, is_one, "case {index}: {one:?}, loop {at}\n{text}");
+                tally.distances += u32::from(is_one.is_some_and(|distance| distance != 0));
+            }
+        }
+    });
+}
+
+#[test]
+fn what_meets_is_listed_and_nothing_else() {
+    let mut tally = Tally::default();
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    for index in 0..number("LOOMIR_DEPENDENCES_CASES").unwrap_or(300) {
+        case(index, &mut tally);
+    }
+    assert!(tally.exact > 20 && tally.met > 1_000 && tally.distances > 50, "{tally:?}");
+}
