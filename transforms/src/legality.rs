@@ -145,9 +145,9 @@ pub struct Instance {
     /// The operation.
     pub op: Op,
     /// The iterations of the loops of the program around it that an edit concerns, from the outside. Empty if they are not known, too.
-    pub iteration: Vec<Iteration>,
+    pub iteration: Box<[Iteration]>,
     /// What parameters are there by which variables of loops are told.
-    pub symbols: Vec<(Value, i64)>,
+    pub symbols: Box<[(Value, i64)]>,
 }
 
 /// Which iteration of a loop of the program runs.
@@ -160,6 +160,11 @@ pub enum Iteration {
 }
 
 impl Instance {
+    /// Some execution.
+    fn unknown(op: Op) -> Instance {
+        Instance { op, iteration: Box::default(), symbols: Box::default() }
+    }
+
     /// The execution in an example.
     pub(crate) fn of<'f>(
         op: Op,
@@ -169,7 +174,7 @@ impl Instance {
     ) -> Instance {
         match example {
             Some(example) => Instance::at(op, iteration, &|form| example.value(form, side)),
-            None => Instance { op, iteration: Vec::new(), symbols: Vec::new() },
+            None => Instance::unknown(op),
         }
     }
 
@@ -189,7 +194,7 @@ impl Instance {
                 None => Iteration::Number(value(&own.number).unwrap_or_default()),
             };
         let iteration = iteration.into_iter().map(told).collect();
-        Instance { op, iteration, symbols }
+        Instance { op, iteration, symbols: symbols.into() }
     }
 }
 

@@ -296,7 +296,7 @@ impl<'a> Checker<'a> {
         match differing.first() {
             Some((_, id)) => {
                 let op = self.program.statement(*id).op();
-                Verdict::Illegal(Witness::Lost(Instance { op, iteration: Vec::new(), symbols: Vec::new() }))
+                Verdict::Illegal(Witness::Lost(Instance::unknown(op)))
             }
             None => Verdict::legal(),
         }
