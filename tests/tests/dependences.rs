@@ -1,11 +1,12 @@
 //! The listed dependences, against those of runs of random programs: what meets is listed, and where all is known nothing else is.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use loomir::AliasMode;
 use loomir::polyhedra::Limits;
-use loomir::transforms::analyses::Order;
 use loomir::transforms::analyses::dependence::Polyhedral;
+use loomir::transforms::analyses::{Answer, Dependence as Means, Order, Question};
 use loomir::transforms::dependence::base::Bases;
 use loomir::transforms::dependence::listing::{Dependence, Dependences, Kind, Options, Through};
 use loomir::transforms::tree::raise::raise;
@@ -147,4 +148,45 @@ fn what_meets_is_listed_and_nothing_else() {
         case(index, &mut tally);
     }
     assert!(tally.exact > 20 && tally.met > 1_000 && tally.distances > 10, "{tally:?}");
+}
+
+/// Counts what it is asked.
+#[derive(Debug, Default)]
+struct Counting {
+    questions: AtomicU64,
+}
+
+impl Means for Counting {
+    fn meet(&self, question: &Question<'_>) -> Answer {
+        self.questions.fetch_add(1, Ordering::Relaxed);
+        Polyhedral.meet(question)
+    }
+}
+
+/// How much is asked of so many loops, each of which updates an array of its own in place, all alike.
+fn questions(loops: usize) -> u64 {
+    let mut text = "func.func @f(%v: i32) {\n".to_owned();
+    for i in 0..loops {
+        text += &format!("  %a{i} = memref.alloc() : memref<8xi32>\n");
+    }
+    for i in 0..loops {
+        text += &format!("  affine.for %i = 0 to 8 {{ affine.store %v, %a{i}[%i] : memref<8xi32> }}\n");
+    }
+    text += "  return\n}\n";
+    let ctx = loomir::context();
+    let mut module = loomir::parse(&ctx, &text, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+    let counting = Counting::default();
+    each_block(&mut module, &mut |body, block| {
+        let mut forest = Forest::default();
+        let program = raise(body, block, &mut forest, AliasMode::May);
+        let (bases, limits) = (Bases::new(body, AliasMode::May), Limits::default());
+        let options = Options { bases: &bases, dependence: &counting, limits: &limits };
+        Dependences::of(body, &program, &forest, &options);
+    });
+    counting.questions.into_inner()
+}
+
+#[test]
+fn arrays_that_have_nothing_to_do_with_each_other_cost_nothing() {
+    assert_eq!(questions(400), 2 * questions(200));
 }

@@ -159,7 +159,7 @@ impl Dependences {
     /// let all = Dependences::of(function, &program, &forest, &options);
     /// // What the store writes the load of the next iteration reads.
     /// let load = StatementId(0);
-    /// let [flow] = all.into(load).collect::<Vec<_>>()[..] else { panic!() };
+    /// let [flow] = all.reaching(load).collect::<Vec<_>>()[..] else { panic!() };
     /// assert_eq!(flow.kinds[..], [Kind::Flow]);
     /// assert_eq!(flow.vector[0].distance, Some(1));
     /// assert!(flow.is_certain);
@@ -182,12 +182,12 @@ impl Dependences {
     }
 
     /// Those of which a statement is the source.
-    pub fn out_of(&self, statement: StatementId) -> impl Iterator<Item = &Dependence> {
+    pub fn leaving(&self, statement: StatementId) -> impl Iterator<Item = &Dependence> {
         self.at(statement, 0)
     }
 
     /// Those of which a statement is the sink.
-    pub fn into(&self, statement: StatementId) -> impl Iterator<Item = &Dependence> {
+    pub fn reaching(&self, statement: StatementId) -> impl Iterator<Item = &Dependence> {
         self.at(statement, 1)
     }
 

@@ -82,7 +82,7 @@ impl Printer<'_> {
             let statement = StatementId(id);
             let ops: Vec<String> = info.ops.iter().map(|op| self.op(*op)).collect();
             let _ = writeln!(text, "{}: {}", self.statement(statement), ops.join(", "));
-            for one in all.out_of(statement) {
+            for one in all.leaving(statement) {
                 self.one(one, text);
             }
         }
