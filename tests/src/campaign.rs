@@ -50,6 +50,8 @@ pub struct Tally {
     pub pairs_interchanged: u64,
     /// Pairs of which one was distributed and a part of it fused, not counted among those either.
     pub pairs_distributed: u64,
+    /// Pairs fused of which one was all of a conditional, whose condition went inside.
+    pub pairs_guarded: u64,
     /// Programs in which some pair was fused in each of these ways: delayed, cut, backwards, interchanged, distributed.
     pub reshaped: [u64; 5],
     /// Programs in which some pair was refused for a dependence.
@@ -124,6 +126,7 @@ impl Tally {
             format!("pairs_backwards={}", self.pairs_backwards),
             format!("pairs_interchanged={}", self.pairs_interchanged),
             format!("pairs_distributed={}", self.pairs_distributed),
+            format!("pairs_guarded={}", self.pairs_guarded),
             format!("pairs_versioned_by_range={}", self.pairs_versioned),
             format!("versioned_by_range={}", self.versioned),
             format!("refused_by_dependence={}", self.refused_by_dependence),
@@ -249,6 +252,7 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
         for remark in report.remarks.iter() {
             tally.merged += u64::from(remark.message.ends_with("Conditionals of one condition merged"));
             let Some(said) = Said::of(&ctx, remark, text) else { continue };
+            tally.pairs_guarded += u64::from(said.guarded);
             let words = Diagnostics::from(remark.clone()).to_text(&ctx);
             let before_this = groups.clone();
             let exact = alias == AliasMode::Distinct && program.is_affine();
@@ -592,6 +596,8 @@ struct Said {
     in_the_way: [bool; 2],
     /// They run fused if something holds that is assumed of numbers.
     versioned: bool,
+    /// One of them was all of a conditional.
+    guarded: bool,
 }
 
 impl Said {
@@ -619,6 +625,7 @@ impl Said {
             in_order && !is_between && (says(" element [") || says("one that may be the same"));
         let certain = in_order && says("this would be first");
         let versioned = says("assumes ");
+        let guarded = says("this condition is asked inside");
         Some(Said {
             first,
             second,
@@ -631,6 +638,7 @@ impl Said {
             certain,
             in_the_way,
             versioned,
+            guarded,
         })
     }
 }

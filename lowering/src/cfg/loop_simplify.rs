@@ -2,7 +2,7 @@
 //!
 //! What stands before the loop has a place to go, the preheader; so has what is done at the end of each iteration, and what stands behind the loop. Blocks that
 //! nothing leads to go first. Loops are brought into form from the inside out; a block that is put on edges is a block of the analysis at once, so an exit made for an inner
-//! loop serves those around it.
+//! loop serves those around it, and is one edge back where it leads to the header of one of these.
 //!
 //! A header may be that of two loops of the program, one in the other: `for (…) for (…)` with nothing between them. They are told apart as LLVM does, by an argument of the
 //! header that some backedges hand on unchanged: these belong to the inner loop, all others to an outer one that gets a header of its own. It isn't done with
@@ -51,14 +51,15 @@ pub fn loop_simplify(function: &mut Body, checks: bool) -> (Analysis, Simplified
     let mut pending = analysis.loops().outer_first();
     while let Some(id) = pending.pop() {
         make_preheader(function, &mut analysis, id, &mut done);
+        make_exits(function, &mut analysis, id, &mut done);
         fold_arguments(function, &analysis, id, &mut done);
         while let Some(outer) = split_header(function, &mut analysis, id) {
             done.nests += 1;
+            make_exits(function, &mut analysis, id, &mut done);
             fold_arguments(function, &analysis, id, &mut done);
             pending.push(outer);
         }
         make_latch(function, &mut analysis, id, &mut done);
-        make_exits(function, &mut analysis, id, &mut done);
         analysis.step(function, NAME);
     }
     // What is one value now may have made another argument one.

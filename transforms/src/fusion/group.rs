@@ -82,8 +82,8 @@ pub(super) struct Group {
     carries: bool,
     /// Whether each member may be run in parts: nothing is carried, or there is what its parts are known by.
     may_be_cut: bool,
-    /// Whether a condition was brought inside of one of them.
-    pub(super) guarded: bool,
+    /// A conditional whose condition was brought inside of one of them.
+    pub(super) guarded: Option<Op>,
     /// Whether the iterations of each, and of all together, may run in any order; they are run whole for that.
     pub(super) parallel: bool,
     /// By how many iterations members run later, at most, than they would have to if none ran blocks later.
@@ -194,7 +194,7 @@ impl Group {
             whole: true,
             carries: info.carried > 0,
             may_be_cut: info.carried == 0 || info.anchor.is_some(),
-            guarded: false,
+            guarded: None,
             parallel: header.parallel,
             blocks: 0,
             depth: frame.depth,
@@ -207,7 +207,8 @@ impl Group {
         let of = self.lead().of;
         let is_raised = forest.header(header).span == Span::Whole
             && forest.leaves(self.item) == forest.leaves(program.loop_info(of).green);
-        (self.members.len() == 1 && is_raised && !self.carries && !self.guarded).then_some((self.item, of))
+        (self.members.len() == 1 && is_raised && !self.carries && self.guarded.is_none())
+            .then_some((self.item, of))
     }
 
     /// The group of one loop that is to run instead of this one, which is a group of one as well.
@@ -223,9 +224,10 @@ impl Group {
         Some(Group { originals: self.originals.clone(), ..group })
     }
 
-    /// The group of a loop inside which a condition was brought that was around it; it is run whole for that, and was these. `None` if it carries values.
-    pub(super) fn guarded(self, originals: Vec<Green>) -> Option<Group> {
-        (!self.carries).then_some(Group { originals, may_be_cut: false, guarded: true, ..self })
+    /// The group of a loop inside which the condition of `by` was brought, which was around it; it is run whole for that, and was these. `None` if it carries
+    /// values.
+    pub(super) fn guarded(self, by: Op, originals: Vec<Green>) -> Option<Group> {
+        (!self.carries).then_some(Group { originals, may_be_cut: false, guarded: Some(by), ..self })
     }
 
     /// Whether there is little in it, so that it may be copied.
@@ -343,7 +345,7 @@ impl Group {
         ir: &Body,
         frame: &Frame,
     ) -> Option<Group> {
-        let ([own], false) = (&self.members[..], self.carries || self.guarded) else { return None };
+        let ([own], false) = (&self.members[..], self.carries || self.guarded.is_some()) else { return None };
         // How often it runs is a quotient, which only a number keeps from leaving its type on the way.
         if self.scale > 1 && !matches!(&own.ends[..], [end] if end.as_constant().is_some()) {
             return None;
@@ -494,7 +496,7 @@ impl Group {
         self.whole = joined.whole;
         self.carries |= second.carries;
         self.may_be_cut &= second.may_be_cut;
-        self.guarded |= second.guarded;
+        self.guarded = self.guarded.or(second.guarded);
     }
 
     /// The loops the group is.

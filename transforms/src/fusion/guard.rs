@@ -28,8 +28,8 @@ impl Fusion<'_> {
         };
         let only = self.forest.item(side, 0).filter(|_| self.forest.items_in(side) == 1)?;
         let Node::Loop { header, body } = self.forest.get(only) else { return None };
-        let has_results = self.body.num_results(self.program.if_info(of).op) > 0;
-        if has_results || self.forest.header(header).parallel {
+        let conditional = self.program.if_info(of).op;
+        if self.body.num_results(conditional) > 0 || self.forest.header(header).parallel {
             return None;
         }
         let around = self.forest.map(map).iter().map(|form| form.raised(1)).collect::<Option<_>>()?;
@@ -38,7 +38,7 @@ impl Fusion<'_> {
         let body = self.forest.sequence(&[body]);
         let item = self.forest.with_header(header, body);
         let group = Group::of(self.body, self.program, self.forest, item, frame)?;
-        let mut group = group.guarded(entry.originals(self.forest))?;
+        let mut group = group.guarded(conditional, entry.originals(self.forest))?;
         group.work = self.work(item, frame);
         Some(Rc::new(group))
     }

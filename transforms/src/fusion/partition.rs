@@ -345,7 +345,7 @@ impl Fusion<'_> {
         };
         let is_near = |(at, entry): &(usize, &Entry)| match entry {
             Entry::Group(_) => wanted.is_none_or(|wanted| line.names[*at] == wanted),
-            Entry::If(..) => wanted.is_none() && !second.guarded,
+            Entry::If(..) => wanted.is_none() && second.guarded.is_none(),
             Entry::Statement(..) => false,
         };
         let near: Vec<usize> = line
@@ -370,8 +370,8 @@ impl Fusion<'_> {
                 _ => continue,
             };
             // A condition in each iteration is for what both touch.
-            let is_sunk = with_guard.is_some() || second.guarded;
-            if is_sunk && !first.shares_with(&second) {
+            let conditional = with_guard.as_ref().map_or(second.guarded, |own| own.guarded);
+            if conditional.is_some() && !first.shares_with(&second) {
                 continue;
             }
             let ops = (first.op(self.program), second.op(self.program));
@@ -382,9 +382,11 @@ impl Fusion<'_> {
                     line.was_too_dear = true;
                     Missed::NotBeneficial(attempt.saving)
                 }
-                (Ok(_), Guide::Given(_)) if wanted.is_none() && !is_sunk => Missed::OthersSaveMore,
+                (Ok(_), Guide::Given(_)) if wanted.is_none() && conditional.is_none() => {
+                    Missed::OthersSaveMore
+                }
                 (Ok(attempt), _) => {
-                    let remark = self.told(|| remarks::fused(self.body, ops.0, ops.1, &attempt.plan));
+                    let remark = self.told(|| remarks::fused(self.body, ops, conditional, &attempt.plan));
                     line.said.push(Said { item, remark, outcome: Outcome::Fused });
                     line.saved += attempt.saving.cycles;
                     line.has_losses |= !attempt.saving.losses.is_empty() || attempt.saving.apart > MUCH_APART;
@@ -404,7 +406,7 @@ impl Fusion<'_> {
             };
             let is_near = first.shares_with(&second);
             // Of conditionals it is said only that they were.
-            if !is_sunk && why.as_ref().is_none_or(|(.., was_near)| is_near && !was_near) {
+            if conditional.is_none() && why.as_ref().is_none_or(|(.., was_near)| is_near && !was_near) {
                 why = Some((ops, self.with_delay(missed, &first, &second, frame), is_near));
             }
         }

@@ -73,8 +73,13 @@ impl Missed {
     }
 }
 
-/// The remark for a pair that was fused. Called before the bodies are moved.
-pub(super) fn fused(body: &Body, first: Op, second: Op, plan: &Plan) -> Diagnostic {
+/// The remark for a pair that was fused, one of them perhaps out of a conditional. Called before the bodies are moved.
+pub(super) fn fused(
+    body: &Body,
+    (first, second): (Op, Op),
+    conditional: Option<Op>,
+    plan: &Plan,
+) -> Diagnostic {
     let Plan { way, joined, reshaped, assumed, .. } = plan;
     let name = |which| if which == Which::First { "first" } else { "second" };
     let (reshaped, rest) = match reshaped.change {
@@ -97,6 +102,10 @@ pub(super) fn fused(body: &Body, first: Op, second: Op, plan: &Plan) -> Diagnost
             .note(body.loc(first), "with this loop");
     let remark = match rest {
         Some(op) => remark.note(body.loc(op), "what stays a loop of its own begins here"),
+        None => remark,
+    };
+    let remark = match conditional {
+        Some(op) => remark.note(body.loc(op), "this condition is asked inside"),
         None => remark,
     };
     let numbers = assumed.iter().filter(|assumption| !matches!(assumption, Assumption::Apart(..)));
@@ -264,7 +273,7 @@ pub(super) fn missed(body: &Body, first: Op, second: Op, why: &Missed) -> Diagno
         ),
         Missed::CannotBeCut => (
             "NonEqualTripCount",
-            "The loops run different iterations, and what not both have is not bounded by a value and a number"
+            "The loops run different iterations, and what not both have is bounded by neither a value nor a bound of its loop and a number"
                 .to_owned(),
         ),
         Missed::TooManyTests(pairs) => {

@@ -1,6 +1,6 @@
 //! The bounds of a loop that runs part of a loop of the program.
 //!
-//! A bound is a number, or one value and a number. The sum is cut off at the ends of its type where it would wrap: below the first
+//! A bound is a number, or one value and a number; or a bound that the loop has in the program and a number. The sum is cut off at the ends of its type where it would wrap: below the first
 //! and above the last value there is no iteration to lose.
 
 use loomir_dialects::{affine, arith};
