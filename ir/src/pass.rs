@@ -2,8 +2,8 @@
 //!
 //! A [`Pass`] changes one body: a module's, a function's. A [`PassManager`] is a list of passes and of managers for the bodies inside, as
 //! MLIR's textual pipelines write it: `builtin.module(func.func(canonicalize,loop-fusion{max-depth=2}),cse)`. Bodies at one level
-//! are independent, so a nested manager runs over them in parallel; what a pass may see of its siblings is a frozen
-//! [`SymbolTable`]. What is done around passes (verifying, printing) is a [`PassInstrumentation`]. Diagnostics, dumps, times and
+//! are independent, so a nested manager runs over them in parallel; what a pass may see of its siblings is frozen: a
+//! [`SymbolTable`], and the [`Survey`]s it asks for. What is done around passes (verifying, printing) is a [`PassInstrumentation`]. Diagnostics, dumps, times and
 //! statistics come back in a [`Report`], merged in the order of the bodies, whatever the threads did.
 //!
 //! A pass may need a [`Form`] of its body and gets it. Passes are found by name and anchor in a [`PassRegistry`]: one name may mean different passes on different operations
@@ -24,11 +24,14 @@ pub mod forms;
 pub mod instrumentation;
 pub mod pipeline;
 pub mod report;
+pub mod survey;
 
 pub use forms::Form;
+use instrumentation::Around;
 pub use instrumentation::{PassInstrumentation, PassInstrumentor, PassSelection, PrintIr, Scope, VerifyEach};
 pub use pipeline::{Options, PassInfo, PassRegistry, PipelineError};
 pub use report::{Record, Report};
+pub use survey::{Survey, Surveys};
 
 /// A change to one body.
 pub trait Pass: Send + Sync {
@@ -50,6 +53,11 @@ pub trait Pass: Send + Sync {
         &[]
     }
 
+    /// What it wants to know of the body around those it runs on.
+    fn surveys(&self) -> &[&'static Survey] {
+        &[]
+    }
+
     /// Changes `body`, whose root is of the kind the pass is anchored on.
     ///
     /// # Errors
@@ -62,6 +70,8 @@ pub trait Pass: Send + Sync {
 pub struct PassContext<'a> {
     /// The symbols of the operation around the body, as they were before the pipeline entered it.
     pub symbols: &'a SymbolTable,
+    /// What was found of that operation then.
+    pub surveys: &'a Surveys,
     /// Whether passes compare what they keep true on the way with what is.
     pub checks: bool,
     /// Remarks and warnings, in order.
@@ -144,8 +154,8 @@ impl PassManager {
             report.diagnostics.push(Diagnostic::error(root.loc(), message).help(help));
             return report;
         }
-        let symbols = SymbolTable::default();
-        self.run_elements(&mut Scope::new(body, &symbols), instrumentor, &mut report);
+        let around = Around::default();
+        self.run_elements(&mut Scope::new(body, &around), instrumentor, &mut report);
         report
     }
 
@@ -169,10 +179,19 @@ impl PassManager {
         }
     }
 
+    /// What its own passes want to know.
+    fn surveys(&self) -> impl Iterator<Item = &'static Survey> + '_ {
+        let of = |element: &Element| match element {
+            Element::Pass(pass, _) => pass.surveys().to_vec(),
+            Element::Nested(_) => Vec::new(),
+        };
+        self.elements.iter().flat_map(of)
+    }
+
     /// Runs on the bodies inside, on all of them even if one fails.
     fn run_nested(&self, scope: &mut Scope<'_>, instrumentor: &PassInstrumentor) -> Report {
         let start = Instant::now();
-        let symbols = SymbolTable::of(scope.body());
+        let around = Around::of(scope.body(), self.surveys());
         let run = |mut scope: Scope<'_>| {
             let start = Instant::now();
             let mut report = Report::default();
@@ -182,12 +201,12 @@ impl PassManager {
         let reports: Vec<_> = if instrumentor.is_threaded() {
             let mut bodies = scope.body_mut().nested_in_order();
             bodies.retain(|body| self.runs_on(body));
-            bodies.into_par_iter().map(|body| run(Scope::new(body, &symbols))).collect()
+            bodies.into_par_iter().map(|body| run(Scope::new(body, &around))).collect()
         } else {
             let nested = |op| Some((op, scope.body().nested(op)?));
             let bodies = scope.body().all_ops().filter_map(nested);
             let ops: Vec<_> = bodies.filter(|(_, body)| self.runs_on(body)).map(|(op, _)| op).collect();
-            ops.into_iter().map(|op| run(scope.enter(op, &symbols))).collect()
+            ops.into_iter().map(|op| run(scope.enter(op, &around))).collect()
         };
         Report::of_pipeline(&self.anchor, reports, start.elapsed())
     }
@@ -249,9 +268,10 @@ fn run_pass(
     report: &mut Report,
     checks: bool,
 ) -> Result<(), Diagnostics> {
-    let symbols = scope.symbols();
+    let (symbols, surveys) = (scope.symbols(), scope.surveys());
     let mut cx = PassContext {
         symbols,
+        surveys,
         checks,
         remarks: Diagnostics::new(),
         statistics: Vec::new(),

@@ -1,9 +1,11 @@
 //! Pipelines as text, and what a manager does with them.
 
+use std::sync::Arc;
+
 use insta::assert_snapshot;
 use loomir_ir::pass::{
     Options, Pass, PassContext, PassInfo, PassInstrumentor, PassRegistry, PassSelection, PrintIr, Record,
-    Report, VerifyEach,
+    Report, Survey, VerifyEach,
 };
 use loomir_ir::{Attr, Body, Context, Diagnostic, Diagnostics, Loc, OperationState, Registry, dialect};
 
@@ -59,8 +61,45 @@ impl Pass for Visit {
     }
 }
 
+/// How many functions inside are marked.
+static MARKED: Survey = Survey {
+    name: "marked",
+    take: |body| {
+        let functions = body.all_ops().filter_map(|op| body.nested(op));
+        Arc::new(functions.filter(|own| own.attr(own.root(), "mini.marked").is_some()).count())
+    },
+};
+static SURVEYS: &[&Survey] = &[&MARKED];
+
+/// Says what was found around the body.
+struct Census;
+
+impl Pass for Census {
+    fn name(&self) -> &str {
+        "census"
+    }
+
+    fn surveys(&self) -> &[&'static Survey] {
+        SURVEYS
+    }
+
+    fn run(&self, _: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        let found = cx.surveys.get::<usize>(&MARKED);
+        let found = found.map_or("nothing".into(), |count| format!("{count} marked"));
+        cx.remark(Diagnostic::remark(Loc::UNKNOWN, found));
+        Ok(())
+    }
+}
+
 fn registry() -> PassRegistry {
     let mut registry = PassRegistry::new();
+    registry.add(PassInfo {
+        name: "census",
+        anchor: None,
+        summary: "",
+        options: &[],
+        make: |_| Ok(Box::new(Census)),
+    });
     registry.add(PassInfo {
         name: "visit",
         anchor: None,
@@ -145,6 +184,13 @@ fn what_passes_say_comes_in_the_order_of_the_bodies() {
             "visit(visits=1) (V) verifier() 'mini.fn' Pipeline() [visit(visits=5) (V) verifier() ] "
         );
     }
+}
+
+#[test]
+fn a_survey_says_how_bodies_were_before_the_pipeline_entered_them() {
+    let report = run("mini.module(census,mini.fn(visit{mark=b},census),mini.fn(census))");
+    let found: Vec<&str> = lines(&report).into_iter().filter(|line| !line.starts_with("visited")).collect();
+    assert_eq!(found, [&["nothing"][..], &["0 marked"; 5], &["1 marked"; 5]].concat());
 }
 
 #[test]

@@ -35,8 +35,11 @@ pub use loomir_lowering as lowering;
 pub use loomir_transforms as transforms;
 pub use loomir_transforms::polyhedra;
 
+use std::sync::Arc;
+
 use loomir_ir::text::{ParseOptions, PrintOptions};
 use loomir_ir::{Body, Context, Diagnostics, Registry, verifier};
+use loomir_transforms::dependence::callees::Callees;
 use loomir_transforms::{contraction, distribution, fusion};
 
 pub use loomir_transforms::analyses::Analyses;
@@ -96,10 +99,9 @@ pub fn print(module: &Body) -> String {
 /// Fuses the loops of every function of a module, of nested modules too.
 pub fn fuse(module: &mut Body, options: &FuseOptions) -> FuseReport {
     let mut report = FuseReport::default();
-    module.for_each_body(&mut |body| {
-        if body.root_ref().is(loomir_dialects::func::FuncOp::DEF) {
-            report.append(fusion::fuse(body, options));
-        }
+    for_each_function(module, &mut |body, callees| {
+        let analyses = options.analyses.knowing(callees);
+        report.append(fusion::fuse(body, &FuseOptions { analyses, ..options.clone() }));
     });
     report
 }
@@ -107,10 +109,9 @@ pub fn fuse(module: &mut Body, options: &FuseOptions) -> FuseReport {
 /// Distributes the loops of every function of a module, of nested modules too.
 pub fn distribute(module: &mut Body, options: &DistributeOptions) -> DistributeReport {
     let mut report = DistributeReport::default();
-    module.for_each_body(&mut |body| {
-        if body.root_ref().is(loomir_dialects::func::FuncOp::DEF) {
-            report.append(distribution::distribute(body, options));
-        }
+    for_each_function(module, &mut |body, callees| {
+        let analyses = options.analyses.knowing(callees);
+        report.append(distribution::distribute(body, &DistributeOptions { analyses, ..options.clone() }));
     });
     report
 }
@@ -119,12 +120,25 @@ pub fn distribute(module: &mut Body, options: &DistributeOptions) -> DistributeR
 /// of them at a time.
 pub fn contract(module: &mut Body, options: &ContractionOptions) -> ContractionReport {
     let mut report = ContractionReport::default();
-    module.for_each_body(&mut |body| {
-        if body.root_ref().is(loomir_dialects::func::FuncOp::DEF) {
-            report.append(contraction::contract(body, options));
-        }
+    for_each_function(module, &mut |body, callees| {
+        let analyses = options.analyses.knowing(callees);
+        report.append(contraction::contract(body, &ContractionOptions { analyses, ..*options }));
     });
     report
+}
+
+/// Calls `f` on every function of a module and of modules in it, with what the functions around it did before the first of them was worked on.
+fn for_each_function(module: &mut Body, f: &mut dyn FnMut(&mut Body, &Arc<Callees>)) {
+    let mut stack = vec![(module, Arc::<Callees>::default())];
+    while let Some((body, around)) = stack.pop() {
+        if body.root_ref().is(loomir_dialects::func::FuncOp::DEF) {
+            f(body, &around);
+        }
+        let inside = Arc::new(Callees::of(body));
+        let mark = stack.len();
+        stack.extend(body.nested_in_order().into_iter().map(|nested| (nested, inside.clone())));
+        stack[mark..].reverse();
+    }
 }
 
 /// The book's chapters with code in Rust, so that it is compiled and run.

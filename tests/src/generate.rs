@@ -2,7 +2,7 @@
 //!
 //! What is drawn is what makes fusion hard: one buffer under several names (casts, views, a second `get_global`, selections, two
 //! arguments), reads ahead and behind, strides, reversal, quotients, triangles, unequal and empty iteration spaces, carried values, calls and frees
-//! between loops. Subscripts are drawn freely and then shifted or wrapped into bounds by what they evaluate to over the (small, known) iteration
+//! between loops, calls that load or store an element. Subscripts are drawn freely and then shifted or wrapped into bounds by what they evaluate to over the (small, known) iteration
 //! space, so that almost every program runs without a fault. Equal extents and equal subscripts are drawn often enough that
 //! about half of the programs have something to fuse.
 
@@ -23,6 +23,7 @@ pub fn generate(random: &mut Random) -> Program {
     generator.memrefs();
     generator.body();
     generator.program.style.flags = generator.random.chance(50);
+    generator.program.style.calls = generator.random.chance(25);
     generator.program
 }
 
@@ -93,6 +94,7 @@ impl<'r> Generator<'r> {
             nsw: random.chance(50),
             local_constants: random.chance(25),
             flags: false,
+            calls: false,
         };
         let parameters = vec![random.range(2, 5)];
         let program = Program {

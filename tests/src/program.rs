@@ -65,6 +65,8 @@ pub struct Style {
     pub local_constants: bool,
     /// Most sums, differences and products of elements have flags: `nsw`, or `reassoc`.
     pub flags: bool,
+    /// Some loads and stores are calls of functions that do them.
+    pub calls: bool,
 }
 
 /// A memref: static sizes, strides and offset, the latter absolute in its object.
@@ -301,6 +303,11 @@ impl Program {
     /// Whether what computes a value has flags, if it can have some.
     pub fn has_flags(&self, value: ValueId) -> bool {
         self.style.flags && !value.is_multiple_of(4)
+    }
+
+    /// Whether what loads a value, or stores it, is written as a call of a function that does.
+    pub fn is_called(&self, value: ValueId) -> bool {
+        self.style.calls && value % 3 == 1
     }
 
     /// Whether all bounds, subscripts and conditions are affine in loop variables alone, all memrefs are whole objects, and nothing in a loop is

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use loomir_ir::pass;
 use loomir_ir::{Body, Op};
 
+use crate::dependence::callees::Callees;
 use crate::tree::raise::Structure;
 pub use accesses::{Accesses, Elements, Site};
 pub use closed_forms::ClosedForms;
@@ -44,6 +45,8 @@ pub struct Analyses {
     pub control_flow: Arc<dyn ControlFlow>,
     /// What is moved together.
     pub statements: Arc<dyn Statements>,
+    /// What the functions do that are called; nothing is known of them by default. No interface: there is one implementation.
+    pub callees: Arc<Callees>,
 }
 
 impl Default for Analyses {
@@ -54,6 +57,7 @@ impl Default for Analyses {
             accesses: Arc::new(accesses::Delinearized),
             control_flow: Arc::new(control_flow::Predicates),
             statements: Arc::new(statements::Single),
+            callees: Arc::default(),
         }
     }
 }
@@ -138,6 +142,12 @@ impl Analyses {
         let known =
             INTERFACES.iter().find(|own| own.name == interface).map_or(&[][..], |own| own.implementations);
         found.ok_or_else(|| format!("'{implementation}' is none of {}", known.join(", ")))
+    }
+
+    /// The same, where what is called is known.
+    #[must_use]
+    pub fn knowing(&self, callees: &Arc<Callees>) -> Analyses {
+        Analyses { callees: callees.clone(), ..self.clone() }
     }
 
     /// What the options of a pass choose.

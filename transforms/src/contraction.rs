@@ -19,12 +19,13 @@
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::MemoryAccess;
-use loomir_ir::pass::{Pass, PassContext, PassInfo};
+use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op, Value};
 use loomir_polyhedra::Limits;
 
 use crate::analyses::{ACCESSES, Analyses, CLOSED_FORMS, CONTROL_FLOW};
 use crate::dependence::base::Base;
+use crate::dependence::callees::{self, Callees};
 use crate::dependence::flow::Flow;
 use crate::dependence::locals::{self, Locals};
 use crate::dependence::timeline::{self, AccessId, Timeline};
@@ -268,8 +269,13 @@ impl Pass for ArrayContraction {
         PASS.name
     }
 
+    fn surveys(&self) -> &[&'static Survey] {
+        callees::SURVEYS
+    }
+
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-        let report = contract(body, &self.options);
+        let analyses = self.options.analyses.knowing(&Callees::around(cx.surveys));
+        let report = contract(body, &Options { analyses, ..self.options });
         cx.count("Loads forwarded", report.forwarded as u64);
         cx.count("Stores erased", report.stores_erased as u64);
         cx.count("Arrays erased", report.arrays_erased as u64);

@@ -13,7 +13,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
-use loomir_ir::pass::{Pass, PassContext, PassInfo};
+use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Block, Body, Diagnostics, Loc, Op, Value};
 use loomir_polyhedra::Limits;
 
@@ -21,6 +21,7 @@ use crate::analyses::{Analyses, INTERFACES};
 use crate::assumption::{self, Assumption};
 use crate::cost::{Cost, CostSource};
 use crate::dependence::base::AliasMode;
+use crate::dependence::callees::{self, Callees};
 use crate::dependence::nest::Frame;
 use crate::expansion::{self, Expanded, HandOn, Read};
 use crate::fusion::MAX_TESTS;
@@ -454,7 +455,8 @@ impl Distribution<'_> {
         if cuts.is_empty() {
             let crossing = gaps.first().and_then(|(at, _)| pieces.crossing(*at).first().copied());
             if let Some(verdict) = why {
-                self.report.remarks.push(remarks::dependences(self.body, op, &verdict));
+                let callees = &*self.options.analyses.callees;
+                self.report.remarks.push(remarks::dependences(self.body, callees, op, &verdict));
             } else if let Some(tested) = tested {
                 self.report.remarks.push(remarks::too_many_tests(self.body, op, tested));
             } else if let Some((_, value)) = crossing
@@ -518,8 +520,13 @@ impl Pass for LoopDistribute {
         PASS.name
     }
 
+    fn surveys(&self) -> &[&'static Survey] {
+        callees::SURVEYS
+    }
+
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-        let report = distribute(body, &self.options);
+        let analyses = self.options.analyses.knowing(&Callees::around(cx.surveys));
+        let report = distribute(body, &Options { analyses, ..self.options.clone() });
         cx.count("Loops distributed", report.distributed as u64);
         cx.count("Values handed on in arrays", report.expanded as u64);
         for remark in report.remarks {

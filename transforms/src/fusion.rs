@@ -25,7 +25,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
-use loomir_ir::pass::{Pass, PassContext, PassInfo};
+use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Block, Body, Diagnostics, Op};
 use loomir_polyhedra::Limits;
 
@@ -33,6 +33,7 @@ use crate::analyses::{Analyses, INTERFACES};
 use crate::assumption::{self, Assumption};
 use crate::cost::{Cost, CostSource, Saving, StaticCost, Work};
 use crate::dependence::base::{AliasMode, Bases};
+use crate::dependence::callees::{self, Callees};
 use crate::dependence::nest::Frame;
 use crate::legality::{self, Checker, Means, Verdict};
 use crate::remark;
@@ -266,6 +267,11 @@ impl<'a> Fusion<'a> {
 }
 
 impl Fusion<'_> {
+    /// What is known of functions that are called.
+    fn callees(&self) -> &Callees {
+        &self.options.analyses.callees
+    }
+
     /// Fuses the loops that stand in a sequence, then those inside them. Recurses once a loop or conditional, and these nest at most as deep as they
     /// are raised.
     fn sequence(&mut self, sequence: Green, frame: &Frame) -> Green {
@@ -743,8 +749,13 @@ impl Pass for LoopFusion {
         PASS.name
     }
 
+    fn surveys(&self) -> &[&'static Survey] {
+        callees::SURVEYS
+    }
+
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-        let report = fuse(body, &self.options);
+        let analyses = self.options.analyses.knowing(&Callees::around(cx.surveys));
+        let report = fuse(body, &Options { analyses, ..self.options.clone() });
         cx.count("Loops fused", report.fused as u64);
         cx.count("Pairs refused", report.refused as u64);
         cx.count("Sequences grouped optimally", report.choice.optimal as u64);

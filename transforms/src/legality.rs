@@ -24,6 +24,7 @@ use crate::analyses::{Dependence, Example};
 use crate::assumption::{self, Assumption};
 use crate::dependence::access::Class;
 use crate::dependence::base::{Base, Bases, Overlap};
+use crate::dependence::callees::{Callees, callee};
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::{LoopIteration, Nest};
 use crate::dependence::system::Side;
@@ -247,6 +248,21 @@ impl Verdict {
     /// What would go wrong, as notes behind `remark`, the places of the operations among them. `then` says when, "fused" for one.
     pub fn explain(&self, body: &Body, remark: Diagnostic, then: &str) -> Diagnostic {
         explain::explain(self, body, remark, then)
+    }
+
+    /// Adds what is known of why calls among the operations at fault touch the world.
+    pub fn explain_calls(&self, body: &Body, callees: &Callees, remark: Diagnostic) -> Diagnostic {
+        match self {
+            Verdict::Illegal(Witness::Order { first, second, cause: Cause::World, .. })
+            | Verdict::MayBeIllegal(Witness::Order { first, second, cause: Cause::World, .. }) => {
+                let ops = [first.op, second.op];
+                let is_one =
+                    ops[0] == ops[1] || callee(body, ops[0]).is_some_and(|f| callee(body, ops[1]) == Some(f));
+                let different = &ops[..if is_one { 1 } else { 2 }];
+                different.iter().fold(remark, |remark, op| callees.explain(body, *op, remark))
+            }
+            _ => remark,
+        }
     }
 
     /// The answer with the two instances, or operations, in the other order.

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::Pass;
 use super::report::{Record, Report};
+use super::survey::{Survey, Surveys};
 use crate::body::Body;
 use crate::diagnostics::Diagnostics;
 use crate::entity::Op;
@@ -14,28 +15,47 @@ use crate::symbols::{SYMBOL_NAME, SymbolTable};
 use crate::text::{PrintOptions, print};
 use crate::verifier;
 
+/// What is known of the operation around a body, as it was before the pipeline entered it.
+#[derive(Debug, Default)]
+pub(super) struct Around {
+    symbols: SymbolTable,
+    surveys: Surveys,
+}
+
+impl Around {
+    /// What is known of the inside of `body`, these surveys among it.
+    pub(super) fn of(body: &Body, wanted: impl IntoIterator<Item = &'static Survey>) -> Around {
+        Around { symbols: SymbolTable::of(body), surveys: Surveys::of(body, wanted) }
+    }
+}
+
 /// The body a pass runs on and, without threads, those around it.
 pub struct Scope<'a> {
     top: &'a mut Body,
     /// Leads from the outermost body to the pass's.
     path: Vec<Op>,
-    symbols: &'a SymbolTable,
+    around: &'a Around,
 }
 
 impl<'a> Scope<'a> {
-    pub(super) fn new(body: &'a mut Body, symbols: &'a SymbolTable) -> Scope<'a> {
-        Scope { top: body, path: Vec::new(), symbols }
+    pub(super) fn new(body: &'a mut Body, around: &'a Around) -> Scope<'a> {
+        Scope { top: body, path: Vec::new(), around }
     }
 
     /// The scope of a body directly inside.
-    pub(super) fn enter<'b>(&'b mut self, op: Op, symbols: &'b SymbolTable) -> Scope<'b> {
+    pub(super) fn enter<'b>(&'b mut self, op: Op, around: &'b Around) -> Scope<'b> {
         let path = self.path.iter().copied().chain([op]).collect();
-        Scope { top: self.top, path, symbols }
+        Scope { top: self.top, path, around }
     }
 
     /// The symbols around the body.
     pub fn symbols(&self) -> &'a SymbolTable {
-        self.symbols
+        &self.around.symbols
+    }
+
+    /// What was found of what is around the body.
+    pub fn surveys(&self) -> &'a Surveys {
+        &self.around.surveys
     }
 
     /// The body the pass runs on.

@@ -12,6 +12,8 @@ use super::{
     Relation, Source, Test, ValueId, results_of, row_major,
 };
 
+mod functions;
+
 /// A program as text.
 #[derive(Clone, Debug)]
 pub struct Text {
@@ -277,54 +279,6 @@ impl Writer<'_> {
         self.line(&text);
     }
 
-    /// One of the module's own functions. Fill and bump know the sizes from the type.
-    fn function(&mut self, k: usize, name: &str, ty: &str) {
-        if name == "same" {
-            self.line(&format!("func.func private @same{k}(%m: {ty}) -> {ty} {{"));
-            self.line(&format!("  return %m : {ty}"));
-            return self.line("}");
-        }
-        let element = self.program.element;
-        let shape = ty.trim_start_matches("memref<").split([',', '>']).next().unwrap_or_default();
-        let sizes: Vec<i64> = shape.split('x').filter_map(|part| part.parse().ok()).collect();
-        self.line(&format!("func.func private @{name}{k}(%m: {ty}) {{"));
-        self.depth += 1;
-        self.line("%c0 = arith.constant 0 : index");
-        if name == "bump" {
-            let at = vec!["%c0"; sizes.len()].join(", ");
-            self.line(&format!("%old = memref.load %m[{at}] : {ty}"));
-            self.line(&format!(
-                "%new = {} %old, %old : {}",
-                element.operation(Operator::Add),
-                element.name()
-            ));
-            self.line(&format!("memref.store %new, %m[{at}] : {ty}"));
-        } else {
-            self.line("%c1 = arith.constant 1 : index");
-            let mut linear = "%c1".to_owned();
-            let mut at = Vec::new();
-            for (d, size) in sizes.iter().enumerate() {
-                self.line(&format!("%size{d} = arith.constant {size} : index"));
-                self.line(&format!("%stride{d} = arith.constant {} : index", row_major(&sizes)[d]));
-                self.line(&format!("scf.for %i{d} = %c0 to %size{d} step %c1 {{"));
-                self.depth += 1;
-                self.line(&format!("%scaled{d} = arith.muli %i{d}, %stride{d} : index"));
-                self.line(&format!("%sum{d} = arith.addi {linear}, %scaled{d} : index"));
-                linear = format!("%sum{d}");
-                at.push(format!("%i{d}"));
-            }
-            let value = self.index_to_element(&linear);
-            self.line(&format!("memref.store {value}, %m[{}] : {ty}", at.join(", ")));
-            for _ in &sizes {
-                self.depth -= 1;
-                self.line("}");
-            }
-        }
-        self.line("return");
-        self.depth -= 1;
-        self.line("}");
-    }
-
     fn index_to_element(&mut self, index: &str) -> String {
         let value = self.fresh();
         match self.program.element {
@@ -351,6 +305,15 @@ impl Writer<'_> {
         match item {
             Item::Loop(l) => self.write_loop(l),
             Item::If(condition, then, otherwise) => self.write_if(condition, then, otherwise),
+            Item::Load(value, memref, at) if self.program.is_called(*value) => {
+                let call = self.call_at("get", *memref, at, None);
+                self.line(&format!("%v{value} = {call} -> {}", element.name()));
+                self.defined(*value);
+            }
+            Item::Store(value, memref, at) if self.program.is_called(*value) => {
+                let call = self.call_at("put", *memref, at, Some(*value));
+                self.line(&format!("{call} -> ()"));
+            }
             Item::Load(value, memref, at) => {
                 let (prefix, at) = self.subscripts(at);
                 let (name, ty) = (self.memref(*memref), self.ty(*memref));

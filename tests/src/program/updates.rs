@@ -56,7 +56,7 @@ fn collect(
             Item::If(_, then, otherwise) => {
                 [then, otherwise].into_iter().for_each(|items| collect(program, items, used, found));
             }
-            Item::Store(stored, memref, place) => {
+            Item::Store(stored, memref, place) if !program.is_called(*stored) => {
                 let before = &items[..at];
                 let computed = before.iter().find_map(|item| match item {
                     Item::Compute(value, operator, a, b) if value == stored => Some((*operator, *a, *b)),
@@ -64,8 +64,12 @@ fn collect(
                 });
                 let Some((operator, a, b)) = computed else { continue };
                 // A load of the same element, behind which nothing writes.
-                let writes =
-                    |item: &Item| !matches!(item, Item::Load(..) | Item::Compute(..) | Item::Index(..));
+                // What is called may.
+                let writes = |item: &Item| match item {
+                    Item::Load(value, ..) => program.is_called(*value),
+                    Item::Compute(..) | Item::Index(..) => false,
+                    _ => true,
+                };
                 let loads = |wanted: ValueId| {
                     before.iter().rev().take_while(|item| !writes(item)).any(|item| {
                         matches!(item, Item::Load(value, from, at) if *value == wanted && are_one(program, *from, *memref) && are_equal(at, place))

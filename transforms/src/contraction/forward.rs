@@ -37,9 +37,9 @@ impl Element {
         access.element().and_then(|_| Element::of_any(access))
     }
 
-    /// The element of an access that may be inside a compound.
+    /// The element of a load or store that may be inside a compound.
     fn of_any(access: &Access) -> Option<Element> {
-        let class = &access.class;
+        let class = Some(&access.class).filter(|_| !access.called)?;
         let subscripts = class.subscripts.as_ref()?.iter().cloned().collect::<Option<_>>()?;
         Some(Element { base: class.base, origin: class.origin, sizes: class.sizes.clone(), subscripts })
     }

@@ -216,12 +216,13 @@ impl Scan<'_> {
 
     fn access(&mut self, class: Class, op: Op) {
         let view = self.ir.op_ref(op);
-        let Some(model) = view.info().interface::<dyn MemoryAccess>() else {
-            self.vector = false;
-            return;
-        };
+        let model = view.info().interface::<dyn MemoryAccess>();
+        self.vector &= model.is_some();
+        // What a call touches has a name here, if any.
+        let accessed = model.map(|model| model.access(view).memref).or(class.origin);
+        let Some(accessed) = accessed else { return };
         let ctx = self.ir.ctx();
-        let memref = self.ir.value_type(model.access(view).memref);
+        let memref = self.ir.value_type(accessed);
         let (shape, bytes): (SmallVec<[Option<i64>; 4]>, _) = match memref.kind(ctx) {
             TypeKind::MemRef { shape, element, .. } => {
                 let sizes = shape.iter().flatten().map(|size| Some(*size).filter(|size| *size != DYNAMIC));

@@ -2,20 +2,21 @@
 //!
 //! An access is an object, subscripts as affine forms over the loops around it, and whether it writes. What an operation with regions
 //! does inside is summarised with it, loops in it as further levels. Nothing is left out: what is not affine touches the whole
-//! object, a condition shrinks an iteration space by what is affine in it, an operation nobody knows touches the world. `exact` says
-//! where nothing was approximated.
+//! object, a condition shrinks an iteration space by what is affine in it, a call touches what the function does that it [calls](super::callees), an
+//! operation nobody knows touches the world. `exact` says where nothing was approximated.
 
 use std::sync::Arc;
 
 use loomir_dialects::interfaces::{
-    self, Conditional, Decision, Effect, EffectKind, LoopBounds, LoopLike, MemoryAccess, MemoryEffects,
-    Resource,
+    self, CallLike, Conditional, Decision, Effect, EffectKind, LoopBounds, LoopLike, MemoryAccess,
+    MemoryEffects, Resource,
 };
 use loomir_dialects::memref;
 use loomir_ir::{Block, Body, Op, Region, Trait, Value};
 use smallvec::SmallVec;
 
 use super::base::{AliasMode, Base, Bases};
+use super::callees::summary::Call;
 use super::form::condition::Condition;
 use super::form::{Form, Forms};
 use super::surroundings::Surroundings;
@@ -39,6 +40,12 @@ impl Class {
     fn whole(base: Base, writes: bool, domain: &Arc<Domain>) -> Class {
         let domain = domain.clone();
         Class { base, origin: None, sizes: Vec::new(), subscripts: None, writes, update: None, domain }
+    }
+
+    /// What subscripts of a memref name elements of that is `origin` or a cast of it: that, but for a global, which has several values.
+    pub(super) fn named_origin(body: &Body, origin: Value) -> Option<Value> {
+        let names_global = body.defining_op(origin).is_some_and(|op| body.is(op, memref::GetGlobalOp::DEF));
+        (!names_global).then_some(origin)
     }
 
     /// Whether equal subscripts name equal elements in both, if they are accesses of one object.
@@ -134,6 +141,13 @@ impl<'b> Reader<'b> {
         let (surroundings, forms) = Surroundings::of(body, block, &*analyses.closed_forms);
         let (around, everywhere) = (Vec::new(), Vec::new());
         Reader { body, forms, bases: Bases::new(body, mode), surroundings, analyses, around, everywhere }
+    }
+
+    /// The same for those who stand outside of the function: see [`Forms::spell_out`].
+    #[must_use]
+    pub fn from_outside(mut self) -> Self {
+        self.forms.spell_out();
+        self
     }
 
     /// What is known where the block stands, facts about the parameters of all that was read among it.
@@ -304,9 +318,20 @@ impl<'b> Reader<'b> {
             for effect in touched {
                 self.effect(op, effect, domain, effects);
             }
+        } else if let Some(classes) = self.called(op, domain) {
+            effects.classes.extend(classes.into_iter().map(|class| (class, op)));
         } else if !harmless.into_iter().any(|t| info.has_trait(t)) {
             effects.touch_world(op, domain);
         }
+    }
+
+    /// What a call touches, if it is known what the function does that it calls.
+    fn called(&mut self, op: Op, domain: &Arc<Domain>) -> Option<Vec<Class>> {
+        let view = self.body.op_ref(op);
+        let model = view.info().interface::<dyn CallLike>()?;
+        let summary = self.analyses.callees.called_by(self.body, op)?;
+        let Reader { body, forms, bases, .. } = self;
+        summary.classes_at(Call { body, operands: model.arguments(view), forms, bases, domain })
     }
 
     /// The class of an access.
@@ -319,8 +344,7 @@ impl<'b> Reader<'b> {
             Some(Elements { origin, sizes, subscripts }) => (origin, sizes, Some(subscripts)),
             None => (origin, Vec::new(), None),
         };
-        let names_global = body.defining_op(origin).is_some_and(|op| body.is(op, memref::GetGlobalOp::DEF));
-        let origin = (!names_global).then_some(origin);
+        let origin = Class::named_origin(body, origin);
         Class { base, origin, sizes, subscripts, writes, update: None, domain: domain.clone() }
     }
 

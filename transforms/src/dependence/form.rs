@@ -306,6 +306,32 @@ impl Form {
         Some(sum)
     }
 
+    /// The form with another form in the place of each level and of each parameter. `None` if one of these has none, a number leaves 64 bits, or a
+    /// product is no sum of products of parameters.
+    pub fn instantiate(
+        &self,
+        level: &mut dyn FnMut(u32) -> Option<Form>,
+        parameter: &mut dyn FnMut(Value) -> Option<Form>,
+    ) -> Option<Form> {
+        let mut sum = Form::constant(self.constant);
+        for (atom, coefficient) in &self.terms {
+            let term = match atom {
+                Atom::Level(at) => level(*at)?,
+                Atom::FloorDiv(inner, divisor) => inner.instantiate(level, parameter)?.floor_div(*divisor)?,
+                Atom::Param(value) => parameter(*value)?,
+                Atom::Product(values) => {
+                    let mut product = Form::constant(1);
+                    for value in values {
+                        product = product.product(&parameter(*value)?)?;
+                    }
+                    product
+                }
+            };
+            sum = sum.plus(&term, *coefficient)?;
+        }
+        Some(sum)
+    }
+
     /// The form with a level replaced by itself minus `delay`.
     pub fn delayed(&self, level: u32, delay: i64) -> Option<Form> {
         let earlier = Form::level(level).plus(&Form::constant(1), delay.checked_neg()?)?;
@@ -399,6 +425,9 @@ pub struct Forms<'b> {
     classes: Classes,
     /// The parameters there are forms with.
     named: Vec<Value>,
+    /// Whether subscripts are told as sums though these are the same in all iterations: to whoever asks from outside of the function the names of
+    /// what it computes say nothing.
+    spelled_out: bool,
 }
 
 impl<'b> Forms<'b> {
@@ -425,6 +454,7 @@ impl<'b> Forms<'b> {
             conditions: HashMap::new(),
             classes: Classes::default(),
             named: Vec::new(),
+            spelled_out: false,
         }
     }
 
@@ -438,6 +468,11 @@ impl<'b> Forms<'b> {
         for constraint in constraints {
             self.narrow(constraint);
         }
+    }
+
+    /// From now on subscripts that are sums of parameters are told as such.
+    pub fn spell_out(&mut self) {
+        self.spelled_out = true;
     }
 
     /// Makes the values defined directly in `block` parameters: they are the same throughout one execution of it.
@@ -481,6 +516,11 @@ impl<'b> Forms<'b> {
             Step::Value(value) => self.of(value)?.as_constant(),
         }
         .filter(|step| *step > 0)
+    }
+
+    /// Whether a form is given out that was computed from these.
+    pub fn follows(&self, form: &Form, operands: &[Option<Form>]) -> bool {
+        self.followed.follows(form, operands)
     }
 
     /// Whether a value keeps its value while the nests run.

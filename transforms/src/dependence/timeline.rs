@@ -2,7 +2,8 @@
 //!
 //! Where a summary ([`Nest`](super::nest::Nest)) merges accesses of equal relation, a timeline keeps each one with its place: the loops around
 //! it, numbered from the block inwards, the sides of conditionals it is on, and its number in the order of the text. An operation that repeats what
-//! is inside it in a way nobody knows (`scf.while`, a region of several blocks) is one *compound*: its accesses have one number and no order.
+//! is inside it in a way nobody knows (`scf.while`, a region of several blocks) is one *compound*: its accesses have one number and no order. So is a
+//! call, of which the accesses are besides those of no load or store that is here.
 //!
 //! Instances of accesses are compared by time: a vector of, for each loop around and then for the access itself, the number in the
 //! text and the iteration. What runs on two sides of one conditional is *exclusive* within an iteration of the loops around it.
@@ -13,7 +14,7 @@
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
-use loomir_dialects::interfaces::{Conditional, Decision, LoopLike};
+use loomir_dialects::interfaces::{CallLike, Conditional, Decision, LoopLike};
 use loomir_ir::{Block, Body, Op, Region, Value};
 
 use super::access::{Class, Domain, Reader};
@@ -68,6 +69,8 @@ pub struct Access {
     pub order: u32,
     /// Whether it is inside a compound.
     pub compound: bool,
+    /// Whether it happens in a function that the operation calls.
+    pub called: bool,
     /// How many loops are around the innermost parameter that its subscripts and its iterations depend on.
     pub parameters: u32,
 }
@@ -304,7 +307,7 @@ impl Timeline {
             ..first.class.clone()
         };
         let (op, place) = (first.op, outside.clone());
-        Some(Access { op, class, place, order: u32::MAX, compound: false, parameters: 0 })
+        Some(Access { op, class, place, order: u32::MAX, compound: false, called: false, parameters: 0 })
     }
 
     fn index(&mut self, locals: &Locals) {
@@ -400,7 +403,9 @@ impl Scan<'_> {
             }
             let parameters = self.parameters(&class);
             let place = place.clone();
-            self.timeline.accesses.push(Access { op, class, place, order, compound, parameters });
+            let called = body.info(op).interface::<dyn CallLike>().is_some();
+            let compound = compound || called;
+            self.timeline.accesses.push(Access { op, class, place, order, compound, called, parameters });
         }
     }
 

@@ -2,6 +2,7 @@
 
 use loomir_ir::{Body, Diagnostic, Op, Value};
 
+use crate::dependence::callees::Callees;
 use crate::legality::{Verdict, called};
 use crate::remark::remark;
 
@@ -12,9 +13,10 @@ pub(super) fn distributed(body: &Body, op: Op, heads: &[Op]) -> Diagnostic {
 }
 
 /// The remark for a loop of which no cut may be made.
-pub(super) fn dependences(body: &Body, op: Op, verdict: &Verdict) -> Diagnostic {
+pub(super) fn dependences(body: &Body, callees: &Callees, op: Op, verdict: &Verdict) -> Diagnostic {
     let message = "Loop not distributed [InvalidDependencies]: Dependencies prevent distribution";
-    verdict.explain(body, remark(body, body.loc(op), message), "distributed")
+    let said = verdict.explain(body, remark(body, body.loc(op), message), "distributed");
+    verdict.explain_calls(body, callees, said)
 }
 
 /// The remark for a loop over each cut of which values would have to be handed, this one for example.

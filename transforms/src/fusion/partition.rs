@@ -411,7 +411,7 @@ impl Fusion<'_> {
             }
         }
         if let Some((ops, missed, _)) = why {
-            let remark = self.told(|| remarks::missed(self.body, ops.0, ops.1, &missed));
+            let remark = self.told(|| remarks::missed(self.body, self.callees(), ops.0, ops.1, &missed));
             line.said.push(Said { item, remark, outcome: Outcome::Refused });
         }
         Err(second)
@@ -444,7 +444,10 @@ impl Fusion<'_> {
             Some(Err((first, stuck))) => {
                 let own = second.op(self.program);
                 line.push(item, second);
-                (self.told(|| remarks::not_merged(self.body, first, own, &stuck)), Outcome::Note)
+                (
+                    self.told(|| remarks::not_merged(self.body, self.callees(), first, own, &stuck)),
+                    Outcome::Note,
+                )
             }
             Some(Ok(Partner { at, hoisted, assumed })) => {
                 let first = &mut line.entries[at];

@@ -12,6 +12,7 @@ use super::way::{Conflict, Stuck};
 use super::{Plan, Way};
 use crate::assumption::Assumption;
 use crate::cost::{Loss, Saving};
+use crate::dependence::callees::Callees;
 use crate::legality::{Verdict, Witness};
 use crate::remark::function;
 
@@ -121,17 +122,17 @@ pub(super) fn merged(body: &Body, first: Op, second: Op) -> Diagnostic {
 }
 
 /// The remark for a conditional that did not, for what stands between the two.
-pub(super) fn not_merged(body: &Body, first: Op, second: Op, stuck: &Stuck) -> Diagnostic {
+pub(super) fn not_merged(body: &Body, callees: &Callees, first: Op, second: Op, stuck: &Stuck) -> Diagnostic {
     let (function, name) = (function(body), body.op_ref(stuck.op).name());
     let message = format!(
         "{function}Conditionals of one condition not merged [NonAdjacent]: Between them stands '{name}', which cannot move"
     );
     let remark = Diagnostic::remark(body.loc(second), message).note(body.loc(first), "the first one is here");
-    cannot_move(body, remark, stuck)
+    cannot_move(body, callees, remark, stuck)
 }
 
 /// Adds why what stands between two others can go neither way.
-fn cannot_move(body: &Body, remark: Diagnostic, stuck: &Stuck) -> Diagnostic {
+fn cannot_move(body: &Body, callees: &Callees, remark: Diagnostic, stuck: &Stuck) -> Diagnostic {
     let place = body.loc(stuck.op);
     let remark = remark.note(place, "it stands here");
     let remark = match &stuck.hoisting {
@@ -139,9 +140,17 @@ fn cannot_move(body: &Body, remark: Diagnostic, stuck: &Stuck) -> Diagnostic {
         Some(Conflict::Touches(verdict)) => verdict.explain(body, remark, "with that moved before the first"),
         None => remark,
     };
-    match &stuck.passing {
+    let remark = match &stuck.passing {
         Some(Conflict::UsesResult) => remark.note(place, "the second uses what it computes"),
         Some(Conflict::Touches(verdict)) => verdict.explain(body, remark, "with the second moved before it"),
+        None => remark,
+    };
+    let told = |conflict: &Option<Conflict>| match conflict {
+        Some(Conflict::Touches(verdict)) => Some(verdict.clone()),
+        _ => None,
+    };
+    match told(&stuck.hoisting).or_else(|| told(&stuck.passing)) {
+        Some(verdict) => verdict.explain_calls(body, callees, remark),
         None => remark,
     }
 }
@@ -244,7 +253,7 @@ fn kib(bytes: u64) -> String {
 }
 
 /// The remark for a pair that was refused.
-pub(super) fn missed(body: &Body, first: Op, second: Op, why: &Missed) -> Diagnostic {
+pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why: &Missed) -> Diagnostic {
     let (id, reason) = match why {
         Missed::DifferentKinds => ("DifferentKinds", "The loops are of different kinds".to_owned()),
         Missed::Unsigned(_) => ("UnknownTripCount", "A loop counts in unsigned numbers".to_owned()),
@@ -300,13 +309,16 @@ pub(super) fn missed(body: &Body, first: Op, second: Op, why: &Missed) -> Diagno
     let message = format!("{}Loops not fused [{id}]: {reason}", function(body));
     let remark =
         Diagnostic::remark(body.loc(second), message).note(body.loc(first), "the first loop is here");
+    let explained = |verdict: &Verdict, remark, then| {
+        verdict.explain_calls(body, callees, verdict.explain(body, remark, then))
+    };
     match why {
         Missed::Unsigned(op) => remark.note(body.loc(*op), "this one"),
         Missed::UsesResult(op) => remark.note(body.loc(*op), "it is used here"),
-        Missed::NonAdjacent(stuck) => cannot_move(body, remark, stuck),
-        Missed::Dependences(verdict) => verdict.explain(body, remark, "fused"),
-        Missed::TooLate { verdict, .. } => verdict.explain(body, remark, "fused"),
-        Missed::InOrder(verdict) => verdict.explain(body, remark, "in another order"),
+        Missed::NonAdjacent(stuck) => cannot_move(body, callees, remark, stuck),
+        Missed::Dependences(verdict) => explained(verdict, remark, "fused"),
+        Missed::TooLate { verdict, .. } => explained(verdict, remark, "fused"),
+        Missed::InOrder(verdict) => explained(verdict, remark, "in another order"),
         _ => remark,
     }
 }

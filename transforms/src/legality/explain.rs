@@ -4,6 +4,7 @@ use loomir_ir::{Body, Diagnostic, Loc, Op, Value, ValueDef};
 
 use super::{Cause, Element, Instance, Iteration, Verdict, Witness};
 use crate::dependence::base::Base;
+use crate::dependence::callees::callee;
 
 /// See [`Verdict::explain`].
 pub(super) fn explain(verdict: &Verdict, body: &Body, remark: Diagnostic, then: &str) -> Diagnostic {
@@ -19,9 +20,9 @@ pub(super) fn explain(verdict: &Verdict, body: &Body, remark: Diagnostic, then: 
     };
     let would = if certain { "would" } else { "could" };
     let of_instance = |remark: Diagnostic, instance: &Instance, what: &str| {
-        let name = body.op_ref(instance.op).name();
-        let (when, symbols) = (when(&instance.iteration), symbols(body, &[&instance.symbols]));
-        remark.note(body.loc(instance.op), format!("{when}'{name}' {would} {what}{symbols}"))
+        let (when, name) = (when(&instance.iteration), named(body, instance.op));
+        let symbols = symbols(body, &[&instance.symbols]);
+        remark.note(body.loc(instance.op), format!("{when}{name} {would} {what}{symbols}"))
     };
     match witness {
         Witness::Order { first, second, writes, cause } => {
@@ -52,7 +53,6 @@ fn order(
     would: &str,
     then: &str,
 ) -> Diagnostic {
-    let name = |op: Op| body.op_ref(op).name();
     let does = |writes: bool| if writes { "writes" } else { "reads" };
     let (here, there) = match cause {
         Cause::Element(element) => {
@@ -67,11 +67,14 @@ fn order(
         }
         Cause::World => ("runs".to_owned(), "may not be reordered with it".to_owned()),
     };
-    let in_first = format!("{}'{}' {here}", when(&first.iteration), name(first.op));
+    let in_first = format!("{}{} {here}", when(&first.iteration), named(body, first.op));
     let of_element: &[_] = if let Cause::Element(element) = cause { &element.symbols } else { &[] };
     let symbols = symbols(body, &[&first.symbols, of_element, &second.symbols]);
-    let in_second =
-        format!("{}'{}' {there}; {then}, this {would} be first", when(&second.iteration), name(second.op));
+    let in_second = format!(
+        "{}{} {there}; {then}, this {would} be first",
+        when(&second.iteration),
+        named(body, second.op)
+    );
     let in_first = in_first + &symbols;
     let remark = remark.note(body.loc(first.op), in_first).note(body.loc(second.op), in_second);
     match cause {
@@ -120,6 +123,15 @@ pub(crate) fn symbols(body: &Body, all: &[&[(Value, i64)]]) -> String {
     let told: Vec<String> =
         told.into_iter().map(|(value, at)| format!("{} is {at}", called_in_full(body, value))).collect();
     if told.is_empty() { String::new() } else { format!(", where {}", told.join(" and ")) }
+}
+
+/// How an operation is called in a note: a call with what it calls.
+fn named(body: &Body, op: Op) -> String {
+    let name = body.op_ref(op).name();
+    match callee(body, op) {
+        Some(callee) => format!("'{name}' of @{}", body.ctx().str(callee)),
+        None => format!("'{name}'"),
+    }
 }
 
 /// An element, with the memref that its subscripts are of where that has a name.

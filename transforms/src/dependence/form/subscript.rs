@@ -53,7 +53,9 @@ impl Forms<'_> {
         // The words that are not negative are those below half; one more turn, or one less, and a number is another.
         let half = 1i128 << (width(body, value).clamp(1, 64) - 1);
         let is_near = -half <= least && greatest < 2 * half;
-        Some(form).filter(|form| is_near && has_level(form) && self.followed.follows(form, &[]))
+        Some(form).filter(|form| {
+            is_near && (self.spelled_out || has_level(form)) && self.followed.follows(form, &[])
+        })
     }
 
     fn unwrapped(&mut self, value: Value, fuel: usize, memo: &mut HashMap<Value, Unwrapped>) -> Unwrapped {

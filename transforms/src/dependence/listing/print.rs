@@ -5,13 +5,14 @@
 
 use std::fmt::Write;
 
-use loomir_ir::pass::{Pass, PassContext, PassInfo};
+use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Body, Diagnostics, Op, ValueDef};
 use loomir_polyhedra::Limits;
 
 use super::{Dependence, Dependences, Entry, Options, Through};
 use crate::analyses::{Analyses, INTERFACES};
 use crate::dependence::base::{AliasMode, Bases};
+use crate::dependence::callees::{self, Callees};
 use crate::legality::{Cause, called, called_in_full, iterations, object, symbols};
 use crate::tree::raise::{raise_by, roots};
 use crate::tree::{Forest, Program, StatementId};
@@ -45,10 +46,15 @@ impl Pass for PrintDependences {
         PASS.name
     }
 
+    fn surveys(&self) -> &[&'static Survey] {
+        callees::SURVEYS
+    }
+
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         let name = body.attr(body.root(), "sym_name").and_then(|name| name.as_str(body.ctx()));
         let title = format!("Dependences of @{}", name.unwrap_or_default());
-        let text = print(body, self.alias, &self.analyses);
+        let analyses = self.analyses.knowing(&Callees::around(cx.surveys));
+        let text = print(body, self.alias, &analyses);
         cx.print(title, text);
         Ok(())
     }
