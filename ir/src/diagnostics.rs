@@ -5,6 +5,9 @@
 
 use crate::context::Context;
 use crate::location::Loc;
+pub use remark::{Arg, Fields, Remark, RemarkKind};
+
+pub mod remark;
 
 /// How bad it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,12 +47,14 @@ pub struct Diagnostic {
     pub notes: Vec<(Loc, String)>,
     /// A way out, if one is known.
     pub help: Option<String>,
+    /// The same as data, of a remark.
+    pub remark: Option<Box<Remark>>,
 }
 
 impl Diagnostic {
     /// A diagnostic without notes.
     pub fn new(severity: Severity, loc: Loc, message: impl Into<String>) -> Self {
-        Diagnostic { severity, loc, message: message.into(), notes: Vec::new(), help: None }
+        Diagnostic { severity, loc, message: message.into(), notes: Vec::new(), help: None, remark: None }
     }
 
     /// An error.
@@ -66,6 +71,37 @@ impl Diagnostic {
     #[must_use]
     pub fn note(mut self, loc: Loc, message: impl Into<String>) -> Self {
         self.notes.push((loc, message.into()));
+        self
+    }
+
+    /// Says what a remark says as data.
+    #[must_use]
+    pub fn telling(mut self, remark: Remark) -> Self {
+        self.remark = Some(Box::new(remark));
+        self
+    }
+
+    /// Adds to what is said as data, if something is.
+    #[must_use]
+    pub fn arg(mut self, key: &'static str, value: impl Into<Arg>) -> Self {
+        if let Some(remark) = &mut self.remark {
+            remark.args.push((key, value.into()));
+        }
+        self
+    }
+
+    /// Adds to a list in what is said as data, if something is.
+    #[must_use]
+    pub fn listing(mut self, key: &'static str, value: impl Into<Arg>) -> Self {
+        let Some(remark) = &mut self.remark else { return self };
+        let known = remark.args.iter_mut().find_map(|(own, arg)| match arg {
+            Arg::List(all) if *own == key => Some(all),
+            _ => None,
+        });
+        match known {
+            Some(all) => all.push(value.into()),
+            None => remark.args.push((key, Arg::List(vec![value.into()]))),
+        }
         self
     }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
-use loomir_ir::{Block, Body, Diagnostics, Loc, Op, Value};
+use loomir_ir::{Block, Body, Diagnostics, Op, Value};
 use loomir_polyhedra::Limits;
 
 use crate::analyses::{Analyses, INTERFACES};
@@ -26,7 +26,6 @@ use crate::dependence::nest::Frame;
 use crate::expansion::{self, Expanded, HandOn, Read};
 use crate::fusion::MAX_TESTS;
 use crate::legality::{Checker, Verdict};
-use crate::remark::{self, remark};
 use crate::tree::raise::{raise_by, roots};
 use crate::tree::regenerate::{Rewrite, regenerate};
 use crate::tree::{Forest, Green, LoopId, Node, Program};
@@ -193,21 +192,19 @@ fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report 
             continue;
         }
         for own in expanded.iter().flat_map(|(own, _)| &own.values) {
-            let loc = body.defining_op(own.value).map_or(Loc::UNKNOWN, |op| body.loc(op));
             report.expanded += 1;
-            report.remarks.push(remark(body, loc, "Value handed on in an array"));
+            report.remarks.push(remarks::expanded(body, own.value));
         }
         if !assumed.is_empty() {
             assumption::sort(&mut assumed);
-            remark::assumed(body, &assumed, options.alias, "Distributed")
+            remarks::remarks(body)
+                .assumed(&assumed, options.alias, "Distributed")
                 .into_iter()
                 .for_each(|said| report.remarks.push(said));
         }
         let reordered = options.checker(body, &program).reordered(&forest, root);
         if let Err(op) = regenerate(body, &program, &forest, root, &reordered, Rewrite::Changed) {
-            let message =
-                "What distribution made of this loop cannot be written; the loops stay as they were";
-            report.remarks.push(remark(body, body.loc(op), message));
+            report.remarks.push(remarks::not_written(body, op));
         }
         return report;
     }

@@ -36,7 +36,6 @@ use crate::dependence::base::{AliasMode, Bases};
 use crate::dependence::callees::{self, Callees};
 use crate::dependence::nest::Frame;
 use crate::legality::{self, Checker, Means, Verdict};
-use crate::remark;
 use crate::tree::raise::{raise_by, roots};
 use crate::tree::regenerate::{Rewrite, regenerate};
 use crate::tree::{Forest, Green, If, Node, Program};
@@ -196,7 +195,7 @@ pub fn fuse(body: &mut Body, options: &Options) -> Report {
     }
     assumption::sort(&mut report.assumed);
     if options.remarks {
-        for said in remark::assumed(body, &report.assumed, options.alias, "Fused") {
+        for said in remarks::remarks(body).assumed(&report.assumed, options.alias, "Fused") {
             report.remarks.push(said);
         }
     }

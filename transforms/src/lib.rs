@@ -17,6 +17,7 @@
 //! | [`mem2reg`] | memory that is only loaded and stored becomes values |
 //! | [`contraction`] | arrays become values or smaller ones |
 //! | [`canonicalize`] | folding and dead code |
+//! | [`remark`] | what passes say |
 #![forbid(unsafe_code)]
 
 use loomir_ir::pass::PassInfo;
@@ -36,7 +37,7 @@ pub mod if_to_select;
 pub mod legality;
 mod lookup;
 pub mod mem2reg;
-mod remark;
+pub mod remark;
 pub mod saturate;
 pub mod simplify;
 pub mod tree;

@@ -1,45 +1,107 @@
-//! Remarks of passes on functions.
+//! Remarks of passes on functions: text that begins with the function, and the same as data.
+//!
+//! What is refused has a name in brackets, which is the name of the remark; they are those of LLVM's remarks where it has one for the reason. Arguments are added with
+//! [`Diagnostic::arg`].
 
-use loomir_ir::{Body, Diagnostic, Loc};
+use loomir_ir::diagnostics::{Arg, Remark, RemarkKind};
+use loomir_ir::{Body, Diagnostic, Loc, Op};
 
 use crate::assumption::Assumption;
 use crate::dependence::base::AliasMode;
 
-/// A remark that says first which function it is about.
-pub(crate) fn remark(body: &Body, loc: Loc, message: &str) -> Diagnostic {
-    Diagnostic::remark(loc, format!("{}{message}", function(body)))
+/// Makes the remarks of a pass on a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Remarks<'b> {
+    /// The function.
+    pub body: &'b Body,
+    /// The pass.
+    pub pass: &'static str,
 }
 
-/// `[name]: `, after the function.
-pub(crate) fn function(body: &Body) -> String {
-    match body.attr(body.root(), "sym_name").and_then(|attr| attr.as_str(body.ctx())) {
-        Some(name) => format!("[{name}]: "),
-        None => String::new(),
+impl Remarks<'_> {
+    /// Something that was done.
+    pub fn passed(self, name: &'static str, loc: Loc, text: &str) -> Diagnostic {
+        self.said(RemarkKind::Passed, name, loc, text)
+    }
+
+    /// Something that was found out.
+    pub fn analysis(self, name: &'static str, loc: Loc, text: &str) -> Diagnostic {
+        self.said(RemarkKind::Analysis, name, loc, text)
+    }
+
+    /// Something that was not done in the end.
+    pub fn left(self, name: &'static str, loc: Loc, text: &str) -> Diagnostic {
+        self.said(RemarkKind::Missed, name, loc, text)
+    }
+
+    /// Something that was not done, and why.
+    pub fn missed(self, name: &'static str, loc: Loc, what: &str, why: &str) -> Diagnostic {
+        self.said(RemarkKind::Missed, name, loc, &format!("{what} [{name}]: {why}"))
+    }
+
+    /// Something that does not come into question, and why.
+    pub fn unfit(self, name: &'static str, loc: Loc, what: &str, why: &str) -> Diagnostic {
+        self.said(RemarkKind::Analysis, name, loc, &format!("{what} [{name}]: {why}"))
+    }
+
+    fn said(self, kind: RemarkKind, name: &'static str, loc: Loc, text: &str) -> Diagnostic {
+        let function = self.name().unwrap_or_default().to_owned();
+        let remark = Remark { kind, pass: self.pass, name, function, args: Vec::new() };
+        Diagnostic::remark(loc, format!("{}{text}", self.function())).telling(remark)
+    }
+
+    /// `[name]: `, after the function.
+    pub fn function(self) -> String {
+        self.name().map(|name| format!("[{name}]: ")).unwrap_or_default()
+    }
+
+    fn name(&self) -> Option<&str> {
+        self.body.attr(self.body.root(), "sym_name").and_then(|attr| attr.as_str(self.body.ctx()))
+    }
+
+    /// The remarks for a function in which this was assumed, for loops that are now like this.
+    pub(crate) fn assumed(
+        self,
+        assumed: &[Assumption],
+        mode: AliasMode,
+        loops: &'static str,
+    ) -> Vec<Diagnostic> {
+        let body = self.body;
+        let place = body.loc(body.root());
+        let texts = |some: Vec<&Assumption>| -> Option<Vec<String>> {
+            let texts: Vec<String> = some.into_iter().map(|assumption| assumption.text(body)).collect();
+            (!texts.is_empty()).then_some(texts)
+        };
+        let (pairs, numbers) =
+            assumed.iter().partition(|assumption| matches!(assumption, Assumption::Apart(..)));
+        let of_pairs = texts(pairs).map(|pairs| {
+            let joined = pairs.join(", ");
+            let remark = match mode {
+                AliasMode::Version => self.passed(
+                    "Versioned",
+                    place,
+                    &format!(
+                        "{loops} loops run if these memref arguments do not overlap, the original ones if they do: {joined}"
+                    ),
+                ),
+                _ => self.analysis(
+                    "Assumed",
+                    place,
+                    &format!("Assumed of the memref arguments that these do not overlap: {joined}"),
+                ),
+            };
+            remark.arg("apart", pairs.into_iter().collect::<Arg>())
+        });
+        let of_numbers = texts(numbers).map(|numbers| {
+            let joined = numbers.join(", ");
+            let text = format!("{loops} loops run if this holds, the original ones if it does not: {joined}");
+            self.passed("Versioned", place, &text).arg("holds", numbers.into_iter().collect::<Arg>())
+        });
+        [of_pairs, of_numbers].into_iter().flatten().collect()
     }
 }
 
-/// The remarks for a function in which this was assumed, for loops that are now like this.
-pub(crate) fn assumed(
-    body: &Body,
-    assumed: &[Assumption],
-    mode: AliasMode,
-    loops: &'static str,
-) -> Vec<Diagnostic> {
-    let place = body.loc(body.root());
-    let words = |some: Vec<&Assumption>| {
-        let words: Vec<String> = some.into_iter().map(|assumption| assumption.text(body)).collect();
-        (!words.is_empty()).then(|| words.join(", "))
-    };
-    let (pairs, numbers) = assumed.iter().partition(|assumption| matches!(assumption, Assumption::Apart(..)));
-    let function = function(body);
-    let of_pairs = words(pairs).map(|pairs| match mode {
-        AliasMode::Version => format!(
-            "{function}{loops} loops run if these memref arguments do not overlap, the original ones if they do: {pairs}"
-        ),
-        _ => format!("{function}Assumed of the memref arguments that these do not overlap: {pairs}"),
-    });
-    let of_numbers = words(numbers).map(|numbers| {
-        format!("{function}{loops} loops run if this holds, the original ones if it does not: {numbers}")
-    });
-    [of_pairs, of_numbers].into_iter().flatten().map(|message| Diagnostic::remark(place, message)).collect()
+/// An operation and its place, as data.
+pub fn op(body: &Body, op: Op) -> Arg {
+    vec![("op", body.op_ref(op).name().into()), ("at", body.loc(op).into())].into()
 }

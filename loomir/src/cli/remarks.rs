@@ -1,9 +1,11 @@
 //! Remarks: what the passes did, or did not do, as text for people, as JSON for programs, or not at all.
 //!
 //! As JSON each remark is one line, an object with the keys `severity`, `message`, `file`, `line`, `column`, `notes` (each with `message` and its own
-//! place) and `help`. What is not known is `null`. Errors and warnings are text in any case.
+//! place) and `help`, which say it to people; and `kind`, `pass`, `name`, `function` and `args`, which say it to programs: see [`Remark`]. A place among the
+//! arguments is an object with `file`, `line` and `column`. What is not known is `null`. Errors and warnings are text in any case.
 
-use clap::{Arg, ArgMatches};
+use clap::ArgMatches;
+use loomir::ir::diagnostics::{Arg, Fields, Remark};
 use loomir::ir::{Context, Diagnostic, Diagnostics, Loc, Severity};
 use serde_json::{Map, Value};
 
@@ -11,8 +13,8 @@ use super::input::Input;
 use super::render::render;
 
 /// The argument that says how remarks are shown.
-pub(super) fn arg() -> Arg {
-    Arg::new("remarks")
+pub(super) fn arg() -> clap::Arg {
+    clap::Arg::new("remarks")
         .long("remarks")
         .value_name("FORM")
         .default_value("text")
@@ -53,12 +55,46 @@ fn json(ctx: &Context, diagnostic: &Diagnostic) -> Value {
     });
     object.insert("notes".to_owned(), notes.collect());
     object.insert("help".to_owned(), diagnostic.help.clone().into());
+    let remark: Option<&Remark> = diagnostic.remark.as_deref();
+    object.insert("kind".to_owned(), remark.map(|remark| remark.kind.name()).into());
+    object.insert("pass".to_owned(), remark.map(|remark| remark.pass).into());
+    object.insert("name".to_owned(), remark.map(|remark| remark.name).into());
+    object.insert("function".to_owned(), remark.map(|remark| &*remark.function).into());
+    object.insert("args".to_owned(), remark.map_or(Value::Null, |remark| fields(ctx, &remark.args)));
     Value::Object(object)
 }
 
+fn fields(ctx: &Context, fields: &Fields) -> Value {
+    Value::Object(fields.iter().map(|(key, value)| ((*key).to_owned(), argument(ctx, value))).collect())
+}
+
+/// Recurses as deep as arguments are made, which is a few levels.
+fn argument(ctx: &Context, value: &Arg) -> Value {
+    match value {
+        Arg::Number(number) => (*number).into(),
+        Arg::Text(text) => text.as_str().into(),
+        Arg::Flag(is) => (*is).into(),
+        Arg::Place(loc) => match loc.file_line_col(ctx) {
+            Some(_) => {
+                let mut object = Map::new();
+                placed(ctx, &mut object, *loc);
+                Value::Object(object)
+            }
+            None => Value::Null,
+        },
+        Arg::List(all) => all.iter().map(|one| argument(ctx, one)).collect(),
+        Arg::Fields(own) => fields(ctx, own),
+        Arg::Unknown => Value::Null,
+    }
+}
+
 fn said(ctx: &Context, object: &mut Map<String, Value>, message: &str, loc: Loc) {
-    let place = loc.file_line_col(ctx);
     object.insert("message".to_owned(), message.into());
+    placed(ctx, object, loc);
+}
+
+fn placed(ctx: &Context, object: &mut Map<String, Value>, loc: Loc) {
+    let place = loc.file_line_col(ctx);
     object.insert("file".to_owned(), place.map(|(file, _, _)| file).into());
     object.insert("line".to_owned(), place.map(|(_, line, _)| line).into());
     object.insert("column".to_owned(), place.map(|(_, _, column)| column).into());

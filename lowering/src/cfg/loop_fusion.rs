@@ -161,7 +161,7 @@ impl Fusion<'_> {
         };
         self.report.hoisted += plan.motion.hoisted.len() + plan.motion.above.len();
         self.report.sunk += plan.motion.sunk.len();
-        let remark = remarks::fused(self.function, loops);
+        let remark = remarks::fused(self.function, loops, &plan.motion);
         let fused = rewire::fuse(self.function, self.analysis, &first.candidate, &second.candidate, &plan);
         let Some(candidate) = fused else { return (second, true) };
         self.analysis.step(self.function, NAME);

@@ -4,19 +4,23 @@ use loomir_ir::text::type_to_string;
 use loomir_ir::{Body, Diagnostic, Loc, Type, Value};
 
 use super::flowing::Missed;
-use crate::remark::remark;
+use crate::remark::{self, Remarks};
 
 /// The remark for an array that went: `read` if there were loads of it.
 pub(super) fn erased(body: &Body, loc: Loc, read: bool) -> Diagnostic {
-    let what = if read { "Array contracted to values" } else { "Array erased, for nothing reads it" };
-    remark(body, loc, what)
+    let (name, what) = match read {
+        true => ("Contracted", "Array contracted to values"),
+        false => ("Erased", "Array erased, for nothing reads it"),
+    };
+    remarks(body).passed(name, loc, what)
 }
 
 /// The remark for an array that became smaller.
 pub(super) fn folded(body: &Body, array: Value, before: Type) -> Diagnostic {
     let ctx = body.ctx();
     let (before, after) = (type_to_string(ctx, before), type_to_string(ctx, body.value_type(array)));
-    remark(body, loc(body, array), &format!("Array contracted from {before} to {after}"))
+    let text = format!("Array contracted from {before} to {after}");
+    remarks(body).passed("Shrunk", loc(body, array), &text).arg("before", before).arg("after", after)
 }
 
 /// The remark for an array that stays.
@@ -30,12 +34,18 @@ pub(super) fn missed(body: &Body, array: Value, why: Missed) -> Diagnostic {
         }
         Missed::TooHard => ("TooHard", "It has too many accesses, or the solver's limit was reached"),
     };
-    let remark = remark(body, loc(body, array), &format!("Array not contracted [{id}]: {reason}"));
+    let remark = remarks(body).missed(id, loc(body, array), "Array not contracted", reason);
     match why {
-        Missed::Escapes(op) => remark.note(body.loc(op), "it is passed on here"),
-        Missed::Used(op) => remark.note(body.loc(op), "here"),
+        Missed::Escapes(op) => {
+            remark.note(body.loc(op), "it is passed on here").arg("use", remark::op(body, op))
+        }
+        Missed::Used(op) => remark.note(body.loc(op), "here").arg("use", remark::op(body, op)),
         Missed::FullSize | Missed::Unbounded | Missed::TooHard => remark,
     }
+}
+
+fn remarks(body: &Body) -> Remarks<'_> {
+    Remarks { body, pass: super::PASS.name }
 }
 
 fn loc(body: &Body, array: Value) -> Loc {

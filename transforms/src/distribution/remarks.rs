@@ -1,38 +1,58 @@
 //! What distribution says of a loop: into how many it was made, or why it stays one.
 
-use loomir_ir::{Body, Diagnostic, Op, Value};
+use loomir_ir::{Body, Diagnostic, Loc, Op, Value};
 
 use crate::dependence::callees::Callees;
 use crate::legality::{Verdict, called};
-use crate::remark::remark;
+use crate::remark::{self, Remarks};
+
+/// The remarks of the pass on a function.
+pub(super) fn remarks(body: &Body) -> Remarks<'_> {
+    Remarks { body, pass: super::PASS.name }
+}
+
+/// The remark for a value that is handed from one loop to the next.
+pub(super) fn expanded(body: &Body, value: Value) -> Diagnostic {
+    let loc = body.defining_op(value).map_or(Loc::UNKNOWN, |op| body.loc(op));
+    remarks(body).passed("Expanded", loc, "Value handed on in an array")
+}
+
+/// What is said of a block that stays as it was, because what was made of this loop has no form.
+pub(super) fn not_written(body: &Body, op: Op) -> Diagnostic {
+    let text = "What distribution made of this loop cannot be written; the loops stay as they were";
+    remarks(body).left("NotWritten", body.loc(op), text)
+}
 
 /// The remark for a loop that was distributed; each loop but the first begins with one of `heads`.
 pub(super) fn distributed(body: &Body, op: Op, heads: &[Op]) -> Diagnostic {
-    let said = remark(body, body.loc(op), &format!("Loop distributed into {} loops", heads.len() + 1));
+    let text = format!("Loop distributed into {} loops", heads.len() + 1);
+    let said = remarks(body).passed("Distributed", body.loc(op), &text).arg("loops", heads.len() + 1);
     heads.iter().fold(said, |said, head| said.note(body.loc(*head), "here begins another"))
 }
 
 /// The remark for a loop of which no cut may be made.
 pub(super) fn dependences(body: &Body, callees: &Callees, op: Op, verdict: &Verdict) -> Diagnostic {
-    let message = "Loop not distributed [InvalidDependencies]: Dependencies prevent distribution";
-    let said = verdict.explain(body, remark(body, body.loc(op), message), "distributed");
-    verdict.explain_calls(body, callees, said)
+    let said = missed(body, op, "InvalidDependencies", "Dependencies prevent distribution");
+    verdict.explain_calls(body, callees, verdict.explain(body, said, "distributed"))
 }
 
 /// The remark for a loop over each cut of which values would have to be handed, this one for example.
 pub(super) fn crossing(body: &Body, op: Op, value: Value) -> Diagnostic {
-    let message = "Loop not distributed [ValuesCross]: Values computed before each cut are used behind it";
-    let said = remark(body, body.loc(op), message);
+    let said = missed(body, op, "ValuesCross", "Values computed before each cut are used behind it");
     match body.defining_op(value) {
-        Some(from) => said.note(body.loc(from), format!("{} is, for one", called(body, value))),
+        Some(from) => said
+            .note(body.loc(from), format!("{} is, for one", called(body, value)))
+            .arg("value", remark::op(body, from)),
         None => said,
     }
 }
 
 /// The remark for a loop for each cut of which so many pairs of memrefs, or more, would have to be tested.
 pub(super) fn too_many_tests(body: &Body, op: Op, pairs: usize) -> Diagnostic {
-    let message = format!(
-        "Loop not distributed [InvalidDependencies]: {pairs} pairs of arguments would have to be tested for overlap"
-    );
-    remark(body, body.loc(op), &message)
+    let why = format!("{pairs} pairs of arguments would have to be tested for overlap");
+    missed(body, op, "InvalidDependencies", &why).arg("tests", pairs)
+}
+
+fn missed(body: &Body, op: Op, name: &'static str, why: &str) -> Diagnostic {
+    remarks(body).missed(name, body.loc(op), "Loop not distributed", why)
 }

@@ -108,10 +108,17 @@ pub(super) enum Guide<'a> {
 
 /// A fusion that may be done.
 pub(super) struct Attempt {
-    plan: Plan,
+    pub plan: Plan,
     pub saving: Saving,
     /// What the second costs, as it is joined, and how many iterations of both can run at once.
     work: Option<(Rc<Work>, Option<f64>)>,
+}
+
+impl Attempt {
+    /// How many cycles it saves, if that was asked.
+    pub(super) fn saved_cycles(&self) -> Option<i64> {
+        self.work.is_some().then(|| self.saving.cycles.round() as i64)
+    }
 }
 
 /// What is left beside a fused loop.
@@ -386,7 +393,8 @@ impl Fusion<'_> {
                     Missed::OthersSaveMore
                 }
                 (Ok(attempt), _) => {
-                    let remark = self.told(|| remarks::fused(self.body, ops, conditional, &attempt.plan));
+                    let loops = first.originals.len() + second.originals.len();
+                    let remark = self.told(|| remarks::fused(self.body, ops, conditional, &attempt, loops));
                     line.said.push(Said { item, remark, outcome: Outcome::Fused });
                     line.saved += attempt.saving.cycles;
                     line.has_losses |= !attempt.saving.losses.is_empty() || attempt.saving.apart > MUCH_APART;

@@ -5,8 +5,10 @@
 
 use loomir_dialects::interfaces::ParallelLike;
 use loomir_dialects::scf;
+use loomir_ir::diagnostics::{Arg, Fields};
 use loomir_ir::{Block, Body, Diagnostic, Op};
 
+use super::partition::Attempt;
 use super::reshape::{Change, Which};
 use super::way::{Conflict, Stuck};
 use super::{Plan, Way};
@@ -14,7 +16,7 @@ use crate::assumption::Assumption;
 use crate::cost::{Loss, Saving};
 use crate::dependence::callees::Callees;
 use crate::legality::{Verdict, Witness};
-use crate::remark::function;
+use crate::remark::{self, Remarks};
 
 /// Why a pair was not fused.
 #[derive(Clone, Debug)]
@@ -74,22 +76,40 @@ impl Missed {
     }
 }
 
-/// The remark for a pair that was fused, one of them perhaps out of a conditional. Called before the bodies are moved.
+/// The remarks of the pass on a function.
+pub(super) fn remarks(body: &Body) -> Remarks<'_> {
+    Remarks { body, pass: super::PASS.name }
+}
+
+/// The remark for a pair that was fused, one of them perhaps out of a conditional, and is a loop of so many now. Called before the bodies are moved.
 pub(super) fn fused(
     body: &Body,
     (first, second): (Op, Op),
     conditional: Option<Op>,
-    plan: &Plan,
+    attempt: &Attempt,
+    loops: usize,
 ) -> Diagnostic {
-    let Plan { way, joined, reshaped, assumed, .. } = plan;
+    let Plan { way, joined, reshaped, assumed, .. } = &attempt.plan;
     let name = |which| if which == Which::First { "first" } else { "second" };
-    let (reshaped, rest) = match reshaped.change {
+    let (shape, rest) = match reshaped.change {
         None => (String::new(), None),
         Some(Change::Backwards) => (", the first run backwards".to_owned(), None),
         Some(Change::Interchanged(which)) => {
             (format!(", the loops of the {} interchanged", name(which)), None)
         }
         Some(Change::Distributed(which, rest)) => (format!(", a part of the {}", name(which)), Some(rest)),
+    };
+    let of_shape = |change: &Change| -> Fields {
+        let (how, which) = match change {
+            Change::Backwards => ("backwards", Which::First),
+            Change::Interchanged(which) => ("interchanged", *which),
+            Change::Distributed(which, _) => ("distributed", *which),
+        };
+        vec![("how", how.into()), ("which", name(which).into())]
+    };
+    let delay = match way {
+        Way::Later { least, block } => least.saturating_add(*block),
+        Way::AsItIs | Way::Backwards(_) => 0,
     };
     let later = match way {
         Way::AsItIs if joined.whole => String::new(),
@@ -98,15 +118,23 @@ pub(super) fn fused(
         Way::Later { least, block } => format!(", the second {} iterations later", least + block),
         Way::Backwards(_) => ", the second run backwards".to_owned(),
     };
-    let remark =
-        Diagnostic::remark(body.loc(second), format!("{}Loops fused{reshaped}{later}", function(body)))
-            .note(body.loc(first), "with this loop");
+    let remark = remarks(body)
+        .passed("Fused", body.loc(second), &format!("Loops fused{shape}{later}"))
+        .note(body.loc(first), "with this loop")
+        .arg("first", body.loc(first))
+        .arg("loops", loops)
+        .arg("delay", delay)
+        .arg("backwards", matches!(way, Way::Backwards(_)))
+        .arg("whole", joined.whole)
+        .arg("reshaped", reshaped.change.as_ref().map(of_shape))
+        .arg("saved_cycles", attempt.saved_cycles())
+        .arg("assumes", assumed.iter().map(|own| own.text(body)).collect::<Arg>());
     let remark = match rest {
         Some(op) => remark.note(body.loc(op), "what stays a loop of its own begins here"),
         None => remark,
     };
     let remark = match conditional {
-        Some(op) => remark.note(body.loc(op), "this condition is asked inside"),
+        Some(op) => remark.note(body.loc(op), "this condition is asked inside").arg("inside", body.loc(op)),
         None => remark,
     };
     let numbers = assumed.iter().filter(|assumption| !matches!(assumption, Assumption::Apart(..)));
@@ -117,24 +145,27 @@ pub(super) fn fused(
 
 /// The remark for a conditional that became one with another of the same condition.
 pub(super) fn merged(body: &Body, first: Op, second: Op) -> Diagnostic {
-    Diagnostic::remark(body.loc(second), format!("{}Conditionals of one condition merged", function(body)))
+    remarks(body)
+        .passed("Merged", body.loc(second), "Conditionals of one condition merged")
         .note(body.loc(first), "with this one")
+        .arg("first", body.loc(first))
 }
 
 /// The remark for a conditional that did not, for what stands between the two.
 pub(super) fn not_merged(body: &Body, callees: &Callees, first: Op, second: Op, stuck: &Stuck) -> Diagnostic {
-    let (function, name) = (function(body), body.op_ref(stuck.op).name());
-    let message = format!(
-        "{function}Conditionals of one condition not merged [NonAdjacent]: Between them stands '{name}', which cannot move"
-    );
-    let remark = Diagnostic::remark(body.loc(second), message).note(body.loc(first), "the first one is here");
+    let why = format!("Between them stands '{}', which cannot move", body.op_ref(stuck.op).name());
+    let what = "Conditionals of one condition not merged";
+    let remark = remarks(body)
+        .missed("NonAdjacent", body.loc(second), what, &why)
+        .note(body.loc(first), "the first one is here")
+        .arg("first", body.loc(first));
     cannot_move(body, callees, remark, stuck)
 }
 
 /// Adds why what stands between two others can go neither way.
 fn cannot_move(body: &Body, callees: &Callees, remark: Diagnostic, stuck: &Stuck) -> Diagnostic {
     let place = body.loc(stuck.op);
-    let remark = remark.note(place, "it stands here");
+    let remark = remark.note(place, "it stands here").arg("between", remark::op(body, stuck.op));
     let remark = match &stuck.hoisting {
         Some(Conflict::UsesResult) => remark.note(place, "it uses what is computed before it"),
         Some(Conflict::Touches(verdict)) => verdict.explain(body, remark, "with that moved before the first"),
@@ -157,39 +188,35 @@ fn cannot_move(body: &Body, callees: &Callees, remark: Diagnostic, stuck: &Stuck
 
 /// The remark for a loop that is a statement of the tree; none for what is no loop.
 pub(super) fn no_candidate(body: &Body, op: Op) -> Option<Diagnostic> {
-    let why = if body.is(op, scf::WhileOp::DEF) {
-        "[UnknownTripCount]: Loop has unknown trip count"
+    let (name, why) = if body.is(op, scf::WhileOp::DEF) {
+        ("UnknownTripCount", "Loop has unknown trip count")
     } else if body.info(op).interface::<dyn ParallelLike>().is_some() {
-        "[CombinesValues]: Its iterations combine values"
+        ("CombinesValues", "Its iterations combine values")
     } else {
         return None;
     };
-    let message = format!("{}Loop is not a candidate for fusion {why}", function(body));
-    Some(Diagnostic::remark(body.loc(op), message))
+    Some(remarks(body).unfit(name, body.loc(op), "Loop is not a candidate for fusion", why))
 }
 
 /// What is said of a block that stays as it was, because what was made of this loop has no form.
 pub(super) fn not_written(body: &Body, op: Op) -> Diagnostic {
-    let message = format!(
-        "{}What fusion made of this loop cannot be written; the loops stay as they were",
-        function(body)
-    );
-    Diagnostic::remark(body.loc(op), message)
+    let text = "What fusion made of this loop cannot be written; the loops stay as they were";
+    remarks(body).left("NotWritten", body.loc(op), text)
 }
 
 /// What is said of a block that stays as it was, because what was made of it is not legal when it is judged as a whole: an error if that is certain.
 pub(super) fn not_confirmed(body: &Body, block: Block, verdict: &Verdict) -> Diagnostic {
     let place = body.loc(body.region_parent(body.block_region(block)));
-    let function = function(body);
+    let remarks = remarks(body);
     let diagnostic = match verdict {
         Verdict::Illegal(_) => Diagnostic::error(
             place,
-            format!("{function}What fusion made is not legal; the loops stay as they were"),
+            format!("{}What fusion made is not legal; the loops stay as they were", remarks.function()),
         ),
-        _ => Diagnostic::remark(
-            place,
-            format!("{function}What fusion made could not be confirmed; the loops stay as they were"),
-        ),
+        _ => {
+            let text = "What fusion made could not be confirmed; the loops stay as they were";
+            remarks.left("NotConfirmed", place, text)
+        }
     };
     verdict.explain(body, diagnostic, "fused")
 }
@@ -197,12 +224,15 @@ pub(super) fn not_confirmed(body: &Body, block: Block, verdict: &Verdict) -> Dia
 /// The remark for a sequence whose first loop is this, in which loops are fused with others than the nearest.
 pub(super) fn regrouped(body: &Body, first: Op, more: f64, steps: usize, is_optimal: bool) -> Diagnostic {
     let found = if is_optimal { "optimal" } else { "the best of a bounded search" };
-    let message = format!(
-        "{}Loops from here on grouped so that most is saved: {} more than one after the other ({found}, {steps} steps)",
-        function(body),
+    let text = format!(
+        "Loops from here on grouped so that most is saved: {} more than one after the other ({found}, {steps} steps)",
         cycles(more),
     );
-    Diagnostic::remark(body.loc(first), message)
+    remarks(body)
+        .analysis("Regrouped", body.loc(first), &text)
+        .arg("saved_cycles", more.ceil() as i64)
+        .arg("optimal", is_optimal)
+        .arg("steps", steps)
 }
 
 /// What fusing would cost more than it saves, and why.
@@ -306,18 +336,28 @@ pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why:
             ("InvalidDependencies", "The iterations of both together may not run in any order".to_owned())
         }
     };
-    let message = format!("{}Loops not fused [{id}]: {reason}", function(body));
-    let remark =
-        Diagnostic::remark(body.loc(second), message).note(body.loc(first), "the first loop is here");
+    let remark = remarks(body)
+        .missed(id, body.loc(second), "Loops not fused", &reason)
+        .note(body.loc(first), "the first loop is here")
+        .arg("first", body.loc(first));
     let explained = |verdict: &Verdict, remark, then| {
         verdict.explain_calls(body, callees, verdict.explain(body, remark, then))
     };
     match why {
-        Missed::Unsigned(op) => remark.note(body.loc(*op), "this one"),
-        Missed::UsesResult(op) => remark.note(body.loc(*op), "it is used here"),
+        Missed::Unsigned(op) => remark.note(body.loc(*op), "this one").arg("unsigned", body.loc(*op)),
+        Missed::Steps(a, b) => remark.arg("steps", [*a, *b].into_iter().collect::<Arg>()),
+        Missed::TripCounts(a, b) => remark.arg("trip_counts", [*a, *b].into_iter().collect::<Arg>()),
+        Missed::TooManyTests(tests) | Missed::TooManyAssumptions(tests) => remark.arg("tests", *tests),
+        Missed::NotBeneficial(saving) => remark.arg("saved_cycles", saving.cycles.round() as i64),
+        Missed::UsesResult(op) => {
+            remark.note(body.loc(*op), "it is used here").arg("use", remark::op(body, *op))
+        }
         Missed::NonAdjacent(stuck) => cannot_move(body, callees, remark, stuck),
         Missed::Dependences(verdict) => explained(verdict, remark, "fused"),
-        Missed::TooLate { verdict, .. } => explained(verdict, remark, "fused"),
+        Missed::TooLate { delay, most, verdict } => {
+            let remark = remark.arg("delay", *delay).arg("max_delay", *most);
+            explained(verdict, remark, "fused")
+        }
         Missed::InOrder(verdict) => explained(verdict, remark, "in another order"),
         _ => remark,
     }

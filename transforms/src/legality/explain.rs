@@ -6,8 +6,14 @@ use super::{Cause, Element, Instance, Iteration, Verdict, Witness};
 use crate::dependence::base::Base;
 use crate::dependence::callees::callee;
 
+mod data;
+
 /// See [`Verdict::explain`].
 pub(super) fn explain(verdict: &Verdict, body: &Body, remark: Diagnostic, then: &str) -> Diagnostic {
+    let remark = match data::fault(verdict, body, then) {
+        Some(fault) => remark.listing("faults", fault),
+        None => remark,
+    };
     let (witness, certain) = match verdict {
         Verdict::Legal { .. } => return remark,
         Verdict::Illegal(witness) => (witness, true),

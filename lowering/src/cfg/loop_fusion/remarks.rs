@@ -2,12 +2,14 @@
 //!
 //! The names in brackets are those of the remarks of LLVM's `loop-fusion`. A loop is shown by the branch of its latch.
 
+use loomir_ir::diagnostics::Arg;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Body, Diagnostic, Loc, Op};
 use loomir_transforms::legality::Verdict;
+use loomir_transforms::remark::{self, Remarks};
 
 use super::candidate::Unfit;
-use super::motion::Stuck;
+use super::motion::{Motion, Stuck};
 use super::summary::{Barrier, Count};
 use crate::cfg::Analysis;
 
@@ -30,10 +32,13 @@ pub(super) enum Missed {
     Stuck(Stuck),
 }
 
-/// The remark for a pair that was fused.
-pub(super) fn fused(function: &Body, [first, second]: [Option<Op>; 2]) -> Diagnostic {
-    let remark = remark(function, second, "Loops fused");
+/// The remark for a pair that was fused, what stood between them moved so.
+pub(super) fn fused(function: &Body, [first, second]: [Option<Op>; 2], motion: &Motion) -> Diagnostic {
+    let remark = remarks(function).passed("Fused", place(function, second), "Loops fused");
     note(remark, function, first, "with this loop")
+        .arg("first", place(function, first))
+        .arg("hoisted", motion.hoisted.len() + motion.above.len())
+        .arg("sunk", motion.sunk.len())
 }
 
 /// The remark for a pair that was not.
@@ -60,15 +65,28 @@ pub(super) fn missed(function: &Body, [first, second]: [Option<Op>; 2], why: &Mi
             ("NonEmptyPreheader", "What stands in front of the second loop cannot move".to_owned())
         }
     };
-    let remark = remark(function, second, &format!("Loops not fused [{name}]: {text}"));
-    let remark = note(remark, function, first, "the first loop is here");
+    let remark = remarks(function).missed(name, place(function, second), "Loops not fused", &text);
+    let remark = note(remark, function, first, "the first loop is here").arg("first", place(function, first));
     match why {
-        Missed::UsesResult(op) => note(remark, function, Some(*op), "it is used here"),
+        Missed::TripCounts(a, b) => {
+            remark.arg("trip_counts", [*a, *b].map(times).into_iter().collect::<Arg>())
+        }
+        Missed::UsesResult(op) => {
+            note(remark, function, Some(*op), "it is used here").arg("use", remark::op(function, *op))
+        }
         Missed::Stuck(Stuck::Behind(op) | Stuck::AtGuard(op) | Stuck::Ahead(op)) => {
-            note(remark, function, Some(*op), "it stands here")
+            note(remark, function, Some(*op), "it stands here").arg("between", remark::op(function, *op))
         }
         Missed::Dependences(verdict) => verdict.explain(function, remark, "fused"),
         _ => remark,
+    }
+}
+
+/// How often a loop runs, where that is a number. The backedge is taken once less.
+fn times(count: Option<Count>) -> Option<i64> {
+    match count {
+        Some(Count::Constant(taken)) => i64::try_from(taken).ok()?.checked_add(1),
+        _ => None,
     }
 }
 
@@ -97,15 +115,17 @@ pub(super) fn unfit(function: &Body, analysis: &Analysis, id: LoopId, why: Unfit
         }
         Unfit::Barrier(Barrier::Endless(op)) => ("UnknownTripCount", "a loop in it may not end", Some(op)),
     };
-    let message = format!("Loop is not a candidate for fusion [{name}]: {text}");
-    let remark = remark(function, function.last_op(header), &message);
-    note(remark, function, op, "it is here")
+    let place = place(function, function.last_op(header));
+    let remark = remarks(function).unfit(name, place, "Loop is not a candidate for fusion", text);
+    note(remark, function, op, "it is here").arg("for", op.map(|op| remark::op(function, op)))
 }
 
-fn remark(function: &Body, at: Option<Op>, message: &str) -> Diagnostic {
-    let name = function.attr(function.root(), "sym_name").and_then(|name| name.as_str(function.ctx()));
-    let name = name.map(|name| format!("[{name}]: ")).unwrap_or_default();
-    Diagnostic::remark(at.map_or(Loc::UNKNOWN, |op| function.loc(op)), format!("{name}{message}"))
+fn remarks(function: &Body) -> Remarks<'_> {
+    Remarks { body: function, pass: super::NAME }
+}
+
+fn place(function: &Body, at: Option<Op>) -> Loc {
+    at.map_or(Loc::UNKNOWN, |op| function.loc(op))
 }
 
 fn note(remark: Diagnostic, function: &Body, at: Option<Op>, message: &str) -> Diagnostic {
