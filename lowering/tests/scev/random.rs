@@ -227,10 +227,9 @@ fn program(choices: &[u8]) -> String {
 /// Arguments of all programs.
 const CALLS: [[i64; 3]; 6] = [[0, 0, 0], [1, 2, 3], [10, 20, 5], [-1, -1, -1], [127, 100, 7], [-128, 7, 40]];
 
-fn check(choices: &[u8]) -> Result<Watched, String> {
-    let source = program(choices);
+fn check(source: &str) -> Result<Watched, String> {
     let ctx = context();
-    let module = read(&ctx, &source);
+    let module = read(&ctx, source);
     let (_, function) = functions(&module)[0];
     let calls: Vec<Vec<u128>> =
         CALLS.iter().map(|call| call.iter().map(|word| *word as u128).collect()).collect();
@@ -243,8 +242,33 @@ proptest! {
 
     #[test]
     fn what_is_said_is_what_runs(choices in prop::collection::vec(any::<u8>(), 10..220)) {
-        if let Err(error) = check(&choices) {
+        if let Err(error) = check(&program(&choices)) {
             return Err(TestCaseError::fail(error));
         }
+    }
+}
+
+/// What steps by nothing is where it began, of which it says nothing that the step does not wrap.
+#[test]
+fn flags_of_a_step_by_nothing_are_not_those_of_the_start() {
+    let source = "
+define i32 @f(i8 %a, i16 %b, i32 %c) {
+entry:
+  %start = add i16 %b, %b
+  br label %header
+header:
+  %x = phi i16 [ %start, %entry ], [ %next, %latch ]
+  %again = icmp ult i16 %x, 7
+  br i1 %again, label %latch, label %exit
+latch:
+  %next = add nuw i16 %x, 0
+  br label %header
+exit:
+  %wide = zext i16 %x to i32
+  ret i32 %wide
+}
+";
+    if let Err(error) = check(source) {
+        panic!("{error}");
     }
 }

@@ -132,7 +132,7 @@ pub struct Flat;
 #[derive(Clone, Copy, Debug)]
 pub struct Directions;
 
-/// Exactly: by integer sets, where a constant [distance](directions::is_wrong_distance) does not already say that there are none.
+/// Exactly: by integer sets, where a constant distance does not already say that there are none.
 #[derive(Clone, Copy, Debug)]
 pub struct Polyhedral;
 

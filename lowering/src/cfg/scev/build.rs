@@ -341,8 +341,10 @@ impl ScalarEvolution<'_> {
             Expr::AddRec(of, operands) if operands.len() == 2 && self.flags(a).nuw => {
                 let operands: Option<Vec<ExprId>> =
                     operands.iter().map(|operand| self.exact_quotient(*operand, divisor)).collect();
-                let quotient = self.recurrence(of, &operands?);
-                self.note(quotient, Flags { nw: true, nuw: true, nsw: false });
+                let operands = operands?;
+                let quotient = self.recurrence(of, &operands);
+                let flags = Flags { nw: true, nuw: true, nsw: false };
+                self.note_recurrence(quotient, of, &operands, flags);
                 Some(quotient)
             }
             _ => None,
@@ -443,7 +445,7 @@ impl ScalarEvolution<'_> {
                 let operands = all(self, &operands);
                 let recurrence = self.recurrence(of, &operands);
                 let flags = self.pool.flags(a);
-                self.note(recurrence, flags);
+                self.note_recurrence(recurrence, of, &operands, flags);
                 recurrence
             }
             Expr::MinMax(kind, operands) => {
@@ -528,14 +530,15 @@ impl ScalarEvolution<'_> {
             Expr::AddRec(of, operands) if operands.len() == 2 && self.flags(a).nuw => {
                 let operands = self.each(&operands, extend);
                 let wide = self.recurrence(of, &operands);
-                self.note(wide, no_wrap);
+                self.note_recurrence(wide, of, &operands, no_wrap);
                 return wide;
             }
             Expr::AddRec(of, operands) if operands.len() == 2 && self.falls_unsigned(a) => {
                 // Its step is negative.
                 let operands = [self.zero_extend(operands[0], width), self.sign_extend(operands[1], width)];
                 let wide = self.recurrence(of, &operands);
-                self.note(wide, Flags { nw: true, nuw: false, nsw: true });
+                let flags = Flags { nw: true, nuw: false, nsw: true };
+                self.note_recurrence(wide, of, &operands, flags);
                 return wide;
             }
             Expr::Add(operands) if self.flags(a).nuw => {
@@ -571,7 +574,7 @@ impl ScalarEvolution<'_> {
             Expr::AddRec(of, operands) if operands.len() == 2 && self.flags(a).nsw => {
                 let operands = self.each(&operands, extend);
                 let wide = self.recurrence(of, &operands);
-                self.note(wide, no_wrap);
+                self.note_recurrence(wide, of, &operands, no_wrap);
                 return wide;
             }
             _ => {}

@@ -72,6 +72,14 @@ impl ScalarEvolution<'_> {
         }
     }
 
+    /// Notes what holds of the recurrence with these operands, if `id` is that and no simpler expression with the same values: of one without a step,
+    /// say, the flags of stepping say nothing.
+    pub(super) fn note_recurrence(&mut self, id: ExprId, of: LoopId, operands: &[ExprId], flags: Flags) {
+        if matches!(self.pool.get(id), Expr::AddRec(own, all) if *own == of && **all == *operands) {
+            self.pool.note(id, flags);
+        }
+    }
+
     fn prove_flags(&mut self, id: ExprId) -> Flags {
         let width = self.width(id);
         let fits = |(unsigned, signed): Exact| {

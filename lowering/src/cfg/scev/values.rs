@@ -315,7 +315,7 @@ impl ScalarEvolution<'_> {
         if let ([_], [_, step]) = (&addends[..], &operands[..]) {
             let flags = self.step_flags(header.next, *step);
             if flags != Flags::NONE && self.is_never_poison_again(of, argument, header.next) {
-                self.note(recurrence, flags);
+                self.note_recurrence(recurrence, of, &operands, flags);
             }
         }
         Some(recurrence)
