@@ -140,16 +140,20 @@ fn forms_of_a_hundred_thousand_blocks() {
     let ctx = context();
     let [small, large] = [10_000, 100_000].map(many_blocks);
     let mut failure = None;
-    // Where something else ran in between, another try.
-    for _ in 0..3 {
+    let mut least: Vec<[Duration; 2]> = Vec::new();
+    // Where something else ran in between, another try: the least time of each is its own.
+    for _ in 0..4 {
         let (some, more) = (times_of(&ctx, &small), times_of(&ctx, &large));
-        for ((what, some), (_, more)) in some.iter().zip(&more) {
+        least.resize(some.len(), [Duration::MAX; 2]);
+        for (least, times) in least.iter_mut().zip(some.iter().zip(&more)) {
+            let ((what, some), (_, more)) = times;
             say(&format!("{what}: {some:?}, of ten times the blocks {more:?}"));
+            *least = [least[0].min(*some), least[1].min(*more)];
         }
-        let is_slow = |(some, more): &(&(&str, Duration), &(&str, Duration))| {
-            more.1 > 33 * some.1 || (more.0 == "loops and dominators" && more.1 > Duration::from_millis(500))
+        let is_slow = |((what, _), [some, more]): &(&(&str, Duration), &[Duration; 2])| {
+            *more > 33 * *some || (*what == "loops and dominators" && *more > Duration::from_millis(500))
         };
-        failure = some.iter().zip(&more).find(is_slow).map(|(some, more)| (some.0, some.1, more.1));
+        failure = some.iter().zip(&least).find(is_slow).map(|((what, _), times)| (*what, *times));
         if failure.is_none() {
             break;
         }
