@@ -39,6 +39,7 @@ impl Fusion<'_> {
         let item = self.forest.with_header(header, body);
         let group = Group::of(self.body, self.program, self.forest, item, frame)?;
         let mut group = group.guarded(conditional, entry.originals(self.forest))?;
+        group.footprint.ask(self.body, conditional);
         group.work = self.work(item, frame);
         Some(Rc::new(group))
     }

@@ -34,6 +34,12 @@ impl Footprint {
         Footprint { nest: Rc::new(nest), uses, ops: defining }
     }
 
+    /// Adds a conditional whose condition is asked in it: what that is computed of is used.
+    pub(super) fn ask(&mut self, ir: &Body, conditional: Op) {
+        self.uses.extend(ir.operands(conditional).filter_map(|value| ir.defining_op(value)));
+        self.ops.insert(conditional);
+    }
+
     /// Adds another one's.
     pub(super) fn merge(&mut self, other: &Footprint) {
         self.merge_later(other, &other.nest);
