@@ -106,6 +106,11 @@ impl Space {
         self.lower.is_some() && self.step.is_some() && !self.unsigned
     }
 
+    /// Its lower and upper bounds, those that are affine.
+    pub fn bounds(&self) -> impl Iterator<Item = &Form> {
+        self.lower.iter().chain(self.uppers.iter().flatten())
+    }
+
     /// `upper - lower` for each upper bound, if all are affine.
     pub fn extents(&self) -> Option<Vec<Form>> {
         let lower = self.lower.as_ref()?;

@@ -460,8 +460,6 @@ impl Group {
         };
         // What bounds the loop in the program can be written again.
         let space = &program.loop_info(member.origin.of).space;
-        let bounds = space.lower.iter().chain(space.uppers.iter().flatten());
-        let bounds: Vec<Form> = bounds.filter_map(|form| here(&member.origin, form, frame.depth)).collect();
         let can_be_written = |form: &Form| {
             let has_value = |atom: &Atom| match atom {
                 Atom::Param(value) => has_type(*value) && (!is_affine || is_symbol(*value)),
@@ -471,8 +469,9 @@ impl Group {
             form.all_atoms(&has_value) && !(is_affine && form.has_product())
         };
         let is_near_bound = |form: &Form| {
-            let is_near = |bound: &&Form| form.minus(bound).is_some_and(|gap| gap.as_constant().is_some());
-            self.scale == 1 && bounds.iter().find(is_near).is_some_and(can_be_written)
+            let mut bounds = space.bounds().filter_map(|bound| here(&member.origin, bound, frame.depth));
+            let is_near = |bound: &Form| form.minus(bound).is_some_and(|gap| gap.as_constant().is_some());
+            self.scale == 1 && bounds.find(is_near).is_some_and(|bound| can_be_written(&bound))
         };
         let is_writable = |form: &Form| is_simple(form) || is_near_bound(form);
         // At the time a form says the variable is that form later than at time 0.

@@ -216,14 +216,13 @@ impl Emit<'_> {
         }
         let depth = self.scopes.len() as u32;
         let info = self.program.loop_info(lead.of);
-        let bounds = info.space.lower.iter().chain(info.space.uppers.iter().flatten());
         let mut here = |level: u32| absolute(lead.map.get(level as usize)?, depth + 1);
         let near = |bound: &Form| {
             let bound = bound.substitute(&mut here)?;
             let offset = form.minus(&bound)?.as_constant()?;
             Some((bound, offset))
         };
-        let (bound, offset) = bounds.filter_map(near).next()?;
+        let (bound, offset) = info.space.bounds().find_map(near)?;
         let sum = self.sum_of(&bound)?;
         let (is_affine, ty) = (affine::is_loop(self.body, info.op), self.body.value_type(info.variable));
         let key = Computed::Sum(sum.clone(), ty);
