@@ -35,6 +35,7 @@ pub mod ll;
 pub mod meetings;
 pub mod neighbours;
 pub mod oracle;
+pub mod pairs;
 pub mod peers;
 pub mod program;
 pub mod random;

@@ -1,0 +1,130 @@
+//! Programs on which a fusion of control flow graphs goes wrong that does not look closely, each beside one that may be fused: `tests/fixtures/loop_fusion_traps/`.
+//!
+//! A line `; CALL: function arguments` says what to run before and after. What Loomir says is the snapshot beside the file; what `opt` does, and whether that is right, is one table for all.
+
+#![allow(clippy::print_stderr, reason = "it says what it skips")]
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use loomir::ir::{Body, Diagnostics};
+use loomir_testing::Checker;
+use loomir_testing::behaviour::{Input, same_behaviour};
+use loomir_testing::pairs::Theirs;
+use loomir_testing::peers::Peer;
+
+#[test]
+fn traps_of_loop_fusion() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/loop_fusion_traps");
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(&folder);
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let _bound = settings.bind_to_scope();
+    let opt = Peer::find("opt");
+    let mut table = format!("{:<28} {:<9} {:<18} opt peels 3\n", "function", "Loomir", "opt");
+    for file in files(&folder) {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let trap = Trap::read(&file);
+        insta::assert_snapshot!(name.as_str(), trap.said());
+        if let Some(opt) = &opt {
+            let _ = write!(table, "\n{name}\n{}", trap.beside(opt));
+        }
+    }
+    match opt {
+        Some(_) => insta::assert_snapshot!("beside_opt", table),
+        None => eprintln!("LOOMIR_LLVM names no folder with bin/opt: what it does is not looked at"),
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "ll"));
+    files.sort();
+    files
+}
+
+/// A file, before and after Loomir's fusion.
+struct Trap {
+    checker: Checker,
+    text: String,
+    before: Body,
+    remarks: Diagnostics,
+    calls: Vec<(String, Vec<Input>)>,
+}
+
+impl Trap {
+    /// Reads and fuses, and runs both.
+    fn read(file: &Path) -> Trap {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let checker = Checker::default();
+        let read = || {
+            loomir::lowering::from_ll(&checker.ctx, &text, "input.mlir")
+                .unwrap_or_else(|errors| panic!("{}: {}", file.display(), checker.lines(&errors)))
+        };
+        let (before, mut after) = (read(), read());
+        let remarks = checker
+            .run("builtin.module(llvm.func(loop-fusion))", &mut after)
+            .unwrap_or_else(|errors| panic!("{}: {}", file.display(), checker.lines(&errors)));
+        let calls = calls(&text);
+        for (entry, inputs) in &calls {
+            match same_behaviour(&before, &after, entry, inputs, &Default::default()) {
+                Ok(agreement) => assert_eq!(agreement.compared, inputs.len(), "@{entry} is not defined"),
+                Err(difference) => panic!("{difference}\n{}", loomir::print(&after)),
+            }
+        }
+        Trap { checker, text, before, remarks, calls }
+    }
+
+    /// What Loomir says, function by function.
+    fn said(&self) -> String {
+        let mut said = String::new();
+        for (name, _) in &self.calls {
+            let own = self
+                .remarks
+                .iter()
+                .filter(|remark| remark.remark.as_deref().is_some_and(|remark| remark.function == *name));
+            let mut all = Diagnostics::new();
+            own.cloned().for_each(|remark| all.push(remark));
+            let _ = write!(said, "@{name}\n{}\n", self.checker.lines(&all));
+        }
+        said
+    }
+
+    /// Which functions Loomir fuses and which `opt`, and whether that is right.
+    fn beside(&self, opt: &Peer) -> String {
+        let theirs = [0, 3]
+            .map(|peel| Theirs::of(&self.text, opt, peel).unwrap_or_else(|refusal| panic!("opt: {refusal}")));
+        let ours = theirs[0].ours(&self.checker.ctx, &self.remarks);
+        let mut lines = String::new();
+        for (name, inputs) in &self.calls {
+            let fuses = |fused: bool| if fused { "fuses" } else { "leaves" };
+            let own = ours.get(name).is_some_and(|groups| !groups.pairs().is_empty());
+            let others = theirs.each_ref().map(|theirs| {
+                let fused = theirs.groups.get(name).is_some_and(|groups| !groups.pairs().is_empty());
+                let after = loomir::lowering::from_ll(&self.checker.ctx, &theirs.text, "input.mlir")
+                    .unwrap_or_else(|errors| panic!("{}", self.checker.lines(&errors)));
+                let is_right =
+                    same_behaviour(&self.before, &after, name, inputs, &Default::default()).is_ok();
+                format!("{}{}", fuses(fused), if is_right { "" } else { ", wrong" })
+            });
+            let _ = writeln!(lines, "{name:<28} {:<9} {:<18} {}", fuses(own), others[0], others[1]);
+        }
+        lines
+    }
+}
+
+/// What a text says to call, each function in order.
+fn calls(text: &str) -> Vec<(String, Vec<Input>)> {
+    let mut calls: Vec<(String, Vec<Input>)> = Vec::new();
+    for line in text.lines().filter_map(|line| line.strip_prefix("; CALL: ")) {
+        let mut words = line.split_whitespace().map(str::to_owned);
+        let Some(entry) = words.next() else { continue };
+        match calls.last_mut().filter(|(name, _)| *name == entry) {
+            Some((_, inputs)) => inputs.push(words.collect()),
+            None => calls.push((entry, vec![words.collect()])),
+        }
+    }
+    calls
+}
