@@ -15,7 +15,8 @@
 //! | [`graphs`] | random control flow graphs, and what `opt` finds in them |
 //! | [`ll`] | random programs in LLVM IR, and what `lli` makes of them |
 //! | [`expressions`] | random integer expressions, and what they compute |
-//! | [`campaign`] | all of these put together |
+//! | [`neighbours`], [`pairs`] | random functions of neighbouring loops in LLVM IR; which of these Loomir and `opt` make one |
+//! | [`campaign`] | all of the trees' put together |
 //! | [`blocks`] | what of a module is raised to a tree |
 //! | [`chains`] | long programs, for tests of scaling |
 #![forbid(unsafe_code)]

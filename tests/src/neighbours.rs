@@ -1,28 +1,106 @@
 //! Random functions of neighbouring loops as LLVM IR, for fusion of control flow graphs.
 //!
-//! Two to four loops stand behind each other, tested at their end; some behind guards, some with code between, some with a loop inside. They count to numbers or to `%n`, up or from somewhere, and touch three
-//! arrays of bytes with elements of 8 to 64 bits: in order, backwards, ahead, every second one, one again and again. Some hand out sums. Two of the arrays may be one.
+//! Two or three loops stand behind each other, tested at their end; some behind guards of all kinds, some with code between that loads, stores, divides or may end the program, some with a loop or conditions
+//! inside. They count to numbers or to `%n`, up, down or from somewhere, one now and then longer than the next, and touch three arrays of bytes with elements of 8 to 64 bits: in order, backwards, ahead, every
+//! second one, one again and again; some atomically, some as volatile. Some hand out sums. The arrays are apart, or parts of one that may overlap, or whatever the caller says.
+//!
+//! Most of it is in the form in which `opt` fuses it, and every value has a name.
+//!
+//! | module | makes |
+//! | --- | --- |
+//! | `body` | what an iteration does |
 
 use std::fmt::Write;
 
+use crate::behaviour::Input;
 use crate::random::Random;
 
-/// How many bytes each array has.
-pub const BYTES: usize = 256;
+use body::TYPES;
 
-/// A function `@kernel(i64 %n, ptr %a, ptr %b, ptr %c)` that returns a number. It is defined for `%n` up to 6 and arrays of [`BYTES`] bytes.
-pub fn neighbours(random: &mut Random) -> String {
-    let mut writer = Writer { random, out: String::new(), next: 0, handed: Vec::new() };
-    writer.function();
-    writer.out
+mod body;
+
+/// How many bytes each array has.
+pub const BYTES: usize = 320;
+
+/// What the functions call: what has no effect, and what ends the program if it is told to.
+pub const CALLED: &str = "
+define i64 @mixed(i64 %x) nounwind willreturn memory(none) {
+  %y = mul i64 %x, 2862933555777941757
+  %z = lshr i64 %y, 3
+  ret i64 %z
+}
+define void @ends_at(i64 %x, i64 %stop) noinline nounwind memory(inaccessiblemem: write) {
+  %is.stop = icmp eq i64 %x, %stop
+  br i1 %is.stop, label %then, label %end
+then:
+  call void @llvm.trap()
+  unreachable
+end:
+  ret void
+}
+declare void @llvm.trap()
+";
+
+/// A function and what to call it with.
+#[derive(Clone, Debug)]
+pub struct Neighbours {
+    /// `define i64 @name(i64 %n, i64 %m, i64 %k, i1 %g, i1 %h, ptr %a, ptr %b, ptr %c)`.
+    pub text: String,
+    /// Arguments. For most of them it is defined.
+    pub calls: Vec<Input>,
 }
 
-struct Writer<'r> {
-    random: &'r mut Random,
-    out: String,
-    next: usize,
-    /// Values that loops have handed out, as far as they are there at the end.
-    handed: Vec<String>,
+/// Numbers to call a function with: bounds, a divisor, a stride, and whether guards are passed.
+const NUMBERS: [(i64, i64, i64, bool, bool); 8] = [
+    (0, 0, 0, false, false),
+    (1, 1, 1, true, true),
+    (4, 3, 0, true, false),
+    (6, 1, 2, false, true),
+    (6, 3, 1, true, true),
+    (4, 0, 0, true, true),
+    (5, 2, 0, false, true),
+    (3, -1, 1, true, false),
+];
+
+/// A function of this name. It may call what is in [`CALLED`].
+pub fn neighbours(random: &mut Random, name: &str) -> Neighbours {
+    let arrays = Arrays::of(random);
+    let guard = *random.pick(&GUARDS);
+    let types = [(); 3].map(|()| *random.pick(&TYPES));
+    let (out, handed, block) = (String::new(), Vec::new(), "entry".to_owned());
+    let mut writer = Writer { random, out, next: 0, handed, block, guard, types };
+    writer.function(name, arrays);
+    let text = writer.out;
+    let buffer = format!("iota:memref<{BYTES}xi8>");
+    let mut calls: Vec<Input> = Vec::new();
+    for (n, m, k, g, h) in NUMBERS {
+        let numbers = [n.to_string(), m.to_string(), k.to_string(), g.to_string(), h.to_string()];
+        calls.push([&numbers[..], &vec![buffer.clone(); 3]].concat());
+        if matches!(arrays, Arrays::Any) {
+            let shared = |by: i64| format!("@5+{by}:memref<{}xi8>", BYTES as i64 - by);
+            calls.push([&numbers[..], &[buffer.clone(), shared(4 * k.max(0)), shared(n)]].concat());
+        }
+    }
+    Neighbours { text, calls }
+}
+
+/// What is said of the three arrays.
+#[derive(Clone, Copy)]
+enum Arrays {
+    /// Each is apart from the others.
+    Apart,
+    /// The first two are.
+    TwoApart,
+    /// All are parts of the first.
+    Parts,
+    /// They may overlap.
+    Any,
+}
+
+impl Arrays {
+    fn of(random: &mut Random) -> Arrays {
+        [Arrays::Apart, Arrays::TwoApart, Arrays::Parts, Arrays::Any][random.weighted(&[50, 15, 25, 10])]
+    }
 }
 
 /// How often loops of a function run, most of them.
@@ -31,6 +109,48 @@ enum Trip {
     Number(usize),
     /// `%n` times, none if that is not positive.
     Parameter,
+    /// `%n` times, once if that is not positive.
+    Once,
+}
+
+/// What loops are behind that need none.
+#[derive(Clone, Copy)]
+enum Guard {
+    None,
+    /// An argument of the function.
+    Argument(&'static str),
+    /// The opposite.
+    Not(&'static str),
+    /// A comparison.
+    Compare(&'static str),
+}
+
+/// Guards, and how many in so many functions have each.
+const GUARDS: [Guard; 10] = [
+    Guard::None,
+    Guard::None,
+    Guard::None,
+    Guard::None,
+    Guard::None,
+    Guard::Argument("%g"),
+    Guard::Argument("%h"),
+    Guard::Not("%g"),
+    Guard::Compare("sgt i64 %m, 0"),
+    Guard::Compare("ne i64 %k, 1"),
+];
+
+struct Writer<'r> {
+    random: &'r mut Random,
+    out: String,
+    next: usize,
+    /// Values that loops have handed out, as far as they are there at the end.
+    handed: Vec<String>,
+    /// The block that is being written.
+    block: String,
+    /// What most loops are behind that run a given number of times.
+    guard: Guard,
+    /// The types of the elements of the arrays.
+    types: [&'static str; 3],
 }
 
 impl Writer<'_> {
@@ -43,28 +163,49 @@ impl Writer<'_> {
         let _ = writeln!(self.out, "  {text}");
     }
 
+    fn start_block(&mut self, label: &str) {
+        let _ = writeln!(self.out, "{label}:");
+        self.block = label.to_owned();
+    }
+
     fn one_in(&mut self, of: usize) -> bool {
         self.random.below(of) == 0
     }
 
-    fn function(&mut self) {
-        let noalias = if self.one_in(4) { "" } else { "noalias " };
+    fn function(&mut self, name: &str, arrays: Arrays) {
+        let parameters = match arrays {
+            Arrays::Apart => "ptr noalias %a, ptr noalias %b, ptr noalias %c",
+            Arrays::TwoApart => "ptr noalias %a, ptr noalias %b, ptr %c",
+            Arrays::Parts => "ptr noalias %a, ptr %whole.b, ptr %whole.c",
+            Arrays::Any => "ptr %a, ptr %b, ptr %c",
+        };
         let _ = writeln!(
             self.out,
-            "define i64 @kernel(i64 %n, ptr {noalias}%a, ptr {noalias}%b, ptr %c) {{\nentry:"
+            "define i64 @{name}(i64 %n, i64 %m, i64 %k, i1 %g, i1 %h, {parameters}) {{\nentry:"
         );
-        let common = if self.one_in(2) { Trip::Parameter } else { Trip::Number(1 + self.random.below(5)) };
-        let loops = 2 + self.random.below(3);
-        for _ in 0..loops {
-            let trip = if self.one_in(6) { Trip::Number(1 + self.random.below(5)) } else { common };
-            self.neighbour(trip);
-            if self.one_in(4) {
-                self.between();
+        if matches!(arrays, Arrays::Parts) {
+            for part in ["b", "c"] {
+                let by = *self.random.pick(&["0", "2", "4", "8", "16", "32", "64", "128", "144", "%k"]);
+                self.line(&format!("%{part} = getelementptr inbounds i8, ptr %a, i64 {by}"));
             }
         }
-        let handed = std::mem::take(&mut self.handed);
+        let common = match self.random.below(8) {
+            0..=3 => Trip::Number(1 + self.random.below(5)),
+            7 => Trip::Once,
+            _ => Trip::Parameter,
+        };
+        let loops = 2 + usize::from(self.one_in(3));
+        for index in 0..loops {
+            let trip = match (self.random.below(10), common) {
+                (0, _) => Trip::Number(1 + self.random.below(5)),
+                // One that is peeled.
+                (1, Trip::Number(number)) if index == 0 => Trip::Number(number + 1 + self.random.below(3)),
+                _ => common,
+            };
+            self.neighbour(trip);
+        }
         let mut sum = "0".to_owned();
-        for value in handed {
+        for value in std::mem::take(&mut self.handed) {
             let next = self.fresh("%sum");
             self.line(&format!("{next} = add i64 {sum}, {value}"));
             sum = next;
@@ -73,154 +214,178 @@ impl Writer<'_> {
         self.out.push_str("}\n");
     }
 
-    /// Straight code.
-    fn between(&mut self) {
-        match self.random.below(3) {
+    /// Straight code, one time in so many.
+    fn between(&mut self, of: usize) {
+        if !self.one_in(of) {
+            return;
+        }
+        let index = self.random.below(8).to_string();
+        let value = match self.random.weighted(&[30, 25, 25, 10, 5]) {
             0 => {
                 let value = self.fresh("%x");
                 self.line(&format!("{value} = add i64 %n, 3"));
-                self.handed.push(value);
+                value
             }
-            1 => {
-                let index = self.random.below(8).to_string();
-                let value = self.load("i32", &index);
-                self.handed.push(value);
+            1 => self.load(&index),
+            2 => return self.store(&index, "7"),
+            3 => {
+                let value = self.fresh("%x");
+                self.line(&format!("{value} = sdiv i64 60, %m"));
+                value
             }
-            _ => {
-                let index = self.random.below(8).to_string();
-                self.store("i32", &index, "7");
+            _ => return self.line("call void @ends_at(i64 %n, i64 %k)"),
+        };
+        // Some of it is used by what follows on the same way only.
+        self.handed.push(value);
+    }
+
+    /// The condition of a guard; nothing for none. The second is whether the loop runs if it does not hold.
+    fn guard(&mut self, trip: Trip) -> Option<(String, bool)> {
+        let wanted = match trip {
+            Trip::Parameter => Guard::Compare("sgt i64 %n, 0"),
+            _ if self.one_in(12) => *self.random.pick(&GUARDS),
+            _ => self.guard,
+        };
+        match wanted {
+            Guard::None => None,
+            Guard::Argument(name) => Some((name.to_owned(), false)),
+            Guard::Not(name) => Some((name.to_owned(), true)),
+            Guard::Compare(text) => {
+                let guard = self.fresh("%g");
+                self.line(&format!("{guard} = icmp {text}"));
+                Some((guard, false))
             }
         }
     }
 
+    /// A loop with its guard, and what is between it and the one before.
     fn neighbour(&mut self, trip: Trip) {
         let label = self.fresh("l");
-        let guarded = matches!(trip, Trip::Parameter);
-        let hands_out = self.one_in(3);
+        self.between(7);
+        let around = self.block.clone();
+        let guard = self.guard(trip);
+        let known = self.handed.len();
+        if let Some((condition, is_opposite)) = &guard {
+            let [yes, no] = [format!("{label}.ph"), format!("{label}.end")];
+            let [yes, no] = if *is_opposite { [no, yes] } else { [yes, no] };
+            self.line(&format!("br i1 {condition}, label %{yes}, label %{no}"));
+            self.start_block(&format!("{label}.ph"));
+            self.between(10);
+        } else if self.one_in(4) {
+            self.line(&format!("br label %{label}.ph"));
+            self.start_block(&format!("{label}.ph"));
+        }
         let count = match trip {
             Trip::Number(number) => number.to_string(),
             Trip::Parameter => "%n".to_owned(),
+            Trip::Once => {
+                let count = self.fresh("%once");
+                let is_more = self.fresh("%more");
+                self.line(&format!("{is_more} = icmp sgt i64 %n, 1"));
+                self.line(&format!("{count} = select i1 {is_more}, i64 %n, i64 1"));
+                count
+            }
         };
-        if guarded {
-            let guard = self.fresh("%g");
-            self.line(&format!("{guard} = icmp sgt i64 %n, 0"));
-            self.line(&format!("br i1 {guard}, label %{label}.ph, label %{label}.end"));
+        let handed = self.counting(&label, &count);
+        // What is computed on the way around a guard is not there behind it.
+        if guard.is_some() {
+            self.handed.truncate(known);
+        }
+        let block = self.block.clone();
+        let Some((value, is_closed)) = handed else {
+            if guard.is_some() {
+                self.between(12);
+                self.handed.truncate(known);
+                self.line(&format!("br label %{label}.end"));
+                self.start_block(&format!("{label}.end"));
+            }
+            return;
+        };
+        let result = format!("%{label}.r");
+        if guard.is_some() {
+            self.line(&format!("br label %{label}.end"));
+            self.start_block(&format!("{label}.end"));
+            self.line(&format!("{result} = phi i64 [ 5, %{around} ], [ {value}, %{block} ]"));
+        } else if is_closed {
+            self.line(&format!("{result} = phi i64 [ {value}, %{label}.t ]"));
         } else {
-            self.line(&format!("br label %{label}.ph"));
+            return self.handed.push(value);
         }
-        // What skips the loop comes from a block of its own name.
-        let skips = format!("{label}.skip");
-        if guarded {
-            let last = self.out.rfind(&format!("label %{label}.end")).unwrap_or_default();
-            self.out.replace_range(last.., &format!("label %{skips}\n"));
-            let _ = writeln!(self.out, "{skips}:\n  br label %{label}.end");
-        }
-        let start = usize::from(self.one_in(5));
-        let _ = writeln!(self.out, "{label}.ph:\n  br label %{label}.h\n{label}.h:");
-        let inner = self.one_in(6);
-        let latch = if inner { format!("{label}.t") } else { format!("{label}.h") };
-        self.line(&format!("%{label}.i = phi i64 [ {start}, %{label}.ph ], [ %{label}.n, %{latch} ]"));
-        if hands_out {
-            self.line(&format!("%{label}.s = phi i64 [ 1, %{label}.ph ], [ %{label}.u, %{latch} ]"));
-        }
-        let variable = format!("%{label}.i");
-        let last = self.statements(&variable);
-        if inner {
-            let _ = writeln!(self.out, "  br label %{label}.q\n{label}.q:");
-            self.line(&format!("%{label}.j = phi i64 [ 0, %{label}.h ], [ %{label}.k, %{label}.q ]"));
-            self.statements(&format!("%{label}.j"));
-            self.line(&format!("%{label}.k = add nsw i64 %{label}.j, 1"));
-            self.line(&format!("%{label}.w = icmp slt i64 %{label}.k, 3"));
-            self.line(&format!("br i1 %{label}.w, label %{label}.q, label %{label}.t"));
-            let _ = writeln!(self.out, "{label}.t:");
-        }
-        if hands_out {
-            self.line(&format!("%{label}.u = add i64 %{label}.s, {last}"));
-        }
-        self.line(&format!("%{label}.n = add nsw i64 %{label}.i, 1"));
-        let bound = match trip {
-            Trip::Number(number) => (number + start).to_string(),
-            Trip::Parameter if start == 1 => {
-                self.line(&format!("%{label}.b = add nsw i64 %n, 1"));
-                format!("%{label}.b")
+        self.handed.push(result);
+    }
+
+    /// A loop that runs so often; what it hands out, and whether that has to go through its exit. What follows is its exit.
+    fn counting(&mut self, label: &str, count: &str) -> Option<(String, bool)> {
+        let preheader = self.block.clone();
+        let hands_out = self.one_in(4);
+        let way = self.random.weighted(&[70, 10, 10, 10]);
+        let start = if way == 1 { "1" } else { "0" };
+        let bound = match (way, count.parse::<usize>()) {
+            (1, Ok(number)) => (number + 1).to_string(),
+            (1, Err(_)) => {
+                let bound = self.fresh("%bound");
+                self.line(&format!("{bound} = add nsw i64 {count}, 1"));
+                bound
             }
-            Trip::Parameter => count,
+            _ => count.to_owned(),
         };
-        self.line(&format!("%{label}.c = icmp slt i64 %{label}.n, {bound}"));
+        self.line(&format!("br label %{label}.h"));
+        self.start_block(&format!("{label}.h"));
+        let before = std::mem::take(&mut self.out);
+        let mut variable = format!("%{label}.i");
+        if way == 2 {
+            // Down to zero.
+            let down = self.fresh("%down");
+            let last = self.fresh("%last");
+            self.line(&format!("{last} = sub nsw i64 {count}, %{label}.i"));
+            self.line(&format!("{down} = sub nsw i64 {last}, 1"));
+            variable = down;
+        }
+        let known = self.handed.len();
+        let pointer = self.one_in(8).then(|| format!("%{label}.p"));
+        let last = self.iteration(label, &variable, pointer.as_deref());
+        self.handed.truncate(known);
+        // Each loop does something that is seen.
+        if !hands_out && !self.out.contains("store") && !self.out.contains("atomicrmw") {
+            self.store(&variable, "3");
+        }
+        let latch = format!("{label}.t");
+        let is_split = self.block != format!("{label}.h") || self.one_in(4);
+        if is_split && self.block != latch {
+            self.line(&format!("br label %{latch}"));
+            self.start_block(&latch);
+        }
+        let latch = self.block.clone();
+        if hands_out {
+            let how = *self.random.pick(&["add", "xor", "mul"]);
+            self.line(&format!("%{label}.u = {how} i64 %{label}.s, {last}"));
+        }
+        if let Some(pointer) = &pointer {
+            let by = *self.random.pick(&["4", "4", "4", "8", "%k"]);
+            self.line(&format!("{pointer}.n = getelementptr inbounds i8, ptr {pointer}, i64 {by}"));
+        }
+        self.line(&format!("%{label}.n = add nuw nsw i64 %{label}.i, 1"));
         let out = format!("{label}.x");
-        self.line(&format!("br i1 %{label}.c, label %{label}.h, label %{out}"));
-        let _ = writeln!(self.out, "{out}:\n  br label %{label}.end\n{label}.end:");
-        if hands_out && guarded {
-            self.line(&format!("%{label}.r = phi i64 [ 5, %{skips} ], [ %{label}.u, %{out} ]"));
-            self.handed.push(format!("%{label}.r"));
-        } else if hands_out {
-            self.line(&format!("%{label}.r = phi i64 [ %{label}.u, %{out} ]"));
-            self.handed.push(format!("%{label}.r"));
-        }
-    }
-
-    /// Statements of an iteration; a value of the last.
-    fn statements(&mut self, variable: &str) -> String {
-        let mut last = variable.to_owned();
-        for _ in 0..1 + self.random.below(3) {
-            let ty = ["i8", "i16", "i32", "i32", "i32", "i64"][self.random.below(6)];
-            let index = self.index(variable);
-            if self.one_in(2) {
-                last = self.load(ty, &index);
-            } else {
-                let value = last.clone();
-                self.store(ty, &index, &value);
-            }
-        }
-        last
-    }
-
-    /// A subscript from 0 to 15.
-    fn index(&mut self, variable: &str) -> String {
-        let value = self.fresh("%e");
-        let text = match self.random.below(10) {
-            0..=4 => return variable.to_owned(),
-            5 => format!("add nsw i64 {variable}, {}", 1 + self.random.below(3)),
-            6 => format!("sub nsw i64 10, {variable}"),
-            7 => format!("mul nsw i64 {variable}, 2"),
-            8 => format!("and i64 {variable}, 1"),
-            _ => return self.random.below(4).to_string(),
+        let (compare, is_opposite) =
+            *self.random.pick(&[("slt", false), ("slt", false), ("ne", false), ("eq", true)]);
+        let [yes, no] = if is_opposite { [&out[..], label] } else { [label, &out[..]] };
+        let name = |to: &str| if to == label { format!("{label}.h") } else { to.to_owned() };
+        self.line(&format!("%{label}.c = icmp {compare} i64 %{label}.n, {bound}"));
+        self.line(&format!("br i1 %{label}.c, label %{}, label %{}", name(yes), name(no)));
+        let body = std::mem::replace(&mut self.out, before);
+        let mut phi = |ty: &str, name: &str, first: &str, next: &str| {
+            let _ = writeln!(self.out, "  {name} = phi {ty} [ {first}, %{preheader} ], [ {next}, %{latch} ]");
         };
-        self.line(&format!("{value} = {text}"));
-        value
-    }
-
-    fn place(&mut self, ty: &str, index: &str) -> String {
-        let place = self.fresh("%p");
-        let array = ["%a", "%a", "%b", "%c"][self.random.below(4)];
-        self.line(&format!("{place} = getelementptr inbounds {ty}, ptr {array}, i64 {index}"));
-        place
-    }
-
-    /// A loaded number, as one of 64 bits.
-    fn load(&mut self, ty: &str, index: &str) -> String {
-        let place = self.place(ty, index);
-        let value = self.fresh("%v");
-        self.line(&format!("{value} = load {ty}, ptr {place}, align 1"));
-        if ty == "i64" {
-            return value;
+        phi("i64", &format!("%{label}.i"), start, &format!("%{label}.n"));
+        if hands_out {
+            phi("i64", &format!("%{label}.s"), "1", &format!("%{label}.u"));
         }
-        let wide = self.fresh("%w");
-        self.line(&format!("{wide} = zext {ty} {value} to i64"));
-        wide
-    }
-
-    fn store(&mut self, ty: &str, index: &str, value: &str) {
-        let place = self.place(ty, index);
-        let narrow = match ty {
-            "i64" => value.to_owned(),
-            _ if value.starts_with('%') => {
-                let narrow = self.fresh("%t");
-                self.line(&format!("{narrow} = trunc i64 {value} to {ty}"));
-                narrow
-            }
-            _ => value.to_owned(),
-        };
-        self.line(&format!("store {ty} {narrow}, ptr {place}, align 1"));
+        if let Some(pointer) = &pointer {
+            phi("ptr", pointer, "%a", &format!("{pointer}.n"));
+        }
+        self.out += &body;
+        self.start_block(&out);
+        let is_closed = latch == format!("{label}.t") && self.one_in(2);
+        hands_out.then(|| (format!("%{label}.u"), is_closed))
     }
 }

@@ -8,9 +8,11 @@
 use std::collections::BTreeMap;
 
 use loomir::ir::diagnostics::{Arg, Remark};
-use loomir::ir::{Context, Diagnostics};
+use loomir::ir::{Context, Diagnostics, Loc};
 
 use crate::peers::Peer;
+
+pub mod compared;
 
 /// A loop of a function as it is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -99,33 +101,47 @@ impl Theirs {
         }
         Ok(theirs)
     }
+}
 
-    /// Which of these loops Loomir made one, by its remarks.
-    pub fn ours(&self, ctx: &Context, remarks: &Diagnostics) -> BTreeMap<String, Groups> {
-        let apart = |loops: &Vec<Loop>| Groups::apart(loops.len());
-        let mut ours: BTreeMap<String, Groups> =
-            self.loops.iter().map(|(name, loops)| (name.clone(), apart(loops))).collect();
-        for remark in remarks.iter() {
-            let Some(Remark { name: "Fused", function, args, .. }) = remark.remark.as_deref() else {
-                continue;
-            };
-            let first = args.iter().find_map(|(key, value)| match value {
-                Arg::Place(place) if *key == "first" => Some(*place),
-                _ => None,
-            });
-            let (Some(groups), Some(loops)) = (ours.get_mut(function), self.loops.get(function)) else {
-                continue;
-            };
-            let at = |place: loomir::ir::Loc| {
-                let (_, line, _) = place.file_line_col(ctx)?;
-                loops.iter().position(|own| own.line == line)
-            };
-            if let (Some(a), Some(b)) = (first.and_then(at), at(remark.loc)) {
-                groups.join(b, a);
-            }
+/// The loops of the functions of a text, in its order, by `opt`.
+///
+/// # Errors
+/// What it says against the text.
+pub fn written(text: &str, opt: &Peer) -> Result<BTreeMap<String, Vec<Loop>>, String> {
+    let said = opt.said(text, &["-passes=print<loops>", "-disable-output"])?;
+    let source = Text::of(text);
+    let loops = |(name, nests): (String, Vec<Nest>)| {
+        let loops = nests.first()?.loops(source.functions.get(&name)?);
+        Some((name, loops))
+    };
+    Ok(printed(&said).into_iter().filter_map(loops).collect())
+}
+
+/// Which of these loops Loomir made one, by its remarks.
+pub fn ours(
+    loops: &BTreeMap<String, Vec<Loop>>,
+    ctx: &Context,
+    remarks: &Diagnostics,
+) -> BTreeMap<String, Groups> {
+    let apart = |loops: &Vec<Loop>| Groups::apart(loops.len());
+    let mut ours: BTreeMap<String, Groups> =
+        loops.iter().map(|(name, loops)| (name.clone(), apart(loops))).collect();
+    for remark in remarks.iter() {
+        let Some(Remark { name: "Fused", function, args, .. }) = remark.remark.as_deref() else { continue };
+        let first = args.iter().find_map(|(key, value)| match value {
+            Arg::Place(place) if *key == "first" => Some(*place),
+            _ => None,
+        });
+        let (Some(groups), Some(loops)) = (ours.get_mut(function), loops.get(function)) else { continue };
+        let at = |place: Loc| {
+            let (_, line, _) = place.file_line_col(ctx)?;
+            loops.iter().position(|own| own.line == line)
+        };
+        if let (Some(a), Some(b)) = (first.and_then(at), at(remark.loc)) {
+            groups.join(b, a);
         }
-        ours
     }
+    ours
 }
 
 /// A block of a function as it is written.

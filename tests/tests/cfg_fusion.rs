@@ -2,7 +2,7 @@
 
 use loomir_testing::Checker;
 use loomir_testing::behaviour::same_behaviour;
-use loomir_testing::neighbours::{BYTES, neighbours};
+use loomir_testing::neighbours::{CALLED, neighbours};
 use loomir_testing::random::Random;
 
 const CASES: u64 = 2000;
@@ -11,7 +11,8 @@ const CASES: u64 = 2000;
 fn neighbouring_loops_do_the_same_after_fusion() {
     let (mut fused, mut refused, mut compared) = (0, 0, 0);
     for index in 0..CASES {
-        let text = neighbours(&mut Random::of_case(1, index));
+        let function = neighbours(&mut Random::of_case(1, index), "kernel");
+        let text = CALLED.to_owned() + &function.text;
         let checker = Checker::default();
         let read = || {
             loomir::lowering::from_ll(&checker.ctx, &text, "kernel.ll")
@@ -24,16 +25,7 @@ fn neighbouring_loops_do_the_same_after_fusion() {
         let remarks = checker.lines(&remarks);
         fused += remarks.matches("Loops fused").count();
         refused += remarks.matches("Loops not fused").count();
-        let buffer = format!("iota:memref<{BYTES}xi8>");
-        let mut calls: Vec<Vec<String>> = Vec::new();
-        for n in [0, 1, 4, 6] {
-            calls.push([&[n.to_string()][..], &vec![buffer.clone(); 3]].concat());
-        }
-        // Only the first two may be declared to be apart.
-        if !text.contains("noalias") {
-            calls.push(vec!["5".into(), buffer.clone(), "@1".into(), buffer.clone()]);
-        }
-        match same_behaviour(&before, &after, "kernel", &calls, &Default::default()) {
+        match same_behaviour(&before, &after, "kernel", &function.calls, &Default::default()) {
             Ok(agreement) => compared += agreement.compared,
             Err(difference) => panic!("case {index}: {difference}\n{text}\n{}", loomir::print(&after)),
         }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use loomir::ir::{Body, Diagnostics};
 use loomir_testing::Checker;
 use loomir_testing::behaviour::{Input, same_behaviour};
-use loomir_testing::pairs::Theirs;
+use loomir_testing::pairs::{Theirs, ours};
 use loomir_testing::peers::Peer;
 
 #[test]
@@ -96,7 +96,7 @@ impl Trap {
     fn beside(&self, opt: &Peer) -> String {
         let theirs = [0, 3]
             .map(|peel| Theirs::of(&self.text, opt, peel).unwrap_or_else(|refusal| panic!("opt: {refusal}")));
-        let ours = theirs[0].ours(&self.checker.ctx, &self.remarks);
+        let ours = ours(&theirs[0].loops, &self.checker.ctx, &self.remarks);
         let mut lines = String::new();
         for (name, inputs) in &self.calls {
             let fuses = |fused: bool| if fused { "fuses" } else { "leaves" };

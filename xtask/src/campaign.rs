@@ -51,6 +51,13 @@ const CAMPAIGNS: &[Campaign] = &[
         cases: 5_000,
         does: "random programs in LLVM IR without undefined behaviour, run by the interpreter and by lli",
     },
+    Campaign {
+        name: "loop-fusion",
+        package: "loomir-testing",
+        example: "loop_fusion",
+        cases: 20_000,
+        does: "random functions of neighbouring loops in LLVM IR, run before and after fusion, and beside what opt fuses",
+    },
 ];
 
 /// `NAME [--cases N] [--seed S]`.

@@ -1,0 +1,58 @@
+//! The campaign on fusion of control flow graphs beside `opt`: `cargo run --release -p loomir-testing --example loop_fusion -- [--cases N] [--seed S]`; with `--case I` the text of one.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+
+use std::process::ExitCode;
+
+use loomir_testing::neighbours::CALLED;
+use loomir_testing::pairs::compared::{Rival, Tally, case, run};
+use loomir_testing::peers::Peer;
+
+/// Functions between two reports of progress.
+const STEP: u64 = 1000;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let option = |name: &str| {
+        let at = words.iter().position(|word| word == name)?;
+        words.get(at + 1)?.parse::<u64>().ok()
+    };
+    let (cases, seed) = (option("--cases").unwrap_or(20_000), option("--seed").unwrap_or(1));
+    if let Some(index) = option("--case") {
+        print!("{CALLED}{}", case(seed, index).1.text);
+        return ExitCode::SUCCESS;
+    }
+    let Some(opt) = Peer::find("opt") else {
+        eprintln!("LOOMIR_LLVM does not say where opt is: nothing to compare with");
+        println!("seed={seed}\ncases=0");
+        return ExitCode::SUCCESS;
+    };
+    let mut tally = Tally::default();
+    let mut failures = 0;
+    for first in (0..cases).step_by(STEP as usize) {
+        if let Err(difference) = run(seed, first, STEP.min(cases - first), &opt, &mut tally) {
+            eprintln!("{difference}");
+            failures += 1;
+            break;
+        }
+        eprintln!("{} of {cases}", tally.cases);
+    }
+    println!("seed={seed}\ncases={}\nloops={}\nruns={}", tally.cases, tally.loops, tally.runs);
+    println!("pairs_fused_by_loomir={}\nfunctions_loomir_gets_wrong={failures}", tally.ours);
+    show("opt", &tally.plain);
+    for (reason, count) in &tally.reasons {
+        println!("opt_alone_because_{}={count}", reason.replace([' ', ':', '='], "_"));
+    }
+    show("opt_peeling_3", &tally.peeling);
+    for (reason, example) in &tally.examples {
+        eprintln!("{reason}: {example}");
+    }
+    ExitCode::from(u8::from(failures > 0))
+}
+
+fn show(name: &str, rival: &Rival) {
+    let Rival { crashed, fused, wrong, pairs, both, missed, ordered, ours_alone } = rival;
+    println!("functions_{name}_crashes_on={crashed}");
+    println!("functions_{name}_fuses_loops_of={fused}\nfunctions_{name}_gets_wrong={wrong}");
+    println!("pairs_{name}_fuses_rightly={pairs}\nof_these_both={both}\nof_these_{name}_alone={missed}");
+    println!("of_these_with_ordered_atomics={ordered}\npairs_loomir_fuses_and_{name}_does_not={ours_alone}");
+}

@@ -1,0 +1,252 @@
+//! The campaign that holds Loomir's fusion of control flow graphs against that of `opt`: random functions of [neighbouring loops](crate::neighbours), as they are and as both fuse them.
+//!
+//! All are run by the interpreter. Loomir's must do the same as before. Where `opt`'s do the same too, each pair of loops that `opt` fused Loomir must have fused, but for those that order other
+//! threads' accesses, and those of which the first was made shorter; where they don't, that is counted.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use loomir::dialects::interp::Limits;
+use loomir::ir::{Body, Context, Diagnostics};
+
+use super::{Groups, Loop, Theirs, ours, written};
+use crate::behaviour::{Ending, Input, call, show};
+use crate::check::Checker;
+use crate::neighbours::{CALLED, Neighbours, neighbours};
+use crate::peers::Peer;
+use crate::random::Random;
+
+/// What a campaign found.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Functions.
+    pub cases: u64,
+    /// Loops in them.
+    pub loops: u64,
+    /// Runs of Loomir's functions that were compared with the original.
+    pub runs: u64,
+    /// Pairs of loops that Loomir fused.
+    pub ours: u64,
+    /// Of `opt` as it is.
+    pub plain: Rival,
+    /// Of `opt` where it makes the first loop up to three iterations shorter.
+    pub peeling: Rival,
+    /// Why Loomir did not fuse what `opt` did, as it is, and how often.
+    pub reasons: BTreeMap<String, u64>,
+    /// An example of each.
+    pub examples: BTreeMap<String, String>,
+}
+
+/// How `opt` does beside Loomir.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rival {
+    /// Functions on which it crashes.
+    pub crashed: u64,
+    /// Functions in which it fused loops.
+    pub fused: u64,
+    /// Those that do something else afterwards.
+    pub wrong: u64,
+    /// Pairs of loops that it fused, in functions that do the same.
+    pub pairs: u64,
+    /// Those that Loomir fused too.
+    pub both: u64,
+    /// Those that it did not.
+    pub missed: u64,
+    /// Those of these that order what other threads see.
+    pub ordered: u64,
+    /// Pairs that Loomir fused and it did not, in all functions.
+    pub ours_alone: u64,
+}
+
+/// How many functions are read, fused and judged at once.
+const BATCH: u64 = 100;
+
+/// Runs `cases` functions of the campaign of `seed`, from number `first` on.
+///
+/// # Errors
+/// The first function that Loomir makes something else of, or that can't be judged.
+pub fn run(seed: u64, first: u64, cases: u64, opt: &Peer, tally: &mut Tally) -> Result<(), String> {
+    let mut at = first;
+    while at < first + cases {
+        let end = (at + BATCH).min(first + cases);
+        let batch: Vec<(String, Neighbours)> = (at..end).map(|index| case(seed, index)).collect();
+        compare(&batch, opt, tally)?;
+        at = end;
+    }
+    Ok(())
+}
+
+/// A case of a campaign, with its name.
+pub fn case(seed: u64, index: u64) -> (String, Neighbours) {
+    let name = format!("f{index}");
+    let function = neighbours(&mut Random::of_case(seed, index), &name);
+    (name, function)
+}
+
+/// Compares functions.
+///
+/// # Errors
+/// As for [`run`].
+pub fn compare(functions: &[(String, Neighbours)], opt: &Peer, tally: &mut Tally) -> Result<(), String> {
+    let checker = Checker::default();
+    let text = functions.iter().fold(CALLED.to_owned(), |text, (_, function)| text + &function.text);
+    let read = |text: &str| {
+        loomir::lowering::from_ll(&checker.ctx, text, "case.ll").map_err(|errors| checker.lines(&errors))
+    };
+    let (before, mut after) = (read(&text)?, read(&text)?);
+    let remarks = checker
+        .run("builtin.module(llvm.func(loop-fusion))", &mut after)
+        .map_err(|errors| checker.lines(&errors))?;
+    let loops = written(&text, opt)?;
+    let ours = ours(&loops, &checker.ctx, &remarks);
+    let [mut plain, mut peeling] = [0, 3].map(|peel| Fused { peel, ..Fused::default() });
+    plain.add(functions, opt, &checker)?;
+    peeling.add(functions, opt, &checker)?;
+    let none = Groups::apart(0);
+    for (name, function) in functions {
+        let expected = Expected::of(&before, name, &function.calls)?;
+        let own = ours.get(name).unwrap_or(&none);
+        tally.cases += 1;
+        tally.loops += loops.get(name).map_or(0, Vec::len) as u64;
+        tally.ours += own.pairs().len() as u64;
+        match expected.difference(&after, name)? {
+            None => tally.runs += expected.runs.len() as u64,
+            Some(difference) => return Err(format!("{difference}\n{}", function.text)),
+        }
+        for (theirs, is_plain) in [(&plain, true), (&peeling, false)] {
+            let rival = if is_plain { &mut tally.plain } else { &mut tally.peeling };
+            let Some((groups, module)) = theirs.of(name) else {
+                rival.crashed += 1;
+                continue;
+            };
+            rival.ours_alone += own.pairs().iter().filter(|pair| !groups.are_one(**pair)).count() as u64;
+            let pairs = groups.pairs();
+            if pairs.is_empty() {
+                continue;
+            }
+            rival.fused += 1;
+            if expected.difference(module, name)?.is_some() {
+                rival.wrong += 1;
+                continue;
+            }
+            let orders = ["acquire", "release", "seq_cst"].iter().any(|order| function.text.contains(order));
+            for pair in pairs {
+                rival.pairs += 1;
+                if own.are_one(pair) {
+                    rival.both += 1;
+                    continue;
+                }
+                rival.missed += 1;
+                rival.ordered += u64::from(orders);
+                if is_plain && !orders {
+                    let reason = reason(&checker.ctx, &remarks, name, &loops[name], pair);
+                    *tally.reasons.entry(reason.clone()).or_default() += 1;
+                    let example = || format!("loops {pair:?} of\n{}", function.text);
+                    tally.examples.entry(reason).or_insert_with(example);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Functions as `opt` made them.
+#[derive(Default)]
+struct Fused {
+    peel: u32,
+    modules: Vec<Body>,
+    /// The number of its module, and which loops became one.
+    functions: BTreeMap<String, (usize, Groups)>,
+}
+
+impl Fused {
+    /// Asks `opt`; where it crashes, about fewer at once.
+    fn add(
+        &mut self,
+        functions: &[(String, Neighbours)],
+        opt: &Peer,
+        checker: &Checker,
+    ) -> Result<(), String> {
+        let text = functions.iter().fold(CALLED.to_owned(), |text, (_, function)| text + &function.text);
+        let theirs = match Theirs::of(&text, opt, self.peel) {
+            Ok(theirs) => theirs,
+            Err(_) if functions.len() == 1 => return Ok(()),
+            Err(_) => {
+                let (some, others) = functions.split_at(functions.len() / 2);
+                self.add(some, opt, checker)?;
+                return self.add(others, opt, checker);
+            }
+        };
+        let module = loomir::lowering::from_ll(&checker.ctx, &theirs.text, "opt.ll");
+        let module = module.map_err(|errors| checker.lines(&errors))?;
+        let place = self.modules.len();
+        self.functions.extend(theirs.groups.into_iter().map(|(name, groups)| (name, (place, groups))));
+        self.modules.push(module);
+        Ok(())
+    }
+
+    /// Which loops of a function became one, and the module it is in; nothing if that was a crash.
+    fn of(&self, name: &str) -> Option<(&Groups, &Body)> {
+        let (place, groups) = self.functions.get(name)?;
+        Some((groups, &self.modules[*place]))
+    }
+}
+
+/// How the defined calls of a function end.
+struct Expected<'c> {
+    runs: Vec<(&'c Input, Ending)>,
+}
+
+impl Expected<'_> {
+    fn of<'c>(before: &Body, entry: &str, calls: &'c [Input]) -> Result<Expected<'c>, String> {
+        let mut runs = Vec::new();
+        for input in calls {
+            match call(before, entry, input, &Limits::default())? {
+                Ending::Unspecified(_) => {}
+                ending => runs.push((input, ending)),
+            }
+        }
+        Ok(Expected { runs })
+    }
+
+    /// The first call that ends otherwise.
+    fn difference(&self, after: &Body, entry: &str) -> Result<Option<String>, String> {
+        for (input, expected) in &self.runs {
+            let ending = call(after, entry, input, &Limits::default())?;
+            if ending != *expected {
+                let [before, after] = [expected, &ending].map(show);
+                let input = input.join(", ");
+                return Ok(Some(format!("@{entry}({input}) differs\nbefore: {before}after: {after}")));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Why Loomir did not fuse two loops of a function: what it says of them, of one of them, or else of any.
+fn reason(
+    ctx: &Context,
+    remarks: &Diagnostics,
+    name: &str,
+    loops: &[Loop],
+    (a, b): (usize, usize),
+) -> String {
+    let mut found = String::from("nothing said");
+    let own = remarks.iter().filter_map(|remark| Some((remark, remark.remark.as_deref()?)));
+    for (remark, about) in own.filter(|(_, about)| about.function == name && about.name != "Fused") {
+        let line = remark.loc.file_line_col(ctx).map(|(_, line, _)| line);
+        let is_own = [a, b].iter().any(|index| Some(loops[*index].line) == line);
+        if is_own || found == "nothing said" {
+            found = about.name.to_owned();
+            if about.name == "InvalidDependencies" {
+                let text = remark.message.rsplit(": ").next().unwrap_or_default();
+                let _ = write!(found, ": {text}");
+                for (_, note) in &remark.notes {
+                    let op = note.split('\'').nth(1).filter(|_| note.contains("iteration"));
+                    op.into_iter().for_each(|op| found += &format!(", {op}"));
+                }
+            }
+        }
+    }
+    found
+}
