@@ -32,6 +32,7 @@ use loomir_ir::{Block, Body, Diagnostic, Loc, Op};
 pub mod accesses;
 mod arguments;
 pub(crate) mod branch;
+mod calls;
 mod conditions;
 pub mod edit;
 mod effects;

@@ -5,7 +5,7 @@ use loomir_ir::{Attr, OpRef, Registry, Value};
 
 use super::control::calls::{Call, arguments};
 use super::globals::{AddressOf, Function, Resolver};
-use super::memory::{is_ordered, promote};
+use super::memory::{Order, order, promote};
 use crate::branch::{Branch, CondBranch, Switch};
 use crate::interfaces::{
     BranchLike, CallLike, Effect, EffectKind, FunctionLike, MemoryEffects, Resource, ViewLike,
@@ -21,7 +21,13 @@ impl MemoryEffects for Touch {
     fn effects(&self, op: OpRef<'_>) -> Vec<Effect> {
         let on = Resource::Value(op.operand(self.pointer));
         let mut effects: Vec<Effect> = self.kinds.iter().map(|kind| Effect { kind: *kind, on }).collect();
-        if is_ordered(op) || op.attr("isVolatile") == Some(Attr::TRUE) {
+        match order(op) {
+            Order::Plain => {}
+            // Two reads of one place keep their order too, as if they wrote.
+            Order::OfLocation => effects.push(Effect { kind: EffectKind::Write, on }),
+            Order::OfAll => effects.extend(world()),
+        }
+        if op.attr("isVolatile") == Some(Attr::TRUE) {
             effects.extend(world());
         }
         effects

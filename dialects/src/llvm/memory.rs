@@ -12,7 +12,7 @@ pub(super) mod promote;
 mod syntax;
 mod verify;
 
-pub(crate) use verify::is_ordered;
+pub(crate) use verify::{Order, order};
 
 /// Stands in the constant indices of an address computation for an index that is an operand.
 pub const DYNAMIC_INDEX: i64 = i32::MIN as i64;

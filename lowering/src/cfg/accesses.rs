@@ -40,6 +40,7 @@ use self::numbers::Numbers;
 use self::space::Space;
 use self::subscripts::{Place, Subscripts};
 use super::Analysis;
+use super::calls::{self, Touched};
 use super::scev::ScalarEvolution;
 
 mod address;
@@ -80,9 +81,15 @@ pub struct Accesses<'f> {
 
 /// A place that an operation touches.
 struct Touch {
-    pointer: Value,
+    /// Nothing stands for the world.
+    pointer: Option<Value>,
     bytes: Width,
     writes: bool,
+}
+
+impl Touch {
+    /// Anything.
+    const WORLD: Touch = Touch { pointer: None, bytes: Width::Whole, writes: true };
 }
 
 /// How many bytes are touched.
@@ -238,7 +245,7 @@ impl Reader<'_, '_, '_> {
         let block = self.numbers.scev.analysis().block(node);
         let mut space: Option<Space> = None;
         for op in function.ops(block) {
-            let touched = touches(function, op);
+            let touched = touches(function, op, self.symbols);
             if touched.is_empty() {
                 continue;
             }
@@ -254,14 +261,15 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    fn found(&mut self, node: u32, op: Op, touch: Option<Touch>, space: Space) -> Found {
+    fn found(&mut self, node: u32, op: Op, touch: Touch, space: Space) -> Found {
         let analysis = self.numbers.scev.analysis();
         let site = analysis.loops().innermost(node);
         let mut loops: Vec<LoopId> = analysis.loops_around(node).collect();
         loops.reverse();
         let access = Access { op, block: node, loops, bytes: None, classes: Vec::new() };
-        let Some(Touch { pointer, bytes, writes }) = touch else {
-            return Found { access, base: Base::World, origin: None, offset: None, writes: true, space };
+        let Touch { pointer, bytes, writes } = touch;
+        let Some(pointer) = pointer else {
+            return Found { access, base: Base::World, origin: None, offset: None, writes, space };
         };
         let address = self.numbers.address(pointer, site, self.symbols);
         let bytes = match bytes {
@@ -281,16 +289,31 @@ impl Reader<'_, '_, '_> {
     }
 }
 
-/// What an operation touches; nothing stands for the world.
-fn touches(function: &Body, op: Op) -> Vec<Option<Touch>> {
+/// What an operation touches.
+fn touches(function: &Body, op: Op, symbols: &SymbolTable) -> Vec<Touch> {
     let view = function.op_ref(op);
     let info = function.info(op);
     let is = |def: &'static loomir_ir::OpDef| info.is(def);
     let operand = |index: usize| function.operand(op, index);
     let width = |ty| Layout::of(function.ctx(), ty).map_or(Width::Whole, |layout| Width::Fixed(layout.size));
-    let touch = |pointer, bytes, writes| Some(Touch { pointer, bytes, writes });
+    let touch = |pointer, bytes, writes| Touch { pointer: Some(pointer), bytes, writes };
+    let model = info.interface::<dyn MemoryEffects>();
+    let effects = model.map_or_else(Vec::new, |model| model.effects(view));
+    if let Some(touched) = calls::touched(function, op, symbols) {
+        return match touched {
+            Touched::Nothing => Vec::new(),
+            Touched::Arguments { pointers, writes } => {
+                pointers.into_iter().map(|pointer| touch(pointer, Width::Whole, writes)).collect()
+            }
+            Touched::World { writes } => vec![Touch { writes, ..Touch::WORLD }],
+        };
+    }
     let mut touched = if is(llvm::LoadOp::DEF) {
-        vec![touch(operand(0), width(view.result_type(0)), false)]
+        // One that keeps its place among reads does as if it wrote.
+        let writes = effects.iter().any(|effect| effect.kind == EffectKind::Write);
+        vec![touch(operand(0), width(view.result_type(0)), writes)]
+    } else if is(llvm::AtomicRMWOp::DEF) || is(llvm::AtomicCmpXchgOp::DEF) {
+        vec![touch(operand(0), width(view.operand_type(1)), true)]
     } else if is(llvm::StoreOp::DEF) {
         vec![touch(operand(1), width(view.operand_type(0)), true)]
     } else if is(llvm::MemsetOp::DEF) {
@@ -312,33 +335,31 @@ fn touches(function: &Body, op: Op) -> Vec<Option<Touch>> {
         return others(view);
     };
     // What is volatile or orders others must not come before or behind anything else either.
-    let model = info.interface::<dyn MemoryEffects>();
-    let is_world =
-        |model: &dyn MemoryEffects| model.effects(view).iter().any(|effect| effect.on == Resource::World);
-    if function.attr(op, "isVolatile") == Some(Attr::TRUE) || model.is_none_or(is_world) {
-        touched.push(None);
+    let is_world = effects.iter().any(|effect| effect.on == Resource::World);
+    if function.attr(op, "isVolatile") == Some(Attr::TRUE) || model.is_none() || is_world {
+        touched.push(Touch::WORLD);
     }
     touched
 }
 
 /// The same of an operation by its effects.
-fn others(op: OpRef<'_>) -> Vec<Option<Touch>> {
+fn others(op: OpRef<'_>) -> Vec<Touch> {
     // What ends a block touches nothing itself: calls that do are refused.
     let harmless = [Trait::Pure, Trait::Terminator, Trait::ReturnLike];
     if harmless.into_iter().any(|own| op.info().has_trait(own)) {
         return Vec::new();
     }
     let Some(model) = op.info().interface::<dyn MemoryEffects>() else {
-        return vec![None];
+        return vec![Touch::WORLD];
     };
     let effects = model.effects(op);
     let effects = effects.iter().filter(|effect| effect.kind != EffectKind::Allocate);
     effects
         .map(|effect| match effect.on {
             Resource::Value(pointer) => {
-                Some(Touch { pointer, bytes: Width::Whole, writes: effect.kind != EffectKind::Read })
+                Touch { pointer: Some(pointer), bytes: Width::Whole, writes: effect.kind != EffectKind::Read }
             }
-            Resource::Global(_) | Resource::World => None,
+            Resource::Global(_) | Resource::World => Touch::WORLD,
         })
         .collect()
 }

@@ -12,8 +12,8 @@
 //! | `rewire` | the fusion |
 //! | `remarks` | what is said of it |
 //!
-//! **Soundness.** Both loops end, and return from what they call: then all that the second does happens, and only the order of what both touch matters. Operations that order others touch
-//! everything.
+//! **Soundness.** Both loops end, and return from what they call: then all that the second does happens, and only the order of what both touch matters. If the first may not, nobody may notice that
+//! some of the second has run by then, which must not be undefined either; if the second may not, nobody may miss what the first would have done. Operations that order others touch everything.
 //!
 //! **Cost.** Linear in the function, but for pairs of objects that may overlap, and for what summaries cost.
 
@@ -168,7 +168,7 @@ impl Fusion<'_> {
         self.report.fused += 1;
         self.report.remarks.push(remark);
         let mut summary = first.summary;
-        summary.nest.merge(&second.summary.nest);
+        summary.add(&second.summary);
         let is_merged = |counter: &Counter| plan.merged.iter().any(|(value, _)| *value == counter.argument);
         summary.counters.retain(|counter| !is_merged(counter));
         (Group { candidate, summary }, false)
@@ -209,6 +209,9 @@ impl Fusion<'_> {
         let between = between(function, self.analysis, a, b).ok_or(Missed::NonAdjacent)?;
         if let Some(op) = self.uses_first(a, b, &between) {
             return Err(Missed::UsesResult(op));
+        }
+        if let Some(op) = first.summary.ends_early(&second.summary) {
+            return Err(Missed::EndsEarly(op));
         }
         let bases = Bases::new(function, AliasMode::May);
         let means = Means {

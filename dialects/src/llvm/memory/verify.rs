@@ -111,8 +111,32 @@ pub(super) fn verify_cmpxchg(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Whether an access may not be moved or dropped like an ordinary one.
-pub(crate) fn is_ordered(op: OpRef<'_>) -> bool {
-    let exchanges = op.attr("success_ordering").is_some();
-    op.attr("volatile_") == Some(Attr::UNIT) || exchanges || ordering(op) != "not_atomic"
+/// How far an access keeps its place among others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Order {
+    /// As an ordinary one does: before and behind what writes there.
+    Plain,
+    /// Among all accesses of its location, of which there is one order (`monotonic`).
+    OfLocation,
+    /// Among all accesses.
+    OfAll,
+}
+
+/// How far an access of memory keeps its place.
+pub(crate) fn order(op: OpRef<'_>) -> Order {
+    if op.attr("volatile_") == Some(Attr::UNIT) {
+        return Order::OfAll;
+    }
+    let orders = match op.attr("success_ordering") {
+        Some(_) => vec![ordering_called(op, "success_ordering"), ordering_called(op, "failure_ordering")],
+        None => vec![ordering(op)],
+    };
+    let of = |order: &String| match order.as_str() {
+        "not_atomic" | "unordered" => Order::Plain,
+        "monotonic" => Order::OfLocation,
+        _ => Order::OfAll,
+    };
+    let orders: Vec<Order> = orders.iter().map(of).collect();
+    let strongest = [Order::OfAll, Order::OfLocation].into_iter().find(|order| orders.contains(order));
+    strongest.unwrap_or(Order::Plain)
 }

@@ -59,7 +59,7 @@ impl Candidate {
         let ([exit], true, true) = (&roles.exits[..], is_test, roles.exiting == [latch]) else {
             return Err(Unfit::NotRotated);
         };
-        if let Some(barrier) = summary.barrier {
+        if let Some(barrier @ Barrier::Convergent(_)) = summary.barrier {
             return Err(Unfit::Barrier(barrier));
         }
         if summary.count.is_none() {

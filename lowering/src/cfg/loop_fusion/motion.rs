@@ -12,7 +12,7 @@ use loomir_transforms::dependence::nest::{Frame, Nest};
 use loomir_transforms::legality::{Means, Verdict, independent};
 
 use super::candidate::{Between, Candidate};
-use super::summary::{Summaries, Summary, barrier};
+use super::summary::{Summaries, Summary};
 use crate::cfg::Analysis;
 use crate::cfg::effects::touches_memory;
 
@@ -64,7 +64,7 @@ impl Surroundings<'_> {
                 if self.function.has_trait(op, Trait::Terminator) {
                     continue;
                 }
-                if barrier(self.function, op).is_some() {
+                if self.summaries.barrier(op).is_some() {
                     return Err(stuck(op));
                 }
                 if self.may_hoist(op, between, &available, &left) {
@@ -101,7 +101,10 @@ impl Surroundings<'_> {
                 || self.is_before_first(value, between)
                     && !(is_guard && self.function.value_block(value) == Some(self.first.0.preheader))
         };
-        self.function.operands(op).all(is_there)
+        // It must not be undefined in front of a loop that may not end.
+        let may_run = self.first.1.barrier.is_none() || self.function.has_trait(op, Trait::Pure);
+        may_run
+            && self.function.operands(op).all(is_there)
             && self.is_apart(op, self.first.1)
             && left.iter().all(|other| self.are_independent(op, *other))
     }
@@ -120,7 +123,11 @@ impl Surroundings<'_> {
             self.function.block_of(op) == Some(self.second.0.preheader)
                 && !self.function.has_trait(op, Trait::Terminator)
         };
-        uses.all(|used| is_behind(used.op) || is_between(used.op)) && self.is_apart(op, self.second.1)
+        // Behind a loop that may not end it might never run.
+        let may_wait = self.second.1.barrier.is_none() || self.function.has_trait(op, Trait::Pure);
+        may_wait
+            && uses.all(|used| is_behind(used.op) || is_between(used.op))
+            && self.is_apart(op, self.second.1)
     }
 
     /// What enters the second loop with something that is not there in front of the first, once operations have moved.

@@ -26,6 +26,8 @@ pub(super) enum Missed {
     NonAdjacent,
     /// This operation in the second loop, or what enters it, uses a result of the first.
     UsesResult(Op),
+    /// One of them may not end or return, and this operation would run although it must not, or not although it must.
+    EndsEarly(Op),
     /// A dependence is turned around, or may be.
     Dependences(Verdict),
     /// What stands between them stays there.
@@ -54,6 +56,9 @@ pub(super) fn missed(function: &Body, [first, second]: [Option<Op>; 2], why: &Mi
         Missed::UsesResult(_) => {
             ("InvalidDependencies", "The second loop uses what the first computes".to_owned())
         }
+        Missed::EndsEarly(_) => {
+            ("MayThrowException", "One of the loops may not be left, and the other one shows".to_owned())
+        }
         Missed::Dependences(_) => ("InvalidDependencies", "A dependence would be turned around".to_owned()),
         Missed::Stuck(Stuck::Behind(_)) => {
             ("NonEmptyExitBlock", "What stands behind the first loop cannot move".to_owned())
@@ -71,6 +76,8 @@ pub(super) fn missed(function: &Body, [first, second]: [Option<Op>; 2], why: &Mi
         Missed::TripCounts(a, b) => {
             remark.arg("trip_counts", [*a, *b].map(times).into_iter().collect::<Arg>())
         }
+        Missed::EndsEarly(op) => note(remark, function, Some(*op), "this would run too early, or never")
+            .arg("for", remark::op(function, *op)),
         Missed::UsesResult(op) => {
             note(remark, function, Some(*op), "it is used here").arg("use", remark::op(function, *op))
         }

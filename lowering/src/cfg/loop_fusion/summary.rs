@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::MemoryEffects;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::SymbolTable;
@@ -17,6 +17,7 @@ use loomir_transforms::dependence::nest::{LoopIteration, Nest, Representative};
 
 use crate::cfg::Analysis;
 use crate::cfg::accesses::{Access, Accesses};
+use crate::cfg::calls::{self, Touched};
 use crate::cfg::effects::is_convergent;
 use crate::cfg::guards;
 use crate::cfg::scev::ScalarEvolution;
@@ -27,6 +28,8 @@ pub(super) struct Summaries {
     loops: HashMap<LoopId, Summary>,
     /// What is touched outside of loops and in them, by operation; for each number of loops around, how it is seen inside these.
     accesses: HashMap<Op, Vec<Nest>>,
+    /// What keeps operations where they are, of those that it does.
+    barriers: HashMap<Op, Barrier>,
     /// What is known of parameters.
     pub(super) facts: Arc<Facts>,
 }
@@ -40,6 +43,10 @@ pub(super) struct Summary {
     pub(super) nest: Nest,
     /// Something in it that control must not be led around, or that may not be left.
     pub(super) barrier: Option<Barrier>,
+    /// An operation in it that must not run unless all before it did, and returned: it may be undefined, or somebody sees it.
+    pub(super) late: Option<Op>,
+    /// An operation in it that somebody sees.
+    pub(super) seen: Option<Op>,
     /// The argument of its header that decides whether it goes on.
     pub(super) variable: Option<Counter>,
     /// Arguments of its header that count likewise as others may.
@@ -75,6 +82,29 @@ pub(super) enum Barrier {
     Endless(Op),
 }
 
+impl Barrier {
+    /// The one of two that asks for more.
+    fn stronger(self, other: Barrier) -> Barrier {
+        if matches!(other, Barrier::Convergent(_)) { other } else { self }
+    }
+}
+
+impl Summary {
+    /// Whether a loop with this one behind it in each iteration may end where either of them does: the operation that somebody would miss, or see too early.
+    pub(super) fn ends_early(&self, second: &Summary) -> Option<Op> {
+        let behind = second.late.filter(|_| self.barrier.is_some());
+        behind.or_else(|| self.seen.filter(|_| second.barrier.is_some()))
+    }
+
+    /// Adds what runs behind this one in each iteration.
+    pub(super) fn add(&mut self, second: &Summary) {
+        self.nest.merge(&second.nest);
+        self.barrier = self.barrier.or(second.barrier);
+        self.late = self.late.or(second.late);
+        self.seen = self.seen.or(second.seen);
+    }
+}
+
 impl Counter {
     /// Whether both have one value in iterations of equal number.
     pub(super) fn counts_like(&self, other: &Counter) -> bool {
@@ -100,20 +130,44 @@ impl Summaries {
             }
         }
         let facts = accesses.facts().clone();
-        let mut barriers: HashMap<LoopId, Barrier> = HashMap::new();
+        let mut within: HashMap<LoopId, Barrier> = HashMap::new();
+        let mut barriers: HashMap<Op, Barrier> = HashMap::new();
+        let writing: HashSet<Op> =
+            accesses.all.iter().filter(|access| access.writes()).map(|access| access.op).collect();
+        let mut marks: HashMap<LoopId, [Option<Op>; 2]> = HashMap::new();
+        for block in function.blocks(function.region(function.root(), 0)) {
+            for op in function.ops(block) {
+                barriers.extend(barrier(function, op, symbols).map(|found| (op, found)));
+                if calls::touched(function, op, symbols) == Some(Touched::Nothing) {
+                    let around = analysis
+                        .number_at(function, op)
+                        .map_or(0, |node| analysis.loops_around(node).count());
+                    by_op.insert(op, vec![Nest::default(); around + 1]);
+                }
+            }
+        }
         for (of, own) in analysis.loops().iter() {
             let blocks = own.nodes.iter().filter(|node| analysis.loops().innermost(**node) == Some(of));
-            let mut ops = blocks.flat_map(|node| function.ops(analysis.block(*node)));
-            let found = ops.find_map(|op| barrier(function, op));
-            let inner = own.children.iter().find_map(|child| {
+            let ops: Vec<Op> = blocks.flat_map(|node| function.ops(analysis.block(*node))).collect();
+            let found = ops.iter().filter_map(|op| barriers.get(op).copied()).reduce(Barrier::stronger);
+            let inner_marks = own.children.iter().filter_map(|child| marks.get(child).copied());
+            let is_late = |op: &&Op| {
+                !function.has_trait(**op, Trait::Pure) && !function.has_trait(**op, Trait::Terminator)
+            };
+            let is_seen = |op: &&Op| writing.contains(*op) || barriers.contains_key(*op);
+            let first = [ops.iter().find(is_late).copied(), ops.iter().find(is_seen).copied()];
+            let both = inner_marks.fold(first, |own, inner| [own[0].or(inner[0]), own[1].or(inner[1])]);
+            marks.insert(of, both);
+            let inner = own.children.iter().filter_map(|child| {
                 let endless = || {
                     let header = analysis.block(analysis.loops().get(*child).header());
                     let is_left = scev.counts(*child).constant_max.is_some();
                     function.first_op(header).filter(|_| !is_left).map(Barrier::Endless)
                 };
-                barriers.get(child).copied().or_else(endless)
+                within.get(child).copied().or_else(endless)
             });
-            barriers.extend(found.or(inner).map(|found| (of, found)));
+            let all = found.into_iter().chain(inner).reduce(Barrier::stronger);
+            within.extend(all.map(|found| (of, found)));
         }
         let mut loops = HashMap::new();
         for of in scev.loops_from_the_outside() {
@@ -127,15 +181,21 @@ impl Summaries {
                 function.arguments(header).filter_map(|argument| counter(&mut scev, argument, of)).collect();
             let variable = guards::bounds(&mut scev, of).map(|bounds| bounds.variable);
             let variable = counters.iter().find(|counter| Some(counter.argument) == variable).cloned();
-            let (nest, barrier) = (nests.remove(&of).unwrap_or_default(), barriers.get(&of).copied());
-            loops.insert(of, Summary { count, nest, barrier, variable, counters });
+            let (nest, barrier) = (nests.remove(&of).unwrap_or_default(), within.get(&of).copied());
+            let [late, seen] = marks.get(&of).copied().unwrap_or_default();
+            loops.insert(of, Summary { count, nest, barrier, late, seen, variable, counters });
         }
-        Summaries { loops, accesses: by_op, facts }
+        Summaries { loops, accesses: by_op, barriers, facts }
     }
 
     /// What is known of a loop.
     pub(super) fn get(&self, of: LoopId) -> Option<&Summary> {
         self.loops.get(&of)
+    }
+
+    /// Why an operation stays where it is, if it does.
+    pub(super) fn barrier(&self, op: Op) -> Option<Barrier> {
+        self.barriers.get(&op).copied()
     }
 
     /// What an operation touches, seen from inside so many loops; nothing if it touches nothing.
@@ -160,8 +220,8 @@ fn counter(scev: &mut ScalarEvolution<'_>, argument: Value, of: LoopId) -> Optio
     (*own == of).then(|| Counter { argument, operands: operands.clone() })
 }
 
-/// Why an operation keeps the loop it is in from being fused, if it does.
-pub(super) fn barrier(function: &Body, op: Op) -> Option<Barrier> {
+/// Why an operation stays where it is, if it does.
+fn barrier(function: &Body, op: Op, symbols: &SymbolTable) -> Option<Barrier> {
     if is_convergent(function, op) {
         return Some(Barrier::Convergent(op));
     }
@@ -172,5 +232,6 @@ pub(super) fn barrier(function: &Body, op: Op) -> Option<Barrier> {
         .info(op)
         .interface::<dyn MemoryEffects>()
         .is_some_and(|model| !model.may_not_return(function.op_ref(op)));
+    let returns = returns || calls::returns(function, op, symbols);
     (!returns).then_some(Barrier::MayNotReturn(op))
 }
