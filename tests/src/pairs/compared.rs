@@ -31,6 +31,8 @@ pub struct Tally {
     pub plain: Rival,
     /// Of `opt` where it makes the first loop up to three iterations shorter.
     pub peeling: Rival,
+    /// The functions that `opt` as it is gets wrong.
+    pub wrong: Vec<String>,
     /// Why Loomir did not fuse what `opt` did, as it is, and how often.
     pub reasons: BTreeMap<String, u64>,
     /// An example of each.
@@ -70,7 +72,7 @@ pub fn run(seed: u64, first: u64, cases: u64, opt: &Peer, tally: &mut Tally) -> 
     while at < first + cases {
         let end = (at + BATCH).min(first + cases);
         let batch: Vec<(String, Neighbours)> = (at..end).map(|index| case(seed, index)).collect();
-        compare(&batch, opt, tally)?;
+        compare(CALLED, &batch, opt, tally)?;
         at = end;
     }
     Ok(())
@@ -83,13 +85,18 @@ pub fn case(seed: u64, index: u64) -> (String, Neighbours) {
     (name, function)
 }
 
-/// Compares functions.
+/// Compares functions of a text that begins with what is given.
 ///
 /// # Errors
 /// As for [`run`].
-pub fn compare(functions: &[(String, Neighbours)], opt: &Peer, tally: &mut Tally) -> Result<(), String> {
+pub fn compare(
+    head: &str,
+    functions: &[(String, Neighbours)],
+    opt: &Peer,
+    tally: &mut Tally,
+) -> Result<(), String> {
     let checker = Checker::default();
-    let text = functions.iter().fold(CALLED.to_owned(), |text, (_, function)| text + &function.text);
+    let text = functions.iter().fold(head.to_owned(), |text, (_, function)| text + &function.text);
     let read = |text: &str| {
         loomir::lowering::from_ll(&checker.ctx, text, "case.ll").map_err(|errors| checker.lines(&errors))
     };
@@ -100,8 +107,8 @@ pub fn compare(functions: &[(String, Neighbours)], opt: &Peer, tally: &mut Tally
     let loops = written(&text, opt)?;
     let ours = ours(&loops, &checker.ctx, &remarks);
     let [mut plain, mut peeling] = [0, 3].map(|peel| Fused { peel, ..Fused::default() });
-    plain.add(functions, opt, &checker)?;
-    peeling.add(functions, opt, &checker)?;
+    plain.add(head, functions, opt, &checker)?;
+    peeling.add(head, functions, opt, &checker)?;
     let none = Groups::apart(0);
     for (name, function) in functions {
         let expected = Expected::of(&before, name, &function.calls)?;
@@ -127,6 +134,9 @@ pub fn compare(functions: &[(String, Neighbours)], opt: &Peer, tally: &mut Tally
             rival.fused += 1;
             if expected.difference(module, name)?.is_some() {
                 rival.wrong += 1;
+                if is_plain {
+                    tally.wrong.push(name.clone());
+                }
                 continue;
             }
             let orders = ["acquire", "release", "seq_cst"].iter().any(|order| function.text.contains(order));
@@ -139,7 +149,15 @@ pub fn compare(functions: &[(String, Neighbours)], opt: &Peer, tally: &mut Tally
                 rival.missed += 1;
                 rival.ordered += u64::from(orders);
                 if is_plain && !orders {
-                    let reason = reason(&checker.ctx, &remarks, name, &loops[name], pair);
+                    // What was fused with another one instead.
+                    let is_taken = own
+                        .pairs()
+                        .iter()
+                        .any(|(a, b)| [a, b].iter().any(|one| **one == pair.0 || **one == pair.1));
+                    let mut reason = reason(&checker.ctx, &remarks, name, &loops[name], pair);
+                    if is_taken {
+                        reason = format!("fused with another: {reason}");
+                    }
                     *tally.reasons.entry(reason.clone()).or_default() += 1;
                     let example = || format!("loops {pair:?} of\n{}", function.text);
                     tally.examples.entry(reason).or_insert_with(example);
@@ -163,18 +181,19 @@ impl Fused {
     /// Asks `opt`; where it crashes, about fewer at once.
     fn add(
         &mut self,
+        head: &str,
         functions: &[(String, Neighbours)],
         opt: &Peer,
         checker: &Checker,
     ) -> Result<(), String> {
-        let text = functions.iter().fold(CALLED.to_owned(), |text, (_, function)| text + &function.text);
+        let text = functions.iter().fold(head.to_owned(), |text, (_, function)| text + &function.text);
         let theirs = match Theirs::of(&text, opt, self.peel) {
             Ok(theirs) => theirs,
             Err(_) if functions.len() == 1 => return Ok(()),
             Err(_) => {
                 let (some, others) = functions.split_at(functions.len() / 2);
-                self.add(some, opt, checker)?;
-                return self.add(others, opt, checker);
+                self.add(head, some, opt, checker)?;
+                return self.add(head, others, opt, checker);
             }
         };
         let module = loomir::lowering::from_ll(&checker.ctx, &theirs.text, "opt.ll");
