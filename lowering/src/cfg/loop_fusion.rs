@@ -2,12 +2,14 @@
 //!
 //! Level by level, from the outside in, each loop is tried with the one that follows it; what they become is tried with the next. Two loops are fused if they are candidates and adjacent,
 //! run equally often, are both behind the same guard or both behind none, what stands between moves out of the way, nothing in the second uses what the first computes, and no dependence would be
-//! turned around: that is asked of the same function that decides on the loop tree ([`merged`]). The reasons are those of LLVM's pass of the same name, the names of its remarks too.
+//! turned around: that is asked of the same function that decides on the loop tree
+//! ([`merged`](loomir_transforms::legality::merged)). The reasons are those of LLVM's pass of the same name, the names of its remarks too.
 //!
 //! | module | holds |
 //! | --- | --- |
 //! | `summary` | what is known of loops before any is fused |
 //! | `candidate` | which loops may be fused, and what runs between two |
+//! | `overwritten` | stores that may change places |
 //! | `motion` | where what stands between two goes |
 //! | `rewire` | the fusion |
 //! | `remarks` | what is said of it |
@@ -26,20 +28,24 @@ use loomir_ir::{Block, Body, Diagnostics, Op, Value};
 use loomir_transforms::analyses::{Analyses, DEPENDENCE};
 use loomir_transforms::dependence::base::{AliasMode, Bases};
 use loomir_transforms::dependence::nest::Frame;
-use loomir_transforms::legality::{Means, Verdict, merged};
+use loomir_transforms::legality::{Means, Verdict};
 use loomir_transforms::polyhedra::Limits;
 
 use candidate::{Between, Candidate, between, following};
 use motion::Surroundings;
+use overwritten::merged_but_overwritten;
 use remarks::Missed;
 use rewire::Plan;
 use summary::{Counter, Summaries, Summary};
 
 use super::arguments::fold_arguments;
+use super::conditions::Facts;
+use super::guards::Guard;
 use super::{Analysis, lcssa, loop_rotate, loop_simplify};
 
 mod candidate;
 mod motion;
+mod overwritten;
 mod remarks;
 mod rewire;
 mod summary;
@@ -198,9 +204,7 @@ impl Fusion<'_> {
         match (&a.guard, &b.guard) {
             (None, None) => {}
             (Some(own), Some(other)) => {
-                let is_same =
-                    own.enters_if == other.enters_if && same_value(function, own.condition, other.condition);
-                if !is_same {
+                if !same_guards(function, own, other) {
                     return Err(Missed::Guards);
                 }
             }
@@ -227,7 +231,7 @@ impl Fusion<'_> {
             variables: vec![None; depth as usize],
             facts: self.summaries.facts.clone(),
         };
-        let verdict = merged(&first.summary.nest, &second.summary.nest, 0, &frame, &means);
+        let verdict = merged_but_overwritten(&first.summary, &second.summary, &frame, &means);
         if !matches!(&verdict, Verdict::Legal { assumed } if assumed.is_empty()) {
             return Err(Missed::Dependences(verdict));
         }
@@ -273,6 +277,18 @@ impl Fusion<'_> {
             })
         })
     }
+}
+
+/// Whether two guards let pass alike: they are one, or the one decides the other.
+fn same_guards(function: &Body, own: &Guard, other: &Guard) -> bool {
+    if own.enters_if == other.enters_if && same_value(function, own.condition, other.condition) {
+        return true;
+    }
+    [true, false].into_iter().all(|enters| {
+        let mut facts = Facts::default();
+        facts.learn(function, own.condition, own.enters_if == enters);
+        facts.decide(function, other.condition) == Some(other.enters_if == enters)
+    })
 }
 
 /// Whether two values are one, or computed by equal comparisons of equal operands.

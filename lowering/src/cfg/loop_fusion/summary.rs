@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::MemoryEffects;
+use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Body, Op, Trait, Value};
@@ -47,6 +48,8 @@ pub(super) struct Summary {
     pub(super) late: Option<Op>,
     /// An operation in it that somebody sees.
     pub(super) seen: Option<Op>,
+    /// Whether nothing in it writes but ordinary stores.
+    pub(super) stores_plainly: bool,
     /// The argument of its header that decides whether it goes on.
     pub(super) variable: Option<Counter>,
     /// Arguments of its header that count likewise as others may.
@@ -102,6 +105,7 @@ impl Summary {
         self.barrier = self.barrier.or(second.barrier);
         self.late = self.late.or(second.late);
         self.seen = self.seen.or(second.seen);
+        self.stores_plainly &= second.stores_plainly;
     }
 }
 
@@ -134,7 +138,7 @@ impl Summaries {
         let mut barriers: HashMap<Op, Barrier> = HashMap::new();
         let writing: HashSet<Op> =
             accesses.all.iter().filter(|access| access.writes()).map(|access| access.op).collect();
-        let mut marks: HashMap<LoopId, [Option<Op>; 2]> = HashMap::new();
+        let mut marks: HashMap<LoopId, [Option<Op>; 3]> = HashMap::new();
         for block in function.blocks(function.region(function.root(), 0)) {
             for op in function.ops(block) {
                 barriers.extend(barrier(function, op, symbols).map(|found| (op, found)));
@@ -155,8 +159,11 @@ impl Summaries {
                 !function.has_trait(**op, Trait::Pure) && !function.has_trait(**op, Trait::Terminator)
             };
             let is_seen = |op: &&Op| writing.contains(*op) || barriers.contains_key(*op);
-            let first = [ops.iter().find(is_late).copied(), ops.iter().find(is_seen).copied()];
-            let both = inner_marks.fold(first, |own, inner| [own[0].or(inner[0]), own[1].or(inner[1])]);
+            let is_odd = |op: &&Op| is_seen(op) && !is_plain_store(function, **op);
+            let first = [ops.iter().find(is_late), ops.iter().find(is_seen), ops.iter().find(is_odd)];
+            let both = inner_marks.fold(first.map(Option::<&Op>::copied), |own, inner| {
+                [own[0].or(inner[0]), own[1].or(inner[1]), own[2].or(inner[2])]
+            });
             marks.insert(of, both);
             let inner = own.children.iter().filter_map(|child| {
                 let endless = || {
@@ -182,8 +189,10 @@ impl Summaries {
             let variable = guards::bounds(&mut scev, of).map(|bounds| bounds.variable);
             let variable = counters.iter().find(|counter| Some(counter.argument) == variable).cloned();
             let (nest, barrier) = (nests.remove(&of).unwrap_or_default(), within.get(&of).copied());
-            let [late, seen] = marks.get(&of).copied().unwrap_or_default();
-            loops.insert(of, Summary { count, nest, barrier, late, seen, variable, counters });
+            let [late, seen, odd] = marks.get(&of).copied().unwrap_or_default();
+            let stores_plainly = odd.is_none();
+            loops
+                .insert(of, Summary { count, nest, barrier, late, seen, stores_plainly, variable, counters });
         }
         Summaries { loops, accesses: by_op, barriers, facts }
     }
@@ -211,6 +220,13 @@ fn add(nest: &mut Nest, accesses: &Accesses<'_>, access: &Access, depth: u32) {
         let class = accesses.within(class, depth);
         nest.add(Representative { class, op: access.op, iteration: iteration.clone() });
     }
+}
+
+/// Whether an operation stores, and nobody but who reads there can tell when.
+fn is_plain_store(function: &Body, op: Op) -> bool {
+    let model =
+        function.info(op).interface::<dyn MemoryEffects>().filter(|_| function.is(op, llvm::StoreOp::DEF));
+    model.is_some_and(|model| model.effects(function.op_ref(op)).len() == 1)
 }
 
 fn counter(scev: &mut ScalarEvolution<'_>, argument: Value, of: LoopId) -> Option<Counter> {
