@@ -3,6 +3,7 @@
 use clap::{ArgMatches, Command};
 
 mod analyses;
+mod check;
 mod explain;
 mod flags;
 mod fuse;
@@ -41,7 +42,7 @@ pub(crate) fn main() -> Result<(), Failure> {
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommands([opt::command(), fuse::command(), explain::command(), run::command()]);
+        .subcommands([opt::command(), fuse::command(), explain::command(), run::command(), check::command()]);
     // Help and mistakes are printed by the parser itself, which exits with 0 or 2.
     let args = flags::with_two_dashes(&command, std::env::args_os());
     let matches: ArgMatches = command.get_matches_from(args);
@@ -50,6 +51,7 @@ pub(crate) fn main() -> Result<(), Failure> {
         Some(("fuse", matches)) => fuse::main(matches),
         Some(("explain", matches)) => explain::main(matches),
         Some(("run", matches)) => run::main(matches),
+        Some(("check", matches)) => check::main(matches),
         _ => Err(Failure::usage("a command is needed")),
     }
 }

@@ -33,7 +33,7 @@ pub mod accesses;
 mod arguments;
 pub(crate) mod branch;
 mod calls;
-mod conditions;
+pub(crate) mod conditions;
 pub mod edit;
 mod effects;
 pub mod exit_folding;

@@ -8,6 +8,7 @@
 //! | the three together | [`lower_to_llvm`] | `lower-to-llvm` |
 //! | the `llvm` dialect to LLVM's text, and back | [`ll`] | |
 //! | functions as control flow graphs | [`mod@cfg`] | |
+//! | whether fusion and lowering may change places | [`rewiring`] | `check-rewiring` |
 //! | LLVM itself, behind feature `llvm` | `jit` | |
 //!
 //! Each step is one walk with side tables, linear in the program.
@@ -22,6 +23,7 @@ mod emit;
 pub mod jit;
 pub mod ll;
 mod passes;
+pub mod rewiring;
 pub mod scf_to_cf;
 pub mod to_llvm;
 

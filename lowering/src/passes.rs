@@ -7,6 +7,7 @@ use crate::cfg::{
     exit_folding, fix_irreducible, lcssa, loop_deletion, loop_fusion, loop_rotate, loop_simplify,
     simplify_cfg, unify_loop_exits,
 };
+use crate::rewiring;
 use crate::{convert_scf_to_cf, convert_to_llvm, lower_affine, lower_to_llvm};
 
 /// A pass that is a function without options.
@@ -76,4 +77,5 @@ pub const PASSES: &[PassInfo] = &[
     exit_folding::PASS,
     loop_fusion::PASS,
     simplify_cfg::PASS,
+    rewiring::PASS,
 ];

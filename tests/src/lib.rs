@@ -17,6 +17,7 @@
 //! | [`expressions`] | random integer expressions, and what they compute |
 //! | [`neighbours`], [`pairs`] | random functions of neighbouring loops in LLVM IR; which of these Loomir and `opt` make one |
 //! | [`campaign`] | all of the trees' put together |
+//! | [`rewiring`] | fusion of the tree held against fusion of the graph |
 //! | [`blocks`] | what of a module is raised to a tree |
 //! | [`chains`] | long programs, for tests of scaling |
 #![forbid(unsafe_code)]
@@ -40,6 +41,7 @@ pub mod pairs;
 pub mod peers;
 pub mod program;
 pub mod random;
+pub mod rewiring;
 pub mod twin;
 
 pub use behaviour::same_behaviour;

@@ -42,14 +42,18 @@ use crate::tree::{Forest, Green, If, Node, Program};
 use crate::while_to_for;
 use group::{Group, Joined};
 use line::Entry;
+use pair::Only;
 use remarks::Missed;
 use reshape::Reshaped;
 use segment::Segment;
 use way::Cleared;
 
+pub use pair::fuse_pair;
+
 mod group;
 mod guard;
 mod line;
+mod pair;
 mod partition;
 mod remarks;
 mod reshape;
@@ -244,6 +248,8 @@ struct Fusion<'a> {
     assumes_swaps: bool,
     /// What loops cost that stand inside so many.
     works: HashMap<(Green, u32), Rc<Work>>,
+    /// The two loops that are fused and no others, if that is asked for.
+    only: Option<Only>,
 }
 
 impl<'a> Fusion<'a> {
@@ -261,6 +267,7 @@ impl<'a> Fusion<'a> {
             inside: None,
             assumes_swaps: true,
             works: HashMap::new(),
+            only: None,
         }
     }
 }

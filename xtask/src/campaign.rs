@@ -38,6 +38,13 @@ const CAMPAIGNS: &[Campaign] = &[
         does: "random programs of neighbouring loop nests, run before and after fusion",
     },
     Campaign {
+        name: "rewiring",
+        package: "loomir-testing",
+        example: "rewiring",
+        cases: 10_000,
+        does: "loops of random programs fused on the tree and on the graph, and what comes of both compared",
+    },
+    Campaign {
         name: "graphs",
         package: "loomir-testing",
         example: "graphs",

@@ -73,6 +73,12 @@ fn quiet_arg() -> Arg {
         .help("No remarks, as with --remarks=none")
 }
 
+/// What the argument of [`alias_arg`] says.
+pub(super) fn alias(matches: &ArgMatches) -> Result<FuseOptions, Failure> {
+    let word = matches.get_one::<String>("alias").map_or("version", String::as_str);
+    Ok(FuseOptions { alias: word.parse().map_err(Failure::usage)?, ..FuseOptions::default() })
+}
+
 /// What the arguments of [`alias_arg`] and [`choice_args`] say.
 pub(super) fn options(matches: &ArgMatches) -> Result<FuseOptions, Failure> {
     let word =

@@ -154,7 +154,7 @@ fn comparison(function: &Body, op: Op) -> Option<(Ways, Value, Value)> {
 }
 
 /// The bits of an integer constant of at most 128 bits, and their number.
-pub(super) fn constant_bits(function: &Body, value: Value) -> Option<(u128, u32)> {
+pub(crate) fn constant_bits(function: &Body, value: Value) -> Option<(u128, u32)> {
     let width = function.value_type(value).integer_width(function.ctx()).filter(|width| *width <= 128)?;
     match Numbers::of(function.ctx(), constant_of(function, value)?)? {
         Numbers::One(bits) => Some((bits & mask(width), width)),

@@ -106,6 +106,24 @@ pub fn fuse_loops(
     report
 }
 
+/// Fuses two loops of a function, in the same forms, if they are adjacent and may be fused, and nothing else. The report says why not, unless they are not adjacent.
+pub fn fuse_pair(
+    function: &mut Body,
+    analysis: &mut Analysis,
+    symbols: &SymbolTable,
+    pair: [LoopId; 2],
+    options: &Options,
+) -> Report {
+    let depth = analysis.loops_around(analysis.loops().get(pair[0]).header()).count() - 1;
+    let summaries = Summaries::of(function, analysis, symbols);
+    analysis.put_off();
+    let mut fusion = Fusion { function, analysis, summaries, options, report: Report::default() };
+    fusion.siblings(depth as u32, pair.to_vec());
+    let Fusion { report, .. } = fusion;
+    analysis.finish(function, NAME);
+    report
+}
+
 struct Fusion<'f> {
     function: &'f mut Body,
     analysis: &'f mut Analysis,

@@ -28,7 +28,7 @@ use super::effects::{is_convergent, is_speculatable};
 use super::{Analysis, lcssa, loop_simplify, loops_out_of_form};
 
 /// How many operations of a header, constants apart, are copied at most.
-const MAX_HEADER_SIZE: usize = 16;
+pub(crate) const MAX_HEADER_SIZE: usize = 16;
 
 /// What was done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

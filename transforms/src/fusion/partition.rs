@@ -144,6 +144,9 @@ pub(super) struct Partner {
 impl Fusion<'_> {
     /// Fuses the loops of a sequence with each other.
     pub(super) fn choose(&mut self, items: &[Item], frame: &Frame) -> Vec<Segment> {
+        if self.only.is_some() {
+            return self.fuse_only(items, frame);
+        }
         let choice = self.report.choice;
         let line = self.line(items, frame);
         if let Some(segments) = self.segments(&line, items, frame) {

@@ -1,0 +1,41 @@
+//! `loomir check`: whether what Loomir does to a program two ways comes to the same.
+
+use clap::{ArgMatches, Command};
+use loomir::ir::Diagnostics;
+use loomir::lowering::rewiring::{self, Options};
+
+use super::flags::{flag, is_on};
+use super::{Failure, fuse, input, output, remarks};
+
+const REWIRING: &str = "rewiring";
+
+pub(super) fn command() -> Command {
+    Command::new("check")
+        .about("Checks what Loomir does to a program: each fusion of loops on the tree, lowered, against the same on the graph it is lowered to")
+        .args(input::args())
+        .arg(flag(REWIRING, "Check that fusing loops and lowering may change places"))
+        .arg(fuse::alias_arg())
+        .arg(remarks::arg())
+}
+
+pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
+    if !is_on(matches, REWIRING) {
+        return Err(Failure::usage("nothing to check is named: try '--rewiring'"));
+    }
+    let source = input::read(matches)?;
+    let ctx = loomir::context();
+    let module = source.parse(&ctx, matches)?;
+    let options = Options { tree: fuse::alias(matches)?, ..Options::default() };
+    let report =
+        rewiring::check(&module, &options).map_err(|diagnostics| source.failure(&ctx, &diagnostics))?;
+    let mut said = Diagnostics::new();
+    report.steps.iter().for_each(|step| said.push(rewiring::told(&module, step)));
+    let differ = report.steps.len() - report.steps.iter().filter(|step| step.outcome.holds()).count();
+    let refused = report.steps.len() - differ - report.equal();
+    let counts = format!("{} equal, {differ} different, {refused} not compared\n", report.equal());
+    let shown = remarks::show(matches, &ctx, said, &source);
+    if !report.holds() {
+        return Err(Failure::Input(shown + &counts));
+    }
+    output::to_stdout(&if remarks::as_json(matches) { shown } else { shown + &counts })
+}

@@ -1,0 +1,274 @@
+//! The rewiring check: fusing two loops of the tree and lowering comes to the same as lowering and fusing them on the graph.
+//!
+//! ```text
+//!   tree ──── fuse two loops ────► tree
+//!    │                              │
+//!  lower                          lower
+//!    ▼                              ▼
+//!  graph ── fuse the same two ──► graph        equal?
+//! ```
+//!
+//! It is made step by step: of all loops that follow each other, two are fused on the tree as they are, without choosing or weighing, and the same two on the graph, where they are known by a mark. Both graphs are
+//! brought into [normal form](normal) and [compared](mod@compare). Then the next two loops are tried, in the tree that came of it. That what was fused as a graph is in order is [checked](structure) too.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `steps` | the loops of tree and graph |
+//! | [`normal`] | the normal form |
+//! | `counters`, `formula` | loops counted by one variable |
+//! | [`mod@compare`] | whether two functions are one |
+//! | `classes`, `sums`, `shape` | which values are equal |
+//! | `structure` | what has to hold of the graph |
+//!
+//! **Soundness.** "Equal" is a proof, as far as the normal form computes what was there, which is tested by itself. Nothing here is used by fusion.
+//!
+//! **Cost.** For each step one lowering of the module, and what the normal form and the comparison cost.
+
+use loomir_dialects::func;
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::symbols::{SymbolTable, lookup, symbol_name};
+use loomir_ir::{Body, Diagnostic, Diagnostics, Loc};
+use loomir_transforms::dependence::base::AliasMode;
+use loomir_transforms::dependence::callees::Callees;
+use loomir_transforms::{fusion, while_to_for};
+
+use crate::cfg::{Analysis, lcssa, loop_fusion, loop_rotate, loop_simplify};
+use crate::lower_to_llvm;
+use compare::{Comparison, Difference, compare};
+use normal::normalise;
+use structure::Before;
+
+mod classes;
+pub mod compare;
+mod counters;
+mod formula;
+pub mod normal;
+mod pass;
+mod shape;
+mod steps;
+mod structure;
+mod sums;
+
+pub use pass::{PASS, told};
+
+/// How both sides fuse.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// On the tree.
+    pub tree: fusion::Options,
+    /// On the graph.
+    pub graph: loop_fusion::Options,
+}
+
+/// What came of one step.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// Both sides are one, but for this many values of which more is promised on one of them.
+    Equal(usize),
+    /// They are not: where they first differ.
+    Different(Difference),
+    /// What was fused as a graph is not in order: what does not hold.
+    Broken(&'static str),
+    /// The graph's loops are not fused: the name of the reason, and the remark.
+    Refused(&'static str, Diagnostic),
+    /// They can't be compared: why.
+    Open(String),
+}
+
+impl Outcome {
+    /// Whether nothing differs and nothing is broken.
+    pub fn holds(&self) -> bool {
+        !matches!(self, Outcome::Different(_) | Outcome::Broken(_))
+    }
+}
+
+/// Two loops that were fused on the tree.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Where they stand.
+    pub loops: [Loc; 2],
+    /// Whether nothing stands between them but what makes values.
+    pub adjacent: bool,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What a check found.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// All that was fused on the tree, in order.
+    pub steps: Vec<Step>,
+    /// How many neighbours the tree does not fuse as they are.
+    pub apart: usize,
+}
+
+impl Report {
+    /// Whether nothing differs and nothing is broken.
+    pub fn holds(&self) -> bool {
+        self.steps.iter().all(|step| step.outcome.holds())
+    }
+
+    /// How many steps came to the same.
+    pub fn equal(&self) -> usize {
+        self.steps.iter().filter(|step| matches!(step.outcome, Outcome::Equal(_))).count()
+    }
+}
+
+/// Checks all steps of fusion of a module's functions, which are structured. The module stays as it is.
+///
+/// # Errors
+/// If it can't be lowered.
+pub fn check(module: &Body, options: &Options) -> Result<Report, Diagnostics> {
+    let mut report = Report::default();
+    let analyses = options.tree.analyses.knowing(&Callees::of(module).into());
+    let options = Options { tree: fusion::Options { analyses, ..options.tree.clone() }, ..options.clone() };
+    let functions = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
+    let is_function = |op| module.nested(op).is_some_and(|body| body.is(body.root(), func::FuncOp::DEF));
+    for op in functions.flat_map(|block| module.ops(block)).filter(|op| is_function(*op)) {
+        let (Some(name), Some(function)) = (symbol_name(module, op), module.nested(op)) else { continue };
+        let mut tree = function.duplicate();
+        while_to_for::uplift(&mut tree);
+        let name = module.ctx().str(name).to_owned();
+        Steps { module, name, options: &options, lowered: None, report: &mut report }.all(tree)?;
+    }
+    Ok(report)
+}
+
+/// The steps of one function.
+struct Steps<'m> {
+    module: &'m Body,
+    name: String,
+    options: &'m Options,
+    /// The module with the function as it is at the moment, its loops marked, lowered.
+    lowered: Option<Body>,
+    report: &'m mut Report,
+}
+
+impl Steps<'_> {
+    fn all(&mut self, mut tree: Body) -> Result<(), Diagnostics> {
+        let mut at = 0;
+        loop {
+            let loops = steps::loops(&tree);
+            let Some(places) = steps::neighbours(&tree, &loops).get(at).copied() else { return Ok(()) };
+            let mut fused = tree.duplicate();
+            // A copy has loops of its own.
+            let copies = steps::loops(&fused);
+            let pair = places.map(|place| copies[place]);
+            if fusion::fuse_pair(&mut fused, pair, &self.options.tree).is_err() {
+                self.report.apart += 1;
+                at += 1;
+                continue;
+            }
+            let before = match self.lowered.take() {
+                Some(known) => known,
+                None => self.lower(&tree)?,
+            };
+            let after = self.lower(&fused)?;
+            let outcome = self.compare(before, &after, places)?;
+            let pair = places.map(|place| loops[place]);
+            let adjacent = steps::are_adjacent(&tree, pair);
+            self.report.steps.push(Step { loops: pair.map(|op| tree.loc(op)), adjacent, outcome });
+            self.lowered = Some(after);
+            tree = fused;
+        }
+    }
+
+    /// The module with this in place of the function, its loops marked, lowered.
+    fn lower(&self, tree: &Body) -> Result<Body, Diagnostics> {
+        let mut module = self.module.duplicate();
+        if let Some(function) = self.function(&mut module) {
+            *function = tree.duplicate();
+            steps::mark(function);
+        }
+        lower_to_llvm(&mut module)?;
+        if let Some(function) = self.function(&mut module) {
+            let all = self.options.tree.alias == AliasMode::Distinct;
+            steps::tell_apart(tree, function, all);
+        }
+        Ok(module)
+    }
+
+    fn function<'b>(&self, module: &'b mut Body) -> Option<&'b mut Body> {
+        let op = lookup(module, &self.name)?;
+        module.nested_mut(op)
+    }
+
+    /// Fuses two loops of the graph, and compares what comes of it with what the tree became.
+    fn compare(&self, mut before: Body, after: &Body, places: [usize; 2]) -> Result<Outcome, Diagnostics> {
+        let symbols = SymbolTable::of(&before);
+        let mut after = after.duplicate();
+        let (Some(graph), Some(other)) = (self.function(&mut before), self.function(&mut after)) else {
+            return Ok(Outcome::Open("the function is not there any more".into()));
+        };
+        let sunk = match fuse_marked(graph, &symbols, places, &self.options.graph) {
+            Ok(sunk) => sunk,
+            Err(outcome) => return Ok(outcome),
+        };
+        steps::unmark(graph);
+        steps::unmark(other);
+        normalise(graph)?;
+        normalise(other)?;
+        Ok(match compare(graph, other) {
+            Comparison::Equal(promised) => Outcome::Equal(promised),
+            // The tree moves nothing there.
+            Comparison::Different(_) if sunk > 0 => {
+                Outcome::Open("what stands between is moved behind both on the graph".into())
+            }
+            Comparison::Different(difference) => Outcome::Different(difference),
+            Comparison::Open(why) => Outcome::Open(why.into()),
+        })
+    }
+}
+
+/// Fuses the two loops with these marks; returns how many operations moved behind both, or why there is nothing to compare.
+fn fuse_marked(
+    graph: &mut Body,
+    symbols: &SymbolTable,
+    places: [usize; 2],
+    options: &loop_fusion::Options,
+) -> Result<usize, Outcome> {
+    let (mut analysis, _) = loop_simplify::loop_simplify(graph, false);
+    let marked = steps::marked(graph, &analysis);
+    let [Some(first), Some(second)] = places.map(|place| marked.get(&place).copied()) else {
+        return Err(Outcome::Open("lowering makes other loops of them".into()));
+    };
+    steps::unmark(graph);
+    lcssa::lcssa(graph, &analysis);
+    loop_rotate::loop_rotate(graph, &mut analysis, loop_rotate::MAX_HEADER_SIZE);
+    analysis.settle();
+    let report =
+        fuse_in_order(graph, &mut analysis, symbols, [first, second], options).map_err(Outcome::Broken)?;
+    if report.fused > 0 {
+        return Ok(report.sunk);
+    }
+    let reason = report.remarks.into_iter().find_map(|said| {
+        let name = said.remark.as_ref()?.name;
+        Some(Outcome::Refused(name, said))
+    });
+    let apart = || {
+        let loc = graph.loc(graph.root());
+        Outcome::Refused("NonAdjacent", Diagnostic::remark(loc, "the loops are not adjacent on the graph"))
+    };
+    Err(reason.unwrap_or_else(apart))
+}
+
+/// Fuses two loops of a graph, simplified, closed and rotated, and checks that what comes of it is in order.
+///
+/// # Errors
+/// What is not.
+pub fn fuse_in_order(
+    graph: &mut Body,
+    analysis: &mut Analysis,
+    symbols: &SymbolTable,
+    pair: [LoopId; 2],
+    options: &loop_fusion::Options,
+) -> Result<loop_fusion::Report, &'static str> {
+    // Once asked for they are kept.
+    analysis.post_dominators(graph);
+    let before = Before::of(analysis, pair);
+    let report = loop_fusion::fuse_pair(graph, analysis, symbols, pair, options);
+    match before.broken(graph, analysis).filter(|_| report.fused > 0) {
+        Some(broken) => Err(broken),
+        None => Ok(report),
+    }
+}

@@ -1,0 +1,90 @@
+//! What has to hold of a graph after two of its loops were fused, whatever they compute.
+//!
+//! The fused loop has the preheader and the header of the first, the latch and the exit of the second, and the blocks of both, of which some may have become one; the second is none any more, and what was in it
+//! is in the first. The function is well formed, and what is known of its blocks is what an analysis made anew says.
+//!
+//! Cost: linear times how deep loops nest.
+
+use hashbrown::HashSet;
+use loomir_ir::graph::loops::LoopId;
+use loomir_ir::{Block, Body, verifier};
+
+use crate::cfg::Analysis;
+use crate::cfg::roles::Roles;
+
+/// Two loops before they are fused.
+pub(super) struct Before {
+    pair: [LoopId; 2],
+    blocks: [Vec<Block>; 2],
+    /// The headers of the loops right inside each.
+    inside: [Vec<Block>; 2],
+    first: [Option<Block>; 3],
+    second: [Option<Block>; 3],
+}
+
+/// Preheader and header, or latch and exit, as they are looked at.
+fn corners(analysis: &Analysis, id: LoopId) -> ([Option<Block>; 3], [Option<Block>; 3]) {
+    let roles = Roles::of(analysis, id);
+    let block = |node: u32| analysis.block(node);
+    let exit = if let [exit] = roles.exits[..] { Some(block(exit)) } else { None };
+    let header = Some(block(roles.header));
+    ([roles.preheader.map(block), header, exit], [roles.latch().map(block), header, exit])
+}
+
+impl Before {
+    /// What two loops are.
+    pub(super) fn of(analysis: &Analysis, pair: [LoopId; 2]) -> Before {
+        let loops = analysis.loops();
+        let blocks = pair.map(|id| loops.get(id).nodes.iter().map(|node| analysis.block(*node)).collect());
+        let inside = pair.map(|id| {
+            let header = |child: &LoopId| analysis.block(loops.get(*child).header());
+            loops.get(id).children.iter().map(header).collect()
+        });
+        let (first, _) = corners(analysis, pair[0]);
+        let (_, second) = corners(analysis, pair[1]);
+        Before { pair, blocks, inside, first, second }
+    }
+
+    /// What does not hold now that the first is both, if anything.
+    pub(super) fn broken(&self, function: &Body, analysis: &Analysis) -> Option<&'static str> {
+        if verifier::verify(function).has_errors() {
+            return Some("the function is not well formed");
+        }
+        if !analysis.is_true_of(function) {
+            return Some("what is known of blocks, dominators and loops is not true any more");
+        }
+        let loops = analysis.loops();
+        let fused = self.pair[0];
+        if !loops.iter().any(|(id, _)| id == fused) || loops.iter().any(|(id, _)| id == self.pair[1]) {
+            return Some("the second loop is not part of the first");
+        }
+        let ([preheader, header, _], [latch, _, exit]) = corners(analysis, fused);
+        if [preheader, header] != [self.first[0], self.first[1]] {
+            return Some("the fused loop does not have the first one's preheader and header");
+        }
+        let there: HashSet<Block> = function.blocks(function.region(function.root(), 0)).collect();
+        let is_latch = |of: Option<Block>| latch == of;
+        // The second one's header may be the end of the first one's latch, and its own latch.
+        let may_be_merged = self.second[0].is_some_and(|latch| !there.contains(&latch));
+        if !is_latch(self.second[0]) && !may_be_merged {
+            return Some("the fused loop does not have the second one's latch");
+        }
+        if exit != self.second[2] {
+            return Some("the fused loop does not have the second one's exit");
+        }
+        let own: HashSet<Block> = loops.get(fused).nodes.iter().map(|node| analysis.block(*node)).collect();
+        let both: HashSet<Block> = self.blocks.iter().flatten().copied().collect();
+        if !own.is_subset(&both) || both.iter().any(|block| there.contains(block) && !own.contains(block)) {
+            return Some("the fused loop does not have the blocks of both");
+        }
+        let inside: HashSet<Block> =
+            loops.get(fused).children.iter().map(|id| analysis.block(loops.get(*id).header())).collect();
+        let were: HashSet<Block> = self.inside.iter().flatten().copied().collect();
+        // A loop at the start of the second has its header in the block that this became the end of.
+        let kept = were.iter().filter(|block| there.contains(*block));
+        if inside.len() != were.len() || kept.into_iter().any(|block| !inside.contains(block)) {
+            return Some("the loops inside both are not those inside the fused one");
+        }
+        None
+    }
+}

@@ -1,0 +1,167 @@
+//! The rewiring campaign: each step of fusion of random loop trees, made on the tree and on the graph it is lowered to, has to come to the same.
+//!
+//! Programs are those of the [campaign](crate::campaign) of fusion. All that the tree fuses of neighbours as they are is counted: what is equal on both sides, and of the rest why the graph is not fused, or can't be
+//! compared. A difference is a failure. Beside that each graph is brought into normal form and executed before and after that.
+
+use std::collections::BTreeMap;
+
+use loomir::dialects::interp;
+use loomir::ir::symbols::symbol_name;
+use loomir::ir::text::type_to_string;
+use loomir::ir::{Body, Type};
+use loomir::lowering::lower_to_llvm;
+use loomir::lowering::rewiring::normal::normalise;
+use loomir::lowering::rewiring::{self, Outcome, Report};
+
+use crate::behaviour::{Input, call, inputs, same_behaviour};
+use crate::check::Checker;
+use crate::generate::generate;
+use crate::random::Random;
+
+/// What a campaign found.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Programs.
+    pub cases: u64,
+    /// Programs that can't be lowered.
+    pub not_lowered: u64,
+    /// Fusions of neighbours as they are, on the tree.
+    pub steps: u64,
+    /// Those with nothing between the two but what makes values.
+    pub adjacent: u64,
+    /// Those that come to the same on the graph.
+    pub equal: u64,
+    /// Those of these with nothing between.
+    pub adjacent_equal: u64,
+    /// Those of these where more is promised of values on one side.
+    pub promised: u64,
+    /// Those that are not fused on the graph, by the name of the reason.
+    pub refused: BTreeMap<String, u64>,
+    /// Those that can't be compared, by the reason.
+    pub open: BTreeMap<String, u64>,
+    /// Neighbours that the tree does not fuse as they are.
+    pub apart: u64,
+    /// Runs of graphs in normal form that were compared.
+    pub runs: u64,
+    /// Functions that can't be called once they are lowered.
+    pub not_called: u64,
+}
+
+impl Tally {
+    /// Adds what a check found.
+    ///
+    /// # Errors
+    /// What differs or is broken.
+    pub fn add(&mut self, checker: &Checker, module: &Body, report: &Report) -> Result<(), String> {
+        self.apart += report.apart as u64;
+        for step in &report.steps {
+            self.steps += 1;
+            self.adjacent += u64::from(step.adjacent);
+            match &step.outcome {
+                Outcome::Equal(promised) => {
+                    self.equal += 1;
+                    self.adjacent_equal += u64::from(step.adjacent);
+                    self.promised += u64::from(*promised > 0);
+                }
+                Outcome::Refused(name, _) => *self.refused.entry((*name).to_owned()).or_default() += 1,
+                Outcome::Open(why) => *self.open.entry(why.clone()).or_default() += 1,
+                Outcome::Different(_) | Outcome::Broken(_) => {
+                    return Err(checker.lines(&rewiring::told(module, step).into()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lines `key=value`.
+    pub fn to_text(&self) -> String {
+        let mut lines = vec![
+            format!("cases={}", self.cases),
+            format!("not_lowered={}", self.not_lowered),
+            format!("steps={}", self.steps),
+            format!("equal={}", self.equal),
+            format!("adjacent={}", self.adjacent),
+            format!("adjacent_equal={}", self.adjacent_equal),
+            format!("equal_but_for_promises={}", self.promised),
+            format!("apart={}", self.apart),
+            format!("runs={}", self.runs),
+            format!("not_called={}", self.not_called),
+        ];
+        lines.extend(self.refused.iter().map(|(name, count)| format!("refused_{name}={count}")));
+        lines.extend(self.open.iter().map(|(why, count)| format!("open_{}={count}", why.replace(' ', "_"))));
+        lines.join("\n") + "\n"
+    }
+}
+
+/// Checks one program.
+///
+/// # Errors
+/// What differs, with the program.
+pub fn run_case(seed: u64, index: u64, tally: &mut Tally) -> Result<(), String> {
+    let mut program = generate(&mut Random::of_case(seed, index));
+    program.style.calls = false;
+    let text = program.to_mlir().mlir;
+    tally.cases += 1;
+    check_text(&text, index, tally).map_err(|error| format!("{error}\n{text}"))
+}
+
+/// Checks one program, the arguments of whose runs are drawn from `seed`.
+///
+/// # Errors
+/// What differs.
+pub fn check_text(text: &str, seed: u64, tally: &mut Tally) -> Result<(), String> {
+    let checker = Checker::default();
+    let module = checker.read(text).map_err(|errors| checker.lines(&errors))?;
+    let Ok(report) = rewiring::check(&module, &Default::default()) else {
+        tally.not_lowered += 1;
+        return Ok(());
+    };
+    tally.add(&checker, &module, &report)?;
+    let mut lowered = module.duplicate();
+    if lower_to_llvm(&mut lowered).is_err() {
+        tally.not_lowered += 1;
+        return Ok(());
+    }
+    let mut normal = lowered.duplicate();
+    for function in normal.nested_in_order() {
+        if function.entry_block(function.region(function.root(), 0)).is_some() {
+            normalise(function).map_err(|errors| checker.lines(&errors))?;
+        }
+    }
+    let errors = loomir::ir::verifier::verify(&normal);
+    if errors.has_errors() {
+        return Err(format!("in normal form: {}", checker.lines(&errors)));
+    }
+    for name in functions(&module) {
+        let Some(mut calls) = lowered_inputs(&module, &name, seed) else { continue };
+        // Some can only be called as they were.
+        calls.retain(|input| call(&lowered, &name, input, &LIMITS).is_ok());
+        tally.not_called += u64::from(calls.is_empty());
+        let agreement = same_behaviour(&lowered, &normal, &name, &calls, &LIMITS)?;
+        tally.runs += agreement.compared as u64;
+    }
+    Ok(())
+}
+
+/// Calls of a function after it was lowered: arguments say of what type they once were.
+fn lowered_inputs(module: &Body, name: &str, seed: u64) -> Option<Vec<Input>> {
+    let calls = inputs(module, name, &mut Random::of_case(seed, 0))?;
+    let (parameters, _) = interp::signature(module, name)?;
+    let typed = |(text, ty): (String, &Type)| match text.contains(':') && text.contains('<') {
+        true => text,
+        false => {
+            let ty = if ty.is_index() { Type::I64 } else { *ty };
+            format!("{text} : {}", type_to_string(module.ctx(), ty))
+        }
+    };
+    Some(calls.into_iter().map(|call| call.into_iter().zip(&parameters).map(typed).collect()).collect())
+}
+
+/// What one run may take.
+const LIMITS: interp::Limits = interp::Limits { steps: 200_000, call_depth: 200, memory: 1 << 26 };
+
+fn functions(module: &Body) -> Vec<String> {
+    let blocks = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
+    let names = blocks.flat_map(|block| module.ops(block)).filter_map(|op| symbol_name(module, op));
+    names.map(|name| module.ctx().str(name).to_owned()).collect()
+}

@@ -1,0 +1,115 @@
+//! Two loops fused by name: nothing is chosen, nothing weighed, and no other loop is touched.
+//!
+//! They are fused where the pass would, but only as they are: all iterations of both at once, none delayed, cut off or run backwards, and nothing assumed. What stands between moves in front of the first
+//! if it may. That is one step of fusion, of which something else can be asked: whether another way of fusing comes to the same.
+//!
+//! Cost: that of raising the block they stand in, and of one pair.
+
+use std::rc::Rc;
+
+use loomir_ir::{Block, Body, Diagnostic, Op};
+
+use super::line::{self, Entry};
+use super::segment::Segment;
+use super::{Fusion, Options, Plan, Profitability, Way, remarks};
+use crate::dependence::base::AliasMode;
+use crate::dependence::nest::Frame;
+use crate::legality::Checker;
+use crate::tree::raise::{raise_by, roots};
+use crate::tree::regenerate::{Rewrite, regenerate};
+use crate::tree::{Forest, Item};
+
+/// Two loops that are to be fused, and what came of it.
+pub(super) struct Only {
+    pair: [Op; 2],
+    done: Result<(), Diagnostic>,
+}
+
+/// Fuses two loops of a body, each a neighbour of the other, as they are. Conditionals, versions and costs of the options don't count.
+///
+/// # Errors
+/// Why not, as a remark. The body is as it was then.
+pub fn fuse_pair(body: &mut Body, pair: [Op; 2], options: &Options) -> Result<(), Diagnostic> {
+    let alias = if options.alias == AliasMode::Version { AliasMode::May } else { options.alias };
+    let options = Options { alias, remarks: false, profitability: Profitability::Always, ..options.clone() };
+    let apart = || {
+        remarks::remarks(body).missed(
+            "NonAdjacent",
+            body.loc(pair[1]),
+            "Loops not fused",
+            "They do not stand in one sequence",
+        )
+    };
+    let Some(block) = root_of(body, pair[0], &options) else { return Err(apart()) };
+    let mut forest = Forest::default();
+    let program = raise_by(&options.analyses, body, block, &mut forest, options.alias);
+    let mut fusion = Fusion::new(body, &program, &mut forest, &options);
+    fusion.only = Some(Only { pair, done: Err(apart()) });
+    let root = fusion.sequence(program.root, &Frame::outside(&program.surroundings));
+    fusion.only.map_or(Ok(()), |only| only.done)?;
+    let checker = Checker::new(body, &program, options.alias, options.limits);
+    let reordered = checker.told_by(&*options.analyses.dependence).reordered(&forest, root);
+    let written = regenerate(body, &program, &forest, root, &reordered, Rewrite::Changed);
+    written.map_err(|op| remarks::not_written(body, op))
+}
+
+/// The innermost block around an operation that is raised by itself.
+fn root_of(body: &Body, op: Op, options: &Options) -> Option<Block> {
+    let roots = roots(body, &options.analyses);
+    let around = std::iter::successors(Some(op), |op| body.parent_op(*op));
+    around.filter_map(|op| body.block_of(op)).find(|block| roots.contains(block))
+}
+
+impl Fusion<'_> {
+    /// The entries of a sequence, with the two loops as one if they stand here and may be fused.
+    pub(super) fn fuse_only(&mut self, items: &[Item], frame: &Frame) -> Vec<Segment> {
+        let entries = self.entries(items, frame);
+        let entries = self.with_pair_fused(entries, frame);
+        entries.into_iter().map(|entry| Segment::alone(entry, self.forest)).collect()
+    }
+
+    fn with_pair_fused(&mut self, mut entries: Vec<Entry>, frame: &Frame) -> Vec<Entry> {
+        let Some(Only { pair, .. }) = self.only else { return entries };
+        let is = |entry: &Entry, op: Op| matches!(entry, Entry::Group(own) if own.op(self.program) == op);
+        let [at, to] = pair.map(|op| entries.iter().position(|entry| is(entry, op)));
+        let (Some(at), Some(to)) = (at, to.filter(|to| at < Some(*to))) else { return entries };
+        let behind = entries.split_off(to + 1);
+        let Some(Entry::Group(second)) = entries.pop() else { return entries };
+        let done = self.fuse_entries(&mut entries, at, &second, pair, frame);
+        if done.is_err() {
+            entries.push(Entry::Group(second));
+        }
+        self.only = Some(Only { pair, done });
+        entries.extend(behind);
+        entries
+    }
+
+    /// Fuses a loop with the group at this place; what stands behind that is between them.
+    fn fuse_entries(
+        &mut self,
+        entries: &mut Vec<Entry>,
+        at: usize,
+        second: &super::Group,
+        pair: [Op; 2],
+        frame: &Frame,
+    ) -> Result<(), Diagnostic> {
+        let Some((Entry::Group(first), between)) = entries[at..].split_first_mut() else { return Ok(()) };
+        let missed = |own: &Self, why| remarks::missed(own.body, own.callees(), pair[0], pair[1], &why);
+        let plan = self.plan(first, between, second, frame).map_err(|why| missed(self, why))?;
+        let Plan { way, assumed, joined, hoisted, swapped, .. } = plan;
+        let is_plain = matches!(way, Way::AsItIs) && joined.whole && assumed.is_empty() && swapped.is_empty();
+        if !is_plain {
+            let why = "They can only be fused with iterations delayed, cut off or run backwards";
+            let loc = self.body.loc(pair[1]);
+            return Err(remarks::remarks(self.body).missed(
+                "Reshaped",
+                loc,
+                "Loops not fused as they are",
+                why,
+            ));
+        }
+        Rc::make_mut(first).join(self.forest, second, joined);
+        line::hoist(entries, at, &hoisted);
+        Ok(())
+    }
+}
