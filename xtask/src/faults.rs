@@ -1,4 +1,4 @@
-//! `cargo xtask faults`: faults put into the check of legality, one at a time, to see that a test finds each.
+//! `cargo xtask faults`: faults put into the check of legality and into fusion on graphs, one at a time, to see that a test finds each.
 //!
 //! A test of a check is worth what it catches. Each fault is a small change of one line: a direction forgotten, a sign turned, an iteration lost. The
 //! changed project is a copy under `target/faults`; the test that holds the check against running every instance must fail there, or for what is asked before
@@ -30,17 +30,24 @@ const NEST: &str = "transforms/src/dependence/nest.rs";
 const EDIT: &str = "transforms/src/tree/edit.rs";
 const MERGE: &str = "transforms/src/legality/merge.rs";
 const SEGMENT: &str = "transforms/src/fusion/segment.rs";
+const GRAPH_FUSION: &str = "lowering/src/cfg/loop_fusion.rs";
+const REWIRE: &str = "lowering/src/cfg/loop_fusion/rewire.rs";
 
 impl Fault {
     /// The test that has to find it: the one that holds the check against running every instance, or for what the check does not use, the one that fuses
-    /// each fixture, and judges and runs what comes of it.
+    /// each fixture, and judges and runs what comes of it. Of fusion on graphs it is the one that holds it against fusion on the tree.
     fn test(&self) -> &'static str {
-        if [MERGE, SEGMENT].contains(&self.file) { FIXTURES } else { INSTANCES }
+        match self.file {
+            MERGE | SEGMENT => FIXTURES,
+            GRAPH_FUSION | REWIRE => REWIRING,
+            _ => INSTANCES,
+        }
     }
 }
 
 const INSTANCES: &str = "legality";
 const FIXTURES: &str = "fixtures";
+const REWIRING: &str = "rewiring";
 
 /// The faults.
 pub(crate) const FAULTS: &[Fault] = &[
@@ -242,6 +249,108 @@ pub(crate) const FAULTS: &[Fault] = &[
         text: "if line.swapped.is_empty() || !is_versioned {",
         replacement: "let _ = is_versioned;\n        if true {",
     },
+    Fault {
+        what: "the second latch leads back to its own header",
+        file: REWIRE,
+        text: "        block: first.header,\n        operands: back",
+        replacement: "        block: second.header,\n        operands: back",
+    },
+    Fault {
+        what: "a loop starts with what another of its arguments does",
+        file: REWIRE,
+        text: "enters.push(initial[index]);",
+        replacement: "enters.push(initial[0]);",
+    },
+    Fault {
+        what: "the back edge hands on what entered",
+        file: REWIRE,
+        text: "|index| next.operands[*index])",
+        replacement: "|index| initial[*index])",
+    },
+    Fault {
+        what: "what the first loop hands out is not handed on",
+        file: REWIRE,
+        text: "        if !uses.is_empty() {\n",
+        replacement: "        if false {\n",
+    },
+    Fault {
+        what: "what the first loop hands out is what it is handed first",
+        file: REWIRE,
+        text: "            leaves.operands.push(value);",
+        replacement: "            leaves.operands.push(function.argument(first.header, 0));",
+    },
+    Fault {
+        what: "the latch goes on where it should leave",
+        file: REWIRE,
+        text: "let both = if leads_back_if == 0 {",
+        replacement: "let both = if leads_back_if == 1 {",
+    },
+    Fault {
+        what: "the guard's edges are swapped",
+        file: REWIRE,
+        text: "all[usize::from(own.enters_if)] = Target",
+        replacement: "all[usize::from(!own.enters_if)] = Target",
+    },
+    Fault {
+        what: "the guard leads to the exit instead of around it",
+        file: REWIRE,
+        text: "= Target { block: join, operands };",
+        replacement: "= Target { block: second.exit, operands };",
+    },
+    Fault {
+        what: "the second preheader is kept",
+        file: REWIRE,
+        text: "plan.between.blocks().for_each(|block| analysis.erase_block(function, block));",
+        replacement: "plan.between.blocks().filter(|block| *block != second.preheader).for_each(|block| analysis.erase_block(function, block));",
+    },
+    Fault {
+        what: "nobody hears of the second latch's new edges",
+        file: REWIRE,
+        text: "for block in [first.latch, second.latch, first.preheader] {",
+        replacement: "for block in [first.latch, first.preheader] {",
+    },
+    Fault {
+        what: "the second loop is not absorbed",
+        file: REWIRE,
+        text: "    analysis.loops_mut().absorb(first.id, second.id);\n",
+        replacement: "",
+    },
+    Fault {
+        what: "what is hoisted stands above its operands",
+        file: REWIRE,
+        text: "motion.hoisted.iter().for_each(",
+        replacement: "motion.hoisted.iter().rev().for_each(",
+    },
+    Fault {
+        what: "counters that start elsewhere are merged",
+        file: GRAPH_FUSION,
+        text: "|counter| counter.counts_like(variable)",
+        replacement: "|_| true",
+    },
+    Fault {
+        what: "around both loops goes what only comes out of them",
+        file: REWIRE,
+        text: "operands.push(brought[argument]);",
+        replacement: "operands.push(arrives);",
+    },
+    Fault {
+        what: "what the loops bring and what goes around them are swapped",
+        file: REWIRE,
+        text: "if is_on_way { arrives } else { new }",
+        replacement: "arrives",
+    },
+    Fault {
+        what: "the target that leads back is taken for the other",
+        file: REWIRE,
+        text: "if a.block == block { Some((a, b)) }",
+        replacement: "if a.block != block { Some((a, b)) }",
+    },
+    Fault {
+        what: "arguments of the second header are the first's own",
+        file: REWIRE,
+        text: "function.add_argument(first.header, function.value_type(*argument))",
+        replacement: "function.add_argument(first.header, function.value_type(arguments[0]))",
+    },
 ];
 
 /// `[--only K]`.
@@ -253,7 +362,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     };
     let copy = root().join("target/faults/project");
     copy_project(&copy)?;
-    if !(test(&copy, INSTANCES)? && test(&copy, FIXTURES)?) {
+    if !(test(&copy, INSTANCES)? && test(&copy, FIXTURES)? && test(&copy, REWIRING)?) {
         return Err("the test fails without any fault".to_owned());
     }
     let mut found = 0;
@@ -277,8 +386,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     }
     if only.is_none() {
         let heading = Heading {
-            title: "Faults in the check of legality".to_owned(),
-            does: "one fault at a time is put into the check; a test has to find each",
+            title: "Faults in the check of legality and in fusion on graphs".to_owned(),
+            does: "one fault at a time is put in; a test has to find each",
             command: "cargo xtask faults".to_owned(),
         };
         let values = [("faults", FAULTS.len()), ("found", found), ("missed", missed.len())];
