@@ -12,6 +12,7 @@ mod ll;
 mod lli;
 mod ordinary;
 mod programs;
+mod rewiring;
 mod scale;
 mod undefined;
 mod wide;
