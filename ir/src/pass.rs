@@ -28,7 +28,9 @@ pub mod survey;
 
 pub use forms::Form;
 use instrumentation::Around;
-pub use instrumentation::{PassInstrumentation, PassInstrumentor, PassSelection, PrintIr, Scope, VerifyEach};
+pub use instrumentation::{
+    Checks, PassInstrumentation, PassInstrumentor, PassSelection, PrintIr, Scope, VerifyAnalyses, VerifyEach,
+};
 pub use pipeline::{Options, PassInfo, PassRegistry, PipelineError};
 pub use report::{Record, Report};
 pub use survey::{Survey, Surveys};
@@ -240,7 +242,7 @@ impl PassManager {
 fn run_instrumented(pass: &dyn Pass, scope: &mut Scope<'_>, instrumentor: &PassInstrumentor) -> Report {
     let mut report = Report::default();
     let loc = scope.body().root_ref().loc();
-    let checks = instrumentor.checks();
+    let checks = instrumentor.checks() == Checks::Analyses;
     let mut run =
         |pass: &dyn Pass, scope: &mut Scope<'_>, report: &mut Report| run_pass(pass, scope, report, checks);
     // After a panic nobody looks at the body again: the run has failed.

@@ -163,7 +163,7 @@ impl Analysis {
         &self.loops
     }
 
-    /// Whether it says of a function what one made anew would, orders apart. Linear times the depth of nests, and so for tests and `--verify-each`.
+    /// Whether it says of a function what one made anew would, orders apart. Linear times the depth of nests, and so for tests and `--verify-analyses`.
     pub fn is_true_of(&self, function: &Body) -> bool {
         let anew = Analysis::of(function);
         let same_number = |block: &Block| self.numbers.contains_key(block);

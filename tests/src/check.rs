@@ -18,7 +18,7 @@
 //! In real tests the text goes to `insta::assert_snapshot!`. What is checked on the way is what every pass owes: its input and output
 //! are verified, and what is printed reads back as the same text.
 
-use loomir::ir::pass::{PassInstrumentor, PassRegistry, VerifyEach};
+use loomir::ir::pass::{PassInstrumentor, PassRegistry, VerifyAnalyses, VerifyEach};
 use loomir::ir::{Body, Context, Diagnostics, verifier};
 
 /// What source texts are called in diagnostics.
@@ -113,7 +113,7 @@ impl Checker {
             diagnostics.error(loomir::ir::Loc::UNKNOWN, message);
             diagnostics
         })?;
-        let report = manager.run(module, &PassInstrumentor::new().with(VerifyEach));
+        let report = manager.run(module, &PassInstrumentor::new().with(VerifyAnalyses).with(VerifyEach));
         if report.succeeded() { Ok(report.diagnostics) } else { Err(report.diagnostics) }
     }
 

@@ -6,7 +6,7 @@
 //!
 //! Where what passes leave is verified ([`VerifyEach`](super::VerifyEach)), every form that should hold by what they say is checked after each of them.
 
-use super::{Pass, PassInstrumentor, Report, Scope, run_instrumented};
+use super::{Checks, Pass, PassInstrumentor, Report, Scope, run_instrumented};
 use crate::body::Body;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 
@@ -106,7 +106,7 @@ fn run_nested(
     }
     report.append(run_instrumented(pass, scope, instrumentor));
     held.after(pass);
-    if instrumentor.checks() && report.succeeded() {
+    if instrumentor.checks() >= Checks::Forms && report.succeeded() {
         report.diagnostics.append(broken(pass, scope.body(), held));
     }
     report

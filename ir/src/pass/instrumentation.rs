@@ -80,6 +80,18 @@ const PATH: &str = "a path leads through operations that own a body";
 /// Runs a pass on the body in a scope.
 pub type RunPass<'r> = dyn FnMut(&dyn Pass, &mut Scope<'_>, &mut Report) -> Result<(), Diagnostics> + 'r;
 
+/// How much of what passes say is checked while they run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Checks {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// After each pass, the forms that should hold.
+    Forms,
+    /// That, and within passes what they keep true on the way.
+    Analyses,
+}
+
 /// Something done around every pass.
 pub trait PassInstrumentation: Send + Sync {
     /// Does what is to be done before, runs the pass with `run`, and does what is to be done after.
@@ -94,9 +106,9 @@ pub trait PassInstrumentation: Send + Sync {
         run: &mut RunPass<'_>,
     ) -> Result<(), Diagnostics>;
 
-    /// Whether passes shall compare what they keep true on the way with what is, and forms be checked.
-    fn checks(&self) -> bool {
-        false
+    /// What is checked beside it.
+    fn checks(&self) -> Checks {
+        Checks::Nothing
     }
 }
 
@@ -131,8 +143,8 @@ impl PassInstrumentor {
         !self.sequential
     }
 
-    pub(super) fn checks(&self) -> bool {
-        self.instrumentations.iter().any(|instrumentation| instrumentation.checks())
+    pub(super) fn checks(&self) -> Checks {
+        self.instrumentations.iter().map(|instrumentation| instrumentation.checks()).max().unwrap_or_default()
     }
 
     /// Runs a pass, with `run`, inside of everything.
@@ -167,8 +179,8 @@ fn run_inside(
 pub struct VerifyEach;
 
 impl PassInstrumentation for VerifyEach {
-    fn checks(&self) -> bool {
-        true
+    fn checks(&self) -> Checks {
+        Checks::Forms
     }
 
     fn around(
@@ -191,6 +203,27 @@ impl PassInstrumentation for VerifyEach {
         errors.error(scope.body().root_ref().loc(), message);
         errors.append(found);
         Err(errors)
+    }
+}
+
+/// Lets passes compare what they keep true on the way, as dominators and loops, with what one made anew would say: after every step of a small function, now and then in a large one. That costs many
+/// times what the passes do.
+#[derive(Clone, Copy, Debug)]
+pub struct VerifyAnalyses;
+
+impl PassInstrumentation for VerifyAnalyses {
+    fn checks(&self) -> Checks {
+        Checks::Analyses
+    }
+
+    fn around(
+        &self,
+        pass: &dyn Pass,
+        scope: &mut Scope<'_>,
+        report: &mut Report,
+        run: &mut RunPass<'_>,
+    ) -> Result<(), Diagnostics> {
+        run(pass, scope, report)
     }
 }
 

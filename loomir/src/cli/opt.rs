@@ -5,7 +5,7 @@ use std::time::Instant;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use loomir::ir::pass::report::add_records;
-use loomir::ir::pass::{PassInstrumentor, PassManager, PassSelection, PrintIr, Record, VerifyEach};
+use loomir::ir::pass::{PassInstrumentor, PassManager, PassSelection, PrintIr, Record, VerifyAnalyses, VerifyEach};
 use loomir::ir::text::{Chunk, ParseOptions, PrintOptions, SPLIT_MARKER, split_source};
 use loomir::ir::{Body, Context, Diagnostics, verifier};
 use loomir::lowering::cfg::picture::{Format, picture};
@@ -88,6 +88,7 @@ pub(super) fn command() -> Command {
         .next_help_heading("Running")
         .args(pipeline::args())
         .arg(flag_on("verify-each", "Verify after each pass"))
+        .arg(flag("verify-analyses", "Compare what passes keep of graphs with what is, step by step"))
         .arg(flag("mlir-disable-threading", "Run everything in one thread"))
         .args(reproducer::args())
         .next_help_heading("Looking at passes")
@@ -306,6 +307,9 @@ impl Run<'_> {
             how = how.without_threads();
         }
         how = how.with(print);
+        if is_on(matches, "verify-analyses") {
+            how = how.with(VerifyAnalyses);
+        }
         if setup.verify_each { how.with(VerifyEach) } else { how }
     }
 

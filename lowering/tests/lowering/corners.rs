@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use loomir_ir::Body;
-use loomir_ir::pass::{PassInstrumentor, PassRegistry, VerifyEach};
+use loomir_ir::pass::{PassInstrumentor, PassRegistry, VerifyAnalyses, VerifyEach};
 use loomir_lowering::cfg::FORMS;
 use loomir_lowering::{PASSES, from_ll, to_ll};
 
@@ -51,7 +51,7 @@ fn functions_at_the_edge() {
     for pass in FORMS.iter().map(|form| form.name).chain(["simplify-cfg", "mem2reg"]) {
         let manager = registry.parse(&format!("builtin.module(llvm.func({pass}))")).expect("a pipeline");
         let mut after = module.duplicate();
-        let done = manager.run(&mut after, &PassInstrumentor::new().with(VerifyEach));
+        let done = manager.run(&mut after, &PassInstrumentor::new().with(VerifyAnalyses).with(VerifyEach));
         assert!(done.succeeded(), "{pass}: {}", done.diagnostics.to_text(&ctx));
         for ((made, before), after) in made.iter_mut().zip(&before).zip(functions(&after)) {
             match made.iter_mut().find(|(_, text)| *text == after) {

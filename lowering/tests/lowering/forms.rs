@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use loomir_ir::pass::{PassInstrumentor, PassRegistry, VerifyEach};
+use loomir_ir::pass::{PassInstrumentor, PassRegistry, VerifyAnalyses, VerifyEach};
 use loomir_ir::text::{self, PrintOptions};
 use loomir_ir::{Body, Diagnostics};
 use loomir_lowering::cfg::FORMS;
@@ -23,7 +23,7 @@ fn run_on_functions(module: &mut Body, pass: &str) -> Result<(), Diagnostics> {
         registry.add(*pass);
     }
     let manager = registry.parse(&format!("builtin.module(llvm.func({pass}))")).expect("a pipeline");
-    let report = manager.run(module, &PassInstrumentor::new().with(VerifyEach));
+    let report = manager.run(module, &PassInstrumentor::new().with(VerifyAnalyses).with(VerifyEach));
     if report.succeeded() { Ok(()) } else { Err(report.diagnostics) }
 }
 

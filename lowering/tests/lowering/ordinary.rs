@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use loomir_ir::pass::{PassInstrumentor, PassRegistry, VerifyEach};
+use loomir_ir::pass::{PassInstrumentor, PassRegistry, VerifyAnalyses, VerifyEach};
 use loomir_ir::{Body, Diagnostics};
 use loomir_lowering::{PASSES, from_ll, to_ll};
 
@@ -18,7 +18,7 @@ fn run(module: &mut Body, passes: &str) -> Result<(), Diagnostics> {
         registry.add(*pass);
     }
     let manager = registry.parse(&format!("builtin.module(llvm.func({passes}))")).expect("a pipeline");
-    let report = manager.run(module, &PassInstrumentor::new().with(VerifyEach));
+    let report = manager.run(module, &PassInstrumentor::new().with(VerifyAnalyses).with(VerifyEach));
     if report.succeeded() { Ok(()) } else { Err(report.diagnostics) }
 }
 
