@@ -5,7 +5,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`roles`] | what the blocks of a loop are to it: header, latches, exits |
-//! | [`edit`] | changes of blocks that keep the analysis true |
+//! | [`edit`], `copy` | changes of blocks that keep the analysis true |
 //! | [`loop_simplify`] | the pass that gives loops a preheader, one latch and exits of their own |
 //! | [`lcssa`] | the pass that lets values leave loops only as arguments of the blocks behind |
 //! | [`guards`] | branches that skip loops, induction variables and their bounds |
@@ -34,6 +34,7 @@ mod arguments;
 pub(crate) mod branch;
 mod calls;
 pub(crate) mod conditions;
+mod copy;
 pub mod edit;
 mod effects;
 pub mod exit_folding;

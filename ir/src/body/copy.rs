@@ -29,7 +29,8 @@ impl Mapping {
         self.values.get(&value).copied()
     }
 
-    fn block(&self, block: Block) -> Block {
+    /// What a block is in copies.
+    pub fn block(&self, block: Block) -> Block {
         self.blocks.get(&block).copied().unwrap_or(block)
     }
 }
@@ -39,9 +40,35 @@ impl Body {
     /// what is copied.
     pub fn copy_op(&mut self, op: Op, mapping: &mut Mapping) -> Op {
         let copy = self.copy_shell(op, mapping);
-        // Inside, a value may be used in the text before it is defined: such uses are put right at the end.
-        let mut early: Vec<(Op, usize)> = Vec::new();
-        let mut work = vec![(op, copy)];
+        let mut early = Vec::new();
+        self.copy_regions(vec![(op, copy)], mapping, &mut early);
+        self.put_right(early, mapping);
+        copy
+    }
+
+    /// Copies of some blocks of one region, which stand behind `after` in their order, values and blocks in them as `mapping` says; they, and what they define, are added to `mapping`.
+    /// Linear in what is copied.
+    pub fn copy_blocks(&mut self, blocks: &[Block], after: Block, mapping: &mut Mapping) -> Vec<Block> {
+        let region = self.block_region(after);
+        let mut copies = Vec::with_capacity(blocks.len());
+        for block in blocks {
+            let after = copies.last().copied().unwrap_or(after);
+            let types: Vec<_> = self.arguments(*block).map(|v| self.value_type(v)).collect();
+            let copy = self.create_block(region, Some(after), &types);
+            self.map_block(*block, copy, mapping);
+            copies.push(copy);
+        }
+        let mut early = Vec::new();
+        for (block, copy) in blocks.iter().zip(&copies) {
+            let work = self.copy_ops(*block, *copy, mapping, &mut early);
+            self.copy_regions(work, mapping, &mut early);
+        }
+        self.put_right(early, mapping);
+        copies
+    }
+
+    /// Fills the regions of copies.
+    fn copy_regions(&mut self, mut work: Vec<(Op, Op)>, mapping: &mut Mapping, early: &mut Vec<(Op, usize)>) {
         while let Some((from, to)) = work.pop() {
             let regions: Vec<_> = self.own_regions(from).zip(self.own_regions(to)).collect();
             for (from, to) in regions {
@@ -49,34 +76,54 @@ impl Body {
                 for block in &blocks {
                     let types: Vec<_> = self.arguments(*block).map(|v| self.value_type(v)).collect();
                     let new = self.append_block(to, &types);
-                    mapping.blocks.insert(*block, new);
-                    let arguments: Vec<_> = self.arguments(*block).zip(self.arguments(new)).collect();
-                    for (from, to) in arguments {
-                        mapping.map(from, to);
-                        let loc = self.argument_loc(from);
-                        self.set_argument_loc(to, loc);
-                    }
+                    self.map_block(*block, new, mapping);
                 }
                 for block in blocks {
-                    let into = mapping.block(block);
-                    for op in self.ops(block).collect::<Vec<_>>() {
-                        let copy = self.copy_shell(op, mapping);
-                        self.append_op(into, copy);
-                        let operands = self.operands(op).enumerate();
-                        early.extend(
-                            operands.filter(|(_, v)| mapping.get(*v).is_none()).map(|(i, _)| (copy, i)),
-                        );
-                        work.push((op, copy));
-                    }
+                    work.extend(self.copy_ops(block, mapping.block(block), mapping, early));
                 }
             }
         }
+    }
+
+    /// Says that a block and its arguments are others in copies.
+    fn map_block(&mut self, from: Block, to: Block, mapping: &mut Mapping) {
+        mapping.blocks.insert(from, to);
+        let arguments: Vec<_> = self.arguments(from).zip(self.arguments(to)).collect();
+        for (from, to) in arguments {
+            mapping.map(from, to);
+            let loc = self.argument_loc(from);
+            self.set_argument_loc(to, loc);
+        }
+    }
+
+    /// Copies the operations of a block, their regions empty; what uses something before it is copied goes to `early`. Returns each with its copy.
+    fn copy_ops(
+        &mut self,
+        from: Block,
+        to: Block,
+        mapping: &mut Mapping,
+        early: &mut Vec<(Op, usize)>,
+    ) -> Vec<(Op, Op)> {
+        let mut copied = Vec::new();
+        for op in self.ops(from).collect::<Vec<_>>() {
+            let operands = self.operands(op).enumerate();
+            let unknown: Vec<usize> =
+                operands.filter(|(_, v)| mapping.get(*v).is_none()).map(|(i, _)| i).collect();
+            let copy = self.copy_shell(op, mapping);
+            self.append_op(to, copy);
+            early.extend(unknown.into_iter().map(|i| (copy, i)));
+            copied.push((op, copy));
+        }
+        copied
+    }
+
+    /// Lets copies use copies of what stood behind them in the text.
+    fn put_right(&mut self, early: Vec<(Op, usize)>, mapping: &Mapping) {
         for (op, index) in early {
             if let Some(value) = mapping.get(self.operand(op, index)) {
                 self.set_operand(op, index, value);
             }
         }
-        copy
     }
 
     /// A copy of an operation with empty regions, or with a copy of the body it owns.

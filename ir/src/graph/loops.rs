@@ -4,7 +4,7 @@
 //! nodes that reach such an edge without passing it. Two loops are disjoint or one is in the other. What cannot be reached is in no loop. A cycle that is
 //! entered at several places has no header and is no natural loop; see [`cycles`](super::cycles).
 //!
-//! A forest can be kept true while the graph changes: nodes come ([`insert`](LoopForest::insert)) and [go](LoopForest::remove), a loop gets
+//! A forest can be kept true while the graph changes: nodes come ([`insert`](LoopForest::insert)) and [go](LoopForest::remove), loops [come](LoopForest::add), a loop gets
 //! [another header](LoopForest::set_header), an [outer loop](LoopForest::split) of its own, comes to be [around](LoopForest::enclose) what was in none of its own, or
 //! [takes in](LoopForest::absorb) another one.
 //! What goes is taken out of the lists at the next [`sweep`](LoopForest::sweep), all at once.
@@ -151,6 +151,18 @@ impl LoopForest {
             self.loops[own.0 as usize].nodes.push(node);
             at = self.get(own).parent;
         }
+    }
+
+    /// Makes a loop of no nodes yet within `parent`. Its header is [inserted](LoopForest::insert) first.
+    pub fn add(&mut self, parent: Option<LoopId>) -> LoopId {
+        let own = LoopId(self.loops.len() as u32);
+        self.loops.push(NaturalLoop { parent, children: Vec::new(), nodes: Vec::new(), depth: 0 });
+        match parent {
+            Some(parent) => self.loops[parent.0 as usize].children.push(own),
+            None => self.top.push(own),
+        }
+        self.place(vec![own]);
+        own
     }
 
     /// Takes a node out of all loops. It stays in their lists until the next [`sweep`](LoopForest::sweep).

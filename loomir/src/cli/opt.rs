@@ -5,7 +5,9 @@ use std::time::Instant;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use loomir::ir::pass::report::add_records;
-use loomir::ir::pass::{PassInstrumentor, PassManager, PassSelection, PrintIr, Record, VerifyAnalyses, VerifyEach};
+use loomir::ir::pass::{
+    PassInstrumentor, PassManager, PassSelection, PrintIr, Record, VerifyAnalyses, VerifyEach,
+};
 use loomir::ir::text::{Chunk, ParseOptions, PrintOptions, SPLIT_MARKER, split_source};
 use loomir::ir::{Body, Context, Diagnostics, verifier};
 use loomir::lowering::cfg::picture::{Format, picture};

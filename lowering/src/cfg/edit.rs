@@ -123,13 +123,18 @@ impl Analysis {
         innermost: Option<LoopId>,
     ) -> Block {
         let block = function.create_block(function.block_region(after), Some(after), types);
+        self.add_block(block, innermost);
+        block
+    }
+
+    /// Takes in a new block of a loop and those around it, of whose edges nothing is known yet.
+    pub(super) fn add_block(&mut self, block: Block, innermost: Option<LoopId>) {
         self.add_node(block);
         self.dominators.add_node();
         if let Some(tree) = &mut self.post_dominators {
             tree.add_node();
         }
         self.loops.insert(innermost);
-        block
     }
 
     /// Takes in that a block ends with another branch now. What that makes of loops is for [`loops_mut`](Analysis::loops_mut) or [`prune`](Analysis::prune). Linear in the

@@ -117,7 +117,7 @@ impl Places {
     }
 }
 
-/// What branches hand on besides what the targets get: constants at the start of the function, each once for all its hubs.
+/// What branches hand on besides what the targets get: constants at the start of the function, each once for all its uses.
 #[derive(Default)]
 pub(super) struct Constants {
     /// By type, and the way that is meant; without, poison.
@@ -125,7 +125,8 @@ pub(super) struct Constants {
 }
 
 impl Constants {
-    fn get(&mut self, function: &mut Body, ty: Type, way: Option<usize>) -> Value {
+    /// The constant of a type for a way, the first of which is the one of a condition that is true; poison for none.
+    pub(super) fn get(&mut self, function: &mut Body, ty: Type, way: Option<usize>) -> Value {
         *self.known.entry((ty, way)).or_insert_with(|| {
             let region = function.region(function.root(), 0);
             let entry = function.entry_block(region).expect("a function with branches has blocks");
@@ -133,7 +134,6 @@ impl Constants {
             let ctx = builder.ctx();
             let state = match way {
                 None => builder.state(llvm::PoisonOp::DEF),
-                // The first of two ways is the one of a condition that is true.
                 Some(way) => {
                     let value = match ty {
                         Type::I1 => ctx.bool_attr(way == 0),

@@ -1,9 +1,9 @@
 //! Loop fusion on control flow graphs: adjacent loops become one by leading branches elsewhere.
 //!
 //! Level by level, from the outside in, each loop is tried with the one that follows it; what they become is tried with the next. Two loops are fused if they are candidates and adjacent,
-//! run equally often, are both behind the same guard or both behind none, what stands between moves out of the way, nothing in the second uses what the first computes, and no dependence would be
-//! turned around: that is asked of the same function that decides on the loop tree
-//! ([`merged`](loomir_transforms::legality::merged)). The reasons are those of LLVM's pass of the same name, the names of its remarks too.
+//! are both behind the same guard or both behind none, what stands between moves out of the way, nothing in the second uses what the first computes, and no dependence would be turned around: that is
+//! asked of the same function that decides on the loop tree ([`merged`]). If one runs more often, or the second has to run later, some iterations run by themselves. The reasons are those of LLVM's pass
+//! of the same name, the names of its remarks too.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -12,6 +12,7 @@
 //! | `overwritten` | stores that may change places |
 //! | `motion` | where what stands between two goes |
 //! | `rewire` | the fusion |
+//! | `rest` | iterations that run by themselves |
 //! | `remarks` | what is said of it |
 //!
 //! **Soundness.** Both loops end, and return from what they call: then all that the second does happens, and only the order of what both touch matters. If the first may not, nobody may notice that
@@ -19,7 +20,7 @@
 //!
 //! **Cost.** Linear in the function, but for pairs of objects that may overlap, and for what summaries cost.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
@@ -28,25 +29,28 @@ use loomir_ir::{Block, Body, Diagnostics, Op, Value};
 use loomir_transforms::analyses::{Analyses, DEPENDENCE};
 use loomir_transforms::dependence::base::{AliasMode, Bases};
 use loomir_transforms::dependence::nest::Frame;
-use loomir_transforms::legality::{Means, Verdict};
+use loomir_transforms::legality::{Means, Verdict, merged};
 use loomir_transforms::polyhedra::Limits;
 
 use candidate::{Between, Candidate, between, following};
 use motion::Surroundings;
 use overwritten::merged_but_overwritten;
 use remarks::Missed;
+use rest::Rests;
 use rewire::Plan;
 use summary::{Counter, Summaries, Summary};
 
 use super::arguments::fold_arguments;
 use super::conditions::Facts;
 use super::guards::Guard;
+use super::hub::Constants;
 use super::{Analysis, lcssa, loop_rotate, loop_simplify};
 
 mod candidate;
 mod motion;
 mod overwritten;
 mod remarks;
+mod rest;
 mod rewire;
 mod summary;
 
@@ -57,13 +61,22 @@ pub struct Options {
     pub analyses: Analyses,
     /// What one question about integers may cost.
     pub limits: Limits,
+    /// How many iterations of a first loop may run in front of the fused one, each as a copy.
+    pub peel_max_count: u32,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { analyses: Analyses::default(), limits: Limits::steps(20_000) }
+        Options {
+            analyses: Analyses::default(),
+            limits: Limits::steps(20_000),
+            peel_max_count: PEEL_MAX_COUNT,
+        }
     }
 }
+
+/// How many iterations are peeled at most unless one says otherwise.
+const PEEL_MAX_COUNT: u32 = 3;
 
 /// What was done.
 #[derive(Clone, Debug, Default)]
@@ -76,6 +89,8 @@ pub struct Report {
     pub hoisted: usize,
     /// How many were moved behind one.
     pub sunk: usize,
+    /// How many iterations run in front of fused loops.
+    pub peeled: usize,
     /// A remark for each pair and for each loop that is no candidate.
     pub remarks: Diagnostics,
 }
@@ -92,7 +107,7 @@ pub fn fuse_loops(
     }
     let summaries = Summaries::of(function, analysis, symbols);
     analysis.put_off();
-    let mut fusion = Fusion { function, analysis, summaries, options, report: Report::default() };
+    let mut fusion = Fusion::new(function, analysis, summaries, options);
     let mut pending = vec![(0, fusion.analysis.loops().top().to_vec())];
     // The outermost stand in postorder.
     pending[0].1.reverse();
@@ -117,7 +132,7 @@ pub fn fuse_pair(
     let depth = analysis.loops_around(analysis.loops().get(pair[0]).header()).count() - 1;
     let summaries = Summaries::of(function, analysis, symbols);
     analysis.put_off();
-    let mut fusion = Fusion { function, analysis, summaries, options, report: Report::default() };
+    let mut fusion = Fusion::new(function, analysis, summaries, options);
     fusion.siblings(depth as u32, pair.to_vec());
     let Fusion { report, .. } = fusion;
     analysis.finish(function, NAME);
@@ -130,15 +145,30 @@ struct Fusion<'f> {
     summaries: Summaries,
     options: &'f Options,
     report: Report,
+    constants: Constants,
+    /// Loops that were fused so that iterations of different numbers run together: what is known of the loops in them is about other numbers.
+    shifted: HashSet<LoopId>,
 }
 
 /// Loops that became one so far, or one loop.
 struct Group {
     candidate: Candidate,
     summary: Summary,
+    /// Its first iteration: those before run in front of it.
+    start: u32,
 }
 
-impl Fusion<'_> {
+impl<'f> Fusion<'f> {
+    fn new(
+        function: &'f mut Body,
+        analysis: &'f mut Analysis,
+        summaries: Summaries,
+        options: &'f Options,
+    ) -> Fusion<'f> {
+        let (report, constants, shifted) = (Report::default(), Constants::default(), HashSet::new());
+        Fusion { function, analysis, summaries, options, report, constants, shifted }
+    }
+
     /// Fuses loops in one loop, or outside of all, that stand inside `depth` loops; returns those that are left.
     fn siblings(&mut self, depth: u32, siblings: Vec<LoopId>) -> Vec<LoopId> {
         let mut left = Vec::new();
@@ -156,7 +186,7 @@ impl Fusion<'_> {
                 }
             };
             self.report.candidates += 1;
-            let second = Group { candidate, summary };
+            let second = Group { candidate, summary, start: 0 };
             let before = open.remove(&second.candidate.entry(self.function));
             let (group, is_new) = match before {
                 Some(first) => self.pair(depth, first, second),
@@ -169,6 +199,7 @@ impl Fusion<'_> {
                 open.insert(next, group);
             }
         }
+        left.retain(|id| !self.shifted.contains(id));
         left
     }
 
@@ -185,17 +216,29 @@ impl Fusion<'_> {
         };
         self.report.hoisted += plan.motion.hoisted.len() + plan.motion.above.len();
         self.report.sunk += plan.motion.sunk.len();
-        let remark = remarks::fused(self.function, loops, &plan.motion);
-        let fused = rewire::fuse(self.function, self.analysis, &first.candidate, &second.candidate, &plan);
+        self.report.peeled += plan.rests.peeled as usize;
+        let remark = remarks::fused(self.function, loops, &plan);
+        let pair = [&first.candidate, &second.candidate];
+        let fused = rewire::fuse(self.function, self.analysis, &mut self.constants, pair, &plan);
         let Some(candidate) = fused else { return (second, true) };
         self.analysis.step(self.function, NAME);
         self.report.fused += 1;
         self.report.remarks.push(remark);
         let mut summary = first.summary;
-        summary.add(&second.summary);
+        let later = Summary { nest: plan.second, ..second.summary };
+        summary.add(&later);
+        summary.count = later.count;
+        if plan.rests.peeled > 0 {
+            summary.variable = None;
+            summary.counters.clear();
+        }
+        let start = first.start + plan.rests.peeled;
+        if start > 0 {
+            self.shifted.insert(candidate.id);
+        }
         let is_merged = |counter: &Counter| plan.merged.iter().any(|(value, _)| *value == counter.argument);
         summary.counters.retain(|counter| !is_merged(counter));
-        (Group { candidate, summary }, false)
+        (Group { candidate, summary, start }, false)
     }
 
     /// Takes the arguments of blocks between two loops away that are reached from one block: what leaves the first is the argument of its exit.
@@ -216,9 +259,6 @@ impl Fusion<'_> {
     fn plan(&self, depth: u32, first: &Group, second: &Group) -> Result<Plan, Missed> {
         let function = &*self.function;
         let (a, b) = (&first.candidate, &second.candidate);
-        if first.summary.count != second.summary.count {
-            return Err(Missed::TripCounts(first.summary.count, second.summary.count));
-        }
         match (&a.guard, &b.guard) {
             (None, None) => {}
             (Some(own), Some(other)) => {
@@ -249,10 +289,7 @@ impl Fusion<'_> {
             variables: vec![None; depth as usize],
             facts: self.summaries.facts.clone(),
         };
-        let verdict = merged_but_overwritten(&first.summary, &second.summary, &frame, &means);
-        if !matches!(&verdict, Verdict::Legal { assumed } if assumed.is_empty()) {
-            return Err(Missed::Dependences(verdict));
-        }
+        let rests = self.rests([first, second], &frame, &means)?;
         let surroundings = Surroundings {
             function,
             analysis: self.analysis,
@@ -266,8 +303,91 @@ impl Fusion<'_> {
         if let Some(op) = surroundings.enters_late(&between, &motion) {
             return Err(Missed::UsesResult(op));
         }
-        let merged = same_counters(&first.summary, &second.summary);
-        Ok(Plan { between, motion, merged })
+        let merged = match rests.peeled {
+            0 => same_counters(&first.summary, &second.summary),
+            _ => Vec::new(),
+        };
+        let late = i64::from(first.start + rests.peeled);
+        let second = second.summary.nest.delayed(depth, late).ok_or(Missed::Unnumbered)?;
+        Ok(Plan { between, motion, merged, rests, second })
+    }
+
+    /// Which iterations run by themselves where as few as may be do that, or why the others may not run together.
+    fn rests(&self, [first, second]: [&Group; 2], frame: &Frame, means: &Means<'_>) -> Result<Rests, Missed> {
+        let counts = (first.summary.count, second.summary.count);
+        let (Some(own), Some(other)) = counts else { return Err(Missed::TripCounts(counts.0, counts.1)) };
+        let verdict = |peeled: u32| match first.start + peeled {
+            0 => merged_but_overwritten(&first.summary, &second.summary, frame, means),
+            late => merged(&first.summary.nest, &second.summary.nest, i64::from(late), frame, means),
+        };
+        let is_legal =
+            |verdict: &Verdict| matches!(verdict, Verdict::Legal { assumed } if assumed.is_empty());
+        let at_once = verdict(0);
+        let most = self.options.peel_max_count;
+        // What may run later, may run later still.
+        let least = match is_legal(&at_once) {
+            true => Some(0),
+            false => (1..=most).find(|peeled| is_legal(&verdict(*peeled))),
+        };
+        let Some(least) = least else { return Err(Missed::Dependences(at_once)) };
+        let all = (least..=most.max(least)).filter_map(|peeled| Rests::of(own, other, peeled));
+        let even = all.clone().find(|rests| rests.behind == [false; 2]);
+        let Some(rests) = even.or_else(|| all.min_by_key(|rests| rests.peeled)) else {
+            return Err(Missed::Dependences(at_once));
+        };
+        let pair = [first, second];
+        if rests.is_nothing() || self.may_copy(pair, &rests) {
+            return Ok(rests);
+        }
+        let counts = Missed::TripCounts(counts.0, counts.1);
+        Err(if least > 0 { Missed::Dependences(at_once) } else { counts })
+    }
+
+    /// Whether iterations of two loops may run by themselves: that is worth it, and copies of the loops are what they are.
+    fn may_copy(&self, [first, second]: [&Group; 2], rests: &Rests) -> bool {
+        let has_common = || {
+            let mut bases = second.summary.nest.bases();
+            bases.any(|base| first.summary.nest.of_base(base).next().is_some())
+        };
+        let copies = [rests.peeled as usize + usize::from(rests.behind[0]), usize::from(rests.behind[1])];
+        let mut left = MAX_COPIED;
+        let mut fits = |of: &Candidate, copies: usize| {
+            let size = self.size_if_closed(of.id, left / copies.max(1));
+            let fits = copies == 0 || size.is_some();
+            left -= copies * size.unwrap_or(0).min(left / copies.max(1));
+            fits
+        };
+        let is_guarded = first.candidate.guard.is_some();
+        (!is_guarded || rests.behind == [false; 2])
+            && fits(&first.candidate, copies[0])
+            && fits(&second.candidate, copies[1])
+            && has_common()
+    }
+
+    /// How many operations a loop has, if these are at most so many and nothing it defines is used outside but by way of its exit.
+    fn size_if_closed(&self, id: LoopId, most: usize) -> Option<usize> {
+        let function = &*self.function;
+        let loops = self.analysis.loops();
+        let is_inside = |op: Op| {
+            let node = self.analysis.number_at(function, op);
+            node.is_some_and(|node| loops.contains(id, node))
+        };
+        let mut size = 0;
+        for node in &loops.get(id).nodes {
+            let block = self.analysis.block(*node);
+            let results = |op| function.results(op);
+            let defined = function.arguments(block).chain(function.ops(block).flat_map(results));
+            for value in defined {
+                if !function.uses(value).all(|used| is_inside(used.op)) {
+                    return None;
+                }
+            }
+            size += function.ops(block).count();
+            if size > most {
+                return None;
+            }
+        }
+        Some(size)
     }
 
     /// An operation in the second loop that uses what the first, or the block behind it, defines.
@@ -340,6 +460,9 @@ fn same_counters(first: &Summary, second: &Summary) -> Vec<(Value, Value)> {
     alike.map(|counter| (counter.argument, variable.argument)).collect()
 }
 
+/// Most operations that are copied for one fusion.
+const MAX_COPIED: usize = 512;
+
 const NAME: &str = "loop-fusion";
 
 /// The pass `loop-fusion` on `llvm.func`.
@@ -347,11 +470,19 @@ pub const PASS: PassInfo = PassInfo {
     name: NAME,
     anchor: Some("llvm.func"),
     summary: "Fuse adjacent loops by leading branches elsewhere",
-    options: &[("no-reshape", "false", "leave loops that are not in form as they are"), DEPENDENCE.option()],
+    options: &[
+        ("no-reshape", "false", "leave loops that are not in form as they are"),
+        ("peel-max-count", "3", "how many iterations may run in front of a fused loop"),
+        DEPENDENCE.option(),
+    ],
     make: |options| {
         let analyses = Analyses::of_options(options)?;
+        let peel_max_count = options.parse("peel-max-count", PEEL_MAX_COUNT)?;
         let reshapes = !options.parse("no-reshape", false)?;
-        Ok(Box::new(LoopFusion { options: Options { analyses, ..Options::default() }, reshapes }))
+        Ok(Box::new(LoopFusion {
+            options: Options { analyses, peel_max_count, ..Options::default() },
+            reshapes,
+        }))
     },
 };
 
@@ -386,6 +517,7 @@ impl Pass for LoopFusion {
         cx.count("Loops fused", report.fused as u64);
         cx.count("Number of candidates for loop fusion", report.candidates as u64);
         cx.count("Number of hoisted preheader instructions.", report.hoisted as u64);
+        cx.count("Iterations peeled", report.peeled as u64);
         cx.count("Number of sunk preheader instructions.", report.sunk as u64);
         report.remarks.into_iter().for_each(|remark| cx.remark(remark));
         Ok(())

@@ -9,7 +9,8 @@ use loomir_transforms::legality::Verdict;
 use loomir_transforms::remark::{self, Remarks};
 
 use super::candidate::Unfit;
-use super::motion::{Motion, Stuck};
+use super::motion::Stuck;
+use super::rewire::Plan;
 use super::summary::{Barrier, Count};
 use crate::cfg::Analysis;
 
@@ -30,23 +31,43 @@ pub(super) enum Missed {
     EndsEarly(Op),
     /// A dependence is turned around, or may be.
     Dependences(Verdict),
+    /// Numbers of iterations leave 64 bits.
+    Unnumbered,
     /// What stands between them stays there.
     Stuck(Stuck),
 }
 
-/// The remark for a pair that was fused, what stood between them moved so.
-pub(super) fn fused(function: &Body, [first, second]: [Option<Op>; 2], motion: &Motion) -> Diagnostic {
-    let remark = remarks(function).passed("Fused", place(function, second), "Loops fused");
+/// The remark for a pair that was fused so.
+pub(super) fn fused(function: &Body, [first, second]: [Option<Op>; 2], plan: &Plan) -> Diagnostic {
+    let Plan { motion, rests, .. } = plan;
+    let front = match rests.peeled {
+        0 => String::new(),
+        1 => ", after one iteration of the first".to_owned(),
+        peeled => format!(", after {peeled} iterations of the first"),
+    };
+    let behind = match rests.behind {
+        [false, false] => "",
+        [true, false] => ", before the rest of the first",
+        [false, true] => ", before the rest of the second",
+        [true, true] => ", before the rest of either",
+    };
+    let text = format!("Loops fused{front}{behind}");
+    let remark = remarks(function).passed("Fused", place(function, second), &text);
     note(remark, function, first, "with this loop")
         .arg("first", place(function, first))
         .arg("hoisted", motion.hoisted.len() + motion.above.len())
         .arg("sunk", motion.sunk.len())
+        .arg("peeled", rests.peeled as usize)
+        .arg("rests", rests.behind.iter().filter(|rest| **rest).count())
 }
 
 /// The remark for a pair that was not.
 pub(super) fn missed(function: &Body, [first, second]: [Option<Op>; 2], why: &Missed) -> Diagnostic {
     let (name, text) = match why {
         Missed::TripCounts(a, b) => ("NonEqualTripCount", counts(*a, *b)),
+        Missed::Unnumbered => {
+            ("NonEqualTripCount", "How late the second would run is a number of more than 64 bits".to_owned())
+        }
         Missed::OneGuard => (
             "OnlySecondCandidateIsGuarded",
             "One of the loops is behind a guard while the other is not".to_owned(),

@@ -23,11 +23,14 @@
 //! The second header's arguments become arguments of the first; one that counts as the first loop's own counter does is that. What the first loop hands out goes out where the fused loop is left. The first
 //! latch and the second header become one block.
 //!
+//! Iterations that have no partner run in front of the fused loop and behind it: see [`rest`](super::rest).
+//!
 //! Cost: linear in the second loop's header, what both hand on, and the uses of what changes its name.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::text::attr_to_string;
 use loomir_ir::{Attr, Block, Body, Op, Trait, Value};
+use loomir_transforms::dependence::nest::Nest;
 
 use super::candidate::{Between, Candidate};
 use super::motion::Motion;
@@ -36,6 +39,9 @@ use crate::cfg::branch::{
     Ending, LOOP_ANNOTATION, Target, end_block, set_successor_operands, successor_operands, targets,
 };
 use crate::cfg::guards::Guard;
+use crate::cfg::hub::Constants;
+
+use super::rest::{self, Left, Rests};
 
 /// What was decided of two loops.
 pub(super) struct Plan {
@@ -43,19 +49,38 @@ pub(super) struct Plan {
     pub(super) motion: Motion,
     /// Arguments of the second header that are arguments of the first.
     pub(super) merged: Vec<(Value, Value)>,
+    /// Iterations that run by themselves.
+    pub(super) rests: Rests,
+    /// What the second loop touches, in the time of the fused one.
+    pub(super) second: Nest,
 }
 
 /// Makes one loop of two; returns it.
 pub(super) fn fuse(
     function: &mut Body,
     analysis: &mut Analysis,
-    first: &Candidate,
-    second: &Candidate,
+    constants: &mut Constants,
+    [first, second]: [&Candidate; 2],
     plan: &Plan,
 ) -> Option<Candidate> {
     move_ops(function, first, second, &plan.motion);
     let guard = lead_around(function, analysis, first, second, plan);
-    let test = join(function, first, second, plan)?;
+    let rests = &plan.rests;
+    let (mut first, mut early) = (first.clone(), Vec::new());
+    if rests.peeled > 0 {
+        (first.preheader, early) = rest::peel(function, analysis, &first, rests)?;
+    }
+    let is_left = rests.behind != [false; 2];
+    let copies = is_left.then(|| rest::copies(function, analysis, [&first, second], rests));
+    let initial = adopt(function, &first, second, plan)?;
+    let left = match copies {
+        Some(copies) => {
+            let entering = (&early[..], &initial[..]);
+            Some(rest::leave(function, analysis, [&first, second], copies, entering, constants)?)
+        }
+        None => None,
+    };
+    let test = join(function, &first, second, plan, left.as_ref())?;
     for block in [first.latch, second.latch, first.preheader] {
         analysis.branch_changed(function, block);
     }
@@ -65,12 +90,16 @@ pub(super) fn fuse(
         }
         analysis.branch_changed(function, block);
     }
+    if let Some(left) = &left {
+        left.settle(function, analysis);
+    }
     plan.between.blocks().for_each(|block| analysis.erase_block(function, block));
     analysis.loops_mut().absorb(first.id, second.id);
     analysis.merge_blocks(function, first.latch, second.header);
     erase_dead(function, test);
     let latch = if second.latch == second.header { first.latch } else { second.latch };
-    Some(Candidate { latch, exit: second.exit, guard, ..first.clone() })
+    let exit = left.map_or(second.exit, |left| left.out.block);
+    Some(Candidate { latch, exit, guard, ..first })
 }
 
 fn move_ops(function: &mut Body, first: &Candidate, second: &Candidate, motion: &Motion) {
@@ -151,22 +180,18 @@ fn lead_around(
     Some(Guard { branch, skips_to: analysis.number(join), ..own })
 }
 
-/// Leads the first latch into the second loop and the second latch back to the first header. Returns what the first latch decided by.
-fn join(function: &mut Body, first: &Candidate, second: &Candidate, plan: &Plan) -> Option<Value> {
-    let goes: HashSet<Block> = plan.between.blocks().collect();
-    // The second header's arguments.
+/// Makes the arguments of the second header arguments of the first. Returns what enters the second loop.
+fn adopt(function: &mut Body, first: &Candidate, second: &Candidate, plan: &Plan) -> Option<Vec<Value>> {
     let entering = function.terminator(second.preheader)?;
     let initial = successor_operands(function, entering).swap_remove(0);
     let arguments: Vec<Value> = function.arguments(second.header).collect();
     let merged: HashMap<Value, Value> = plan.merged.iter().copied().collect();
     let mut enters = Vec::new();
-    let mut kept = Vec::new();
     for (index, argument) in arguments.iter().enumerate() {
         let own = match merged.get(argument) {
             Some(own) => *own,
             None => {
                 enters.push(initial[index]);
-                kept.push(index);
                 function.add_argument(first.header, function.value_type(*argument))
             }
         };
@@ -176,7 +201,18 @@ fn join(function: &mut Body, first: &Candidate, second: &Candidate, plan: &Plan)
     let mut operands = successor_operands(function, preheader);
     operands[0].extend(enters);
     set_successor_operands(function, preheader, &operands);
-    // The latches.
+    Some(initial)
+}
+
+/// Leads the first latch into the second loop and the second latch back to the first header. Returns what the first latch decided by.
+fn join(
+    function: &mut Body,
+    first: &Candidate,
+    second: &Candidate,
+    plan: &Plan,
+    left: Option<&Left>,
+) -> Option<Value> {
+    let goes: HashSet<Block> = plan.between.blocks().collect();
     let [test, branch] = [first.latch, second.latch].map(|block| function.terminator(block));
     let (test, branch) = (test?, branch?);
     let annotation = common_annotation(function, test, branch);
@@ -185,40 +221,52 @@ fn join(function: &mut Body, first: &Candidate, second: &Candidate, plan: &Plan)
     let (back, out) = split(of_first, first.header)?;
     let leads_back_if = function.successors(branch).position(|to| to == second.header)?;
     let (mut next, mut leaves) = split(targets(function, branch), second.header)?;
-    next = Target {
-        block: first.header,
-        operands: back.operands.into_iter().chain(kept.iter().map(|index| next.operands[*index])).collect(),
-    };
+    let merged: HashSet<Value> = plan.merged.iter().map(|(value, _)| *value).collect();
+    let arguments: Vec<Value> = function.arguments(second.header).collect();
+    let own = arguments.iter().zip(next.operands).filter(|(argument, _)| !merged.contains(*argument));
+    let operands = back.operands.into_iter().chain(own.map(|(_, value)| value)).collect();
+    next = Target { block: first.header, operands };
     // What the first loop hands out.
     let handed: Vec<Value> = function.arguments(first.exit).collect();
-    for (argument, value) in handed.into_iter().zip(out.operands) {
+    for (index, (argument, value)) in handed.into_iter().zip(out.operands).enumerate() {
         let is_outside = |op: Op| function.block_of(op).is_none_or(|block| !goes.contains(&block));
         let uses: Vec<_> = function.uses(argument).filter(|used| is_outside(used.op)).collect();
-        if !uses.is_empty() {
-            let new = function.add_argument(second.exit, function.value_type(argument));
-            uses.iter().for_each(|used| function.set_operand(used.op, used.index, new));
-            leaves.operands.push(value);
+        if uses.is_empty() {
+            continue;
         }
+        let new = match left {
+            Some(left) => left.handed[index],
+            None => {
+                leaves.operands.push(value);
+                function.add_argument(second.exit, function.value_type(argument))
+            }
+        };
+        uses.iter().for_each(|used| function.set_operand(used.op, used.index, new));
     }
-    let condition = function.operand(branch, 0);
-    let both = if leads_back_if == 0 { [next, leaves] } else { [leaves, next] };
+    let (mut condition, mut goes_on_if_false) = (function.operand(branch, 0), leads_back_if != 0);
+    if let Some(left) = left {
+        (condition, goes_on_if_false) = (left.condition, left.goes_on_if_false);
+        leaves = left.out.clone();
+    }
+    let both = if goes_on_if_false { [leaves, next] } else { [next, leaves] };
     for op in [test, branch] {
         function.remove_attr(op, LOOP_ANNOTATION);
     }
     end_block(function, first.latch, &Ending::Branch(Target { block: second.header, operands: Vec::new() }));
-    let latch = if first.latch == second.latch { first.latch } else { second.latch };
-    let branch = end_block(function, latch, &Ending::Conditional(condition, both));
+    let branch = end_block(function, second.latch, &Ending::Conditional(condition, both));
     if let Some(annotation) = annotation {
         function.set_attr(branch, LOOP_ANNOTATION, annotation);
     }
     // The last edge into the second header hands it nothing; the one from its preheader goes.
-    set_successor_operands(function, entering, &[Vec::new()]);
+    if let Some(entering) = function.terminator(second.preheader) {
+        set_successor_operands(function, entering, &[Vec::new()]);
+    }
     (0..arguments.len()).rev().for_each(|index| function.erase_argument(second.header, index));
     Some(decided)
 }
 
 /// The target that is a block, and the other one.
-fn split(targets: Vec<Target>, block: Block) -> Option<(Target, Target)> {
+pub(super) fn split(targets: Vec<Target>, block: Block) -> Option<(Target, Target)> {
     let [a, b] = <[Target; 2]>::try_from(targets).ok()?;
     if a.block == block { Some((a, b)) } else { Some((b, a)) }
 }
