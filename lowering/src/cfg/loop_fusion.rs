@@ -67,16 +67,9 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options {
-            analyses: Analyses::default(),
-            limits: Limits::steps(20_000),
-            peel_max_count: PEEL_MAX_COUNT,
-        }
+        Options { analyses: Analyses::default(), limits: Limits::steps(20_000), peel_max_count: 0 }
     }
 }
-
-/// How many iterations are peeled at most unless one says otherwise.
-const PEEL_MAX_COUNT: u32 = 3;
 
 /// What was done.
 #[derive(Clone, Debug, Default)]
@@ -472,12 +465,12 @@ pub const PASS: PassInfo = PassInfo {
     summary: "Fuse adjacent loops by leading branches elsewhere",
     options: &[
         ("no-reshape", "false", "leave loops that are not in form as they are"),
-        ("peel-max-count", "3", "how many iterations may run in front of a fused loop"),
+        ("peel-max-count", "0", "how many iterations may run in front of a fused loop"),
         DEPENDENCE.option(),
     ],
     make: |options| {
         let analyses = Analyses::of_options(options)?;
-        let peel_max_count = options.parse("peel-max-count", PEEL_MAX_COUNT)?;
+        let peel_max_count = options.parse("peel-max-count", 0)?;
         let reshapes = !options.parse("no-reshape", false)?;
         Ok(Box::new(LoopFusion {
             options: Options { analyses, peel_max_count, ..Options::default() },

@@ -57,12 +57,14 @@ pub(super) struct Decision {
 }
 
 impl Rests {
-    /// Those of two loops that run so often, with so many iterations of the first in front. Nothing if it has not that many.
+    /// Those of two loops that run so often, with so many iterations of the first in front. Nothing if it has not that many, or if less than half of the second is left to run with it.
     pub(super) fn of(first: Count, second: Count, peeled: u32) -> Option<Rests> {
         match (first, second) {
             (Count::Constant(first), Count::Constant(second)) => {
                 let first = first.checked_sub(u128::from(peeled))?;
-                Some(Rests { peeled, is_longer: true, behind: [first > second, first < second] })
+                let is_worth_it = peeled == 0 || first >= second / 2;
+                let rests = Rests { peeled, is_longer: true, behind: [first > second, first < second] };
+                is_worth_it.then_some(rests)
             }
             _ if first == second => {
                 Some(Rests { peeled, is_longer: peeled == 0, behind: [false, peeled > 0] })
