@@ -61,13 +61,20 @@ pub struct Options {
     pub analyses: Analyses,
     /// What one question about integers may cost.
     pub limits: Limits,
+    /// Whether only loops are fused that run equally often, all iterations together.
+    pub whole: bool,
     /// How many iterations of a first loop may run in front of the fused one, each as a copy.
     pub peel_max_count: u32,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { analyses: Analyses::default(), limits: Limits::steps(20_000), peel_max_count: 0 }
+        Options {
+            analyses: Analyses::default(),
+            limits: Limits::steps(20_000),
+            whole: false,
+            peel_max_count: 0,
+        }
     }
 }
 
@@ -114,7 +121,7 @@ pub fn fuse_loops(
     report
 }
 
-/// Fuses two loops of a function, in the same forms, if they are adjacent and may be fused, and nothing else. The report says why not, unless they are not adjacent.
+/// Fuses two loops of a function, in the same forms, if they are adjacent and may be fused as they are, and nothing else. The report says why not, unless they are not adjacent.
 pub fn fuse_pair(
     function: &mut Body,
     analysis: &mut Analysis,
@@ -125,7 +132,8 @@ pub fn fuse_pair(
     let depth = analysis.loops_around(analysis.loops().get(pair[0]).header()).count() - 1;
     let summaries = Summaries::of(function, analysis, symbols);
     analysis.put_off();
-    let mut fusion = Fusion::new(function, analysis, summaries, options);
+    let options = Options { whole: true, ..options.clone() };
+    let mut fusion = Fusion::new(function, analysis, summaries, &options);
     fusion.siblings(depth as u32, pair.to_vec());
     let Fusion { report, .. } = fusion;
     analysis.finish(function, NAME);
@@ -316,7 +324,7 @@ impl<'f> Fusion<'f> {
         let is_legal =
             |verdict: &Verdict| matches!(verdict, Verdict::Legal { assumed } if assumed.is_empty());
         let at_once = verdict(0);
-        let most = self.options.peel_max_count;
+        let most = if self.options.whole { 0 } else { self.options.peel_max_count };
         // What may run later, may run later still.
         let least = match is_legal(&at_once) {
             true => Some(0),
@@ -329,7 +337,7 @@ impl<'f> Fusion<'f> {
             return Err(Missed::Dependences(at_once));
         };
         let pair = [first, second];
-        if rests.is_nothing() || self.may_copy(pair, &rests) {
+        if rests.is_nothing() || (!self.options.whole && self.may_copy(pair, &rests)) {
             return Ok(rests);
         }
         let counts = Missed::TripCounts(counts.0, counts.1);
