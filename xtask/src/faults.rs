@@ -32,14 +32,17 @@ const MERGE: &str = "transforms/src/legality/merge.rs";
 const SEGMENT: &str = "transforms/src/fusion/segment.rs";
 const GRAPH_FUSION: &str = "lowering/src/cfg/loop_fusion.rs";
 const REWIRE: &str = "lowering/src/cfg/loop_fusion/rewire.rs";
+const REST: &str = "lowering/src/cfg/loop_fusion/rest.rs";
 
 impl Fault {
     /// The test that has to find it: the one that holds the check against running every instance, or for what the check does not use, the one that fuses
-    /// each fixture, and judges and runs what comes of it. Of fusion on graphs it is the one that holds it against fusion on the tree.
+    /// each fixture, and judges and runs what comes of it. Of fusion on graphs it is the one that holds it against fusion on the tree, or what it does by
+    /// itself against what was.
     fn test(&self) -> &'static str {
         match self.file {
             MERGE | SEGMENT => FIXTURES,
             GRAPH_FUSION | REWIRE => REWIRING,
+            REST => GRAPHS,
             _ => INSTANCES,
         }
     }
@@ -48,6 +51,7 @@ impl Fault {
 const INSTANCES: &str = "legality";
 const FIXTURES: &str = "fixtures";
 const REWIRING: &str = "rewiring";
+const GRAPHS: &str = "cfg_fusion";
 
 /// The faults.
 pub(crate) const FAULTS: &[Fault] = &[
@@ -252,8 +256,8 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         what: "the second latch leads back to its own header",
         file: REWIRE,
-        text: "        block: first.header,\n        operands: back",
-        replacement: "        block: second.header,\n        operands: back",
+        text: "next = Target { block: first.header, operands };",
+        replacement: "next = Target { block: second.header, operands };",
     },
     Fault {
         what: "a loop starts with what another of its arguments does",
@@ -262,28 +266,28 @@ pub(crate) const FAULTS: &[Fault] = &[
         replacement: "enters.push(initial[0]);",
     },
     Fault {
-        what: "the back edge hands on what entered",
+        what: "the back edge hands on what it did in another order",
         file: REWIRE,
-        text: "|index| next.operands[*index])",
-        replacement: "|index| initial[*index])",
+        text: ".zip(next.operands)",
+        replacement: ".zip(next.operands.into_iter().rev())",
     },
     Fault {
         what: "what the first loop hands out is not handed on",
         file: REWIRE,
-        text: "        if !uses.is_empty() {\n",
-        replacement: "        if false {\n",
+        text: "        if uses.is_empty() {\n            continue;\n        }\n        let new = match",
+        replacement: "        if true {\n            continue;\n        }\n        let new = match",
     },
     Fault {
         what: "what the first loop hands out is what it is handed first",
         file: REWIRE,
-        text: "            leaves.operands.push(value);",
-        replacement: "            leaves.operands.push(function.argument(first.header, 0));",
+        text: "leaves.operands.push(value);",
+        replacement: "leaves.operands.push(function.argument(first.header, 0));",
     },
     Fault {
         what: "the latch goes on where it should leave",
         file: REWIRE,
-        text: "let both = if leads_back_if == 0 {",
-        replacement: "let both = if leads_back_if == 1 {",
+        text: "let both = if goes_on_if_false {",
+        replacement: "let both = if !goes_on_if_false {",
     },
     Fault {
         what: "the guard's edges are swapped",
@@ -350,6 +354,24 @@ pub(crate) const FAULTS: &[Fault] = &[
         file: REWIRE,
         text: "function.add_argument(first.header, function.value_type(*argument))",
         replacement: "function.add_argument(first.header, function.value_type(arguments[0]))",
+    },
+    Fault {
+        what: "a condition to leave is taken for one to go on",
+        file: REST,
+        text: "goes_on = decisions.map(|decision| match decision.stays {\n        0 =>",
+        replacement: "goes_on = decisions.map(|decision| match decision.stays {\n        1 =>",
+    },
+    Fault {
+        what: "a loop that may run longer is taken for one that does not",
+        file: REST,
+        text: "behind: [first > second, first < second]",
+        replacement: "behind: [first > second, false]",
+    },
+    Fault {
+        what: "the rest of the second starts again",
+        file: REST,
+        text: "let parts = of_second.renamed(rest_arguments);",
+        replacement: "let mut parts = of_second.renamed(rest_arguments);\n            parts.back = initial.to_vec();",
     },
 ];
 
