@@ -273,8 +273,8 @@ impl<'f> Fusion<'f> {
         if let Some(op) = self.uses_first(a, b, &between) {
             return Err(Missed::UsesResult(op));
         }
-        if let Some(op) = first.summary.ends_early(&second.summary) {
-            return Err(Missed::EndsEarly(op));
+        if let Some((barrier, op)) = first.summary.ends_early(&second.summary) {
+            return Err(Missed::EndsEarly(barrier, op));
         }
         let bases = Bases::new(function, AliasMode::May);
         let means = Means {

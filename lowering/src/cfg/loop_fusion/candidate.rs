@@ -7,7 +7,7 @@
 
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::{Block, Body};
+use loomir_ir::{Block, Body, Op};
 
 use super::summary::{Barrier, Summary};
 use crate::cfg::Analysis;
@@ -37,8 +37,8 @@ pub(super) enum Unfit {
     NotRotated,
     /// How often it runs is not known.
     UnknownTripCount,
-    /// What is in it.
-    Barrier(Barrier),
+    /// Threads come together in it.
+    Convergent(Op),
 }
 
 impl Candidate {
@@ -59,8 +59,8 @@ impl Candidate {
         let ([exit], true, true) = (&roles.exits[..], is_test, roles.exiting == [latch]) else {
             return Err(Unfit::NotRotated);
         };
-        if let Some(barrier @ Barrier::Convergent(_)) = summary.barrier {
-            return Err(Unfit::Barrier(barrier));
+        if let Some(Barrier::Convergent(op)) = summary.barrier {
+            return Err(Unfit::Convergent(op));
         }
         if summary.count.is_none() {
             return Err(Unfit::UnknownTripCount);

@@ -27,8 +27,8 @@ pub(super) enum Missed {
     NonAdjacent,
     /// This operation in the second loop, or what enters it, uses a result of the first.
     UsesResult(Op),
-    /// One of them may not end or return, and this operation would run although it must not, or not although it must.
-    EndsEarly(Op),
+    /// One of them may not end or return, for this reason, and an operation of the other would run although it must not, or not although it must.
+    EndsEarly(Barrier, Op),
     /// A dependence is turned around, or may be.
     Dependences(Verdict),
     /// Numbers of iterations leave 64 bits.
@@ -77,8 +77,11 @@ pub(super) fn missed(function: &Body, [first, second]: [Option<Op>; 2], why: &Mi
         Missed::UsesResult(_) => {
             ("InvalidDependencies", "The second loop uses what the first computes".to_owned())
         }
-        Missed::EndsEarly(_) => {
-            ("MayThrowException", "One of the loops may not be left, and the other one shows".to_owned())
+        Missed::EndsEarly(Barrier::Endless(_), _) => {
+            ("MayThrowException", "A loop in one of them may not end".to_owned())
+        }
+        Missed::EndsEarly(..) => {
+            ("MayThrowException", "What is called in one of them may not return".to_owned())
         }
         Missed::Dependences(_) => ("InvalidDependencies", "A dependence would be turned around".to_owned()),
         Missed::Stuck(Stuck::Behind(_)) => {
@@ -97,8 +100,11 @@ pub(super) fn missed(function: &Body, [first, second]: [Option<Op>; 2], why: &Mi
         Missed::TripCounts(a, b) => {
             remark.arg("trip_counts", [*a, *b].map(times).into_iter().collect::<Arg>())
         }
-        Missed::EndsEarly(op) => note(remark, function, Some(*op), "this would run too early, or never")
-            .arg("for", remark::op(function, *op)),
+        Missed::EndsEarly(barrier, op) => {
+            let remark = note(remark, function, Some(barrier.op()), "it is here");
+            let remark = note(remark, function, Some(*op), "this would run too early then, or never");
+            remark.arg("for", remark::op(function, barrier.op())).arg("moved", remark::op(function, *op))
+        }
         Missed::UsesResult(op) => {
             note(remark, function, Some(*op), "it is used here").arg("use", remark::op(function, *op))
         }
@@ -135,13 +141,7 @@ pub(super) fn unfit(function: &Body, analysis: &Analysis, id: LoopId, why: Unfit
         Unfit::NotSimplified => ("NotSimplifiedForm", "it is not in loop-simplify form", None),
         Unfit::NotRotated => ("NotRotated", "it is not tested at its end alone", None),
         Unfit::UnknownTripCount => ("UnknownTripCount", "how often it runs is not known", None),
-        Unfit::Barrier(Barrier::MayNotReturn(op)) => {
-            ("MayThrowException", "what is called in it may not return", Some(op))
-        }
-        Unfit::Barrier(Barrier::Convergent(op)) => {
-            ("ContainsConvergentOp", "threads come together in it", Some(op))
-        }
-        Unfit::Barrier(Barrier::Endless(op)) => ("UnknownTripCount", "a loop in it may not end", Some(op)),
+        Unfit::Convergent(op) => ("ContainsConvergentOp", "threads come together in it", Some(op)),
     };
     let place = place(function, function.last_op(header));
     let remark = remarks(function).unfit(name, place, "Loop is not a candidate for fusion", text);

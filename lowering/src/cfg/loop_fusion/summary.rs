@@ -86,6 +86,13 @@ pub(super) enum Barrier {
 }
 
 impl Barrier {
+    /// The operation.
+    pub(super) fn op(self) -> Op {
+        match self {
+            Barrier::MayNotReturn(op) | Barrier::Convergent(op) | Barrier::Endless(op) => op,
+        }
+    }
+
     /// The one of two that asks for more.
     fn stronger(self, other: Barrier) -> Barrier {
         if matches!(other, Barrier::Convergent(_)) { other } else { self }
@@ -93,10 +100,10 @@ impl Barrier {
 }
 
 impl Summary {
-    /// Whether a loop with this one behind it in each iteration may end where either of them does: the operation that somebody would miss, or see too early.
-    pub(super) fn ends_early(&self, second: &Summary) -> Option<Op> {
-        let behind = second.late.filter(|_| self.barrier.is_some());
-        behind.or_else(|| self.seen.filter(|_| second.barrier.is_some()))
+    /// Where a loop of this one and another behind it in each iteration would show that one of them may not be left: what keeps it, and the operation of the other that somebody would miss, or see too
+    /// early.
+    pub(super) fn ends_early(&self, second: &Summary) -> Option<(Barrier, Op)> {
+        self.barrier.zip(second.late).or_else(|| second.barrier.zip(self.seen))
     }
 
     /// Adds what runs behind this one in each iteration.
