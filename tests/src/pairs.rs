@@ -51,6 +51,9 @@ impl Groups {
     }
 }
 
+/// How long `opt` may take for one text: on some it does not come to an end.
+const MAX_SECONDS: u64 = 10;
+
 /// What `opt` made of a text.
 #[derive(Clone, Debug)]
 pub struct Theirs {
@@ -66,11 +69,11 @@ impl Theirs {
     /// Lets `opt` fuse, with so many iterations peeled at most.
     ///
     /// # Errors
-    /// What it says against the text.
+    /// What it says against the text, or that it did not come to an end.
     pub fn of(text: &str, opt: &Peer, peel: u32) -> Result<Theirs, String> {
         let peel = format!("-loop-fusion-peel-max-count={peel}");
         let options = ["-passes=print<loops>,loop-fusion,print<loops>", &peel, "-S", "-o", "-"];
-        let output = opt.output(text, &options)?;
+        let output = opt.output_within(MAX_SECONDS, text, &options)?;
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         if !output.status.success() {
             return Err(said);

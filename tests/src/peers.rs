@@ -3,9 +3,11 @@
 //! `cargo xtask test` names LLVM's folder in the variable `LOOMIR_LLVM`; without it, whoever asks is told that
 //! there is no judge and skips. Nothing else of this crate is used here: the tests of the crates below it include this file.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// One of LLVM's tools, if the variable `LOOMIR_LLVM` says where it is.
 #[derive(Clone, Debug)]
@@ -70,6 +72,36 @@ impl Peer {
         Ok(output)
     }
 
+    /// The same of a tool that may not come to an end: it is stopped after so many seconds.
+    ///
+    /// # Errors
+    /// As for [`Peer::output`], or that it was stopped.
+    pub fn output_within(&self, seconds: u64, text: &str, options: &[&str]) -> Result<Output, String> {
+        let mut command = Command::new(&self.program);
+        command.args(options).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|e| e.to_string())?;
+        let (input, text) = (child.stdin.take(), text.to_owned());
+        let (mut out, mut err) = (child.stdout.take(), child.stderr.take());
+        // Both beside each other and the writing, for any of the pipes may fill up.
+        let writer = std::thread::spawn(move || input.map(|mut input| input.write_all(text.as_bytes())));
+        let stdout = std::thread::spawn(move || read_all(&mut out));
+        let stderr = std::thread::spawn(move || read_all(&mut err));
+        let start = Instant::now();
+        let status = loop {
+            match child.try_wait().map_err(|e| e.to_string())? {
+                Some(status) => break status,
+                None if start.elapsed().as_secs() >= seconds => {
+                    child.kill().and_then(|()| child.wait()).map_err(|e| e.to_string())?;
+                    return Err(format!("stopped after {seconds} seconds"));
+                }
+                None => std::thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        drop(writer.join());
+        let text = |reader: JoinHandle<Vec<u8>>| reader.join().unwrap_or_default();
+        Ok(Output { status, stdout: text(stdout), stderr: text(stderr) })
+    }
+
     /// Asks about many programs at once, separated so that each is judged alone.
     ///
     /// # Errors
@@ -77,4 +109,13 @@ impl Peer {
     pub fn accepts_all(&self, programs: &[String]) -> Result<(), String> {
         self.run(&programs.join("\n// -----\n"), &["--split-input-file", "-o", "-"]).map(drop)
     }
+}
+
+fn read_all(pipe: &mut Option<impl Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(pipe) = pipe {
+        // What could not be read is missing, and is seen to be.
+        drop(pipe.read_to_end(&mut bytes));
+    }
+    bytes
 }

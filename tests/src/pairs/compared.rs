@@ -42,7 +42,7 @@ pub struct Tally {
 /// How `opt` does beside Loomir.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rival {
-    /// Functions on which it crashes.
+    /// Functions on which it crashes, or does not come to an end.
     pub crashed: u64,
     /// Functions in which it fused loops.
     pub fused: u64,
