@@ -300,6 +300,11 @@ impl Program {
         Program { element: Element::I32, style: Style { flags: false, ..self.style }, ..self.clone() }
     }
 
+    /// The number that a value is, if it is one.
+    pub fn constant(&self, value: ValueId) -> Option<i64> {
+        self.constants.iter().find(|(own, _)| *own == value).map(|(_, number)| *number)
+    }
+
     /// Whether what computes a value has flags, if it can have some.
     pub fn has_flags(&self, value: ValueId) -> bool {
         self.style.flags && !value.is_multiple_of(4)

@@ -72,7 +72,7 @@ fn collect(
                 };
                 let loads = |wanted: ValueId| {
                     before.iter().rev().take_while(|item| !writes(item)).any(|item| {
-                        matches!(item, Item::Load(value, from, at) if *value == wanted && are_one(program, *from, *memref) && are_equal(at, place))
+                        matches!(item, Item::Load(value, from, at) if *value == wanted && are_one(program, *from, *memref) && are_equal(program, at, place))
                     })
                 };
                 let old = match (loads(a), loads(b)) {
@@ -117,16 +117,17 @@ fn viewed(program: &Program, mut id: MemRefId) -> MemRefId {
 }
 
 /// Whether two lists of subscripts are equal as sums.
-fn are_equal(a: &[Expr], b: &[Expr]) -> bool {
-    a.iter().map(sum).eq(b.iter().map(sum))
+fn are_equal(program: &Program, a: &[Expr], b: &[Expr]) -> bool {
+    let sums = |subscripts: &[Expr]| subscripts.iter().map(|expr| sum(program, expr)).collect::<Vec<_>>();
+    sums(a) == sums(b)
 }
 
 /// An index as a number and multiples of what is no sum. Recurses as deep as the generator nests it.
-fn sum(expr: &Expr) -> (i64, BTreeMap<String, i64>) {
+fn sum(program: &Program, expr: &Expr) -> (i64, BTreeMap<String, i64>) {
     match expr {
         Expr::Constant(number) => (*number, BTreeMap::new()),
         Expr::Add(a, b) => {
-            let ((number, mut terms), (more, others)) = (sum(a), sum(b));
+            let ((number, mut terms), (more, others)) = (sum(program, a), sum(program, b));
             for (term, factor) in others {
                 *terms.entry(term).or_insert(0) += factor;
             }
@@ -134,10 +135,14 @@ fn sum(expr: &Expr) -> (i64, BTreeMap<String, i64>) {
             (number + more, terms)
         }
         Expr::Scale(a, factor) => {
-            let (number, terms) = sum(a);
+            let (number, terms) = sum(program, a);
             let terms = terms.into_iter().map(|(term, own)| (term, own * factor));
             (number * factor, terms.filter(|(_, own)| *own != 0).collect())
         }
+        Expr::Wrapped(value, size) => match program.constant(*value) {
+            Some(number) => ((number as u64 % *size as u64) as i64, BTreeMap::new()),
+            None => (0, BTreeMap::from([(format!("{expr:?}"), 1)])),
+        },
         other => (0, BTreeMap::from([(format!("{other:?}"), 1)])),
     }
 }
