@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use loomir_benches::loops::Loops;
-use loomir_benches::process::{cost, measured_command};
+use loomir_benches::process::{least, measured_command, own_command};
 
 const RUNS: usize = 5;
 /// Seconds that the largest program may take.
@@ -56,25 +56,12 @@ fn main() {
 
 /// What the command takes; it fuses under the assumption that the peer makes too.
 fn own(loops: Loops, count: usize) -> f64 {
-    let own = std::env::current_exe().unwrap_or_default();
-    let command = own.ancestors().nth(2).map(|folder| folder.join("loomir")).unwrap_or_default();
     let words = ["fuse", "-q", "--alias=distinct", "--allow-unregistered-dialect"];
-    least(&command, &words, &loops.program(count), RUNS).unwrap_or(f64::NAN)
+    least(&own_command(), &words, ("mlir", &loops.program(count)), RUNS).unwrap_or(f64::NAN)
 }
 
 fn peer(loops: Loops, count: usize) -> Option<f64> {
     let prefix = std::env::var_os("LOOMIR_LLVM").map_or(PathBuf::from("/usr/lib/llvm-22"), PathBuf::from);
     let words = ["-affine-loop-fusion", "--mlir-disable-threading", "--allow-unregistered-dialect"];
-    least(&prefix.join("bin/mlir-opt"), &words, &loops.program(count), 1)
-}
-
-fn least(command: &std::path::Path, words: &[&str], source: &str, runs: usize) -> Option<f64> {
-    let input = std::env::temp_dir().join(format!("loomir-fusion-{}.mlir", std::process::id()));
-    std::fs::write(&input, source).ok()?;
-    let (command, file) = (command.display().to_string(), input.display().to_string());
-    let all: Vec<&str> = [&[command.as_str()], words, &[&file, "-o", "/dev/null"]].concat();
-    let costs = (0..runs).filter_map(|_| cost(&all)).map(|cost| cost.time.as_secs_f64());
-    let least = costs.reduce(f64::min);
-    let _ = std::fs::remove_file(&input);
-    least
+    least(&prefix.join("bin/mlir-opt"), &words, ("mlir", &loops.program(count)), 1)
 }

@@ -3,6 +3,7 @@
 //! The system counts both for children that have ended, memory as the largest of them all. So each command is run by a process of its own, which is this one
 //! again, called with `FLAG`.
 
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -28,6 +29,24 @@ pub fn cost(command: &[&str]) -> Option<Cost> {
     let mut numbers = text.split_whitespace().map(str::parse);
     let (Some(Ok(microseconds)), Some(Ok(memory))) = (numbers.next(), numbers.next()) else { return None };
     Some(Cost { time: Duration::from_micros(microseconds), memory })
+}
+
+/// The command of this workspace, built beside the benchmark.
+pub fn own_command() -> PathBuf {
+    let own = std::env::current_exe().unwrap_or_default();
+    own.ancestors().nth(2).map(|folder| folder.join("loomir")).unwrap_or_default()
+}
+
+/// The least time, in seconds, that a command takes in so many runs with a program, given by what its file's name ends with and its text; what it writes is lost.
+pub fn least(command: &Path, words: &[&str], (ending, text): (&str, &str), runs: usize) -> Option<f64> {
+    let input = std::env::temp_dir().join(format!("loomir-bench-{}.{ending}", std::process::id()));
+    std::fs::write(&input, text).ok()?;
+    let (command, file) = (command.display().to_string(), input.display().to_string());
+    let all: Vec<&str> = [&[command.as_str()], words, &[&file, "-o", "/dev/null"]].concat();
+    let costs = (0..runs).filter_map(|_| cost(&all)).map(|cost| cost.time.as_secs_f64());
+    let least = costs.reduce(f64::min);
+    let _ = std::fs::remove_file(&input);
+    least
 }
 
 /// Runs the command that follows `FLAG` among the arguments and prints what it used. Returns whether there was one: then this process is done.
