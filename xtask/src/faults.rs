@@ -33,6 +33,7 @@ const SEGMENT: &str = "transforms/src/fusion/segment.rs";
 const GRAPH_FUSION: &str = "lowering/src/cfg/loop_fusion.rs";
 const REWIRE: &str = "lowering/src/cfg/loop_fusion/rewire.rs";
 const REST: &str = "lowering/src/cfg/loop_fusion/rest.rs";
+const VERSION: &str = "lowering/src/cfg/loop_fusion/version.rs";
 
 impl Fault {
     /// The test that has to find it: the one that holds the check against running every instance, or for what the check does not use, the one that fuses
@@ -42,7 +43,7 @@ impl Fault {
         match self.file {
             MERGE | SEGMENT => FIXTURES,
             GRAPH_FUSION | REWIRE => REWIRING,
-            REST => GRAPHS,
+            REST | VERSION => GRAPHS,
             _ => INSTANCES,
         }
     }
@@ -372,6 +373,24 @@ pub(crate) const FAULTS: &[Fault] = &[
         file: REST,
         text: "let parts = of_second.renamed(rest_arguments);",
         replacement: "let mut parts = of_second.renamed(rest_arguments);\n            parts.back = initial.to_vec();",
+    },
+    Fault {
+        what: "it is tested that a loop does not run",
+        file: VERSION,
+        text: "all.push(if *holds {",
+        replacement: "all.push(if !*holds {",
+    },
+    Fault {
+        what: "bytes are only looked at from the last on",
+        file: VERSION,
+        text: "let from = extreme(offset, class, depth, false)?;",
+        replacement: "let from = extreme(offset, class, depth, true)?;",
+    },
+    Fault {
+        what: "the copies hand out what the fused loops do",
+        file: VERSION,
+        text: "if is_copy { mapping.value(*value) } else { *value }",
+        replacement: "if !is_copy { *value } else { *value }",
     },
 ];
 

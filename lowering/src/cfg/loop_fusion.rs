@@ -13,6 +13,7 @@
 //! | `motion` | where what stands between two goes |
 //! | `rewire` | the fusion |
 //! | `rest` | iterations that run by themselves |
+//! | `version` | the test before loops that may be fused where it holds |
 //! | `remarks` | what is said of it |
 //!
 //! **Soundness.** Both loops end, and return from what they call: then all that the second does happens, and only the order of what both touch matters. If the first may not, nobody may notice that
@@ -27,7 +28,8 @@ use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Diagnostics, Op, Value};
 use loomir_transforms::analyses::{Analyses, DEPENDENCE};
-use loomir_transforms::dependence::base::{AliasMode, Bases};
+use loomir_transforms::assumption::Assumption;
+use loomir_transforms::dependence::base::{AliasMode, Base, Bases};
 use loomir_transforms::dependence::nest::Frame;
 use loomir_transforms::legality::{Means, Verdict, merged};
 use loomir_transforms::polyhedra::Limits;
@@ -39,6 +41,7 @@ use remarks::Missed;
 use rest::Rests;
 use rewire::Plan;
 use summary::{Counter, Summaries, Summary};
+use version::Test;
 
 use super::arguments::fold_arguments;
 use super::conditions::Facts;
@@ -53,6 +56,7 @@ mod remarks;
 mod rest;
 mod rewire;
 mod summary;
+mod version;
 
 /// How to fuse.
 #[derive(Clone, Debug)]
@@ -65,6 +69,8 @@ pub struct Options {
     pub whole: bool,
     /// How many iterations of a first loop may run in front of the fused one, each as a copy.
     pub peel_max_count: u32,
+    /// Whether loops are copied, to be fused where a test holds and left as they are where not.
+    pub version: bool,
 }
 
 impl Default for Options {
@@ -74,6 +80,7 @@ impl Default for Options {
             limits: Limits::steps(20_000),
             whole: false,
             peel_max_count: 0,
+            version: true,
         }
     }
 }
@@ -91,6 +98,8 @@ pub struct Report {
     pub sunk: usize,
     /// How many iterations run in front of fused loops.
     pub peeled: usize,
+    /// How many pairs were fused where a test holds.
+    pub versions: usize,
     /// A remark for each pair and for each loop that is no candidate.
     pub remarks: Diagnostics,
 }
@@ -206,19 +215,23 @@ impl<'f> Fusion<'f> {
 
     /// Tries two adjacent loops; returns what is tried with the next, and whether that is the second.
     fn pair(&mut self, depth: u32, first: Group, second: Group) -> (Group, bool) {
+        let (mut first, mut second) = (first, second);
         let loops = [&first, &second].map(|group| self.place(&group.candidate));
         self.straighten(&first.candidate, &second.candidate);
-        let plan = match self.plan(depth, &first, &second) {
-            Ok(plan) => plan,
-            Err(missed) => {
-                self.report.remarks.push(remarks::missed(self.function, loops, &missed));
-                return (second, true);
-            }
+        let (plan, tested) = match self.plan(depth, &first, &second) {
+            Ok(plan) => (plan, None),
+            Err(missed) => match self.versioned(depth, [&mut first, &mut second]) {
+                Some((plan, test)) => (plan, Some(test)),
+                None => {
+                    self.report.remarks.push(remarks::missed(self.function, loops, &missed));
+                    return (second, true);
+                }
+            },
         };
         self.report.hoisted += plan.motion.hoisted.len() + plan.motion.above.len();
         self.report.sunk += plan.motion.sunk.len();
         self.report.peeled += plan.rests.peeled as usize;
-        let remark = remarks::fused(self.function, loops, &plan);
+        let remark = remarks::fused(self.function, loops, &plan, tested.as_ref());
         let pair = [&first.candidate, &second.candidate];
         let fused = rewire::fuse(self.function, self.analysis, &mut self.constants, pair, &plan);
         let Some(candidate) = fused else { return (second, true) };
@@ -270,13 +283,27 @@ impl<'f> Fusion<'f> {
             _ => return Err(Missed::OneGuard),
         }
         let between = between(function, self.analysis, a, b).ok_or(Missed::NonAdjacent)?;
+        let (plan, _) = self.plan_between(depth, [first, second], between, AliasMode::May)?;
+        Ok(plan)
+    }
+
+    /// How two loops may be fused between which that runs, if they run both, or why not, and what is assumed for it.
+    fn plan_between(
+        &self,
+        depth: u32,
+        [first, second]: [&Group; 2],
+        between: Between,
+        mode: AliasMode,
+    ) -> Result<(Plan, Vec<Assumption>), Missed> {
+        let function = &*self.function;
+        let (a, b) = (&first.candidate, &second.candidate);
         if let Some(op) = self.uses_first(a, b, &between) {
             return Err(Missed::UsesResult(op));
         }
         if let Some((barrier, op)) = first.summary.ends_early(&second.summary) {
             return Err(Missed::EndsEarly(barrier, op));
         }
-        let bases = Bases::new(function, AliasMode::May);
+        let bases = Bases::new(function, mode);
         let means = Means {
             bases: &bases,
             dependence: &*self.options.analyses.dependence,
@@ -290,7 +317,7 @@ impl<'f> Fusion<'f> {
             variables: vec![None; depth as usize],
             facts: self.summaries.facts.clone(),
         };
-        let rests = self.rests([first, second], &frame, &means)?;
+        let (rests, assumed) = self.rests([first, second], &frame, &means)?;
         let surroundings = Surroundings {
             function,
             analysis: self.analysis,
@@ -310,19 +337,23 @@ impl<'f> Fusion<'f> {
         };
         let late = i64::from(first.start + rests.peeled);
         let second = second.summary.nest.delayed(depth, late).ok_or(Missed::Unnumbered)?;
-        Ok(Plan { between, motion, merged, rests, second })
+        Ok((Plan { between, motion, merged, rests, second }, assumed))
     }
 
     /// Which iterations run by themselves where as few as may be do that, or why the others may not run together.
-    fn rests(&self, [first, second]: [&Group; 2], frame: &Frame, means: &Means<'_>) -> Result<Rests, Missed> {
+    fn rests(
+        &self,
+        [first, second]: [&Group; 2],
+        frame: &Frame,
+        means: &Means<'_>,
+    ) -> Result<(Rests, Vec<Assumption>), Missed> {
         let counts = (first.summary.count, second.summary.count);
         let (Some(own), Some(other)) = counts else { return Err(Missed::TripCounts(counts.0, counts.1)) };
         let verdict = |peeled: u32| match first.start + peeled {
             0 => merged_but_overwritten(&first.summary, &second.summary, frame, means),
             late => merged(&first.summary.nest, &second.summary.nest, i64::from(late), frame, means),
         };
-        let is_legal =
-            |verdict: &Verdict| matches!(verdict, Verdict::Legal { assumed } if assumed.is_empty());
+        let is_legal = |verdict: &Verdict| matches!(verdict, Verdict::Legal { .. });
         let at_once = verdict(0);
         let most = if self.options.whole { 0 } else { self.options.peel_max_count };
         // What may run later, may run later still.
@@ -338,17 +369,51 @@ impl<'f> Fusion<'f> {
         };
         let pair = [first, second];
         if rests.is_nothing() || (!self.options.whole && self.may_copy(pair, &rests)) {
-            return Ok(rests);
+            let found = if rests.peeled == 0 { at_once } else { verdict(rests.peeled) };
+            let Verdict::Legal { assumed } = found else { return Err(Missed::Dependences(found)) };
+            return Ok((rests, assumed));
         }
         let counts = Missed::TripCounts(counts.0, counts.1);
         Err(if least > 0 { Missed::Dependences(at_once) } else { counts })
+    }
+
+    /// How two loops may be fused where a test holds, before which they are split into two versions then.
+    fn versioned(&mut self, depth: u32, [first, second]: [&mut Group; 2]) -> Option<(Plan, Test)> {
+        if self.options.whole || !self.options.version {
+            return None;
+        }
+        let function = &*self.function;
+        let (a, b) = (&first.candidate, &second.candidate);
+        let blocks = version::as_if_both_run(function, self.analysis, a, b)?;
+        let (ahead, behind) = blocks.split_last()?;
+        let between = Between { behind: behind.to_vec(), guard: None, ahead: vec![*ahead] };
+        let bare = |group: &Group| Group {
+            candidate: Candidate { guard: None, ..group.candidate.clone() },
+            summary: group.summary.clone(),
+            start: group.start,
+        };
+        let bare = [bare(first), bare(second)];
+        let groups = [&bare[0], &bare[1]];
+        let (mut plan, assumed) = self.plan_between(depth, groups, between, AliasMode::Distinct).ok()?;
+        let copied = Rests { behind: [true; 2], ..Rests::default() };
+        let is_worth_it = self.may_copy(groups, &copied);
+        let nests = [&first.summary.nest, &second.summary.nest];
+        let test = Test::of(function, [a, b], &blocks, &assumed, nests, depth).filter(|_| is_worth_it)?;
+        let pair = [&mut first.candidate, &mut second.candidate];
+        version::split(self.function, self.analysis, &mut self.constants, pair, &blocks, &test)?;
+        // What is tested has moved.
+        plan.motion.hoisted.retain(|op| !test.moved.contains(op));
+        plan.motion.sunk.retain(|op| !test.moved.contains(op));
+        self.straighten(&first.candidate, &second.candidate);
+        self.report.versions += 1;
+        Some((plan, test))
     }
 
     /// Whether iterations of two loops may run by themselves: that is worth it, and copies of the loops are what they are.
     fn may_copy(&self, [first, second]: [&Group; 2], rests: &Rests) -> bool {
         let has_common = || {
             let mut bases = second.summary.nest.bases();
-            bases.any(|base| first.summary.nest.of_base(base).next().is_some())
+            bases.any(|base| base != Base::World && first.summary.nest.of_base(base).next().is_some())
         };
         let copies = [rests.peeled as usize + usize::from(rests.behind[0]), usize::from(rests.behind[1])];
         let mut left = MAX_COPIED;
@@ -474,14 +539,16 @@ pub const PASS: PassInfo = PassInfo {
     options: &[
         ("no-reshape", "false", "leave loops that are not in form as they are"),
         ("peel-max-count", "0", "how many iterations may run in front of a fused loop"),
+        ("version", "true", "copy loops, to fuse them where a test holds that is made before them"),
         DEPENDENCE.option(),
     ],
     make: |options| {
         let analyses = Analyses::of_options(options)?;
         let peel_max_count = options.parse("peel-max-count", 0)?;
+        let version = options.parse("version", true)?;
         let reshapes = !options.parse("no-reshape", false)?;
         Ok(Box::new(LoopFusion {
-            options: Options { analyses, peel_max_count, ..Options::default() },
+            options: Options { analyses, peel_max_count, version, ..Options::default() },
             reshapes,
         }))
     },
@@ -519,6 +586,7 @@ impl Pass for LoopFusion {
         cx.count("Number of candidates for loop fusion", report.candidates as u64);
         cx.count("Number of hoisted preheader instructions.", report.hoisted as u64);
         cx.count("Iterations peeled", report.peeled as u64);
+        cx.count("Loops versioned", report.versions as u64);
         cx.count("Number of sunk preheader instructions.", report.sunk as u64);
         report.remarks.into_iter().for_each(|remark| cx.remark(remark));
         Ok(())

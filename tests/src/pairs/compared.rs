@@ -100,27 +100,33 @@ pub fn compare(
     let read = |text: &str| {
         loomir::lowering::from_ll(&checker.ctx, text, "case.ll").map_err(|errors| checker.lines(&errors))
     };
-    let (before, mut after) = (read(&text)?, read(&text)?);
-    let remarks = checker
-        .run("builtin.module(llvm.func(loop-fusion))", &mut after)
-        .map_err(|errors| checker.lines(&errors))?;
+    let before = read(&text)?;
     let loops = written(&text, opt)?;
-    let ours = ours(&loops, &checker.ctx, &remarks);
+    let own = |peel: u32| {
+        let mut after = read(&text)?;
+        let pipeline = format!("builtin.module(llvm.func(loop-fusion{{peel-max-count={peel}}}))");
+        let remarks = checker.run(&pipeline, &mut after).map_err(|errors| checker.lines(&errors))?;
+        let groups = ours(&loops, &checker.ctx, &remarks);
+        Ok::<_, String>((after, remarks, groups))
+    };
+    let ours = [own(0)?, own(3)?];
     let [mut plain, mut peeling] = [0, 3].map(|peel| Fused { peel, ..Fused::default() });
     plain.add(head, functions, opt, &checker)?;
     peeling.add(head, functions, opt, &checker)?;
     let none = Groups::apart(0);
     for (name, function) in functions {
         let expected = Expected::of(&before, name, &function.calls)?;
-        let own = ours.get(name).unwrap_or(&none);
         tally.cases += 1;
         tally.loops += loops.get(name).map_or(0, Vec::len) as u64;
-        tally.ours += own.pairs().len() as u64;
-        match expected.difference(&after, name)? {
-            None => tally.runs += expected.runs.len() as u64,
-            Some(difference) => return Err(format!("{difference}\n{}", function.text)),
+        tally.ours += ours[0].2.get(name).unwrap_or(&none).pairs().len() as u64;
+        for (after, ..) in &ours {
+            match expected.difference(after, name)? {
+                None => tally.runs += expected.runs.len() as u64,
+                Some(difference) => return Err(format!("{difference}\n{}", function.text)),
+            }
         }
-        for (theirs, is_plain) in [(&plain, true), (&peeling, false)] {
+        for (theirs, (_, remarks, own), is_plain) in [(&plain, &ours[0], true), (&peeling, &ours[1], false)] {
+            let own = own.get(name).unwrap_or(&none);
             let rival = if is_plain { &mut tally.plain } else { &mut tally.peeling };
             let Some((groups, module)) = theirs.of(name) else {
                 rival.crashed += 1;
@@ -154,7 +160,7 @@ pub fn compare(
                         .pairs()
                         .iter()
                         .any(|(a, b)| [a, b].iter().any(|one| **one == pair.0 || **one == pair.1));
-                    let mut reason = reason(&checker.ctx, &remarks, name, &loops[name], pair);
+                    let mut reason = reason(&checker.ctx, remarks, name, &loops[name], pair);
                     if is_taken {
                         reason = format!("fused with another: {reason}");
                     }

@@ -104,7 +104,10 @@ pub(super) fn following(analysis: &Analysis, first: &Candidate) -> Option<Block>
         if Some(node) == until {
             return Some(at);
         }
-        let [next] = analysis.graph().successors(node)[..] else { return None };
+        let [next] = analysis.graph().successors(node)[..] else {
+            // Perhaps a guard of the next one alone.
+            return until.is_none().then_some(at);
+        };
         // The preheader of a loop without a guard.
         if until.is_none() && analysis.loops().innermost(next) != analysis.loops().innermost(node) {
             return Some(at);

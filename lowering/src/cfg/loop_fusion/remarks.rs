@@ -12,6 +12,7 @@ use super::candidate::Unfit;
 use super::motion::Stuck;
 use super::rewire::Plan;
 use super::summary::{Barrier, Count};
+use super::version::Test;
 use crate::cfg::Analysis;
 
 /// Why a pair was not fused.
@@ -37,8 +38,13 @@ pub(super) enum Missed {
     Stuck(Stuck),
 }
 
-/// The remark for a pair that was fused so.
-pub(super) fn fused(function: &Body, [first, second]: [Option<Op>; 2], plan: &Plan) -> Diagnostic {
+/// The remark for a pair that was fused so, where a test holds if there is one.
+pub(super) fn fused(
+    function: &Body,
+    [first, second]: [Option<Op>; 2],
+    plan: &Plan,
+    test: Option<&Test>,
+) -> Diagnostic {
     let Plan { motion, rests, .. } = plan;
     let front = match rests.peeled {
         0 => String::new(),
@@ -51,13 +57,15 @@ pub(super) fn fused(function: &Body, [first, second]: [Option<Op>; 2], plan: &Pl
         [false, true] => ", before the rest of the second",
         [true, true] => ", before the rest of either",
     };
-    let text = format!("Loops fused{front}{behind}");
+    let tested = test.map_or(String::new(), |test| format!(", where {}", test.text()));
+    let text = format!("Loops fused{front}{behind}{tested}");
     let remark = remarks(function).passed("Fused", place(function, second), &text);
     note(remark, function, first, "with this loop")
         .arg("first", place(function, first))
         .arg("hoisted", motion.hoisted.len() + motion.above.len())
         .arg("sunk", motion.sunk.len())
         .arg("peeled", rests.peeled as usize)
+        .arg("versioned", test.is_some())
         .arg("rests", rests.behind.iter().filter(|rest| **rest).count())
 }
 

@@ -1,0 +1,462 @@
+//! Two loops that may run together if a test holds, which is made in front of them, and as they were if not.
+//!
+//! ```text
+//! entry ── test ──► both loops, nothing in their way any more ──┐
+//!            │                                                  ▼
+//!            └────► both loops as they were ─────────────────► behind
+//! ```
+//!
+//! Tested is that both run, where they stand behind different guards or one behind none; and that what two arguments point to is apart, where one loop touches the one and the other the other.
+//! The loops that were are those of the fast side, so all that is known of them stays known; the copies are no candidates.
+//!
+//! **Soundness.** A guard is asked earlier than it was: what it is computed of can't trap, and if it is poison the program is undefined in any case, since what stands before it returns. Bytes
+//! are counted in 128 bits, where nothing wraps, from places that are at most as far away as the least and the greatest numbers of iterations say. A poison number there decides at random, but once, which side
+//! runs: either is right then, or undefined as the program was.
+//!
+//! **Cost.** Linear in what is copied, and in what is used of it behind; pairs of bounds of two objects.
+
+use hashbrown::HashSet;
+use loomir_dialects::llvm;
+use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Type, TypeKind, Value};
+use loomir_transforms::assumption::Assumption;
+use loomir_transforms::dependence::access::Class;
+use loomir_transforms::dependence::base::Base;
+use loomir_transforms::dependence::form::{Atom, Form};
+use loomir_transforms::dependence::nest::Nest;
+
+use super::candidate::Candidate;
+use crate::cfg::Analysis;
+use crate::cfg::branch::{Ending, Target, branches_into, change_operands, end_block, targets};
+use crate::cfg::effects::is_speculatable;
+use crate::cfg::guards::Guard;
+use crate::cfg::hub::Constants;
+
+/// Most blocks between two loops.
+const MAX_BETWEEN: usize = 16;
+/// Most operations that a guard is computed of between the loops.
+const MAX_MOVED: usize = 16;
+/// Most pairs of bounds that are compared.
+const MAX_PAIRS: usize = 16;
+/// Most terms of a bound, and how great a factor may be: so sums of them have less than 128 bits.
+const MAX_TERMS: usize = 16;
+const MAX_FACTOR: u64 = 1 << 40;
+
+/// What is tested.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Test {
+    /// These conditions, and how they have to be.
+    guards: Vec<(Value, bool)>,
+    /// The operations between the loops that they are computed of, in order.
+    pub(super) moved: Vec<Op>,
+    /// Bytes that must not overlap.
+    apart: Vec<[Bytes; 2]>,
+}
+
+/// The bytes behind a pointer from one place to another, which is none of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Bytes {
+    of: Value,
+    from: Form,
+    to: Form,
+}
+
+/// The blocks between two loops of which either may be guarded: from the exit of the first to the preheader of the second, as if both ran. Nothing if something else leads there.
+pub(super) fn as_if_both_run(
+    function: &Body,
+    analysis: &Analysis,
+    first: &Candidate,
+    second: &Candidate,
+) -> Option<Vec<Block>> {
+    let guard_of = |of: &Candidate| of.guard.and_then(|guard| function.block_of(guard.branch));
+    let (own, other) = (guard_of(first), guard_of(second));
+    let mut between = vec![first.exit];
+    while *between.last()? != second.preheader {
+        let at = *between.last()?;
+        let next = match analysis.graph().successors(analysis.number(at))[..] {
+            [next] => analysis.block(next),
+            _ if other == Some(at) => second.preheader,
+            _ => return None,
+        };
+        let leads_there = |from: &u32| {
+            let from = analysis.block(*from);
+            from == at || Some(from) == own
+        };
+        let is_straight = analysis.graph().predecessors(analysis.number(next)).iter().all(leads_there);
+        if !is_straight || between.len() == MAX_BETWEEN || between.contains(&next) {
+            return None;
+        }
+        between.push(next);
+    }
+    let is_passed = other.is_none_or(|other| between.contains(&other));
+    is_passed.then_some(between)
+}
+
+impl Test {
+    /// That both loops run, and what is assumed of two nests. Nothing if that cannot be tested.
+    pub(super) fn of(
+        function: &Body,
+        [first, second]: [&Candidate; 2],
+        between: &[Block],
+        assumed: &[Assumption],
+        [own, others]: [&Nest; 2],
+        depth: u32,
+    ) -> Option<Test> {
+        let mut test = Test::default();
+        for guard in [first.guard, second.guard].into_iter().flatten() {
+            test.guards.push((guard.condition, guard.enters_if));
+            test.ask_earlier(function, guard.condition, between)?;
+        }
+        let is_between =
+            |value: Value| function.value_block(value).is_none_or(|block| between.contains(&block));
+        for assumption in assumed {
+            let Assumption::Apart(x, y) = assumption else { return None };
+            for (x, y) in [(x, y), (y, x)] {
+                for a in own.of_base(Base::Argument(*x)) {
+                    for b in others.of_base(Base::Argument(*y)) {
+                        if !a.class.writes && !b.class.writes {
+                            continue;
+                        }
+                        let pair = [Bytes::of(&a.class, *x, depth)?, Bytes::of(&b.class, *y, depth)?];
+                        let mut unknown = false;
+                        for form in pair.iter().flat_map(|bytes| [&bytes.from, &bytes.to]) {
+                            unknown |= !is_computable(function, form);
+                            form.each_parameter(&mut |value| unknown |= is_between(value));
+                        }
+                        if unknown {
+                            return None;
+                        }
+                        if !test.apart.contains(&pair) {
+                            test.apart.push(pair);
+                        }
+                    }
+                }
+            }
+        }
+        (test.apart.len() <= MAX_PAIRS).then_some(test)
+    }
+
+    /// Adds the operations between the loops that a value is computed of, operands first.
+    fn ask_earlier(&mut self, function: &Body, value: Value, between: &[Block]) -> Option<()> {
+        let mut pending = vec![(value, false)];
+        while let Some((value, is_done)) = pending.pop() {
+            if !function.value_block(value).is_some_and(|block| between.contains(&block)) {
+                continue;
+            }
+            let op = function.defining_op(value).filter(|op| is_speculatable(function, *op))?;
+            if self.moved.contains(&op) {
+                continue;
+            }
+            if is_done {
+                self.moved.push(op);
+            } else {
+                pending.push((value, true));
+                pending.extend(function.operands(op).map(|operand| (operand, false)));
+            }
+            if self.moved.len() > MAX_MOVED || pending.len() > 4 * MAX_MOVED {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// What is tested, in words.
+    pub(super) fn text(&self) -> String {
+        let both = (!self.guards.is_empty()).then_some("both run");
+        let apart = (!self.apart.is_empty()).then_some("what they touch does not overlap");
+        both.into_iter().chain(apart).collect::<Vec<_>>().join(" and ")
+    }
+
+    /// Computes it at the end of a block.
+    fn write(&self, function: &mut Body, constants: &mut Constants, at: Block) -> Option<Value> {
+        let end = function.terminator(at)?;
+        self.moved.iter().for_each(|op| function.move_before(*op, end));
+        let yes = constants.get(function, Type::I1, Some(0));
+        let mut builder = Builder::new(function, InsertPoint::Before(end));
+        let mut all = Vec::new();
+        for (condition, holds) in &self.guards {
+            all.push(if *holds {
+                *condition
+            } else {
+                binary(&mut builder, llvm::XOrOp::DEF, *condition, yes)
+            });
+        }
+        let mut apart = None;
+        for pair in &self.apart {
+            let [(a, a_end), (b, b_end)] = [&pair[0], &pair[1]].map(|bytes| bytes.write(&mut builder));
+            let before = at_most(&mut builder, a_end, b);
+            let behind = at_most(&mut builder, b_end, a);
+            let own = binary(&mut builder, llvm::OrOp::DEF, before, behind);
+            apart = Some(apart.map_or(own, |all| binary(&mut builder, llvm::AndOp::DEF, all, own)));
+        }
+        if let Some(apart) = apart {
+            let state = builder.state(llvm::FreezeOp::DEF).operands(&[apart]).results(&[Type::I1]);
+            all.push(builder.value(state));
+        }
+        all.into_iter().reduce(|a, b| binary(&mut builder, llvm::AndOp::DEF, a, b))
+    }
+}
+
+impl Bytes {
+    /// Those that a class touches behind an argument, at the most, in any iteration of the loops inside `depth` others.
+    fn of(class: &Class, of: Value, depth: u32) -> Option<Bytes> {
+        let subscripts = class.subscripts.as_ref().filter(|_| class.origin == Some(of))?;
+        let [Some(offset)] = &subscripts[..] else { return None };
+        let from = extreme(offset, class, depth, false)?;
+        let to = extreme(offset, class, depth, true)?.plus(&Form::constant(1), 1)?;
+        Some(Bytes { of, from, to })
+    }
+
+    /// The addresses of both ends, in 128 bits.
+    fn write(&self, builder: &mut Builder<'_>) -> (Value, Value) {
+        let ctx = builder.ctx();
+        let (address, wide) = (ctx.int_type(64), ctx.int_type(WIDE));
+        let state = builder.state(llvm::PtrToIntOp::DEF).operands(&[self.of]).results(&[address]);
+        let start = builder.value(state);
+        let state = builder.state(llvm::ZExtOp::DEF).operands(&[start]).results(&[wide]);
+        let start = builder.value(state);
+        let [from, to] = [&self.from, &self.to].map(|form| {
+            let offset = number(builder, form);
+            binary(builder, llvm::AddOp::DEF, start, offset)
+        });
+        (from, to)
+    }
+}
+
+/// The width in which bytes are counted.
+const WIDE: u32 = 128;
+
+/// The least or the greatest number that a form over the levels of a class is, at the most, as one without levels.
+fn extreme(form: &Form, class: &Class, depth: u32, greatest: bool) -> Option<Form> {
+    let mut form = form.clone();
+    for level in (depth..class.domain.levels).rev() {
+        let factor = form.coefficient_of_level(level);
+        if factor == 0 {
+            continue;
+        }
+        let goes_up = (factor > 0) == greatest;
+        let own = Form::level(level);
+        let bounds = class.domain.constraints.iter().filter_map(|constraint| {
+            let side = constraint.coefficient_of_level(level);
+            let bound = match (goes_up, side) {
+                (true, -1) => constraint.plus(&own, 1),
+                (false, 1) => own.minus(constraint),
+                _ => None,
+            };
+            bound.filter(|bound| {
+                (level..class.domain.levels).all(|inner| bound.coefficient_of_level(inner) == 0)
+            })
+        });
+        let least = (!goes_up).then(|| Form::constant(0));
+        let bounds: Vec<Form> = bounds.filter(is_plain).collect();
+        let constant = bounds.iter().find(|bound| bound.as_constant().is_some());
+        let bound = constant.or(bounds.first()).cloned().or(least)?;
+        form = form.plus(&own, factor.checked_neg()?)?.plus(&bound, factor)?;
+    }
+    let is_outside = |atom: &Atom| matches!(atom, Atom::Param(_));
+    form.all_atoms(&is_outside).then_some(form)
+}
+
+/// Whether a form is a sum of levels and numbers known before.
+fn is_plain(form: &Form) -> bool {
+    form.all_atoms(&|atom| matches!(atom, Atom::Param(_) | Atom::Level(_)))
+}
+
+/// Whether a form can be computed in 128 bits.
+fn is_computable(function: &Body, form: &Form) -> bool {
+    let is_small = |ty: Type| matches!(ty.kind(function.ctx()), TypeKind::Integer { width: 1..=64, .. });
+    let is_fit = |(atom, factor): &(Atom, i64)| match atom {
+        Atom::Param(value) => is_small(function.value_type(*value)) && factor.unsigned_abs() <= MAX_FACTOR,
+        _ => false,
+    };
+    form.terms().len() <= MAX_TERMS && form.terms().iter().all(is_fit)
+}
+
+/// A form as a value.
+fn number(builder: &mut Builder<'_>, form: &Form) -> Value {
+    let ctx = builder.ctx();
+    let wide = ctx.int_type(WIDE);
+    let constant = |builder: &mut Builder<'_>, number: i64| {
+        let value = ctx.int_attr(wide, i128::from(number));
+        let state = builder.state(llvm::ConstantOp::DEF).attr(&ctx, "value", value).results(&[wide]);
+        builder.value(state)
+    };
+    let mut sum = constant(builder, form.constant_part());
+    for (atom, factor) in form.terms() {
+        let Atom::Param(value) = atom else { continue };
+        let state = builder.state(llvm::SExtOp::DEF).operands(&[*value]).results(&[wide]);
+        let own = builder.value(state);
+        let factor = constant(builder, *factor);
+        let term = binary(builder, llvm::MulOp::DEF, own, factor);
+        sum = binary(builder, llvm::AddOp::DEF, sum, term);
+    }
+    sum
+}
+
+fn binary(builder: &mut Builder<'_>, def: &'static loomir_ir::OpDef, a: Value, b: Value) -> Value {
+    let ty = builder.body().value_type(a);
+    let state = builder.state(def).operands(&[a, b]).results(&[ty]);
+    builder.value(state)
+}
+
+fn at_most(builder: &mut Builder<'_>, a: Value, b: Value) -> Value {
+    let ctx = builder.ctx();
+    // "sle".
+    let predicate = ctx.int_attr(ctx.int_type(64), 3);
+    let state = builder.state(llvm::ICmpOp::DEF).operands(&[a, b]).attr(&ctx, "predicate", predicate);
+    builder.value(state.results(&[Type::I1]))
+}
+
+/// Puts both loops, what is between and what is behind until the guard of the second is over on the fast side of a test, with a copy on the other. The loops of the fast side stand behind no guard any more.
+pub(super) fn split(
+    function: &mut Body,
+    analysis: &mut Analysis,
+    constants: &mut Constants,
+    [first, second]: [&mut Candidate; 2],
+    between: &[Block],
+    test: &Test,
+) -> Option<()> {
+    let entry = first.entry(function);
+    let parent = analysis.loops().innermost(analysis.number(entry));
+    // What the entry ended with stands in a block of its own.
+    let start = analysis.new_block(function, &[], entry, parent);
+    let ending = ending(function, entry)?;
+    end_block(function, entry, &Ending::Branch(Target { block: start, operands: Vec::new() }));
+    let branch = end_block(function, start, &ending);
+    analysis.branch_changed(function, start);
+    analysis.branch_changed(function, entry);
+    let mut region = vec![start];
+    match &mut first.guard {
+        Some(guard) => {
+            guard.branch = branch;
+            let entered = function.successors(branch).nth(usize::from(!guard.enters_if))?;
+            region.extend(blocks_before(function, entered, first.header));
+        }
+        None => first.preheader = start,
+    }
+    let nodes = |of: &Candidate| {
+        analysis.loops().get(of.id).nodes.iter().map(|node| analysis.block(*node)).collect::<Vec<_>>()
+    };
+    region.extend(nodes(first));
+    region.extend(between);
+    region.extend(nodes(second));
+    let behind = meet(function, analysis, second, &mut region)?;
+    let inside: HashSet<Block> = region.iter().copied().collect();
+    let out = used_outside(function, &region, &inside);
+    let after = *region.last()?;
+    let (mapping, copies) = analysis.copy_blocks(function, &region, after, None);
+    let copied: HashSet<Block> = copies.iter().copied().collect();
+    // What is defined in both comes out of either.
+    let branches = branches_into(function, [behind]);
+    change_operands(function, &branches, |function, op, to, operands| {
+        if to == behind {
+            let is_copy = function.block_of(op).is_some_and(|block| copied.contains(&block));
+            operands
+                .extend(out.iter().map(|(value, _)| if is_copy { mapping.value(*value) } else { *value }));
+        }
+    });
+    for (value, uses) in out {
+        let argument = function.add_argument(behind, function.value_type(value));
+        for (op, index) in uses {
+            function.set_operand(op, index, argument);
+        }
+    }
+    let condition = test.write(function, constants, entry)?;
+    let to = |block| Target { block, operands: Vec::new() };
+    end_block(function, entry, &Ending::Conditional(condition, [to(start), to(mapping.block(start))]));
+    for block in copies.iter().chain([&entry]) {
+        analysis.branch_changed(function, *block);
+    }
+    for own in [first, second] {
+        if let Some(Guard { branch, enters_if, .. }) = own.guard.take() {
+            let block = function.block_of(branch)?;
+            let into = targets(function, branch).swap_remove(usize::from(!enters_if));
+            end_block(function, block, &Ending::Branch(into));
+            analysis.branch_changed(function, block);
+        }
+    }
+    Some(())
+}
+
+/// The blocks from one on that run before another: a preheader, and iterations that were peeled.
+fn blocks_before(function: &Body, from: Block, until: Block) -> Vec<Block> {
+    let mut seen = vec![from];
+    let mut next = 0;
+    while let Some(block) = seen.get(next).copied() {
+        next += 1;
+        for to in function.block_successors(block) {
+            if to != until && !seen.contains(&to) {
+                seen.push(to);
+            }
+        }
+    }
+    seen
+}
+
+/// The end of a block that is a branch of one or two ways.
+fn ending(function: &Body, block: Block) -> Option<Ending> {
+    let branch = function.terminator(block)?;
+    if function.is(branch, llvm::BrOp::DEF) {
+        return Some(Ending::Branch(targets(function, branch).swap_remove(0)));
+    }
+    let both = <[Target; 2]>::try_from(targets(function, branch)).ok()?;
+    function.is(branch, llvm::CondBrOp::DEF).then(|| Ending::Conditional(function.operand(branch, 0), both))
+}
+
+/// The block where the second loop and the way around it meet, which nothing else leads to; what lies before it comes into the region.
+fn meet(
+    function: &mut Body,
+    analysis: &mut Analysis,
+    second: &mut Candidate,
+    region: &mut Vec<Block>,
+) -> Option<Block> {
+    let Some(guard) = second.guard else {
+        let branch = function.terminator(second.latch)?;
+        let edge = function.successors(branch).position(|to| to == second.exit)?;
+        let behind = second.exit;
+        second.exit = analysis.insert_block(function, &[(branch, edge)], behind, second.latch);
+        region.push(second.exit);
+        return Some(behind);
+    };
+    let behind = analysis.block(guard.skips_to);
+    let mut last = second.exit;
+    for _ in 0..MAX_BETWEEN {
+        region.push(last);
+        let next = function.block_successors(last).next()?;
+        if next == behind {
+            let skip = (guard.branch, usize::from(guard.enters_if));
+            let edges: Vec<(Op, usize)> = function
+                .predecessor_edges(behind)
+                .filter(|edge| *edge == skip || function.block_of(edge.0) == Some(last))
+                .collect();
+            let is_shared = function.predecessor_edges(behind).count() > edges.len();
+            return Some(if is_shared {
+                analysis.insert_block(function, &edges, behind, last)
+            } else {
+                behind
+            });
+        }
+        last = next;
+    }
+    None
+}
+
+/// What is defined in a region and used outside of it, with these uses.
+fn used_outside(
+    function: &Body,
+    region: &[Block],
+    inside: &HashSet<Block>,
+) -> Vec<(Value, Vec<(Op, usize)>)> {
+    let mut out = Vec::new();
+    for block in region {
+        let results = |op| function.results(op);
+        for value in function.arguments(*block).chain(function.ops(*block).flat_map(results)) {
+            let is_outside = |op| function.block_of(op).is_none_or(|block| !inside.contains(&block));
+            let uses = function.uses(value).filter(|used| is_outside(used.op));
+            let uses: Vec<(Op, usize)> = uses.map(|used| (used.op, used.index)).collect();
+            if !uses.is_empty() {
+                out.push((value, uses));
+            }
+        }
+    }
+    out
+}
