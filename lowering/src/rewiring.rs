@@ -9,7 +9,7 @@
 //! ```
 //!
 //! It is made step by step: of all loops that follow each other, two are fused on the tree as they are, without choosing or weighing, and the same two on the graph, where they are known by a mark. Both graphs are
-//! brought into [normal form](normal) and [compared](mod@compare). Then the next two loops are tried, in the tree that came of it. That what was fused as a graph is in order is [checked](structure) too.
+//! brought into [normal form](normal) and [compared](mod@compare). Then the next two loops are tried, in the tree that came of it. That what was fused as a graph is in order is checked too (`structure`).
 //!
 //! | module | holds |
 //! | --- | --- |

@@ -1,7 +1,7 @@
 //! Whether two functions are one but for names, for where what is pure stands, and for the order of what may change places.
 //!
 //! They are walked in step from their entries: each branch leads to as many blocks in one as in the other, and a block that was met before is met again beside the same one. In corresponding blocks the same has to
-//! happen, in the same order as far as that matters, to [equal](super::classes) values; and the branches decide by equal values and say the same. What is promised of results in one alone is counted and
+//! happen, in the same order as far as that matters, to equal (`classes`) values; and the branches decide by equal values and say the same. What is promised of results in one alone is counted and
 //! no difference.
 //!
 //! The answer "equal" is a proof that both do the same; "different" is none that they don't. Cost: that of the classes.
