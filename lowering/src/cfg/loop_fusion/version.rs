@@ -106,8 +106,12 @@ impl Test {
             test.guards.push((guard.condition, guard.enters_if));
             test.ask_earlier(function, guard.condition, between)?;
         }
-        let is_between =
-            |value: Value| function.value_block(value).is_none_or(|block| between.contains(&block));
+        let entered = first.guard.and_then(|guard| entered(function, &guard));
+        let ahead = entered.map_or(Vec::new(), |entered| blocks_before(function, entered, first.header));
+        let is_there = |value: Value| {
+            let is_late = |block: Block| between.contains(&block) || ahead.contains(&block);
+            function.value_block(value).is_some_and(|block| !is_late(block))
+        };
         for assumption in assumed {
             let Assumption::Apart(x, y) = assumption else { return None };
             for (x, y) in [(x, y), (y, x)] {
@@ -120,7 +124,7 @@ impl Test {
                         let mut unknown = false;
                         for form in pair.iter().flat_map(|bytes| [&bytes.from, &bytes.to]) {
                             unknown |= !is_computable(function, form);
-                            form.each_parameter(&mut |value| unknown |= is_between(value));
+                            form.each_parameter(&mut |value| unknown |= !is_there(value));
                         }
                         if unknown {
                             return None;
@@ -328,8 +332,7 @@ pub(super) fn split(
     match &mut first.guard {
         Some(guard) => {
             guard.branch = branch;
-            let entered = function.successors(branch).nth(usize::from(!guard.enters_if))?;
-            region.extend(blocks_before(function, entered, first.header));
+            region.extend(blocks_before(function, entered(function, guard)?, first.header));
         }
         None => first.preheader = start,
     }
@@ -375,6 +378,11 @@ pub(super) fn split(
         }
     }
     Some(())
+}
+
+/// Where a guard leads if the loop runs.
+fn entered(function: &Body, guard: &Guard) -> Option<Block> {
+    function.successors(guard.branch).nth(usize::from(!guard.enters_if))
 }
 
 /// The blocks from one on that run before another: a preheader, and iterations that were peeled.
