@@ -50,7 +50,7 @@ fn main() {
 
 fn own(graphs: Graphs, count: usize) -> f64 {
     let pipeline = "--pass-pipeline=builtin.module(llvm.func(loop-fusion))";
-    let words = ["opt", "-q", pipeline, "--emit=ll"];
+    let words = ["opt", pipeline, "--emit=ll"];
     least(&own_command(), &words, ("ll", &graphs.program(count)), RUNS).unwrap_or(f64::NAN)
 }
 
