@@ -5,15 +5,14 @@ use std::process::ExitCode;
 
 use loomir_testing::ll::{Judges, Tally, case, run};
 
+use steps::option;
+
+mod steps;
+
 /// Programs between two reports of progress.
 const STEP: u64 = 250;
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let option = |name: &str| {
-        let at = words.iter().position(|word| word == name)?;
-        words.get(at + 1)?.parse::<u64>().ok()
-    };
     let (cases, seed) = (option("--cases").unwrap_or(5_000), option("--seed").unwrap_or(1));
     if let Some(index) = option("--case") {
         print!("{}", case(seed, index));
@@ -25,15 +24,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     let mut tally = Tally::default();
-    let mut failures = 0;
-    for first in (0..cases).step_by(STEP as usize) {
-        if let Err(difference) = run(seed, first, STEP.min(cases - first), &judges, &mut tally) {
-            eprintln!("{difference}");
-            failures += 1;
-            break;
-        }
-        eprintln!("{} of {cases}", tally.cases);
-    }
+    let failures = steps::run(cases, STEP, |first, count| run(seed, first, count, &judges, &mut tally));
     println!("seed={seed}\ncases={}\nfunctions={}\nlines={}", tally.cases, tally.functions, tally.lines);
     println!("operations_executed={}", tally.steps);
     println!("written_by_loomir={}\noptimised_by_llvm={}", tally.written, tally.optimised);

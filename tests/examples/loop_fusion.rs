@@ -7,15 +7,14 @@ use loomir_testing::neighbours::CALLED;
 use loomir_testing::pairs::compared::{Rival, Tally, case, run};
 use loomir_testing::peers::Peer;
 
+use steps::option;
+
+mod steps;
+
 /// Functions between two reports of progress.
 const STEP: u64 = 1000;
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let option = |name: &str| {
-        let at = words.iter().position(|word| word == name)?;
-        words.get(at + 1)?.parse::<u64>().ok()
-    };
     let (cases, seed) = (option("--cases").unwrap_or(20_000), option("--seed").unwrap_or(1));
     if let Some(index) = option("--case") {
         print!("{CALLED}{}", case(seed, index).1.text);
@@ -27,15 +26,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     let mut tally = Tally::default();
-    let mut failures = 0;
-    for first in (0..cases).step_by(STEP as usize) {
-        if let Err(difference) = run(seed, first, STEP.min(cases - first), &opt, &mut tally) {
-            eprintln!("{difference}");
-            failures += 1;
-            break;
-        }
-        eprintln!("{} of {cases}", tally.cases);
-    }
+    let failures = steps::run(cases, STEP, |first, count| run(seed, first, count, &opt, &mut tally));
     println!("seed={seed}\ncases={}\nloops={}\nruns={}", tally.cases, tally.loops, tally.runs);
     println!("pairs_fused_by_loomir={}\nfunctions_loomir_gets_wrong={failures}", tally.ours);
     show("opt", &tally.plain);

@@ -94,7 +94,7 @@ pub enum Checks {
 
 /// Something done around every pass.
 pub trait PassInstrumentation: Send + Sync {
-    /// Does what is to be done before, runs the pass with `run`, and does what is to be done after.
+    /// Does what is to be done before, runs the pass with `run`, and does what is to be done after; nothing but that, unless it says otherwise.
     ///
     /// # Errors
     /// Those of the pass, or what is wrong with what it left. The pipeline stops there.
@@ -104,7 +104,9 @@ pub trait PassInstrumentation: Send + Sync {
         scope: &mut Scope<'_>,
         report: &mut Report,
         run: &mut RunPass<'_>,
-    ) -> Result<(), Diagnostics>;
+    ) -> Result<(), Diagnostics> {
+        run(pass, scope, report)
+    }
 
     /// What is checked beside it.
     fn checks(&self) -> Checks {
@@ -214,16 +216,6 @@ pub struct VerifyAnalyses;
 impl PassInstrumentation for VerifyAnalyses {
     fn checks(&self) -> Checks {
         Checks::Analyses
-    }
-
-    fn around(
-        &self,
-        pass: &dyn Pass,
-        scope: &mut Scope<'_>,
-        report: &mut Report,
-        run: &mut RunPass<'_>,
-    ) -> Result<(), Diagnostics> {
-        run(pass, scope, report)
     }
 }
 

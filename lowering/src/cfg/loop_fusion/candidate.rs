@@ -15,7 +15,7 @@ use crate::cfg::guards::{Guard, guard};
 use crate::cfg::roles::Roles;
 
 /// Most blocks of straight code between two loops.
-const MAX_BETWEEN: usize = 16;
+pub(super) const MAX_BETWEEN: usize = 16;
 
 /// A loop that may be fused.
 #[derive(Clone, Debug)]

@@ -24,15 +24,13 @@ use loomir_transforms::dependence::base::Base;
 use loomir_transforms::dependence::form::{Atom, Form};
 use loomir_transforms::dependence::nest::Nest;
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, MAX_BETWEEN};
 use crate::cfg::Analysis;
 use crate::cfg::branch::{Ending, Target, branches_into, change_operands, end_block, targets};
 use crate::cfg::effects::is_speculatable;
 use crate::cfg::guards::Guard;
 use crate::cfg::hub::Constants;
 
-/// Most blocks between two loops.
-const MAX_BETWEEN: usize = 16;
 /// Most operations that a guard is computed of between the loops.
 const MAX_MOVED: usize = 16;
 /// Most pairs of bounds that are compared.
