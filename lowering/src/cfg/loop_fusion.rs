@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | `summary` | what is known of loops before any is fused |
 //! | `candidate` | which loops may be fused, and what runs between two |
+//! | `plan` | how two may be fused, or why not |
 //! | `overwritten` | stores that may change places |
 //! | `motion` | where what stands between two goes |
 //! | `rewire` | the fusion |
@@ -22,36 +23,24 @@
 //! **Cost.** Linear in the function, but for pairs of objects that may overlap, and for what summaries cost.
 
 use hashbrown::{HashMap, HashSet};
-use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Block, Body, Diagnostics, Op, Value};
+use loomir_ir::{Block, Body, Diagnostics, Op};
 use loomir_transforms::analyses::{Analyses, DEPENDENCE};
-use loomir_transforms::assumption::Assumption;
-use loomir_transforms::dependence::base::{AliasMode, Base, Bases};
-use loomir_transforms::dependence::nest::Frame;
-use loomir_transforms::legality::{Means, Verdict, merged};
 use loomir_transforms::polyhedra::Limits;
 
-use candidate::{Between, Candidate, between, following};
-use motion::Surroundings;
-use overwritten::merged_but_overwritten;
-use remarks::Missed;
-use rest::Rests;
-use rewire::Plan;
+use candidate::{Candidate, between, following};
 use summary::{Counter, Summaries, Summary};
-use version::Test;
 
 use super::arguments::fold_arguments;
-use super::conditions::Facts;
-use super::guards::Guard;
 use super::hub::Constants;
 use super::{Analysis, lcssa, loop_rotate, loop_simplify};
 
 mod candidate;
 mod motion;
 mod overwritten;
+mod plan;
 mod remarks;
 mod rest;
 mod rewire;
@@ -268,266 +257,7 @@ impl<'f> Fusion<'f> {
     fn place(&self, of: &Candidate) -> Option<Op> {
         self.function.terminator(of.latch)
     }
-
-    /// How two loops may be fused, or why not.
-    fn plan(&self, depth: u32, first: &Group, second: &Group) -> Result<Plan, Missed> {
-        let function = &*self.function;
-        let (a, b) = (&first.candidate, &second.candidate);
-        match (&a.guard, &b.guard) {
-            (None, None) => {}
-            (Some(own), Some(other)) => {
-                if !same_guards(function, own, other) {
-                    return Err(Missed::Guards);
-                }
-            }
-            _ => return Err(Missed::OneGuard),
-        }
-        let between = between(function, self.analysis, a, b).ok_or(Missed::NonAdjacent)?;
-        let (plan, _) = self.plan_between(depth, [first, second], between, AliasMode::May)?;
-        Ok(plan)
-    }
-
-    /// How two loops may be fused between which that runs, if they run both, or why not, and what is assumed for it.
-    fn plan_between(
-        &self,
-        depth: u32,
-        [first, second]: [&Group; 2],
-        between: Between,
-        mode: AliasMode,
-    ) -> Result<(Plan, Vec<Assumption>), Missed> {
-        let function = &*self.function;
-        let (a, b) = (&first.candidate, &second.candidate);
-        if let Some(op) = self.uses_first(a, b, &between) {
-            return Err(Missed::UsesResult(op));
-        }
-        if let Some((barrier, op)) = first.summary.ends_early(&second.summary) {
-            return Err(Missed::EndsEarly(barrier, op));
-        }
-        let bases = Bases::new(function, mode);
-        let means = Means {
-            bases: &bases,
-            dependence: &*self.options.analyses.dependence,
-            limits: &self.options.limits,
-            tested_before: None,
-        };
-        let frame = Frame {
-            depth,
-            constraints: Vec::new(),
-            exact: true,
-            variables: vec![None; depth as usize],
-            facts: self.summaries.facts.clone(),
-        };
-        let (rests, assumed) = self.rests([first, second], &frame, &means)?;
-        let surroundings = Surroundings {
-            function,
-            analysis: self.analysis,
-            summaries: &self.summaries,
-            means: &means,
-            first: (a, &first.summary),
-            second: (b, &second.summary),
-            frame: &frame,
-        };
-        let motion = surroundings.plan(&between).map_err(Missed::Stuck)?;
-        if let Some(op) = surroundings.enters_late(&between, &motion) {
-            return Err(Missed::UsesResult(op));
-        }
-        let merged = match rests.peeled {
-            0 => same_counters(&first.summary, &second.summary),
-            _ => Vec::new(),
-        };
-        let late = i64::from(first.start + rests.peeled);
-        let second = second.summary.nest.delayed(depth, late).ok_or(Missed::Unnumbered)?;
-        Ok((Plan { between, motion, merged, rests, second }, assumed))
-    }
-
-    /// Which iterations run by themselves where as few as may be do that, or why the others may not run together.
-    fn rests(
-        &self,
-        [first, second]: [&Group; 2],
-        frame: &Frame,
-        means: &Means<'_>,
-    ) -> Result<(Rests, Vec<Assumption>), Missed> {
-        let counts = (first.summary.count, second.summary.count);
-        let (Some(own), Some(other)) = counts else { return Err(Missed::TripCounts(counts.0, counts.1)) };
-        let verdict = |peeled: u32| match first.start + peeled {
-            0 => merged_but_overwritten(&first.summary, &second.summary, frame, means),
-            late => merged(&first.summary.nest, &second.summary.nest, i64::from(late), frame, means),
-        };
-        let is_legal = |verdict: &Verdict| matches!(verdict, Verdict::Legal { .. });
-        let at_once = verdict(0);
-        let most = if self.options.whole { 0 } else { self.options.peel_max_count };
-        // What may run later, may run later still.
-        let least = match is_legal(&at_once) {
-            true => Some(0),
-            false => (1..=most).find(|peeled| is_legal(&verdict(*peeled))),
-        };
-        let Some(least) = least else { return Err(Missed::Dependences(at_once)) };
-        let all = (least..=most.max(least)).filter_map(|peeled| Rests::of(own, other, peeled));
-        let even = all.clone().find(|rests| rests.behind == [false; 2]);
-        let Some(rests) = even.or_else(|| all.min_by_key(|rests| rests.peeled)) else {
-            return Err(Missed::Dependences(at_once));
-        };
-        let pair = [first, second];
-        if rests.is_nothing() || (!self.options.whole && self.may_copy(pair, &rests)) {
-            let found = if rests.peeled == 0 { at_once } else { verdict(rests.peeled) };
-            let Verdict::Legal { assumed } = found else { return Err(Missed::Dependences(found)) };
-            return Ok((rests, assumed));
-        }
-        let counts = Missed::TripCounts(counts.0, counts.1);
-        Err(if least > 0 { Missed::Dependences(at_once) } else { counts })
-    }
-
-    /// How two loops may be fused where a test holds, before which they are split into two versions then.
-    fn versioned(&mut self, depth: u32, [first, second]: [&mut Group; 2]) -> Option<(Plan, Test)> {
-        if self.options.whole || !self.options.version {
-            return None;
-        }
-        let function = &*self.function;
-        let (a, b) = (&first.candidate, &second.candidate);
-        let blocks = version::as_if_both_run(function, self.analysis, a, b)?;
-        let (ahead, behind) = blocks.split_last()?;
-        let between = Between { behind: behind.to_vec(), guard: None, ahead: vec![*ahead] };
-        let bare = |group: &Group| Group {
-            candidate: Candidate { guard: None, ..group.candidate.clone() },
-            summary: group.summary.clone(),
-            start: group.start,
-        };
-        let bare = [bare(first), bare(second)];
-        let groups = [&bare[0], &bare[1]];
-        let (mut plan, assumed) = self.plan_between(depth, groups, between, AliasMode::Distinct).ok()?;
-        let copied = Rests { behind: [true; 2], ..Rests::default() };
-        let is_worth_it = self.may_copy(groups, &copied);
-        let nests = [&first.summary.nest, &second.summary.nest];
-        let test = Test::of(function, [a, b], &blocks, &assumed, nests, depth).filter(|_| is_worth_it)?;
-        let pair = [&mut first.candidate, &mut second.candidate];
-        version::split(self.function, self.analysis, &mut self.constants, pair, &blocks, &test)?;
-        // What is tested has moved.
-        plan.motion.hoisted.retain(|op| !test.moved.contains(op));
-        plan.motion.sunk.retain(|op| !test.moved.contains(op));
-        self.straighten(&first.candidate, &second.candidate);
-        self.report.versions += 1;
-        Some((plan, test))
-    }
-
-    /// Whether iterations of two loops may run by themselves: that is worth it, and copies of the loops are what they are.
-    fn may_copy(&self, [first, second]: [&Group; 2], rests: &Rests) -> bool {
-        let has_common = || {
-            let mut bases = second.summary.nest.bases();
-            bases.any(|base| base != Base::World && first.summary.nest.of_base(base).next().is_some())
-        };
-        let copies = [rests.peeled as usize + usize::from(rests.behind[0]), usize::from(rests.behind[1])];
-        let mut left = MAX_COPIED;
-        let mut fits = |of: &Candidate, copies: usize| {
-            let size = self.size_if_closed(of.id, left / copies.max(1));
-            let fits = copies == 0 || size.is_some();
-            left -= copies * size.unwrap_or(0).min(left / copies.max(1));
-            fits
-        };
-        let is_guarded = first.candidate.guard.is_some();
-        (!is_guarded || rests.behind == [false; 2])
-            && fits(&first.candidate, copies[0])
-            && fits(&second.candidate, copies[1])
-            && has_common()
-    }
-
-    /// How many operations a loop has, if these are at most so many and nothing it defines is used outside but by way of its exit.
-    fn size_if_closed(&self, id: LoopId, most: usize) -> Option<usize> {
-        let function = &*self.function;
-        let loops = self.analysis.loops();
-        let is_inside = |op: Op| {
-            let node = self.analysis.number_at(function, op);
-            node.is_some_and(|node| loops.contains(id, node))
-        };
-        let mut size = 0;
-        for node in &loops.get(id).nodes {
-            let block = self.analysis.block(*node);
-            let results = |op| function.results(op);
-            let defined = function.arguments(block).chain(function.ops(block).flat_map(results));
-            for value in defined {
-                if !function.uses(value).all(|used| is_inside(used.op)) {
-                    return None;
-                }
-            }
-            size += function.ops(block).count();
-            if size > most {
-                return None;
-            }
-        }
-        Some(size)
-    }
-
-    /// An operation in the second loop that uses what the first, or the block behind it, defines.
-    fn uses_first(&self, first: &Candidate, second: &Candidate, between: &Between) -> Option<Op> {
-        let function = &*self.function;
-        let loops = self.analysis.loops();
-        let in_second = |op: Op| {
-            let node = self.analysis.number_at(function, op);
-            node.is_some_and(|node| loops.contains(second.id, node))
-        };
-        let arguments = between.blocks().flat_map(|block| function.arguments(block));
-        let used = arguments.flat_map(|value| function.uses(value)).find(|used| in_second(used.op));
-        if let Some(used) = used {
-            return Some(used.op);
-        }
-        // Loops that are closed hand out all they define; others may not be.
-        let mut ops = loops.get(second.id).nodes.iter().flat_map(|node| {
-            let block = self.analysis.block(*node);
-            function.ops(block)
-        });
-        ops.find(|op| {
-            function.operands(*op).any(|value| {
-                let block = function.value_block(value).map(|block| self.analysis.number(block));
-                block.is_some_and(|node| loops.contains(first.id, node))
-            })
-        })
-    }
 }
-
-/// Whether two guards let pass alike: they are one, or the one decides the other.
-fn same_guards(function: &Body, own: &Guard, other: &Guard) -> bool {
-    if own.enters_if == other.enters_if && same_value(function, own.condition, other.condition) {
-        return true;
-    }
-    [true, false].into_iter().all(|enters| {
-        let mut facts = Facts::default();
-        facts.learn(function, own.condition, own.enters_if == enters);
-        facts.decide(function, other.condition) == Some(other.enters_if == enters)
-    })
-}
-
-/// Whether two values are one, or computed by equal comparisons of equal operands.
-fn same_value(function: &Body, a: Value, b: Value) -> bool {
-    if a == b {
-        return true;
-    }
-    let (Some(x), Some(y)) = (function.defining_op(a), function.defining_op(b)) else { return false };
-    function.is(x, llvm::ICmpOp::DEF)
-        && function.is(y, llvm::ICmpOp::DEF)
-        && function.properties(x) == function.properties(y)
-        && function
-            .operands(x)
-            .zip(function.operands(y))
-            .all(|(p, q)| p == q || same_constant(function, p, q))
-}
-
-/// Whether two values are equal constants.
-fn same_constant(function: &Body, a: Value, b: Value) -> bool {
-    let (Some(x), Some(y)) = (function.defining_op(a), function.defining_op(b)) else { return false };
-    function.is(x, llvm::ConstantOp::DEF)
-        && function.is(y, llvm::ConstantOp::DEF)
-        && function.value_type(a) == function.value_type(b)
-        && function.properties(x) == function.properties(y)
-}
-
-/// The arguments of the second header that have the value of the first loop's counter in each iteration. That decides whether it goes on, so it is no poison.
-fn same_counters(first: &Summary, second: &Summary) -> Vec<(Value, Value)> {
-    let Some(variable) = &first.variable else { return Vec::new() };
-    let alike = second.counters.iter().filter(|counter| counter.counts_like(variable));
-    alike.map(|counter| (counter.argument, variable.argument)).collect()
-}
-
-/// Most operations that are copied for one fusion.
-const MAX_COPIED: usize = 512;
 
 const NAME: &str = "loop-fusion";
 
