@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: the benchmarks of `benches/`.
 //!
-//! Without arguments, all of them; their reports are kept.
+//! Without arguments, all of them; their reports are kept. So are those of reports that are named.
 
 use crate::Failure;
 use crate::process::{cargo, execute, output};
@@ -36,13 +36,16 @@ const REPORTS: [Report; 4] = [
     },
 ];
 
-/// Arguments go to `cargo bench`.
+/// Arguments that are not names of reports go to `cargo bench`.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     execute(cargo().args(["build", "--release", "--package", "loomir"]))?;
-    if !arguments.is_empty() {
+    let is_report = |argument: &String| REPORTS.iter().any(|report| report.name == argument);
+    if !arguments.iter().all(is_report) {
         return execute(bench().args(arguments));
     }
-    for report in REPORTS {
+    let is_wanted =
+        |report: &&Report| arguments.is_empty() || arguments.iter().any(|name| name == report.name);
+    for report in REPORTS.iter().filter(is_wanted) {
         let text = output(bench().args(["--bench", report.name]))?;
         println!("{text}");
         let heading =
