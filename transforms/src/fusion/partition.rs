@@ -2,13 +2,13 @@
 //!
 //! Each loop in turn is tried with the nearest few groups before it, and fused with the first where that is legal and saves something. Where that
 //! leaves more than one group, or costs something, other groupings are [looked at](super::search): all of them if there are at most [`MAX_LOOPS`] loops.
-//! Of a longer sequence those parts are looked at that no group reaches out of, so that what is better for a part is better for the whole; and of a part with
-//! more loops that cannot be taken apart, the groupings that begin well.
+//! Of a longer sequence those parts are looked at that no group reaches out of; then all are fused once more, those in such parts as was found, the others with what is there now. Of a part with
+//! more loops that cannot be taken apart, the groupings are looked at that begin well.
 //!
 //! A grouping is worth the sum of what each of its fusions saves. None is ever taken that is worth less than fusing each loop with the nearest
 //! whatever it costs, nor one of equal worth that does not come of it.
 //!
-//! **Cost.** Fusing one after the other is linear in the loops, and done at most twice; searches take a bounded number of steps a sequence.
+//! **Cost.** Fusing one after the other is linear in the loops, and done at most three times; searches take a bounded number of steps a sequence.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -104,6 +104,31 @@ pub(super) enum Guide<'a> {
     AtAnyCost,
     /// For each item the group it joins.
     Given(&'a [Option<Name>]),
+    /// That for the items of some parts, in order; others as another guide says.
+    Regrouped(&'a [Regrouped], &'a Guide<'a>),
+}
+
+/// A part of a sequence whose loops are grouped otherwise than one after the other.
+pub(super) struct Regrouped {
+    part: Range<usize>,
+    /// For each item the group it joins.
+    partners: Vec<Option<Name>>,
+    /// How many steps it took to find that.
+    steps: usize,
+    /// Whether there is no better one.
+    is_optimal: bool,
+}
+
+impl<'a> Guide<'a> {
+    /// What is said of one item.
+    fn of(self, item: usize) -> Guide<'a> {
+        let Guide::Regrouped(parts, others) = self else { return self };
+        let before = parts.partition_point(|regrouped| regrouped.part.end <= item);
+        match parts.get(before).filter(|regrouped| regrouped.part.contains(&item)) {
+            Some(regrouped) => Guide::Given(&regrouped.partners),
+            None => others.of(item),
+        }
+    }
 }
 
 /// A fusion that may be done.
@@ -209,10 +234,13 @@ impl Fusion<'_> {
             self.report.choice.optimal += usize::from(loops == 2);
             return self.in_order(all.zip(entries), Guide::Nearest, frame);
         }
-        let mut line = self.in_order(within(&entries, &all), Guide::Nearest, frame);
+        let mut guide = Guide::Nearest;
+        let mut line = self.in_order(within(&entries, &all), guide, frame);
         if loops > MAX_LOOPS && line.was_too_dear {
             let other = self.in_order(within(&entries, &all), Guide::AtAnyCost, frame);
-            line = if other.saved > line.saved { other } else { line };
+            if other.saved > line.saved {
+                (guide, line) = (Guide::AtAnyCost, other);
+            }
         }
         // All as one, at no cost, and each with all iterations at once: of others it is open which of them are best done first.
         let is_plain = !line.has_losses && (loops > MAX_LOOPS || !line.is_cut);
@@ -220,32 +248,46 @@ impl Fusion<'_> {
             self.report.choice.optimal += 1;
             return line;
         }
-        let parts = if loops <= MAX_LOOPS { vec![all] } else { line.parts(&entries) };
+        let parts = if loops <= MAX_LOOPS { vec![all.clone()] } else { line.parts(&entries) };
         let mut steps = if loops <= MAX_LOOPS { Search::MAX_STEPS } else { MAX_STEPS };
         let before = steps;
         let mut is_optimal = loops <= MAX_LOOPS;
-        let mut regrouped: Vec<(Range<usize>, Line)> = Vec::new();
+        let mut regrouped: Vec<Regrouped> = Vec::new();
         for part in parts {
-            if regrouped.last().is_some_and(|(last, _)| part.start < last.end) {
+            if regrouped.last().is_some_and(|last| part.start < last.part.end) {
                 continue;
             }
             let was = steps;
             let saved = line.saved_in(&part);
             let found = Search::run(self, &mut entries, part.clone(), saved, &mut steps, frame);
             is_optimal &= found.is_complete;
-            if let Some(partners) = found.partners {
-                let mut better = self.in_order(within(&entries, &part), Guide::Given(&partners), frame);
-                let how = (better.saved - saved, was - steps, found.is_complete && loops <= MAX_LOOPS);
-                better.say_regrouped(self, &entries[part.clone()], part.start, how);
-                regrouped.push((part, better));
-            }
+            let of =
+                |partners| Regrouped { part, partners, steps: was - steps, is_optimal: found.is_complete };
+            regrouped.extend(found.partners.map(of));
         }
         let choice = &mut self.report.choice;
         choice.steps += before - steps;
         choice.optimal += usize::from(is_optimal);
         choice.bounded += usize::from(!is_optimal);
-        choice.regrouped += usize::from(!regrouped.is_empty());
-        regrouped.into_iter().fold(line, |line, (part, better)| line.replaced(&part, better))
+        if regrouped.is_empty() {
+            return line;
+        }
+        // What stands behind a part may be fused with what there is in it now.
+        let mut better = self.in_order(within(&entries, &all), Guide::Regrouped(&regrouped, &guide), frame);
+        if better.saved <= line.saved {
+            return line;
+        }
+        self.report.choice.regrouped += 1;
+        for Regrouped { part, steps, is_optimal, .. } in regrouped {
+            let more = better.saved_in(&part) - line.saved_in(&part);
+            better.say_regrouped(
+                self,
+                &entries[part.clone()],
+                part.start,
+                (more, steps, is_optimal && loops <= MAX_LOOPS),
+            );
+        }
+        better
     }
 
     /// What a loop costs, if that matters.
@@ -271,6 +313,7 @@ impl Fusion<'_> {
     ) -> Line {
         let mut line = Line::default();
         for (item, entry) in entries {
+            let guide = guide.of(item);
             match entry {
                 Entry::Group(second) => {
                     if let Err(second) = self.take_in(&mut line, item, second, guide, frame) {
@@ -351,7 +394,7 @@ impl Fusion<'_> {
     ) -> Result<(), Rc<Group>> {
         let wanted = match guide {
             Guide::Given(partners) => partners[item],
-            Guide::Nearest | Guide::AtAnyCost => None,
+            Guide::Nearest | Guide::AtAnyCost | Guide::Regrouped(..) => None,
         };
         let is_near = |(at, entry): &(usize, &Entry)| match entry {
             Entry::Group(_) => wanted.is_none_or(|wanted| line.names[*at] == wanted),
@@ -601,29 +644,9 @@ impl Line {
         if let Some(first) = loops.next() {
             let first = first.op(fusion.program);
             let remark = fusion.told(|| remarks::regrouped(fusion.body, first, more, steps, is_optimal));
-            self.said.insert(0, Said { item, remark, outcome: Outcome::Note });
+            let at = self.said.partition_point(|said| said.item < item);
+            self.said.insert(at, Said { item, remark, outcome: Outcome::Note });
         }
-    }
-
-    /// The line with a part of it, which no group reaches out of, replaced.
-    fn replaced(mut self, part: &Range<usize>, other: Line) -> Line {
-        let is_inside = |name: &Name| part.contains(&name.item);
-        let is_outside = |(item, _): &(usize, usize)| !part.contains(item);
-        self.joins.retain(is_outside);
-        self.joins.extend(other.joins);
-        self.swapped.retain(is_outside);
-        self.swapped.extend(other.swapped);
-        let start = self.names.iter().position(is_inside).unwrap_or(self.names.len());
-        let end = self.names.iter().rposition(is_inside).map_or(start, |last| last + 1);
-        self.saved += other.saved - self.saved_in(part);
-        self.savings.retain(|(item, _)| !part.contains(item));
-        self.savings.extend(other.savings);
-        self.entries.splice(start..end, other.entries);
-        self.names.splice(start..end, other.names);
-        let first = self.said.partition_point(|said| said.item < part.start);
-        let last = self.said.partition_point(|said| said.item < part.end);
-        self.said.splice(first..last, other.said);
-        self
     }
 }
 
