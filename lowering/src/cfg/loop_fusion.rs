@@ -1,6 +1,6 @@
 //! Loop fusion on control flow graphs: adjacent loops become one by leading branches elsewhere.
 //!
-//! Level by level, from the outside in, each loop is tried with the one that follows it; what they become is tried with the next. Two loops are fused if they are candidates and adjacent,
+//! Level by level, from the outside in, each loop is tried with the one that follows it; what they become is tried with the next. That is done once with nothing copied behind, then once more for what is left. Two loops are fused if they are candidates and adjacent,
 //! are both behind the same guard or both behind none, what stands between moves out of the way, nothing in the second uses what the first computes, and no dependence would be turned around: that is
 //! asked of the same function that decides on the loop tree ([`merged`]). If one runs more often, or the second has to run later, some iterations run by themselves. The reasons are those of LLVM's pass
 //! of the same name, the names of its remarks too.
@@ -26,11 +26,12 @@ use hashbrown::{HashMap, HashSet};
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Block, Body, Diagnostics, Op};
+use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op};
 use loomir_transforms::analyses::{Analyses, DEPENDENCE};
 use loomir_transforms::polyhedra::Limits;
 
 use candidate::{Candidate, between, following};
+use remarks::Missed;
 use summary::{Counter, Summaries, Summary};
 
 use super::arguments::fold_arguments;
@@ -147,6 +148,8 @@ struct Fusion<'f> {
     constants: Constants,
     /// Loops that were fused so that iterations of different numbers run together: what is known of the loops in them is about other numbers.
     shifted: HashSet<LoopId>,
+    /// What is said of the siblings that are fused now, by the place of the loop it is said of.
+    remarks: Vec<(usize, Diagnostic)>,
 }
 
 /// Loops that became one so far, or one loop.
@@ -155,6 +158,27 @@ struct Group {
     summary: Summary,
     /// Its first iteration: those before run in front of it.
     start: u32,
+    /// Its place among its siblings, by the first loop in it.
+    place: usize,
+    /// Why it was not fused with the one in front of it, as both are now.
+    missed: Option<Missed>,
+    /// Whether it took in another one in this round.
+    has_grown: bool,
+}
+
+/// What may be done so that loops become one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Round {
+    /// Nothing is copied but iterations in front. Behind such a loop, as behind any other, one can stand that is fused with it.
+    Plain,
+    /// Iterations may be left behind, and loops copied to be fused where a test holds.
+    Copying,
+}
+
+impl Group {
+    fn of(place: usize, candidate: Candidate, summary: Summary) -> Group {
+        Group { candidate, summary, start: 0, place, missed: None, has_grown: false }
+    }
 }
 
 impl<'f> Fusion<'f> {
@@ -165,55 +189,82 @@ impl<'f> Fusion<'f> {
         options: &'f Options,
     ) -> Fusion<'f> {
         let (report, constants, shifted) = (Report::default(), Constants::default(), HashSet::new());
-        Fusion { function, analysis, summaries, options, report, constants, shifted }
+        Fusion { function, analysis, summaries, options, report, constants, shifted, remarks: Vec::new() }
     }
 
     /// Fuses loops in one loop, or outside of all, that stand inside `depth` loops; returns those that are left.
     fn siblings(&mut self, depth: u32, siblings: Vec<LoopId>) -> Vec<LoopId> {
-        let mut left = Vec::new();
-        // By the block that is run behind them.
-        let mut open: HashMap<Block, Group> = HashMap::new();
-        for id in siblings {
-            let Some(summary) = self.summaries.get(id).cloned() else { continue };
-            let candidate = match Candidate::of(self.function, self.analysis, id, &summary) {
-                Ok(candidate) => candidate,
+        let known = |id: &LoopId| self.summaries.get(*id).is_some();
+        let mut left: Vec<LoopId> = siblings.into_iter().filter(known).collect();
+        let mut groups = Vec::with_capacity(left.len());
+        for (place, id) in left.iter().enumerate() {
+            let Some(summary) = self.summaries.get(*id).cloned() else { continue };
+            match Candidate::of(self.function, self.analysis, *id, &summary) {
+                Ok(candidate) => groups.push(Group::of(place, candidate, summary)),
                 Err(unfit) => {
-                    let remark = remarks::unfit(self.function, self.analysis, id, unfit);
-                    self.report.remarks.push(remark);
-                    left.push(id);
-                    continue;
+                    let remark = remarks::unfit(self.function, self.analysis, *id, unfit);
+                    self.remarks.push((place, remark));
                 }
-            };
-            self.report.candidates += 1;
-            let second = Group { candidate, summary, start: 0 };
-            let before = open.remove(&second.candidate.entry(self.function));
-            let (group, is_new) = match before {
-                Some(first) => self.pair(depth, first, second),
-                None => (second, true),
-            };
-            if is_new {
-                left.push(id);
-            }
-            if let Some(next) = following(self.analysis, &group.candidate) {
-                open.insert(next, group);
             }
         }
-        left.retain(|id| !self.shifted.contains(id));
+        self.report.candidates += groups.len();
+        let before: HashSet<LoopId> = groups.iter().map(|group| group.candidate.id).collect();
+        groups = self.in_order(depth, groups, Round::Plain);
+        groups = self.in_order(depth, groups, Round::Copying);
+        let after: HashSet<LoopId> = groups.iter().map(|group| group.candidate.id).collect();
+        left.retain(|id| (after.contains(id) || !before.contains(id)) && !self.shifted.contains(id));
+        self.remarks.sort_by_key(|(place, _)| *place);
+        self.remarks.drain(..).for_each(|(_, remark)| self.report.remarks.push(remark));
         left
     }
 
-    /// Tries two adjacent loops; returns what is tried with the next, and whether that is the second.
-    fn pair(&mut self, depth: u32, first: Group, second: Group) -> (Group, bool) {
-        let (mut first, mut second) = (first, second);
-        let loops = [&first, &second].map(|group| self.place(&group.candidate));
+    /// Tries each loop with the one behind it, and what they become with the next; returns what there is then.
+    fn in_order(&mut self, depth: u32, groups: Vec<Group>, round: Round) -> Vec<Group> {
+        let mut done: Vec<Group> = Vec::with_capacity(groups.len());
+        // By the block that is run behind them.
+        let mut open: HashMap<Block, usize> = HashMap::new();
+        for mut second in groups {
+            // Others that became one may have changed what is around.
+            let candidate = Candidate::of(self.function, self.analysis, second.candidate.id, &second.summary);
+            let Ok(candidate) = candidate else {
+                done.push(second);
+                continue;
+            };
+            (second.candidate, second.has_grown) = (candidate, false);
+            let before = open.remove(&second.candidate.entry(self.function));
+            let fused = before.filter(|at| self.pair(depth, &mut done[*at], &mut second, round));
+            let at = fused.unwrap_or_else(|| {
+                done.push(second);
+                done.len() - 1
+            });
+            if let Some(next) = following(self.analysis, &done[at].candidate) {
+                open.insert(next, at);
+            }
+        }
+        done
+    }
+
+    /// Tries two adjacent loops. If they become one, that is the first.
+    fn pair(&mut self, depth: u32, first: &mut Group, second: &mut Group, round: Round) -> bool {
+        let loops = [&*first, &*second].map(|group| self.place(&group.candidate));
         self.straighten(&first.candidate, &second.candidate);
-        let (plan, tested) = match self.plan(depth, &first, &second) {
-            Ok(plan) => (plan, None),
-            Err(missed) => match self.versioned(depth, [&mut first, &mut second]) {
+        let plan = match second.missed.take() {
+            Some(missed) if !first.has_grown => Err(missed),
+            _ => self.plan(depth, first, second),
+        };
+        let (plan, tested) = match (plan, round) {
+            (Ok(plan), Round::Plain) if plan.rests.behind != [false; 2] => return false,
+            (Ok(plan), _) => (plan, None),
+            (Err(missed), Round::Plain) => {
+                second.missed = Some(missed);
+                return false;
+            }
+            (Err(missed), Round::Copying) => match self.versioned(depth, [first, second]) {
                 Some((plan, test)) => (plan, Some(test)),
                 None => {
-                    self.report.remarks.push(remarks::missed(self.function, loops, &missed));
-                    return (second, true);
+                    let remark = remarks::missed(self.function, loops, &missed);
+                    self.remarks.push((second.place, remark));
+                    return false;
                 }
             },
         };
@@ -223,25 +274,26 @@ impl<'f> Fusion<'f> {
         let remark = remarks::fused(self.function, loops, &plan, tested.as_ref());
         let pair = [&first.candidate, &second.candidate];
         let fused = rewire::fuse(self.function, self.analysis, &mut self.constants, pair, &plan);
-        let Some(candidate) = fused else { return (second, true) };
+        let Some(candidate) = fused else { return false };
         self.analysis.step(self.function, NAME);
         self.report.fused += 1;
-        self.report.remarks.push(remark);
-        let mut summary = first.summary;
-        let later = Summary { nest: plan.second, ..second.summary };
-        summary.add(&later);
-        summary.count = later.count;
+        self.remarks.push((second.place, remark));
+        (first.missed, first.has_grown) = (None, true);
+        first.candidate = candidate;
+        first.start += plan.rests.peeled;
+        if first.start > 0 {
+            self.shifted.insert(first.candidate.id);
+        }
+        let summary = &mut first.summary;
+        summary.count = second.summary.count;
+        summary.add(&Summary { nest: plan.second, ..second.summary.clone() });
         if plan.rests.peeled > 0 {
             summary.variable = None;
             summary.counters.clear();
         }
-        let start = first.start + plan.rests.peeled;
-        if start > 0 {
-            self.shifted.insert(candidate.id);
-        }
         let is_merged = |counter: &Counter| plan.merged.iter().any(|(value, _)| *value == counter.argument);
         summary.counters.retain(|counter| !is_merged(counter));
-        (Group { candidate, summary, start }, false)
+        true
     }
 
     /// Takes the arguments of blocks between two loops away that are reached from one block: what leaves the first is the argument of its exit.

@@ -152,7 +152,8 @@ impl Fusion<'_> {
         let bare = |group: &Group| Group {
             candidate: Candidate { guard: None, ..group.candidate.clone() },
             summary: group.summary.clone(),
-            start: group.start,
+            missed: None,
+            ..*group
         };
         let bare = [bare(first), bare(second)];
         let groups = [&bare[0], &bare[1]];
