@@ -52,12 +52,20 @@ mod sums;
 pub use pass::{PASS, told};
 
 /// How both sides fuse.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// On the tree.
     pub tree: fusion::Options,
     /// On the graph.
     pub graph: loop_fusion::Options,
+}
+
+impl Default for Options {
+    /// Two loops become one as they are, on both sides.
+    fn default() -> Self {
+        let graph = loop_fusion::Options { whole: true, ..Default::default() };
+        Options { tree: fusion::Options::default(), graph }
+    }
 }
 
 /// What came of one step.

@@ -30,20 +30,22 @@ fn main() -> ExitCode {
     println!("seed={seed}\ncases={}\nloops={}\nruns={}", tally.cases, tally.loops, tally.runs);
     println!("pairs_fused_by_loomir={}\nfunctions_loomir_gets_wrong={failures}", tally.ours);
     show("opt", &tally.plain);
-    for (reason, count) in &tally.reasons {
-        println!("opt_alone_because_{}={count}", reason.replace([' ', ':', '='], "_"));
-    }
     show("opt_peeling_3", &tally.peeling);
-    for (reason, example) in &tally.examples {
+    for (reason, example) in tally.plain.examples.iter().chain(&tally.peeling.examples) {
         eprintln!("{reason}: {example}");
     }
-    ExitCode::from(u8::from(failures > 0))
+    let missed = tally.plain.missed + tally.peeling.missed;
+    ExitCode::from(u8::from(failures > 0 || missed > 0))
 }
 
 fn show(name: &str, rival: &Rival) {
-    let Rival { crashed, fused, wrong, pairs, both, missed, ordered, ours_alone } = rival;
+    let Rival { crashed, fused, wrong, pairs, both, otherwise, ordered, missed, ours_alone, .. } = rival;
     println!("functions_{name}_crashes_on={crashed}");
     println!("functions_{name}_fuses_loops_of={fused}\nfunctions_{name}_gets_wrong={wrong}");
-    println!("pairs_{name}_fuses_rightly={pairs}\nof_these_both={both}\nof_these_{name}_alone={missed}");
-    println!("of_these_with_ordered_atomics={ordered}\npairs_loomir_fuses_and_{name}_does_not={ours_alone}");
+    println!("pairs_{name}_fuses_rightly={pairs}\nof_these_both={both}");
+    println!("of_these_loomir_fuses_one_with_another={otherwise}\nof_these_with_ordered_atomics={ordered}");
+    println!("of_these_{name}_alone={missed}\npairs_loomir_fuses_and_{name}_does_not={ours_alone}");
+    for (reason, count) in &rival.reasons {
+        println!("{name}_alone_because_{}={count}", reason.replace([' ', ':', '='], "_"));
+    }
 }

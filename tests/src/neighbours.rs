@@ -48,6 +48,8 @@ pub struct Neighbours {
     pub text: String,
     /// Arguments. For most of them it is defined.
     pub calls: Vec<Input>,
+    /// Many more calls, for what these leave open.
+    pub more: fn() -> Vec<Input>,
 }
 
 /// Numbers to call a function with: bounds, a divisor, a stride, and whether guards are passed.
@@ -71,17 +73,29 @@ pub fn neighbours(random: &mut Random, name: &str) -> Neighbours {
     let mut writer = Writer { random, out, next: 0, handed, block, guard, types };
     writer.function(name, arrays);
     let text = writer.out;
+    let may_overlap = matches!(arrays, Arrays::Any);
+    let calls = NUMBERS.into_iter().flat_map(|numbers| calls(numbers, may_overlap)).collect();
+    Neighbours { text, calls, more: if may_overlap { || more_calls(true) } else { || more_calls(false) } }
+}
+
+/// Calls with these numbers, of arrays that are apart and of such that are not, if they need not be.
+fn calls((n, m, k, g, h): (i64, i64, i64, bool, bool), may_overlap: bool) -> impl Iterator<Item = Input> {
+    let numbers = [n.to_string(), m.to_string(), k.to_string(), g.to_string(), h.to_string()];
     let buffer = format!("iota:memref<{BYTES}xi8>");
-    let mut calls: Vec<Input> = Vec::new();
-    for (n, m, k, g, h) in NUMBERS {
-        let numbers = [n.to_string(), m.to_string(), k.to_string(), g.to_string(), h.to_string()];
-        calls.push([&numbers[..], &vec![buffer.clone(); 3]].concat());
-        if matches!(arrays, Arrays::Any) {
-            let shared = |by: i64| format!("@5+{by}:memref<{}xi8>", BYTES as i64 - by);
-            calls.push([&numbers[..], &[buffer.clone(), shared(4 * k.max(0)), shared(n)]].concat());
-        }
-    }
-    Neighbours { text, calls }
+    let shared = |by: i64| format!("@5+{by}:memref<{}xi8>", BYTES as i64 - by);
+    let apart = [&numbers[..], &vec![buffer.clone(); 3]].concat();
+    let overlapping = [&numbers[..], &[buffer.clone(), shared(4 * k.max(0)), shared(n)]].concat();
+    std::iter::once(apart).chain(may_overlap.then_some(overlapping))
+}
+
+/// Calls with all small numbers.
+fn more_calls(may_overlap: bool) -> Vec<Input> {
+    let flags = [(false, false), (false, true), (true, false), (true, true)];
+    let numbers = [0, 1, 2, 4, 7].into_iter().flat_map(move |n| {
+        let others = [-1, 0, 1, 3].into_iter().flat_map(|m| [0, 1, 2].map(|k| (m, k)));
+        others.flat_map(move |(m, k)| flags.map(|(g, h)| (n, m, k, g, h)))
+    });
+    numbers.flat_map(|numbers| calls(numbers, may_overlap)).collect()
 }
 
 /// What is said of the three arrays.

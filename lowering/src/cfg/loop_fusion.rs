@@ -28,6 +28,7 @@ use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op};
 use loomir_transforms::analyses::{Analyses, DEPENDENCE};
+use loomir_transforms::fusion::Profitability;
 use loomir_transforms::polyhedra::Limits;
 
 use candidate::{Candidate, between, following};
@@ -61,6 +62,8 @@ pub struct Options {
     pub peel_max_count: u32,
     /// Whether loops are copied, to be fused where a test holds and left as they are where not.
     pub version: bool,
+    /// Whether loops are copied only where they touch something in common, or wherever that lets them be fused.
+    pub profitability: Profitability,
 }
 
 impl Default for Options {
@@ -71,6 +74,7 @@ impl Default for Options {
             whole: false,
             peel_max_count: 0,
             version: true,
+            profitability: Profitability::default(),
         }
     }
 }
@@ -120,7 +124,7 @@ pub fn fuse_loops(
     report
 }
 
-/// Fuses two loops of a function, in the same forms, if they are adjacent and may be fused as they are, and nothing else. The report says why not, unless they are not adjacent.
+/// Fuses two loops of a function, in the same forms, if they are adjacent and may be fused, and nothing else. The report says why not, unless they are not adjacent.
 pub fn fuse_pair(
     function: &mut Body,
     analysis: &mut Analysis,
@@ -131,8 +135,7 @@ pub fn fuse_pair(
     let depth = analysis.loops_around(analysis.loops().get(pair[0]).header()).count() - 1;
     let summaries = Summaries::of(function, analysis, symbols);
     analysis.put_off();
-    let options = Options { whole: true, ..options.clone() };
-    let mut fusion = Fusion::new(function, analysis, summaries, &options);
+    let mut fusion = Fusion::new(function, analysis, summaries, options);
     fusion.siblings(depth as u32, pair.to_vec());
     let Fusion { report, .. } = fusion;
     analysis.finish(function, NAME);
@@ -322,15 +325,17 @@ pub const PASS: PassInfo = PassInfo {
         ("no-reshape", "false", "leave loops that are not in form as they are"),
         ("peel-max-count", "0", "how many iterations may run in front of a fused loop"),
         ("version", "true", "copy loops, to fuse them where a test holds that is made before them"),
+        ("fusion-profitability", "cost", "which loops are copied to be fused: those with something in common (cost), or always"),
         DEPENDENCE.option(),
     ],
     make: |options| {
         let analyses = Analyses::of_options(options)?;
         let peel_max_count = options.parse("peel-max-count", 0)?;
         let version = options.parse("version", true)?;
+        let profitability = options.parse("fusion-profitability", Profitability::default())?;
         let reshapes = !options.parse("no-reshape", false)?;
         Ok(Box::new(LoopFusion {
-            options: Options { analyses, peel_max_count, version, ..Options::default() },
+            options: Options { analyses, peel_max_count, version, profitability, ..Options::default() },
             reshapes,
         }))
     },

@@ -13,6 +13,7 @@ use loomir_ir::{Body, Op, Value};
 use loomir_transforms::assumption::Assumption;
 use loomir_transforms::dependence::base::{AliasMode, Base, Bases};
 use loomir_transforms::dependence::nest::Frame;
+use loomir_transforms::fusion::Profitability;
 use loomir_transforms::legality::{Means, Verdict, merged};
 
 use super::candidate::{Between, Candidate, between};
@@ -174,7 +175,10 @@ impl Fusion<'_> {
 
     /// Whether iterations of two loops may run by themselves: that is worth it, and copies of the loops are what they are.
     fn may_copy(&self, [first, second]: [&Group; 2], rests: &Rests) -> bool {
-        let has_common = || {
+        let is_worth_it = || {
+            if self.options.profitability == Profitability::Always {
+                return true;
+            }
             let mut bases = second.summary.nest.bases();
             bases.any(|base| base != Base::World && first.summary.nest.of_base(base).next().is_some())
         };
@@ -190,7 +194,7 @@ impl Fusion<'_> {
         (!is_guarded || rests.behind == [false; 2])
             && fits(&first.candidate, copies[0])
             && fits(&second.candidate, copies[1])
-            && has_common()
+            && is_worth_it()
     }
 
     /// How many operations a loop has, if these are at most so many and nothing it defines is used outside but by way of its exit.
