@@ -143,6 +143,8 @@ fn sum(program: &Program, expr: &Expr) -> (i64, BTreeMap<String, i64>) {
             Some(number) => ((number as u64 % *size as u64) as i64, BTreeMap::new()),
             None => (0, BTreeMap::from([(format!("{expr:?}"), 1)])),
         },
+        Expr::FloorDiv(a, by) => (0, BTreeMap::from([(format!("{:?} / {by}", sum(program, a)), 1)])),
+        Expr::Mod(a, by) => (0, BTreeMap::from([(format!("{:?} mod {by}", sum(program, a)), 1)])),
         other => (0, BTreeMap::from([(format!("{other:?}"), 1)])),
     }
 }
