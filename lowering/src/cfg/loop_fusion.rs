@@ -105,22 +105,18 @@ pub fn fuse_loops(
     symbols: &SymbolTable,
     options: &Options,
 ) -> Report {
-    if analysis.loops().is_empty() {
-        return Report::default();
-    }
-    let summaries = Summaries::of(function, analysis, symbols);
-    analysis.put_off();
-    let mut fusion = Fusion::new(function, analysis, summaries, options);
-    let mut pending = vec![(0, fusion.analysis.loops().top().to_vec())];
+    let mut report = Report::default();
     // The outermost stand in postorder.
-    pending[0].1.reverse();
-    while let Some((depth, siblings)) = pending.pop() {
-        let left = fusion.siblings(depth, siblings);
-        let children = |of: &LoopId| (depth + 1, fusion.analysis.loops().get(*of).children.clone());
-        pending.extend(left.iter().rev().map(children).filter(|(_, children)| children.len() > 1));
+    let mut pending = vec![(0, analysis.loops().top().iter().rev().copied().collect())];
+    while pending.iter().any(|(_, siblings): &Level| !siblings.is_empty()) {
+        let summaries = Summaries::of(function, analysis, symbols);
+        analysis.put_off();
+        let mut fusion = Fusion::new(function, analysis, summaries, options);
+        fusion.report = report;
+        pending = fusion.levels(pending);
+        report = fusion.report;
+        analysis.finish(function, NAME);
     }
-    let Fusion { report, .. } = fusion;
-    analysis.finish(function, NAME);
     report
 }
 
@@ -142,6 +138,9 @@ pub fn fuse_pair(
     report
 }
 
+/// Loops in one loop, or outside of all, and how many are around.
+type Level = (u32, Vec<LoopId>);
+
 struct Fusion<'f> {
     function: &'f mut Body,
     analysis: &'f mut Analysis,
@@ -149,7 +148,7 @@ struct Fusion<'f> {
     options: &'f Options,
     report: Report,
     constants: Constants,
-    /// Loops that were fused so that iterations of different numbers run together: what is known of the loops in them is about other numbers.
+    /// Loops that were fused so that iterations of different numbers run together: what is known of the loops in them is about other numbers, so these wait until it is read anew.
     shifted: HashSet<LoopId>,
     /// What is said of the siblings that are fused now, by the place of the loop it is said of.
     remarks: Vec<(usize, Diagnostic)>,
@@ -195,6 +194,21 @@ impl<'f> Fusion<'f> {
         Fusion { function, analysis, summaries, options, report, constants, shifted, remarks: Vec::new() }
     }
 
+    /// Fuses the loops of each level, and those in what is left of them. Returns the levels in loops that were shifted.
+    fn levels(&mut self, mut pending: Vec<Level>) -> Vec<Level> {
+        let mut later = Vec::new();
+        while let Some((depth, siblings)) = pending.pop() {
+            for id in self.siblings(depth, siblings).into_iter().rev() {
+                let children = self.analysis.loops().get(id).children.clone();
+                if children.len() > 1 {
+                    let to = if self.shifted.contains(&id) { &mut later } else { &mut pending };
+                    to.push((depth + 1, children));
+                }
+            }
+        }
+        later
+    }
+
     /// Fuses loops in one loop, or outside of all, that stand inside `depth` loops; returns those that are left.
     fn siblings(&mut self, depth: u32, siblings: Vec<LoopId>) -> Vec<LoopId> {
         let known = |id: &LoopId| self.summaries.get(*id).is_some();
@@ -215,7 +229,7 @@ impl<'f> Fusion<'f> {
         groups = self.in_order(depth, groups, Round::Plain);
         groups = self.in_order(depth, groups, Round::Copying);
         let after: HashSet<LoopId> = groups.iter().map(|group| group.candidate.id).collect();
-        left.retain(|id| (after.contains(id) || !before.contains(id)) && !self.shifted.contains(id));
+        left.retain(|id| after.contains(id) || !before.contains(id));
         self.remarks.sort_by_key(|(place, _)| *place);
         self.remarks.drain(..).for_each(|(_, remark)| self.report.remarks.push(remark));
         left
@@ -325,7 +339,11 @@ pub const PASS: PassInfo = PassInfo {
         ("no-reshape", "false", "leave loops that are not in form as they are"),
         ("peel-max-count", "0", "how many iterations may run in front of a fused loop"),
         ("version", "true", "copy loops, to fuse them where a test holds that is made before them"),
-        ("fusion-profitability", "cost", "which loops are copied to be fused: those with something in common (cost), or always"),
+        (
+            "fusion-profitability",
+            "cost",
+            "which loops are copied to be fused: those with something in common (cost), or always",
+        ),
         DEPENDENCE.option(),
     ],
     make: |options| {
