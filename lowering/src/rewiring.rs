@@ -260,7 +260,7 @@ fn fuse_marked(
     Err(reason.unwrap_or_else(apart))
 }
 
-/// Fuses two loops of a graph, simplified, closed and rotated, and checks that what comes of it is in order.
+/// Fuses two loops of a graph, simplified, closed and rotated, as [a whole](loop_fusion::Options::whole), and checks that what comes of it is in order.
 ///
 /// # Errors
 /// What is not.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use loomir::ir::symbols::SymbolTable;
 use loomir::ir::text::split_source;
+use loomir::lowering::cfg::loop_fusion::Options;
 use loomir::lowering::cfg::{lcssa, loop_rotate, loop_simplify};
 use loomir::lowering::from_ll;
 use loomir::lowering::rewiring::fuse_in_order;
@@ -75,10 +76,10 @@ fn graphs_are_in_order_after_each_fusion() {
             loops.reverse();
             let Some((first, others)) = loops.split_first() else { continue };
             let mut first = *first;
+            let options = Options { whole: true, ..Options::default() };
             for second in others {
-                let report =
-                    fuse_in_order(function, &mut analysis, &symbols, [first, *second], &Default::default())
-                        .unwrap_or_else(|broken| panic!("case {index}: {broken}\n{text}"));
+                let report = fuse_in_order(function, &mut analysis, &symbols, [first, *second], &options)
+                    .unwrap_or_else(|broken| panic!("case {index}: {broken}\n{text}"));
                 fused += report.fused;
                 first = if report.fused > 0 { first } else { *second };
             }
