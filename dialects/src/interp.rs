@@ -192,13 +192,24 @@ fn execute(
     }
     machine.transfer.clear();
     machine.transfer.extend(arguments.data(&objects)?);
-    machine.call(program, function, limits)?;
-    let values = std::mem::take(&mut machine.transfer);
-    let mut outcome = outcome::collect(ctx, &machine.memory, &arguments, &objects, &results, &values)
-        .map_err(|fault| fault.at(loc))?;
-    outcome.steps = limits.steps - machine.steps_left();
-    outcome.printed = std::mem::take(&mut machine.printed);
-    Ok(outcome)
+    let ended = machine.call(program, function, limits);
+    let (results, values) = match &ended {
+        Ok(()) => (&results[..], std::mem::take(&mut machine.transfer)),
+        Err(_) => (&[][..], Vec::new()),
+    };
+    let mut collect = || {
+        let outcome = outcome::collect(ctx, &machine.memory, &arguments, &objects, results, &values)?;
+        let steps = limits.steps - machine.steps_left();
+        Ok(Outcome { steps, printed: std::mem::take(&mut machine.printed), ..outcome })
+    };
+    match ended {
+        Ok(()) => collect().map_err(|fault: Box<Fault>| fault.at(loc)),
+        Err(mut fault) => {
+            // What is not defined by then is not told.
+            fault.left = (fault.kind == FaultKind::Trap).then(collect).and_then(Result::ok);
+            Err(fault)
+        }
+    }
 }
 
 /// The types of the parameters and results of the function `entry` of a module, for those who make [`Arguments`] without running

@@ -1,7 +1,7 @@
 //! Whether two programs do the same: both are executed by the reference interpreter and what they leave behind is compared.
 //!
 //! A run of the original that is undefined requires nothing. Otherwise the other program must end the same way: with equal
-//! results and equal contents of every buffer (or a trap for a trap). Inputs are generated from the signature, and some of them pass one buffer as
+//! results, or both traps, and equal contents of every buffer. Inputs are generated from the signature, and some of them pass one buffer as
 //! several arguments, since a transformation that takes two arguments for two buffers is wrong.
 
 use loomir::dialects::interp::{self, ArgSpec, FaultKind, Limits, Outcome};
@@ -26,8 +26,8 @@ pub struct Agreement {
 pub enum Ending {
     /// It returns.
     Returned(Outcome),
-    /// It traps.
-    Trapped,
+    /// It traps, and leaves this behind.
+    Trapped(Option<Outcome>),
     /// It is undefined, or reached a limit: the reason.
     Unspecified(String),
 }
@@ -42,10 +42,10 @@ pub fn call(module: &Body, entry: &str, input: &[String], limits: &Limits) -> Re
     match specs.and_then(|specs| interp::run(module, entry, &specs, limits)) {
         Ok(outcome) => Ok(Ending::Returned(Outcome { steps: 0, ..outcome })),
         Err(fault) => {
-            let kind = fault.kind;
+            let (kind, left) = (fault.kind, fault.left);
             let text = loomir::ir::Diagnostics::from(fault.diagnostic).to_text(ctx);
             match kind {
-                FaultKind::Trap => Ok(Ending::Trapped),
+                FaultKind::Trap => Ok(Ending::Trapped(left.map(|left| Outcome { steps: 0, ..left }))),
                 FaultKind::Undefined | FaultKind::Limit => Ok(Ending::Unspecified(text)),
                 FaultKind::Unsupported | FaultKind::Arguments => Err(text),
             }
@@ -90,7 +90,9 @@ pub fn same_behaviour(
 pub fn show(ending: &Ending) -> String {
     match ending {
         Ending::Returned(outcome) => format!("returned\n{}", outcome.to_text()),
-        Ending::Trapped => "trapped\n".into(),
+        Ending::Trapped(left) => {
+            format!("trapped\n{}", left.as_ref().map(Outcome::to_text).unwrap_or_default())
+        }
         Ending::Unspecified(reason) => reason.clone(),
     }
 }

@@ -7,6 +7,7 @@
 use loomir_ir::{Diagnostic, Loc};
 
 use super::datum::Poison;
+use super::outcome::Outcome;
 
 /// What sort of end it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,13 +31,15 @@ pub struct Fault {
     pub kind: FaultKind,
     /// What happened, where, with which values.
     pub diagnostic: Diagnostic,
+    /// Of a program that ended itself: what it printed, and the contents of the buffers among its arguments.
+    pub left: Option<Outcome>,
 }
 
 impl Fault {
     /// A fault whose place is not known yet.
     #[cold]
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Box<Fault> {
-        Box::new(Fault { kind, diagnostic: Diagnostic::error(Loc::UNKNOWN, message) })
+        Box::new(Fault { kind, diagnostic: Diagnostic::error(Loc::UNKNOWN, message), left: None })
     }
 
     /// Undefined behaviour.
