@@ -2,9 +2,9 @@
 //!
 //! An operation may run in front of the first loop if its operands are there, and neither the loop nor what stays behind in between touches what it touches. It may run behind the second if nothing there
 //! uses it and the second loop does not touch what it touches. Both loops end, so that it runs is not in question; where both are behind one guard, what is under the second guard is put under the
-//! first. What is under no guard comes in front of the first one.
+//! first. What is under no guard comes in front of the first one, and so passes what stands between that and the first loop.
 //!
-//! Cost: for each operation its operands and uses, and its accesses against those of a loop.
+//! Cost: for each operation its operands and uses, and its accesses against those of a loop and of a bounded number of operations.
 
 use hashbrown::HashSet;
 use loomir_ir::{Block, Body, Op, Trait, Value};
@@ -15,6 +15,9 @@ use super::candidate::{Between, Candidate};
 use super::summary::{Summaries, Summary};
 use crate::cfg::Analysis;
 use crate::cfg::effects::touches_memory;
+
+/// Most operations in front of a loop that another one passes.
+const MAX_PASSED: usize = 64;
 
 /// Where operations go.
 #[derive(Clone, Debug, Default)]
@@ -107,6 +110,18 @@ impl Surroundings<'_> {
             && self.function.operands(op).all(is_there)
             && self.is_apart(op, self.first.1)
             && left.iter().all(|other| self.are_independent(op, *other))
+            && (!is_guard || self.may_pass_preheader(op))
+    }
+
+    /// Whether an operation may run before what stands in front of the first loop, under its guard.
+    fn may_pass_preheader(&self, op: Op) -> bool {
+        let is_passed = |other: Op| {
+            self.function.has_trait(other, Trait::Terminator)
+                || self.summaries.barrier(other).is_none() && self.are_independent(op, other)
+        };
+        let mut passed = self.function.ops(self.first.0.preheader);
+        self.function.has_trait(op, Trait::Pure)
+            || passed.by_ref().take(MAX_PASSED).all(is_passed) && passed.next().is_none()
     }
 
     fn may_sink(&self, op: Op) -> bool {
