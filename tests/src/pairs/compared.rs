@@ -1,8 +1,8 @@
 //! The campaign that holds Loomir's fusion of control flow graphs against that of `opt`: random functions of [neighbouring loops](crate::neighbours), as they are and as both fuse them.
 //!
 //! All are run by the interpreter. Loomir's must do the same as before. Where `opt`'s do the same too, each pair of loops that `opt` fused Loomir must have fused, or fuse if it is asked to fuse
-//! these alone: one of them with another neighbour is as good. Not so where accesses order those of other threads. Before `opt` is said to be right where Loomir refuses, its function is called
-//! with many more arguments.
+//! these alone: one of them with another neighbour is as good. Not so where accesses order those of other threads, nor where something may not return: `opt` does not ask whether what it runs before that
+//! is defined. Before `opt` is said to be right where Loomir refuses, its function is called with many more arguments.
 //!
 //! Loops are copied here wherever that lets them be fused, as `opt` does not ask what is gained either.
 
@@ -11,13 +11,13 @@ use std::fmt::Write;
 
 use loomir::dialects::interp::Limits;
 use loomir::ir::symbols::{SymbolTable, lookup};
-use loomir::ir::{Body, Context, Diagnostics};
+use loomir::ir::{Body, Diagnostic};
 use loomir::lowering::cfg::Analysis;
 use loomir::lowering::cfg::loop_fusion::{Options, fuse_pair};
 use loomir::lowering::cfg::roles::Roles;
 use loomir::transforms::fusion::Profitability;
 
-use super::{Groups, Loop, Theirs, ours, written};
+use super::{Groups, Theirs, ours, written};
 use crate::behaviour::{Ending, Input, call, show};
 use crate::check::Checker;
 use crate::neighbours::{CALLED, Neighbours, neighbours};
@@ -60,7 +60,9 @@ pub struct Rival {
     pub otherwise: u64,
     /// Those that Loomir does not fuse and that order what other threads see.
     pub ordered: u64,
-    /// Those that Loomir does not fuse.
+    /// Those that Loomir does not fuse since something in them may not return, and what would run before that then is not known to be defined.
+    pub unreturned: u64,
+    /// Those that Loomir does not fuse otherwise.
     pub missed: u64,
     /// Why, and how often.
     pub reasons: BTreeMap<String, u64>,
@@ -118,7 +120,7 @@ pub fn compare(
         let pipeline = format!("builtin.module(llvm.func(loop-fusion{{{options}}}))");
         let remarks = checker.run(&pipeline, &mut after).map_err(|errors| checker.lines(&errors))?;
         let groups = ours(&loops, &checker.ctx, &remarks);
-        Ok::<_, String>((after, remarks, groups))
+        Ok::<_, String>((after, groups))
     };
     let ours = [own(0)?, own(3)?];
     let [mut plain, mut peeling] = [0, 3].map(|peel| Fused { peel, ..Fused::default() });
@@ -129,14 +131,14 @@ pub fn compare(
         let expected = Expected::of(&before, name, function.calls.clone())?;
         tally.cases += 1;
         tally.loops += loops.get(name).map_or(0, Vec::len) as u64;
-        tally.ours += ours[0].2.get(name).unwrap_or(&none).pairs().len() as u64;
+        tally.ours += ours[0].1.get(name).unwrap_or(&none).pairs().len() as u64;
         for (after, ..) in &ours {
             match expected.difference(after, name)? {
                 None => tally.runs += expected.runs.len() as u64,
                 Some(difference) => return Err(format!("{difference}\n{}", function.text)),
             }
         }
-        for (theirs, (_, remarks, own), is_plain) in [(&plain, &ours[0], true), (&peeling, &ours[1], false)] {
+        for (theirs, (_, own), is_plain) in [(&plain, &ours[0], true), (&peeling, &ours[1], false)] {
             let own = own.get(name).unwrap_or(&none);
             let rival = if is_plain { &mut tally.plain } else { &mut tally.peeling };
             let Some((groups, module)) = theirs.of(name) else {
@@ -173,12 +175,16 @@ pub fn compare(
                     continue;
                 }
                 let lines = [pair.0, pair.1].map(|index| loops[name][index].line);
-                if fuses_alone(&checker, &before, name, lines, theirs.peel)? {
+                let Some(missed) = missed_alone(&checker, &before, name, lines, theirs.peel)? else {
                     rival.otherwise += 1;
+                    continue;
+                };
+                let (reason, is_barrier) = reason(&missed);
+                if is_barrier && function.text.contains("@ends_at(") {
+                    rival.unreturned += 1;
                     continue;
                 }
                 rival.missed += 1;
-                let reason = reason(&checker.ctx, remarks, name, &loops[name], *pair);
                 *rival.reasons.entry(reason.clone()).or_default() += 1;
                 let example = || format!("loops {pair:?} of\n{}", function.text);
                 rival.examples.entry(reason).or_insert_with(example);
@@ -188,19 +194,22 @@ pub fn compare(
     Ok(())
 }
 
-/// Whether Loomir fuses the loops with latches in these lines if it is asked to fuse these alone.
-fn fuses_alone(
+/// What Loomir says against fusing the loops with latches in these lines if it is asked to fuse these alone; nothing if it does. If they are not adjacent it says that.
+fn missed_alone(
     checker: &Checker,
     before: &Body,
     name: &str,
     lines: [u32; 2],
     peel: u32,
-) -> Result<bool, String> {
+) -> Result<Option<Diagnostic>, String> {
     let mut module = before.duplicate();
     let forms = "builtin.module(llvm.func(loop-simplify,lcssa,loop-rotate))";
     checker.run(forms, &mut module).map_err(|errors| checker.lines(&errors))?;
     let symbols = SymbolTable::of(&module);
-    let Some(function) = lookup(&module, name).and_then(|op| module.nested_mut(op)) else { return Ok(false) };
+    let apart = Diagnostic::remark(module.loc(module.root()), "the loops are not adjacent");
+    let Some(function) = lookup(&module, name).and_then(|op| module.nested_mut(op)) else {
+        return Ok(Some(apart));
+    };
     let mut analysis = Analysis::of(function);
     let loop_at = |line: u32| {
         analysis.loops().iter().map(|(id, _)| id).find(|id| {
@@ -210,11 +219,12 @@ fn fuses_alone(
             place.is_some_and(|(_, own, _)| own == line)
         })
     };
-    let [Some(first), Some(second)] = lines.map(loop_at) else { return Ok(false) };
+    let [Some(first), Some(second)] = lines.map(loop_at) else { return Ok(Some(apart)) };
     let profitability = Profitability::Always;
     let options = Options { peel_max_count: peel, profitability, ..Options::default() };
     let report = fuse_pair(function, &mut analysis, &symbols, [first, second], &options);
-    Ok(report.fused > 0)
+    let said = report.remarks.into_iter().next();
+    Ok((report.fused == 0).then(|| said.unwrap_or(apart)))
 }
 
 /// Functions as `opt` made them.
@@ -291,30 +301,18 @@ impl Expected {
     }
 }
 
-/// Why Loomir did not fuse two loops of a function: what it says of them, of one of them, or else of any.
-fn reason(
-    ctx: &Context,
-    remarks: &Diagnostics,
-    name: &str,
-    loops: &[Loop],
-    (a, b): (usize, usize),
-) -> String {
-    let mut found = String::from("nothing said");
-    let own = remarks.iter().filter_map(|remark| Some((remark, remark.remark.as_deref()?)));
-    for (remark, about) in own.filter(|(_, about)| about.function == name && about.name != "Fused") {
-        let line = remark.loc.file_line_col(ctx).map(|(_, line, _)| line);
-        let is_own = [a, b].iter().any(|index| Some(loops[*index].line) == line);
-        if is_own || found == "nothing said" {
-            found = about.name.to_owned();
-            if about.name == "InvalidDependencies" {
-                let text = remark.message.rsplit(": ").next().unwrap_or_default();
-                let _ = write!(found, ": {text}");
-                for (_, note) in &remark.notes {
-                    let op = note.split('\'').nth(1).filter(|_| note.contains("iteration"));
-                    op.into_iter().for_each(|op| found += &format!(", {op}"));
-                }
-            }
+/// What a remark says in short, and whether something keeps the loops apart that may not return.
+fn reason(missed: &Diagnostic) -> (String, bool) {
+    let mut found = missed.remark.as_deref().map_or("NonAdjacent", |about| about.name).to_owned();
+    let keeps = ["MayThrowException", "NonEmptyExitBlock", "NonEmptyGuardBlock", "NonEmptyPreheader"];
+    let is_barrier = keeps.contains(&found.as_str());
+    if found == "InvalidDependencies" {
+        let text = missed.message.rsplit(": ").next().unwrap_or_default();
+        let _ = write!(found, ": {text}");
+        for (_, note) in &missed.notes {
+            let op = note.split('\'').nth(1).filter(|_| note.contains("iteration"));
+            op.into_iter().for_each(|op| found += &format!(", {op}"));
         }
     }
-    found
+    (found, is_barrier)
 }
