@@ -1,6 +1,8 @@
 //! What operations do besides making values, as far as loops care.
 
+use hashbrown::HashMap;
 use loomir_dialects::interfaces::{EffectKind, MemoryEffects, Resource};
+use loomir_dialects::llvm;
 use loomir_ir::opdef::Trait;
 use loomir_ir::{Body, Op};
 
@@ -40,4 +42,35 @@ pub(super) fn touches_memory(function: &Body, op: Op) -> bool {
         let effects = model.effects(function.op_ref(op));
         effects.iter().any(|effect| effect.kind != EffectKind::Allocate)
     })
+}
+
+/// Whether an operation does just one thing to memory: a load or a store that is neither volatile nor ordered.
+pub(super) fn has_one_effect(function: &Body, op: Op) -> bool {
+    let model = function.info(op).interface::<dyn MemoryEffects>();
+    model.is_some_and(|model| model.effects(function.op_ref(op)).len() == 1)
+}
+
+/// Operations that make values, or load them and do nothing else, and of whose values nobody makes any use; users before what they use. What they would load makes no difference. Linear.
+pub(super) fn unused(function: &Body) -> Vec<Op> {
+    let may_go = |op: Op| {
+        is_speculatable(function, op) || function.is(op, llvm::LoadOp::DEF) && has_one_effect(function, op)
+    };
+    let uses = |op: Op| function.results(op).map(|value| function.uses(value).count()).sum::<usize>();
+    let ops = function.blocks(function.region(function.root(), 0)).flat_map(|block| function.ops(block));
+    let all: Vec<(Op, usize)> = ops.filter(|op| may_go(*op)).map(|op| (op, uses(op))).collect();
+    let mut unused: Vec<Op> = all.iter().filter(|(_, uses)| *uses == 0).map(|(op, _)| *op).collect();
+    let mut used: HashMap<Op, usize> = all.into_iter().collect();
+    let mut at = 0;
+    while let Some(op) = unused.get(at).copied() {
+        for operand in function.operands(op).filter_map(|value| function.defining_op(value)) {
+            if let Some(uses) = used.get_mut(&operand) {
+                *uses -= 1;
+                if *uses == 0 {
+                    unused.push(operand);
+                }
+            }
+        }
+        at += 1;
+    }
+    unused
 }

@@ -30,11 +30,13 @@ pub(super) struct Numbers<'s, 'f> {
     known: HashMap<(Value, Option<LoopId>), Polynomial>,
     /// The values that are names, in the order in which they came.
     named: Vec<Value>,
+    /// The name of values of one expression that are computed in the same loop, or outside of all.
+    names: HashMap<(ExprId, Option<LoopId>), Value>,
 }
 
 impl<'s, 'f> Numbers<'s, 'f> {
     pub(super) fn new(scev: &'s mut ScalarEvolution<'f>) -> Self {
-        Numbers { scev, known: HashMap::new(), named: Vec::new() }
+        Numbers { scev, known: HashMap::new(), named: Vec::new(), names: HashMap::new() }
     }
 
     /// The level of a loop: how many are around it.
@@ -47,9 +49,23 @@ impl<'s, 'f> Numbers<'s, 'f> {
         site.is_some_and(|site| loops.contains(of, loops.get(site).header()))
     }
 
+    /// A name for a value: that of the first one of the same expression, if that is computed wherever this one is, in the same iteration. All that is known of one is known of the other.
     fn name(&mut self, value: Value) -> Polynomial {
-        self.named.push(value);
-        Polynomial::atom(Atom::Param(value))
+        let name = self.namesake(value).unwrap_or(value);
+        if name == value {
+            self.named.push(value);
+        }
+        Polynomial::atom(Atom::Param(name))
+    }
+
+    fn namesake(&mut self, value: Value) -> Option<Value> {
+        self.scev.expr_type(value)?;
+        let id = self.scev.expr(value);
+        let (function, analysis) = (self.scev.function(), self.scev.analysis());
+        let block = |value: Value| function.value_block(value).map(|block| analysis.number(block));
+        let own = block(value)?;
+        let first = *self.names.entry((id, analysis.loops().innermost(own))).or_insert(value);
+        analysis.dominators().dominates(block(first)?, own).then_some(first)
     }
 
     /// An integer where it is used in a loop, or outside of all; a name, if no more can be said.

@@ -19,7 +19,7 @@ use loomir_transforms::dependence::nest::{LoopIteration, Nest, Representative};
 use crate::cfg::Analysis;
 use crate::cfg::accesses::{Access, Accesses};
 use crate::cfg::calls::{self, Touched};
-use crate::cfg::effects::{is_convergent, is_speculatable};
+use crate::cfg::effects::{has_one_effect, is_convergent, unused};
 use crate::cfg::guards;
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::expr::{Expr, ExprId};
@@ -130,7 +130,7 @@ impl Summaries {
         let accesses = Accesses::of(symbols, &mut scev);
         let mut nests: HashMap<LoopId, Nest> = HashMap::new();
         let mut by_op: HashMap<Op, Vec<Nest>> = HashMap::new();
-        let unused = unused_loads(function);
+        let unused: HashSet<Op> = unused(function).into_iter().collect();
         for access in &accesses.all {
             let seen = by_op.entry(access.op).or_default();
             seen.resize_with(access.loops.len() + 1, Nest::default);
@@ -236,37 +236,6 @@ fn add(nest: &mut Nest, accesses: &Accesses<'_>, access: &Access, depth: u32) {
 /// Whether an operation stores, and nobody but who reads there can tell when.
 fn is_plain_store(function: &Body, op: Op) -> bool {
     function.is(op, llvm::StoreOp::DEF) && has_one_effect(function, op)
-}
-
-fn has_one_effect(function: &Body, op: Op) -> bool {
-    let model = function.info(op).interface::<dyn MemoryEffects>();
-    model.is_some_and(|model| model.effects(function.op_ref(op)).len() == 1)
-}
-
-/// Loads that do nothing else and of whose values nobody makes any use. What they would read makes no difference. Linear.
-fn unused_loads(function: &Body) -> HashSet<Op> {
-    let may_go = |op: Op| {
-        is_speculatable(function, op) || function.is(op, llvm::LoadOp::DEF) && has_one_effect(function, op)
-    };
-    let uses = |op: Op| function.results(op).map(|value| function.uses(value).count()).sum::<usize>();
-    let ops = function.blocks(function.region(function.root(), 0)).flat_map(|block| function.ops(block));
-    let mut used: HashMap<Op, usize> = ops.filter(|op| may_go(*op)).map(|op| (op, uses(op))).collect();
-    let mut pending: Vec<Op> = used.iter().filter(|(_, uses)| **uses == 0).map(|(op, _)| *op).collect();
-    let mut unused = HashSet::new();
-    while let Some(op) = pending.pop() {
-        if function.is(op, llvm::LoadOp::DEF) {
-            unused.insert(op);
-        }
-        for operand in function.operands(op).filter_map(|value| function.defining_op(value)) {
-            if let Some(uses) = used.get_mut(&operand) {
-                *uses -= 1;
-                if *uses == 0 {
-                    pending.push(operand);
-                }
-            }
-        }
-    }
-    unused
 }
 
 fn counter(scev: &mut ScalarEvolution<'_>, argument: Value, of: LoopId) -> Option<Counter> {
