@@ -10,6 +10,7 @@
 //! | `summary` | what is known of loops before any is fused |
 //! | `candidate` | which loops may be fused, and what runs between two |
 //! | `plan` | how two may be fused, or why not |
+//! | `strategy` | how dependences are told |
 //! | `overwritten` | stores that may change places |
 //! | `motion` | where what stands between two goes |
 //! | `rewire` | the fusion |
@@ -27,10 +28,10 @@ use loomir_ir::graph::loops::LoopId;
 use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Diagnostics, Op};
-use loomir_transforms::analyses::{Analyses, DEPENDENCE};
 use loomir_transforms::polyhedra::Limits;
 
 use candidate::{Candidate, between, following};
+pub use strategy::Strategy;
 use summary::{Counter, Summaries, Summary};
 
 use super::arguments::fold_arguments;
@@ -44,14 +45,15 @@ mod plan;
 mod remarks;
 mod rest;
 mod rewire;
+mod strategy;
 mod summary;
 mod version;
 
 /// How to fuse.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What is asked which accesses conflict.
-    pub analyses: Analyses,
+    /// How dependences are told.
+    pub strategy: Strategy,
     /// What one question about integers may cost.
     pub limits: Limits,
     /// Whether only loops are fused that run equally often, all iterations together.
@@ -65,7 +67,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
-            analyses: Analyses::default(),
+            strategy: Strategy::default(),
             limits: Limits::steps(20_000),
             whole: false,
             peel_max_count: 0,
@@ -212,7 +214,8 @@ impl<'f> Fusion<'f> {
             Err(missed) => match self.versioned(depth, [&mut first, &mut second]) {
                 Some((plan, test)) => (plan, Some(test)),
                 None => {
-                    self.report.remarks.push(remarks::missed(self.function, loops, &missed));
+                    let remark = remarks::missed(self.function, loops, &missed, self.options.strategy);
+                    self.report.remarks.push(remark);
                     return (second, true);
                 }
             },
@@ -270,15 +273,19 @@ pub const PASS: PassInfo = PassInfo {
         ("no-reshape", "false", "leave loops that are not in form as they are"),
         ("peel-max-count", "0", "how many iterations may run in front of a fused loop"),
         ("version", "true", "copy loops, to fuse them where a test holds that is made before them"),
-        DEPENDENCE.option(),
+        (
+            "dependence-analysis",
+            "polyhedral",
+            "how dependences are told: scev (by how addresses differ in one iteration), da (by directions), all (by either), polyhedral (exactly)",
+        ),
     ],
     make: |options| {
-        let analyses = Analyses::of_options(options)?;
+        let strategy = options.get("dependence-analysis").map_or(Ok(Strategy::default()), Strategy::named)?;
         let peel_max_count = options.parse("peel-max-count", 0)?;
         let version = options.parse("version", true)?;
         let reshapes = !options.parse("no-reshape", false)?;
         Ok(Box::new(LoopFusion {
-            options: Options { analyses, peel_max_count, version, ..Options::default() },
+            options: Options { strategy, peel_max_count, version, ..Options::default() },
             reshapes,
         }))
     },

@@ -68,7 +68,7 @@ impl Fusion<'_> {
         let bases = Bases::new(function, mode);
         let means = Means {
             bases: &bases,
-            dependence: &*self.options.analyses.dependence,
+            dependence: self.options.strategy.dependence(),
             limits: &self.options.limits,
             tested_before: None,
         };

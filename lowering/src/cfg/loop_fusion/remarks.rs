@@ -11,6 +11,7 @@ use loomir_transforms::remark::{self, Remarks};
 use super::candidate::Unfit;
 use super::motion::Stuck;
 use super::rewire::Plan;
+use super::strategy::Strategy;
 use super::summary::{Barrier, Count};
 use super::version::Test;
 use crate::cfg::Analysis;
@@ -69,8 +70,29 @@ pub(super) fn fused(
         .arg("rests", rests.behind.iter().filter(|rest| **rest).count())
 }
 
-/// The remark for a pair that was not.
-pub(super) fn missed(function: &Body, [first, second]: [Option<Op>; 2], why: &Missed) -> Diagnostic {
+/// The remark for a pair that was not, as far as a strategy tells.
+pub(super) fn missed(
+    function: &Body,
+    [first, second]: [Option<Op>; 2],
+    why: &Missed,
+    strategy: Strategy,
+) -> Diagnostic {
+    let remark = missed_for(function, [first, second], why, strategy);
+    let is_told = matches!(why, Missed::Dependences(_) | Missed::Stuck(_));
+    match strategy {
+        Strategy::Scev | Strategy::Da | Strategy::All if is_told && remark.help.is_none() => {
+            remark.help("dependence-analysis=polyhedral is exact")
+        }
+        _ => remark,
+    }
+}
+
+fn missed_for(
+    function: &Body,
+    [first, second]: [Option<Op>; 2],
+    why: &Missed,
+    strategy: Strategy,
+) -> Diagnostic {
     let (name, text) = match why {
         Missed::TripCounts(a, b) => ("NonEqualTripCount", counts(*a, *b)),
         Missed::Unnumbered => {
@@ -90,6 +112,10 @@ pub(super) fn missed(function: &Body, [first, second]: [Option<Op>; 2], why: &Mi
         }
         Missed::EndsEarly(..) => {
             ("MayThrowException", "What is called in one of them may not return".to_owned())
+        }
+        Missed::Dependences(Verdict::MayBeIllegal(_)) if strategy != Strategy::Polyhedral => {
+            let text = format!("A dependence may be turned around, for all that '{}' tells", strategy.name());
+            ("InvalidDependencies", text)
         }
         Missed::Dependences(_) => ("InvalidDependencies", "A dependence would be turned around".to_owned()),
         Missed::Stuck(Stuck::Behind(_)) => {
