@@ -14,7 +14,7 @@ const CASES: u64 = 2000;
 #[test]
 fn neighbouring_loops_do_the_same_after_fusion() {
     let (mut fused, mut refused, mut compared) = (0, 0, 0);
-    let (mut late, mut rests) = (0, 0);
+    let (mut late, mut rests, mut early, mut behind) = (0, 0, 0, 0);
     for index in 0..CASES {
         let function = neighbours(&mut Random::of_case(1, index), "kernel");
         let text = CALLED.to_owned() + &function.text;
@@ -34,6 +34,8 @@ fn neighbouring_loops_do_the_same_after_fusion() {
         fused += remarks.matches("Loops fused").count();
         late += remarks.matches("Loops fused, after").count();
         rests += remarks.matches("before the rest").count();
+        early += remarks.matches("in front of both, now").count();
+        behind += remarks.matches("behind both, now").count();
         refused += remarks.matches("Loops not fused").count();
         match same_behaviour(&before, &after, "kernel", &function.calls, &Default::default()) {
             Ok(agreement) => compared += agreement.compared,
@@ -44,6 +46,8 @@ fn neighbouring_loops_do_the_same_after_fusion() {
         format!("{fused} fused, {late} late, {rests} with rests, {refused} not, {compared} runs compared");
     assert!(fused > 200 && refused > 200 && compared as u64 > 3 * CASES, "{counts}");
     assert!(late > 50 && rests > 50, "{counts}");
+    let counts = format!("{early} operations moved in front of both, {behind} behind");
+    assert!(early > 20 && behind > 40, "{counts}");
 }
 
 /// What a strategy of dependence lets pass, pair by pair, the exact one does too, and what comes of it is right.

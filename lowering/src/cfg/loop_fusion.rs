@@ -1,7 +1,7 @@
 //! Loop fusion on control flow graphs: adjacent loops become one by leading branches elsewhere.
 //!
 //! Level by level, from the outside in, each loop is tried with the one that follows it; what they become is tried with the next. Two loops are fused if they are candidates and adjacent,
-//! are both behind the same guard or both behind none, what stands between moves out of the way, nothing in the second uses what the first computes, and no dependence would be turned around: that is
+//! are both behind the same guard or both behind none, what stands between moves out of the way, what the second uses of the first is there before both or needed behind them only, and no dependence would be turned around: that is
 //! asked of the same function that decides on the loop tree ([`merged`]). If one runs more often, or the second has to run later, some iterations run by themselves. The reasons are those of LLVM's pass
 //! of the same name, the names of its remarks too.
 //!
@@ -12,6 +12,8 @@
 //! | `plan` | how two may be fused, or why not |
 //! | `strategy` | how dependences are told |
 //! | `overwritten` | stores that may change places |
+//! | `def_use` | values that the first computes and the second uses |
+//! | `finals` | what values are when a loop is left |
 //! | `motion` | where what stands between two goes |
 //! | `rewire` | the fusion |
 //! | `rest` | iterations that run by themselves |
@@ -31,6 +33,7 @@ use loomir_ir::{Block, Body, Diagnostics, Op};
 use loomir_transforms::polyhedra::Limits;
 
 use candidate::{Candidate, between, following};
+use finals::Finals;
 pub use strategy::Strategy;
 use summary::{Counter, Summaries, Summary};
 
@@ -39,6 +42,8 @@ use super::hub::Constants;
 use super::{Analysis, lcssa, loop_rotate, loop_simplify};
 
 mod candidate;
+mod def_use;
+mod finals;
 mod motion;
 mod overwritten;
 mod plan;
@@ -220,11 +225,13 @@ impl<'f> Fusion<'f> {
                 }
             },
         };
-        self.report.hoisted += plan.motion.hoisted.len() + plan.motion.above.len();
-        self.report.sunk += plan.motion.sunk.len();
+        self.report.hoisted += plan.hoisted().count();
+        self.report.sunk += plan.sunk().count();
         self.report.peeled += plan.rests.peeled as usize;
         let remark = remarks::fused(self.function, loops, &plan, tested.as_ref());
         let pair = [&first.candidate, &second.candidate];
+        let mut finals = std::mem::take(&mut first.summary.finals);
+        finals.join(self.function, pair.map(|own| own.latch), second.summary.finals.clone());
         let fused = rewire::fuse(self.function, self.analysis, &mut self.constants, pair, &plan);
         let Some(candidate) = fused else { return (second, true) };
         self.analysis.step(self.function, NAME);
@@ -234,6 +241,7 @@ impl<'f> Fusion<'f> {
         let later = Summary { nest: plan.second, ..second.summary };
         summary.add(&later);
         summary.count = later.count;
+        summary.finals = if plan.rests.is_nothing() { finals } else { Finals::default() };
         if plan.rests.peeled > 0 {
             summary.variable = None;
             summary.counters.clear();

@@ -93,7 +93,7 @@ impl Writer<'_> {
                     let value = self.fresh("%y");
                     let mut how = self.random.pick(&["mul i64 3,", "xor i64 %n,", "sub i64 %k,"]).to_string();
                     // What another loop has computed.
-                    if let Some(other) = self.handed.last().filter(|_| self.random.below(6) == 0) {
+                    if let Some(other) = self.handed.last().filter(|_| self.random.below(3) == 0) {
                         how = format!("add i64 {other},");
                     }
                     self.line(&format!("{value} = {how} {last}"));
