@@ -332,7 +332,7 @@ impl Writer<'_> {
     fn counting(&mut self, label: &str, count: &str) -> Option<(String, bool)> {
         let preheader = self.block.clone();
         let kinds = [Handed::Nothing, Handed::Sum, Handed::Counter, Handed::Same, Handed::Other];
-        let hands = kinds[self.random.weighted(&[62, 18, 8, 8, 10])];
+        let hands = kinds[self.random.weighted(&[56, 18, 8, 14, 10])];
         let hands = if hands == Handed::Other && self.handed.is_empty() { Handed::Sum } else { hands };
         let hands_out = hands == Handed::Sum;
         let other = self.handed.last().cloned();
@@ -416,8 +416,8 @@ impl Writer<'_> {
             Handed::Counter => {
                 return Some(format!("%{label}.{}", if self.one_in(4) { "i" } else { "n" }));
             }
-            Handed::Same => match self.random.below(5) {
-                0 => {
+            Handed::Same => match self.random.below(6) {
+                0 | 5 => {
                     let index = self.random.below(8).to_string();
                     format!("add i64 {}, 1", self.load(&index))
                 }

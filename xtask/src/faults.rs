@@ -389,10 +389,10 @@ pub(crate) const FAULTS: &[Fault] = &[
         replacement: "for op in plan.sunk.iter().rev() {",
     },
     Fault {
-        what: "a counter ends with what it is not compared with",
+        what: "a counter ends with one more",
         file: FINALS,
-        text: "function.operand(test_of(function, latch)?, *side)",
-        replacement: "function.operand(test_of(function, latch)?, 1 - *side)",
+        text: "numbers.insert(value, signed(width, bits))",
+        replacement: "numbers.insert(value, signed(width, bits) + 1)",
     },
     Fault {
         what: "it is tested that a loop does not run",
