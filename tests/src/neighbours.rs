@@ -2,7 +2,8 @@
 //!
 //! Two or three loops stand behind each other, tested at their end; some behind guards of all kinds, some with code between that loads, stores, divides or may end the program, some with a loop or conditions
 //! inside. They count to numbers or to `%n`, up, down or from somewhere, one now and then longer than the next, and touch three arrays of bytes with elements of 8 to 64 bits: in order, backwards, ahead, every
-//! second one, one again and again; some atomically, some as volatile. Some hand out sums. The arrays are apart, or parts of one that may overlap, or whatever the caller says.
+//! second one, one again and again; some atomically, some as volatile. Some hand out sums, others what their counter ends with, what is the same in each iteration, or what they make of a value that was handed out
+//! before. The arrays are apart, or parts of one that may overlap, or whatever the caller says.
 //!
 //! Most of it is in the form in which `opt` fuses it, and every value has a name.
 //!
@@ -125,6 +126,19 @@ enum Trip {
     Parameter,
     /// `%n` times, once if that is not positive.
     Once,
+}
+
+/// What a loop hands out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Handed {
+    Nothing,
+    Sum,
+    /// What its counter ends with.
+    Counter,
+    /// What is the same in each iteration.
+    Same,
+    /// What it makes in its last iteration of what another loop has handed out.
+    Other,
 }
 
 /// What loops are behind that need none.
@@ -331,7 +345,11 @@ impl Writer<'_> {
     /// A loop that runs so often; what it hands out, and whether that has to go through its exit. What follows is its exit.
     fn counting(&mut self, label: &str, count: &str) -> Option<(String, bool)> {
         let preheader = self.block.clone();
-        let hands_out = self.one_in(4);
+        let kinds = [Handed::Nothing, Handed::Sum, Handed::Counter, Handed::Same, Handed::Other];
+        let hands = kinds[self.random.weighted(&[56, 18, 8, 14, 10])];
+        let hands = if hands == Handed::Other && self.handed.is_empty() { Handed::Sum } else { hands };
+        let hands_out = hands == Handed::Sum;
+        let other = self.handed.last().cloned();
         let way = self.random.weighted(&[70, 10, 10, 10]);
         let start = if way == 1 { "1" } else { "0" };
         let bound = match (way, count.parse::<usize>()) {
@@ -370,10 +388,7 @@ impl Writer<'_> {
             self.start_block(&latch);
         }
         let latch = self.block.clone();
-        if hands_out {
-            let how = *self.random.pick(&["add", "xor", "mul"]);
-            self.line(&format!("%{label}.u = {how} i64 %{label}.s, {last}"));
-        }
+        let handed = self.handed_out(label, hands, &last, other.as_deref());
         if let Some(pointer) = &pointer {
             let by = *self.random.pick(&["4", "4", "4", "8", "%k"]);
             self.line(&format!("{pointer}.n = getelementptr inbounds i8, ptr {pointer}, i64 {by}"));
@@ -400,6 +415,49 @@ impl Writer<'_> {
         self.out += &body;
         self.start_block(&out);
         let is_closed = latch == format!("{label}.t") && self.one_in(2);
-        hands_out.then(|| (format!("%{label}.u"), is_closed))
+        handed.map(|handed| (handed, is_closed))
+    }
+
+    /// What a loop hands out, computed in its latch.
+    fn handed_out(&mut self, label: &str, what: Handed, last: &str, other: Option<&str>) -> Option<String> {
+        let value = format!("%{label}.u");
+        let text = match what {
+            Handed::Nothing => return None,
+            Handed::Sum => {
+                let how = *self.random.pick(&["add", "xor", "mul"]);
+                format!("{how} i64 %{label}.s, {last}")
+            }
+            Handed::Counter => {
+                return Some(format!("%{label}.{}", if self.one_in(4) { "i" } else { "n" }));
+            }
+            Handed::Same => match self.random.below(6) {
+                0 | 5 => {
+                    let index = self.random.below(8).to_string();
+                    format!("add i64 {}, 1", self.load(&index))
+                }
+                1 => "sdiv i64 60, %m".to_owned(),
+                2 => {
+                    let part = self.fresh("%same");
+                    self.line(&format!("{part} = mul i64 %n, 7"));
+                    format!("xor i64 {part}, %k")
+                }
+                3 => "and i64 %m, 3".to_owned(),
+                _ => "add i64 %n, %k".to_owned(),
+            },
+            Handed::Other => {
+                let other = other.unwrap_or("1");
+                let part = self.fresh("%of");
+                let how = *self.random.pick(&["add", "xor", "mul"]);
+                let with = if self.one_in(3) { format!("%{label}.i") } else { last.to_owned() };
+                self.line(&format!("{part} = {how} i64 {other}, {with}"));
+                match self.random.below(4) {
+                    0 => format!("sdiv i64 {part}, %m"),
+                    1 => format!("add i64 {part}, {other}"),
+                    _ => format!("mul i64 {part}, 3"),
+                }
+            }
+        };
+        self.line(&format!("{value} = {text}"));
+        Some(value)
     }
 }

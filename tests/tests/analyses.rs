@@ -9,6 +9,7 @@ use loomir::dialects::interfaces::Decision;
 use loomir::dialects::interp::Limits;
 use loomir::ir::text::{SPLIT_MARKER, split_source};
 use loomir::ir::{Body, Op, OpRef, verifier};
+use loomir::transforms::analyses::dependence::Differences;
 use loomir::transforms::analyses::{
     Accesses, Answer, ClosedForms, ControlFlow, Dependence, Elements, INTERFACES, Order, Question, Site,
     Statements,
@@ -129,6 +130,13 @@ fn what_the_less_precise_lets_through_the_more_precise_does() {
                     }
                 }
             }
+            // Nor does what graphs are asked about besides.
+            let differences = Analyses { dependence: Arc::new(Differences), ..Analyses::default() };
+            let own = mergeable(body, block, &differences);
+            let exact = mergeable(body, block, &Analyses::default());
+            let lost = own.iter().find(|pair| !exact.contains(pair));
+            assert_eq!(lost, None, "case {index}: differences\n{text}");
+            *more.entry(("dependence", "differences")).or_default() += own.len();
         });
     }
     // Each lets something through that the one before does not.

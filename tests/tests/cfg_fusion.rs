@@ -1,5 +1,9 @@
 //! Fusion on control flow graphs: random functions of neighbouring loops do the same after it.
 
+use loomir::ir::Body;
+use loomir::ir::symbols::SymbolTable;
+use loomir::lowering::cfg::loop_fusion::{Options, Strategy, fuse_pair};
+use loomir::lowering::cfg::{lcssa, loop_rotate, loop_simplify};
 use loomir_testing::Checker;
 use loomir_testing::behaviour::same_behaviour;
 use loomir_testing::neighbours::{CALLED, neighbours};
@@ -10,7 +14,7 @@ const CASES: u64 = 2000;
 #[test]
 fn neighbouring_loops_do_the_same_after_fusion() {
     let (mut fused, mut refused, mut compared) = (0, 0, 0);
-    let (mut late, mut rests) = (0, 0);
+    let (mut late, mut rests, mut early, mut behind) = (0, 0, 0, 0);
     for index in 0..CASES {
         let function = neighbours(&mut Random::of_case(1, index), "kernel");
         let text = CALLED.to_owned() + &function.text;
@@ -30,6 +34,8 @@ fn neighbouring_loops_do_the_same_after_fusion() {
         fused += remarks.matches("Loops fused").count();
         late += remarks.matches("Loops fused, after").count();
         rests += remarks.matches("before the rest").count();
+        early += remarks.matches("in front of both, now").count();
+        behind += remarks.matches("behind both, now").count();
         refused += remarks.matches("Loops not fused").count();
         match same_behaviour(&before, &after, "kernel", &function.calls, &Default::default()) {
             Ok(agreement) => compared += agreement.compared,
@@ -40,4 +46,56 @@ fn neighbouring_loops_do_the_same_after_fusion() {
         format!("{fused} fused, {late} late, {rests} with rests, {refused} not, {compared} runs compared");
     assert!(fused > 200 && refused > 200 && compared as u64 > 3 * CASES, "{counts}");
     assert!(late > 50 && rests > 50, "{counts}");
+    let counts = format!("{early} operations moved in front of both, {behind} behind");
+    assert!(early > 20 && behind > 40, "{counts}");
+}
+
+/// What a strategy of dependence lets pass, pair by pair, the exact one does too, and what comes of it is right.
+#[test]
+fn no_strategy_fuses_what_the_exact_one_refuses() {
+    let mut fused = [0; 4];
+    let mut compared = 0;
+    for index in 0..CASES / 4 {
+        let function = neighbours(&mut Random::of_case(5, index), "kernel");
+        let text = CALLED.to_owned() + &function.text;
+        let checker = Checker::default();
+        let before = loomir::lowering::from_ll(&checker.ctx, &text, "kernel.ll")
+            .unwrap_or_else(|e| panic!("case {index}: {}\n{text}", checker.lines(&e)));
+        for at in 0.. {
+            let pairs = Strategy::ALL.map(|strategy| pair_fused(&before, at, strategy));
+            let [Some(scev), Some(da), Some(all), Some(exact)] = pairs else { break };
+            let found = [scev, da, all, exact];
+            let is_fused = found.each_ref().map(Option::is_some);
+            for (own, fused) in is_fused.iter().zip(&mut fused) {
+                *fused += usize::from(*own);
+            }
+            let [scev, da, all, exact] = is_fused;
+            assert!(all <= exact && (scev || da) <= all, "case {index}, pair {at}: {is_fused:?}\n{text}");
+            let Some(after) = found.into_iter().flatten().next() else { continue };
+            match same_behaviour(&before, &after, "kernel", &function.calls, &Default::default()) {
+                Ok(agreement) => compared += agreement.compared,
+                Err(difference) => panic!("case {index}: {difference}\n{text}\n{}", loomir::print(&after)),
+            }
+        }
+    }
+    let [scev, da, all, exact] = fused;
+    let counts = format!("{scev} by scev, {da} by da, {all} by either, {exact} exactly; {compared} compared");
+    assert!(scev > 50 && da > 50 && exact > all && compared > 300, "{counts}");
+}
+
+/// A module in which two loops of a function in a row were tried to fuse, if they were fused; nothing at all, if there are no such two.
+fn pair_fused(before: &Body, at: usize, strategy: Strategy) -> Option<Option<Body>> {
+    let (mut module, symbols) = (before.duplicate(), SymbolTable::of(before));
+    let is_whole = |function: &&mut Body| function.entry_block(function.region(function.root(), 0)).is_some();
+    let function = module.nested_in_order().into_iter().filter(is_whole).last()?;
+    let (mut analysis, _) = loop_simplify::loop_simplify(function, false);
+    lcssa::lcssa(function, &analysis);
+    loop_rotate::loop_rotate(function, &mut analysis, 16);
+    analysis.settle();
+    let mut loops = analysis.loops().top().to_vec();
+    loops.reverse();
+    let pair = <[_; 2]>::try_from(loops.get(at..at + 2)?).ok()?;
+    let options = Options { strategy, ..Options::default() };
+    let report = fuse_pair(function, &mut analysis, &symbols, pair, &options);
+    Some((report.fused > 0).then_some(module))
 }

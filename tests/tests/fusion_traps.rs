@@ -1,6 +1,7 @@
 //! Programs on which a fusion of control flow graphs goes wrong that does not look closely, each beside one that may be fused: `tests/fixtures/loop_fusion_traps/`.
 //!
-//! A line `; CALL: function arguments` says what to run before and after. What Loomir says is the snapshot beside the file; what `opt` does, and whether that is right, is one table for all.
+//! A line `; CALL: function arguments` says what to run before and after. What Loomir says is the snapshot beside the file; what `opt` does, and whether that is right, is one table for all, and which
+//! strategies of dependence let a function pass another.
 
 #![allow(clippy::print_stderr, reason = "it says what it skips")]
 
@@ -8,6 +9,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use loomir::ir::{Body, Diagnostics};
+use loomir::lowering::cfg::loop_fusion::Strategy;
 use loomir_testing::Checker;
 use loomir_testing::behaviour::{Input, same_behaviour};
 use loomir_testing::pairs::{Theirs, ours};
@@ -23,14 +25,19 @@ fn traps_of_loop_fusion() {
     let _bound = settings.bind_to_scope();
     let opt = Peer::find("opt");
     let mut table = format!("{:<28} {:<9} {:<18} opt peels 3\n", "function", "Loomir", "opt");
+    let mut strategies = format!("{:<28}", "function");
+    Strategy::ALL.iter().for_each(|own| strategies += &format!(" {:<10}", own.name()));
+    strategies.push('\n');
     for file in files(&folder) {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let trap = Trap::read(&file);
+        let trap = Trap::read(&file, Strategy::default());
         insta::assert_snapshot!(name.as_str(), trap.said());
+        let _ = write!(strategies, "\n{name}\n{}", by_strategy(&file));
         if let Some(opt) = &opt {
             let _ = write!(table, "\n{name}\n{}", trap.beside(opt));
         }
     }
+    insta::assert_snapshot!("by_strategy", strategies);
     match opt {
         Some(_) => insta::assert_snapshot!("beside_opt", table),
         None => eprintln!("LOOMIR_LLVM names no folder with bin/opt: what it does is not looked at"),
@@ -45,6 +52,25 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// Which functions of a file each strategy fuses.
+fn by_strategy(file: &Path) -> String {
+    let all = Strategy::ALL.map(|strategy| Trap::read(file, strategy));
+    let mut lines = String::new();
+    for (name, _) in &all[0].calls {
+        let fused = all.each_ref().map(|trap| {
+            let mut own = trap.remarks.iter().filter_map(|remark| remark.remark.as_deref());
+            own.any(|remark| remark.function == *name && remark.name == "Fused")
+        });
+        let _ = write!(lines, "{name:<28}");
+        for (strategy, fuses) in Strategy::ALL.iter().zip(fused) {
+            assert!(!fuses || fused[3], "@{name}: {} fuses what may not be fused", strategy.name());
+            let _ = write!(lines, " {:<10}", if fuses { "fuses" } else { "leaves" });
+        }
+        lines.push('\n');
+    }
+    lines
+}
+
 /// A file, before and after Loomir's fusion.
 struct Trap {
     checker: Checker,
@@ -56,7 +82,7 @@ struct Trap {
 
 impl Trap {
     /// Reads and fuses, and runs both.
-    fn read(file: &Path) -> Trap {
+    fn read(file: &Path, strategy: Strategy) -> Trap {
         let text = std::fs::read_to_string(file).unwrap_or_default();
         let checker = Checker::default();
         let read = || {
@@ -64,8 +90,10 @@ impl Trap {
                 .unwrap_or_else(|errors| panic!("{}: {}", file.display(), checker.lines(&errors)))
         };
         let (before, mut after) = (read(), read());
+        let name = strategy.name();
+        let pipeline = format!("builtin.module(llvm.func(loop-fusion{{dependence-analysis={name}}}))");
         let remarks = checker
-            .run("builtin.module(llvm.func(loop-fusion))", &mut after)
+            .run(&pipeline, &mut after)
             .unwrap_or_else(|errors| panic!("{}: {}", file.display(), checker.lines(&errors)));
         let calls = calls(&text);
         for (entry, inputs) in &calls {

@@ -29,6 +29,7 @@ pub mod accesses;
 pub mod closed_forms;
 pub mod control_flow;
 pub mod dependence;
+mod differences;
 mod directions;
 pub mod statements;
 

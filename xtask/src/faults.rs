@@ -30,7 +30,9 @@ const NEST: &str = "transforms/src/dependence/nest.rs";
 const EDIT: &str = "transforms/src/tree/edit.rs";
 const MERGE: &str = "transforms/src/legality/merge.rs";
 const SEGMENT: &str = "transforms/src/fusion/segment.rs";
-const GRAPH_FUSION: &str = "lowering/src/cfg/loop_fusion.rs";
+const PLAN: &str = "lowering/src/cfg/loop_fusion/plan.rs";
+const DEF_USE: &str = "lowering/src/cfg/loop_fusion/def_use.rs";
+const FINALS: &str = "lowering/src/cfg/loop_fusion/finals.rs";
 const REWIRE: &str = "lowering/src/cfg/loop_fusion/rewire.rs";
 const REST: &str = "lowering/src/cfg/loop_fusion/rest.rs";
 const VERSION: &str = "lowering/src/cfg/loop_fusion/version.rs";
@@ -42,8 +44,8 @@ impl Fault {
     fn test(&self) -> &'static str {
         match self.file {
             MERGE | SEGMENT => FIXTURES,
-            GRAPH_FUSION | REWIRE => REWIRING,
-            REST | VERSION => GRAPHS,
+            PLAN | REWIRE => REWIRING,
+            REST | VERSION | DEF_USE | FINALS => GRAPHS,
             _ => INSTANCES,
         }
     }
@@ -328,7 +330,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "counters that start elsewhere are merged",
-        file: GRAPH_FUSION,
+        file: PLAN,
         text: "|counter| counter.counts_like(variable)",
         replacement: "|_| true",
     },
@@ -373,6 +375,24 @@ pub(crate) const FAULTS: &[Fault] = &[
         file: REST,
         text: "let parts = of_second.renamed(rest_arguments);",
         replacement: "let mut parts = of_second.renamed(rest_arguments);\n            parts.back = initial.to_vec();",
+    },
+    Fault {
+        what: "what is loaded in front of a loop that writes there is what it loads later",
+        file: DEF_USE,
+        text: "runs_anyway() && self.is_apart(op, summary)",
+        replacement: "runs_anyway()",
+    },
+    Fault {
+        what: "what waits for the end stands above its operands",
+        file: DEF_USE,
+        text: "for op in &plan.sunk {",
+        replacement: "for op in plan.sunk.iter().rev() {",
+    },
+    Fault {
+        what: "a counter ends with one more",
+        file: FINALS,
+        text: "numbers.insert(value, signed(width, bits))",
+        replacement: "numbers.insert(value, signed(width, bits) + 1)",
     },
     Fault {
         what: "it is tested that a loop does not run",

@@ -11,6 +11,17 @@ pub(super) fn is_speculatable(function: &Body, op: Op) -> bool {
     function.has_trait(op, Trait::Pure) && !function.has_trait(op, Trait::Terminator)
 }
 
+/// Whether an operation makes values and at most reads where it is told to: nobody sees how often it runs, but it may be undefined.
+pub(super) fn only_reads(function: &Body, op: Op) -> bool {
+    let Some(model) = function.info(op).interface::<dyn MemoryEffects>() else { return false };
+    let view = function.op_ref(op);
+    let is_read = |kind, on| kind == EffectKind::Read && matches!(on, Resource::Value(_));
+    !function.has_trait(op, Trait::Terminator)
+        && !is_convergent(function, op)
+        && !model.may_not_return(view)
+        && model.effects(view).iter().all(|effect| is_read(effect.kind, effect.on))
+}
+
 /// Whether anybody could see that an operation ran, but for its results and for how long it took. What it does where it is undefined can't be seen.
 pub(super) fn is_seen(function: &Body, op: Op) -> bool {
     if function.has_trait(op, Trait::Pure) {

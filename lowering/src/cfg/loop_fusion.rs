@@ -1,8 +1,8 @@
 //! Loop fusion on control flow graphs: adjacent loops become one by leading branches elsewhere.
 //!
 //! Level by level, from the outside in, each loop is tried with the one that follows it; what they become is tried with the next. That is done once with nothing copied behind, then once more for what is left. Two loops are fused if they are candidates and adjacent,
-//! are both behind the same guard or both behind none, what stands between moves out of the way, nothing in the second uses what the first computes, and no dependence would be turned around: that is
-//! asked of the same function that decides on the loop tree ([`merged`]). If one runs more often, or the second has to run later, some iterations run by themselves. The reasons are those of LLVM's pass
+//! are both behind the same guard or both behind none, what stands between moves out of the way, what the second uses of the first is there before both or needed behind them only, and no dependence would be turned around: that is
+//! asked of the same function that decides on the loop tree ([`merged`](loomir_transforms::legality::merged)). If one runs more often, or the second has to run later, some iterations run by themselves. The reasons are those of LLVM's pass
 //! of the same name, the names of its remarks too.
 //!
 //! | module | holds |
@@ -10,7 +10,10 @@
 //! | `summary` | what is known of loops before any is fused |
 //! | `candidate` | which loops may be fused, and what runs between two |
 //! | `plan` | how two may be fused, or why not |
+//! | `strategy` | how dependences are told |
 //! | `overwritten` | stores that may change places |
+//! | `def_use` | values that the first computes and the second uses |
+//! | `finals` | what values are when a loop is left |
 //! | `motion` | where what stands between two goes |
 //! | `rewire` | the fusion |
 //! | `rest` | iterations that run by themselves |
@@ -27,12 +30,13 @@ use loomir_ir::graph::loops::LoopId;
 use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op};
-use loomir_transforms::analyses::{Analyses, DEPENDENCE};
 use loomir_transforms::fusion::Profitability;
 use loomir_transforms::polyhedra::Limits;
 
 use candidate::{Candidate, between, following};
+use finals::Finals;
 use remarks::Missed;
+pub use strategy::Strategy;
 use summary::{Counter, Summaries, Summary};
 
 use super::arguments::fold_arguments;
@@ -40,20 +44,23 @@ use super::hub::Constants;
 use super::{Analysis, lcssa, loop_rotate, loop_simplify};
 
 mod candidate;
+mod def_use;
+mod finals;
 mod motion;
 mod overwritten;
 mod plan;
 mod remarks;
 mod rest;
 mod rewire;
+mod strategy;
 mod summary;
 mod version;
 
 /// How to fuse.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What is asked which accesses conflict.
-    pub analyses: Analyses,
+    /// How dependences are told.
+    pub strategy: Strategy,
     /// What one question about integers may cost.
     pub limits: Limits,
     /// Whether only loops are fused that run equally often, all iterations together.
@@ -69,7 +76,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
-            analyses: Analyses::default(),
+            strategy: Strategy::default(),
             limits: Limits::steps(20_000),
             whole: false,
             peel_max_count: 0,
@@ -279,17 +286,19 @@ impl<'f> Fusion<'f> {
             (Err(missed), Round::Copying) => match self.versioned(depth, [first, second]) {
                 Some((plan, test)) => (plan, Some(test)),
                 None => {
-                    let remark = remarks::missed(self.function, loops, &missed);
+                    let remark = remarks::missed(self.function, loops, &missed, self.options.strategy);
                     self.remarks.push((second.place, remark));
                     return false;
                 }
             },
         };
-        self.report.hoisted += plan.motion.hoisted.len() + plan.motion.above.len();
-        self.report.sunk += plan.motion.sunk.len();
+        self.report.hoisted += plan.hoisted().count();
+        self.report.sunk += plan.sunk().count();
         self.report.peeled += plan.rests.peeled as usize;
         let remark = remarks::fused(self.function, loops, &plan, tested.as_ref());
         let pair = [&first.candidate, &second.candidate];
+        let mut finals = std::mem::take(&mut first.summary.finals);
+        finals.join(self.function, pair.map(|own| own.latch), second.summary.finals.clone());
         let fused = rewire::fuse(self.function, self.analysis, &mut self.constants, pair, &plan);
         let Some(candidate) = fused else { return false };
         self.analysis.step(self.function, NAME);
@@ -304,6 +313,7 @@ impl<'f> Fusion<'f> {
         let summary = &mut first.summary;
         summary.count = second.summary.count;
         summary.add(&Summary { nest: plan.second, ..second.summary.clone() });
+        summary.finals = if plan.rests.is_nothing() { finals } else { Finals::default() };
         if plan.rests.peeled > 0 {
             summary.variable = None;
             summary.counters.clear();
@@ -344,16 +354,20 @@ pub const PASS: PassInfo = PassInfo {
             "cost",
             "which loops are copied to be fused: those with something in common (cost), or always",
         ),
-        DEPENDENCE.option(),
+        (
+            "dependence-analysis",
+            "polyhedral",
+            "how dependences are told: scev (by how addresses differ in one iteration), da (by directions), all (by either), polyhedral (exactly)",
+        ),
     ],
     make: |options| {
-        let analyses = Analyses::of_options(options)?;
+        let strategy = options.get("dependence-analysis").map_or(Ok(Strategy::default()), Strategy::named)?;
         let peel_max_count = options.parse("peel-max-count", 0)?;
         let version = options.parse("version", true)?;
         let profitability = options.parse("fusion-profitability", Profitability::default())?;
         let reshapes = !options.parse("no-reshape", false)?;
         Ok(Box::new(LoopFusion {
-            options: Options { analyses, peel_max_count, version, profitability, ..Options::default() },
+            options: Options { strategy, peel_max_count, version, profitability, ..Options::default() },
             reshapes,
         }))
     },

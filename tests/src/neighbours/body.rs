@@ -74,7 +74,7 @@ impl Writer<'_> {
     fn statements(&mut self, variable: &str) -> String {
         let mut last = variable.to_owned();
         for _ in 0..1 + self.random.below(2) {
-            last = match self.random.weighted(&[62, 12, 10, 4, 2, 1, 3]) {
+            last = match self.random.weighted(&[58, 12, 14, 4, 2, 1, 3]) {
                 0 => {
                     let index = self.index(variable);
                     self.access(&index, &last)
@@ -93,7 +93,7 @@ impl Writer<'_> {
                     let value = self.fresh("%y");
                     let mut how = self.random.pick(&["mul i64 3,", "xor i64 %n,", "sub i64 %k,"]).to_string();
                     // What another loop has computed.
-                    if let Some(other) = self.handed.last().filter(|_| self.random.below(6) == 0) {
+                    if let Some(other) = self.handed.last().filter(|_| self.random.below(2) == 0) {
                         how = format!("add i64 {other},");
                     }
                     self.line(&format!("{value} = {how} {last}"));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use loomir_polyhedra::{Emptiness, Limits, Point};
 
-use super::directions;
+use super::{differences, directions};
 use crate::dependence::access::Class;
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::Frame;
@@ -132,6 +132,17 @@ pub struct Flat;
 #[derive(Clone, Copy, Debug)]
 pub struct Directions;
 
+/// By the difference of both places in one iteration, and how it grows. Linear in the terms of the forms.
+#[derive(Clone, Copy, Debug)]
+pub struct Differences;
+
+/// As one of these says, where that holds exactly too: what none of them can show is not asked any further.
+#[derive(Clone, Copy, Debug)]
+pub struct Confirmed(
+    /// Cheap ones.
+    pub &'static [&'static dyn Dependence],
+);
+
 /// Exactly: by integer sets, where a constant distance does not already say that there are none.
 #[derive(Clone, Copy, Debug)]
 pub struct Polyhedral;
@@ -155,6 +166,22 @@ impl Dependence for Flat {
 impl Dependence for Directions {
     fn meet(&self, question: &Question<'_>) -> Answer {
         if directions::never(question) { Answer::Never } else { Answer::Perhaps }
+    }
+}
+
+impl Dependence for Differences {
+    fn meet(&self, question: &Question<'_>) -> Answer {
+        if differences::never(question) { Answer::Never } else { Answer::Perhaps }
+    }
+}
+
+impl Dependence for Confirmed {
+    fn meet(&self, question: &Question<'_>) -> Answer {
+        let mut all = self.0.iter();
+        match all.any(|own| matches!(own.meet(question), Answer::Never)) {
+            true => Polyhedral.meet(question),
+            false => Answer::Perhaps,
+        }
     }
 }
 

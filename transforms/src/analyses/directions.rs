@@ -17,7 +17,7 @@ use crate::dependence::system::Side;
 
 /// An unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Unknown<'f> {
+pub(super) enum Unknown<'f> {
     /// A level that both instances share.
     Shared(u32),
     /// A level of the first alone.
@@ -31,18 +31,18 @@ enum Unknown<'f> {
 
 /// `constant + Σ coefficient · unknown`, no coefficient zero, each unknown once: zero, or at least that.
 #[derive(Clone, Debug, Default)]
-struct Row<'f> {
-    constant: i128,
-    terms: Vec<(Unknown<'f>, i128)>,
+pub(super) struct Row<'f> {
+    pub(super) constant: i128,
+    pub(super) terms: Vec<(Unknown<'f>, i128)>,
     is_zero: bool,
 }
 
 /// The least and the greatest that something can be, where there are such numbers.
-type Range = (Option<i128>, Option<i128>);
+pub(super) type Range = (Option<i128>, Option<i128>);
 
 /// What is known of two instances.
 #[derive(Default)]
-struct Known<'f> {
+pub(super) struct Known<'f> {
     ranges: HashMap<Unknown<'f>, Range>,
     rows: Vec<Row<'f>>,
 }
@@ -50,15 +50,7 @@ struct Known<'f> {
 /// Whether there are certainly no two instances as asked.
 pub(super) fn never(question: &Question<'_>) -> bool {
     let depth = question.frame.depth;
-    let mut known = Known::default();
-    let around = question.frame.constraints.iter().chain(&question.first.domain.constraints);
-    let around = around.map(|form| (form, Side::First));
-    let second = question.second.domain.constraints.iter().map(|form| (form, Side::Second));
-    for row in around.chain(second).filter_map(|(form, side)| Row::of(form, side, depth)) {
-        if known.bound(&row) {
-            return true;
-        }
-    }
+    let Some(mut known) = Known::of(question) else { return true };
     let difference = |first, second, sign, distance, is_zero| {
         let row = Row::of(first, Side::First, depth)?.plus(&Row::of(second, Side::Second, depth)?, -1)?;
         Row { constant: distance, terms: Vec::new(), is_zero }.plus(&row, sign)
@@ -116,7 +108,7 @@ fn only_own_level(x: &Form, y: &Form, depth: u32) -> Option<(u32, i64)> {
 
 impl<'f> Row<'f> {
     /// A form over the levels of one instance. `None` if it has a quotient.
-    fn of(form: &'f Form, side: Side, shared: u32) -> Option<Row<'f>> {
+    pub(super) fn of(form: &'f Form, side: Side, shared: u32) -> Option<Row<'f>> {
         let term = |(atom, coefficient): &'f (Atom, i64)| {
             let unknown = match (atom, side) {
                 (Atom::Level(level), _) if *level < shared => Unknown::Shared(*level),
@@ -132,7 +124,7 @@ impl<'f> Row<'f> {
     }
 
     /// `self + factor · other`. `None` if a number leaves 128 bits.
-    fn plus(mut self, other: &Row<'f>, factor: i128) -> Option<Row<'f>> {
+    pub(super) fn plus(mut self, other: &Row<'f>, factor: i128) -> Option<Row<'f>> {
         self.constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
         for (unknown, coefficient) in &other.terms {
             let scaled = coefficient.checked_mul(factor)?;
@@ -155,12 +147,23 @@ impl<'f> Row<'f> {
 }
 
 impl<'f> Known<'f> {
+    /// The bounds of levels and parameters that are numbers. Nothing if there are no instances at all.
+    pub(super) fn of(question: &Question<'f>) -> Option<Known<'f>> {
+        let mut known = Known::default();
+        let around = question.frame.constraints.iter().chain(&question.first.domain.constraints);
+        let around = around.map(|form| (form, Side::First));
+        let second = question.second.domain.constraints.iter().map(|form| (form, Side::Second));
+        let mut rows =
+            around.chain(second).filter_map(|(form, side)| Row::of(form, side, question.frame.depth));
+        (!rows.any(|row| known.bound(&row))).then_some(known)
+    }
+
     fn range(&self, unknown: Unknown<'f>) -> Range {
         self.ranges.get(&unknown).copied().unwrap_or_default()
     }
 
     /// Notes that an unknown is within `range` too; whether nothing is.
-    fn narrow(&mut self, unknown: Unknown<'f>, (least, greatest): Range) -> bool {
+    pub(super) fn narrow(&mut self, unknown: Unknown<'f>, (least, greatest): Range) -> bool {
         let (own, other) = self.range(unknown);
         let range = (own.max(least), other.into_iter().chain(greatest).min());
         self.ranges.insert(unknown, range);
@@ -218,10 +221,9 @@ impl<'f> Known<'f> {
         false
     }
 
-    /// Whether a row cannot be zero, or not be as great as that.
-    fn is_impossible(&self, row: &Row<'f>) -> bool {
+    /// The least and the greatest that a row can be.
+    pub(super) fn range_of(&self, row: &Row<'f>) -> Range {
         let (mut least, mut greatest) = (Some(row.constant), Some(row.constant));
-        let mut divisor = 0;
         for (unknown, coefficient) in &row.terms {
             let (low, high) = self.range(*unknown);
             let times = |bound: Option<i128>| bound?.checked_mul(*coefficient);
@@ -229,8 +231,15 @@ impl<'f> Known<'f> {
                 if *coefficient > 0 { (times(low), times(high)) } else { (times(high), times(low)) };
             let add = |sum: Option<i128>, term: Option<i128>| sum?.checked_add(term?);
             (least, greatest) = (add(least, low), add(greatest, high));
-            divisor = greatest_common_divisor(divisor, coefficient.unsigned_abs());
         }
+        (least, greatest)
+    }
+
+    /// Whether a row cannot be zero, or not be as great as that.
+    fn is_impossible(&self, row: &Row<'f>) -> bool {
+        let (least, greatest) = self.range_of(row);
+        let coefficients = row.terms.iter().map(|(_, coefficient)| coefficient.unsigned_abs());
+        let divisor = coefficients.fold(0, greatest_common_divisor);
         let is_divided = row.constant.unsigned_abs().is_multiple_of(divisor);
         greatest.is_some_and(|greatest| greatest < 0)
             || (row.is_zero && (!is_divided || least.is_some_and(|least| least > 0)))

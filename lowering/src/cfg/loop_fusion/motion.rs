@@ -2,9 +2,9 @@
 //!
 //! An operation may run in front of the first loop if its operands are there, and neither the loop nor what stays behind in between touches what it touches. It may run behind the second if nothing there
 //! uses it and the second loop does not touch what it touches. Both loops end, so that it runs is not in question; where both are behind one guard, what is under the second guard is put under the
-//! first. What is under no guard comes in front of the first one, and so passes what stands between that and the first loop.
+//! first. What is under no guard comes in front of the first one.
 //!
-//! Cost: for each operation its operands and uses, and its accesses against those of a loop and of a bounded number of operations.
+//! Cost: for each operation its operands and uses, and its accesses against those of a loop.
 
 use hashbrown::HashSet;
 use loomir_ir::{Block, Body, Op, Trait, Value};
@@ -12,12 +12,13 @@ use loomir_transforms::dependence::nest::{Frame, Nest};
 use loomir_transforms::legality::{Means, Verdict, independent};
 
 use super::candidate::{Between, Candidate};
+use super::def_use::DefUse;
 use super::summary::{Summaries, Summary};
 use crate::cfg::Analysis;
 use crate::cfg::effects::touches_memory;
 
-/// Most operations in front of a loop that another one passes.
-const MAX_PASSED: usize = 64;
+/// Most operations under the first guard that something is compared with which goes above it.
+const MAX_UNDER: usize = 64;
 
 /// Where operations go.
 #[derive(Clone, Debug, Default)]
@@ -54,11 +55,12 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// Where everything between goes, or what can go nowhere.
-    pub(super) fn plan(&self, between: &Between) -> Result<Motion, Stuck> {
+    /// Where everything between goes, or what can go nowhere, if values go from one loop to the other so.
+    pub(super) fn plan(&self, between: &Between, def_use: &DefUse) -> Result<Motion, Stuck> {
         let mut motion = Motion::default();
         // What is there in front of the first loop by then.
         let mut available: HashSet<Op> = HashSet::new();
+        let waits: HashSet<Op> = def_use.sunk.iter().copied().collect();
         // What runs behind the second.
         let mut left: Vec<Op> = Vec::new();
         for (block, stuck) in self.blocks(between) {
@@ -70,24 +72,38 @@ impl Surroundings<'_> {
                 if self.summaries.barrier(op).is_some() {
                     return Err(stuck(op));
                 }
-                if self.may_hoist(op, between, &available, &left) {
+                if self.may_hoist(op, between, def_use, &available, &left) {
                     available.insert(op);
                     if is_guard { motion.above.push(op) } else { motion.hoisted.push(op) }
-                } else if !is_guard && self.may_sink(op) {
+                } else if !is_guard && self.may_sink(op, &waits) {
                     left.push(op);
                 } else {
                     return Err(stuck(op));
                 }
             }
         }
-        // What is above the guard can't use what is under it, but the order of the two may matter.
-        let under: Vec<Op> = motion.hoisted.clone();
-        let crosses = |op: &&Op| under.iter().any(|other| !self.are_independent(**op, *other));
-        if let Some(op) = motion.above.iter().find(crosses) {
-            return Err(Stuck::AtGuard(*op));
+        if let Some(op) = self.crosses(&motion) {
+            return Err(Stuck::AtGuard(op));
         }
         motion.sunk = left;
         Ok(motion)
+    }
+
+    /// What would come above the guard, but must not come before something under it. It uses nothing there, but the order of both may matter.
+    fn crosses(&self, motion: &Motion) -> Option<Op> {
+        let may_matter = |op: &&Op| !self.function.has_trait(**op, Trait::Pure);
+        let mut above = motion.above.iter().filter(may_matter).copied().peekable();
+        let first = *above.peek()?;
+        let ahead = self.function.ops(self.first.0.preheader).chain(motion.hoisted.iter().copied());
+        let under: Vec<Op> = ahead.filter(|op| may_matter(&op)).take(MAX_UNDER + 1).collect();
+        if under.len() > MAX_UNDER {
+            return Some(first);
+        }
+        let comes_first = |op: Op, other: Op| {
+            !self.function.has_trait(other, Trait::Terminator)
+                && (self.summaries.barrier(other).is_some() || !self.are_independent(op, other))
+        };
+        above.find(|op| under.iter().any(|other| comes_first(*op, *other)))
     }
 
     fn blocks<'b>(&self, between: &'b Between) -> impl Iterator<Item = (Block, fn(Op) -> Stuck)> + use<'b> {
@@ -97,10 +113,18 @@ impl Surroundings<'_> {
         behind.chain(guard).chain(ahead)
     }
 
-    fn may_hoist(&self, op: Op, between: &Between, available: &HashSet<Op>, left: &[Op]) -> bool {
+    fn may_hoist(
+        &self,
+        op: Op,
+        between: &Between,
+        def_use: &DefUse,
+        available: &HashSet<Op>,
+        left: &[Op],
+    ) -> bool {
         let is_guard = self.function.block_of(op) == between.guard;
         let is_there = |value: Value| {
             self.function.defining_op(value).is_some_and(|op| available.contains(&op))
+                || !is_guard && def_use.is_known(value)
                 || self.is_before_first(value, between)
                     && !(is_guard && self.function.value_block(value) == Some(self.first.0.preheader))
         };
@@ -110,21 +134,9 @@ impl Surroundings<'_> {
             && self.function.operands(op).all(is_there)
             && self.is_apart(op, self.first.1)
             && left.iter().all(|other| self.are_independent(op, *other))
-            && (!is_guard || self.may_pass_preheader(op))
     }
 
-    /// Whether an operation may run before what stands in front of the first loop, under its guard.
-    fn may_pass_preheader(&self, op: Op) -> bool {
-        let is_passed = |other: Op| {
-            self.function.has_trait(other, Trait::Terminator)
-                || self.summaries.barrier(other).is_none() && self.are_independent(op, other)
-        };
-        let mut passed = self.function.ops(self.first.0.preheader);
-        self.function.has_trait(op, Trait::Pure)
-            || passed.by_ref().take(MAX_PASSED).all(is_passed) && passed.next().is_none()
-    }
-
-    fn may_sink(&self, op: Op) -> bool {
+    fn may_sink(&self, op: Op, waits: &HashSet<Op>) -> bool {
         let results: Vec<Value> = self.function.results(op).collect();
         let mut uses = results.into_iter().flat_map(|value| self.function.uses(value));
         let is_behind = |op: Op| {
@@ -141,16 +153,18 @@ impl Surroundings<'_> {
         // Behind a loop that may not end it might never run.
         let may_wait = self.second.1.barrier.is_none() || self.function.has_trait(op, Trait::Pure);
         may_wait
-            && uses.all(|used| is_behind(used.op) || is_between(used.op))
+            && uses.all(|used| is_behind(used.op) || is_between(used.op) || waits.contains(&used.op))
             && self.is_apart(op, self.second.1)
     }
 
     /// What enters the second loop with something that is not there in front of the first, once operations have moved.
-    pub(super) fn enters_late(&self, between: &Between, motion: &Motion) -> Option<Op> {
+    pub(super) fn enters_late(&self, between: &Between, motion: &Motion, def_use: &DefUse) -> Option<Op> {
         let entering = self.function.terminator(self.second.0.preheader)?;
         let is_moved = |op: Op| motion.hoisted.contains(&op) || motion.above.contains(&op);
         let is_there = |value: Value| {
-            self.function.defining_op(value).is_some_and(is_moved) || self.is_before_first(value, between)
+            self.function.defining_op(value).is_some_and(is_moved)
+                || def_use.is_known(value)
+                || self.is_before_first(value, between)
         };
         (!self.function.operands(entering).all(is_there)).then_some(entering)
     }
@@ -163,7 +177,7 @@ impl Surroundings<'_> {
     }
 
     /// Whether an operation and a loop touch nothing in common that one of them writes.
-    fn is_apart(&self, op: Op, of: &Summary) -> bool {
+    pub(super) fn is_apart(&self, op: Op, of: &Summary) -> bool {
         match self.summaries.touched(op, self.frame.depth) {
             None => !touches_memory(self.function, op),
             Some(nest) => self.never_meet(nest, &of.nest),

@@ -1,6 +1,6 @@
 //! How two adjacent loops may be fused, or why not.
 //!
-//! Asked in this order: whether they are behind the same guard, what runs between, whether the second uses what the first computes, whether one may not end, which iterations run together,
+//! Asked in this order: whether they are behind the same guard, what runs between, what becomes of what the second uses of the first, whether one may not end, which iterations run together,
 //! and where what runs between goes. What is refused as it stands may be legal where a test holds.
 //!
 //! **Invariants.** Nothing is changed but by [`Fusion::versioned`], and by that only if its plan is carried out.
@@ -17,6 +17,7 @@ use loomir_transforms::fusion::Profitability;
 use loomir_transforms::legality::{Means, Verdict, merged};
 
 use super::candidate::{Between, Candidate, between};
+use super::def_use::Entangled;
 use super::motion::Surroundings;
 use super::overwritten::merged_but_overwritten;
 use super::remarks::Missed;
@@ -60,16 +61,10 @@ impl Fusion<'_> {
     ) -> Result<(Plan, Vec<Assumption>), Missed> {
         let function = &*self.function;
         let (a, b) = (&first.candidate, &second.candidate);
-        if let Some(op) = self.uses_first(a, b, &between) {
-            return Err(Missed::UsesResult(op));
-        }
-        if let Some((barrier, op)) = first.summary.ends_early(&second.summary) {
-            return Err(Missed::EndsEarly(barrier, op));
-        }
         let bases = Bases::new(function, mode);
         let means = Means {
             bases: &bases,
-            dependence: &*self.options.analyses.dependence,
+            dependence: self.options.strategy.dependence(),
             limits: &self.options.limits,
             tested_before: None,
         };
@@ -80,7 +75,6 @@ impl Fusion<'_> {
             variables: vec![None; depth as usize],
             facts: self.summaries.facts.clone(),
         };
-        let (rests, assumed) = self.rests([first, second], &frame, &means)?;
         let surroundings = Surroundings {
             function,
             analysis: self.analysis,
@@ -90,9 +84,15 @@ impl Fusion<'_> {
             second: (b, &second.summary),
             frame: &frame,
         };
-        let motion = surroundings.plan(&between).map_err(Missed::Stuck)?;
-        if let Some(op) = surroundings.enters_late(&between, &motion) {
-            return Err(Missed::UsesResult(op));
+        let def_use = surroundings.def_use(&between).map_err(Missed::UsesResult)?;
+        if let Some((barrier, op)) = first.summary.ends_early(&second.summary) {
+            return Err(Missed::EndsEarly(barrier, op));
+        }
+        let (rests, assumed) = self.rests([first, second], &frame, &means)?;
+        let motion = surroundings.plan(&between, &def_use).map_err(Missed::Stuck)?;
+        if let Some(op) = surroundings.enters_late(&between, &motion, &def_use) {
+            let why = "the second loop begins with it";
+            return Err(Missed::UsesResult(Entangled { op, why }));
         }
         let merged = match rests.peeled {
             0 => same_counters(&first.summary, &second.summary),
@@ -100,7 +100,7 @@ impl Fusion<'_> {
         };
         let late = i64::from(first.start + rests.peeled);
         let second = second.summary.nest.delayed(depth, late).ok_or(Missed::Unnumbered)?;
-        Ok((Plan { between, motion, merged, rests, second }, assumed))
+        Ok((Plan { between, motion, def_use, merged, rests, second }, assumed))
     }
 
     /// Which iterations run by themselves where as few as may be do that, or why the others may not run together.
@@ -221,32 +221,6 @@ impl Fusion<'_> {
             }
         }
         Some(size)
-    }
-
-    /// An operation in the second loop that uses what the first, or the block behind it, defines.
-    fn uses_first(&self, first: &Candidate, second: &Candidate, between: &Between) -> Option<Op> {
-        let function = &*self.function;
-        let loops = self.analysis.loops();
-        let in_second = |op: Op| {
-            let node = self.analysis.number_at(function, op);
-            node.is_some_and(|node| loops.contains(second.id, node))
-        };
-        let arguments = between.blocks().flat_map(|block| function.arguments(block));
-        let used = arguments.flat_map(|value| function.uses(value)).find(|used| in_second(used.op));
-        if let Some(used) = used {
-            return Some(used.op);
-        }
-        // Loops that are closed hand out all they define; others may not be.
-        let mut ops = loops.get(second.id).nodes.iter().flat_map(|node| {
-            let block = self.analysis.block(*node);
-            function.ops(block)
-        });
-        ops.find(|op| {
-            function.operands(*op).any(|value| {
-                let block = function.value_block(value).map(|block| self.analysis.number(block));
-                block.is_some_and(|node| loops.contains(first.id, node))
-            })
-        })
     }
 }
 

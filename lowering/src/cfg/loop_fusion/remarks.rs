@@ -9,8 +9,10 @@ use loomir_transforms::legality::Verdict;
 use loomir_transforms::remark::{self, Remarks};
 
 use super::candidate::Unfit;
+use super::def_use::Entangled;
 use super::motion::Stuck;
 use super::rewire::Plan;
+use super::strategy::Strategy;
 use super::summary::{Barrier, Count};
 use super::version::Test;
 use crate::cfg::Analysis;
@@ -26,8 +28,8 @@ pub(super) enum Missed {
     Guards,
     /// Something else leads to where the second is entered.
     NonAdjacent,
-    /// This operation in the second loop, or what enters it, uses a result of the first.
-    UsesResult(Op),
+    /// An operation in the second loop, or what enters it, uses a result of the first.
+    UsesResult(Entangled),
     /// One of them may not end or return, for this reason, and an operation of the other would run although it must not, or not although it must.
     EndsEarly(Barrier, Op),
     /// A dependence is turned around, or may be.
@@ -45,7 +47,7 @@ pub(super) fn fused(
     plan: &Plan,
     test: Option<&Test>,
 ) -> Diagnostic {
-    let Plan { motion, rests, .. } = plan;
+    let Plan { def_use, rests, .. } = plan;
     let front = match rests.peeled {
         0 => String::new(),
         1 => ", after one iteration of the first".to_owned(),
@@ -60,17 +62,45 @@ pub(super) fn fused(
     let tested = test.map_or(String::new(), |test| format!(", where {}", test.text()));
     let text = format!("Loops fused{front}{behind}{tested}");
     let remark = remarks(function).passed("Fused", place(function, second), &text);
-    note(remark, function, first, "with this loop")
+    let mut remark = note(remark, function, first, "with this loop");
+    for op in &def_use.hoisted {
+        remark = note(remark, function, Some(*op), "this runs once, in front of both, now");
+    }
+    for op in &def_use.sunk {
+        remark = note(remark, function, Some(*op), "this runs once, behind both, now");
+    }
+    remark
         .arg("first", place(function, first))
-        .arg("hoisted", motion.hoisted.len() + motion.above.len())
-        .arg("sunk", motion.sunk.len())
+        .arg("hoisted", plan.hoisted().count())
+        .arg("sunk", plan.sunk().count())
         .arg("peeled", rests.peeled as usize)
         .arg("versioned", test.is_some())
         .arg("rests", rests.behind.iter().filter(|rest| **rest).count())
 }
 
-/// The remark for a pair that was not.
-pub(super) fn missed(function: &Body, [first, second]: [Option<Op>; 2], why: &Missed) -> Diagnostic {
+/// The remark for a pair that was not, as far as a strategy tells.
+pub(super) fn missed(
+    function: &Body,
+    [first, second]: [Option<Op>; 2],
+    why: &Missed,
+    strategy: Strategy,
+) -> Diagnostic {
+    let remark = missed_for(function, [first, second], why, strategy);
+    let is_told = matches!(why, Missed::Dependences(_) | Missed::Stuck(_));
+    match strategy {
+        Strategy::Scev | Strategy::Da | Strategy::All if is_told && remark.help.is_none() => {
+            remark.help("dependence-analysis=polyhedral is exact")
+        }
+        _ => remark,
+    }
+}
+
+fn missed_for(
+    function: &Body,
+    [first, second]: [Option<Op>; 2],
+    why: &Missed,
+    strategy: Strategy,
+) -> Diagnostic {
     let (name, text) = match why {
         Missed::TripCounts(a, b) => ("NonEqualTripCount", counts(*a, *b)),
         Missed::Unnumbered => {
@@ -90,6 +120,10 @@ pub(super) fn missed(function: &Body, [first, second]: [Option<Op>; 2], why: &Mi
         }
         Missed::EndsEarly(..) => {
             ("MayThrowException", "What is called in one of them may not return".to_owned())
+        }
+        Missed::Dependences(Verdict::MayBeIllegal(_)) if strategy != Strategy::Polyhedral => {
+            let text = format!("A dependence may be turned around, for all that '{}' tells", strategy.name());
+            ("InvalidDependencies", text)
         }
         Missed::Dependences(_) => ("InvalidDependencies", "A dependence would be turned around".to_owned()),
         Missed::Stuck(Stuck::Behind(_)) => {
@@ -113,8 +147,8 @@ pub(super) fn missed(function: &Body, [first, second]: [Option<Op>; 2], why: &Mi
             let remark = note(remark, function, Some(*op), "this would run too early then, or never");
             remark.arg("for", remark::op(function, barrier.op())).arg("moved", remark::op(function, *op))
         }
-        Missed::UsesResult(op) => {
-            note(remark, function, Some(*op), "it is used here").arg("use", remark::op(function, *op))
+        Missed::UsesResult(Entangled { op, why }) => {
+            note(remark, function, Some(*op), why).arg("use", remark::op(function, *op))
         }
         Missed::Stuck(Stuck::Behind(op) | Stuck::AtGuard(op) | Stuck::Ahead(op)) => {
             note(remark, function, Some(*op), "it stands here").arg("between", remark::op(function, *op))

@@ -33,6 +33,7 @@ use loomir_ir::{Attr, Block, Body, Op, Trait, Value};
 use loomir_transforms::dependence::nest::Nest;
 
 use super::candidate::{Between, Candidate};
+use super::def_use::{self, DefUse};
 use super::motion::Motion;
 use crate::cfg::Analysis;
 use crate::cfg::branch::{
@@ -47,12 +48,26 @@ use super::rest::{self, Left, Rests};
 pub(super) struct Plan {
     pub(super) between: Between,
     pub(super) motion: Motion,
+    /// What becomes of values that the second loop uses of the first.
+    pub(super) def_use: DefUse,
     /// Arguments of the second header that are arguments of the first.
     pub(super) merged: Vec<(Value, Value)>,
     /// Iterations that run by themselves.
     pub(super) rests: Rests,
     /// What the second loop touches, in the time of the fused one.
     pub(super) second: Nest,
+}
+
+impl Plan {
+    /// What moves in front of both loops.
+    pub(super) fn hoisted(&self) -> impl Iterator<Item = Op> + '_ {
+        self.def_use.hoisted.iter().chain(&self.motion.hoisted).chain(&self.motion.above).copied()
+    }
+
+    /// What moves behind both.
+    pub(super) fn sunk(&self) -> impl Iterator<Item = Op> + '_ {
+        self.motion.sunk.iter().chain(&self.def_use.sunk).copied()
+    }
 }
 
 /// Makes one loop of two; returns it.
@@ -63,7 +78,7 @@ pub(super) fn fuse(
     [first, second]: [&Candidate; 2],
     plan: &Plan,
 ) -> Option<Candidate> {
-    move_ops(function, first, second, &plan.motion);
+    move_ops(function, analysis, [first, second], plan);
     let guard = lead_around(function, analysis, first, second, plan);
     let rests = &plan.rests;
     let (mut first, mut early) = (first.clone(), Vec::new());
@@ -102,7 +117,9 @@ pub(super) fn fuse(
     Some(Candidate { latch, exit, guard, ..first })
 }
 
-fn move_ops(function: &mut Body, first: &Candidate, second: &Candidate, motion: &Motion) {
+fn move_ops(function: &mut Body, analysis: &Analysis, [first, second]: [&Candidate; 2], plan: &Plan) {
+    let Plan { motion, def_use, between, .. } = plan;
+    def_use::hoist(function, analysis, [first, second], between, def_use);
     if let Some(branch) = function.terminator(first.preheader) {
         motion.hoisted.iter().for_each(|op| function.move_before(*op, branch));
     }
@@ -111,6 +128,7 @@ fn move_ops(function: &mut Body, first: &Candidate, second: &Candidate, motion: 
     }
     if let Some(next) = function.first_op(second.exit) {
         motion.sunk.iter().for_each(|op| function.move_before(*op, next));
+        def_use::sink(function, analysis, second, between, next, def_use);
     }
 }
 

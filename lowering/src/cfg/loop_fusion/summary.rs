@@ -16,6 +16,7 @@ use loomir_ir::{Body, Op, Trait, Value};
 use loomir_transforms::dependence::form::facts::Facts;
 use loomir_transforms::dependence::nest::{LoopIteration, Nest, Representative};
 
+use super::finals::Finals;
 use crate::cfg::Analysis;
 use crate::cfg::accesses::{Access, Accesses};
 use crate::cfg::calls::{self, Touched};
@@ -54,6 +55,8 @@ pub(super) struct Summary {
     pub(super) variable: Option<Counter>,
     /// Arguments of its header that count likewise as others may.
     pub(super) counters: Vec<Counter>,
+    /// What it leaves behind.
+    pub(super) finals: Finals,
 }
 
 /// A number of iterations.
@@ -202,8 +205,11 @@ impl Summaries {
             let (nest, barrier) = (nests.remove(&of).unwrap_or_default(), within.get(&of).copied());
             let [late, seen, odd] = marks.get(&of).copied().unwrap_or_default();
             let stores_plainly = odd.is_none();
-            loops
-                .insert(of, Summary { count, nest, barrier, late, seen, stores_plainly, variable, counters });
+            let finals = Finals::of(&mut scev, of);
+            loops.insert(
+                of,
+                Summary { count, nest, barrier, late, seen, stores_plainly, variable, counters, finals },
+            );
         }
         Summaries { loops, accesses: by_op, barriers, facts }
     }
