@@ -10,7 +10,7 @@ const CASES: u64 = 2000;
 #[test]
 fn neighbouring_loops_do_the_same_after_fusion() {
     let (mut fused, mut refused, mut compared) = (0, 0, 0);
-    let (mut late, mut rests) = (0, 0);
+    let (mut late, mut rests, mut backwards, mut split) = (0, 0, 0, 0);
     for index in 0..CASES {
         let function = neighbours(&mut Random::of_case(1, index), "kernel");
         let text = CALLED.to_owned() + &function.text;
@@ -30,14 +30,19 @@ fn neighbouring_loops_do_the_same_after_fusion() {
         fused += remarks.matches("Loops fused").count();
         late += remarks.matches("Loops fused, after").count();
         rests += remarks.matches("before the rest").count();
+        backwards += remarks.matches("run backwards").count();
+        split += remarks.matches("a part of the").count();
         refused += remarks.matches("Loops not fused").count();
         match same_behaviour(&before, &after, "kernel", &function.calls, &Default::default()) {
             Ok(agreement) => compared += agreement.compared,
             Err(difference) => panic!("case {index}: {difference}\n{text}\n{}", loomir::print(&after)),
         }
     }
-    let counts =
-        format!("{fused} fused, {late} late, {rests} with rests, {refused} not, {compared} runs compared");
+    let reordered = format!("{backwards} backwards, {split} split");
+    let counts = format!(
+        "{fused} fused, {late} late, {rests} with rests, {reordered}, {refused} not, {compared} runs compared"
+    );
     assert!(fused > 200 && refused > 200 && compared as u64 > 3 * CASES, "{counts}");
     assert!(late > 50 && rests > 50, "{counts}");
+    assert!(backwards > 20 && split > 10, "{counts}");
 }

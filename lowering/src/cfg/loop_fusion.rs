@@ -14,6 +14,10 @@
 //! | `motion` | where what stands between two goes |
 //! | `rewire` | the fusion |
 //! | `rest` | iterations that run by themselves |
+//! | `reorder` | what is done with one of two so that they may be fused |
+//! | `backwards` | a loop run from its last iteration to its first |
+//! | `distribute` | a loop made two, of which one is fused |
+//! | `computed` | forms as values |
 //! | `version` | the test before loops that may be fused where it holds |
 //! | `remarks` | what is said of it |
 //!
@@ -31,17 +35,22 @@ use loomir_transforms::analyses::{Analyses, DEPENDENCE};
 use loomir_transforms::polyhedra::Limits;
 
 use candidate::{Candidate, between, following};
+use reorder::{Change, Reordered};
 use summary::{Counter, Summaries, Summary};
 
 use super::arguments::fold_arguments;
 use super::hub::Constants;
 use super::{Analysis, lcssa, loop_rotate, loop_simplify};
 
+mod backwards;
 mod candidate;
+mod computed;
+mod distribute;
 mod motion;
 mod overwritten;
 mod plan;
 mod remarks;
+mod reorder;
 mod rest;
 mod rewire;
 mod summary;
@@ -60,6 +69,8 @@ pub struct Options {
     pub peel_max_count: u32,
     /// Whether loops are copied, to be fused where a test holds and left as they are where not.
     pub version: bool,
+    /// Whether one of two loops may run in another order than it did, so that they fuse.
+    pub reorder: bool,
 }
 
 impl Default for Options {
@@ -70,6 +81,7 @@ impl Default for Options {
             whole: false,
             peel_max_count: 0,
             version: true,
+            reorder: true,
         }
     }
 }
@@ -89,6 +101,10 @@ pub struct Report {
     pub peeled: usize,
     /// How many pairs were fused where a test holds.
     pub versions: usize,
+    /// How many loops run backwards.
+    pub reversed: usize,
+    /// How many were split.
+    pub distributed: usize,
     /// A remark for each pair and for each loop that is no candidate.
     pub remarks: Diagnostics,
 }
@@ -145,7 +161,7 @@ struct Fusion<'f> {
     options: &'f Options,
     report: Report,
     constants: Constants,
-    /// Loops that were fused so that iterations of different numbers run together: what is known of the loops in them is about other numbers.
+    /// Loops that were fused so that iterations of different numbers run together, or in another order: what is known of the loops in them is about other numbers.
     shifted: HashSet<LoopId>,
 }
 
@@ -207,41 +223,57 @@ impl<'f> Fusion<'f> {
         let (mut first, mut second) = (first, second);
         let loops = [&first, &second].map(|group| self.place(&group.candidate));
         self.straighten(&first.candidate, &second.candidate);
-        let (plan, tested) = match self.plan(depth, &first, &second) {
-            Ok(plan) => (plan, None),
-            Err(missed) => match self.versioned(depth, [&mut first, &mut second]) {
-                Some((plan, test)) => (plan, Some(test)),
-                None => {
-                    self.report.remarks.push(remarks::missed(self.function, loops, &missed));
-                    return (second, true);
-                }
+        let (plan, tested, reordered) = match self.plan(depth, &first, &second) {
+            Ok(plan) => (plan, None, None),
+            Err(missed) => match self.reordered(depth, [&mut first, &mut second], &missed) {
+                Some(Reordered { plan, change, rest }) => (plan, None, Some((change, rest))),
+                None => match self.versioned(depth, [&mut first, &mut second]) {
+                    Some((plan, test)) => (plan, Some(test), None),
+                    None => {
+                        self.report.remarks.push(remarks::missed(self.function, loops, &missed));
+                        return (second, true);
+                    }
+                },
             },
         };
+        let (change, rest) = reordered.unzip();
         self.report.hoisted += plan.motion.hoisted.len() + plan.motion.above.len();
         self.report.sunk += plan.motion.sunk.len();
         self.report.peeled += plan.rests.peeled as usize;
-        let remark = remarks::fused(self.function, loops, &plan, tested.as_ref());
+        let remark = remarks::fused(self.function, loops, &plan, tested.as_ref(), change.as_ref());
         let pair = [&first.candidate, &second.candidate];
         let fused = rewire::fuse(self.function, self.analysis, &mut self.constants, pair, &plan);
-        let Some(candidate) = fused else { return (second, true) };
-        self.analysis.step(self.function, NAME);
-        self.report.fused += 1;
-        self.report.remarks.push(remark);
+        let Some(mut candidate) = fused else { return (second, true) };
         let mut summary = first.summary;
         let later = Summary { nest: plan.second, ..second.summary };
         summary.add(&later);
+        let mut behind = None;
+        if let (Some(Change::Distributed(which, _)), Some(rest)) = (change, rest.flatten()) {
+            self.report.distributed += 1;
+            (candidate, behind) = self.placed(candidate, &mut summary, which, rest);
+        }
+        self.analysis.step(self.function, NAME);
+        self.report.fused += 1;
+        self.report.remarks.push(remark);
         summary.count = later.count;
         if plan.rests.peeled > 0 {
             summary.variable = None;
             summary.counters.clear();
         }
         let start = first.start + plan.rests.peeled;
+        if !plan.rests.is_nothing() {
+            summary.last = None;
+        }
+        if matches!(change, Some(Change::Backwards(_))) {
+            self.report.reversed += 1;
+            self.shifted.insert(candidate.id);
+        }
         if start > 0 {
             self.shifted.insert(candidate.id);
         }
         let is_merged = |counter: &Counter| plan.merged.iter().any(|(value, _)| *value == counter.argument);
         summary.counters.retain(|counter| !is_merged(counter));
-        (Group { candidate, summary, start }, false)
+        (behind.unwrap_or(Group { candidate, summary, start }), false)
     }
 
     /// Takes the arguments of blocks between two loops away that are reached from one block: what leaves the first is the argument of its exit.
@@ -269,6 +301,7 @@ pub const PASS: PassInfo = PassInfo {
     options: &[
         ("no-reshape", "false", "leave loops that are not in form as they are"),
         ("peel-max-count", "0", "how many iterations may run in front of a fused loop"),
+        ("reorder", "true", "run a loop in another order, to fuse it"),
         ("version", "true", "copy loops, to fuse them where a test holds that is made before them"),
         DEPENDENCE.option(),
     ],
@@ -276,9 +309,10 @@ pub const PASS: PassInfo = PassInfo {
         let analyses = Analyses::of_options(options)?;
         let peel_max_count = options.parse("peel-max-count", 0)?;
         let version = options.parse("version", true)?;
+        let reorder = options.parse("reorder", true)?;
         let reshapes = !options.parse("no-reshape", false)?;
         Ok(Box::new(LoopFusion {
-            options: Options { analyses, peel_max_count, version, ..Options::default() },
+            options: Options { analyses, peel_max_count, version, reorder, ..Options::default() },
             reshapes,
         }))
     },
@@ -316,6 +350,8 @@ impl Pass for LoopFusion {
         cx.count("Number of candidates for loop fusion", report.candidates as u64);
         cx.count("Number of hoisted preheader instructions.", report.hoisted as u64);
         cx.count("Iterations peeled", report.peeled as u64);
+        cx.count("Loops reversed", report.reversed as u64);
+        cx.count("Loops distributed", report.distributed as u64);
         cx.count("Loops versioned", report.versions as u64);
         cx.count("Number of sunk preheader instructions.", report.sunk as u64);
         report.remarks.into_iter().for_each(|remark| cx.remark(remark));

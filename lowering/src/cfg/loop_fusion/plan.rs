@@ -66,19 +66,7 @@ impl Fusion<'_> {
             return Err(Missed::EndsEarly(barrier, op));
         }
         let bases = Bases::new(function, mode);
-        let means = Means {
-            bases: &bases,
-            dependence: &*self.options.analyses.dependence,
-            limits: &self.options.limits,
-            tested_before: None,
-        };
-        let frame = Frame {
-            depth,
-            constraints: Vec::new(),
-            exact: true,
-            variables: vec![None; depth as usize],
-            facts: self.summaries.facts.clone(),
-        };
+        let (means, frame) = (self.means(&bases), self.frame(depth));
         let (rests, assumed) = self.rests([first, second], &frame, &means)?;
         let surroundings = Surroundings {
             function,
@@ -100,6 +88,23 @@ impl Fusion<'_> {
         let late = i64::from(first.start + rests.peeled);
         let second = second.summary.nest.delayed(depth, late).ok_or(Missed::Unnumbered)?;
         Ok((Plan { between, motion, merged, rests, second }, assumed))
+    }
+
+    /// What dependences are told with.
+    pub(super) fn means<'a>(&'a self, bases: &'a Bases<'a>) -> Means<'a> {
+        let dependence = &*self.options.analyses.dependence;
+        Means { bases, dependence, limits: &self.options.limits, tested_before: None }
+    }
+
+    /// So many loops around.
+    pub(super) fn frame(&self, depth: u32) -> Frame {
+        Frame {
+            depth,
+            constraints: Vec::new(),
+            exact: true,
+            variables: vec![None; depth as usize],
+            facts: self.summaries.facts.clone(),
+        }
     }
 
     /// Which iterations run by themselves where as few as may be do that, or why the others may not run together.

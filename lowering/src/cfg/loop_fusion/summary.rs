@@ -13,11 +13,12 @@ use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Body, Op, Trait, Value};
+use loomir_transforms::dependence::form::Form;
 use loomir_transforms::dependence::form::facts::Facts;
 use loomir_transforms::dependence::nest::{LoopIteration, Nest, Representative};
 
 use crate::cfg::Analysis;
-use crate::cfg::accesses::{Access, Accesses};
+use crate::cfg::accesses::{Access, Accesses, last_iteration};
 use crate::cfg::calls::{self, Touched};
 use crate::cfg::effects::is_convergent;
 use crate::cfg::guards;
@@ -40,6 +41,8 @@ pub(super) struct Summaries {
 pub(super) struct Summary {
     /// How often its backedge is taken, exactly.
     pub(super) count: Option<Count>,
+    /// That as a form over the levels and values outside: the number of its last iteration.
+    pub(super) last: Option<Form>,
     /// What it touches.
     pub(super) nest: Nest,
     /// Something in it that control must not be led around, or that may not be left.
@@ -106,6 +109,18 @@ impl Summary {
         self.barrier.zip(second.late).or_else(|| second.barrier.zip(self.seen))
     }
 
+    /// The same of other operations in place of these, in what is said of it.
+    pub(super) fn of_others(&self, others: &[(Op, Op)]) -> Summary {
+        let others: HashMap<Op, Op> = others.iter().copied().collect();
+        let other = |op: Op| others.get(&op).copied().unwrap_or(op);
+        let mut nest = Nest::default();
+        nest.world = self.nest.world.map(other);
+        for own in &self.nest.classes {
+            nest.add(Representative { op: other(own.op), ..own.clone() });
+        }
+        Summary { nest, late: self.late.map(other), seen: self.seen.map(other), ..self.clone() }
+    }
+
     /// Adds what runs behind this one in each iteration.
     pub(super) fn add(&mut self, second: &Summary) {
         self.nest.merge(&second.nest);
@@ -117,6 +132,11 @@ impl Summary {
 }
 
 impl Counter {
+    /// The same of another argument.
+    pub(super) fn renamed(&self, argument: Value) -> Counter {
+        Counter { argument, operands: self.operands.clone() }
+    }
+
     /// Whether both have one value in iterations of equal number.
     pub(super) fn counts_like(&self, other: &Counter) -> bool {
         self.operands == other.operands
@@ -190,6 +210,7 @@ impl Summaries {
                 Expr::Constant(_, number) => Count::Constant(*number),
                 _ => Count::Symbolic(count),
             });
+            let last = last_iteration(&mut scev, of);
             let header = analysis.block(analysis.loops().get(of).header());
             let counters: Vec<Counter> =
                 function.arguments(header).filter_map(|argument| counter(&mut scev, argument, of)).collect();
@@ -198,8 +219,9 @@ impl Summaries {
             let (nest, barrier) = (nests.remove(&of).unwrap_or_default(), within.get(&of).copied());
             let [late, seen, odd] = marks.get(&of).copied().unwrap_or_default();
             let stores_plainly = odd.is_none();
-            loops
-                .insert(of, Summary { count, nest, barrier, late, seen, stores_plainly, variable, counters });
+            let summary =
+                Summary { count, last, nest, barrier, late, seen, stores_plainly, variable, counters };
+            loops.insert(of, summary);
         }
         Summaries { loops, accesses: by_op, barriers, facts }
     }
@@ -212,6 +234,12 @@ impl Summaries {
     /// Why an operation stays where it is, if it does.
     pub(super) fn barrier(&self, op: Op) -> Option<Barrier> {
         self.barriers.get(&op).copied()
+    }
+
+    /// Takes in that an operation has gone: another one may be called as it was.
+    pub(super) fn forget(&mut self, op: Op) {
+        self.accesses.remove(&op);
+        self.barriers.remove(&op);
     }
 
     /// What an operation touches, seen from inside so many loops; nothing if it touches nothing.
