@@ -19,13 +19,16 @@ fn neighbouring_loops_do_the_same_after_fusion() {
             loomir::lowering::from_ll(&checker.ctx, &text, "kernel.ll")
                 .unwrap_or_else(|e| panic!("case {index}: {}\n{text}", checker.lines(&e)))
         };
-        let (before, mut after) = (read(), read());
+        let (before, mut after, mut unchecked) = (read(), read(), read());
+        let pipeline = format!("builtin.module(llvm.func(loop-fusion{{peel-max-count={}}}))", index % 4);
         let remarks = checker
-            .run(
-                &format!("builtin.module(llvm.func(loop-fusion{{peel-max-count={}}}))", index % 4),
-                &mut after,
-            )
+            .run(&pipeline, &mut after)
             .unwrap_or_else(|errors| panic!("case {index}: {}\n{text}", checker.lines(&errors)));
+        // Analyses that are compared are brought up to date each time.
+        checker
+            .run_unchecked(&pipeline, &mut unchecked)
+            .unwrap_or_else(|errors| panic!("case {index}: {}\n{text}", checker.lines(&errors)));
+        assert_eq!(loomir::print(&unchecked), loomir::print(&after), "case {index}:\n{text}");
         let remarks = checker.lines(&remarks);
         fused += remarks.matches("Loops fused").count();
         late += remarks.matches("Loops fused, after").count();

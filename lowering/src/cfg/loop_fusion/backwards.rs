@@ -15,7 +15,7 @@
 //! not change, or the last value of a counter, which is the same. A counter that no test looks at may be poison where it wraps: it has no flags any more then, and what it starts with is frozen, as it
 //! is used twice. Whether iterations may run in another order is for their accesses to say.
 //!
-//! **Cost.** Linear in the loop and the uses of its counters.
+//! **Cost.** Linear in the loop and the uses of its counters; loops are of bounded size.
 
 use hashbrown::HashSet;
 use loomir_dialects::arith::constant::Numbers;
@@ -31,6 +31,8 @@ use super::rewire::split;
 use crate::cfg::Analysis;
 use crate::cfg::branch::{set_successor_operands, successor_operands, targets};
 
+/// Most operations of a loop that runs backwards.
+const MAX_OPS: usize = 512;
 /// Most operations that a test is computed of.
 const MAX_CONTROL: usize = 32;
 
@@ -92,8 +94,10 @@ impl Counter {
 impl Backwards {
     /// How a loop runs backwards whose last iteration has this number, as far as that is a question of values. Nothing if more than counters is handed on, or out.
     pub(super) fn of(function: &Body, analysis: &Analysis, of: &Candidate, last: &Form) -> Option<Backwards> {
-        let nodes = &analysis.loops().get(of.id).nodes;
-        let inside: HashSet<Block> = nodes.iter().map(|node| analysis.block(*node)).collect();
+        if analysis.blocks_in(of.id).flat_map(|block| function.ops(block)).nth(MAX_OPS).is_some() {
+            return None;
+        }
+        let inside: HashSet<Block> = analysis.blocks_in(of.id).collect();
         let is_inside = |op: Op| function.block_of(op).is_some_and(|block| inside.contains(&block));
         let is_from_inside =
             |value: Value| function.value_block(value).is_some_and(|block| inside.contains(&block));

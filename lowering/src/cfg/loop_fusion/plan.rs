@@ -206,8 +206,7 @@ impl Fusion<'_> {
             node.is_some_and(|node| loops.contains(id, node))
         };
         let mut size = 0;
-        for node in &loops.get(id).nodes {
-            let block = self.analysis.block(*node);
+        for block in self.analysis.blocks_in(id) {
             let results = |op| function.results(op);
             let defined = function.arguments(block).chain(function.ops(block).flat_map(results));
             for value in defined {

@@ -295,12 +295,9 @@ pub(super) fn split(
         }
         None => first.preheader = start,
     }
-    let nodes = |of: &Candidate| {
-        analysis.loops().get(of.id).nodes.iter().map(|node| analysis.block(*node)).collect::<Vec<_>>()
-    };
-    region.extend(nodes(first));
+    region.extend(analysis.blocks_in(first.id));
     region.extend(between);
-    region.extend(nodes(second));
+    region.extend(analysis.blocks_in(second.id));
     let behind = meet(function, analysis, second, &mut region)?;
     let inside: HashSet<Block> = region.iter().copied().collect();
     let out = used_outside(function, &region, &inside);
