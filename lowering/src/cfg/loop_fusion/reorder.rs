@@ -283,8 +283,8 @@ fn at_fault(verdict: &Verdict) -> Option<[Op; 2]> {
 
 /// Whether two nests touch an object in common that one of them writes.
 fn share_memory(first: &Nest, second: &Nest) -> bool {
-    first.bases().filter(|base| *base != Base::World).any(|base| {
+    second.bases().filter(|base| *base != Base::World).any(|base| {
         let writes = |nest: &Nest| nest.of_base(base).any(|own| own.class.writes);
-        second.of_base(base).next().is_some() && (writes(first) || writes(second))
+        first.of_base(base).next().is_some() && (writes(first) || writes(second))
     })
 }
