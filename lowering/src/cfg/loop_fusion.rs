@@ -2,7 +2,7 @@
 //!
 //! Level by level, from the outside in, each loop is tried with the one that follows it; what they become is tried with the next. Two loops are fused if they are candidates and adjacent,
 //! are both behind the same guard or both behind none, what stands between moves out of the way, nothing in the second uses what the first computes, and no dependence would be turned around: that is
-//! asked of the same function that decides on the loop tree ([`merged`]). If one runs more often, or the second has to run later, some iterations run by themselves. The reasons are those of LLVM's pass
+//! asked of the same function that decides on the loop tree ([`merged`](loomir_transforms::legality::merged)). If one runs more often, or the second has to run later, some iterations run by themselves. The reasons are those of LLVM's pass
 //! of the same name, the names of its remarks too.
 //!
 //! | module | holds |

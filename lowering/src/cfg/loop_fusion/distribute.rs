@@ -17,8 +17,8 @@
 //!                                              exit
 //! ```
 //!
-//! **Soundness.** All of one part comes before all of the other, so no iteration of what comes second may touch what an earlier cut part of a later iteration touches: that is asked as if both were to be fused.
-//! Nothing of a loop that may not end or return is moved.
+//! **Soundness.** All of one part comes before all of the other, whichever that is. What would change places must not meet: with the head in front, an iteration of it that is later than one of the tail; with
+//! the tail in front, one that is not. Nothing of a loop that may not end or return is moved. What is chosen once, as by `freeze`, is in one part.
 //!
 //! **Cost.** Linear in the loop for each cut; loops are of bounded size.
 
