@@ -207,6 +207,12 @@ impl Analysis {
         })
     }
 
+    /// The blocks of a loop, the header first, without those that have gone since the last [`settle`](Analysis::settle).
+    pub(super) fn blocks_in(&self, id: LoopId) -> impl Iterator<Item = Block> + '_ {
+        let is_there = move |node: &&u32| self.loops.innermost(**node).is_some();
+        self.loops.get(id).nodes.iter().filter(is_there).map(|node| self.block(*node))
+    }
+
     /// The loops around a block, from the inside out.
     pub fn loops_around(&self, node: u32) -> impl Iterator<Item = LoopId> + '_ {
         std::iter::successors(self.loops.innermost(node), |id| self.loops.get(*id).parent)

@@ -136,7 +136,6 @@ pub fn check(module: &Body, options: &Options) -> Result<Report, Diagnostics> {
         let (Some(name), Some(function)) = (symbol_name(module, op), module.nested(op)) else { continue };
         let mut tree = function.duplicate();
         while_to_for::uplift(&mut tree);
-        steps::erase_unused(&mut tree);
         let name = module.ctx().str(name).to_owned();
         Steps { module, name, options: &options, lowered: None, report: &mut report }.all(tree)?;
     }

@@ -107,13 +107,30 @@ impl Checker {
     /// # Errors
     /// Whatever is wrong with the pipeline or a pass.
     pub fn run(&self, pipeline: &str, module: &mut Body) -> Result<Diagnostics, Diagnostics> {
+        self.run_under(pipeline, module, &PassInstrumentor::new().with(VerifyAnalyses).with(VerifyEach))
+    }
+
+    /// Runs `pipeline` on a module as commands do that are not told to verify anything; returns the remarks.
+    ///
+    /// # Errors
+    /// As [`run`](Checker::run).
+    pub fn run_unchecked(&self, pipeline: &str, module: &mut Body) -> Result<Diagnostics, Diagnostics> {
+        self.run_under(pipeline, module, &PassInstrumentor::new())
+    }
+
+    fn run_under(
+        &self,
+        pipeline: &str,
+        module: &mut Body,
+        instrumentor: &PassInstrumentor,
+    ) -> Result<Diagnostics, Diagnostics> {
         let manager = self.passes.parse(pipeline).map_err(|error| {
             let mut diagnostics = Diagnostics::new();
             let message = format!("pipeline, at character {}: {}", error.offset + 1, error.message);
             diagnostics.error(loomir::ir::Loc::UNKNOWN, message);
             diagnostics
         })?;
-        let report = manager.run(module, &PassInstrumentor::new().with(VerifyAnalyses).with(VerifyEach));
+        let report = manager.run(module, instrumentor);
         if report.succeeded() { Ok(report.diagnostics) } else { Err(report.diagnostics) }
     }
 

@@ -30,12 +30,14 @@ const NEST: &str = "transforms/src/dependence/nest.rs";
 const EDIT: &str = "transforms/src/tree/edit.rs";
 const MERGE: &str = "transforms/src/legality/merge.rs";
 const SEGMENT: &str = "transforms/src/fusion/segment.rs";
-const PLAN: &str = "lowering/src/cfg/loop_fusion/plan.rs";
+const GRAPH_PLAN: &str = "lowering/src/cfg/loop_fusion/plan.rs";
 const DEF_USE: &str = "lowering/src/cfg/loop_fusion/def_use.rs";
 const FINALS: &str = "lowering/src/cfg/loop_fusion/finals.rs";
 const REWIRE: &str = "lowering/src/cfg/loop_fusion/rewire.rs";
 const REST: &str = "lowering/src/cfg/loop_fusion/rest.rs";
 const VERSION: &str = "lowering/src/cfg/loop_fusion/version.rs";
+const REORDER: &str = "lowering/src/cfg/loop_fusion/reorder.rs";
+const BACKWARDS: &str = "lowering/src/cfg/loop_fusion/backwards.rs";
 
 impl Fault {
     /// The test that has to find it: the one that holds the check against running every instance, or for what the check does not use, the one that fuses
@@ -44,8 +46,8 @@ impl Fault {
     fn test(&self) -> &'static str {
         match self.file {
             MERGE | SEGMENT => FIXTURES,
-            PLAN | REWIRE => REWIRING,
-            REST | VERSION | DEF_USE | FINALS => GRAPHS,
+            GRAPH_PLAN | REWIRE => REWIRING,
+            REST | VERSION | DEF_USE | FINALS | REORDER | BACKWARDS => GRAPHS,
             _ => INSTANCES,
         }
     }
@@ -330,7 +332,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "counters that start elsewhere are merged",
-        file: PLAN,
+        file: GRAPH_PLAN,
         text: "|counter| counter.counts_like(variable)",
         replacement: "|_| true",
     },
@@ -411,6 +413,24 @@ pub(crate) const FAULTS: &[Fault] = &[
         file: VERSION,
         text: "if is_copy { mapping.value(*value) } else { *value }",
         replacement: "if !is_copy { *value } else { *value }",
+    },
+    Fault {
+        what: "iterations that depend on each other run backwards",
+        file: REORDER,
+        text: "if !self.keeps_order(depth, [&own.summary.nest; 2], 0) {",
+        replacement: "if false {",
+    },
+    Fault {
+        what: "what stays in front is judged as if it stayed behind",
+        file: REORDER,
+        text: "match takes_head == (which == Which::Second) {",
+        replacement: "match true {",
+    },
+    Fault {
+        what: "the last value is that of one iteration more",
+        file: BACKWARDS,
+        text: "let way = last.times(step)?;",
+        replacement: "let way = last.plus(&Form::constant(1), 1)?.times(step)?;",
     },
 ];
 

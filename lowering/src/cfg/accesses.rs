@@ -185,6 +185,12 @@ impl<'f> Accesses<'f> {
     }
 }
 
+/// The number of the last iteration of a loop, if that is known exactly and is a form.
+pub(super) fn last_iteration(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Option<Form> {
+    let count = scev.counts(of).exact?;
+    Numbers::new(scev).unsigned(count, Some(of))?.to_form()
+}
+
 /// An access that was found, not yet taken apart.
 struct Found {
     access: Access,

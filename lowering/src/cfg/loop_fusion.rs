@@ -17,6 +17,10 @@
 //! | `motion` | where what stands between two goes |
 //! | `rewire` | the fusion |
 //! | `rest` | iterations that run by themselves |
+//! | `reorder` | what is done with one of two so that they may be fused |
+//! | `backwards` | a loop run from its last iteration to its first |
+//! | `distribute` | a loop made two, of which one is fused |
+//! | `computed` | forms as values |
 //! | `version` | the test before loops that may be fused where it holds |
 //! | `remarks` | what is said of it |
 //!
@@ -36,6 +40,7 @@ use loomir_transforms::polyhedra::Limits;
 use candidate::{Candidate, between, following};
 use finals::Finals;
 use remarks::Missed;
+use reorder::{Change, Reordered};
 pub use strategy::Strategy;
 use summary::{Counter, Summaries, Summary};
 
@@ -43,13 +48,17 @@ use super::arguments::fold_arguments;
 use super::hub::Constants;
 use super::{Analysis, lcssa, loop_rotate, loop_simplify};
 
+mod backwards;
 mod candidate;
+mod computed;
 mod def_use;
+mod distribute;
 mod finals;
 mod motion;
 mod overwritten;
 mod plan;
 mod remarks;
+mod reorder;
 mod rest;
 mod rewire;
 mod strategy;
@@ -63,7 +72,7 @@ pub struct Options {
     pub strategy: Strategy,
     /// What one question about integers may cost.
     pub limits: Limits,
-    /// Whether only loops are fused that run equally often, all iterations together.
+    /// Whether only loops are fused that run equally often, all iterations together in the order they had, and whatever they load counts as read: as two neighbours on the tree are.
     pub whole: bool,
     /// How many iterations of a first loop may run in front of the fused one, each as a copy.
     pub peel_max_count: u32,
@@ -71,6 +80,8 @@ pub struct Options {
     pub version: bool,
     /// Whether loops are copied only where they touch something in common, or wherever that lets them be fused.
     pub profitability: Profitability,
+    /// Whether one of two loops may run in another order than it did, so that they fuse.
+    pub reorder: bool,
 }
 
 impl Default for Options {
@@ -82,6 +93,7 @@ impl Default for Options {
             peel_max_count: 0,
             version: true,
             profitability: Profitability::default(),
+            reorder: true,
         }
     }
 }
@@ -101,6 +113,10 @@ pub struct Report {
     pub peeled: usize,
     /// How many pairs were fused where a test holds.
     pub versions: usize,
+    /// How many loops run backwards.
+    pub reversed: usize,
+    /// How many were split.
+    pub distributed: usize,
     /// A remark for each pair and for each loop that is no candidate.
     pub remarks: Diagnostics,
 }
@@ -116,7 +132,7 @@ pub fn fuse_loops(
     // The outermost stand in postorder.
     let mut pending = vec![(0, analysis.loops().top().iter().rev().copied().collect())];
     while pending.iter().any(|(_, siblings): &Level| !siblings.is_empty()) {
-        let summaries = Summaries::of(function, analysis, symbols);
+        let summaries = Summaries::of(function, analysis, symbols, options.whole);
         analysis.put_off();
         let mut fusion = Fusion::new(function, analysis, summaries, options);
         fusion.report = report;
@@ -136,7 +152,7 @@ pub fn fuse_pair(
     options: &Options,
 ) -> Report {
     let depth = analysis.loops_around(analysis.loops().get(pair[0]).header()).count() - 1;
-    let summaries = Summaries::of(function, analysis, symbols);
+    let summaries = Summaries::of(function, analysis, symbols, options.whole);
     analysis.put_off();
     let mut fusion = Fusion::new(function, analysis, summaries, options);
     fusion.siblings(depth as u32, pair.to_vec());
@@ -155,7 +171,7 @@ struct Fusion<'f> {
     options: &'f Options,
     report: Report,
     constants: Constants,
-    /// Loops that were fused so that iterations of different numbers run together: what is known of the loops in them is about other numbers, so these wait until it is read anew.
+    /// Loops that were fused so that iterations of different numbers run together, or in another order: what is known of the loops in them is about other numbers, so these wait until it is read anew.
     shifted: HashSet<LoopId>,
     /// What is said of the siblings that are fused now, by the place of the loop it is said of.
     remarks: Vec<(usize, Diagnostic)>,
@@ -171,7 +187,7 @@ struct Group {
     place: usize,
     /// Why it was not fused with the one in front of it, as both are now.
     missed: Option<Missed>,
-    /// Whether it took in another one in this round.
+    /// Whether it took in another one in this round, or is what was left of one.
     has_grown: bool,
 }
 
@@ -180,8 +196,8 @@ struct Group {
 enum Round {
     /// Nothing is copied but iterations in front. Behind such a loop, as behind any other, one can stand that is fused with it.
     Plain,
-    /// Iterations may be left behind, and loops copied to be fused where a test holds.
-    Copying,
+    /// Iterations may be left behind, one of both may run in another order or be split, and both be copied to be fused where a test holds.
+    Reshaping,
 }
 
 impl Group {
@@ -234,7 +250,7 @@ impl<'f> Fusion<'f> {
         self.report.candidates += groups.len();
         let before: HashSet<LoopId> = groups.iter().map(|group| group.candidate.id).collect();
         groups = self.in_order(depth, groups, Round::Plain);
-        groups = self.in_order(depth, groups, Round::Copying);
+        groups = self.in_order(depth, groups, Round::Reshaping);
         let after: HashSet<LoopId> = groups.iter().map(|group| group.candidate.id).collect();
         left.retain(|id| after.contains(id) || !before.contains(id));
         self.remarks.sort_by_key(|(place, _)| *place);
@@ -256,11 +272,13 @@ impl<'f> Fusion<'f> {
             };
             (second.candidate, second.has_grown) = (candidate, false);
             let before = open.remove(&second.candidate.entry(self.function));
-            let fused = before.filter(|at| self.pair(depth, &mut done[*at], &mut second, round));
-            let at = fused.unwrap_or_else(|| {
-                done.push(second);
-                done.len() - 1
-            });
+            let fused =
+                before.and_then(|at| Some((at, self.pair(depth, &mut done[at], &mut second, round)?)));
+            let (mut at, behind) = fused.unwrap_or((done.len(), Some(second)));
+            if let Some(behind) = behind {
+                done.push(behind);
+                at = done.len() - 1;
+            }
             if let Some(next) = following(self.analysis, &done[at].candidate) {
                 open.insert(next, at);
             }
@@ -268,59 +286,79 @@ impl<'f> Fusion<'f> {
         done
     }
 
-    /// Tries two adjacent loops. If they become one, that is the first.
-    fn pair(&mut self, depth: u32, first: &mut Group, second: &mut Group, round: Round) -> bool {
+    /// Tries two adjacent loops. If they become one, that is the first; with what is behind it if the second was split.
+    fn pair(
+        &mut self,
+        depth: u32,
+        first: &mut Group,
+        second: &mut Group,
+        round: Round,
+    ) -> Option<Option<Group>> {
         let loops = [&*first, &*second].map(|group| self.place(&group.candidate));
         self.straighten(&first.candidate, &second.candidate);
         let plan = match second.missed.take() {
             Some(missed) if !first.has_grown => Err(missed),
             _ => self.plan(depth, first, second),
         };
-        let (plan, tested) = match (plan, round) {
-            (Ok(plan), Round::Plain) if plan.rests.behind != [false; 2] => return false,
-            (Ok(plan), _) => (plan, None),
+        let (plan, tested, reordered) = match (plan, round) {
+            (Ok(plan), Round::Plain) if plan.rests.behind != [false; 2] => return None,
+            (Ok(plan), _) => (plan, None, None),
             (Err(missed), Round::Plain) => {
                 second.missed = Some(missed);
-                return false;
+                return None;
             }
-            (Err(missed), Round::Copying) => match self.versioned(depth, [first, second]) {
-                Some((plan, test)) => (plan, Some(test)),
-                None => {
-                    let remark = remarks::missed(self.function, loops, &missed, self.options.strategy);
-                    self.remarks.push((second.place, remark));
-                    return false;
-                }
+            (Err(missed), Round::Reshaping) => match self.reordered(depth, [first, second], &missed) {
+                Some(Reordered { plan, change, rest }) => (plan, None, Some((change, rest))),
+                None => match self.versioned(depth, [first, second]) {
+                    Some((plan, test)) => (plan, Some(test), None),
+                    None => {
+                        let remark = remarks::missed(self.function, loops, &missed, self.options.strategy);
+                        self.remarks.push((second.place, remark));
+                        return None;
+                    }
+                },
             },
         };
+        let (change, rest) = reordered.unzip();
         self.report.hoisted += plan.hoisted().count();
         self.report.sunk += plan.sunk().count();
         self.report.peeled += plan.rests.peeled as usize;
-        let remark = remarks::fused(self.function, loops, &plan, tested.as_ref());
+        let remark = remarks::fused(self.function, loops, &plan, tested.as_ref(), change.as_ref());
         let pair = [&first.candidate, &second.candidate];
         let mut finals = std::mem::take(&mut first.summary.finals);
         finals.join(self.function, pair.map(|own| own.latch), second.summary.finals.clone());
         let fused = rewire::fuse(self.function, self.analysis, &mut self.constants, pair, &plan);
-        let Some(candidate) = fused else { return false };
-        self.analysis.step(self.function, NAME);
-        self.report.fused += 1;
-        self.remarks.push((second.place, remark));
-        (first.missed, first.has_grown) = (None, true);
-        first.candidate = candidate;
-        first.start += plan.rests.peeled;
-        if first.start > 0 {
-            self.shifted.insert(first.candidate.id);
-        }
+        first.candidate = fused?;
         let summary = &mut first.summary;
         summary.count = second.summary.count;
         summary.add(&Summary { nest: plan.second, ..second.summary.clone() });
         summary.finals = if plan.rests.is_nothing() { finals } else { Finals::default() };
+        let mut behind = None;
+        if let (Some(Change::Distributed(which, _)), Some(rest)) = (change, rest.flatten()) {
+            self.report.distributed += 1;
+            let fused = first.candidate.clone();
+            (first.candidate, behind) = self.placed(second.place, fused, summary, which, rest);
+        }
+        self.analysis.step(self.function, NAME);
+        self.report.fused += 1;
+        self.remarks.push((second.place, remark));
+        (first.missed, first.has_grown) = (None, true);
+        first.start += plan.rests.peeled;
+        let is_backwards = matches!(change, Some(Change::Backwards(_)));
+        self.report.reversed += usize::from(is_backwards);
+        if first.start > 0 || is_backwards {
+            self.shifted.insert(first.candidate.id);
+        }
+        if !plan.rests.is_nothing() {
+            summary.last = None;
+        }
         if plan.rests.peeled > 0 {
             summary.variable = None;
             summary.counters.clear();
         }
         let is_merged = |counter: &Counter| plan.merged.iter().any(|(value, _)| *value == counter.argument);
         summary.counters.retain(|counter| !is_merged(counter));
-        true
+        Some(behind)
     }
 
     /// Takes the arguments of blocks between two loops away that are reached from one block: what leaves the first is the argument of its exit.
@@ -348,6 +386,7 @@ pub const PASS: PassInfo = PassInfo {
     options: &[
         ("no-reshape", "false", "leave loops that are not in form as they are"),
         ("peel-max-count", "0", "how many iterations may run in front of a fused loop"),
+        ("reorder", "true", "run a loop in another order, to fuse it"),
         ("version", "true", "copy loops, to fuse them where a test holds that is made before them"),
         (
             "fusion-profitability",
@@ -365,11 +404,11 @@ pub const PASS: PassInfo = PassInfo {
         let peel_max_count = options.parse("peel-max-count", 0)?;
         let version = options.parse("version", true)?;
         let profitability = options.parse("fusion-profitability", Profitability::default())?;
+        let reorder = options.parse("reorder", true)?;
         let reshapes = !options.parse("no-reshape", false)?;
-        Ok(Box::new(LoopFusion {
-            options: Options { strategy, peel_max_count, version, profitability, ..Options::default() },
-            reshapes,
-        }))
+        let options =
+            Options { strategy, peel_max_count, version, profitability, reorder, ..Options::default() };
+        Ok(Box::new(LoopFusion { options, reshapes }))
     },
 };
 
@@ -405,6 +444,8 @@ impl Pass for LoopFusion {
         cx.count("Number of candidates for loop fusion", report.candidates as u64);
         cx.count("Number of hoisted preheader instructions.", report.hoisted as u64);
         cx.count("Iterations peeled", report.peeled as u64);
+        cx.count("Loops reversed", report.reversed as u64);
+        cx.count("Loops distributed", report.distributed as u64);
         cx.count("Loops versioned", report.versions as u64);
         cx.count("Number of sunk preheader instructions.", report.sunk as u64);
         report.remarks.into_iter().for_each(|remark| cx.remark(remark));

@@ -3,7 +3,6 @@
 //! Before a function is lowered each of its loops is marked, and lowering hands what is attached to a loop to the branch that closes it. So a loop of the graph is known by its latch.
 
 use hashbrown::HashMap;
-use loomir_dialects::interfaces::MemoryAccess;
 use loomir_dialects::{affine, scf};
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Attr, AttrKind, Body, Dict, Op, Trait, Type, TypeKind};
@@ -103,20 +102,4 @@ const NOALIAS: &str = "llvm.noalias";
 pub(super) fn unmark(function: &mut Body) {
     let marked: Vec<Op> = function.all_ops().filter(|op| function.attr(*op, MARK).is_some()).collect();
     marked.into_iter().for_each(|op| function.remove_attr(op, MARK));
-}
-
-/// Erases what makes or loads values that nobody uses: on the graph that keeps nothing apart, on the tree it does.
-pub(super) fn erase_unused(tree: &mut Body) {
-    let is_load = |op: Op| {
-        let model = tree.info(op).interface::<dyn MemoryAccess>();
-        model.is_some_and(|model| model.access(tree.op_ref(op)).stored.is_none())
-    };
-    let may_go: Vec<Op> =
-        tree.preorder(tree.root()).filter(|op| tree.has_trait(*op, Trait::Pure) || is_load(*op)).collect();
-    // Users stand behind what they use.
-    for op in may_go.into_iter().rev() {
-        if !tree.has_used_results(op) && !tree.has_trait(op, Trait::Terminator) {
-            tree.erase(op);
-        }
-    }
 }

@@ -62,9 +62,8 @@ impl LoopIteration {
         })
     }
 
-    fn delayed(&self, level: u32, delay: i64) -> Option<LoopIteration> {
-        let variable = self.variable.as_ref().and_then(|form| form.delayed(level, delay));
-        Some(LoopIteration { number: self.number.delayed(level, delay)?, variable })
+    fn renumbered(&self, by: &dyn Fn(&Form) -> Option<Form>) -> Option<LoopIteration> {
+        Some(LoopIteration { number: by(&self.number)?, variable: self.variable.as_ref().and_then(by) })
     }
 }
 
@@ -155,13 +154,26 @@ impl Nest {
 
     /// The nest run later: `delay` later at its own level, which is level `depth`. `None` if a number leaves 64 bits.
     pub fn delayed(&self, depth: u32, delay: i64) -> Option<Nest> {
-        let mut later = Nest { world: self.world, ..Nest::default() };
+        self.renumbered(&|form| form.delayed(depth, delay))
+    }
+
+    /// The nest with the iterations of its own level, which is level `depth`, from the last to the first: the last has number `last`, a form over what is known outside. `None` if a number leaves
+    /// 64 bits.
+    pub fn reversed(&self, depth: u32, last: &Form) -> Option<Nest> {
+        let mirrored = last.minus(&Form::level(depth))?;
+        let at = |level| if level == depth { mirrored.clone() } else { Form::level(level) };
+        self.renumbered(&|form| form.substitute(&mut |level| Some(at(level))))
+    }
+
+    /// The nest with other numbers of iterations, in all that is said of them.
+    fn renumbered(&self, by: &dyn Fn(&Form) -> Option<Form>) -> Option<Nest> {
+        let mut renumbered = Nest { world: self.world, ..Nest::default() };
         for Representative { class, op, iteration } in &self.classes {
-            let class = class.delayed(depth, delay)?;
-            let iteration = iteration.iter().map(|own| own.delayed(depth, delay)).collect::<Option<_>>()?;
-            later.add(Representative { class, op: *op, iteration });
+            let class = class.renumbered(by)?;
+            let iteration = iteration.iter().map(|own| own.renumbered(by)).collect::<Option<_>>()?;
+            renumbered.add(Representative { class, op: *op, iteration });
         }
-        Some(later)
+        Some(renumbered)
     }
 
     /// Adds a class, if it is not there yet.
@@ -267,14 +279,13 @@ impl Class {
         !subscripts.chain(&self.domain.constraints).all(is_number)
     }
 
-    /// The class with a level replaced by itself minus `delay`.
-    fn delayed(&self, level: u32, delay: i64) -> Option<Class> {
+    /// The class with other numbers of iterations.
+    fn renumbered(&self, by: &dyn Fn(&Form) -> Option<Form>) -> Option<Class> {
         let mut class = self.clone();
         for form in class.subscripts.iter_mut().flatten().flatten() {
-            *form = form.delayed(level, delay)?;
+            *form = by(form)?;
         }
-        let constraints = &self.domain.constraints;
-        let constraints = constraints.iter().map(|form| form.delayed(level, delay)).collect::<Option<_>>()?;
+        let constraints = self.domain.constraints.iter().map(by).collect::<Option<_>>()?;
         class.domain = Arc::new(Domain { constraints, ..*self.domain });
         Some(class)
     }
@@ -444,4 +455,53 @@ pub fn in_place(
         let Class { base, origin, writes, update, .. } = *class;
         (Class { base, origin, sizes: class.sizes.clone(), subscripts, writes, update, domain }, *op)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use loomir_ir::{Body, Context, Loc, OperationState, Registry};
+
+    use super::*;
+
+    /// The nest `A[2·i + j]` for `0 ≤ i ≤ 9` and `j ≤ i`, of an operation, inside one more loop.
+    fn nest(op: Op) -> Nest {
+        let [i, j] = [1, 2].map(Form::level);
+        let subscript = i.plus(&i, 1).and_then(|form| form.plus(&j, 1));
+        let constraints = vec![i.clone(), Form::constant(9).minus(&i).unwrap(), i.minus(&j).unwrap()];
+        let class = Class {
+            base: Base::World,
+            origin: None,
+            sizes: Vec::new(),
+            subscripts: Some(vec![subscript]),
+            writes: true,
+            update: None,
+            domain: Arc::new(Domain { levels: 3, constraints, exact: true }),
+        };
+        let iteration = Arc::new([LoopIteration::counted(1), LoopIteration::counted(2)]);
+        let mut nest = Nest::default();
+        nest.add(Representative { class, op, iteration });
+        nest
+    }
+
+    #[test]
+    fn a_reversed_nest_counts_from_the_last_iteration_down() {
+        let ctx = Context::new(Registry::new());
+        let body = Body::new(&ctx, OperationState::new(&ctx, "test.store", Loc::UNKNOWN));
+        let nest = nest(body.root());
+        let reversed = nest.reversed(1, &Form::constant(9)).unwrap();
+        let Representative { class, iteration, .. } = &reversed.classes[0];
+        let at = |form: &Form, i: i64, j: i64| {
+            let mut level = |level: u32| Some(Form::constant([0, i, j][level as usize]));
+            form.substitute(&mut level).and_then(|form| form.as_constant())
+        };
+        let subscript = class.subscripts.as_ref().unwrap()[0].as_ref().unwrap();
+        assert_eq!(at(subscript, 0, 4), Some(2 * 9 + 4));
+        assert_eq!(at(subscript, 9, 0), Some(0));
+        // The inner loop runs up to the number that the iteration had.
+        let values = class.domain.constraints.iter().map(|form| at(form, 2, 3).unwrap());
+        assert_eq!(values.collect::<Vec<_>>(), [7, 2, 4]);
+        assert_eq!(iteration[0].number, Form::constant(9).minus(&Form::level(1)).unwrap());
+        let twice = reversed.reversed(1, &Form::constant(9)).unwrap();
+        assert_eq!(twice.classes[0].class, nest.classes[0].class);
+    }
 }

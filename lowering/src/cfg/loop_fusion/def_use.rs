@@ -57,6 +57,11 @@ const CARRIED: &str = "what comes of it goes on to the next iteration here";
 const AT_ONCE: &str = "it is used here, which can't wait until the second loop is over";
 
 impl DefUse {
+    /// Whether the second loop uses nothing of the first.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.hoisted.is_empty() && self.known.is_empty() && self.sunk.is_empty()
+    }
+
     /// Whether a value that is named between the loops is there before them.
     pub(super) fn is_known(&self, value: Value) -> bool {
         self.known.contains_key(&value)
@@ -108,8 +113,8 @@ impl Surroundings<'_> {
     fn uses_in_second(&self, between: &Between) -> Vec<(Op, usize, Value)> {
         let function = self.function;
         let mut found = Vec::new();
-        for node in &self.analysis.loops().get(self.second.0.id).nodes {
-            let mut pending: Vec<Op> = function.ops(self.analysis.block(*node)).collect();
+        for block in self.analysis.blocks_in(self.second.0.id) {
+            let mut pending: Vec<Op> = function.ops(block).collect();
             while let Some(op) = pending.pop() {
                 let inside = function.own_regions(op).flat_map(|region| function.blocks(region));
                 pending.extend(inside.flat_map(|block| function.ops(block)));

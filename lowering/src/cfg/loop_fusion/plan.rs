@@ -62,19 +62,7 @@ impl Fusion<'_> {
         let function = &*self.function;
         let (a, b) = (&first.candidate, &second.candidate);
         let bases = Bases::new(function, mode);
-        let means = Means {
-            bases: &bases,
-            dependence: self.options.strategy.dependence(),
-            limits: &self.options.limits,
-            tested_before: None,
-        };
-        let frame = Frame {
-            depth,
-            constraints: Vec::new(),
-            exact: true,
-            variables: vec![None; depth as usize],
-            facts: self.summaries.facts.clone(),
-        };
+        let (means, frame) = (self.means(&bases), self.frame(depth));
         let surroundings = Surroundings {
             function,
             analysis: self.analysis,
@@ -101,6 +89,23 @@ impl Fusion<'_> {
         let late = i64::from(first.start + rests.peeled);
         let second = second.summary.nest.delayed(depth, late).ok_or(Missed::Unnumbered)?;
         Ok((Plan { between, motion, def_use, merged, rests, second }, assumed))
+    }
+
+    /// What dependences are told with.
+    pub(super) fn means<'a>(&'a self, bases: &'a Bases<'a>) -> Means<'a> {
+        let dependence = self.options.strategy.dependence();
+        Means { bases, dependence, limits: &self.options.limits, tested_before: None }
+    }
+
+    /// So many loops around.
+    pub(super) fn frame(&self, depth: u32) -> Frame {
+        Frame {
+            depth,
+            constraints: Vec::new(),
+            exact: true,
+            variables: vec![None; depth as usize],
+            facts: self.summaries.facts.clone(),
+        }
     }
 
     /// Which iterations run by themselves where as few as may be do that, or why the others may not run together.
@@ -206,8 +211,7 @@ impl Fusion<'_> {
             node.is_some_and(|node| loops.contains(id, node))
         };
         let mut size = 0;
-        for node in &loops.get(id).nodes {
-            let block = self.analysis.block(*node);
+        for block in self.analysis.blocks_in(id) {
             let results = |op| function.results(op);
             let defined = function.arguments(block).chain(function.ops(block).flat_map(results));
             for value in defined {

@@ -2,7 +2,7 @@
 //!
 //! The names in brackets are those of the remarks of LLVM's `loop-fusion`. A loop is shown by the branch of its latch.
 
-use loomir_ir::diagnostics::Arg;
+use loomir_ir::diagnostics::{Arg, Fields};
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Body, Diagnostic, Loc, Op};
 use loomir_transforms::legality::Verdict;
@@ -11,6 +11,7 @@ use loomir_transforms::remark::{self, Remarks};
 use super::candidate::Unfit;
 use super::def_use::Entangled;
 use super::motion::Stuck;
+use super::reorder::{Change, Which};
 use super::rewire::Plan;
 use super::strategy::Strategy;
 use super::summary::{Barrier, Count};
@@ -40,14 +41,28 @@ pub(super) enum Missed {
     Stuck(Stuck),
 }
 
-/// The remark for a pair that was fused so, where a test holds if there is one.
+/// The remark for a pair that was fused so, where a test holds if there is one, after what was done with one of the two.
 pub(super) fn fused(
     function: &Body,
     [first, second]: [Option<Op>; 2],
     plan: &Plan,
     test: Option<&Test>,
+    change: Option<&Change>,
 ) -> Diagnostic {
     let Plan { def_use, rests, .. } = plan;
+    let name = |which: &Which| if *which == Which::First { "first" } else { "second" };
+    let shape = match change {
+        None => String::new(),
+        Some(Change::Backwards(which)) => format!(", the {} run backwards", name(which)),
+        Some(Change::Distributed(which, _)) => format!(", a part of the {}", name(which)),
+    };
+    let of_shape = |change: &Change| -> Fields {
+        let (how, which) = match change {
+            Change::Backwards(which) => ("backwards", which),
+            Change::Distributed(which, _) => ("distributed", which),
+        };
+        vec![("how", how.into()), ("which", name(which).into())]
+    };
     let front = match rests.peeled {
         0 => String::new(),
         1 => ", after one iteration of the first".to_owned(),
@@ -60,7 +75,7 @@ pub(super) fn fused(
         [true, true] => ", before the rest of either",
     };
     let tested = test.map_or(String::new(), |test| format!(", where {}", test.text()));
-    let text = format!("Loops fused{front}{behind}{tested}");
+    let text = format!("Loops fused{shape}{front}{behind}{tested}");
     let remark = remarks(function).passed("Fused", place(function, second), &text);
     let mut remark = note(remark, function, first, "with this loop");
     for op in &def_use.hoisted {
@@ -69,12 +84,16 @@ pub(super) fn fused(
     for op in &def_use.sunk {
         remark = note(remark, function, Some(*op), "this runs once, behind both, now");
     }
+    if let Some(Change::Distributed(_, rest)) = change {
+        remark = remark.note(*rest, "what stays a loop of its own begins here");
+    }
     remark
         .arg("first", place(function, first))
         .arg("hoisted", plan.hoisted().count())
         .arg("sunk", plan.sunk().count())
         .arg("peeled", rests.peeled as usize)
         .arg("versioned", test.is_some())
+        .arg("reordered", change.map(of_shape))
         .arg("rests", rests.behind.iter().filter(|rest| **rest).count())
 }
 

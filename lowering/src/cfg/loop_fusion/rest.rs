@@ -102,8 +102,7 @@ struct Copy {
 }
 
 fn copy(function: &mut Body, analysis: &mut Analysis, of: &Candidate, after: Block, is_opened: bool) -> Copy {
-    let nodes = &analysis.loops().get(of.id).nodes;
-    let blocks: Vec<Block> = nodes.iter().map(|node| analysis.block(*node)).collect();
+    let blocks: Vec<Block> = analysis.blocks_in(of.id).collect();
     let (mapping, copies) = analysis.copy_blocks(function, &blocks, after, is_opened.then_some(of.id));
     Copy { header: mapping.block(of.header), latch: mapping.block(of.latch), blocks: copies }
 }

@@ -13,12 +13,13 @@ use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Body, Op, Trait, Value};
+use loomir_transforms::dependence::form::Form;
 use loomir_transforms::dependence::form::facts::Facts;
 use loomir_transforms::dependence::nest::{LoopIteration, Nest, Representative};
 
 use super::finals::Finals;
 use crate::cfg::Analysis;
-use crate::cfg::accesses::{Access, Accesses};
+use crate::cfg::accesses::{Access, Accesses, last_iteration};
 use crate::cfg::calls::{self, Touched};
 use crate::cfg::effects::{has_one_effect, is_convergent, unused};
 use crate::cfg::guards;
@@ -41,6 +42,8 @@ pub(super) struct Summaries {
 pub(super) struct Summary {
     /// How often its backedge is taken, exactly.
     pub(super) count: Option<Count>,
+    /// That as a form over the levels and values outside: the number of its last iteration.
+    pub(super) last: Option<Form>,
     /// What it touches.
     pub(super) nest: Nest,
     /// Something in it that control must not be led around, or that may not be left.
@@ -109,6 +112,18 @@ impl Summary {
         self.barrier.zip(second.late).or_else(|| second.barrier.zip(self.seen))
     }
 
+    /// The same of other operations in place of these, in what is said of it.
+    pub(super) fn of_others(&self, others: &[(Op, Op)]) -> Summary {
+        let others: HashMap<Op, Op> = others.iter().copied().collect();
+        let other = |op: Op| others.get(&op).copied().unwrap_or(op);
+        let mut nest = Nest::default();
+        nest.world = self.nest.world.map(other);
+        for own in &self.nest.classes {
+            nest.add(Representative { op: other(own.op), ..own.clone() });
+        }
+        Summary { nest, late: self.late.map(other), seen: self.seen.map(other), ..self.clone() }
+    }
+
     /// Adds what runs behind this one in each iteration.
     pub(super) fn add(&mut self, second: &Summary) {
         self.nest.merge(&second.nest);
@@ -120,6 +135,11 @@ impl Summary {
 }
 
 impl Counter {
+    /// The same of another argument.
+    pub(super) fn renamed(&self, argument: Value) -> Counter {
+        Counter { argument, operands: self.operands.clone() }
+    }
+
     /// Whether both have one value in iterations of equal number.
     pub(super) fn counts_like(&self, other: &Counter) -> bool {
         self.operands == other.operands
@@ -127,13 +147,13 @@ impl Counter {
 }
 
 impl Summaries {
-    /// What is known of the loops of a function of a module with these symbols.
-    pub(super) fn of(function: &Body, analysis: &Analysis, symbols: &SymbolTable) -> Summaries {
+    /// What is known of the loops of a function of a module with these symbols. What is loaded and not used does not count, unless `all` does.
+    pub(super) fn of(function: &Body, analysis: &Analysis, symbols: &SymbolTable, all: bool) -> Summaries {
         let mut scev = ScalarEvolution::new(function, analysis);
         let accesses = Accesses::of(symbols, &mut scev);
         let mut nests: HashMap<LoopId, Nest> = HashMap::new();
         let mut by_op: HashMap<Op, Vec<Nest>> = HashMap::new();
-        let unused: HashSet<Op> = unused(function).into_iter().collect();
+        let unused: HashSet<Op> = if all { HashSet::new() } else { unused(function).into_iter().collect() };
         for access in &accesses.all {
             let seen = by_op.entry(access.op).or_default();
             seen.resize_with(access.loops.len() + 1, Nest::default);
@@ -197,6 +217,7 @@ impl Summaries {
                 Expr::Constant(_, number) => Count::Constant(*number),
                 _ => Count::Symbolic(count),
             });
+            let last = last_iteration(&mut scev, of);
             let header = analysis.block(analysis.loops().get(of).header());
             let counters: Vec<Counter> =
                 function.arguments(header).filter_map(|argument| counter(&mut scev, argument, of)).collect();
@@ -206,10 +227,19 @@ impl Summaries {
             let [late, seen, odd] = marks.get(&of).copied().unwrap_or_default();
             let stores_plainly = odd.is_none();
             let finals = Finals::of(&mut scev, of);
-            loops.insert(
-                of,
-                Summary { count, nest, barrier, late, seen, stores_plainly, variable, counters, finals },
-            );
+            let summary = Summary {
+                count,
+                last,
+                nest,
+                barrier,
+                late,
+                seen,
+                stores_plainly,
+                variable,
+                counters,
+                finals,
+            };
+            loops.insert(of, summary);
         }
         Summaries { loops, accesses: by_op, barriers, facts }
     }
@@ -222,6 +252,12 @@ impl Summaries {
     /// Why an operation stays where it is, if it does.
     pub(super) fn barrier(&self, op: Op) -> Option<Barrier> {
         self.barriers.get(&op).copied()
+    }
+
+    /// Takes in that an operation has gone: another one may be called as it was.
+    pub(super) fn forget(&mut self, op: Op) {
+        self.accesses.remove(&op);
+        self.barriers.remove(&op);
     }
 
     /// What an operation touches, seen from inside so many loops; nothing if it touches nothing.

@@ -17,7 +17,7 @@
 
 use hashbrown::HashSet;
 use loomir_dialects::llvm;
-use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Type, TypeKind, Value};
+use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Type, Value};
 use loomir_transforms::assumption::Assumption;
 use loomir_transforms::dependence::access::Class;
 use loomir_transforms::dependence::base::Base;
@@ -25,6 +25,7 @@ use loomir_transforms::dependence::form::{Atom, Form};
 use loomir_transforms::dependence::nest::Nest;
 
 use super::candidate::{Candidate, MAX_BETWEEN};
+use super::computed::{binary, is_computable, number};
 use crate::cfg::Analysis;
 use crate::cfg::branch::{Ending, Target, branches_into, change_operands, end_block, targets};
 use crate::cfg::effects::is_speculatable;
@@ -35,9 +36,6 @@ use crate::cfg::hub::Constants;
 const MAX_MOVED: usize = 16;
 /// Most pairs of bounds that are compared.
 const MAX_PAIRS: usize = 16;
-/// Most terms of a bound, and how great a factor may be: so sums of them have less than 128 bits.
-const MAX_TERMS: usize = 16;
-const MAX_FACTOR: u64 = 1 << 40;
 
 /// What is tested.
 #[derive(Clone, Debug, Default)]
@@ -217,7 +215,7 @@ impl Bytes {
         let state = builder.state(llvm::ZExtOp::DEF).operands(&[start]).results(&[wide]);
         let start = builder.value(state);
         let [from, to] = [&self.from, &self.to].map(|form| {
-            let offset = number(builder, form);
+            let offset = number(builder, form, WIDE);
             binary(builder, llvm::AddOp::DEF, start, offset)
         });
         (from, to)
@@ -263,43 +261,6 @@ fn is_plain(form: &Form) -> bool {
     form.all_atoms(&|atom| matches!(atom, Atom::Param(_) | Atom::Level(_)))
 }
 
-/// Whether a form can be computed in 128 bits.
-fn is_computable(function: &Body, form: &Form) -> bool {
-    let is_small = |ty: Type| matches!(ty.kind(function.ctx()), TypeKind::Integer { width: 1..=64, .. });
-    let is_fit = |(atom, factor): &(Atom, i64)| match atom {
-        Atom::Param(value) => is_small(function.value_type(*value)) && factor.unsigned_abs() <= MAX_FACTOR,
-        _ => false,
-    };
-    form.terms().len() <= MAX_TERMS && form.terms().iter().all(is_fit)
-}
-
-/// A form as a value.
-fn number(builder: &mut Builder<'_>, form: &Form) -> Value {
-    let ctx = builder.ctx();
-    let wide = ctx.int_type(WIDE);
-    let constant = |builder: &mut Builder<'_>, number: i64| {
-        let value = ctx.int_attr(wide, i128::from(number));
-        let state = builder.state(llvm::ConstantOp::DEF).attr(&ctx, "value", value).results(&[wide]);
-        builder.value(state)
-    };
-    let mut sum = constant(builder, form.constant_part());
-    for (atom, factor) in form.terms() {
-        let Atom::Param(value) = atom else { continue };
-        let state = builder.state(llvm::SExtOp::DEF).operands(&[*value]).results(&[wide]);
-        let own = builder.value(state);
-        let factor = constant(builder, *factor);
-        let term = binary(builder, llvm::MulOp::DEF, own, factor);
-        sum = binary(builder, llvm::AddOp::DEF, sum, term);
-    }
-    sum
-}
-
-fn binary(builder: &mut Builder<'_>, def: &'static loomir_ir::OpDef, a: Value, b: Value) -> Value {
-    let ty = builder.body().value_type(a);
-    let state = builder.state(def).operands(&[a, b]).results(&[ty]);
-    builder.value(state)
-}
-
 fn at_most(builder: &mut Builder<'_>, a: Value, b: Value) -> Value {
     let ctx = builder.ctx();
     // "sle".
@@ -334,12 +295,9 @@ pub(super) fn split(
         }
         None => first.preheader = start,
     }
-    let nodes = |of: &Candidate| {
-        analysis.loops().get(of.id).nodes.iter().map(|node| analysis.block(*node)).collect::<Vec<_>>()
-    };
-    region.extend(nodes(first));
+    region.extend(analysis.blocks_in(first.id));
     region.extend(between);
-    region.extend(nodes(second));
+    region.extend(analysis.blocks_in(second.id));
     let behind = meet(function, analysis, second, &mut region)?;
     let inside: HashSet<Block> = region.iter().copied().collect();
     let out = used_outside(function, &region, &inside);
