@@ -40,13 +40,25 @@ fn main() -> ExitCode {
 
 fn show(name: &str, rival: &Rival) {
     let Rival {
-        crashed, fused, wrong, pairs, both, otherwise, ordered, unreturned, missed, ours_alone, ..
+        crashed,
+        fused,
+        wrong,
+        pairs,
+        both,
+        otherwise,
+        ordered,
+        unreturned,
+        turned,
+        missed,
+        ours_alone,
+        ..
     } = rival;
     println!("functions_{name}_crashes_on={crashed}");
     println!("functions_{name}_fuses_loops_of={fused}\nfunctions_{name}_gets_wrong={wrong}");
     println!("pairs_{name}_fuses_rightly={pairs}\nof_these_both={both}");
     println!("of_these_loomir_fuses_one_with_another={otherwise}\nof_these_with_ordered_atomics={ordered}");
     println!("of_these_past_what_may_not_return={unreturned}");
+    println!("of_these_against_a_dependence={turned}");
     println!("of_these_{name}_alone={missed}\npairs_loomir_fuses_and_{name}_does_not={ours_alone}");
     for (reason, count) in &rival.reasons {
         println!("{name}_alone_because_{}={count}", reason.replace([' ', ':', '='], "_"));

@@ -13,6 +13,7 @@ use loomir::ir::{Context, Diagnostics, Loc};
 use crate::peers::Peer;
 
 pub mod compared;
+pub mod turned;
 
 /// A loop of a function as it is written.
 #[derive(Clone, PartialEq, Eq, Debug)]

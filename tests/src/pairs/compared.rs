@@ -2,7 +2,7 @@
 //!
 //! All are run by the interpreter. Loomir's must do the same as before. Where `opt`'s do the same too, each pair of loops that `opt` fused Loomir must have fused, or fuse if it is asked to fuse
 //! these alone: one of them with another neighbour is as good. Not so where accesses order those of other threads, nor where something may not return: `opt` does not ask whether what it runs before that
-//! is defined. Before `opt` is said to be right where Loomir refuses, its function is called with many more arguments.
+//! is defined; nor where a run shows that a dependence is turned around, and only the values hide it. Before `opt` is said to be right where Loomir refuses, its function is called with many more arguments.
 //!
 //! Loops are copied here wherever that lets them be fused, as `opt` does not ask what is gained either.
 
@@ -17,7 +17,8 @@ use loomir::lowering::cfg::loop_fusion::{Options, fuse_pair};
 use loomir::lowering::cfg::roles::Roles;
 use loomir::transforms::fusion::Profitability;
 
-use super::{Groups, Theirs, ours, written};
+use super::turned::turns_around;
+use super::{Groups, Loop, Theirs, ours, written};
 use crate::behaviour::{Ending, Input, call, show};
 use crate::check::Checker;
 use crate::neighbours::{CALLED, Neighbours, neighbours};
@@ -62,6 +63,8 @@ pub struct Rival {
     pub ordered: u64,
     /// Those that Loomir does not fuse since something in them may not return, and what would run before that then is not known to be defined.
     pub unreturned: u64,
+    /// Those that Loomir does not fuse and in which a dependence [is turned around](turns_around): what comes of it is the same by what the values happen to be.
+    pub turned: u64,
     /// Those that Loomir does not fuse otherwise.
     pub missed: u64,
     /// Why, and how often.
@@ -170,28 +173,47 @@ pub fn compare(
             rival.pairs += pairs.len() as u64;
             rival.both += pairs.iter().filter(|pair| own.are_one(**pair)).count() as u64;
             for pair in pairs.iter().filter(is_refused) {
-                if ["acquire", "release", "seq_cst"].iter().any(|order| function.text.contains(order)) {
-                    rival.ordered += 1;
-                    continue;
-                }
-                let lines = [pair.0, pair.1].map(|index| loops[name][index].line);
-                let Some(missed) = missed_alone(&checker, &before, name, lines, theirs.peel)? else {
-                    rival.otherwise += 1;
-                    continue;
-                };
-                let (reason, is_barrier) = reason(&missed);
-                if is_barrier && function.text.contains("@ends_at(") {
-                    rival.unreturned += 1;
-                    continue;
-                }
-                rival.missed += 1;
-                *rival.reasons.entry(reason.clone()).or_default() += 1;
-                let example = || format!("loops {pair:?} of\n{}", function.text);
-                rival.examples.entry(reason).or_insert_with(example);
+                let pair = [pair.0, pair.1].map(|index| &loops[name][index]);
+                rival.count_refused(&checker, &before, (name, function), pair, theirs.peel)?;
             }
         }
     }
     Ok(())
+}
+
+impl Rival {
+    /// Counts a pair that it fused and Loomir did not.
+    fn count_refused(
+        &mut self,
+        checker: &Checker,
+        before: &Body,
+        (name, function): (&str, &Neighbours),
+        pair: [&Loop; 2],
+        peel: u32,
+    ) -> Result<(), String> {
+        let lines = pair.map(|own| own.line);
+        if ["acquire", "release", "seq_cst"].iter().any(|order| function.text.contains(order)) {
+            self.ordered += 1;
+            return Ok(());
+        }
+        let Some(missed) = missed_alone(checker, before, name, lines, peel)? else {
+            self.otherwise += 1;
+            return Ok(());
+        };
+        let (reason, is_barrier) = reason(&missed);
+        let calls = [function.calls.clone(), (function.more)()].concat();
+        if is_barrier && function.text.contains("@ends_at(") {
+            self.unreturned += 1;
+        } else if turns_around(before, name, lines, &calls, peel > 0) {
+            self.turned += 1;
+        } else {
+            self.missed += 1;
+            *self.reasons.entry(reason.clone()).or_default() += 1;
+            let example = || format!("{:?} of\n{}", pair.map(|own| &own.header), function.text);
+            self.examples.entry(reason).or_insert_with(example);
+        }
+        Ok(())
+    }
 }
 
 /// What Loomir says against fusing the loops with latches in these lines if it is asked to fuse these alone; nothing if it does. If they are not adjacent it says that.
