@@ -244,9 +244,19 @@ fn missed_alone(
     let [Some(first), Some(second)] = lines.map(loop_at) else { return Ok(Some(apart)) };
     let profitability = Profitability::Always;
     let options = Options { peel_max_count: peel, profitability, ..Options::default() };
-    let report = fuse_pair(function, &mut analysis, &symbols, [first, second], &options);
-    let said = report.remarks.into_iter().next();
-    Ok((report.fused == 0).then(|| said.unwrap_or(apart)))
+    // Of loops in others, these first.
+    let around = [first, second].map(|id| {
+        let mut around: Vec<_> = analysis.loops_around(analysis.loops().get(id).header()).collect();
+        around.reverse();
+        around
+    });
+    for pair in around[0].iter().zip(&around[1]).filter(|(first, second)| first != second) {
+        let report = fuse_pair(function, &mut analysis, &symbols, [*pair.0, *pair.1], &options);
+        if report.fused == 0 {
+            return Ok(Some(report.remarks.into_iter().next().unwrap_or(apart)));
+        }
+    }
+    Ok(None)
 }
 
 /// Functions as `opt` made them.
