@@ -134,6 +134,9 @@ fn for_each_function(module: &mut Body, f: &mut dyn FnMut(&mut Body, &Arc<Callee
         if body.root_ref().is(loomir_dialects::func::FuncOp::DEF) {
             f(body, &around);
         }
+        if !body.has_nested() {
+            continue;
+        }
         let inside = Arc::new(Callees::of(body));
         let mark = stack.len();
         stack.extend(body.nested_in_order().into_iter().map(|nested| (nested, inside.clone())));

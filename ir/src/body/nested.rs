@@ -27,8 +27,16 @@ impl Body {
         Some(*body)
     }
 
+    /// Whether there are bodies inside this one. Linear in the operations that have regions.
+    pub fn has_nested(&self) -> bool {
+        self.extras.iter().any(|extra| extra.nested.is_some())
+    }
+
     /// Every body directly inside this one, in the order of the text.
     pub fn nested_in_order(&mut self) -> Vec<&mut Body> {
+        if !self.has_nested() {
+            return Vec::new();
+        }
         let order: Vec<u32> = self
             .all_ops()
             .map(|op| self.ops[op.index()].extra)

@@ -112,5 +112,8 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     if says {
         output::to_stderr(&remarks::show(matches, &ctx, said, &source));
     }
-    output::write(matches, &loomir::print(&module))
+    output::write(matches, &loomir::print(&module))?;
+    // The process is about to end, which frees everything at once; one by one takes longer.
+    std::mem::forget((ctx, module));
+    Ok(())
 }
