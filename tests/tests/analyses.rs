@@ -9,7 +9,7 @@ use loomir::dialects::interfaces::Decision;
 use loomir::dialects::interp::Limits;
 use loomir::ir::text::{SPLIT_MARKER, split_source};
 use loomir::ir::{Body, Op, OpRef, verifier};
-use loomir::transforms::analyses::dependence::Differences;
+use loomir::transforms::analyses::dependence::{Differences, Polyhedral};
 use loomir::transforms::analyses::{
     Accesses, Answer, ClosedForms, ControlFlow, Dependence, Elements, INTERFACES, Order, Question, Site,
     Statements,
@@ -18,7 +18,7 @@ use loomir::transforms::dependence::base::Bases;
 use loomir::transforms::dependence::form::condition::Condition;
 use loomir::transforms::dependence::form::{Form, Forms};
 use loomir::transforms::dependence::nest::{Frame, Nest};
-use loomir::transforms::legality::{Means, merged};
+use loomir::transforms::legality::{Checker, Means, Verdict, Witness, interchangeable, merged};
 use loomir::transforms::tree::raise::raise_by;
 use loomir::transforms::tree::regenerate::{Rewrite, regenerate};
 use loomir::transforms::tree::{Forest, Node, Program, Reordered, StatementId};
@@ -108,6 +108,52 @@ fn mergeable(body: &Body, block: loomir::ir::Block, analyses: &Analyses) -> Vec<
         loops.map(|(item, op)| (op, Nest::of(&program, &forest, item, &frame))).collect();
     let legal = |pair: &&[(Op, Nest)]| merged(&pair[0].1, &pair[1].1, 0, &frame, &means).is_legal();
     nests.windows(2).filter(legal).map(|pair| (pair[0].0, pair[1].0)).collect()
+}
+
+/// Which nests of two loops may run with these in the other order, by what is asked of the pairs of their accesses and by the check of the tree that comes of it.
+fn interchanged(body: &Body, block: loomir::ir::Block) -> Vec<[bool; 2]> {
+    let mut forest = Forest::default();
+    let program = raise_by(&Analyses::default(), body, block, &mut forest, AliasMode::May);
+    let frame = Frame::outside(&program.surroundings);
+    let bases = Bases::new(body, AliasMode::May);
+    let limits = Default::default();
+    let means = Means { bases: &bases, dependence: &Polyhedral, limits: &limits, tested_before: None };
+    let checker = Checker::new(body, &program, AliasMode::May, limits);
+    let items: Vec<_> = forest.items(program.root).collect();
+    let mut found = Vec::new();
+    for item in items {
+        let Node::Loop { header, .. } = forest.get(item) else { continue };
+        let of = forest.header(header).origins[0].of;
+        let Some(other) = forest.outermost(&program, item, 1) else { continue };
+        let nest = Nest::of(&program, &forest, item, &frame);
+        let own = interchangeable(&nest, &frame, &means).is_legal();
+        let verdict = checker.check_loop(&forest, of, &[other], &Default::default());
+        let is_order = matches!(
+            verdict,
+            Verdict::Illegal(Witness::Order { .. }) | Verdict::MayBeIllegal(Witness::Order { .. })
+        );
+        // Values are another question.
+        if verdict.is_legal() || is_order {
+            found.push([own, verdict.is_legal()]);
+        }
+    }
+    found
+}
+
+#[test]
+fn loops_of_a_nest_change_places_only_where_the_check_lets_them() {
+    let mut counts: BTreeMap<[bool; 2], usize> = BTreeMap::new();
+    for index in 0..32 * CASES {
+        let text = generate(&mut Random::of_case(13, index)).to_mlir().mlir;
+        each_block(&mut parsed(&text), &mut |body, block| {
+            for both in interchanged(body, block) {
+                assert_ne!(both, [true, false], "case {index}\n{text}");
+                *counts.entry(both).or_default() += 1;
+            }
+        });
+    }
+    let count = |both| counts.get(&both).copied().unwrap_or_default();
+    assert!(count([true, true]) > 20 && count([false, false]) > 5, "{counts:?}");
 }
 
 #[test]

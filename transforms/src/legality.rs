@@ -11,11 +11,12 @@
 //! | which updates run in another order there | a legal tree | [`Checker::reordered`] |
 //! | may these two neighbours run merged | loops that fusion tries | [`merged`] |
 //! | may these two change places | what stands between loops | [`independent`] |
+//! | may a loop and the one inside change places | nests that fusion tries | [`interchangeable`] |
 //!
 //! What there is to keep is listed by [`Dependences`](crate::dependence::listing::Dependences).
 //!
-//! The last two are the first one for edits that keep whole iterations, asked class by class before there is a tree. They are one question: do instances
-//! of these two meet, in some order or in any?
+//! The last three are the first one for edits that keep whole iterations, asked class by class before there is a tree. They are one question: do instances
+//! of these two, or of one, meet, in some order or in any?
 
 use loomir_ir::{Body, Diagnostic, Op, Value};
 use loomir_polyhedra::Limits;
@@ -33,7 +34,7 @@ use crate::tree::Program;
 pub use avoid::zero as assumed_zero;
 pub use check::Checker;
 pub(crate) use explain::{called, called_in_full, iterations, object, symbols};
-pub use merge::{independent, merged};
+pub use merge::{independent, interchangeable, merged};
 
 mod avoid;
 mod carried;

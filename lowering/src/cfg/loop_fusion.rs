@@ -19,6 +19,7 @@
 //! | `rest` | iterations that run by themselves |
 //! | `reorder` | what is done with one of two so that they may be fused |
 //! | `backwards` | a loop run from its last iteration to its first |
+//! | `interchange` | a loop and the one inside it in the other order |
 //! | `distribute` | a loop made two, of which one is fused |
 //! | `computed` | forms as values |
 //! | `version` | the test before loops that may be fused where it holds |
@@ -54,6 +55,7 @@ mod computed;
 mod def_use;
 mod distribute;
 mod finals;
+mod interchange;
 mod motion;
 mod overwritten;
 mod plan;
@@ -115,6 +117,8 @@ pub struct Report {
     pub versions: usize,
     /// How many loops run backwards.
     pub reversed: usize,
+    /// How many changed places with the one inside.
+    pub interchanged: usize,
     /// How many were split.
     pub distributed: usize,
     /// A remark for each pair and for each loop that is no candidate.
@@ -345,8 +349,10 @@ impl<'f> Fusion<'f> {
         (first.missed, first.has_grown) = (None, true);
         first.start += plan.rests.peeled;
         let is_backwards = matches!(change, Some(Change::Backwards(_)));
+        let is_interchanged = matches!(change, Some(Change::Interchanged(_)));
         self.report.reversed += usize::from(is_backwards);
-        if first.start > 0 || is_backwards {
+        self.report.interchanged += usize::from(is_interchanged);
+        if first.start > 0 || is_backwards || is_interchanged {
             self.shifted.insert(first.candidate.id);
         }
         if !plan.rests.is_nothing() {
@@ -445,6 +451,7 @@ impl Pass for LoopFusion {
         cx.count("Number of hoisted preheader instructions.", report.hoisted as u64);
         cx.count("Iterations peeled", report.peeled as u64);
         cx.count("Loops reversed", report.reversed as u64);
+        cx.count("Loops interchanged", report.interchanged as u64);
         cx.count("Loops distributed", report.distributed as u64);
         cx.count("Loops versioned", report.versions as u64);
         cx.count("Number of sunk preheader instructions.", report.sunk as u64);

@@ -165,6 +165,16 @@ impl Nest {
         self.renumbered(&|form| form.substitute(&mut |level| Some(at(level))))
     }
 
+    /// The nest with the loop at level `depth` and the one inside it in the other order; all accesses are in both. `None` if a number leaves 64 bits.
+    pub fn interchanged(&self, depth: u32) -> Option<Nest> {
+        let other = |level| match level {
+            _ if level == depth => depth + 1,
+            _ if level == depth + 1 => depth,
+            _ => level,
+        };
+        self.renumbered(&|form| form.substitute(&mut |level| Some(Form::level(other(level)))))
+    }
+
     /// The nest with other numbers of iterations, in all that is said of them.
     fn renumbered(&self, by: &dyn Fn(&Form) -> Option<Form>) -> Option<Nest> {
         let mut renumbered = Nest { world: self.world, ..Nest::default() };

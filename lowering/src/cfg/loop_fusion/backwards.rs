@@ -31,8 +31,8 @@ use super::rewire::split;
 use crate::cfg::Analysis;
 use crate::cfg::branch::{set_successor_operands, successor_operands, targets};
 
-/// Most operations of a loop that runs backwards.
-const MAX_OPS: usize = 512;
+/// Most operations of a loop that runs backwards, or of a nest of which two loops change places.
+pub(super) const MAX_OPS: usize = 512;
 /// Most operations that a test is computed of.
 const MAX_CONTROL: usize = 32;
 
@@ -239,7 +239,7 @@ fn control(
 }
 
 /// The operation that adds a number to an argument, and the number.
-fn increment(function: &Body, argument: Value, next: Value) -> Option<(Op, i64)> {
+pub(super) fn increment(function: &Body, argument: Value, next: Value) -> Option<(Op, i64)> {
     let op = function.defining_op(next)?;
     let is_sum = function.is(op, llvm::AddOp::DEF);
     if !is_sum && !function.is(op, llvm::SubOp::DEF) {
@@ -255,7 +255,7 @@ fn increment(function: &Body, argument: Value, next: Value) -> Option<(Op, i64)>
 }
 
 /// The number that an integer is, read as signed.
-fn integer(function: &Body, value: Value) -> Option<i64> {
+pub(super) fn integer(function: &Body, value: Value) -> Option<i64> {
     let width = width(function, value)?;
     match Numbers::of(function.ctx(), constant_of(function, value)?)? {
         Numbers::One(bits) => i64::try_from(signed(width, bits)).ok(),

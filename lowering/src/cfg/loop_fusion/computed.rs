@@ -8,6 +8,7 @@ use loomir_dialects::interp::integer::{mask, signed};
 use loomir_dialects::llvm;
 use loomir_ir::{Body, Builder, Type, TypeKind, Value};
 use loomir_transforms::dependence::form::{Atom, Form};
+use loomir_transforms::simplify::operation::Predicate;
 
 /// Most terms, and how great a factor may be: so sums of them have less than 128 bits.
 const MAX_TERMS: usize = 16;
@@ -73,4 +74,13 @@ pub(super) fn binary(builder: &mut Builder<'_>, def: &'static loomir_ir::OpDef, 
     let ty: Type = builder.body().value_type(a);
     let state = builder.state(def).operands(&[a, b]).results(&[ty]);
     builder.value(state)
+}
+
+/// Whether two integers compare so.
+pub(super) fn compare(builder: &mut Builder<'_>, predicate: Predicate, a: Value, b: Value) -> Value {
+    let ctx = builder.ctx();
+    // Predicates of both are numbered alike.
+    let predicate = ctx.int_attr(Type::I64, predicate as i128);
+    let state = builder.state(llvm::ICmpOp::DEF).operands(&[a, b]).attr(&ctx, "predicate", predicate);
+    builder.value(state.results(&[Type::I1]))
 }

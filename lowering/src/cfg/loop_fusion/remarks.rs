@@ -54,11 +54,13 @@ pub(super) fn fused(
     let shape = match change {
         None => String::new(),
         Some(Change::Backwards(which)) => format!(", the {} run backwards", name(which)),
+        Some(Change::Interchanged(which)) => format!(", the loops of the {} interchanged", name(which)),
         Some(Change::Distributed(which, _)) => format!(", a part of the {}", name(which)),
     };
     let of_shape = |change: &Change| -> Fields {
         let (how, which) = match change {
             Change::Backwards(which) => ("backwards", which),
+            Change::Interchanged(which) => ("interchanged", which),
             Change::Distributed(which, _) => ("distributed", which),
         };
         vec![("how", how.into()), ("which", name(which).into())]

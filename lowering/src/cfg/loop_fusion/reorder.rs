@@ -1,20 +1,23 @@
-//! What is done with one of two neighbours so that they fuse, where dependences alone are in the way.
+//! What is done with one of two neighbours so that they fuse, where dependences alone are in the way, or how often they run.
 //!
 //! - *Reversal*: one of them [runs backwards](super::backwards). It may if no two of its iterations depend on each other. The second is tried first.
+//! - *Interchange*: one of them is a loop with one inside, which [change places](super::interchange). They may if no two iterations depend on each other of which one is earlier in the one loop, the other in the other.
 //! - *Distribution*: one of them becomes [two](super::distribute), of which one is fused. The cuts that are tried are those beside the operation that the [witness](Witness) names.
 //!
 //! Whether the result may be fused is then asked as of any other pair. Nothing is reordered without a fusion.
 //!
 //! **Cost.** A bounded number of shapes for each pair, each of which costs what is inside the two loops, and only where they share memory.
 
-use loomir_ir::{Loc, Op};
+use loomir_ir::{Loc, Op, Value};
 use loomir_transforms::dependence::base::{AliasMode, Base, Bases};
 use loomir_transforms::dependence::nest::Nest;
-use loomir_transforms::legality::{Verdict, Witness, merged};
+use loomir_transforms::legality::{Verdict, Witness, interchangeable, merged};
 
 use super::backwards::Backwards;
 use super::candidate::Candidate;
 use super::distribute::{self, Cut, Pieces, Rest};
+use super::finals::Finals;
+use super::interchange::Interchange;
 use super::remarks::Missed;
 use super::rewire::Plan;
 use super::summary::{Counter, Summary};
@@ -37,6 +40,8 @@ pub(super) enum Which {
 pub(super) enum Change {
     /// It runs backwards.
     Backwards(Which),
+    /// It and the loop inside it have changed places.
+    Interchanged(Which),
     /// A part of it is a loop of its own, of which the first operation stood here.
     Distributed(Which, Loc),
 }
@@ -69,14 +74,18 @@ impl Fusion<'_> {
         pair: [&mut Group; 2],
         missed: &Missed,
     ) -> Option<Reordered> {
-        let Missed::Dependences(verdict) = missed else { return None };
+        let verdict = match missed {
+            Missed::Dependences(verdict) => Some(verdict),
+            Missed::TripCounts(..) => None,
+            _ => return None,
+        };
         let [first, second] = pair;
         let (a, b) = (&first.summary.nest, &second.summary.nest);
         if self.options.whole || !self.options.reorder || !share_memory(a, b) {
             return None;
         }
-        let backwards = self.backwards(depth, [first, second], Which::Second);
-        let backwards = backwards.or_else(|| self.backwards(depth, [first, second], Which::First));
+        let backwards = |which| self.backwards(depth, [&*first, &*second], which);
+        let backwards = verdict.and_then(|_| backwards(Which::Second).or_else(|| backwards(Which::First)));
         if let Some((plan, which, way, nest)) = backwards {
             let above = first.candidate.preheader;
             let own = if which == Which::First { first } else { second };
@@ -84,7 +93,15 @@ impl Fusion<'_> {
             own.summary.nest = nest;
             return Some(Reordered { plan, change: Change::Backwards(which), rest: None });
         }
-        let split = self.distributed(depth, [first, second], verdict)?;
+        let interchanged = |which| self.interchanged(depth, [&*first, &*second], which);
+        let interchanged = interchanged(Which::Second).or_else(|| interchanged(Which::First));
+        if let Some((plan, which, way, summary)) = interchanged {
+            way.write(self.function, first.candidate.preheader)?;
+            let own = if which == Which::First { first } else { second };
+            own.summary = summary;
+            return Some(Reordered { plan, change: Change::Interchanged(which), rest: None });
+        }
+        let split = self.distributed(depth, [first, second], verdict?)?;
         let Split { plan, which, takes_head, pieces, cut, part, rest, begins } = split;
         let above = first.candidate.preheader;
         let own = if which == Which::First { first } else { second };
@@ -146,18 +163,63 @@ impl Fusion<'_> {
             Which::Second => self.plan(depth, first, &reversed),
         };
         let plan = plan.ok().filter(|plan| plan.rests.is_nothing() && plan.def_use.is_nothing())?;
-        // All is computed in front of the first.
-        let loops = [&first.candidate, &second.candidate];
-        let is_there = |value| {
+        self.are_ahead(way.needs(), [first, second], &plan).then_some((plan, which, way, nest))
+    }
+
+    /// Whether values are there in front of the first of two loops.
+    fn are_ahead(&self, mut values: impl Iterator<Item = Value>, pair: [&Group; 2], plan: &Plan) -> bool {
+        values.all(|value| {
             let Some(block) = self.function.value_block(value) else { return false };
             let node = self.analysis.number(block);
-            let is_in = |of: &Candidate| self.analysis.loops().contains(of.id, node);
-            !plan.between.blocks().any(|own| own == block) && !loops.into_iter().any(is_in)
-        };
-        if !way.needs().all(is_there) {
+            let is_in = |of: &Group| self.analysis.loops().contains(of.candidate.id, node);
+            !plan.between.blocks().any(|own| own == block) && !pair.into_iter().any(is_in)
+        })
+    }
+
+    /// How two loops may be fused of which one changes places with the loop inside it, how it does, and what is known of it then.
+    fn interchanged(
+        &self,
+        depth: u32,
+        [first, second]: [&Group; 2],
+        which: Which,
+    ) -> Option<(Plan, Which, Interchange, Summary)> {
+        let (own, other) = if which == Which::First { (first, second) } else { (second, first) };
+        let (id, summary) = (own.candidate.id, &own.summary);
+        let [inner] = self.analysis.loops().get(id).children[..] else { return None };
+        let within = self.summaries.get(inner)?;
+        if own.start != 0
+            || self.shifted.contains(&id)
+            || summary.barrier.is_some()
+            || within.count.is_none()
+            || within.count != other.summary.count
+        {
             return None;
         }
-        Some((plan, which, way, nest))
+        let inner = Candidate::of(self.function, self.analysis, inner, within).ok()?;
+        let lasts = [summary.last.as_ref()?, within.last.as_ref()?];
+        let way = Interchange::of(self.function, self.analysis, [&own.candidate, &inner], lasts)?;
+        let bases = Bases::new(self.function, AliasMode::May);
+        let verdict = interchangeable(&summary.nest, &self.frame(depth), &self.means(&bases));
+        if !holds_always(&verdict) {
+            return None;
+        }
+        let summary = Summary {
+            count: within.count,
+            last: within.last.clone(),
+            nest: summary.nest.interchanged(depth)?,
+            variable: None,
+            counters: Vec::new(),
+            finals: Finals::default(),
+            ..summary.clone()
+        };
+        let changed = Group::of(own.place, own.candidate.clone(), summary);
+        let plan = match which {
+            Which::First => self.plan(depth, &changed, second),
+            Which::Second => self.plan(depth, first, &changed),
+        };
+        let plan = plan.ok().filter(|plan| plan.rests.is_nothing() && plan.def_use.is_nothing())?;
+        let is_there = self.are_ahead(way.needs(), [first, second], &plan);
+        is_there.then_some((plan, which, way, changed.summary))
     }
 
     /// How two loops that run equally often may be fused if one of them is split: a part of it that does not hold what is at fault, from either end.
@@ -268,8 +330,13 @@ impl Fusion<'_> {
     fn keeps_order(&self, depth: u32, [first, second]: [&Nest; 2], delay: i64) -> bool {
         let bases = Bases::new(self.function, AliasMode::May);
         let verdict = merged(first, second, delay, &self.frame(depth), &self.means(&bases));
-        matches!(verdict, Verdict::Legal { assumed } if assumed.is_empty())
+        holds_always(&verdict)
     }
+}
+
+/// Whether something is legal, whatever holds.
+fn holds_always(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Legal { assumed } if assumed.is_empty())
 }
 
 /// The two operations that a verdict names.

@@ -28,8 +28,9 @@
 //! Cost: linear in the second loop's header, what both hand on, and the uses of what changes its name.
 
 use hashbrown::{HashMap, HashSet};
+use loomir_ir::rewrite::is_trivially_dead;
 use loomir_ir::text::attr_to_string;
-use loomir_ir::{Attr, Block, Body, Op, Trait, Value};
+use loomir_ir::{Attr, Block, Body, Op, Value};
 use loomir_transforms::dependence::nest::Nest;
 
 use super::candidate::{Between, Candidate};
@@ -111,7 +112,7 @@ pub(super) fn fuse(
     plan.between.blocks().for_each(|block| analysis.erase_block(function, block));
     analysis.loops_mut().absorb(first.id, second.id);
     analysis.merge_blocks(function, first.latch, second.header);
-    erase_dead(function, test);
+    erase_dead(function, vec![test], |_, _| true);
     let latch = if second.latch == second.header { first.latch } else { second.latch };
     let exit = left.map_or(second.exit, |left| left.out.block);
     Some(Candidate { latch, exit, guard, ..first })
@@ -290,22 +291,23 @@ pub(super) fn split(targets: Vec<Target>, block: Block) -> Option<(Target, Targe
 }
 
 /// What is said of both loops and holds of the one they become: that its accesses don't depend on each other from one iteration to another need not.
-fn common_annotation(function: &Body, first: Op, second: Op) -> Option<Attr> {
+pub(super) fn common_annotation(function: &Body, first: Op, second: Op) -> Option<Attr> {
     let [a, b] = [first, second].map(|op| function.attr(op, LOOP_ANNOTATION));
     let same = a.filter(|_| a == b)?;
     (!attr_to_string(function.ctx(), same).contains("parallelAccesses")).then_some(same)
 }
 
-/// Erases what computed a value if nobody uses it any more, and what did for that.
-fn erase_dead(function: &mut Body, value: Value) {
-    let mut pending = vec![value];
-    while let Some(value) = pending.pop() {
-        let Some(op) = function.defining_op(value) else { continue };
-        let is_used = function.results(op).any(|result| function.uses(result).next().is_some());
-        if !is_used && function.has_trait(op, Trait::Pure) {
-            pending.extend(function.operands(op));
-            function.erase(op);
+/// Erases what computed values and may go, if nobody uses it any more, and what did for that.
+pub(super) fn erase_dead(function: &mut Body, values: Vec<Value>, may_go: impl Fn(&Body, Op) -> bool) {
+    let mut pending: Vec<Op> = values.into_iter().filter_map(|value| function.defining_op(value)).collect();
+    let mut gone: HashSet<Op> = HashSet::new();
+    while let Some(op) = pending.pop() {
+        if gone.contains(&op) || !is_trivially_dead(function, op) || !may_go(function, op) {
+            continue;
         }
+        pending.extend(function.operands(op).filter_map(|value| function.defining_op(value)));
+        function.erase(op);
+        gone.insert(op);
     }
 }
 

@@ -23,9 +23,10 @@ use loomir_transforms::dependence::access::Class;
 use loomir_transforms::dependence::base::Base;
 use loomir_transforms::dependence::form::{Atom, Form};
 use loomir_transforms::dependence::nest::Nest;
+use loomir_transforms::simplify::operation::Predicate;
 
 use super::candidate::{Candidate, MAX_BETWEEN};
-use super::computed::{binary, is_computable, number};
+use super::computed::{binary, compare, is_computable, number};
 use crate::cfg::Analysis;
 use crate::cfg::branch::{Ending, Target, branches_into, change_operands, end_block, targets};
 use crate::cfg::effects::is_speculatable;
@@ -183,8 +184,8 @@ impl Test {
         let mut apart = None;
         for pair in &self.apart {
             let [(a, a_end), (b, b_end)] = [&pair[0], &pair[1]].map(|bytes| bytes.write(&mut builder));
-            let before = at_most(&mut builder, a_end, b);
-            let behind = at_most(&mut builder, b_end, a);
+            let before = compare(&mut builder, Predicate::Sle, a_end, b);
+            let behind = compare(&mut builder, Predicate::Sle, b_end, a);
             let own = binary(&mut builder, llvm::OrOp::DEF, before, behind);
             apart = Some(apart.map_or(own, |all| binary(&mut builder, llvm::AndOp::DEF, all, own)));
         }
@@ -259,14 +260,6 @@ fn extreme(form: &Form, class: &Class, depth: u32, greatest: bool) -> Option<For
 /// Whether a form is a sum of levels and numbers known before.
 fn is_plain(form: &Form) -> bool {
     form.all_atoms(&|atom| matches!(atom, Atom::Param(_) | Atom::Level(_)))
-}
-
-fn at_most(builder: &mut Builder<'_>, a: Value, b: Value) -> Value {
-    let ctx = builder.ctx();
-    // "sle".
-    let predicate = ctx.int_attr(ctx.int_type(64), 3);
-    let state = builder.state(llvm::ICmpOp::DEF).operands(&[a, b]).attr(&ctx, "predicate", predicate);
-    builder.value(state.results(&[Type::I1]))
 }
 
 /// Puts both loops, what is between and what is behind until the guard of the second is over on the fast side of a test, with a copy on the other. The loops of the fast side stand behind no guard any more.
