@@ -36,7 +36,7 @@ mod calls;
 pub(crate) mod conditions;
 mod copy;
 pub mod edit;
-mod effects;
+pub(crate) mod effects;
 pub mod exit_folding;
 pub mod fix_irreducible;
 pub mod guards;

@@ -61,11 +61,10 @@ pub(super) fn has_one_effect(function: &Body, op: Op) -> bool {
     model.is_some_and(|model| model.effects(function.op_ref(op)).len() == 1)
 }
 
-/// Operations that make values, or load them and do nothing else, and of whose values nobody makes any use; users before what they use. What they would load makes no difference. Linear.
-pub(super) fn unused(function: &Body) -> Vec<Op> {
-    let may_go = |op: Op| {
-        is_speculatable(function, op) || function.is(op, llvm::LoadOp::DEF) && has_one_effect(function, op)
-    };
+/// Operations that make values, or with `loads` load them and do nothing else, and of whose values nobody makes any use; users before what they use. What they would load makes no difference. Linear.
+pub(crate) fn unused(function: &Body, loads: bool) -> Vec<Op> {
+    let is_load = |op: Op| function.is(op, llvm::LoadOp::DEF) && has_one_effect(function, op);
+    let may_go = |op: Op| is_speculatable(function, op) || loads && is_load(op);
     let uses = |op: Op| function.results(op).map(|value| function.uses(value).count()).sum::<usize>();
     let ops = function.blocks(function.region(function.root(), 0)).flat_map(|block| function.ops(block));
     let all: Vec<(Op, usize)> = ops.filter(|op| may_go(*op)).map(|op| (op, uses(op))).collect();

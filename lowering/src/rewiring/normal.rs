@@ -1,7 +1,7 @@
 //! Functions brought into one form: what differs only in how control flow is laid out, or in how loops count, becomes the same.
 //!
 //! Loops are simplified, closed and tested at their ends, first as they are and again when detours are gone, since loops that do little without these would be left as they are. Those that do nothing go.
-//! Each is counted by one variable (`counters`), and what was only there for the sake of that goes again. Nothing here knows of fusion, and what is computed stays.
+//! Each is counted by one variable (`counters`), and what was only there for the sake of that goes again. Nothing here knows of fusion, and what is computed stays if anybody uses it.
 //!
 //! Cost: that of the passes it is made of.
 
@@ -9,7 +9,7 @@ use loomir_ir::{Body, Diagnostics};
 
 use super::counters::count_loops;
 use crate::cfg::simplify_cfg::simplify_cfg;
-use crate::cfg::{Analysis, branch, lcssa, loop_deletion, loop_rotate, loop_simplify};
+use crate::cfg::{Analysis, branch, effects, lcssa, loop_deletion, loop_rotate, loop_simplify};
 
 /// Brings a function of the `llvm` dialect into normal form.
 ///
@@ -21,6 +21,8 @@ pub fn normalise(function: &mut Body) -> Result<(), Diagnostics> {
     for _ in 0..MAX_ROUNDS {
         let mut analysis = in_form(function);
         loop_deletion::delete_loops(function, &mut analysis, &loop_deletion::Counted);
+        // A block of what nobody uses is an empty one.
+        effects::unused(function, false).into_iter().for_each(|op| function.erase(op));
         simplify_cfg(function, false);
         let before =
             std::mem::replace(&mut blocks, function.blocks(function.region(function.root(), 0)).count());

@@ -153,7 +153,8 @@ impl Summaries {
         let accesses = Accesses::of(symbols, &mut scev);
         let mut nests: HashMap<LoopId, Nest> = HashMap::new();
         let mut by_op: HashMap<Op, Vec<Nest>> = HashMap::new();
-        let unused: HashSet<Op> = if all { HashSet::new() } else { unused(function).into_iter().collect() };
+        let unused: HashSet<Op> =
+            if all { HashSet::new() } else { unused(function, true).into_iter().collect() };
         for access in &accesses.all {
             let seen = by_op.entry(access.op).or_default();
             seen.resize_with(access.loops.len() + 1, Nest::default);
