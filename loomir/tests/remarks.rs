@@ -46,17 +46,17 @@ fn of_what_is_fused() {
 
 const REFUSED: &str = "\
 func.func private @unknown()
-func.func @order(%a: memref<64xi32>, %n: index, %v: i32) {
+func.func @order(%a: memref<64xi32>, %n: index, %v: i32, %b: memref<64xi32> {llvm.noalias}) {
   affine.for %i = 5 to 21 step 2 { affine.store %v, %a[%i] : memref<64xi32> }
   affine.for %i = 5 to 21 step 2 {
     %x = affine.load %a[26 - %i] : memref<64xi32>
     %y = affine.load %a[%i + 2] : memref<64xi32>
-  }
+    %z = arith.addi %x, %y : i32 affine.store %z, %b[%i] : memref<64xi32> }
   return
 }
-func.func @symbol(%a: memref<?xi32>, %m: index, %n: index, %v: i32) {
+func.func @symbol(%a: memref<?xi32>, %m: index, %n: index, %v: i32, %b: memref<?xi32> {llvm.noalias}) {
   affine.for %i = %m to %n { affine.store %v, %a[%i] : memref<?xi32> }
-  affine.for %i = %m to %n { %x = affine.load %a[20 - %i] : memref<?xi32> }
+  affine.for %i = %m to %n { %x = affine.load %a[20 - %i] : memref<?xi32> affine.store %x, %b[%i] : memref<?xi32> }
   return
 }
 func.func @overlap(%a: memref<8xi32>, %b: memref<8xi32>, %v: i32) {
