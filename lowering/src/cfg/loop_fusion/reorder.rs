@@ -158,11 +158,7 @@ impl Fusion<'_> {
         }
         let summary = Summary { nest: nest.clone(), ..own.summary.clone() };
         let reversed = Group::of(own.place, own.candidate.clone(), summary);
-        let plan = match which {
-            Which::First => self.plan(depth, &reversed, second),
-            Which::Second => self.plan(depth, first, &reversed),
-        };
-        let plan = plan.ok().filter(|plan| plan.rests.is_nothing() && plan.def_use.is_nothing())?;
+        let plan = self.plan_changed(depth, [first, second], which, &reversed)?;
         self.are_ahead(way.needs(), [first, second], &plan).then_some((plan, which, way, nest))
     }
 
@@ -174,6 +170,21 @@ impl Fusion<'_> {
             let is_in = |of: &Group| self.analysis.loops().contains(of.candidate.id, node);
             !plan.between.blocks().any(|own| own == block) && !pair.into_iter().any(is_in)
         })
+    }
+
+    /// How two loops may be fused, all of both together, with this in the place of one of them.
+    fn plan_changed(
+        &self,
+        depth: u32,
+        [first, second]: [&Group; 2],
+        which: Which,
+        changed: &Group,
+    ) -> Option<Plan> {
+        let plan = match which {
+            Which::First => self.plan(depth, changed, second),
+            Which::Second => self.plan(depth, first, changed),
+        };
+        plan.ok().filter(|plan| plan.rests.is_nothing() && plan.def_use.is_nothing())
     }
 
     /// How two loops may be fused of which one changes places with the loop inside it, how it does, and what is known of it then.
@@ -213,11 +224,7 @@ impl Fusion<'_> {
             ..summary.clone()
         };
         let changed = Group::of(own.place, own.candidate.clone(), summary);
-        let plan = match which {
-            Which::First => self.plan(depth, &changed, second),
-            Which::Second => self.plan(depth, first, &changed),
-        };
-        let plan = plan.ok().filter(|plan| plan.rests.is_nothing() && plan.def_use.is_nothing())?;
+        let plan = self.plan_changed(depth, [first, second], which, &changed)?;
         let is_there = self.are_ahead(way.needs(), [first, second], &plan);
         is_there.then_some((plan, which, way, changed.summary))
     }
