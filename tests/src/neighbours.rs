@@ -13,6 +13,10 @@
 
 use std::fmt::Write;
 
+use loomir::ir::Body;
+use loomir::ir::graph::loops::LoopId;
+use loomir::lowering::cfg::{Analysis, lcssa, loop_rotate, loop_simplify};
+
 use crate::behaviour::Input;
 use crate::random::Random;
 
@@ -77,6 +81,17 @@ pub fn neighbours(random: &mut Random, name: &str) -> Neighbours {
     let may_overlap = matches!(arrays, Arrays::Any);
     let calls = NUMBERS.into_iter().flat_map(|numbers| calls(numbers, may_overlap)).collect();
     Neighbours { text, calls, more: if may_overlap { || more_calls(true) } else { || more_calls(false) } }
+}
+
+/// Brings a function into the form in which its loops are fused, and returns those that are in no other, in the order of the text.
+pub fn in_form(function: &mut Body) -> (Analysis, Vec<LoopId>) {
+    let (mut analysis, _) = loop_simplify::loop_simplify(function, false);
+    lcssa::lcssa(function, &analysis);
+    loop_rotate::loop_rotate(function, &mut analysis, 16);
+    analysis.settle();
+    // They stand in postorder.
+    let loops = analysis.loops().top().iter().rev().copied().collect();
+    (analysis, loops)
 }
 
 /// Calls with these numbers, of arrays that are apart and of such that are not, if they need not be.

@@ -3,10 +3,9 @@
 use loomir::ir::Body;
 use loomir::ir::symbols::SymbolTable;
 use loomir::lowering::cfg::loop_fusion::{Options, Strategy, fuse_pair};
-use loomir::lowering::cfg::{lcssa, loop_rotate, loop_simplify};
 use loomir_testing::Checker;
 use loomir_testing::behaviour::same_behaviour;
-use loomir_testing::neighbours::{CALLED, neighbours};
+use loomir_testing::neighbours::{CALLED, in_form, neighbours};
 use loomir_testing::random::Random;
 
 const CASES: u64 = 2000;
@@ -97,12 +96,7 @@ fn pair_fused(before: &Body, at: usize, strategy: Strategy) -> Option<Option<Bod
     let (mut module, symbols) = (before.duplicate(), SymbolTable::of(before));
     let is_whole = |function: &&mut Body| function.entry_block(function.region(function.root(), 0)).is_some();
     let function = module.nested_in_order().into_iter().filter(is_whole).last()?;
-    let (mut analysis, _) = loop_simplify::loop_simplify(function, false);
-    lcssa::lcssa(function, &analysis);
-    loop_rotate::loop_rotate(function, &mut analysis, 16);
-    analysis.settle();
-    let mut loops = analysis.loops().top().to_vec();
-    loops.reverse();
+    let (mut analysis, loops) = in_form(function);
     let pair = <[_; 2]>::try_from(loops.get(at..at + 2)?).ok()?;
     let options = Options { strategy, ..Options::default() };
     let report = fuse_pair(function, &mut analysis, &symbols, pair, &options);

@@ -5,13 +5,12 @@ use std::path::Path;
 use loomir::ir::symbols::SymbolTable;
 use loomir::ir::text::split_source;
 use loomir::lowering::cfg::loop_fusion::Options;
-use loomir::lowering::cfg::{lcssa, loop_rotate, loop_simplify};
 use loomir::lowering::from_ll;
 use loomir::lowering::rewiring::fuse_in_order;
 use loomir::lowering::rewiring::normal::normalise;
 use loomir_testing::Checker;
 use loomir_testing::behaviour::same_behaviour;
-use loomir_testing::neighbours::{CALLED, neighbours};
+use loomir_testing::neighbours::{CALLED, in_form, neighbours};
 use loomir_testing::random::Random;
 use loomir_testing::rewiring::{Tally, check_text, run_case};
 
@@ -68,12 +67,7 @@ fn graphs_are_in_order_after_each_fusion() {
             if function.entry_block(function.region(function.root(), 0)).is_none() {
                 continue;
             }
-            let (mut analysis, _) = loop_simplify::loop_simplify(function, false);
-            lcssa::lcssa(function, &analysis);
-            loop_rotate::loop_rotate(function, &mut analysis, 16);
-            analysis.settle();
-            let mut loops = analysis.loops().top().to_vec();
-            loops.reverse();
+            let (mut analysis, loops) = in_form(function);
             let Some((first, others)) = loops.split_first() else { continue };
             let mut first = *first;
             let options = Options { whole: true, ..Options::default() };
