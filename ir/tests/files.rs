@@ -120,6 +120,29 @@ fn long_resources_are_left_out_if_asked() {
 }
 
 #[test]
+fn an_alias_behind_a_resource_changes_nothing_about_it() {
+    let before = r#""t.a"() {a = dense_resource<blob> : tensor<3xi8>} : () -> ()"#;
+    let behind = r#""t.b"() {m = affine_map<(d0) -> (d0 + 1)>} : () -> ()"#;
+    let file = r#"{-# dialect_resources: { builtin: { blob: "0x0400000001020304" } } #-}"#;
+    let printed = through(&format!("{before}\n{behind}\n{file}"), &ParseOptions::default());
+    assert_snapshot!(printed, @r#"
+    #map = affine_map<(d0) -> (d0 + 1)>
+    "builtin.module"() ({
+      "t.a"() {a = dense_resource<blob> : tensor<3xi8>} : () -> ()
+      "t.b"() {m = #map} : () -> ()
+    }) : () -> ()
+
+    {-#
+      dialect_resources: {
+        builtin: {
+          blob: "0x0400000001020304"
+        }
+      }
+    #-}
+    "#);
+}
+
+#[test]
 fn a_group_of_resources_can_be_taken_out() {
     let ctx = context();
     let mut body = read(&ctx, RESOURCES, &ParseOptions::default()).unwrap();

@@ -108,10 +108,7 @@ impl<'p> OpPrinter<'p> {
 
     /// Writes a type.
     pub fn ty(&mut self, ty: Type) {
-        if self.mode == Mode::Collect {
-            return self.collect_type(ty, self.deferrable);
-        }
-        if !self.type_alias(ty) {
+        if !self.note(|p| p.collect_type(ty, p.deferrable)) && !self.type_alias(ty) {
             self.type_itself(ty);
         }
     }
@@ -152,12 +149,18 @@ impl<'p> OpPrinter<'p> {
     }
 
     /// Whether an attribute is printed as an alias.
-    pub(crate) fn has_alias(&self, attr: Attr) -> bool {
+    pub(crate) fn has_alias(&mut self, attr: Attr) -> bool {
+        if self.mode == Mode::Draft {
+            self.collect_attr(attr, false, false);
+        }
         self.mode == Mode::Collect || self.aliases.knows_attr(attr)
     }
 
     /// Whether a type is printed as an alias.
-    pub(crate) fn has_type_alias(&self, ty: Type) -> bool {
+    pub(crate) fn has_type_alias(&mut self, ty: Type) -> bool {
+        if self.mode == Mode::Draft {
+            self.collect_type(ty, false);
+        }
         self.mode == Mode::Collect || self.aliases.knows_type(ty)
     }
 
@@ -248,10 +251,8 @@ impl<'p> OpPrinter<'p> {
     /// [`OpPrinter::operand`].
     pub fn argument_without_type(&mut self, value: Value) {
         self.operand(value);
-        if let Some(body) = self.names.body(self.current)
-            && self.mode == Mode::Collect
-        {
-            self.ty(body.value_type(value));
+        if let Some(body) = self.names.body(self.current) {
+            self.note(|p| p.collect_type(body.value_type(value), p.deferrable));
         }
         self.argument_loc(value);
     }

@@ -1,9 +1,13 @@
 //! The printer: a [`Body`] to text, byte for byte what MLIR prints.
 //!
-//! Three steps. Every value and block gets its name ([`names`]). If any attribute or type that occurs ([`survey`]) has an alias, or locations
+//! Three steps. Every value and block gets its name ([`names`]). If any attribute or type that is printed has an alias, or locations
 //! are printed, the operations are gone through once as if they were printed, to see what is printed in which order ([`aliases`]).
-//! Then the text is written. [`OpPrinter`] is the state of all three and what the hooks of operations write to. Cost: linear in the
-//! text, once or twice.
+//! Then the text is written. [`OpPrinter`] is the state of all three and what the hooks of operations write to.
+//!
+//! What has an alias often occurs ([`survey`]) and is never printed: the map of `affine.load %a[%i]`. So the text is written at once where locations are
+//! not, and again only if something in it has an alias.
+//!
+//! Cost: linear in the text, once, twice or, up to the first alias, thrice.
 
 use hashbrown::HashMap;
 
@@ -33,6 +37,8 @@ const STACK_STEP: u32 = 48;
 pub(crate) enum Mode {
     /// It is the text.
     Print,
+    /// It is the text, unless something in it has an alias: attributes and types are noted as well.
+    Draft,
     /// It is thrown away: attributes and types are noted for their aliases.
     Collect,
 }
@@ -62,23 +68,52 @@ impl<'p> OpPrinter<'p> {
         let survey;
         (self.names, survey) = Names::of(op, self.options);
         self.current = self.names.index_of(op.body());
-        let collect = || self.options.debug_info || aliases::may_occur(self.ctx, &survey);
-        if !self.options.local_scope && collect() {
-            self.mode = Mode::Collect;
-            self.operation(op);
-            self.out.clear();
-            self.aliases.number();
-            self.mode = Mode::Print;
+        let aliases_may_occur = || self.options.debug_info || aliases::may_occur(self.ctx, &survey);
+        let may_have_aliases = !self.options.local_scope && aliases_may_occur();
+        if !may_have_aliases || !self.drafted(op) {
+            if may_have_aliases {
+                self.mode = Mode::Collect;
+                self.operation(op);
+                self.out.clear();
+                self.aliases.number();
+                self.mode = Mode::Print;
+            }
+            self.distinct = Some(HashMap::new());
+            self.alias_definitions(false);
+            self.full_operation(op);
         }
-        self.distinct = Some(HashMap::new());
-        self.alias_definitions(false);
-        self.full_operation(op);
         self.out.push('\n');
         self.alias_definitions(true);
         if !self.options.local_scope {
             self.file_metadata(op);
         }
         self.out
+    }
+
+    /// Writes the text, if nothing in it has an alias; whether that is so.
+    fn drafted(&mut self, op: OpRef<'p>) -> bool {
+        if self.options.debug_info {
+            return false;
+        }
+        self.mode = Mode::Draft;
+        self.distinct = Some(HashMap::new());
+        self.full_operation(op);
+        self.mode = Mode::Print;
+        let is_right = !std::mem::take(&mut self.aliases).found_any();
+        if !is_right {
+            self.out.clear();
+            self.resources.clear();
+            self.distinct = None;
+        }
+        is_right
+    }
+
+    /// Notes what is about to be written, unless it is known to have no alias; whether it is not written.
+    pub(crate) fn note(&mut self, note: impl FnOnce(&mut Self)) -> bool {
+        if self.mode != Mode::Print {
+            note(self);
+        }
+        self.mode == Mode::Collect
     }
 
     /// Goes one level deeper, on another stack where this one may end.

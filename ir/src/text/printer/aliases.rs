@@ -116,10 +116,15 @@ pub(crate) fn may_occur(ctx: &crate::Context, survey: &Survey) -> bool {
         probe.collect_attr(*attr, false, false);
     }
     survey.types.iter().for_each(|ty| probe.collect_type(*ty, false));
-    probe.aliases.found
+    probe.aliases.found_any()
 }
 
 impl Aliases {
+    /// Whether anything visited has an alias.
+    pub(crate) fn found_any(&self) -> bool {
+        self.found
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.names.is_empty()
     }

@@ -29,11 +29,8 @@ pub(crate) enum TypeElision {
 impl OpPrinter<'_> {
     /// Writes an attribute, or its alias.
     pub(crate) fn attr_with(&mut self, attr: Attr, elision: TypeElision) {
-        if self.mode == Mode::Collect {
-            self.collect_attr(attr, elision == TypeElision::Must, self.deferrable);
-            return;
-        }
-        if !self.attr_alias(attr) {
+        let is_noted = self.note(|p| p.collect_attr(attr, elision == TypeElision::Must, p.deferrable));
+        if !is_noted && !self.attr_alias(attr) {
             self.attr_itself(attr, elision);
         }
     }

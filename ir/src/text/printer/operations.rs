@@ -41,6 +41,10 @@ impl OpPrinter<'_> {
 
     /// Writes an operation in custom form, if it has one and the counts its definition asks for, else in generic form.
     pub(crate) fn operation(&mut self, op: OpRef<'_>) {
+        if self.mode == Mode::Draft && self.aliases.found_any() {
+            // The text is written anew.
+            return;
+        }
         let start = self.out.len();
         if self.mode == Mode::Collect && self.options.debug_info {
             self.collect_loc(op.loc(), true);
@@ -191,7 +195,11 @@ impl OpPrinter<'_> {
                 let arguments = op.body().num_arguments(block) > 0;
                 let label = !is_entry || (empty_block && is_empty) || (entry_arguments && arguments);
                 // To the collector, arguments are seen whenever they may be.
-                let label = label || (p.mode == Mode::Collect && entry_arguments);
+                let is_seen = !label && entry_arguments;
+                if is_seen && p.mode == Mode::Draft {
+                    p.note_arguments(op, block);
+                }
+                let label = label || (is_seen && p.mode == Mode::Collect);
                 p.block(op, block, label, terminators || !is_entry);
             }
         });
@@ -223,16 +231,20 @@ impl OpPrinter<'_> {
         self.indent -= INDENT;
     }
 
+    fn note_arguments(&mut self, op: OpRef<'_>, block: Block) {
+        let body = op.body();
+        for argument in body.arguments(block) {
+            self.collect_type(body.value_type(argument), self.deferrable);
+            if self.options.debug_info {
+                self.collect_loc(body.argument_loc(argument), false);
+            }
+        }
+    }
+
     fn block_label(&mut self, op: OpRef<'_>, block: Block) {
         let body = op.body();
         if self.mode == Mode::Collect {
-            for argument in body.arguments(block) {
-                self.ty(body.value_type(argument));
-                if self.options.debug_info {
-                    self.collect_loc(body.argument_loc(argument), false);
-                }
-            }
-            return;
+            return self.note_arguments(op, block);
         }
         self.block_name(block);
         if body.num_arguments(block) > 0 {
