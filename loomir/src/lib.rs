@@ -99,11 +99,13 @@ pub fn print(module: &Body) -> String {
 /// Fuses the loops of every function of a module, of nested modules too.
 pub fn fuse(module: &mut Body, options: &FuseOptions) -> FuseReport {
     let mut report = FuseReport::default();
-    for_each_function(module, &mut |body, callees| {
-        let analyses = options.analyses.knowing(callees);
-        report.append(fusion::fuse(body, &FuseOptions { analyses, ..options.clone() }));
-    });
+    for_each_function(module, &mut |body, callees| report.append(fuse_in(body, callees, options)));
     report
+}
+
+fn fuse_in(function: &mut Body, callees: &Arc<Callees>, options: &FuseOptions) -> FuseReport {
+    let analyses = options.analyses.knowing(callees);
+    fusion::fuse(function, &FuseOptions { analyses, ..options.clone() })
 }
 
 /// Distributes the loops of every function of a module, of nested modules too.
@@ -120,11 +122,31 @@ pub fn distribute(module: &mut Body, options: &DistributeOptions) -> DistributeR
 /// of them at a time.
 pub fn contract(module: &mut Body, options: &ContractionOptions) -> ContractionReport {
     let mut report = ContractionReport::default();
-    for_each_function(module, &mut |body, callees| {
-        let analyses = options.analyses.knowing(callees);
-        report.append(contraction::contract(body, &ContractionOptions { analyses, ..*options }));
-    });
+    for_each_function(module, &mut |body, callees| report.append(contract_in(body, callees, options)));
     report
+}
+
+fn contract_in(
+    function: &mut Body,
+    callees: &Arc<Callees>,
+    options: &ContractionOptions,
+) -> ContractionReport {
+    let analyses = options.analyses.knowing(callees);
+    contraction::contract(function, &ContractionOptions { analyses, ..*options })
+}
+
+/// [`fuse`] and then [`contract`], each function while it is at hand: a program that fits in no cache is gone through once.
+pub fn fuse_and_contract(
+    module: &mut Body,
+    fusion: &FuseOptions,
+    contraction: &ContractionOptions,
+) -> (FuseReport, ContractionReport) {
+    let mut reports = (FuseReport::default(), ContractionReport::default());
+    for_each_function(module, &mut |body, callees| {
+        reports.0.append(fuse_in(body, callees, fusion));
+        reports.1.append(contract_in(body, callees, contraction));
+    });
+    reports
 }
 
 /// Calls `f` on every function of a module and of modules in it, with what the functions around it did before the first of them was worked on.

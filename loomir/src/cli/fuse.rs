@@ -103,12 +103,16 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let mut module = source.parse(&ctx, matches)?;
     let says = !matches.get_flag("quiet");
     let options = FuseOptions { remarks: says, ..options(matches)? };
-    let mut said = loomir::fuse(&mut module, &options).remarks;
-    if matches.get_one::<bool>("contract") == Some(&true) {
-        let options =
-            ContractionOptions { analyses: options.analyses, remarks: says, ..ContractionOptions::default() };
-        said.append(loomir::contract(&mut module, &options).remarks);
-    }
+    let said = if matches.get_one::<bool>("contract") == Some(&true) {
+        let analyses = options.analyses.clone();
+        let contraction = ContractionOptions { analyses, remarks: says, ..ContractionOptions::default() };
+        let (fused, contracted) = loomir::fuse_and_contract(&mut module, &options, &contraction);
+        let mut said = fused.remarks;
+        said.append(contracted.remarks);
+        said
+    } else {
+        loomir::fuse(&mut module, &options).remarks
+    };
     if says {
         output::to_stderr(&remarks::show(matches, &ctx, said, &source));
     }
