@@ -379,6 +379,11 @@ impl Body {
     /// In debug builds, if a result is still used elsewhere.
     pub fn erase(&mut self, op: Op) {
         self.detach(op);
+        if self.own_regions(op).len() == 0 {
+            self.clear_operands(op);
+            self.clear_successors(op);
+            return self.free_op(op);
+        }
         // Everything inside, then the operation: an explicit stack, for nests may be deep.
         let mut doomed = vec![op];
         let mut next = 0;

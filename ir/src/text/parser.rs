@@ -480,7 +480,7 @@ impl Lines {
     fn find(&mut self, source: &str, offset: u32) -> (u32, u32) {
         if self.starts.is_empty() {
             self.starts.push(0);
-            self.starts.extend(source.match_indices('\n').map(|(at, _)| at as u32 + 1));
+            self.starts.extend(memchr::memchr_iter(b'\n', source.as_bytes()).map(|at| at as u32 + 1));
         }
         if self.starts[self.last] > offset {
             self.last = self.starts.partition_point(|start| *start <= offset) - 1;

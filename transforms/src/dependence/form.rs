@@ -492,11 +492,11 @@ impl<'b> Forms<'b> {
 
     /// The forms of the results of a map. `None` for those that are not affine.
     pub fn of_subscripts(&mut self, subscripts: &Subscripts) -> Vec<Option<Form>> {
-        let ctx = self.body.ctx().clone();
+        let ctx = self.body.ctx();
         let operands: SmallVec<[Option<Form>; 2]> = subscripts.operands.iter().map(|v| self.of(*v)).collect();
-        let data = subscripts.map.data(&ctx);
+        let data = subscripts.map.data(ctx);
         let (dims, symbols) = operands.split_at((data.dims as usize).min(operands.len()));
-        let form = |expr| expr_form(expr, &ctx, dims, symbols);
+        let form = |expr| expr_form(expr, ctx, dims, symbols);
         let followed = |form: &Form| self.followed.follows(form, &operands);
         data.results.iter().map(|expr| form(*expr).filter(followed)).collect()
     }

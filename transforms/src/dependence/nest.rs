@@ -312,6 +312,15 @@ pub fn relative(form: &Form, depth: u32) -> Option<Form> {
     absolute(form, depth)
 }
 
+/// Whether a map to loops counted outwards leaves the levels what they are, in a place inside as many loops: most do.
+fn is_identity(map: &[Form], depth: u32) -> bool {
+    let stays = |(level, form): (u32, &Form)| match form.terms() {
+        [(Atom::Level(index), 1)] => index + level + 1 == depth && form.constant_part() == 0,
+        _ => false,
+    };
+    map.len() == depth as usize && (0..).zip(map).all(stays)
+}
+
 /// Adds a loop's level and what is known of it to `domain`. Of forms that use values computed inside more than `known` loops nothing is known.
 pub fn enter(program: &Program, forest: &Forest, header: HeaderId, domain: &mut Domain, known: u32) {
     let depth = domain.levels;
@@ -326,9 +335,10 @@ pub fn enter(program: &Program, forest: &Forest, header: HeaderId, domain: &mut 
             let Some(origin) = header.origins.first() else { return };
             let space = &program.loop_info(origin.of).space;
             domain.exact &= space.domain.exact;
+            let stays = is_identity(&origin.map, depth + 1);
             for constraint in &space.domain.constraints {
-                let form =
-                    constraint.substitute(&mut |level| absolute(origin.map.get(level as usize)?, depth + 1));
+                let mut level = |level: u32| absolute(origin.map.get(level as usize)?, depth + 1);
+                let form = if stays { Some(constraint.clone()) } else { constraint.substitute(&mut level) };
                 push(domain, form);
             }
         }
@@ -433,13 +443,14 @@ pub fn in_place(
     known: u32,
 ) -> impl Iterator<Item = (Class, Op)> {
     let own = map.len() as u32;
+    let stays = is_identity(map, domain.levels);
     program.statement(statement).effects.classes.iter().map(move |(class, op)| {
         let mut level = |level: u32| match map.get(level as usize) {
             Some(form) => absolute(form, domain.levels),
             None => Some(Form::level(domain.levels + (level - own))),
         };
-        let mut keep =
-            |form: &Form| program.is_known(form, known).then(|| form.substitute(&mut level)).flatten();
+        let mut here = |form: &Form| if stays { Some(form.clone()) } else { form.substitute(&mut level) };
+        let mut keep = |form: &Form| program.is_known(form, known).then(|| here(form)).flatten();
         let mut exact = domain.exact && class.domain.exact;
         // A view that is made anew names other elements each time.
         let is_one = |origin: Value| {

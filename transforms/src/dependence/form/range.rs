@@ -168,11 +168,11 @@ impl Forms<'_> {
     }
 
     fn subscript_ranges(&mut self, subscripts: &Subscripts, fuel: usize) -> Vec<Option<Range>> {
-        let ctx = self.body.ctx().clone();
+        let ctx = self.body.ctx();
         let operands: Vec<Range> = subscripts.operands.iter().map(|v| self.range(*v, fuel)).collect();
-        let data = subscripts.map.data(&ctx);
+        let data = subscripts.map.data(ctx);
         let (dims, symbols) = operands.split_at((data.dims as usize).min(operands.len()));
-        data.results.iter().map(|expr| expr_range(*expr, &ctx, dims, symbols)).collect()
+        data.results.iter().map(|expr| expr_range(*expr, ctx, dims, symbols)).collect()
     }
 }
 

@@ -22,10 +22,10 @@ impl Forms<'_> {
     /// The forms of the subscripts of an access, where it happens. `None` for those that are not affine.
     pub fn of_accessed(&mut self, subscripts: &Subscripts) -> Vec<Option<Form>> {
         let mut forms = self.of_subscripts(subscripts);
-        let ctx = self.body.ctx().clone();
-        let data = subscripts.map.data(&ctx);
+        let ctx = self.body.ctx();
+        let data = subscripts.map.data(ctx);
         for (form, expr) in forms.iter_mut().zip(&data.results) {
-            let operand = match expr.kind(&ctx) {
+            let operand = match expr.kind(ctx) {
                 AffineExprKind::Dim(dim) => Some(dim),
                 AffineExprKind::Symbol(symbol) => Some(data.dims + symbol),
                 _ => None,
