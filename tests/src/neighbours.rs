@@ -71,11 +71,25 @@ const NUMBERS: [(i64, i64, i64, bool, bool); 8] = [
 
 /// A function of this name. It may call what is in [`CALLED`].
 pub fn neighbours(random: &mut Random, name: &str) -> Neighbours {
+    neighbours_apart_by(random, name, Between::Anything)
+}
+
+/// What stands between the loops of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Between {
+    /// Most often nothing.
+    Anything,
+    /// Loads and stores of the first elements of arrays; the next loop uses what is loaded.
+    FirstElements,
+}
+
+/// A function between the loops of which this stands.
+pub fn neighbours_apart_by(random: &mut Random, name: &str, between: Between) -> Neighbours {
     let arrays = Arrays::of(random);
     let guard = *random.pick(&GUARDS);
     let types = [(); 3].map(|()| *random.pick(&TYPES));
     let (out, handed, block) = (String::new(), Vec::new(), "entry".to_owned());
-    let mut writer = Writer { random, out, next: 0, handed, block, guard, types };
+    let mut writer = Writer { random, out, next: 0, handed, block, guard, types, between };
     writer.function(name, arrays);
     let text = writer.out;
     let may_overlap = matches!(arrays, Arrays::Any);
@@ -194,6 +208,8 @@ struct Writer<'r> {
     guard: Guard,
     /// The types of the elements of the arrays.
     types: [&'static str; 3],
+    /// What stands between the loops.
+    between: Between,
 }
 
 impl Writer<'_> {
@@ -259,6 +275,9 @@ impl Writer<'_> {
 
     /// Straight code, one time in so many.
     fn between(&mut self, of: usize) {
+        if self.between == Between::FirstElements {
+            return self.first_elements();
+        }
         if !self.one_in(of) {
             return;
         }
@@ -280,6 +299,26 @@ impl Writer<'_> {
         };
         // Some of it is used by what follows on the same way only.
         self.handed.push(value);
+    }
+
+    /// Loads and stores of first elements.
+    fn first_elements(&mut self) {
+        for _ in 0..1 + self.random.below(3) {
+            let index = ["0", "1", "2"][self.random.weighted(&[70, 24, 6])];
+            let last = self.handed.last().cloned().unwrap_or("7".to_owned());
+            match self.random.weighted(&[35, 15, 50]) {
+                0 => self.store(index, &last),
+                1 => {
+                    let value = self.fresh("%x");
+                    self.line(&format!("{value} = xor i64 {last}, 5"));
+                    self.handed.push(value);
+                }
+                _ => {
+                    let value = self.load(index);
+                    self.handed.push(value);
+                }
+            }
+        }
     }
 
     /// The condition of a guard; nothing for none. The second is whether the loop runs if it does not hold.

@@ -5,7 +5,7 @@ use loomir::ir::symbols::SymbolTable;
 use loomir::lowering::cfg::loop_fusion::{Options, Strategy, fuse_pair};
 use loomir_testing::Checker;
 use loomir_testing::behaviour::same_behaviour;
-use loomir_testing::neighbours::{CALLED, in_form, neighbours};
+use loomir_testing::neighbours::{Between, CALLED, in_form, neighbours, neighbours_apart_by};
 use loomir_testing::random::Random;
 
 const CASES: u64 = 2000;
@@ -56,6 +56,35 @@ fn neighbouring_loops_do_the_same_after_fusion() {
     assert!(backwards > 20 && split > 5, "{counts}");
     let counts = format!("{early} operations moved in front of both, {behind} behind");
     assert!(early > 20 && behind > 40, "{counts}");
+}
+
+#[test]
+fn what_is_kept_between_loops_does_the_same() {
+    let (mut kept, mut fused, mut compared) = (0, 0, 0);
+    for index in 0..CASES {
+        let random = &mut Random::of_case(7, index);
+        let function = neighbours_apart_by(random, "kernel", Between::FirstElements);
+        let text = CALLED.to_owned() + &function.text;
+        let checker = Checker::default();
+        let read = || {
+            loomir::lowering::from_ll(&checker.ctx, &text, "kernel.ll")
+                .unwrap_or_else(|e| panic!("case {index}: {}\n{text}", checker.lines(&e)))
+        };
+        let (before, mut after) = (read(), read());
+        let options = format!("peel-max-count={} fusion-profitability=always", 1 + index % 3);
+        let remarks = checker
+            .run(&format!("builtin.module(llvm.func(loop-fusion{{{options}}}))"), &mut after)
+            .unwrap_or_else(|errors| panic!("case {index}: {}\n{text}", checker.lines(&errors)));
+        let remarks = checker.lines(&remarks);
+        kept += remarks.matches("this runs behind the first").count();
+        fused += remarks.matches("Loops fused").count();
+        match same_behaviour(&before, &after, "kernel", &function.calls, &Default::default()) {
+            Ok(agreement) => compared += agreement.compared,
+            Err(difference) => panic!("case {index}: {difference}\n{text}\n{}", loomir::print(&after)),
+        }
+    }
+    let counts = format!("{kept} operations kept, {fused} fused, {compared} runs compared");
+    assert!(kept > 300 && fused > 500 && compared as u64 > 3 * CASES, "{counts}");
 }
 
 /// What a strategy of dependence lets pass, pair by pair, the exact one does too, and what comes of it is right.

@@ -1,6 +1,6 @@
 //! Programs on which a fusion of control flow graphs goes wrong that does not look closely, each beside one that may be fused: `tests/fixtures/loop_fusion_traps/`.
 //!
-//! A line `; CALL: function arguments` says what to run before and after. What Loomir says is the snapshot beside the file; what `opt` does, and whether that is right, is one table for all, and which
+//! A line `; CALL: function arguments` says what to run before and after, one `; OPTIONS: options` how to fuse. What Loomir says is the snapshot beside the file; what `opt` does, and whether that is right, is one table for all, and which
 //! strategies of dependence let a function pass another.
 
 #![allow(clippy::print_stderr, reason = "it says what it skips")]
@@ -91,7 +91,9 @@ impl Trap {
         };
         let (before, mut after) = (read(), read());
         let name = strategy.name();
-        let pipeline = format!("builtin.module(llvm.func(loop-fusion{{dependence-analysis={name}}}))");
+        let options = text.lines().find_map(|line| line.strip_prefix("; OPTIONS: ")).unwrap_or_default();
+        let pipeline =
+            format!("builtin.module(llvm.func(loop-fusion{{dependence-analysis={name} {options}}}))");
         let remarks = checker
             .run(&pipeline, &mut after)
             .unwrap_or_else(|errors| panic!("{}: {}", file.display(), checker.lines(&errors)));

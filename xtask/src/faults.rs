@@ -34,6 +34,7 @@ const GRAPH_PLAN: &str = "lowering/src/cfg/loop_fusion/plan.rs";
 const DEF_USE: &str = "lowering/src/cfg/loop_fusion/def_use.rs";
 const FINALS: &str = "lowering/src/cfg/loop_fusion/finals.rs";
 const REWIRE: &str = "lowering/src/cfg/loop_fusion/rewire.rs";
+const MOTION: &str = "lowering/src/cfg/loop_fusion/motion.rs";
 const REST: &str = "lowering/src/cfg/loop_fusion/rest.rs";
 const VERSION: &str = "lowering/src/cfg/loop_fusion/version.rs";
 const REORDER: &str = "lowering/src/cfg/loop_fusion/reorder.rs";
@@ -47,7 +48,7 @@ impl Fault {
         match self.file {
             MERGE | SEGMENT => FIXTURES,
             GRAPH_PLAN | REWIRE => REWIRING,
-            REST | VERSION | DEF_USE | FINALS | REORDER | BACKWARDS => GRAPHS,
+            REST | MOTION | VERSION | DEF_USE | FINALS | REORDER | BACKWARDS => GRAPHS,
             _ => INSTANCES,
         }
     }
@@ -389,6 +390,30 @@ pub(crate) const FAULTS: &[Fault] = &[
         file: DEF_USE,
         text: "for op in &plan.sunk {",
         replacement: "for op in plan.sunk.iter().rev() {",
+    },
+    Fault {
+        what: "what is kept between runs in front of the iteration",
+        file: REST,
+        text: "let branch = function.terminator(copy.latch)?;\n        motion.kept",
+        replacement: "let branch = function.first_op(copy.header)?;\n        motion.kept",
+    },
+    Fault {
+        what: "what is kept between runs before any iteration that comes later",
+        file: MOTION,
+        text: "            && self.never_meets(op, &later.nest)\n",
+        replacement: "",
+    },
+    Fault {
+        what: "what is kept between passes what waits for the end",
+        file: MOTION,
+        text: "            && self.is_apart_from(op, &moved.left)\n",
+        replacement: "",
+    },
+    Fault {
+        what: "what goes in front passes what is kept between",
+        file: MOTION,
+        text: "moved.left.iter().chain(&moved.kept)",
+        replacement: "moved.left.iter()",
     },
     Fault {
         what: "a counter ends with one more",

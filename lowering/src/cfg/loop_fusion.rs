@@ -1,7 +1,7 @@
 //! Loop fusion on control flow graphs: adjacent loops become one by leading branches elsewhere.
 //!
 //! Level by level, from the outside in, each loop is tried with the one that follows it; what they become is tried with the next. That is done once with nothing copied behind, then once more for what is left. Two loops are fused if they are candidates and adjacent,
-//! are both behind the same guard or both behind none, what stands between moves out of the way, what the second uses of the first is there before both or needed behind them only, and no dependence would be turned around: that is
+//! are both behind the same guard or both behind none, what stands between moves out of the way (or behind iterations of the first that run in front), what the second uses of the first is there before both or needed behind them only, and no dependence would be turned around: that is
 //! asked of the same function that decides on the loop tree ([`merged`](loomir_transforms::legality::merged)). If one runs more often, or the second has to run later, some iterations run by themselves. The reasons are those of LLVM's pass
 //! of the same name, the names of its remarks too.
 //!
@@ -111,6 +111,8 @@ pub struct Report {
     pub hoisted: usize,
     /// How many were moved behind one.
     pub sunk: usize,
+    /// How many were kept between, behind the first iterations of the first.
+    pub kept: usize,
     /// How many iterations run in front of fused loops.
     pub peeled: usize,
     /// How many pairs were fused where a test holds.
@@ -326,6 +328,7 @@ impl<'f> Fusion<'f> {
         let (change, rest) = reordered.unzip();
         self.report.hoisted += plan.hoisted().count();
         self.report.sunk += plan.sunk().count();
+        self.report.kept += plan.motion.kept.len();
         self.report.peeled += plan.rests.peeled as usize;
         let remark = remarks::fused(self.function, loops, &plan, tested.as_ref(), change.as_ref());
         let pair = [&first.candidate, &second.candidate];
@@ -449,6 +452,7 @@ impl Pass for LoopFusion {
         cx.count("Loops fused", report.fused as u64);
         cx.count("Number of candidates for loop fusion", report.candidates as u64);
         cx.count("Number of hoisted preheader instructions.", report.hoisted as u64);
+        cx.count("Operations kept between", report.kept as u64);
         cx.count("Iterations peeled", report.peeled as u64);
         cx.count("Loops reversed", report.reversed as u64);
         cx.count("Loops interchanged", report.interchanged as u64);

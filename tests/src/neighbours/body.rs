@@ -1,6 +1,6 @@
 //! What an iteration of a neighbouring loop does: loads, stores, arithmetic, conditions, a loop of its own, now and then something that orders others or may not return.
 
-use super::Writer;
+use super::{Between, Writer};
 
 /// Types of elements, as often as they are taken.
 pub(super) const TYPES: [&str; 8] = ["i8", "i16", "i32", "i32", "i32", "i64", "i64", "i64"];
@@ -73,6 +73,10 @@ impl Writer<'_> {
     /// Some statements in a row; a value of the last.
     fn statements(&mut self, variable: &str) -> String {
         let mut last = variable.to_owned();
+        if let (Between::FirstElements, Some(other)) = (self.between, self.handed.last().cloned()) {
+            last = self.fresh("%y");
+            self.line(&format!("{last} = add i64 {other}, {variable}"));
+        }
         for _ in 0..1 + self.random.below(2) {
             last = match self.random.weighted(&[58, 12, 14, 4, 2, 1, 3]) {
                 0 => {

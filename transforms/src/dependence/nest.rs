@@ -157,6 +157,23 @@ impl Nest {
         self.renumbered(&|form| form.delayed(depth, delay))
     }
 
+    /// The nest without those iterations of its own level, which is level `depth`, that come before number `first`. `None` if a number leaves 64 bits.
+    pub fn since(&self, depth: u32, first: i64) -> Option<Nest> {
+        let is_run = Form::level(depth).minus(&Form::constant(first))?;
+        let mut since = Nest { world: self.world, ..Nest::default() };
+        for own in &self.classes {
+            let mut class = own.class.clone();
+            // What has no such level happens whenever it did.
+            if class.domain.levels > depth {
+                let mut domain = Domain::clone(&class.domain);
+                domain.constraints.push(is_run.clone());
+                class.domain = Arc::new(domain);
+            }
+            since.add(Representative { class, ..own.clone() });
+        }
+        Some(since)
+    }
+
     /// The nest with the iterations of its own level, which is level `depth`, from the last to the first: the last has number `last`, a form over what is known outside. `None` if a number leaves
     /// 64 bits.
     pub fn reversed(&self, depth: u32, last: &Form) -> Option<Nest> {
@@ -524,5 +541,24 @@ mod tests {
         assert_eq!(iteration[0].number, Form::constant(9).minus(&Form::level(1)).unwrap());
         let twice = reversed.reversed(1, &Form::constant(9)).unwrap();
         assert_eq!(twice.classes[0].class, nest.classes[0].class);
+    }
+
+    #[test]
+    fn what_is_left_of_a_nest_has_no_earlier_iterations() {
+        let ctx = Context::new(Registry::new());
+        let body = Body::new(&ctx, OperationState::new(&ctx, "test.store", Loc::UNKNOWN));
+        let nest = nest(body.root());
+        let since = nest.since(1, 2).unwrap();
+        let runs = |nest: &Nest, i: i64| {
+            let mut level = |level: u32| Some(Form::constant([0, i, 0][level as usize]));
+            let mut at =
+                |form: &Form| form.substitute(&mut level).and_then(|form| form.as_constant()).unwrap();
+            nest.classes[0].class.domain.constraints.iter().all(|form| at(form) >= 0)
+        };
+        let run = |nest: &Nest| (-1..11).filter(|i| runs(nest, *i)).collect::<Vec<_>>();
+        assert_eq!(run(&nest), (0..10).collect::<Vec<_>>());
+        assert_eq!(run(&since), (2..10).collect::<Vec<_>>());
+        // There is no such level: it may happen at any time.
+        assert_eq!(nest.since(3, 2).unwrap().classes[0].class, nest.classes[0].class);
     }
 }

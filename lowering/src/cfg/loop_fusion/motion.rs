@@ -1,10 +1,14 @@
-//! What stands between two loops, moved out of the way: in front of the first or behind the second.
+//! What stands between two loops, moved out of the way: in front of the first, behind the second, or behind the first iterations of the first.
 //!
 //! An operation may run in front of the first loop if its operands are there, and neither the loop nor what stays behind in between touches what it touches. It may run behind the second if nothing there
 //! uses it and the second loop does not touch what it touches. Both loops end, so that it runs is not in question; where both are behind one guard, what is under the second guard is put under the
 //! first. What is under no guard comes in front of the first one.
 //!
-//! Cost: for each operation its operands and uses, and its accesses against those of a loop.
+//! What may do neither is *kept between*: where iterations of the first loop run in front of the fused one, it runs behind these, if the other iterations do not touch what it touches. Its operands may be kept, too.
+//!
+//! **Invariants.** Of two operations between that touch something in common the one that was first stays first, wherever both go. What is kept runs if the first loop does, so what is at the guard never is.
+//!
+//! **Cost.** For each operation its operands and uses, and its accesses against those of a loop and of what is sunk or kept.
 
 use hashbrown::HashSet;
 use loomir_ir::{Block, Body, Op, Trait, Value};
@@ -29,6 +33,30 @@ pub(super) struct Motion {
     pub(super) above: Vec<Op>,
     /// To the start of the second loop's exit, in order.
     pub(super) sunk: Vec<Op>,
+    /// To the end of an iteration of the first loop that runs in front of the fused one, in order.
+    pub(super) kept: Vec<Op>,
+    /// How many iterations those stand behind, if there are any.
+    pub(super) kept_behind: u32,
+}
+
+/// Which iterations of the first loop run behind what is kept between.
+#[derive(Clone, Debug)]
+pub(super) struct Later {
+    /// How many it stands behind.
+    pub(super) behind: u32,
+    /// What the others touch.
+    pub(super) nest: Nest,
+}
+
+/// The operations between, as far as it is known where they go.
+#[derive(Default)]
+struct Moved {
+    /// What is there in front of the first loop.
+    available: HashSet<Op>,
+    /// What runs behind the second, in order.
+    left: Vec<Op>,
+    /// What stays between, in order.
+    kept: Vec<Op>,
 }
 
 /// The operation that can go nowhere, and whether it stands behind the first loop, at the guard, or in front of the second.
@@ -55,14 +83,17 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// Where everything between goes, or what can go nowhere, if values go from one loop to the other so.
-    pub(super) fn plan(&self, between: &Between, def_use: &DefUse) -> Result<Motion, Stuck> {
+    /// Where everything between goes, or what can go nowhere, if values go from one loop to the other so. Something is kept between only if there are iterations behind which it can be.
+    pub(super) fn plan(
+        &self,
+        between: &Between,
+        def_use: &DefUse,
+        later: Option<&Later>,
+    ) -> Result<Motion, Stuck> {
         let mut motion = Motion::default();
-        // What is there in front of the first loop by then.
-        let mut available: HashSet<Op> = HashSet::new();
+        let mut moved = Moved::default();
         let waits: HashSet<Op> = def_use.sunk.iter().copied().collect();
-        // What runs behind the second.
-        let mut left: Vec<Op> = Vec::new();
+        let all_wait = later.map(|_| self.waiting(between, &waits));
         for (block, stuck) in self.blocks(between) {
             let is_guard = Some(block) == between.guard;
             for op in self.function.ops(block) {
@@ -72,11 +103,17 @@ impl Surroundings<'_> {
                 if self.summaries.barrier(op).is_some() {
                     return Err(stuck(op));
                 }
-                if self.may_hoist(op, between, def_use, &available, &left) {
-                    available.insert(op);
+                let may_sink = || match &all_wait {
+                    Some(all) => all.contains(&op),
+                    None => self.may_sink(op, &waits),
+                };
+                if self.may_hoist(op, between, def_use, &moved) {
+                    moved.available.insert(op);
                     if is_guard { motion.above.push(op) } else { motion.hoisted.push(op) }
-                } else if !is_guard && self.may_sink(op, &waits) {
-                    left.push(op);
+                } else if !is_guard && may_sink() {
+                    moved.left.push(op);
+                } else if !is_guard && later.is_some_and(|l| self.may_keep(op, between, def_use, &moved, l)) {
+                    moved.kept.push(op);
                 } else {
                     return Err(stuck(op));
                 }
@@ -85,8 +122,27 @@ impl Surroundings<'_> {
         if let Some(op) = self.crosses(&motion) {
             return Err(Stuck::AtGuard(op));
         }
-        motion.sunk = left;
-        Ok(motion)
+        motion.kept_behind = later.map_or(0, |later| later.behind);
+        Ok(Motion { sunk: moved.left, kept: moved.kept, ..motion })
+    }
+
+    /// What may run behind the second loop, with all that uses it between.
+    fn waiting(&self, between: &Between, waits: &HashSet<Op>) -> HashSet<Op> {
+        let mut all = HashSet::new();
+        let blocks: Vec<Block> = between.blocks().collect();
+        let mut ops: Vec<Op> = blocks.iter().flat_map(|block| self.function.ops(*block)).collect();
+        while let Some(op) = ops.pop() {
+            let is_left_between = |user: Op| {
+                self.function.block_of(user).is_some_and(|block| blocks.contains(&block))
+                    && !self.function.has_trait(user, Trait::Terminator)
+                    && !all.contains(&user)
+            };
+            let mut uses = self.function.results(op).flat_map(|value| self.function.uses(value));
+            if !uses.any(|used| is_left_between(used.op)) && self.may_sink(op, waits) {
+                all.insert(op);
+            }
+        }
+        all
     }
 
     /// What would come above the guard, but must not come before something under it. It uses nothing there, but the order of both may matter.
@@ -113,27 +169,50 @@ impl Surroundings<'_> {
         behind.chain(guard).chain(ahead)
     }
 
-    fn may_hoist(
+    fn may_hoist(&self, op: Op, between: &Between, def_use: &DefUse, moved: &Moved) -> bool {
+        let is_there = |value: Value| self.is_there(op, value, between, def_use, &moved.available);
+        self.may_run_earlier(op)
+            && self.function.operands(op).all(is_there)
+            && self.is_apart(op, self.first.1)
+            && self.is_apart_from(op, moved.left.iter().chain(&moved.kept))
+    }
+
+    /// Whether an operation that is not at the guard may run behind the first iterations of the first loop.
+    fn may_keep(&self, op: Op, between: &Between, def_use: &DefUse, moved: &Moved, later: &Later) -> bool {
+        let is_there = |value: Value| {
+            self.function.defining_op(value).is_some_and(|op| moved.kept.contains(&op))
+                || self.is_there(op, value, between, def_use, &moved.available)
+        };
+        self.may_run_earlier(op)
+            && self.function.operands(op).all(is_there)
+            && self.never_meets(op, &later.nest)
+            && self.is_apart_from(op, &moved.left)
+    }
+
+    /// Whether an operation may run before the first loop is over, as far as it may not be: it must not be undefined in front of a loop that may not end.
+    fn may_run_earlier(&self, op: Op) -> bool {
+        self.first.1.barrier.is_none() || self.function.has_trait(op, Trait::Pure)
+    }
+
+    /// Whether a value that an operation between uses is there in front of the first loop, where these have moved to.
+    fn is_there(
         &self,
         op: Op,
+        value: Value,
         between: &Between,
         def_use: &DefUse,
         available: &HashSet<Op>,
-        left: &[Op],
     ) -> bool {
         let is_guard = self.function.block_of(op) == between.guard;
-        let is_there = |value: Value| {
-            self.function.defining_op(value).is_some_and(|op| available.contains(&op))
-                || !is_guard && def_use.is_known(value)
-                || self.is_before_first(value, between)
-                    && !(is_guard && self.function.value_block(value) == Some(self.first.0.preheader))
-        };
-        // It must not be undefined in front of a loop that may not end.
-        let may_run = self.first.1.barrier.is_none() || self.function.has_trait(op, Trait::Pure);
-        may_run
-            && self.function.operands(op).all(is_there)
-            && self.is_apart(op, self.first.1)
-            && left.iter().all(|other| self.are_independent(op, *other))
+        self.function.defining_op(value).is_some_and(|op| available.contains(&op))
+            || !is_guard && def_use.is_known(value)
+            || self.is_before_first(value, between)
+                && !(is_guard && self.function.value_block(value) == Some(self.first.0.preheader))
+    }
+
+    /// Whether an operation touches nothing in common with any of these that one of the two writes.
+    fn is_apart_from<'o>(&self, op: Op, others: impl IntoIterator<Item = &'o Op>) -> bool {
+        others.into_iter().all(|other| self.are_independent(op, *other))
     }
 
     fn may_sink(&self, op: Op, waits: &HashSet<Op>) -> bool {
@@ -157,10 +236,12 @@ impl Surroundings<'_> {
             && self.is_apart(op, self.second.1)
     }
 
-    /// What enters the second loop with something that is not there in front of the first, once operations have moved.
+    /// What enters the second loop with something that is not there in front of the fused one, once operations have moved.
     pub(super) fn enters_late(&self, between: &Between, motion: &Motion, def_use: &DefUse) -> Option<Op> {
         let entering = self.function.terminator(self.second.0.preheader)?;
-        let is_moved = |op: Op| motion.hoisted.contains(&op) || motion.above.contains(&op);
+        let is_moved = |op: Op| {
+            [&motion.hoisted, &motion.above, &motion.kept].into_iter().any(|moved| moved.contains(&op))
+        };
         let is_there = |value: Value| {
             self.function.defining_op(value).is_some_and(is_moved)
                 || def_use.is_known(value)
@@ -178,9 +259,13 @@ impl Surroundings<'_> {
 
     /// Whether an operation and a loop touch nothing in common that one of them writes.
     pub(super) fn is_apart(&self, op: Op, of: &Summary) -> bool {
+        self.never_meets(op, &of.nest)
+    }
+
+    fn never_meets(&self, op: Op, others: &Nest) -> bool {
         match self.summaries.touched(op, self.frame.depth) {
             None => !touches_memory(self.function, op),
-            Some(nest) => self.never_meet(nest, &of.nest),
+            Some(nest) => self.never_meet(nest, others),
         }
     }
 

@@ -1,7 +1,7 @@
 //! How two adjacent loops may be fused, or why not.
 //!
 //! Asked in this order: whether they are behind the same guard, what runs between, what becomes of what the second uses of the first, whether one may not end, which iterations run together,
-//! and where what runs between goes. What is refused as it stands may be legal where a test holds.
+//! and where what runs between goes; if that has no place in front or behind, whether it has one behind iterations that run in front. What is refused as it stands may be legal where a test holds.
 //!
 //! **Invariants.** Nothing is changed but by [`Fusion::versioned`], and by that only if its plan is carried out.
 //!
@@ -17,8 +17,8 @@ use loomir_transforms::fusion::Profitability;
 use loomir_transforms::legality::{Means, Verdict, merged};
 
 use super::candidate::{Between, Candidate, between};
-use super::def_use::Entangled;
-use super::motion::Surroundings;
+use super::def_use::{DefUse, Entangled};
+use super::motion::{Later, Motion, Surroundings};
 use super::overwritten::merged_but_overwritten;
 use super::remarks::Missed;
 use super::rest::Rests;
@@ -76,8 +76,14 @@ impl Fusion<'_> {
         if let Some((barrier, op)) = first.summary.ends_early(&second.summary) {
             return Err(Missed::EndsEarly(barrier, op));
         }
-        let (rests, assumed) = self.rests([first, second], &frame, &means)?;
-        let motion = surroundings.plan(&between, &def_use).map_err(Missed::Stuck)?;
+        let (rests, assumed) = self.rests([first, second], &frame, &means, 0)?;
+        let (motion, rests, assumed) = match surroundings.plan(&between, &def_use, None) {
+            Ok(motion) => (motion, rests, assumed),
+            Err(stuck) => {
+                let kept = self.kept([first, second], &surroundings, &between, &def_use);
+                kept.ok_or(Missed::Stuck(stuck))?
+            }
+        };
         if let Some(op) = surroundings.enters_late(&between, &motion, &def_use) {
             let why = "the second loop begins with it";
             return Err(Missed::UsesResult(Entangled { op, why }));
@@ -108,12 +114,41 @@ impl Fusion<'_> {
         }
     }
 
-    /// Which iterations run by themselves where as few as may be do that, or why the others may not run together.
+    /// Where what runs between goes if some of it is kept behind iterations of the first loop that run in front; which iterations run by themselves then, as few as may be, and what is assumed.
+    fn kept(
+        &self,
+        [first, second]: [&Group; 2],
+        surroundings: &Surroundings<'_>,
+        between: &Between,
+        def_use: &DefUse,
+    ) -> Option<(Motion, Rests, Vec<Assumption>)> {
+        let Surroundings { frame, means, .. } = *surroundings;
+        let mut at_least = 1;
+        while at_least <= self.most_peeled() {
+            let (rests, assumed) = self.rests([first, second], frame, means, at_least).ok()?;
+            // The first iteration runs in any case, the others if it is known that they do.
+            let behind = if rests.is_longer { rests.peeled } else { 1 };
+            let nest = first.summary.nest.since(frame.depth, i64::from(first.start + behind))?;
+            if let Ok(motion) = surroundings.plan(between, def_use, Some(&Later { behind, nest })) {
+                return Some((motion, rests, assumed));
+            }
+            at_least = rests.peeled.checked_add(1).filter(|_| rests.is_longer)?;
+        }
+        None
+    }
+
+    /// Most iterations of a first loop that run in front of a fused one.
+    fn most_peeled(&self) -> u32 {
+        if self.options.whole { 0 } else { self.options.peel_max_count }
+    }
+
+    /// Which iterations run by themselves where as few as may be do that, but at least so many in front, or why the others may not run together.
     fn rests(
         &self,
         [first, second]: [&Group; 2],
         frame: &Frame,
         means: &Means<'_>,
+        at_least: u32,
     ) -> Result<(Rests, Vec<Assumption>), Missed> {
         let counts = (first.summary.count, second.summary.count);
         let (Some(own), Some(other)) = counts else { return Err(Missed::TripCounts(counts.0, counts.1)) };
@@ -122,12 +157,12 @@ impl Fusion<'_> {
             late => merged(&first.summary.nest, &second.summary.nest, i64::from(late), frame, means),
         };
         let is_legal = |verdict: &Verdict| matches!(verdict, Verdict::Legal { .. });
-        let at_once = verdict(0);
-        let most = if self.options.whole { 0 } else { self.options.peel_max_count };
+        let at_once = verdict(at_least);
+        let most = self.most_peeled();
         // What may run later, may run later still.
         let least = match is_legal(&at_once) {
-            true => Some(0),
-            false => (1..=most).find(|peeled| is_legal(&verdict(*peeled))),
+            true => Some(at_least),
+            false => (at_least..=most).skip(1).find(|peeled| is_legal(&verdict(*peeled))),
         };
         let Some(least) = least else { return Err(Missed::Dependences(at_once)) };
         let all = (least..=most.max(least)).filter_map(|peeled| Rests::of(own, other, peeled));
@@ -137,7 +172,7 @@ impl Fusion<'_> {
         };
         let pair = [first, second];
         if rests.is_nothing() || (!self.options.whole && self.may_copy(pair, &rests)) {
-            let found = if rests.peeled == 0 { at_once } else { verdict(rests.peeled) };
+            let found = if rests.peeled == at_least { at_once } else { verdict(rests.peeled) };
             let Verdict::Legal { assumed } = found else { return Err(Missed::Dependences(found)) };
             return Ok((rests, assumed));
         }
@@ -173,6 +208,7 @@ impl Fusion<'_> {
         // What is tested has moved.
         plan.motion.hoisted.retain(|op| !test.moved.contains(op));
         plan.motion.sunk.retain(|op| !test.moved.contains(op));
+        plan.motion.kept.retain(|op| !test.moved.contains(op));
         self.straighten(&first.candidate, &second.candidate);
         self.report.versions += 1;
         Some((plan, test))

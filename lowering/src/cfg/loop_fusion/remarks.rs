@@ -86,6 +86,9 @@ pub(super) fn fused(
     for op in &def_use.sunk {
         remark = note(remark, function, Some(*op), "this runs once, behind both, now");
     }
+    for op in &plan.motion.kept {
+        remark = note(remark, function, Some(*op), &kept(plan.motion.kept_behind));
+    }
     if let Some(Change::Distributed(_, rest)) = change {
         remark = remark.note(*rest, "what stays a loop of its own begins here");
     }
@@ -93,10 +96,19 @@ pub(super) fn fused(
         .arg("first", place(function, first))
         .arg("hoisted", plan.hoisted().count())
         .arg("sunk", plan.sunk().count())
+        .arg("kept", plan.motion.kept.len())
         .arg("peeled", rests.peeled as usize)
         .arg("versioned", test.is_some())
         .arg("reordered", change.map(of_shape))
         .arg("rests", rests.behind.iter().filter(|rest| **rest).count())
+}
+
+/// Where an operation runs that is kept between.
+fn kept(behind: u32) -> String {
+    match behind {
+        1 => "this runs behind the first iteration of that one now".to_owned(),
+        behind => format!("this runs behind the first {behind} iterations of that one now"),
+    }
 }
 
 /// The remark for a pair that was not, as far as a strategy tells.

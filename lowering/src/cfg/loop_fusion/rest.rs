@@ -19,7 +19,9 @@
 //! The fused loop goes on as long as both would. Both loops are tested at their end, so what they decide in one iteration says where the next one runs; what they would hand to it and what they would hand
 //! out goes through the arguments of the blocks behind. Which of the rests there may be is known before: where a number of iterations is never greater than the other, that loop has none.
 //!
-//! **Invariants.** Nothing is copied that stands between the loops: it has moved. Rests are no candidates: nothing is known of them.
+//! What stands between the loops and is kept there runs behind the first iterations of the first loop, before it is decided whether that goes on.
+//!
+//! **Invariants.** Nothing is copied that stands between the loops: it has moved, or moves into one copy. Rests are no candidates: nothing is known of them.
 //!
 //! **Cost.** Linear in the loops that are copied.
 
@@ -28,6 +30,7 @@ use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Block, Body, Builder, InsertPoint, Type, Value};
 
 use super::candidate::Candidate;
+use super::motion::Motion;
 use super::rewire::split;
 use super::summary::Count;
 use crate::cfg::Analysis;
@@ -107,12 +110,13 @@ fn copy(function: &mut Body, analysis: &mut Analysis, of: &Candidate, after: Blo
     Copy { header: mapping.block(of.header), latch: mapping.block(of.latch), blocks: copies }
 }
 
-/// Puts the first iterations of a loop in front of it. Returns the loop's new preheader, and how those iterations decide that may be the last.
+/// Puts the first iterations of a loop in front of it, and what is kept between behind some of them. Returns the loop's new preheader, and how those iterations decide that may be the last.
 pub(super) fn peel(
     function: &mut Body,
     analysis: &mut Analysis,
     of: &Candidate,
     rests: &Rests,
+    motion: &Motion,
 ) -> Option<(Block, Vec<Decision>)> {
     let mut copies = Vec::new();
     let mut last = of.latch;
@@ -120,6 +124,10 @@ pub(super) fn peel(
         let copy = copy(function, analysis, of, last, true);
         last = *copy.blocks.last()?;
         copies.push(copy);
+    }
+    if let Some(copy) = motion.kept_behind.checked_sub(1).and_then(|at| copies.get(at as usize)) {
+        let branch = function.terminator(copy.latch)?;
+        motion.kept.iter().for_each(|op| function.move_before(*op, branch));
     }
     let parent = analysis.loops().get(of.id).parent;
     let preheader = analysis.new_block(function, &[], last, parent);

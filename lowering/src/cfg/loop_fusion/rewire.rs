@@ -84,7 +84,7 @@ pub(super) fn fuse(
     let rests = &plan.rests;
     let (mut first, mut early) = (first.clone(), Vec::new());
     if rests.peeled > 0 {
-        (first.preheader, early) = rest::peel(function, analysis, &first, rests)?;
+        (first.preheader, early) = rest::peel(function, analysis, &first, rests, &plan.motion)?;
     }
     let is_left = rests.behind != [false; 2];
     let copies = is_left.then(|| rest::copies(function, analysis, [&first, second], rests));
