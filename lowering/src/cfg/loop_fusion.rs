@@ -210,6 +210,16 @@ impl Group {
     fn of(place: usize, candidate: Candidate, summary: Summary) -> Group {
         Group { candidate, summary, start: 0, place, missed: None, has_grown: false }
     }
+
+    /// The same with 0 as the number of its first iteration, if it is another one; those before have negative numbers. Nothing at all if a number leaves 64 bits.
+    fn counted_anew(&self, depth: u32) -> Option<Option<Group>> {
+        if self.start == 0 {
+            return Some(None);
+        }
+        let nest = self.summary.nest.delayed(depth, -i64::from(self.start))?;
+        let summary = Summary { nest, ..self.summary.clone() };
+        Some(Some(Group::of(self.place, self.candidate.clone(), summary)))
+    }
 }
 
 impl<'f> Fusion<'f> {

@@ -60,6 +60,8 @@ impl Fusion<'_> {
         mode: AliasMode,
     ) -> Result<(Plan, Vec<Assumption>), Missed> {
         let function = &*self.function;
+        let counted = second.counted_anew(depth).ok_or(Missed::Unnumbered)?;
+        let second = counted.as_ref().unwrap_or(second);
         let (a, b) = (&first.candidate, &second.candidate);
         let bases = Bases::new(function, mode);
         let (means, frame) = (self.means(&bases), self.frame(depth));
