@@ -233,11 +233,7 @@ impl Fusion<'_> {
             left -= copies * size.unwrap_or(0).min(left / copies.max(1));
             fits
         };
-        let is_guarded = first.candidate.guard.is_some();
-        (!is_guarded || rests.behind == [false; 2])
-            && fits(&first.candidate, copies[0])
-            && fits(&second.candidate, copies[1])
-            && is_worth_it()
+        fits(&first.candidate, copies[0]) && fits(&second.candidate, copies[1]) && is_worth_it()
     }
 
     /// How many operations a loop has, if these are at most so many and nothing it defines is used outside but by way of its exit.
