@@ -5,7 +5,7 @@
 //!
 //! **Invariants.** Nothing is changed but by [`Fusion::versioned`], and by that only if its plan is carried out.
 //!
-//! **Cost.** The dependences of the two loops; operations between them; copies of bounded size.
+//! **Cost.** The dependences of the two loops; operations between them; copies of bounded size. Where something is to be kept between, that again for each number of iterations in front.
 
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
