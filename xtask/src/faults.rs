@@ -412,8 +412,8 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         what: "what goes in front passes what is kept between",
         file: MOTION,
-        text: "moved.left.iter().chain(&moved.kept)",
-        replacement: "moved.left.iter()",
+        text: "[&moved.left, &moved.kept].into_iter()",
+        replacement: "[&moved.left].into_iter()",
     },
     Fault {
         what: "a counter ends with one more",

@@ -365,7 +365,8 @@ impl<'f> Fusion<'f> {
         let is_interchanged = matches!(change, Some(Change::Interchanged(_)));
         self.report.reversed += usize::from(is_backwards);
         self.report.interchanged += usize::from(is_interchanged);
-        if first.start > 0 || is_backwards || is_interchanged {
+        let was_shifted = self.shifted.contains(&second.candidate.id);
+        if first.start > 0 || was_shifted || is_backwards || is_interchanged {
             self.shifted.insert(first.candidate.id);
         }
         if !plan.rests.is_nothing() {

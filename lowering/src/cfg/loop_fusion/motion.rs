@@ -8,7 +8,7 @@
 //!
 //! **Invariants.** Of two operations between that touch something in common the one that was first stays first, wherever both go. What is kept runs if the first loop does, so what is at the guard never is.
 //!
-//! **Cost.** For each operation its operands and uses, and its accesses against those of a loop and of what is sunk or kept.
+//! **Cost.** For each operation its operands and uses, and its accesses against those of a loop and of a bounded number of operations that are sunk or kept.
 
 use hashbrown::HashSet;
 use loomir_ir::{Block, Body, Op, Trait, Value};
@@ -21,8 +21,8 @@ use super::summary::{Summaries, Summary};
 use crate::cfg::Analysis;
 use crate::cfg::effects::touches_memory;
 
-/// Most operations under the first guard that something is compared with which goes above it.
-const MAX_UNDER: usize = 64;
+/// Most operations that one is compared with which comes before them.
+const MAX_COMPARED: usize = 64;
 
 /// Where operations go.
 #[derive(Clone, Debug, Default)]
@@ -40,12 +40,13 @@ pub(super) struct Motion {
 }
 
 /// Which iterations of the first loop run behind what is kept between.
-#[derive(Clone, Debug)]
-pub(super) struct Later {
+pub(super) struct Later<'w> {
     /// How many it stands behind.
     pub(super) behind: u32,
     /// What the others touch.
     pub(super) nest: Nest,
+    /// [What may run behind the second loop](Surroundings::waiting) with all that uses it.
+    pub(super) waiting: &'w HashSet<Op>,
 }
 
 /// The operations between, as far as it is known where they go.
@@ -53,10 +54,27 @@ pub(super) struct Later {
 struct Moved {
     /// What is there in front of the first loop.
     available: HashSet<Op>,
-    /// What runs behind the second, in order.
-    left: Vec<Op>,
-    /// What stays between, in order.
-    kept: Vec<Op>,
+    /// What runs behind the second.
+    left: Placed,
+    /// What stays between.
+    kept: Placed,
+}
+
+/// Operations that go to one place, in order.
+#[derive(Default)]
+struct Placed {
+    ops: Vec<Op>,
+    known: HashSet<Op>,
+    /// Those that touch memory.
+    touching: Vec<Op>,
+}
+
+impl Placed {
+    fn push(&mut self, op: Op, touches: bool) {
+        self.ops.push(op);
+        self.known.insert(op);
+        self.touching.extend(touches.then_some(op));
+    }
 }
 
 /// The operation that can go nowhere, and whether it stands behind the first loop, at the guard, or in front of the second.
@@ -88,12 +106,11 @@ impl Surroundings<'_> {
         &self,
         between: &Between,
         def_use: &DefUse,
-        later: Option<&Later>,
+        later: Option<&Later<'_>>,
     ) -> Result<Motion, Stuck> {
         let mut motion = Motion::default();
         let mut moved = Moved::default();
         let waits: HashSet<Op> = def_use.sunk.iter().copied().collect();
-        let all_wait = later.map(|_| self.waiting(between, &waits));
         for (block, stuck) in self.blocks(between) {
             let is_guard = Some(block) == between.guard;
             for op in self.function.ops(block) {
@@ -103,17 +120,17 @@ impl Surroundings<'_> {
                 if self.summaries.barrier(op).is_some() {
                     return Err(stuck(op));
                 }
-                let may_sink = || match &all_wait {
-                    Some(all) => all.contains(&op),
+                let may_wait = || match later {
+                    Some(later) => later.waiting.contains(&op),
                     None => self.may_sink(op, &waits),
                 };
                 if self.may_hoist(op, between, def_use, &moved) {
                     moved.available.insert(op);
                     if is_guard { motion.above.push(op) } else { motion.hoisted.push(op) }
-                } else if !is_guard && may_sink() {
-                    moved.left.push(op);
+                } else if !is_guard && may_wait() {
+                    moved.left.push(op, self.touches(op));
                 } else if !is_guard && later.is_some_and(|l| self.may_keep(op, between, def_use, &moved, l)) {
-                    moved.kept.push(op);
+                    moved.kept.push(op, self.touches(op));
                 } else {
                     return Err(stuck(op));
                 }
@@ -123,11 +140,12 @@ impl Surroundings<'_> {
             return Err(Stuck::AtGuard(op));
         }
         motion.kept_behind = later.map_or(0, |later| later.behind);
-        Ok(Motion { sunk: moved.left, kept: moved.kept, ..motion })
+        Ok(Motion { sunk: moved.left.ops, kept: moved.kept.ops, ..motion })
     }
 
     /// What may run behind the second loop, with all that uses it between.
-    fn waiting(&self, between: &Between, waits: &HashSet<Op>) -> HashSet<Op> {
+    pub(super) fn waiting(&self, between: &Between, def_use: &DefUse) -> HashSet<Op> {
+        let waits: HashSet<Op> = def_use.sunk.iter().copied().collect();
         let mut all = HashSet::new();
         let blocks: Vec<Block> = between.blocks().collect();
         let mut ops: Vec<Op> = blocks.iter().flat_map(|block| self.function.ops(*block)).collect();
@@ -138,7 +156,7 @@ impl Surroundings<'_> {
                     && !all.contains(&user)
             };
             let mut uses = self.function.results(op).flat_map(|value| self.function.uses(value));
-            if !uses.any(|used| is_left_between(used.op)) && self.may_sink(op, waits) {
+            if !uses.any(|used| is_left_between(used.op)) && self.may_sink(op, &waits) {
                 all.insert(op);
             }
         }
@@ -151,8 +169,8 @@ impl Surroundings<'_> {
         let mut above = motion.above.iter().filter(may_matter).copied().peekable();
         let first = *above.peek()?;
         let ahead = self.function.ops(self.first.0.preheader).chain(motion.hoisted.iter().copied());
-        let under: Vec<Op> = ahead.filter(|op| may_matter(&op)).take(MAX_UNDER + 1).collect();
-        if under.len() > MAX_UNDER {
+        let under: Vec<Op> = ahead.filter(|op| may_matter(&op)).take(MAX_COMPARED + 1).collect();
+        if under.len() > MAX_COMPARED {
             return Some(first);
         }
         let comes_first = |op: Op, other: Op| {
@@ -174,13 +192,20 @@ impl Surroundings<'_> {
         self.may_run_earlier(op)
             && self.function.operands(op).all(is_there)
             && self.is_apart(op, self.first.1)
-            && self.is_apart_from(op, moved.left.iter().chain(&moved.kept))
+            && [&moved.left, &moved.kept].into_iter().all(|others| self.is_apart_from(op, others))
     }
 
     /// Whether an operation that is not at the guard may run behind the first iterations of the first loop.
-    fn may_keep(&self, op: Op, between: &Between, def_use: &DefUse, moved: &Moved, later: &Later) -> bool {
+    fn may_keep(
+        &self,
+        op: Op,
+        between: &Between,
+        def_use: &DefUse,
+        moved: &Moved,
+        later: &Later<'_>,
+    ) -> bool {
         let is_there = |value: Value| {
-            self.function.defining_op(value).is_some_and(|op| moved.kept.contains(&op))
+            self.function.defining_op(value).is_some_and(|op| moved.kept.known.contains(&op))
                 || self.is_there(op, value, between, def_use, &moved.available)
         };
         self.may_run_earlier(op)
@@ -210,9 +235,14 @@ impl Surroundings<'_> {
                 && !(is_guard && self.function.value_block(value) == Some(self.first.0.preheader))
     }
 
-    /// Whether an operation touches nothing in common with any of these that one of the two writes.
-    fn is_apart_from<'o>(&self, op: Op, others: impl IntoIterator<Item = &'o Op>) -> bool {
-        others.into_iter().all(|other| self.are_independent(op, *other))
+    /// Whether an operation touches nothing in common with any of these that one of the two writes. It is taken to if they are many.
+    fn is_apart_from(&self, op: Op, others: &Placed) -> bool {
+        let are_few = others.touching.len() <= MAX_COMPARED;
+        !self.touches(op) || are_few && others.touching.iter().all(|other| self.are_independent(op, *other))
+    }
+
+    fn touches(&self, op: Op) -> bool {
+        self.summaries.touched(op, self.frame.depth).is_some() || touches_memory(self.function, op)
     }
 
     fn may_sink(&self, op: Op, waits: &HashSet<Op>) -> bool {

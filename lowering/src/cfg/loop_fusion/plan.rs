@@ -18,7 +18,7 @@ use loomir_transforms::legality::{Means, Verdict, merged};
 
 use super::candidate::{Between, Candidate, between};
 use super::def_use::{DefUse, Entangled};
-use super::motion::{Later, Motion, Surroundings};
+use super::motion::{Later, Motion, Stuck, Surroundings};
 use super::overwritten::merged_but_overwritten;
 use super::remarks::Missed;
 use super::rest::Rests;
@@ -82,8 +82,9 @@ impl Fusion<'_> {
         let (motion, rests, assumed) = match surroundings.plan(&between, &def_use, None) {
             Ok(motion) => (motion, rests, assumed),
             Err(stuck) => {
-                let kept = self.kept([first, second], &surroundings, &between, &def_use);
-                kept.ok_or(Missed::Stuck(stuck))?
+                let may_be_kept = self.most_peeled() > 0 && !matches!(stuck, Stuck::AtGuard(_));
+                let kept = || self.kept([first, second], &surroundings, &between, &def_use);
+                may_be_kept.then(kept).flatten().ok_or(Missed::Stuck(stuck))?
             }
         };
         if let Some(op) = surroundings.enters_late(&between, &motion, &def_use) {
@@ -125,13 +126,20 @@ impl Fusion<'_> {
         def_use: &DefUse,
     ) -> Option<(Motion, Rests, Vec<Assumption>)> {
         let Surroundings { frame, means, .. } = *surroundings;
+        let most = self.most_peeled();
+        let waiting = surroundings.waiting(between, def_use);
+        let plan = |behind: u32| {
+            let nest = first.summary.nest.since(frame.depth, i64::from(first.start) + i64::from(behind))?;
+            surroundings.plan(between, def_use, Some(&Later { behind, nest, waiting: &waiting })).ok()
+        };
+        // What cannot be kept behind all that may run in front cannot be behind fewer.
+        plan(most)?;
         let mut at_least = 1;
-        while at_least <= self.most_peeled() {
+        while at_least <= most {
             let (rests, assumed) = self.rests([first, second], frame, means, at_least).ok()?;
             // The first iteration runs in any case, the others if it is known that they do.
             let behind = if rests.is_longer { rests.peeled } else { 1 };
-            let nest = first.summary.nest.since(frame.depth, i64::from(first.start + behind))?;
-            if let Ok(motion) = surroundings.plan(between, def_use, Some(&Later { behind, nest })) {
+            if let Some(motion) = plan(behind) {
                 return Some((motion, rests, assumed));
             }
             at_least = rests.peeled.checked_add(1).filter(|_| rests.is_longer)?;
@@ -139,9 +147,9 @@ impl Fusion<'_> {
         None
     }
 
-    /// Most iterations of a first loop that run in front of a fused one.
+    /// Most iterations of a first loop that run in front of a fused one: each is a copy of at least one operation.
     fn most_peeled(&self) -> u32 {
-        if self.options.whole { 0 } else { self.options.peel_max_count }
+        if self.options.whole { 0 } else { self.options.peel_max_count.min(MAX_COPIED as u32) }
     }
 
     /// Which iterations run by themselves where as few as may be do that, but at least so many in front, or why the others may not run together.

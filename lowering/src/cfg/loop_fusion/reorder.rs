@@ -329,7 +329,7 @@ impl Fusion<'_> {
     /// Whether nothing that moves touches memory: the rest of a loop is in its way too then.
     fn moves_values(&self, plan: &Plan) -> bool {
         let motion = &plan.motion;
-        let mut moved = motion.hoisted.iter().chain(&motion.above).chain(&motion.sunk);
+        let mut moved = motion.hoisted.iter().chain(&motion.above).chain(&motion.sunk).chain(&motion.kept);
         moved.all(|op| !touches_memory(self.function, *op))
     }
 

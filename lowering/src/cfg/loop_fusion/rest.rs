@@ -42,7 +42,7 @@ use crate::cfg::hub::Constants;
 pub(super) struct Rests {
     /// How many iterations of the first loop run in front.
     pub(super) peeled: u32,
-    /// Whether the first loop is known to run more often than that.
+    /// Whether the first loop is known to run more often than that: if the number is not known, only that it runs at all.
     pub(super) is_longer: bool,
     /// Whether iterations of the first loop may be left behind, and of the second.
     pub(super) behind: [bool; 2],

@@ -297,7 +297,7 @@ pub(super) fn common_annotation(function: &Body, first: Op, second: Op) -> Optio
     (!attr_to_string(function.ctx(), same).contains("parallelAccesses")).then_some(same)
 }
 
-/// Erases what computed values and may go, if nobody uses it any more, and what did for that.
+/// Erases what computed values and may go, if nobody uses it any more, and what did for that. That touches no memory, so nothing is known of an operation that another may be taken for which gets its number.
 pub(super) fn erase_dead(function: &mut Body, values: Vec<Value>, may_go: impl Fn(&Body, Op) -> bool) {
     let mut pending: Vec<Op> = values.into_iter().filter_map(|value| function.defining_op(value)).collect();
     let mut gone: HashSet<Op> = HashSet::new();
