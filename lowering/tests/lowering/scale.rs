@@ -133,8 +133,8 @@ fn times_of(ctx: &Context, source: &str) -> Vec<(&'static str, Duration)> {
     times
 }
 
-/// Ten times the blocks would cost a hundred times as much if anything were quadratic. What is linear stays below a third of that, even where the smaller function fits a cache and the larger
-/// one doesn't.
+/// Ten times the blocks would cost a hundred times as much if anything were quadratic. What is linear stays below half of that, even where the smaller function fits a cache that the larger
+/// one does not fit, and others use too.
 #[test]
 fn forms_of_a_hundred_thousand_blocks() {
     let ctx = context();
@@ -151,7 +151,7 @@ fn forms_of_a_hundred_thousand_blocks() {
             *least = [least[0].min(*some), least[1].min(*more)];
         }
         let is_slow = |((what, _), [some, more]): &(&(&str, Duration), &[Duration; 2])| {
-            *more > 33 * *some || (*what == "loops and dominators" && *more > Duration::from_millis(500))
+            *more > 50 * *some || (*what == "loops and dominators" && *more > Duration::from_millis(500))
         };
         failure = some.iter().zip(&least).find(is_slow).map(|((what, _), times)| (*what, *times));
         if failure.is_none() {
