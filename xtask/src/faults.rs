@@ -39,6 +39,7 @@ const REST: &str = "lowering/src/cfg/loop_fusion/rest.rs";
 const VERSION: &str = "lowering/src/cfg/loop_fusion/version.rs";
 const REORDER: &str = "lowering/src/cfg/loop_fusion/reorder.rs";
 const BACKWARDS: &str = "lowering/src/cfg/loop_fusion/backwards.rs";
+const INTERCHANGE: &str = "lowering/src/cfg/loop_fusion/interchange.rs";
 
 impl Fault {
     /// The test that has to find it: the one that holds the check against running every instance, or for what the check does not use, the one that fuses
@@ -46,7 +47,7 @@ impl Fault {
     /// itself against what was.
     fn test(&self) -> &'static str {
         match self.file {
-            MERGE | SEGMENT => FIXTURES,
+            MERGE | SEGMENT | INTERCHANGE => FIXTURES,
             GRAPH_PLAN | REWIRE => REWIRING,
             REST | MOTION | VERSION | DEF_USE | FINALS | REORDER | BACKWARDS => GRAPHS,
             _ => INSTANCES,
@@ -456,6 +457,12 @@ pub(crate) const FAULTS: &[Fault] = &[
         file: BACKWARDS,
         text: "let way = last.times(step)?;",
         replacement: "let way = last.plus(&Form::constant(1), 1)?.times(step)?;",
+    },
+    Fault {
+        what: "loops that change places run as often as before",
+        file: INTERCHANGE,
+        text: "outer.count_to(function, by_outer, lasts[1], above)?;",
+        replacement: "outer.count_to(function, by_outer, lasts[0], above)?;",
     },
 ];
 
