@@ -5,7 +5,7 @@ use loomir::ir::symbols::SymbolTable;
 use loomir::lowering::cfg::loop_fusion::{Options, Strategy, fuse_pair};
 use loomir_testing::Checker;
 use loomir_testing::behaviour::same_behaviour;
-use loomir_testing::neighbours::{Between, CALLED, in_form, neighbours, neighbours_apart_by};
+use loomir_testing::neighbours::{Between, CALLED, Neighbours, in_form, neighbours, neighbours_apart_by};
 use loomir_testing::random::Random;
 
 const CASES: u64 = 2000;
@@ -17,23 +17,8 @@ fn neighbouring_loops_do_the_same_after_fusion() {
     let (mut backwards, mut split) = (0, 0);
     for index in 0..CASES {
         let function = neighbours(&mut Random::of_case(1, index), "kernel");
-        let text = CALLED.to_owned() + &function.text;
-        let checker = Checker::default();
-        let read = || {
-            loomir::lowering::from_ll(&checker.ctx, &text, "kernel.ll")
-                .unwrap_or_else(|e| panic!("case {index}: {}\n{text}", checker.lines(&e)))
-        };
-        let (before, mut after, mut unchecked) = (read(), read(), read());
-        let pipeline = format!("builtin.module(llvm.func(loop-fusion{{peel-max-count={}}}))", index % 4);
-        let remarks = checker
-            .run(&pipeline, &mut after)
-            .unwrap_or_else(|errors| panic!("case {index}: {}\n{text}", checker.lines(&errors)));
-        // Analyses that are compared are brought up to date each time.
-        checker
-            .run_unchecked(&pipeline, &mut unchecked)
-            .unwrap_or_else(|errors| panic!("case {index}: {}\n{text}", checker.lines(&errors)));
-        assert_eq!(loomir::print(&unchecked), loomir::print(&after), "case {index}:\n{text}");
-        let remarks = checker.lines(&remarks);
+        let (remarks, runs) = fused_alike(index, &function, &format!("peel-max-count={}", index % 4));
+        compared += runs;
         fused += remarks.matches("Loops fused").count();
         late += remarks.matches("Loops fused, after").count();
         rests += remarks.matches("before the rest").count();
@@ -42,10 +27,6 @@ fn neighbouring_loops_do_the_same_after_fusion() {
         backwards += remarks.matches("run backwards").count();
         split += remarks.matches("a part of the").count();
         refused += remarks.matches("Loops not fused").count();
-        match same_behaviour(&before, &after, "kernel", &function.calls, &Default::default()) {
-            Ok(agreement) => compared += agreement.compared,
-            Err(difference) => panic!("case {index}: {difference}\n{text}\n{}", loomir::print(&after)),
-        }
     }
     let reordered = format!("{backwards} backwards, {split} split");
     let counts = format!(
@@ -64,27 +45,38 @@ fn what_is_kept_between_loops_does_the_same() {
     for index in 0..CASES {
         let random = &mut Random::of_case(7, index);
         let function = neighbours_apart_by(random, "kernel", Between::FirstElements);
-        let text = CALLED.to_owned() + &function.text;
-        let checker = Checker::default();
-        let read = || {
-            loomir::lowering::from_ll(&checker.ctx, &text, "kernel.ll")
-                .unwrap_or_else(|e| panic!("case {index}: {}\n{text}", checker.lines(&e)))
-        };
-        let (before, mut after) = (read(), read());
         let options = format!("peel-max-count={} fusion-profitability=always", 1 + index % 3);
-        let remarks = checker
-            .run(&format!("builtin.module(llvm.func(loop-fusion{{{options}}}))"), &mut after)
-            .unwrap_or_else(|errors| panic!("case {index}: {}\n{text}", checker.lines(&errors)));
-        let remarks = checker.lines(&remarks);
+        let (remarks, runs) = fused_alike(index, &function, &options);
+        compared += runs;
         kept += remarks.matches("this runs behind the first").count();
         fused += remarks.matches("Loops fused").count();
-        match same_behaviour(&before, &after, "kernel", &function.calls, &Default::default()) {
-            Ok(agreement) => compared += agreement.compared,
-            Err(difference) => panic!("case {index}: {difference}\n{text}\n{}", loomir::print(&after)),
-        }
     }
     let counts = format!("{kept} operations kept, {fused} fused, {compared} runs compared");
     assert!(kept > 300 && fused > 500 && compared as u64 > 3 * CASES, "{counts}");
+}
+
+/// Fuses the loops of a function with these options, with its analyses checked and without, and compares runs before and after. Returns the remarks, and how many runs were compared.
+fn fused_alike(index: u64, function: &Neighbours, options: &str) -> (String, usize) {
+    let text = CALLED.to_owned() + &function.text;
+    let checker = Checker::default();
+    let read = || {
+        loomir::lowering::from_ll(&checker.ctx, &text, "kernel.ll")
+            .unwrap_or_else(|e| panic!("case {index}: {}\n{text}", checker.lines(&e)))
+    };
+    let (before, mut after, mut unchecked) = (read(), read(), read());
+    let pipeline = format!("builtin.module(llvm.func(loop-fusion{{{options}}}))");
+    let remarks = checker
+        .run(&pipeline, &mut after)
+        .unwrap_or_else(|errors| panic!("case {index}: {}\n{text}", checker.lines(&errors)));
+    // Analyses that are compared are brought up to date each time.
+    checker
+        .run_unchecked(&pipeline, &mut unchecked)
+        .unwrap_or_else(|errors| panic!("case {index}: {}\n{text}", checker.lines(&errors)));
+    assert_eq!(loomir::print(&unchecked), loomir::print(&after), "case {index}:\n{text}");
+    match same_behaviour(&before, &after, "kernel", &function.calls, &Default::default()) {
+        Ok(agreement) => (checker.lines(&remarks), agreement.compared),
+        Err(difference) => panic!("case {index}: {difference}\n{text}\n{}", loomir::print(&after)),
+    }
 }
 
 /// What a strategy of dependence lets pass, pair by pair, the exact one does too, and what comes of it is right.
