@@ -235,7 +235,7 @@ impl Surroundings<'_> {
                 && !(is_guard && self.function.value_block(value) == Some(self.first.0.preheader))
     }
 
-    /// Whether an operation touches nothing in common with any of these that one of the two writes. It is taken to if they are many.
+    /// Whether an operation touches nothing in common with any of these that one of the two writes. If they are many, nobody looks, and it is taken to touch something.
     fn is_apart_from(&self, op: Op, others: &Placed) -> bool {
         let are_few = others.touching.len() <= MAX_COMPARED;
         !self.touches(op) || are_few && others.touching.iter().all(|other| self.are_independent(op, *other))
