@@ -33,6 +33,8 @@ pub struct Symbol {
     pub attributes: Dict,
     /// Its location.
     pub loc: Loc,
+    /// True if a region of it has a block: it is defined here, not only declared.
+    pub has_body: bool,
 }
 
 impl Symbol {
@@ -43,9 +45,17 @@ impl Symbol {
 }
 
 /// The symbols directly inside one operation.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct SymbolTable {
     symbols: HashMap<Name, Symbol>,
+    /// Attributes of the operation around the symbols: inherent ones, then others.
+    own: [Dict; 2],
+}
+
+impl Default for SymbolTable {
+    fn default() -> SymbolTable {
+        SymbolTable { symbols: HashMap::new(), own: [Dict::EMPTY; 2] }
+    }
 }
 
 impl SymbolTable {
@@ -62,12 +72,19 @@ impl SymbolTable {
                             properties: body.properties(op),
                             attributes: body.attributes(op),
                             loc: body.loc(op),
+                            has_body: has_body(body.op_ref(op)),
                         });
                     }
                 }
             }
         }
-        SymbolTable { symbols }
+        SymbolTable { symbols, own: [body.properties(body.root()), body.attributes(body.root())] }
+    }
+
+    /// The attribute called `name` of the operation around the symbols, as it was when the view was
+    /// made: its data layout, for example.
+    pub fn own_attr(&self, ctx: &Context, name: &str) -> Option<Attr> {
+        self.own.iter().find_map(|attributes| attributes.get(ctx, name))
     }
 
     /// The symbol called `name`.
@@ -86,6 +103,10 @@ pub trait SymbolUser: Send + Sync {
     /// Reports references to symbols that are not in `table`, the nearest around the operation, or are not what the
     /// operation needs.
     fn verify_symbols(&self, op: OpRef<'_>, table: &SymbolTable, out: &mut Diagnostics);
+}
+
+fn has_body(op: OpRef<'_>) -> bool {
+    op.regions().any(|region| op.body().entry_block(region).is_some())
 }
 
 /// The name of a symbol operation.

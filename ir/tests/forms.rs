@@ -65,12 +65,13 @@ fn has(body: &Body, mark: &str) -> Result<(), Diagnostic> {
 
 /// `closed` needs `simple`, and making it keeps that.
 static SIMPLE: Form =
-    Form { name: "simple", check: |body| has(body, "mini.simple"), make: || Box::new(MAKE_SIMPLE) };
+    Form { name: "simple", check: |body, _| has(body, "mini.simple"), make: || Box::new(MAKE_SIMPLE) };
 static CLOSED: Form =
-    Form { name: "closed", check: |body| has(body, "mini.closed"), make: || Box::new(MAKE_CLOSED) };
-static OPEN: Form = Form { name: "open", check: |body| has(body, "mini.open"), make: || Box::new(MAKE_OPEN) };
+    Form { name: "closed", check: |body, _| has(body, "mini.closed"), make: || Box::new(MAKE_CLOSED) };
+static OPEN: Form =
+    Form { name: "open", check: |body, _| has(body, "mini.open"), make: || Box::new(MAKE_OPEN) };
 static ROUND: Form =
-    Form { name: "round", check: |body| has(body, "mini.round"), make: || Box::new(MAKE_ROUND) };
+    Form { name: "round", check: |body, _| has(body, "mini.round"), make: || Box::new(MAKE_ROUND) };
 
 const MAKE_SIMPLE: Marks = Marks { name: "simple", sets: &["mini.simple"], makes: &[&SIMPLE], ..NOTHING };
 const MAKE_CLOSED: Marks = Marks {

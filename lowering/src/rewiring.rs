@@ -214,8 +214,8 @@ impl Steps<'_> {
         };
         steps::unmark(graph);
         steps::unmark(other);
-        normalise(graph)?;
-        normalise(other)?;
+        normalise(graph, &symbols)?;
+        normalise(other, &symbols)?;
         Ok(match compare(graph, other) {
             Comparison::Equal(promised) => Outcome::Equal(promised),
             // The tree moves nothing there.
@@ -235,14 +235,14 @@ fn fuse_marked(
     places: [usize; 2],
     options: &loop_fusion::Options,
 ) -> Result<usize, Outcome> {
-    let (mut analysis, _) = loop_simplify::loop_simplify(graph, false);
+    let (mut analysis, _) = loop_simplify::loop_simplify(graph, symbols, false);
     let marked = steps::marked(graph, &analysis);
     let [Some(first), Some(second)] = places.map(|place| marked.get(&place).copied()) else {
         return Err(Outcome::Open("lowering makes other loops of them".into()));
     };
     steps::unmark(graph);
     lcssa::lcssa(graph, &analysis);
-    loop_rotate::loop_rotate(graph, &mut analysis, loop_rotate::MAX_HEADER_SIZE);
+    loop_rotate::loop_rotate(graph, &mut analysis, symbols, loop_rotate::MAX_HEADER_SIZE);
     analysis.settle();
     let report =
         fuse_in_order(graph, &mut analysis, symbols, [first, second], options).map_err(Outcome::Broken)?;

@@ -98,10 +98,10 @@ pub fn neighbours_apart_by(random: &mut Random, name: &str, between: Between) ->
 }
 
 /// Brings a function into the form in which its loops are fused, and returns those that are in no other, in the order of the text.
-pub fn in_form(function: &mut Body) -> (Analysis, Vec<LoopId>) {
-    let (mut analysis, _) = loop_simplify::loop_simplify(function, false);
+pub fn in_form(function: &mut Body, symbols: &SymbolTable) -> (Analysis, Vec<LoopId>) {
+    let (mut analysis, _) = loop_simplify::loop_simplify(function, symbols, false);
     lcssa::lcssa(function, &analysis);
-    loop_rotate::loop_rotate(function, &mut analysis, 16);
+    loop_rotate::loop_rotate(function, &mut analysis, symbols, 16);
     analysis.settle();
     // They stand in postorder.
     let loops = analysis.loops().top().iter().rev().copied().collect();

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use loomir::dialects::interp;
-use loomir::ir::symbols::symbol_name;
+use loomir::ir::symbols::{SymbolTable, symbol_name};
 use loomir::ir::text::type_to_string;
 use loomir::ir::{Body, Type};
 use loomir::lowering::lower_to_llvm;
@@ -122,10 +122,10 @@ pub fn check_text(text: &str, seed: u64, tally: &mut Tally) -> Result<(), String
         tally.not_lowered += 1;
         return Ok(());
     }
-    let mut normal = lowered.duplicate();
+    let (mut normal, symbols) = (lowered.duplicate(), SymbolTable::of(&lowered));
     for function in normal.nested_in_order() {
         if function.entry_block(function.region(function.root(), 0)).is_some() {
-            normalise(function).map_err(|errors| checker.lines(&errors))?;
+            normalise(function, &symbols).map_err(|errors| checker.lines(&errors))?;
         }
     }
     let errors = loomir::ir::verifier::verify(&normal);

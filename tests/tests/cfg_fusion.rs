@@ -117,7 +117,7 @@ fn pair_fused(before: &Body, at: usize, strategy: Strategy) -> Option<Option<Bod
     let (mut module, symbols) = (before.duplicate(), SymbolTable::of(before));
     let is_whole = |function: &&mut Body| function.entry_block(function.region(function.root(), 0)).is_some();
     let function = module.nested_in_order().into_iter().filter(is_whole).last()?;
-    let (mut analysis, loops) = in_form(function);
+    let (mut analysis, loops) = in_form(function, &symbols);
     let pair = <[_; 2]>::try_from(loops.get(at..at + 2)?).ok()?;
     let options = Options { strategy, ..Options::default() };
     let report = fuse_pair(function, &mut analysis, &symbols, pair, &options);

@@ -67,7 +67,7 @@ fn graphs_are_in_order_after_each_fusion() {
             if function.entry_block(function.region(function.root(), 0)).is_none() {
                 continue;
             }
-            let (mut analysis, loops) = in_form(function);
+            let (mut analysis, loops) = in_form(function, &symbols);
             let Some((first, others)) = loops.split_first() else { continue };
             let mut first = *first;
             let options = Options { whole: true, ..Options::default() };
@@ -77,7 +77,7 @@ fn graphs_are_in_order_after_each_fusion() {
                 fused += report.fused;
                 first = if report.fused > 0 { first } else { *second };
             }
-            normalise(function).unwrap_or_else(|e| panic!("case {index}: {}", checker.lines(&e)));
+            normalise(function, &symbols).unwrap_or_else(|e| panic!("case {index}: {}", checker.lines(&e)));
         }
         match same_behaviour(&before, &module, "kernel", &drawn.calls, &Default::default()) {
             Ok(agreement) => compared += agreement.compared,

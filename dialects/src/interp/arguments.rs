@@ -21,7 +21,7 @@ use loomir_ir::{Context, FloatKind, Type, TypeKind};
 use super::datum::{Datum, Dim, MemRef, Pointer};
 use super::elementwise::bit_width;
 use super::fault::Fault;
-use super::layout::{Layout, type_text};
+use super::layout::{DataLayout, Layout, type_text};
 use super::outcome::NumberKind;
 use elements::{Elements, fill};
 
@@ -184,7 +184,7 @@ impl Arguments {
                 "{text} leaves a size open; give one: `… : memref<4xf32>`"
             )));
         }
-        let layout = Layout::of(ctx, *element)?;
+        let layout = Layout::of(ctx, *element, &DataLayout::default())?;
         let (mut strides, offset) = ty
             .strides_and_offset(ctx)
             .ok_or_else(|| Fault::arguments(format!("{} has no strided layout", type_text(ctx, ty))))?;

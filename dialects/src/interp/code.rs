@@ -18,7 +18,7 @@ use loomir_ir::{Attr, Block, Body, Context, Loc, Op, OpDef, OpRef, Region, Trait
 
 use super::datum::Pointer;
 use super::fault::Fault;
-use super::layout::Layout;
+use super::layout::{DataLayout, Layout};
 use super::machine::Machine;
 use super::program::{Callee, Program};
 use crate::interfaces::FunctionLike;
@@ -253,9 +253,25 @@ impl<'d> Decoder<'d> {
         self.program.target.fuses_multiply_add
     }
 
+    /// The layout of the program's target.
+    pub fn data_layout(&self) -> &DataLayout {
+        self.program.data_layout()
+    }
+
+    /// Checks that addresses of an address space are numbers of 64 bits.
+    ///
+    /// # Errors
+    /// They are not, so nothing that computes with them can be executed.
+    pub fn check_address_space(&self, space: u32) -> Result<(), Box<Fault>> {
+        self.program.check_address_space(space)
+    }
+
     /// The layout of a type.
+    ///
+    /// # Errors
+    /// It has none, or holds pointers that the interpreter does not have.
     pub fn layout(&self, ty: Type) -> Result<Layout, Box<Fault>> {
-        Layout::of(self.ctx(), ty)
+        self.program.layout(ty)
     }
 
     /// The function a symbol names, seen from this function.

@@ -6,7 +6,7 @@ use loomir_ir::{Attr, Context, Type, TypeKind};
 use super::datum::Datum;
 use super::elementwise::bit_width;
 use super::fault::Fault;
-use super::layout::{Layout, Repr, type_text};
+use super::layout::{DataLayout, Layout, Repr, type_text};
 
 /// The most elements a constant may have.
 const MAX_ELEMENTS: u64 = 1 << 24;
@@ -156,7 +156,7 @@ pub fn part_type(ctx: &Context, ty: Type, index: usize) -> Option<Type> {
 
 /// How values of a type are made up, if they are not too large to be values.
 pub fn value_repr(ctx: &Context, ty: Type) -> Result<Repr, Box<Fault>> {
-    let layout = Layout::of(ctx, ty)?;
+    let layout = Layout::of(ctx, ty, &DataLayout::default())?;
     if layout.size > MAX_ELEMENTS {
         return Err(Fault::unsupported(format!("a value of {} bytes", layout.size)));
     }
@@ -167,7 +167,7 @@ pub fn value_repr(ctx: &Context, ty: Type) -> Result<Repr, Box<Fault>> {
 pub fn zero(repr: &Repr) -> Datum {
     match repr {
         Repr::Scalar { bits, .. } => Datum::bits(*bits, 0),
-        Repr::Pointer => super::datum::Pointer::NULL.into(),
+        Repr::Pointer { .. } => super::datum::Pointer::NULL.into(),
         Repr::Sequence { count, element, .. } => {
             Datum::aggregate(vec![zero(element); (*count).min(MAX_ELEMENTS) as usize])
         }

@@ -279,7 +279,7 @@ fn read_word(m: &Machine, at: Pointer, index: u64) -> Result<i64, Box<Fault>> {
 
 fn read_pointer(m: &Machine, at: Pointer, index: u64) -> Result<Pointer, Box<Fault>> {
     use super::layout::Repr;
-    let datum = m.memory.load(at.offset((index * 8) as i64), &Repr::Pointer, loomir_ir::Loc::UNKNOWN)?;
+    let datum = m.memory.load(at.offset((index * 8) as i64), &Repr::POINTER, loomir_ir::Loc::UNKNOWN)?;
     datum.as_pointer().ok_or_else(|| unusable(&datum, "an address in a memref descriptor"))
 }
 

@@ -1,19 +1,29 @@
-//! How types lie in memory: the one place that knows sizes, alignments and padding.
+//! Types in memory: the one place that knows sizes, alignments and padding.
 //!
-//! They are those of MLIR's lowering to LLVM on a 64-bit little-endian machine: an element of a memref takes the size LLVM
-//! allocates for its type, so `i1` a byte, `i24` four, `index` eight, `vector<3xf32>` sixteen, `vector<12xi1>` two.
+//! They are those of MLIR's lowering to LLVM for a target's [`DataLayout`]: an element of a memref
+//! takes the size LLVM allocates for its type. Without a stated layout that is a byte for `i1`, four
+//! for `i24`, eight for `index`, sixteen for `vector<3xf32>`, two for `vector<12xi1>`.
+//!
+//! A type has two sizes. From one element of an array to the next it is [`Layout::size`]. A load or
+//! a store touches [`Layout::store_size`] bytes, which may be fewer: three of `i24`, ten of
+//! `x86_fp80`, twelve of `vector<3xi32>`.
 //!
 //! Cost: linear in the type's nesting; an action asks once, when it is decoded.
 
 use loomir_ir::{Attr, Context, Type, TypeKind};
 
+pub use self::data_layout::{DATA_LAYOUT, DataLayout, PointerLayout};
 use super::fault::Fault;
 
-/// How a type lies in memory.
+mod data_layout;
+
+/// A type's place in memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layout {
-    /// Bytes from one to the next in an array.
+    /// Bytes from one to the next in an array. LLVM calls it the allocation size.
     pub size: u64,
+    /// Bytes that a load or a store touches.
+    pub store_size: u64,
     /// A power of two.
     pub align: u64,
     /// What the bytes mean.
@@ -30,8 +40,11 @@ pub enum Repr {
         /// How many bytes are read and written.
         bytes: u32,
     },
-    /// A pointer of eight bytes.
-    Pointer,
+    /// A pointer.
+    Pointer {
+        /// Its bytes.
+        bytes: u32,
+    },
     /// `count` times the same, `stride` bytes apart.
     Sequence {
         /// How many.
@@ -58,23 +71,59 @@ const MAX_DEPTH: usize = 64;
 const MAX_EMPTY: u64 = 1 << 10;
 
 impl Layout {
-    /// The layout of a type.
-    pub fn of(ctx: &Context, ty: Type) -> Result<Layout, Box<Fault>> {
-        layout(ctx, ty, 0)
+    /// Returns the layout of a type on a target.
+    ///
+    /// # Errors
+    /// The type has no size, or none that is known here.
+    pub fn of(ctx: &Context, ty: Type, target: &DataLayout) -> Result<Layout, Box<Fault>> {
+        layout(ctx, ty, target, 0)
             .ok_or_else(|| Fault::unsupported(format!("the type {} has no known layout", type_text(ctx, ty))))
     }
 
-    fn scalar(bits: u32) -> Option<Layout> {
+    /// True if a store of the type sets every bit of every byte that it touches: the type has neither
+    /// padding inside nor a byte of which only some bits count.
+    pub fn fills_its_bytes(&self) -> bool {
+        self.repr.whole_bytes() == Some(self.store_size)
+    }
+
+    fn scalar(bits: u32, align: u64) -> Option<Layout> {
         if bits == 0 || bits > 128 {
             return None;
         }
         let bytes = bits.div_ceil(8);
-        let align = bytes.next_power_of_two().into();
-        Some(Layout { size: align, align, repr: Repr::Scalar { bits, bytes } })
+        let store_size = u64::from(bytes);
+        let size = store_size.checked_next_multiple_of(align)?;
+        Some(Layout { size, store_size, align, repr: Repr::Scalar { bits, bytes } })
     }
 
-    fn structure(fields: impl IntoIterator<Item = Layout>, packed: bool) -> Option<Layout> {
-        let (mut end, mut align, mut placed) = (0u64, 1, Vec::new());
+    fn pointer(own: PointerLayout) -> Option<Layout> {
+        let bytes = own.bits.div_ceil(8);
+        let size = u64::from(bytes).checked_next_multiple_of(own.align)?;
+        Some(Layout { size, store_size: bytes.into(), align: own.align, repr: Repr::Pointer { bytes } })
+    }
+
+    fn vector(count: u64, element: Layout, target: &DataLayout) -> Option<Layout> {
+        let (bits, repr) = match element.repr {
+            Repr::Scalar { bits, .. } if u64::from(bits) != element.size * 8 => {
+                (count.checked_mul(bits.into())?, Repr::Packed { count, bits })
+            }
+            repr => {
+                let bits = count.checked_mul(element.size)?.checked_mul(8)?;
+                (bits, Repr::Sequence { count, stride: element.size, element: Box::new(repr) })
+            }
+        };
+        let (store_size, align) = (bits.div_ceil(8), target.vector_align(bits)?);
+        let size = store_size.max(1).checked_next_multiple_of(align)?;
+        Some(Layout { size, store_size, align, repr })
+    }
+
+    fn structure(
+        fields: impl IntoIterator<Item = Layout>,
+        packed: bool,
+        target: &DataLayout,
+    ) -> Option<Layout> {
+        let least = if packed { 1 } else { target.aggregate_align() };
+        let (mut end, mut align, mut placed) = (0u64, least, Vec::new());
         for field in fields {
             let field_align = if packed { 1 } else { field.align };
             let start = end.checked_next_multiple_of(field_align)?;
@@ -83,7 +132,40 @@ impl Layout {
             placed.push((start, field.repr));
         }
         let size = end.checked_next_multiple_of(align)?;
-        Some(Layout { size, align, repr: Repr::Struct(placed.into()) })
+        Some(Layout { size, store_size: size, align, repr: Repr::Struct(placed.into()) })
+    }
+}
+
+impl Repr {
+    /// A pointer of eight bytes.
+    pub const POINTER: Repr = Repr::Pointer { bytes: 8 };
+
+    /// The bytes of a pointer in it that does not have eight. Recursion as for
+    /// [`whole_bytes`](Self::whole_bytes).
+    pub(super) fn odd_pointer(&self) -> Option<u32> {
+        match self {
+            Repr::Pointer { bytes } => Some(*bytes).filter(|bytes| *bytes != 8),
+            Repr::Sequence { element, .. } => element.odd_pointer(),
+            Repr::Struct(fields) => fields.iter().find_map(|(_, field)| field.odd_pointer()),
+            Repr::Scalar { .. } | Repr::Packed { .. } => None,
+        }
+    }
+
+    /// The number of bytes that hold the value; `None` if some byte holds only a part of the value's
+    /// bits. Recursion is bounded by `MAX_DEPTH`, as the type was.
+    fn whole_bytes(&self) -> Option<u64> {
+        match self {
+            Repr::Scalar { bits, bytes } => (*bits == bytes * 8).then_some(u64::from(*bytes)),
+            Repr::Pointer { bytes } => Some(u64::from(*bytes)),
+            Repr::Sequence { count, element, .. } => element.whole_bytes()?.checked_mul(*count),
+            Repr::Packed { count, bits } => {
+                let bits = count.checked_mul(u64::from(*bits))?;
+                bits.is_multiple_of(8).then_some(bits / 8)
+            }
+            Repr::Struct(fields) => {
+                fields.iter().try_fold(0u64, |sum, (_, field)| sum.checked_add(field.whole_bytes()?))
+            }
+        }
     }
 }
 
@@ -93,57 +175,56 @@ pub(crate) fn type_text(ctx: &Context, ty: Type) -> String {
 }
 
 /// Recursion is bounded by `MAX_DEPTH`.
-fn layout(ctx: &Context, ty: Type, depth: usize) -> Option<Layout> {
+fn layout(ctx: &Context, ty: Type, target: &DataLayout, depth: usize) -> Option<Layout> {
     if depth > MAX_DEPTH {
         return None;
     }
     match ty.kind(ctx) {
-        TypeKind::Index => Layout::scalar(64),
-        TypeKind::Integer { width, .. } => Layout::scalar(*width),
-        TypeKind::Float(kind) => Layout::scalar(kind.width()),
+        TypeKind::Index => Layout::scalar(64, 8),
+        TypeKind::Integer { width, .. } => Layout::scalar(*width, target.integer_align(*width)),
+        TypeKind::Float(kind) => Layout::scalar(kind.width(), target.float_align(kind.width())),
         TypeKind::Complex(element) => {
-            let part = layout(ctx, *element, depth + 1)?;
-            Layout::structure([part.clone(), part], false)
+            let part = layout(ctx, *element, target, depth + 1)?;
+            Layout::structure([part.clone(), part], false, target)
         }
         TypeKind::Vector { shape, scalable, element } if !scalable.contains(&true) => {
             let count = shape.iter().try_fold(1u64, |n, d| n.checked_mul(u64::try_from(*d).ok()?))?;
-            let element = layout(ctx, *element, depth + 1)?;
-            if let Repr::Scalar { bits, .. } = element.repr
-                && u64::from(bits) != element.size * 8
-            {
-                let bytes = count.checked_mul(bits.into())?.div_ceil(8);
-                let size = bytes.max(1).checked_next_power_of_two()?;
-                return Some(Layout { size, align: size, repr: Repr::Packed { count, bits } });
-            }
-            let size = count.checked_mul(element.size)?.max(1).checked_next_power_of_two()?;
-            let repr = Repr::Sequence { count, stride: element.size, element: Box::new(element.repr) };
-            Some(Layout { size, align: size, repr })
+            Layout::vector(count, layout(ctx, *element, target, depth + 1)?, target)
         }
-        TypeKind::Dialect { name, params } => dialect_layout(ctx, ctx.str(*name), params, depth),
+        TypeKind::Dialect { name, params } => dialect_layout(ctx, ctx.str(*name), params, target, depth),
         _ => None,
     }
 }
 
-fn dialect_layout(ctx: &Context, name: &str, params: &[Attr], depth: usize) -> Option<Layout> {
+fn dialect_layout(
+    ctx: &Context,
+    name: &str,
+    params: &[Attr],
+    target: &DataLayout,
+    depth: usize,
+) -> Option<Layout> {
     match name {
-        "llvm.ptr" => Some(Layout { size: 8, align: 8, repr: Repr::Pointer }),
+        "llvm.ptr" => {
+            let space = params.first().map_or(Some(0), |space| u32::try_from(space.as_int(ctx)?).ok())?;
+            Layout::pointer(target.pointer(space))
+        }
         "llvm.array" => {
             let [count, element] = *params else { return None };
             let count = u64::try_from(count.as_int(ctx)?).ok()?;
-            let element = layout(ctx, element.as_type(ctx)?, depth + 1)?;
+            let element = layout(ctx, element.as_type(ctx)?, target, depth + 1)?;
             // Values of no size could be many without end.
             if element.size == 0 && count > MAX_EMPTY {
                 return None;
             }
             let size = count.checked_mul(element.size)?;
             let repr = Repr::Sequence { count, stride: element.size, element: Box::new(element.repr) };
-            Some(Layout { size, align: element.align, repr })
+            Some(Layout { size, store_size: size, align: element.align, repr })
         }
         "llvm.struct" => {
             let (fields, packed) = struct_fields(ctx, params)?;
             let fields: Option<Vec<Layout>> =
-                fields.into_iter().map(|field| layout(ctx, field, depth + 1)).collect();
-            Layout::structure(fields?, packed)
+                fields.into_iter().map(|field| layout(ctx, field, target, depth + 1)).collect();
+            Layout::structure(fields?, packed, target)
         }
         _ => None,
     }

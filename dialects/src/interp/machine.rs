@@ -15,7 +15,7 @@ use super::counts::Counts;
 use super::datum::{Datum, ObjectId, Pointer};
 use super::external::External;
 use super::fault::{Fault, FaultKind};
-use super::layout::{Layout, Repr};
+use super::layout::Repr;
 use super::memory::{Memory, ObjectKind};
 use super::program::{Callee, Contents, Program};
 use super::trace::Event;
@@ -374,7 +374,7 @@ impl Machine {
         for datum in self.extra.clone() {
             let (repr, size) = match datum {
                 Datum::Wide(_) => (&WORDS, 16),
-                Datum::Pointer { .. } => (&Repr::Pointer, 8),
+                Datum::Pointer { .. } => (&Repr::POINTER, 8),
                 _ => (&WORD, 8),
             };
             offset = offset.next_multiple_of(size);
@@ -430,7 +430,7 @@ pub(super) fn initialise_globals(
         let (Some(function), Ok(definition)) = (global.initialiser, &global.definition) else { continue };
         let Contents::Region(_, ty) = definition.contents else { continue };
         let (pointer, constant, loc) = (global.pointer, definition.constant, global.op.loc());
-        let layout = Layout::of(program.ctx(), ty)?;
+        let layout = program.layout(ty)?;
         machine.transfer.clear();
         machine.call(program, function, limits)?;
         let Some(value) = machine.transfer.pop() else {

@@ -270,7 +270,7 @@ impl Memory {
             Repr::Scalar { bits, bytes: 4 } => self.load_bytes::<4>(pointer, bits, loc),
             Repr::Scalar { bits, bytes: 8 } => self.load_bytes::<8>(pointer, bits, loc),
             Repr::Scalar { bits, bytes } => self.load_any(pointer, bits, bytes, loc),
-            Repr::Pointer => self.load_pointer(pointer, loc),
+            Repr::Pointer { .. } => self.load_pointer(pointer, loc),
             Repr::Sequence { count, stride, ref element } => {
                 self.check(pointer, count.saturating_mul(stride), false)?;
                 let elements = (0..count)
@@ -391,7 +391,7 @@ impl Memory {
             (Repr::Struct(fields), _) => fields.iter().enumerate().try_for_each(|(i, (offset, repr))| {
                 self.store(pointer.offset(*offset as i64), repr, part(datum, i)?)
             }),
-            (Repr::Scalar { .. } | Repr::Pointer, Datum::Poison(poison)) => {
+            (Repr::Scalar { .. } | Repr::Pointer { .. }, Datum::Poison(poison)) => {
                 let bytes = if let Repr::Scalar { bytes, .. } = repr { *bytes as usize } else { 8 };
                 let (index, offset) = self.locate_writable(pointer, bytes as u64)?;
                 let object = &mut self.objects[index];
@@ -400,7 +400,7 @@ impl Memory {
                 object.forget_pointers(offset, bytes);
                 Ok(())
             }
-            (Repr::Pointer, Datum::Pointer { object: target, address }) => {
+            (Repr::Pointer { .. }, Datum::Pointer { object: target, address }) => {
                 self.put(pointer, address.to_le_bytes())?;
                 let (index, offset) = self.locate(pointer, 8, "writes")?;
                 self.objects[index].pointers.insert(offset as u64, *target);

@@ -15,7 +15,7 @@ use super::elementwise::bit_width;
 use super::fault::{Fault, FaultKind};
 use super::float::{Brain, Format, Half};
 use super::integer::signed;
-use super::layout::{Layout, type_text};
+use super::layout::{DataLayout, Layout, type_text};
 use super::memory::Memory;
 
 /// What a run gives.
@@ -267,7 +267,7 @@ fn contents<'b>(
     memref: &MemRef,
     read: impl Fn(Pointer, u64) -> Result<&'b [u8], Box<Fault>>,
 ) -> Result<Contents, Box<Fault>> {
-    let layout = Layout::of(ctx, element)?;
+    let layout = Layout::of(ctx, element, &DataLayout::default())?;
     let leaves = leaves(ctx, element, &layout.repr)?;
     let kinds: Vec<(Leaf, NumberKind)> = leaves
         .iter()

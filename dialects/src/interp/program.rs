@@ -16,13 +16,14 @@ use super::code::{Code, FunctionId, decode};
 use super::datum::Pointer;
 use super::external::{External, external};
 use super::fault::Fault;
+use super::layout::{DataLayout, Layout};
 use super::memory::{Memory, ObjectKind};
 use crate::interfaces::FunctionLike;
 
 /// A global variable: an interface of the operations that define one.
 pub trait DefineGlobal: Send + Sync {
     /// What it is, or why it can't be made.
-    fn define(&self, op: OpRef<'_>) -> Result<GlobalDefinition, Box<Fault>>;
+    fn define(&self, op: OpRef<'_>, target: &DataLayout) -> Result<GlobalDefinition, Box<Fault>>;
 }
 
 /// What a global variable is.
@@ -60,6 +61,20 @@ pub enum Callee {
     External(External),
 }
 
+/// The layout that a module states, if the machine of this interpreter can have it.
+fn executable_layout(module: &Body) -> Result<DataLayout, Box<Fault>> {
+    let layout = DataLayout::of(module.root_ref());
+    let own = layout.pointer(0);
+    if layout.is_big_endian() {
+        return Err(Fault::unsupported("a big-endian data layout"));
+    }
+    if (own.bits, own.index_bits) == (64, 64) { Ok(layout) } else { Err(odd_pointers(own.bits)) }
+}
+
+fn odd_pointers(bits: u32) -> Box<Fault> {
+    Fault::unsupported(format!("pointers of {bits} bits, which the data layout states"))
+}
+
 pub(super) struct Program<'m> {
     ctx: &'m Context,
     pub(super) module: OpRef<'m>,
@@ -67,6 +82,7 @@ pub(super) struct Program<'m> {
     pub(super) functions: Vec<Function<'m>>,
     pub(super) globals: Vec<Global<'m>>,
     pub(super) target: Target,
+    data_layout: DataLayout,
 }
 
 struct Scope {
@@ -115,6 +131,7 @@ impl<'m> Program<'m> {
             functions: Vec::new(),
             globals: Vec::new(),
             target,
+            data_layout: executable_layout(module)?,
         };
         let mut pending = vec![(module.root_ref(), 0u32)];
         while let Some((table, scope)) = pending.pop() {
@@ -165,7 +182,7 @@ impl<'m> Program<'m> {
         memory: &mut Memory,
     ) -> Result<Symbol, Box<Fault>> {
         let (mut pointer, mut initialiser) = (Pointer::NULL, None);
-        let definition = model.define(op);
+        let definition = model.define(op, &self.data_layout);
         if let Ok(definition) = &definition {
             let kind = ObjectKind::Global { constant: definition.constant };
             pointer = match &definition.contents {
@@ -197,6 +214,26 @@ impl<'m> Program<'m> {
 
     pub(super) fn ctx(&self) -> &'m Context {
         self.ctx
+    }
+
+    /// Returns the layout of a type in this program.
+    pub(super) fn layout(&self, ty: Type) -> Result<Layout, Box<Fault>> {
+        let layout = Layout::of(self.ctx, ty, &self.data_layout)?;
+        match layout.repr.odd_pointer() {
+            Some(bytes) => Err(odd_pointers(bytes * 8)),
+            None => Ok(layout),
+        }
+    }
+
+    /// Fails if addresses of an address space are not numbers of 64 bits.
+    pub(super) fn check_address_space(&self, space: u32) -> Result<(), Box<Fault>> {
+        let own = self.data_layout.pointer(space);
+        if (own.bits, own.index_bits) == (64, 64) { Ok(()) } else { Err(odd_pointers(own.index_bits)) }
+    }
+
+    /// The layout of the program's target.
+    pub(super) fn data_layout(&self) -> &DataLayout {
+        &self.data_layout
     }
 
     /// The function of this name in the outermost symbol table.

@@ -12,7 +12,7 @@ use crate::interp::constant::{constant, element_bytes, value_repr, zero};
 use crate::interp::elementwise::{binary, bit_width, map, select};
 use crate::interp::float::{FastMath, Format, with_format};
 use crate::interp::integer::{self, Rounding, Trouble};
-use crate::interp::layout::{Layout, Repr};
+use crate::interp::layout::{DataLayout, Layout, Repr};
 use crate::interp::unusable;
 use crate::interp::{
     Cause, Contents, Datum, Decoded, Decoder, DefineGlobal, Evaluate, Fault, Flow, GlobalDefinition, Machine,
@@ -234,8 +234,8 @@ fn start_list(m: &mut Machine, list: Pointer, scope: u32) -> Result<(), Box<Faul
     let start = m.extra_arguments(scope)?;
     m.memory.store(list, &HALF, &Datum::Bits(48))?;
     m.memory.store(list.offset(4), &HALF, &Datum::Bits(176))?;
-    m.memory.store(list.offset(8), &Repr::Pointer, &start.into())?;
-    m.memory.store(list.offset(16), &Repr::Pointer, &Pointer::NULL.into())
+    m.memory.store(list.offset(8), &Repr::POINTER, &start.into())?;
+    m.memory.store(list.offset(16), &Repr::POINTER, &Pointer::NULL.into())
 }
 
 fn decode_constant(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
@@ -292,10 +292,10 @@ fn freeze(datum: &Datum, repr: &Repr) -> Datum {
 struct Global;
 
 impl DefineGlobal for Global {
-    fn define(&self, op: OpRef<'_>) -> Result<GlobalDefinition, Box<Fault>> {
+    fn define(&self, op: OpRef<'_>, target: &DataLayout) -> Result<GlobalDefinition, Box<Fault>> {
         let ctx = op.ctx();
         let ty = op.attr("global_type").and_then(|a| a.as_type(ctx)).ok_or_else(|| malformed("a type"))?;
-        let layout = Layout::of(ctx, ty)?;
+        let layout = Layout::of(ctx, ty, target)?;
         let region = op.regions().next().filter(|r| op.body().entry_block(*r).is_some());
         let contents = match (op.attr("value"), region) {
             (_, Some(region)) => Contents::Region(region, ty),
@@ -316,7 +316,7 @@ impl DefineGlobal for Global {
 struct Alias;
 
 impl DefineGlobal for Alias {
-    fn define(&self, op: OpRef<'_>) -> Result<GlobalDefinition, Box<Fault>> {
+    fn define(&self, op: OpRef<'_>, _: &DataLayout) -> Result<GlobalDefinition, Box<Fault>> {
         let region = op.regions().next().filter(|region| op.body().entry_block(*region).is_some());
         let contents = Contents::Address(region.ok_or_else(|| malformed("an address"))?);
         Ok(GlobalDefinition { size: 0, align: 1, constant: false, contents })

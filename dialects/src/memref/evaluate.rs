@@ -9,7 +9,7 @@ use crate::interp::access::{Access, Subscripts, element_layout, load, memref, st
 use crate::interp::code::malformed;
 use crate::interp::constant::{dense_elements, element_bytes};
 use crate::interp::external::copy_elements;
-use crate::interp::layout::Layout;
+use crate::interp::layout::{DataLayout, Layout};
 use crate::interp::memory::ObjectKind;
 use crate::interp::mixed::Mixed;
 use crate::interp::{
@@ -207,11 +207,12 @@ impl Execute for GenericAtomic {
 struct Global;
 
 impl DefineGlobal for Global {
-    fn define(&self, op: OpRef<'_>) -> Result<GlobalDefinition, Box<Fault>> {
+    fn define(&self, op: OpRef<'_>, target: &DataLayout) -> Result<GlobalDefinition, Box<Fault>> {
         let ctx = op.ctx();
         let ty = op.attr("type").and_then(|a| a.as_type(ctx)).ok_or_else(|| malformed("a type"))?;
         let shape = ty.shape(ctx).ok_or_else(|| malformed("a static shape"))?;
-        let element = Layout::of(ctx, ty.element(ctx).ok_or_else(|| malformed("an element type"))?)?;
+        let element = ty.element(ctx).ok_or_else(|| malformed("an element type"))?;
+        let element = Layout::of(ctx, element, target)?;
         let count = shape.iter().try_fold(1u64, |n, d| n.checked_mul(u64::try_from(*d).ok()?));
         let size =
             count.and_then(|n| n.checked_mul(element.size)).ok_or_else(|| malformed("a static shape"))?;

@@ -9,17 +9,18 @@
 use super::{Checks, Pass, PassInstrumentor, Report, Scope, run_instrumented};
 use crate::body::Body;
 use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::symbols::SymbolTable;
 
 /// A form that bodies can be in.
 #[derive(Debug)]
 pub struct Form {
     /// Its name, which is that of the pass that makes it.
     pub name: &'static str,
-    /// Whether a body is in it.
+    /// Says if a body is in it. The symbols are those that a pass on the body sees.
     ///
     /// # Errors
     /// The first thing that is not in form.
-    pub check: fn(&Body) -> Result<(), Diagnostic>,
+    pub check: fn(&Body, &SymbolTable) -> Result<(), Diagnostic>,
     /// The pass that brings any body into it.
     pub make: fn() -> Box<dyn Pass>,
 }
@@ -37,8 +38,8 @@ impl Held {
     }
 
     /// Whether a body is in a form, looked at if that isn't known.
-    fn holds(&mut self, form: &'static Form, body: &Body) -> bool {
-        if !self.has(form) && (form.check)(body).is_ok() {
+    fn holds(&mut self, form: &'static Form, scope: &Scope<'_>) -> bool {
+        if !self.has(form) && (form.check)(scope.body(), scope.symbols()).is_ok() {
             self.0.push(form);
         }
         self.has(form)
@@ -89,7 +90,7 @@ fn run_nested(
     // What makes one form may break another; a second round finds those that can't hold together.
     for _ in 0..2 {
         for form in pass.requires() {
-            if !held.holds(form, scope.body()) {
+            if !held.holds(form, scope) {
                 report.append(run_nested(&*(form.make)(), scope, instrumentor, held, depth + 1));
                 if !report.succeeded() {
                     return report;
@@ -107,16 +108,17 @@ fn run_nested(
     report.append(run_instrumented(pass, scope, instrumentor));
     held.after(pass);
     if instrumentor.checks() >= Checks::Forms && report.succeeded() {
-        report.diagnostics.append(broken(pass, scope.body(), held));
+        report.diagnostics.append(broken(pass, scope, held));
     }
     report
 }
 
 /// What is wrong with the forms that should hold after a pass.
-fn broken(pass: &dyn Pass, body: &Body, held: &Held) -> Diagnostics {
+fn broken(pass: &dyn Pass, scope: &Scope<'_>, held: &Held) -> Diagnostics {
+    let body = scope.body();
     let mut errors = Diagnostics::new();
     for form in &held.0 {
-        if let Err(found) = (form.check)(body) {
+        if let Err(found) = (form.check)(body, scope.symbols()) {
             let message = format!("pass '{}' left what is not in form '{}'", pass.name(), form.name);
             errors.error(body.root_ref().loc(), message);
             errors.push(found);

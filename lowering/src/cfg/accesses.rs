@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 use loomir_dialects::interfaces::{EffectKind, MemoryEffects, Resource};
-use loomir_dialects::interp::layout::Layout;
+use loomir_dialects::interp::layout::{DataLayout, Layout};
 use loomir_dialects::llvm;
 use loomir_ir::graph::ControlFlow;
 use loomir_ir::graph::cycles::CycleForest;
@@ -81,15 +81,27 @@ pub struct Accesses<'f> {
 
 /// A place that an operation touches.
 struct Touch {
-    /// Nothing stands for the world.
-    pointer: Option<Value>,
+    memory: Memory,
     bytes: Width,
     writes: bool,
 }
 
 impl Touch {
     /// Anything.
-    const WORLD: Touch = Touch { pointer: None, bytes: Width::Whole, writes: true };
+    const WORLD: Touch = Touch { memory: Memory::World, bytes: Width::Whole, writes: true };
+    /// The stack pointer, read: allocations on the stack may change places with each other, but not
+    /// with what saves the stack, restores it, or may do so.
+    const STACK: Touch = Touch { memory: Memory::Stack, bytes: Width::Whole, writes: false };
+}
+
+/// The memory that is touched.
+enum Memory {
+    /// Behind a pointer.
+    At(Value),
+    /// Anything, and the world outside.
+    World,
+    /// The stack pointer.
+    Stack,
 }
 
 /// How many bytes are touched.
@@ -251,7 +263,7 @@ impl Reader<'_, '_, '_> {
         let block = self.numbers.scev.analysis().block(node);
         let mut space: Option<Space> = None;
         for op in function.ops(block) {
-            let touched = touches(function, op, self.symbols);
+            let touched = touches(function, op, self.symbols, self.numbers.scev.data_layout());
             if touched.is_empty() {
                 continue;
             }
@@ -273,9 +285,16 @@ impl Reader<'_, '_, '_> {
         let mut loops: Vec<LoopId> = analysis.loops_around(node).collect();
         loops.reverse();
         let access = Access { op, block: node, loops, bytes: None, classes: Vec::new() };
-        let Touch { pointer, bytes, writes } = touch;
-        let Some(pointer) = pointer else {
-            return Found { access, base: Base::World, origin: None, offset: None, writes, space };
+        let Touch { memory, bytes, writes } = touch;
+        let pointer = match memory {
+            Memory::At(pointer) => pointer,
+            Memory::World => {
+                return Found { access, base: Base::World, origin: None, offset: None, writes, space };
+            }
+            // Of what is no memory but ordered with the world there is one base.
+            Memory::Stack => {
+                return Found { access, base: Base::Exit, origin: None, offset: None, writes, space };
+            }
         };
         let address = self.numbers.address(pointer, site, self.symbols);
         let bytes = match bytes {
@@ -295,14 +314,18 @@ impl Reader<'_, '_, '_> {
     }
 }
 
-/// What an operation touches.
-fn touches(function: &Body, op: Op, symbols: &SymbolTable) -> Vec<Touch> {
+/// Returns the places that an operation touches. Loads and stores touch the bytes of their type's store
+/// size, which may be fewer than an array of it would take.
+fn touches(function: &Body, op: Op, symbols: &SymbolTable, target: &DataLayout) -> Vec<Touch> {
     let view = function.op_ref(op);
     let info = function.info(op);
     let is = |def: &'static loomir_ir::OpDef| info.is(def);
     let operand = |index: usize| function.operand(op, index);
-    let width = |ty| Layout::of(function.ctx(), ty).map_or(Width::Whole, |layout| Width::Fixed(layout.size));
-    let touch = |pointer, bytes, writes| Touch { pointer: Some(pointer), bytes, writes };
+    let width = |ty| {
+        let layout = Layout::of(function.ctx(), ty, target);
+        layout.map_or(Width::Whole, |layout| Width::Fixed(layout.store_size))
+    };
+    let touch = |pointer, bytes, writes| Touch { memory: Memory::At(pointer), bytes, writes };
     let model = info.interface::<dyn MemoryEffects>();
     let effects = model.map_or_else(Vec::new, |model| model.effects(view));
     if let Some(touched) = calls::touched(function, op, symbols) {
@@ -335,6 +358,8 @@ fn touches(function: &Body, op: Op, symbols: &SymbolTable) -> Vec<Touch> {
     } else if is(llvm::LifetimeStartOp::DEF) || is(llvm::LifetimeEndOp::DEF) {
         // What was there is there no more.
         return vec![touch(operand(0), Width::Whole, true)];
+    } else if is(llvm::AllocaOp::DEF) {
+        return vec![Touch::STACK];
     } else if is(llvm::AssumeOp::DEF) || is(llvm::PrefetchOp::DEF) {
         return Vec::new();
     } else {
@@ -362,9 +387,11 @@ fn others(op: OpRef<'_>) -> Vec<Touch> {
     let effects = effects.iter().filter(|effect| effect.kind != EffectKind::Allocate);
     effects
         .map(|effect| match effect.on {
-            Resource::Value(pointer) => {
-                Touch { pointer: Some(pointer), bytes: Width::Whole, writes: effect.kind != EffectKind::Read }
-            }
+            Resource::Value(pointer) => Touch {
+                memory: Memory::At(pointer),
+                bytes: Width::Whole,
+                writes: effect.kind != EffectKind::Read,
+            },
             Resource::Global(_) | Resource::World => Touch::WORLD,
         })
         .collect()

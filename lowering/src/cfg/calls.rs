@@ -1,12 +1,25 @@
-//! What a call says of itself, and the function that it names of all its calls: whether it returns, and what it touches.
+//! Calls by what they promise: attributes of the call itself, and of the function that it names.
 //!
-//! Attributes are promises: a call that breaks one is undefined. Nothing of the function's body is looked at, so a declaration says as much as a definition.
+//! Attributes are promises: a call that breaks one is undefined. Nothing of the function's body is
+//! looked at, so a declaration says as much as a definition.
+//!
+//! **Assumptions.**
+//! - What an attribute allows holds if the call or the function has it. What an attribute forbids
+//!   (`convergent`, `noduplicate`) is forbidden if either has it.
+//! - A function of the C library is known by its name only where it is a declaration with external
+//!   linkage and a signature that fits, and neither the call nor the function around it says
+//!   `nobuiltin`. Anything else may be a function of the program.
+//!
+//! Tried with `fusion_traps/names.ll` and `fusion_traps/declared.ll`.
 
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::types::is_pointer;
-use loomir_ir::symbols::SymbolTable;
+use loomir_ir::symbols::{Symbol, SymbolTable};
 use loomir_ir::text::attr_to_string;
-use loomir_ir::{Attr, Body, Op, Value};
+use loomir_ir::{Attr, AttrKind, Body, Context, Op, OpRef, Value};
+
+/// Functions of the C library that make objects, by how many integers they take.
+const ALLOCATORS: [(&str, usize); 4] = [("malloc", 1), ("calloc", 2), ("aligned_alloc", 2), ("_Znwm", 1)];
 
 /// What a call may touch.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,6 +40,81 @@ pub(super) enum Touched {
     },
 }
 
+/// True if the result of a call is the address of an object that nothing else points to.
+pub(super) fn makes_object(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
+    let ctx = function.ctx();
+    let is_new = || {
+        let results = function.attr(op, "res_attrs").and_then(|attrs| attrs.as_array(ctx));
+        let first = results.and_then(|attrs| attrs.first().copied());
+        first.is_some_and(|attr: Attr| match attr.kind(ctx) {
+            AttrKind::Dictionary(dict) => dict.get(ctx, "llvm.noalias").is_some(),
+            _ => false,
+        })
+    };
+    function.is(op, llvm::CallOp::DEF) && (is_new() || is_library_allocator(function, op, symbols))
+}
+
+fn is_library_allocator(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
+    let ctx = function.ctx();
+    let name = function.attr(op, "callee").and_then(|name| name.as_flat_symbol(ctx));
+    let known = name.and_then(|name| ALLOCATORS.iter().find(|(own, _)| *own == ctx.str(name)));
+    let (Some(name), Some((_, integers))) = (name, known) else { return false };
+    let takes_integers = function.num_operands(op) == *integers
+        && function.operands(op).all(|operand| function.value_type(operand).is_signless_integer(ctx));
+    takes_integers
+        && symbols.get(name).is_some_and(|symbol| is_library_function(ctx, symbol))
+        && !forbids_library(ctx, function.root_ref())
+        && !forbids_library(ctx, function.op_ref(op))
+}
+
+/// True if a symbol is a declaration that the C library has to define.
+fn is_library_function(ctx: &Context, symbol: &Symbol) -> bool {
+    let linkage = symbol.attr(ctx, "linkage").map(|linkage| attr_to_string(ctx, linkage));
+    let is_declared = !symbol.has_body && linkage.is_none_or(|linkage| linkage.contains("<external>"));
+    let all = |name: &str| symbol.attr(ctx, name);
+    is_declared && ctx.op_info(symbol.name).is(llvm::FuncOp::DEF) && !says_no_builtin(ctx, &all)
+}
+
+/// True if a call, or the function around it, says that names of the C library mean nothing.
+fn forbids_library(ctx: &Context, op: OpRef<'_>) -> bool {
+    says_no_builtin(ctx, &|name| op.attr(name))
+}
+
+/// Any attribute about builtins counts, so that one which is about a single function is no surprise.
+fn says_no_builtin(ctx: &Context, attr: &dyn Fn(&str) -> Option<Attr>) -> bool {
+    let is_said =
+        |text: &str| text.contains("no-builtin") || text.contains("nobuiltin") || text.contains("no_builtin");
+    ["no_builtins", "nobuiltins", "nobuiltin", "no_builtin"].into_iter().any(|name| attr(name).is_some())
+        || attr("passthrough").is_some_and(|all| is_said(&attr_to_string(ctx, all)))
+}
+
+/// True if control flow must not be changed around an operation: threads come to a convergent one
+/// together, and one that returns twice remembers where it was called.
+pub(super) fn keeps_its_control(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
+    is_marked(function, op, symbols, &["convergent", "returns_twice"])
+}
+
+/// True if there may be several of an operation where there was one.
+pub(super) fn may_be_copied(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
+    !is_marked(function, op, symbols, &["convergent", "returns_twice", "noduplicate"])
+}
+
+/// True if an operation, or the function that it calls, has one of these attributes: as one of its own,
+/// or among those that are passed through to LLVM.
+fn is_marked(function: &Body, op: Op, symbols: &SymbolTable, words: &[&str]) -> bool {
+    let ctx = function.ctx();
+    let is_passed = |attr: Attr| {
+        let all = attr.as_array(ctx).unwrap_or_default();
+        all.iter().any(|attr| attr.as_str(ctx).is_some_and(|own| words.contains(&own)))
+    };
+    if words.iter().any(|word| function.attr(op, word).is_some()) {
+        return true;
+    }
+    function.is(op, llvm::CallOp::DEF)
+        && (words.iter().any(|word| said(function, op, symbols, word).next().is_some())
+            || said(function, op, symbols, "passthrough").any(is_passed))
+}
+
 /// Whether a call, once it is reached, comes back to what follows it. No, if an operation is no call.
 pub(super) fn returns(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
     ["no_unwind", "will_return"].iter().all(|name| said(function, op, symbols, name).next().is_some())
@@ -36,6 +124,11 @@ pub(super) fn returns(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
 pub(super) fn touched(function: &Body, op: Op, symbols: &SymbolTable) -> Option<Touched> {
     if !function.is(op, llvm::CallOp::DEF) {
         return None;
+    }
+    // What is in a bundle may be read or written besides: only the call itself speaks of that.
+    let has_bundles = || function.attr(op, "op_bundle_tags").is_some();
+    if function.attr(op, "memory_effects").is_none() && has_bundles() {
+        return Some(Touched::World { writes: true });
     }
     // Of two promises both hold; one that says it all is enough here.
     let all = said(function, op, symbols, "memory_effects").map(|said| of_memory(function, op, said));

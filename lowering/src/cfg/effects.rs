@@ -11,13 +11,13 @@ pub(super) fn is_speculatable(function: &Body, op: Op) -> bool {
     function.has_trait(op, Trait::Pure) && !function.has_trait(op, Trait::Terminator)
 }
 
-/// Whether an operation makes values and at most reads where it is told to: nobody sees how often it runs, but it may be undefined.
+/// True if an operation makes values and at most reads where it is told to. Nobody sees how often it
+/// runs, but it may be undefined.
 pub(super) fn only_reads(function: &Body, op: Op) -> bool {
     let Some(model) = function.info(op).interface::<dyn MemoryEffects>() else { return false };
     let view = function.op_ref(op);
     let is_read = |kind, on| kind == EffectKind::Read && matches!(on, Resource::Value(_));
     !function.has_trait(op, Trait::Terminator)
-        && !is_convergent(function, op)
         && !model.may_not_return(view)
         && model.effects(view).iter().all(|effect| is_read(effect.kind, effect.on))
 }
@@ -36,11 +36,6 @@ pub(super) fn is_seen(function: &Body, op: Op) -> bool {
     };
     effects.may_not_return(op)
         || !effects.effects(op).iter().all(|effect| is_harmless(effect.kind, effect.on))
-}
-
-/// Whether threads come to an operation together: control flow must not be changed around it, and there must be one of it.
-pub(super) fn is_convergent(function: &Body, op: Op) -> bool {
-    function.attr(op, "convergent").is_some()
 }
 
 /// Whether an operation reads or writes memory, or may.

@@ -11,6 +11,7 @@
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::llvm;
 use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op};
 
 use super::Analysis;
@@ -166,7 +167,7 @@ const NAME: &str = "fold-loop-exits";
 /// The form: no way out of a loop is known never to be taken, and everything can be reached.
 pub static FORM: Form = Form { name: NAME, check, make: || Box::new(FoldLoopExits) };
 
-fn check(function: &Body) -> Result<(), Diagnostic> {
+fn check(function: &Body, _: &SymbolTable) -> Result<(), Diagnostic> {
     match never_taken(function, &Analysis::of(function)).first() {
         None => Ok(()),
         Some((block, _)) => {

@@ -14,6 +14,7 @@ use hashbrown::HashSet;
 use loomir_ir::graph::ControlFlow;
 use loomir_ir::graph::cycles::{Cycle, CycleForest, CycleId};
 use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Body, Diagnostic, Diagnostics, Loc, Op};
 
 use super::Analysis;
@@ -83,7 +84,7 @@ const NAME: &str = "fix-irreducible";
 /// The form: every cycle is a natural loop.
 pub static FORM: Form = Form { name: NAME, check, make: || Box::new(FixIrreducible) };
 
-fn check(function: &Body) -> Result<(), Diagnostic> {
+fn check(function: &Body, _: &SymbolTable) -> Result<(), Diagnostic> {
     let flow = ControlFlow::of(function, function.region(function.root(), 0));
     match cycles_of(function).iter().find(|(_, cycle)| !cycle.is_reducible()) {
         None => Ok(()),

@@ -17,6 +17,7 @@ use hashbrown::{HashMap, HashSet};
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op, Value};
 
 use super::branch::{branches_into, change_operands};
@@ -153,7 +154,7 @@ const NAME: &str = "lcssa";
 /// The form.
 pub static FORM: Form = Form { name: NAME, check, make: || Box::new(Lcssa) };
 
-fn check(function: &Body) -> Result<(), Diagnostic> {
+fn check(function: &Body, _: &SymbolTable) -> Result<(), Diagnostic> {
     let analysis = Analysis::of(function);
     for (id, _) in analysis.loops().iter() {
         if let Some(used) = outside_uses(function, &analysis, id).first() {

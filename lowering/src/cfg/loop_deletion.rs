@@ -9,8 +9,10 @@
 //! so that is looked at again: as often as loops nest, and each time is linear times the depth of nests.
 
 use hashbrown::HashSet;
+use loomir_dialects::interp::layout::DataLayout;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::symbols::SymbolTable;
 use loomir_ir::text::attr_to_string;
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Value};
 
@@ -27,7 +29,16 @@ pub trait Finite {
 }
 
 /// Loops whose backedges are taken a limited number of times, by [scalar evolution](super::scev).
-pub struct Counted;
+pub struct Counted {
+    data_layout: DataLayout,
+}
+
+impl Counted {
+    /// For functions of the module that has these symbols.
+    pub fn of(function: &Body, symbols: &SymbolTable) -> Counted {
+        Counted { data_layout: DataLayout::of_symbols(function.ctx(), symbols) }
+    }
+}
 
 impl Finite for Counted {
     fn headers(&self, function: &Body) -> HashSet<Block> {
@@ -35,7 +46,7 @@ impl Finite for Counted {
         if analysis.loops().is_empty() {
             return HashSet::new();
         }
-        let mut evolution = ScalarEvolution::new(function, &analysis);
+        let mut evolution = ScalarEvolution::new(function, &analysis, &self.data_layout);
         let counted = analysis.loops().iter().filter(|(id, _)| evolution.counts(*id).constant_max.is_some());
         counted.map(|(_, own)| analysis.block(own.header())).collect()
     }
@@ -217,9 +228,9 @@ const NAME: &str = "loop-deletion";
 /// The form: no loop is known to do nothing. It comes with loop-simplify form and closed loops.
 pub static FORM: Form = Form { name: NAME, check, make: || Box::new(LoopDeletion) };
 
-fn check(function: &Body) -> Result<(), Diagnostic> {
+fn check(function: &Body, symbols: &SymbolTable) -> Result<(), Diagnostic> {
     let analysis = Analysis::of(function);
-    let seen = Seen::of(function, &analysis, &Counted);
+    let seen = Seen::of(function, &analysis, &Counted::of(function, symbols));
     loops_out_of_form(function, |analysis, id| {
         idle_loop(function, analysis, &seen, id).map(|_| "that does nothing")
     })
@@ -255,7 +266,8 @@ impl Pass for LoopDeletion {
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         let mut analysis = Analysis::of(body).checked(cx.checks);
-        cx.count("Loops deleted", delete_loops(body, &mut analysis, &Counted) as u64);
+        let counted = Counted::of(body, cx.symbols);
+        cx.count("Loops deleted", delete_loops(body, &mut analysis, &counted) as u64);
         Ok(())
     }
 }

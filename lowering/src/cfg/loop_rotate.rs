@@ -17,14 +17,16 @@ use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::opdef::Trait;
 use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Mapping, Op, Value};
 
 use super::branch::{
     Ending, LOOP_ANNOTATION, change_operands, end_block, move_annotation, set_successor_operands,
     successor_operands, targets,
 };
+use super::calls::may_be_copied;
 use super::conditions::constant_condition;
-use super::effects::{is_convergent, is_speculatable};
+use super::effects::is_speculatable;
 use super::{Analysis, lcssa, loop_simplify, loops_out_of_form};
 
 /// How many operations of a header, constants apart, are copied at most.
@@ -46,12 +48,18 @@ pub struct Rotated {
 }
 
 /// Rotates every loop of a function, in loop-simplify form and closed, whose header has at most `max_header_size` operations.
-pub fn loop_rotate(function: &mut Body, analysis: &mut Analysis, max_header_size: usize) -> Rotated {
+/// The symbols are those of the function's module.
+pub fn loop_rotate(
+    function: &mut Body,
+    analysis: &mut Analysis,
+    symbols: &SymbolTable,
+    max_header_size: usize,
+) -> Rotated {
     let mut done = Rotated::default();
     analysis.put_off();
     let loops: Vec<LoopId> = analysis.loops().iter().map(|(id, _)| id).collect();
     for id in loops {
-        let rotates = shape(function, analysis, id, max_header_size).is_some();
+        let rotates = shape(function, analysis, symbols, id, max_header_size).is_some();
         if fold_latch(function, analysis, id) {
             done.latches += 1;
             analysis.step(function, NAME);
@@ -105,7 +113,13 @@ impl Shape {
 }
 
 /// The shape of a loop that is to be rotated: its latch does not lead out, and its header may be copied.
-fn shape(function: &Body, analysis: &Analysis, id: LoopId, max_header_size: usize) -> Option<Shape> {
+fn shape(
+    function: &Body,
+    analysis: &Analysis,
+    symbols: &SymbolTable,
+    id: LoopId,
+    max_header_size: usize,
+) -> Option<Shape> {
     let shape = Shape::of(function, analysis, id)?;
     let is_tested_at_end =
         function.block_successors(shape.latch).any(|to| !analysis.loops().contains(id, analysis.number(to)));
@@ -113,7 +127,10 @@ fn shape(function: &Body, analysis: &Analysis, id: LoopId, max_header_size: usiz
     let mut size = 0;
     for op in function.ops(shape.header).filter(|op| !is_constant(op)) {
         size += 1;
-        if size > max_header_size || is_convergent(function, op) || function.own_regions(op).len() > 0 {
+        if size > max_header_size
+            || !may_be_copied(function, op, symbols)
+            || function.own_regions(op).len() > 0
+        {
             return None;
         }
     }
@@ -300,9 +317,9 @@ const NAME: &str = "loop-rotate";
 pub static FORM: Form =
     Form { name: NAME, check, make: || Box::new(LoopRotate { max_header_size: MAX_HEADER_SIZE }) };
 
-fn check(function: &Body) -> Result<(), Diagnostic> {
+fn check(function: &Body, symbols: &SymbolTable) -> Result<(), Diagnostic> {
     loops_out_of_form(function, |analysis, id| {
-        let rotates = shape(function, analysis, id, MAX_HEADER_SIZE).is_some();
+        let rotates = shape(function, analysis, symbols, id, MAX_HEADER_SIZE).is_some();
         rotates.then_some("that is tested at its start")
     })
 }
@@ -345,7 +362,7 @@ impl Pass for LoopRotate {
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         let mut analysis = Analysis::of(body).checked(cx.checks);
-        let done = loop_rotate(body, &mut analysis, self.max_header_size);
+        let done = loop_rotate(body, &mut analysis, cx.symbols, self.max_header_size);
         cx.count("Loops rotated", done.loops as u64);
         cx.count("Guards made", done.guards as u64);
         cx.count("Latches folded", done.latches as u64);

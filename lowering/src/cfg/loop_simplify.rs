@@ -14,11 +14,12 @@
 use hashbrown::HashSet;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc, Op, Value};
 
 use super::branch::{LOOP_ANNOTATION, all_known, successor_operands};
+use super::calls::keeps_its_control;
 use super::edit::{erase_unreachable, unreachable_blocks};
-use super::effects::is_convergent;
 use super::roles::Roles;
 use super::{Analysis, arguments, loops_out_of_form};
 
@@ -43,7 +44,7 @@ pub struct Simplified {
 }
 
 /// Brings every loop of a function into form. The analysis that is returned holds for what the function is then.
-pub fn loop_simplify(function: &mut Body, checks: bool) -> (Analysis, Simplified) {
+pub fn loop_simplify(function: &mut Body, symbols: &SymbolTable, checks: bool) -> (Analysis, Simplified) {
     let mut done = Simplified { erased: erase_unreachable(function), ..Simplified::default() };
     let mut analysis = Analysis::of(function).checked(checks);
     analysis.put_off();
@@ -53,7 +54,7 @@ pub fn loop_simplify(function: &mut Body, checks: bool) -> (Analysis, Simplified
         make_preheader(function, &mut analysis, id, &mut done);
         make_exits(function, &mut analysis, id, &mut done);
         fold_arguments(function, &analysis, id, &mut done);
-        while let Some(outer) = split_header(function, &mut analysis, id) {
+        while let Some(outer) = split_header(function, &mut analysis, symbols, id) {
             done.nests += 1;
             make_exits(function, &mut analysis, id, &mut done);
             fold_arguments(function, &analysis, id, &mut done);
@@ -140,10 +141,16 @@ fn fold_arguments(
 }
 
 /// Takes the outer of two loops that share a header out, if there are two: makes a header for it. Returns the outer loop; the inner one is that of the header.
-fn split_header(function: &mut Body, analysis: &mut Analysis, id: LoopId) -> Option<LoopId> {
+fn split_header(
+    function: &mut Body,
+    analysis: &mut Analysis,
+    symbols: &SymbolTable,
+    id: LoopId,
+) -> Option<LoopId> {
     let header = analysis.block(analysis.loops().get(id).header());
     let (backedges, _) = edges_into(function, header, |from| is_inside(analysis, id, from));
-    if !(2..MAX_BACKEDGES).contains(&backedges.len()) || has_convergent_call(function, analysis, id) {
+    if !(2..MAX_BACKEDGES).contains(&backedges.len()) || has_convergent_call(function, analysis, symbols, id)
+    {
         return None;
     }
     let operands = |edge: &(Op, usize)| successor_operands(function, edge.0).swap_remove(edge.1);
@@ -181,9 +188,11 @@ fn reaching(analysis: &Analysis, header: u32, from: Vec<u32>) -> Vec<u32> {
     nodes
 }
 
-fn has_convergent_call(function: &Body, analysis: &Analysis, id: LoopId) -> bool {
+fn has_convergent_call(function: &Body, analysis: &Analysis, symbols: &SymbolTable, id: LoopId) -> bool {
     let nodes = analysis.loops().get(id).nodes.iter();
-    nodes.flat_map(|node| function.ops(analysis.block(*node))).any(|op| is_convergent(function, op))
+    nodes
+        .flat_map(|node| function.ops(analysis.block(*node)))
+        .any(|op| keeps_its_control(function, op, symbols))
 }
 
 fn is_inside(analysis: &Analysis, id: LoopId, block: Block) -> bool {
@@ -208,7 +217,7 @@ const NAME: &str = "loop-simplify";
 /// The form: what it asks of each loop, and that there is nothing but what the entry reaches.
 pub static FORM: Form = Form { name: NAME, check, make: || Box::new(LoopSimplify) };
 
-fn check(function: &Body) -> Result<(), Diagnostic> {
+fn check(function: &Body, _: &SymbolTable) -> Result<(), Diagnostic> {
     if let Some(block) = unreachable_blocks(function).first() {
         let loc = function.first_op(*block).map_or(Loc::UNKNOWN, |op| function.loc(op));
         return Err(Diagnostic::error(loc, "nothing leads to the block that begins here"));
@@ -246,7 +255,7 @@ impl Pass for LoopSimplify {
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         all_known(body)?;
-        let (_, done) = loop_simplify(body, cx.checks);
+        let (_, done) = loop_simplify(body, cx.symbols, cx.checks);
         cx.count("Preheaders made", done.preheaders as u64);
         cx.count("Headers split", done.nests as u64);
         cx.count("Latches made", done.latches as u64);

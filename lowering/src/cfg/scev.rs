@@ -29,6 +29,7 @@ use std::hash::Hash;
 use std::rc::Rc;
 
 use hashbrown::HashMap;
+use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Block, Body, Op, Value};
@@ -62,6 +63,7 @@ pub use values::HeaderArgument;
 pub struct ScalarEvolution<'f> {
     function: &'f Body,
     analysis: &'f Analysis,
+    data_layout: DataLayout,
     /// Edges into blocks with arguments: where from, and what they bring.
     edges: HashMap<Block, Vec<(u32, Vec<Value>)>>,
     /// Assumptions by block.
@@ -90,11 +92,13 @@ pub struct ScalarEvolution<'f> {
 }
 
 impl<'f> ScalarEvolution<'f> {
-    /// What is known of a function and its loops, which must be those it has.
-    pub fn new(function: &'f Body, analysis: &'f Analysis) -> ScalarEvolution<'f> {
+    /// Returns what is known of a function and its loops, which must be those it has. The data layout
+    /// must be that of the function's module: it decides how wide addresses are.
+    pub fn new(function: &'f Body, analysis: &'f Analysis, data_layout: &DataLayout) -> ScalarEvolution<'f> {
         let mut scev = ScalarEvolution {
             function,
             analysis,
+            data_layout: data_layout.clone(),
             edges: HashMap::new(),
             assumptions: HashMap::new(),
             must_progress: crate::ll::function_must_progress(function.root_ref()),
@@ -156,6 +160,11 @@ impl<'f> ScalarEvolution<'f> {
     /// The function.
     pub fn function(&self) -> &'f Body {
         self.function
+    }
+
+    /// The data layout of its target.
+    pub fn data_layout(&self) -> &DataLayout {
+        &self.data_layout
     }
 
     /// Its loops.

@@ -12,6 +12,7 @@
 use hashbrown::HashMap;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op, Type, Value};
 
 use super::branch::{Ending, Target, case_values, end_block, set_successor_operands, targets};
@@ -121,7 +122,7 @@ const NAME: &str = "unify-loop-exits";
 /// The form: each loop leads to one block at most. It comes with loop-simplify form and closed loops.
 pub static FORM: Form = Form { name: NAME, check, make: || Box::new(UnifyLoopExits) };
 
-fn check(function: &Body) -> Result<(), Diagnostic> {
+fn check(function: &Body, _: &SymbolTable) -> Result<(), Diagnostic> {
     loops_out_of_form(function, |analysis, id| {
         (Roles::of(analysis, id).exits.len() > 1).then_some("that leads to several blocks")
     })

@@ -6,6 +6,7 @@
 //! Loops need a preheader and one latch. Cost: that of scalar evolution, and linear in the uses of what is replaced.
 
 use hashbrown::HashMap;
+use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Block, Body, Builder, InsertPoint, Op, OpDef, Type, Value};
@@ -30,8 +31,8 @@ struct Counted {
 }
 
 /// Counts the loops of a function; returns how many there are.
-pub(super) fn count_loops(function: &mut Body, analysis: &Analysis) -> usize {
-    let loops = loops(function, analysis);
+pub(super) fn count_loops(function: &mut Body, analysis: &Analysis, data_layout: &DataLayout) -> usize {
+    let loops = loops(function, analysis, data_layout);
     let mut counters = Counters::new();
     // What arguments have become.
     let mut replaced: HashMap<Value, Value> = HashMap::new();
@@ -47,8 +48,8 @@ pub(super) fn count_loops(function: &mut Body, analysis: &Analysis) -> usize {
 }
 
 /// The loops that can be counted, outer ones first.
-fn loops(function: &Body, analysis: &Analysis) -> Vec<Counted> {
-    let mut scev = ScalarEvolution::new(function, analysis);
+fn loops(function: &Body, analysis: &Analysis, data_layout: &DataLayout) -> Vec<Counted> {
+    let mut scev = ScalarEvolution::new(function, analysis, data_layout);
     let mut found = Vec::new();
     for id in scev.loops_from_the_outside() {
         let roles = Roles::of(analysis, id);

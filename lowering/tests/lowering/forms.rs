@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use loomir_ir::pass::{PassInstrumentor, PassRegistry, VerifyAnalyses, VerifyEach};
+use loomir_ir::symbols::SymbolTable;
 use loomir_ir::text::{self, PrintOptions};
 use loomir_ir::{Body, Diagnostics};
 use loomir_lowering::cfg::FORMS;
@@ -147,7 +148,8 @@ fn checks_say_what_is_not_in_form() {
         let mut module = from_ll(&ctx, source, "input.ll").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
         let checked = |module: &Body| {
             let function = module.all_ops().find_map(|op| module.nested(op)).expect("a function");
-            (form.check)(function).map_err(|error| Diagnostics::from(error).to_text(&ctx))
+            (form.check)(function, &SymbolTable::of(module))
+                .map_err(|error| Diagnostics::from(error).to_text(&ctx))
         };
         let said = checked(&module).expect_err("it is not in form");
         assert!(said.contains(message), "{name}: {said}");

@@ -1,6 +1,7 @@
 //! What the comparison of the rewiring check takes for one function and what not: each kind of difference by itself.
 
 use loomir_ir::Body;
+use loomir_ir::symbols::SymbolTable;
 use loomir_lowering::rewiring::compare::{Comparison, compare};
 use loomir_lowering::rewiring::normal::normalise;
 
@@ -40,7 +41,8 @@ fn compared(text: &str, replacement: &str, normal: bool) -> Comparison {
         let mut functions = module.nested_in_order();
         let mut function = functions.swap_remove(0).duplicate();
         if normal {
-            normalise(&mut function).unwrap_or_else(|errors| panic!("{}", errors.to_text(&ctx)));
+            normalise(&mut function, &SymbolTable::default())
+                .unwrap_or_else(|errors| panic!("{}", errors.to_text(&ctx)));
         }
         function
     });

@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use loomir_dialects::interp::{ArgSpec, Limits, run};
 use loomir_ir::pass::{PassInstrumentor, PassRegistry};
+use loomir_ir::symbols::SymbolTable;
 use loomir_ir::text::{self, PrintOptions};
 use loomir_ir::{Body, Diagnostics};
 use loomir_lowering::cfg::FORMS;
@@ -159,7 +160,7 @@ fn take(source: &str) {
         check_text(&after, pass);
         if let Some(form) = FORMS.iter().find(|form| form.name == pass) {
             let function = after.all_ops().find_map(|op| after.nested(op)).expect("a function");
-            assert!((form.check)(function).is_ok(), "{pass}");
+            assert!((form.check)(function, &SymbolTable::default()).is_ok(), "{pass}");
         }
         assert_eq!(computed(&after), expected, "{pass}");
     }

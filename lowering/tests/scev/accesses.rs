@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interp::integer::{mask, signed};
+use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::interp::{self, ArgSpec, Datum, Event, Limits};
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
@@ -400,7 +401,7 @@ fn check(choices: &[u8], held: &mut Held) -> Result<(), String> {
     let module = read(&ctx, &source);
     let (_, function) = functions(&module)[0];
     let analysis = Analysis::of(function);
-    let mut scev = ScalarEvolution::new(function, &analysis);
+    let mut scev = ScalarEvolution::new(function, &analysis, &DataLayout::default());
     let accesses = Accesses::of(&SymbolTable::of(&module), &mut scev);
     let bases = Bases::new(function, AliasMode::May);
     let limits = polyhedra::Limits::default();

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
+use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::{affine, llvm, memref};
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::text::parse;
@@ -121,7 +122,7 @@ fn of_tree(body: &Body) -> Option<(Vec<(usize, usize)>, Said)> {
 /// What the control flow graph says of these pairs; nothing of pairs if there are other accesses.
 fn of_graph(module: &Body, function: &Body, asked: &[(usize, usize)], stand: &[(bool, u32)]) -> Said {
     let analysis = Analysis::of(function);
-    let mut scev = ScalarEvolution::new(function, &analysis);
+    let mut scev = ScalarEvolution::new(function, &analysis, &DataLayout::default());
     let accesses = Accesses::of(&SymbolTable::of(module), &mut scev);
     let bases = Bases::new(function, AliasMode::May);
     let means = Means { bases: &bases, dependence: &Polyhedral, limits: &Limits::default() };

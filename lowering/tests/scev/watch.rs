@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 
 use loomir_dialects::interfaces::BranchLike;
 use loomir_dialects::interp::integer::{fits_signed, mask, signed};
+use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::interp::{self, ArgSpec, Datum, Event, Limits};
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
@@ -90,7 +91,7 @@ pub(crate) fn watch(
 ) -> Result<(Watched, Vec<Option<Left>>), String> {
     let ctx = module.ctx();
     let analysis = Analysis::of(function);
-    let mut scev = ScalarEvolution::new(function, &analysis);
+    let mut scev = ScalarEvolution::new(function, &analysis, &DataLayout::default());
     let (mut watched, mut all) = (Watched::default(), Vec::new());
     for call in calls {
         let limits = Limits { steps: 2500, ..Limits::default() };

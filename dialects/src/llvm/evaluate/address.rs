@@ -9,7 +9,7 @@ use crate::interp::elementwise::bit_width;
 use crate::interp::integer::signed;
 use crate::interp::{Cause, Datum, Decoded, Decoder, Fault, Machine, Pointer, Slot, action, unusable};
 use crate::llvm::memory::address::{Index, steps};
-use crate::llvm::types::is_pointer;
+use crate::llvm::types::{LlvmType, is_pointer};
 
 /// What is added to an address.
 #[derive(Clone, Copy)]
@@ -32,6 +32,9 @@ struct Address {
 /// `llvm.getelementptr`.
 pub(super) fn decode(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (base, result) = (d.operand(op, 0)?, d.result(op, 0)?);
+    if let Some(LlvmType::Pointer { space }) = LlvmType::of(d.ctx(), op.result_type(0).scalar(d.ctx())) {
+        d.check_address_space(space)?;
+    }
     let flags = d.enum_value(op, "noWrapFlags", 0);
     let address = Address {
         steps: decode_steps(op, d)?,
@@ -57,7 +60,7 @@ pub(super) fn decode(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
 
 fn decode_steps(op: OpRef<'_>, d: &Decoder<'_>) -> Result<Vec<Step>, Box<Fault>> {
     let mut all: Vec<Step> = Vec::new();
-    for (index, bytes) in steps(op)? {
+    for (index, bytes) in steps(op, d.data_layout())? {
         match index {
             Index::Constant(number) => {
                 let bytes = number.wrapping_mul(bytes);

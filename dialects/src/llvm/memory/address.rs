@@ -9,7 +9,7 @@ use super::DYNAMIC_INDEX;
 use crate::interp::Fault;
 use crate::interp::code::malformed;
 use crate::interp::constant::part_type;
-use crate::interp::layout::{Layout, Repr};
+use crate::interp::layout::{DataLayout, Layout, Repr};
 use crate::llvm::types::LlvmType;
 
 /// An index of an address computation.
@@ -41,13 +41,14 @@ fn raw_indices(op: OpRef<'_>) -> Vec<i64> {
 /// What an address computation adds: a number of bytes, and values times numbers of bytes.
 pub type Offset = (i64, Vec<(Value, i64)>);
 
-/// The bytes that the constant indices of an address computation come to, and of each other index how many bytes one of it counts.
+/// Returns the bytes that the constant indices of an address computation come to on a target, and
+/// for each other index the bytes that one of it counts.
 ///
 /// # Errors
 /// A type has no known layout, or indices lead into none.
-pub fn byte_offsets(op: OpRef<'_>) -> Result<Offset, Box<Fault>> {
+pub fn byte_offsets(op: OpRef<'_>, target: &DataLayout) -> Result<Offset, Box<Fault>> {
     let (mut fixed, mut dynamic) = (0i64, Vec::new());
-    for (index, bytes) in steps(op)? {
+    for (index, bytes) in steps(op, target)? {
         match index {
             Index::Constant(number) => fixed = fixed.wrapping_add(number.wrapping_mul(bytes)),
             Index::Value(value) => dynamic.push((value, bytes)),
@@ -60,15 +61,15 @@ pub fn byte_offsets(op: OpRef<'_>) -> Result<Offset, Box<Fault>> {
 ///
 /// # Errors
 /// As for [`byte_offsets`].
-pub fn steps(op: OpRef<'_>) -> Result<Vec<(Index, i64)>, Box<Fault>> {
+pub fn steps(op: OpRef<'_>, target: &DataLayout) -> Result<Vec<(Index, i64)>, Box<Fault>> {
     let ctx = op.ctx();
     let ty = op.attr("elem_type").and_then(|a| a.as_type(ctx)).ok_or_else(|| malformed("a type"))?;
     let inner = |ty: Type, index: usize| -> Result<(Type, Layout), Box<Fault>> {
         let ty = part_type(ctx, ty, index).ok_or_else(|| malformed("such an element"))?;
-        Ok((ty, Layout::of(ctx, ty)?))
+        Ok((ty, Layout::of(ctx, ty, target)?))
     };
     let mut steps = Vec::new();
-    let mut level = (ty, Layout::of(ctx, ty)?);
+    let mut level = (ty, Layout::of(ctx, ty, target)?);
     for (depth, index) in indices(op).into_iter().enumerate() {
         // The first index counts whole types, the others go into them.
         let (ty, layout) = &level;

@@ -1,17 +1,32 @@
 //! What addresses are: an object, and bytes from the start of what names it.
 //!
-//! An address computation that may not wrap adds what it says in ℤ; one that may has to be shown not to by ranges. Two objects are apart only where
-//! [`Bases`](loomir_transforms::dependence::base::Bases) says so, as on the tree. An access is less than 2⁶³ bytes away from the address that its object is named by: no object is larger.
+//! An address computation that may not wrap adds its bytes in ℤ. One that may wrap has to be shown
+//! not to by ranges, in the width that the data layout gives address arithmetic. So has a sum of
+//! several in a row. Two objects are apart only where
+//! [`Bases`](loomir_transforms::dependence::base::Bases) says so, as on the tree.
+//!
+//! **Assumptions.**
+//! - No object has half of all addresses, and an access is less than that away from the address that
+//!   its object is named by.
+//! - A cast between address spaces whose arithmetic is equally wide keeps offsets, as LLVM's alias
+//!   analysis takes it. Across others no offset is known.
+//! - A call makes a new object if the call says `noalias` of its result, or if it names a function of
+//!   the C library and nothing says that the name may mean something else
+//!   ([`calls::makes_object`]).
+//!
+//! Tried with `accesses/layouts.mlir` and `fusion_traps/layouts.ll`.
 
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::memory::address::byte_offsets;
+use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::{Symbol, SymbolTable};
-use loomir_ir::{Attr, AttrKind, Context, Name, Op, Value, ValueDef};
+use loomir_ir::{Context, Name, Op, Value, ValueDef};
 use loomir_transforms::dependence::base::Base;
 
 use super::numbers::{Numbers, fits};
 use super::polynomial::Polynomial;
+use crate::cfg::calls;
 use crate::cfg::scev::expr::Expr;
 use crate::cfg::scev::range::{Range, product, sum};
 
@@ -21,9 +36,6 @@ const MAX_CHAIN: usize = 64;
 /// Bits of the flags of an address computation: what does not wrap as signed, and as unsigned.
 const NUSW: i64 = 2;
 const NUW: i64 = 4;
-
-/// Functions of the C library that make objects.
-const ALLOCATORS: [&str; 4] = ["malloc", "calloc", "aligned_alloc", "_Znwm"];
 
 /// An address.
 pub(super) struct Address {
@@ -40,6 +52,8 @@ impl Numbers<'_, '_> {
         let function = self.scev.function();
         let mut at = pointer;
         let mut offset = Some(Polynomial::default());
+        // The bytes that computations since the last one in bounds may add up to.
+        let mut reach = (0, 0);
         for _ in 0..MAX_CHAIN {
             let op = match function.def(at) {
                 ValueDef::OpResult { op, .. } => op,
@@ -59,9 +73,12 @@ impl Numbers<'_, '_> {
                 continue;
             }
             if function.is(op, llvm::GEPOp::DEF) {
-                let added = self.added(op, site);
+                let added = self.added(op, site, &mut reach);
                 offset = offset.and_then(|offset| offset.plus(&added?, 1));
-            } else if !function.is(op, llvm::BitcastOp::DEF) && !function.is(op, llvm::AddrSpaceCastOp::DEF) {
+            } else if function.is(op, llvm::AddrSpaceCastOp::DEF) {
+                let widths = [function.result(op, 0), function.operand(op, 0)].map(|of| self.index_bits(of));
+                offset = offset.filter(|_| widths[0] == widths[1]);
+            } else if !function.is(op, llvm::BitcastOp::DEF) {
                 break;
             }
             at = function.operand(op, 0);
@@ -71,16 +88,27 @@ impl Numbers<'_, '_> {
         Address { base, origin, offset }
     }
 
-    /// The bytes that an address computation adds, if that is a number over ℤ.
-    fn added(&mut self, op: Op, site: Option<LoopId>) -> Option<Polynomial> {
+    /// The bits of address arithmetic on a pointer.
+    fn index_bits(&self, pointer: Value) -> Option<u32> {
         let function = self.scev.function();
-        let (fixed, indices) = byte_offsets(function.op_ref(op)).ok()?;
+        let LlvmType::Pointer { space } = LlvmType::of(function.ctx(), function.value_type(pointer))? else {
+            return None;
+        };
+        Some(self.scev.data_layout().pointer(space).index_bits).filter(|bits| *bits <= 64)
+    }
+
+    /// Returns the bytes that an address computation adds, if that is a number over ℤ. `reach` holds
+    /// the least and the most bytes that computations behind it add.
+    fn added(&mut self, op: Op, site: Option<LoopId>, reach: &mut (i128, i128)) -> Option<Polynomial> {
+        let function = self.scev.function();
+        let width = self.index_bits(function.result(op, 0))?;
+        let (fixed, indices) = byte_offsets(function.op_ref(op), self.scev.data_layout()).ok()?;
         let flags = self.gep_flags(op);
         let mut bytes = Polynomial::constant(fixed);
         let mut ranges = vec![Range::exactly(64, fixed as u64 as u128)];
         let mut is_natural = fixed >= 0;
         for (index, scale) in indices {
-            if self.scev.expr_type(index)?.width() > 64 {
+            if self.scev.expr_type(index)?.width() > width {
                 return None;
             }
             bytes = bytes.plus(&self.of(index, site), scale)?;
@@ -89,8 +117,14 @@ impl Numbers<'_, '_> {
             let signed = product(&[range, Range::exactly(64, scale as u64 as u128)]).1?;
             ranges.push(Range { signed, ..range });
         }
-        let is_within = sum(&ranges).1.is_some_and(|exact| fits(exact, 64));
-        (is_within || flags & NUSW != 0 || (flags & NUW != 0 && is_natural)).then_some(bytes)
+        if flags & NUSW != 0 || (flags & NUW != 0 && is_natural) {
+            // In bounds, both ends lie in one object. Otherwise the address itself does not wrap.
+            *reach = (0, 0);
+            return Some(bytes);
+        }
+        let exact = sum(&ranges).1.filter(|exact| fits(*exact, width))?;
+        *reach = (reach.0 + exact.0, reach.1 + exact.1);
+        fits(*reach, width).then_some(bytes)
     }
 
     fn gep_flags(&self, op: Op) -> i64 {
@@ -139,19 +173,11 @@ impl Numbers<'_, '_> {
                 None => Base::Unknown(value),
             };
         }
-        let is_allocator = name("callee").is_some_and(|name| ALLOCATORS.contains(&ctx.str(name)));
-        let is_new = || {
-            let results = function.attr(op, "res_attrs").and_then(|attrs| attrs.as_array(ctx));
-            let first = results.and_then(|attrs| attrs.first().copied());
-            first.is_some_and(|attr: Attr| match attr.kind(ctx) {
-                AttrKind::Dictionary(dict) => dict.get(ctx, "llvm.noalias").is_some(),
-                _ => false,
-            })
-        };
-        if function.is(op, llvm::CallOp::DEF) && (is_allocator || is_new()) {
-            return Base::Allocation(value);
+        if calls::makes_object(function, op, symbols) {
+            Base::Allocation(value)
+        } else {
+            Base::Unknown(value)
         }
-        Base::Unknown(value)
     }
 
     /// The bytes that a length counts, from zero.

@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use loomir_dialects::interp::layout::DataLayout;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Body, Diagnostics, OpRef};
 use loomir_transforms::dependence::base::Base;
@@ -21,14 +22,16 @@ use crate::cfg::scev::print::Names;
 /// What has no text.
 pub(crate) fn print(module: &Body, function: &Body, text: &mut String) -> Result<(), Diagnostics> {
     let analysis = Analysis::of(function);
-    let mut scev = ScalarEvolution::new(function, &analysis);
+    let mut scev = ScalarEvolution::new(function, &analysis, &DataLayout::of(module.root_ref()));
     let accesses = Accesses::of(&SymbolTable::of(module), &mut scev);
     let names = Names::of(module, function, &analysis)?;
     let name = OpRef::new(function, function.root()).attr("sym_name");
     let name = name.and_then(|name| name.as_str(function.ctx())).unwrap_or_default();
     let _ = writeln!(text, "Accesses of @{name}:");
     let printer = Printer { function, analysis: &analysis, names };
-    for access in &accesses.all {
+    // An allocation on the stack touches no memory; it only has to stay in order with calls.
+    let is_memory = |access: &&Access| access.classes.iter().any(|class| class.base != Base::Exit);
+    for access in accesses.all.iter().filter(is_memory) {
         printer.access(access, text);
     }
     Ok(())

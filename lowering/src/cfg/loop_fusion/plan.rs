@@ -192,7 +192,7 @@ impl Fusion<'_> {
 
     /// How two loops may be fused where a test holds, before which they are split into two versions then.
     pub(super) fn versioned(&mut self, depth: u32, [first, second]: [&mut Group; 2]) -> Option<(Plan, Test)> {
-        if self.options.whole || !self.options.version {
+        if self.options.whole || !self.options.version || !self.summaries.all_may_be_copied() {
             return None;
         }
         let function = &*self.function;
@@ -212,7 +212,8 @@ impl Fusion<'_> {
         let copied = Rests { behind: [true; 2], ..Rests::default() };
         let is_worth_it = self.may_copy(groups, &copied);
         let nests = [&first.summary.nest, &second.summary.nest];
-        let test = Test::of(function, [a, b], &blocks, &assumed, nests, depth).filter(|_| is_worth_it)?;
+        let test = Test::of(function, &self.summaries, [a, b], &blocks, &assumed, nests, depth)
+            .filter(|_| is_worth_it)?;
         let pair = [&mut first.candidate, &mut second.candidate];
         version::split(self.function, self.analysis, &mut self.constants, pair, &blocks, &test)?;
         // What is tested has moved.
@@ -244,7 +245,8 @@ impl Fusion<'_> {
         fits(&first.candidate, copies[0]) && fits(&second.candidate, copies[1]) && is_worth_it()
     }
 
-    /// How many operations a loop has, if these are at most so many and nothing it defines is used outside but by way of its exit.
+    /// Returns the number of operations of a loop that may be copied: they are at most `most`, each may
+    /// be copied, and what the loop defines is used outside only by way of its exit.
     fn size_if_closed(&self, id: LoopId, most: usize) -> Option<usize> {
         let function = &*self.function;
         let loops = self.analysis.loops();
@@ -260,6 +262,9 @@ impl Fusion<'_> {
                 if !function.uses(value).all(|used| is_inside(used.op)) {
                     return None;
                 }
+            }
+            if !function.ops(block).all(|op| self.summaries.may_be_copied(op)) {
+                return None;
             }
             size += function.ops(block).count();
             if size > most {

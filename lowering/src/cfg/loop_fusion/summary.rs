@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::MemoryEffects;
+use loomir_dialects::interp::layout::{DataLayout, Layout};
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Body, Op, Trait, Value};
+use loomir_ir::{Body, Op, Trait, Type, Value};
 use loomir_transforms::dependence::form::Form;
 use loomir_transforms::dependence::form::facts::Facts;
 use loomir_transforms::dependence::nest::{LoopIteration, Nest, Representative};
@@ -21,7 +22,7 @@ use super::finals::Finals;
 use crate::cfg::Analysis;
 use crate::cfg::accesses::{Access, Accesses, last_iteration};
 use crate::cfg::calls::{self, Touched};
-use crate::cfg::effects::{has_one_effect, is_convergent, unused};
+use crate::cfg::effects::{has_one_effect, unused};
 use crate::cfg::guards;
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::expr::{Expr, ExprId};
@@ -33,8 +34,12 @@ pub(super) struct Summaries {
     accesses: HashMap<Op, Vec<Nest>>,
     /// What keeps operations where they are, of those that it does.
     barriers: HashMap<Op, Barrier>,
+    /// Operations of which there must be one.
+    single: HashSet<Op>,
     /// What is known of parameters.
     pub(super) facts: Arc<Facts>,
+    /// The layout of the target.
+    pub(super) data_layout: DataLayout,
 }
 
 /// What is known of one loop.
@@ -76,6 +81,8 @@ pub(super) enum Count {
 pub(super) struct Counter {
     /// The argument.
     pub(super) argument: Value,
+    /// Its type: an address may have the expression of an integer.
+    ty: Type,
     /// Its start, and what is added.
     operands: Box<[ExprId]>,
 }
@@ -137,19 +144,20 @@ impl Summary {
 impl Counter {
     /// The same of another argument.
     pub(super) fn renamed(&self, argument: Value) -> Counter {
-        Counter { argument, operands: self.operands.clone() }
+        Counter { argument, ..self.clone() }
     }
 
-    /// Whether both have one value in iterations of equal number.
+    /// True if both have one value in iterations of equal number, and one may stand for the other.
     pub(super) fn counts_like(&self, other: &Counter) -> bool {
-        self.operands == other.operands
+        self.ty == other.ty && self.operands == other.operands
     }
 }
 
 impl Summaries {
     /// What is known of the loops of a function of a module with these symbols. What is loaded and not used does not count, unless `all` does.
     pub(super) fn of(function: &Body, analysis: &Analysis, symbols: &SymbolTable, all: bool) -> Summaries {
-        let mut scev = ScalarEvolution::new(function, analysis);
+        let data_layout = DataLayout::of_symbols(function.ctx(), symbols);
+        let mut scev = ScalarEvolution::new(function, analysis, &data_layout);
         let accesses = Accesses::of(symbols, &mut scev);
         let mut nests: HashMap<LoopId, Nest> = HashMap::new();
         let mut by_op: HashMap<Op, Vec<Nest>> = HashMap::new();
@@ -171,11 +179,15 @@ impl Summaries {
         let facts = accesses.facts().clone();
         let mut within: HashMap<LoopId, Barrier> = HashMap::new();
         let mut barriers: HashMap<Op, Barrier> = HashMap::new();
+        let mut single = HashSet::new();
         let writing: HashSet<Op> =
             accesses.all.iter().filter(|access| access.writes()).map(|access| access.op).collect();
         let mut marks: HashMap<LoopId, [Option<Op>; 3]> = HashMap::new();
         for block in function.blocks(function.region(function.root(), 0)) {
             for op in function.ops(block) {
+                if !calls::may_be_copied(function, op, symbols) {
+                    single.insert(op);
+                }
                 barriers.extend(barrier(function, op, symbols).map(|found| (op, found)));
                 if calls::touched(function, op, symbols) == Some(Touched::Nothing) {
                     let around = analysis
@@ -194,7 +206,7 @@ impl Summaries {
                 !function.has_trait(**op, Trait::Pure) && !function.has_trait(**op, Trait::Terminator)
             };
             let is_seen = |op: &&Op| writing.contains(*op) || barriers.contains_key(*op);
-            let is_odd = |op: &&Op| is_seen(op) && !is_plain_store(function, **op);
+            let is_odd = |op: &&Op| is_seen(op) && !is_plain_store(function, **op, &data_layout);
             let first = [ops.iter().find(is_late), ops.iter().find(is_seen), ops.iter().find(is_odd)];
             let both = inner_marks.fold(first.map(Option::<&Op>::copied), |own, inner| {
                 [own[0].or(inner[0]), own[1].or(inner[1]), own[2].or(inner[2])]
@@ -242,7 +254,7 @@ impl Summaries {
             };
             loops.insert(of, summary);
         }
-        Summaries { loops, accesses: by_op, barriers, facts }
+        Summaries { loops, accesses: by_op, barriers, single, facts, data_layout }
     }
 
     /// What is known of a loop.
@@ -255,10 +267,21 @@ impl Summaries {
         self.barriers.get(&op).copied()
     }
 
+    /// True if there may be copies of an operation.
+    pub(super) fn may_be_copied(&self, op: Op) -> bool {
+        !self.single.contains(&op)
+    }
+
+    /// True if there may be copies of every operation of the function.
+    pub(super) fn all_may_be_copied(&self) -> bool {
+        self.single.is_empty()
+    }
+
     /// Takes in that an operation has gone: another one may be called as it was.
     pub(super) fn forget(&mut self, op: Op) {
         self.accesses.remove(&op);
         self.barriers.remove(&op);
+        self.single.remove(&op);
     }
 
     /// What an operation touches, seen from inside so many loops; nothing if it touches nothing.
@@ -276,21 +299,26 @@ fn add(nest: &mut Nest, accesses: &Accesses<'_>, access: &Access, depth: u32) {
     }
 }
 
-/// Whether an operation stores, and nobody but who reads there can tell when.
-fn is_plain_store(function: &Body, op: Op) -> bool {
-    function.is(op, llvm::StoreOp::DEF) && has_one_effect(function, op)
+/// True if an operation stores all bits of the bytes that it touches, and nobody but who reads there can
+/// tell when.
+fn is_plain_store(function: &Body, op: Op, target: &DataLayout) -> bool {
+    function.is(op, llvm::StoreOp::DEF)
+        && has_one_effect(function, op)
+        && Layout::of(function.ctx(), function.value_type(function.operand(op, 0)), target)
+            .is_ok_and(|layout| layout.fills_its_bytes())
 }
 
 fn counter(scev: &mut ScalarEvolution<'_>, argument: Value, of: LoopId) -> Option<Counter> {
     scev.expr_type(argument)?;
     let id = scev.expr(argument);
+    let ty = scev.function().value_type(argument);
     let Expr::AddRec(own, operands) = scev.get(id) else { return None };
-    (*own == of).then(|| Counter { argument, operands: operands.clone() })
+    (*own == of).then(|| Counter { argument, ty, operands: operands.clone() })
 }
 
 /// Why an operation stays where it is, if it does.
 fn barrier(function: &Body, op: Op, symbols: &SymbolTable) -> Option<Barrier> {
-    if is_convergent(function, op) {
+    if calls::keeps_its_control(function, op, symbols) {
         return Some(Barrier::Convergent(op));
     }
     if function.has_trait(op, Trait::Pure) || function.has_trait(op, Trait::Terminator) {

@@ -16,7 +16,9 @@
 //! **Cost.** Linear in what is copied, and in what is used of it behind; pairs of bounds of two objects.
 
 use hashbrown::HashSet;
+use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::llvm;
+use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Type, Value};
 use loomir_transforms::assumption::Assumption;
 use loomir_transforms::dependence::access::Class;
@@ -27,6 +29,7 @@ use loomir_transforms::simplify::operation::Predicate;
 
 use super::candidate::{Candidate, MAX_BETWEEN};
 use super::computed::{binary, compare, is_computable, number};
+use super::summary::Summaries;
 use crate::cfg::Analysis;
 use crate::cfg::branch::{Ending, Target, branches_into, change_operands, end_block, targets};
 use crate::cfg::effects::is_speculatable;
@@ -92,6 +95,7 @@ impl Test {
     /// That both loops run, and what is assumed of two nests. Nothing if that cannot be tested.
     pub(super) fn of(
         function: &Body,
+        summaries: &Summaries,
         [first, second]: [&Candidate; 2],
         between: &[Block],
         assumed: &[Assumption],
@@ -111,6 +115,9 @@ impl Test {
         };
         for assumption in assumed {
             let Assumption::Apart(x, y) = assumption else { return None };
+            if !may_be_compared(function, &summaries.data_layout, [*x, *y]) {
+                return None;
+            }
             for (x, y) in [(x, y), (y, x)] {
                 for a in own.of_base(Base::Argument(*x)) {
                     for b in others.of_base(Base::Argument(*y)) {
@@ -221,6 +228,16 @@ impl Bytes {
         });
         (from, to)
     }
+}
+
+/// True if addresses are numbers of at most 64 bits in one address space, so that they can be compared.
+fn may_be_compared(function: &Body, data_layout: &DataLayout, pointers: [Value; 2]) -> bool {
+    let spaces = pointers.map(|pointer| match LlvmType::of(function.ctx(), function.value_type(pointer)) {
+        Some(LlvmType::Pointer { space }) => Some(space),
+        _ => None,
+    });
+    let is_number = |space: u32| data_layout.is_integral(space) && data_layout.pointer(space).bits <= 64;
+    spaces[0] == spaces[1] && spaces[0].is_some_and(is_number)
 }
 
 /// The width in which bytes are counted.

@@ -42,9 +42,10 @@ impl ScalarEvolution<'_> {
 
     /// The sum.
     pub fn add(&mut self, operands: &[ExprId]) -> ExprId {
-        let is_pointer = |id: &ExprId| self.pool.ty(*id) == ExprType::Pointer;
+        let is_pointer = |id: &ExprId| self.pool.ty(*id).is_pointer();
         let width = self.width(operands[0]);
-        let ty = if operands.iter().any(is_pointer) { ExprType::Pointer } else { ExprType::Integer(width) };
+        let ty =
+            if operands.iter().any(is_pointer) { ExprType::Pointer(width) } else { ExprType::Integer(width) };
         let mut constant = 0u128;
         let mut terms: Vec<(ExprId, u128)> = Vec::new();
         let mut places: HashMap<ExprId, usize> = HashMap::new();
@@ -165,7 +166,7 @@ impl ScalarEvolution<'_> {
     /// `a - b`; of two addresses, the number of bytes between them.
     pub fn minus(&mut self, a: ExprId, b: ExprId) -> ExprId {
         let (mut a, mut b) = (a, b);
-        if self.pool.ty(b) == ExprType::Pointer {
+        if self.pool.ty(b).is_pointer() {
             (a, b) = (self.ptr_to_int(a), self.ptr_to_int(b));
         }
         let negated = self.negate(b);
@@ -430,9 +431,7 @@ impl ScalarEvolution<'_> {
 
     /// An address as a number.
     pub fn ptr_to_int(&mut self, a: ExprId) -> ExprId {
-        if self.pool.ty(a) != ExprType::Pointer {
-            return a;
-        }
+        let ExprType::Pointer(width) = self.pool.ty(a) else { return a };
         let all = |this: &mut Self, operands: &[ExprId]| -> Vec<ExprId> {
             operands.iter().map(|operand| this.ptr_to_int(*operand)).collect()
         };
@@ -452,7 +451,7 @@ impl ScalarEvolution<'_> {
                 let operands = all(self, &operands);
                 self.min_max(kind, &operands)
             }
-            _ => self.pool.intern(Expr::PtrToInt(a), ExprType::Integer(64)),
+            _ => self.pool.intern(Expr::PtrToInt(a), ExprType::Integer(width)),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Expressions, each there once: equal expressions are one number.
 //!
-//! Numbers are words of 1 to 128 bits, addresses words of 64; all is meant modulo two to the power of the width. Operands of what commutes stand in one order, so
-//! what is equal by commutation is one expression too. What is known of an expression for good (that it does not wrap) is noted beside it: such a fact holds wherever what the
+//! Numbers are words of 1 to 128 bits. Addresses are words of as many bits as the data layout gives
+//! pointers of their address space. All is meant modulo two to the power of the width. Operands of
+//! what commutes stand in one order, so what is equal by commutation is one expression too. What is known of an expression for good (that it does not wrap) is noted beside it: such a fact holds wherever what the
 //! expression is made of is defined.
 //!
 //! An expression is of bounded depth where it is made from a value, and little deeper where it is made from others, so what walks one may recurse.
@@ -25,16 +26,20 @@ pub struct ExprId(u32);
 pub enum ExprType {
     /// An integer of so many bits.
     Integer(u32),
-    /// An address, in bytes.
-    Pointer,
+    /// An address, in bytes: a word of so many bits.
+    Pointer(u32),
 }
 
 impl ExprType {
+    /// True if it is an address.
+    pub fn is_pointer(self) -> bool {
+        matches!(self, ExprType::Pointer(_))
+    }
+
     /// How many bits it has.
     pub fn width(self) -> u32 {
         match self {
-            ExprType::Integer(width) => width,
-            ExprType::Pointer => 64,
+            ExprType::Integer(width) | ExprType::Pointer(width) => width,
         }
     }
 }
@@ -192,7 +197,7 @@ impl Pool {
             Expr::Unknown(_) => 14,
         };
         let place = if let Expr::Unknown(value) = self.get(id) { value.index() as u32 } else { id.0 };
-        (rank, self.ty(id) == ExprType::Pointer, place)
+        (rank, self.ty(id).is_pointer(), place)
     }
 }
 

@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use hashbrown::HashMap;
 use loomir_dialects::interp::integer::{mask, signed};
+use loomir_dialects::interp::layout::DataLayout;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Body, Diagnostics, OpRef, Value};
 
@@ -62,7 +63,7 @@ impl Names {
 /// What has no text.
 pub fn print(module: &Body, function: &Body, text: &mut String) -> Result<(), Diagnostics> {
     let analysis = Analysis::of(function);
-    let mut scev = ScalarEvolution::new(function, &analysis);
+    let mut scev = ScalarEvolution::new(function, &analysis, &DataLayout::of(module.root_ref()));
     let results = results(module, function)?;
     let names = Names::with(&results, function, &analysis);
     let name = OpRef::new(function, function.root()).attr("sym_name");
@@ -156,7 +157,7 @@ impl Printer<'_, '_> {
             Expr::PtrToInt(operand) => {
                 self.text.push_str("(ptrtoint ptr ");
                 self.expr(operand);
-                self.text.push_str(" to i64)");
+                let _ = write!(self.text, " to i{})", self.scev.width(operand));
             }
             Expr::Cast(cast, operand, _) => {
                 let word = match cast {
@@ -221,7 +222,7 @@ impl Printer<'_, '_> {
     fn type_name(&self, id: ExprId) -> String {
         match self.scev.type_of(id) {
             ExprType::Integer(width) => format!("i{width}"),
-            ExprType::Pointer => "ptr".to_owned(),
+            ExprType::Pointer(_) => "ptr".to_owned(),
         }
     }
 

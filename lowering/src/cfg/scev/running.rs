@@ -128,7 +128,7 @@ fn float_format(function: &Body, value: Value) -> Option<FloatFormat> {
 /// What an operation on floats computes, if it promises nothing and every number in it is zero or of ordinary size: what becomes of others may depend on the machine.
 fn compute_floats(function: &Body, op: Op, operands: &[u128]) -> Option<u128> {
     let (ctx, info) = (function.ctx(), function.info(op));
-    let (read, write) = float_format(function, function.operand(op, 0))?;
+    let (read, write) = float_format(function, function.operands(op).next()?)?;
     let flags = function.attr(op, "fastmathFlags").and_then(|f| llvm::attributes::FASTMATH.value(ctx, f));
     let is_ordinary =
         |number: &f64| *number == 0.0 || (number.is_normal() && read(write(*number)).is_normal());
@@ -162,7 +162,8 @@ pub(super) fn compute(function: &Body, op: Op, operands: &[u128]) -> Option<u128
     let info = function.info(op);
     let is = |def: &'static OpDef| info.is(def);
     let has = |name: &str| function.attr(op, name).is_some();
-    let width = width_of(function.operand(op, 0))?;
+    // Calls and inline assembly may have results without operands.
+    let width = width_of(function.operands(op).next()?)?;
     let overflow =
         function.attr(op, "overflowFlags").and_then(|flags| llvm::attributes::OVERFLOW.value(ctx, flags));
     let wrap = Wrap::from_flags(overflow.unwrap_or(0));

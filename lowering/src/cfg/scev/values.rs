@@ -4,10 +4,10 @@
 //! loop runs. While that is being found out the argument stands for itself, and what is said of others meanwhile is provisional.
 
 use loomir_dialects::arith::constant::Numbers;
-use loomir_dialects::interp::integer::{Wrap, mask};
+use loomir_dialects::interp::integer::{Wrap, mask, signed};
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::memory::address::byte_offsets;
-use loomir_dialects::llvm::types::is_pointer;
+use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::opdef::Folded;
 use loomir_ir::rewrite::constant_of;
@@ -50,11 +50,14 @@ const MIN_MAX: [(&loomir_ir::OpDef, MinMax); 4] = [
 ];
 
 impl ScalarEvolution<'_> {
-    /// The type of a value's expression; `None` if it is neither an integer of at most 128 bits nor an address.
+    /// The type of a value's expression; `None` if it is neither an integer of at most 128 bits nor an
+    /// address that is a number. Addresses are words as wide as the data layout says.
     pub fn expr_type(&self, value: Value) -> Option<ExprType> {
         let (ctx, ty) = (self.function.ctx(), self.function.value_type(value));
-        if is_pointer(ctx, ty) {
-            return Some(ExprType::Pointer);
+        if let Some(LlvmType::Pointer { space }) = LlvmType::of(ctx, ty) {
+            let own = self.data_layout.pointer(space);
+            let is_word = self.data_layout.is_integral(space) && own.bits <= 64;
+            return is_word.then_some(ExprType::Pointer(own.bits));
         }
         ty.integer_width(ctx).filter(|width| (1..=128).contains(width)).map(ExprType::Integer)
     }
@@ -106,7 +109,7 @@ impl ScalarEvolution<'_> {
 
     /// A value that stands for itself.
     fn itself(&mut self, value: Value) -> ExprId {
-        let ty = self.expr_type(value).unwrap_or(ExprType::Pointer);
+        let ty = self.expr_type(value).unwrap_or(ExprType::Pointer(64));
         self.unknown(value, ty)
     }
 
@@ -296,7 +299,7 @@ impl ScalarEvolution<'_> {
                     let value = self.operand_expr(*value);
                     self.negate(value)
                 }
-                Addend::Offset(op) => self.offset(*op)?,
+                Addend::Offset(op) => self.offset(*op, width)?,
             });
         }
         let step = self.add(&terms);
@@ -368,7 +371,8 @@ impl ScalarEvolution<'_> {
         if function.is(op, llvm::GEPOp::DEF) {
             let bits =
                 function.attr(op, "noWrapFlags").and_then(|flags| flags.as_int(function.ctx())).unwrap_or(0);
-            let step = self.as_constant(step).map(|step| step as u64 as i64);
+            let width = self.width_of(next);
+            let step = self.as_constant(step).map(|step| signed(width, step));
             let is_up = step.is_some_and(|step| step > 0);
             let nuw = bits & 4 != 0 || (bits & 2 != 0 && is_up);
             return Flags { nw: nuw || (bits & 2 != 0 && step.is_some()), nuw, nsw: false };
@@ -397,16 +401,19 @@ impl ScalarEvolution<'_> {
         Wrap::from_flags(flags.unwrap_or(0))
     }
 
-    /// The bytes that an address computation adds.
-    fn offset(&mut self, op: Op) -> Option<ExprId> {
-        let (fixed, indices) = byte_offsets(self.function.op_ref(op)).ok()?;
-        let mut terms = vec![self.constant(64, fixed as i128 as u128)];
+    /// The bytes that an address computation adds, as a word of an address's width.
+    fn offset(&mut self, op: Op, width: u32) -> Option<ExprId> {
+        let (fixed, indices) = byte_offsets(self.function.op_ref(op), &self.data_layout).ok()?;
+        let mut terms = vec![self.constant(width, fixed as i128 as u128)];
         for (index, scale) in indices {
             self.expr_type(index)?;
             let index = self.operand_expr(index);
-            let index =
-                if self.width(index) < 64 { self.sign_extend(index, 64) } else { self.truncate(index, 64) };
-            let scale = self.constant(64, i128::from(scale) as u128);
+            let index = if self.width(index) < width {
+                self.sign_extend(index, width)
+            } else {
+                self.truncate(index, width)
+            };
+            let scale = self.constant(width, i128::from(scale) as u128);
             terms.push(self.mul(&[scale, index]));
         }
         Some(self.add(&terms))
@@ -421,8 +428,8 @@ impl ScalarEvolution<'_> {
         }
         let info = function.info(op);
         let is = |def: &'static loomir_ir::OpDef| info.is(def);
-        if is(llvm::ZeroOp::DEF) && ty == ExprType::Pointer {
-            return Some(self.constant(64, 0));
+        if is(llvm::ZeroOp::DEF) && ty.is_pointer() {
+            return Some(self.constant(width, 0));
         }
         if let Some(part) = self.extracted(op) {
             return Some(self.operand_expr(part));
@@ -448,7 +455,7 @@ impl ScalarEvolution<'_> {
             return Some(a);
         }
         if is(llvm::GEPOp::DEF) {
-            let offset = self.offset(op)?;
+            let offset = self.offset(op, width)?;
             return Some(self.add(&[a, offset]));
         }
         if is(llvm::SelectOp::DEF) {

@@ -1,0 +1,218 @@
+//! The target's data layout: sizes and alignments that a module states, as LLVM's `datalayout` string.
+//!
+//! A module without one is laid out as on 64-bit little-endian machines of today: integers of up
+//! to 128 bits are aligned to their size, pointers of every address space have 64 bits. A string
+//! starts from the defaults that LLVM's language reference lists, as `opt` does.
+//!
+//! Specifications that say nothing about sizes (mangling, native widths, the stack) are skipped.
+
+use loomir_ir::symbols::SymbolTable;
+use loomir_ir::{Context, OpRef};
+
+/// The module attribute that holds LLVM's string.
+pub const DATA_LAYOUT: &str = "llvm.data_layout";
+
+/// Sizes and alignments of a target's types. See the [module](self).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DataLayout {
+    big_endian: bool,
+    /// True if no string was given: types are aligned to their size.
+    natural: bool,
+    /// By address space, in ascending order. Those absent are like address space 0.
+    pointers: Vec<(u32, PointerLayout)>,
+    /// Bits and alignment in bytes, in ascending order.
+    integers: Vec<(u32, u64)>,
+    floats: Vec<(u32, u64)>,
+    vectors: Vec<(u32, u64)>,
+    /// The least alignment of a struct, in bytes.
+    aggregate: u64,
+    non_integral: Vec<u32>,
+}
+
+/// Size and alignment of pointers of an address space.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PointerLayout {
+    /// Bits of a pointer.
+    pub bits: u32,
+    /// Bits that address arithmetic takes place in; the others stay as they are.
+    pub index_bits: u32,
+    /// Alignment in bytes.
+    pub align: u64,
+}
+
+impl Default for PointerLayout {
+    fn default() -> PointerLayout {
+        PointerLayout { bits: 64, index_bits: 64, align: 8 }
+    }
+}
+
+impl Default for DataLayout {
+    fn default() -> DataLayout {
+        DataLayout { natural: true, ..DataLayout::llvm_defaults() }
+    }
+}
+
+impl DataLayout {
+    /// Returns the layout that an operation states, a module as a rule; the default if it states none
+    /// or none that can be read, which [`parse`](Self::parse) tells apart.
+    pub fn of(module: OpRef<'_>) -> DataLayout {
+        let stated = module.attr(DATA_LAYOUT).and_then(|text| text.as_str(module.ctx()));
+        stated.and_then(DataLayout::parse).unwrap_or_default()
+    }
+
+    /// Returns the layout of the module whose symbols these are.
+    pub fn of_symbols(ctx: &Context, symbols: &SymbolTable) -> DataLayout {
+        let stated = symbols.own_attr(ctx, DATA_LAYOUT).and_then(|text| text.as_str(ctx));
+        stated.and_then(DataLayout::parse).unwrap_or_default()
+    }
+
+    /// What LLVM takes for given where a string says nothing.
+    fn llvm_defaults() -> DataLayout {
+        DataLayout {
+            big_endian: false,
+            natural: false,
+            pointers: vec![(0, PointerLayout::default())],
+            integers: vec![(1, 1), (8, 1), (16, 2), (32, 4), (64, 4)],
+            floats: vec![(16, 2), (32, 4), (64, 8), (128, 16)],
+            vectors: vec![(64, 8), (128, 16)],
+            aggregate: 1,
+            non_integral: Vec::new(),
+        }
+    }
+
+    /// Reads LLVM's string, such as `e-m:e-p:32:32-i64:64-n32`. `None` if a size or alignment in it
+    /// is malformed. An empty string is the default layout.
+    pub fn parse(text: &str) -> Option<DataLayout> {
+        if text.is_empty() {
+            return Some(DataLayout::default());
+        }
+        let mut layout = DataLayout::llvm_defaults();
+        for spec in text.split('-') {
+            layout.read(spec)?;
+        }
+        Some(layout)
+    }
+
+    fn read(&mut self, spec: &str) -> Option<()> {
+        match spec {
+            "e" => self.big_endian = false,
+            "E" => self.big_endian = true,
+            _ => {}
+        }
+        if let Some(spaces) = spec.strip_prefix("ni:") {
+            self.non_integral = spaces.split(':').map(|space| space.parse().ok()).collect::<Option<_>>()?;
+            return Some(());
+        }
+        let mut parts = spec.split(':');
+        let head = parts.next().unwrap_or_default();
+        let Some(kind @ ('p' | 'i' | 'f' | 'v' | 'a')) = head.chars().next() else { return Some(()) };
+        // Flags of pointer specifications that change no size.
+        let number = head[1..].trim_start_matches(['e', 'u']);
+        let number: u32 = if number.is_empty() { 0 } else { number.parse().ok()? };
+        let bits: Vec<u32> = parts.map(|part| part.parse().ok()).collect::<Option<_>>()?;
+        if kind == 'p' {
+            let [size, abi, rest @ ..] = bits.as_slice() else { return None };
+            let index_bits = rest.get(1).copied().unwrap_or(*size);
+            if *size == 0 || index_bits == 0 || index_bits > *size {
+                return None;
+            }
+            let own = PointerLayout { bits: *size, index_bits, align: bytes(*abi)? };
+            set(&mut self.pointers, number, own);
+            return Some(());
+        }
+        let abi = *bits.first()?;
+        match kind {
+            'i' => set(&mut self.integers, number, bytes(abi)?),
+            'f' => set(&mut self.floats, number, bytes(abi)?),
+            'v' => set(&mut self.vectors, number, bytes(abi)?),
+            _ => self.aggregate = if abi == 0 { 1 } else { bytes(abi)? },
+        }
+        Some(())
+    }
+
+    /// True if the most significant byte comes first.
+    pub fn is_big_endian(&self) -> bool {
+        self.big_endian
+    }
+
+    /// Size and alignment of pointers of an address space.
+    pub fn pointer(&self, space: u32) -> PointerLayout {
+        let own = self.pointers.iter().find(|(own, _)| *own == space).or(self.pointers.first());
+        own.map_or_else(PointerLayout::default, |(_, layout)| *layout)
+    }
+
+    /// True if addresses of an address space are numbers: `ptrtoint` and back is the same pointer.
+    pub fn is_integral(&self, space: u32) -> bool {
+        let own = self.pointer(space);
+        own.bits == own.index_bits && !self.non_integral.contains(&space)
+    }
+
+    /// The alignment of an integer, in bytes.
+    pub(super) fn integer_align(&self, bits: u32) -> u64 {
+        if self.natural {
+            return natural(bits);
+        }
+        let wider = self.integers.iter().find(|(own, _)| *own >= bits).or(self.integers.last());
+        wider.map_or_else(|| natural(bits), |(_, align)| *align)
+    }
+
+    /// The alignment of a float, in bytes.
+    pub(super) fn float_align(&self, bits: u32) -> u64 {
+        let own = self.floats.iter().find(|(own, _)| *own == bits).filter(|_| !self.natural);
+        own.map_or_else(|| natural(bits), |(_, align)| *align)
+    }
+
+    /// The alignment of a vector of so many bits, in bytes.
+    pub(super) fn vector_align(&self, bits: u64) -> Option<u64> {
+        let own = self.vectors.iter().find(|(own, _)| u64::from(*own) == bits).filter(|_| !self.natural);
+        match own {
+            Some((_, align)) => Some(*align),
+            None => bits.div_ceil(8).max(1).checked_next_power_of_two(),
+        }
+    }
+
+    /// The least alignment of a struct, in bytes.
+    pub(super) fn aggregate_align(&self) -> u64 {
+        self.aggregate
+    }
+}
+
+/// The bytes of a power of two, at least a byte.
+fn natural(bits: u32) -> u64 {
+    u64::from(bits.div_ceil(8).max(1).next_power_of_two())
+}
+
+/// An alignment in bytes. Limited as LLVM limits it, to 2¹⁶ bits.
+fn bytes(bits: u32) -> Option<u64> {
+    let is_fit = bits % 8 == 0 && (bits / 8).is_power_of_two() && bits < 1 << 16;
+    is_fit.then_some(u64::from(bits / 8))
+}
+
+fn set<T>(specs: &mut Vec<(u32, T)>, of: u32, to: T) {
+    match specs.binary_search_by_key(&of, |(own, _)| *own) {
+        Ok(place) => specs[place].1 = to,
+        Err(place) => specs.insert(place, (of, to)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_are_read_as_llvm_does() {
+        let i386 = "e-m:e-p:32:32-p270:32:32-p271:32:32-p272:64:64-i128:128-f64:32:64-f80:32-n8:16:32-S128";
+        let layout = DataLayout::parse(i386).unwrap_or_default();
+        assert_eq!(layout.pointer(0), PointerLayout { bits: 32, index_bits: 32, align: 4 });
+        assert_eq!(layout.pointer(272).bits, 64);
+        // An address space that is not named is like space 0.
+        assert_eq!(layout.pointer(5).bits, 32);
+        assert_eq!([8, 24, 64, 128].map(|bits| layout.integer_align(bits)), [1, 4, 4, 16]);
+        assert_eq!([64, 80, 128].map(|bits| layout.float_align(bits)), [4, 4, 16]);
+        let fat = DataLayout::parse("e-p7:160:256:256:32-ni:7:8").unwrap_or_default();
+        assert_eq!(fat.pointer(7), PointerLayout { bits: 160, index_bits: 32, align: 32 });
+        assert!(!fat.is_integral(7) && !fat.is_integral(8) && fat.is_integral(0));
+        assert!(DataLayout::parse("E").is_some_and(|layout| layout.is_big_endian()));
+        assert!(["p:32", "i64:7", "p:0:8", "i64:x"].into_iter().all(|s| DataLayout::parse(s).is_none()));
+    }
+}
