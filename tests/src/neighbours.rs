@@ -15,6 +15,7 @@ use std::fmt::Write;
 
 use loomir::ir::Body;
 use loomir::ir::graph::loops::LoopId;
+use loomir::ir::symbols::SymbolTable;
 use loomir::lowering::cfg::{Analysis, lcssa, loop_rotate, loop_simplify};
 
 use crate::behaviour::Input;
