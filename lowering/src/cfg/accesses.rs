@@ -127,6 +127,15 @@ impl Access {
 impl<'f> Accesses<'f> {
     /// The accesses of a function of a module with these symbols.
     pub fn of(symbols: &SymbolTable, scev: &mut ScalarEvolution<'f>) -> Accesses<'f> {
+        Accesses::of_blocks(symbols, scev, &|_| true)
+    }
+
+    /// The accesses in blocks of these numbers.
+    pub(super) fn of_blocks(
+        symbols: &SymbolTable,
+        scev: &mut ScalarEvolution<'f>,
+        is_wanted: &dyn Fn(u32) -> bool,
+    ) -> Accesses<'f> {
         let (function, analysis) = (scev.function(), scev.analysis());
         let flow = ControlFlow::of(function, function.region(function.root(), 0));
         let cycles = CycleForest::new(flow.graph(), flow.reversed(), 0);
@@ -143,16 +152,20 @@ impl<'f> Accesses<'f> {
             symbols,
             tangled: &tangled,
             all: Vec::new(),
+            spaces: Vec::new(),
         };
         for block in function.blocks(function.region(function.root(), 0)) {
             let node = analysis.number(block);
-            if analysis.dominators().is_reachable(node) {
+            if analysis.dominators().is_reachable(node) && is_wanted(node) {
                 reader.block(node);
             }
         }
-        let Reader { all, mut numbers, .. } = reader;
+        let Reader { all, mut spaces, mut numbers, .. } = reader;
         let facts = numbers.facts();
-        let all = all.into_iter().map(|found| found.finished(&facts)).collect();
+        for (levels, space) in &mut spaces {
+            space.merge(*levels, &facts);
+        }
+        let all = all.into_iter().map(|found| found.finished(&spaces, &facts)).collect();
         Accesses { function, all, facts: Arc::new(facts), analysis, tangled }
     }
 
@@ -210,14 +223,15 @@ struct Found {
     origin: Option<Value>,
     offset: Option<polynomial::Polynomial>,
     writes: bool,
-    space: Space,
+    /// Its block's place among the [spaces](Reader::spaces).
+    space: usize,
 }
 
 impl Found {
-    fn finished(self, facts: &Facts) -> Access {
-        let Found { mut access, base, origin, offset, writes, mut space } = self;
+    fn finished(self, spaces: &[(u32, Space)], facts: &Facts) -> Access {
+        let Found { mut access, base, origin, offset, writes, space } = self;
         let levels = access.loops.len() as u32;
-        space.merge(levels, facts);
+        let space = &spaces[space].1;
         let subscripts = offset.as_ref().zip(access.bytes.as_ref()).and_then(|(offset, bytes)| {
             Place { offset, bytes, levels, pieces: &space.pieces, facts }.subscripts()
         });
@@ -255,31 +269,35 @@ struct Reader<'r, 's, 'f> {
     symbols: &'r SymbolTable,
     tangled: &'r HashSet<u32>,
     all: Vec<Found>,
+    /// The iteration spaces of blocks with accesses, each once, and the number of loops around.
+    spaces: Vec<(u32, Space)>,
 }
 
 impl Reader<'_, '_, '_> {
     fn block(&mut self, node: u32) {
         let function = self.numbers.scev.function();
         let block = self.numbers.scev.analysis().block(node);
-        let mut space: Option<Space> = None;
+        let mut space: Option<usize> = None;
         for op in function.ops(block) {
             let touched = touches(function, op, self.symbols, self.numbers.scev.data_layout());
             if touched.is_empty() {
                 continue;
             }
-            let space = space.get_or_insert_with(|| {
+            let space = *space.get_or_insert_with(|| {
                 let mut space = self.numbers.space(node, &self.post_dominators);
                 space.exact &= !self.tangled.contains(&node);
-                space
+                let levels = self.numbers.scev.analysis().loops_around(node).count() as u32;
+                self.spaces.push((levels, space));
+                self.spaces.len() - 1
             });
             for touch in touched {
-                let found = self.found(node, op, touch, space.clone());
+                let found = self.found(node, op, touch, space);
                 self.all.push(found);
             }
         }
     }
 
-    fn found(&mut self, node: u32, op: Op, touch: Touch, space: Space) -> Found {
+    fn found(&mut self, node: u32, op: Op, touch: Touch, space: usize) -> Found {
         let analysis = self.numbers.scev.analysis();
         let site = analysis.loops().innermost(node);
         let mut loops: Vec<LoopId> = analysis.loops_around(node).collect();

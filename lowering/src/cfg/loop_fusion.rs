@@ -38,7 +38,7 @@ use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op};
 use loomir_transforms::fusion::Profitability;
 use loomir_transforms::polyhedra::Limits;
 
-use candidate::{Candidate, between, following};
+use candidate::{Adjacent, Candidate, between, following};
 use finals::Finals;
 use remarks::Missed;
 use reorder::{Change, Reordered};
@@ -138,7 +138,8 @@ pub fn fuse_loops(
     // The outermost stand in postorder.
     let mut pending = vec![(0, analysis.loops().top().iter().rev().copied().collect())];
     while pending.iter().any(|(_, siblings): &Level| !siblings.is_empty()) {
-        let summaries = Summaries::of(function, analysis, symbols, options.whole);
+        let adjacent = Adjacent::of(function, analysis);
+        let summaries = Summaries::of(function, analysis, symbols, &adjacent, options.whole);
         analysis.put_off();
         let mut fusion = Fusion::new(function, analysis, summaries, options);
         fusion.report = report;
@@ -158,7 +159,9 @@ pub fn fuse_pair(
     options: &Options,
 ) -> Report {
     let depth = analysis.loops_around(analysis.loops().get(pair[0]).header()).count() - 1;
-    let summaries = Summaries::of(function, analysis, symbols, options.whole);
+    let mut asked = Adjacent::default();
+    pair.iter().for_each(|id| asked.add(analysis, *id));
+    let summaries = Summaries::of(function, analysis, symbols, &asked, options.whole);
     analysis.put_off();
     let mut fusion = Fusion::new(function, analysis, summaries, options);
     fusion.siblings(depth as u32, pair.to_vec());

@@ -8,8 +8,8 @@ use loomir_dialects::llvm;
 use loomir_ir::Value;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::graph::post_dominators::PostDominatorTree;
-use loomir_transforms::dependence::form::Form;
 use loomir_transforms::dependence::form::facts::Facts;
+use loomir_transforms::dependence::form::{Atom, Form};
 use loomir_transforms::dependence::system::System;
 use loomir_transforms::polyhedra::{Emptiness, Limits};
 use loomir_transforms::simplify::operation::Predicate;
@@ -56,12 +56,18 @@ impl Space {
         self.pieces.dedup();
     }
 
-    /// Takes away pieces that are in others.
+    /// Takes away pieces that are in others, as far as that is told quickly: a piece too many costs
+    /// time and is not wrong.
     pub(super) fn merge(&mut self, levels: u32, facts: &Facts) {
         let mut at = 0;
         while at < self.pieces.len() && self.pieces.len() > 1 {
             let own = &self.pieces[at];
-            let is_in = |other: &Vec<Form>| other.iter().all(|form| follows(own, form, levels, facts));
+            let is_in = |other: &Vec<Form>| {
+                other.iter().all(|form| match follows_from_one(own, form) {
+                    Some(follows) => follows,
+                    None => follows(own, form, levels, facts),
+                })
+            };
             let is_contained = (0..self.pieces.len()).any(|other| other != at && is_in(&self.pieces[other]));
             if is_contained {
                 self.pieces.remove(at);
@@ -70,6 +76,26 @@ impl Space {
             }
         }
     }
+}
+
+/// Tells if a form is not negative by the known forms that bound the same sum: an equal sum with a smaller
+/// constant says yes, any other bound of that sum says no. `None` if no known form bounds it, but all that
+/// it is made of occurs in some.
+fn follows_from_one(known: &[Form], form: &Form) -> Option<bool> {
+    let negated = form.times(-1)?;
+    let mut is_bounded = false;
+    for own in known {
+        if own.terms() == form.terms() {
+            if own.constant_part() <= form.constant_part() {
+                return Some(true);
+            }
+            is_bounded = true;
+        }
+        is_bounded |= own.terms() == negated.terms();
+    }
+    let occurs = |atom: &Atom| known.iter().any(|own| own.terms().iter().any(|(other, _)| other == atom));
+    let may_follow = !is_bounded && form.terms().iter().all(|(atom, _)| occurs(atom));
+    if may_follow { None } else { Some(false) }
 }
 
 /// Whether a form is not negative where none of these is.

@@ -5,6 +5,7 @@
 //!
 //! Cost: linear in the loop's edges and in the blocks between.
 
+use hashbrown::{HashMap, HashSet};
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Block, Body, Op};
@@ -49,6 +50,16 @@ impl Candidate {
         id: LoopId,
         summary: &Summary,
     ) -> Result<Candidate, Unfit> {
+        let found = Candidate::by_shape(function, analysis, id)?;
+        match summary.barrier {
+            Some(Barrier::Convergent(op)) => Err(Unfit::Convergent(op)),
+            _ if summary.count.is_none() => Err(Unfit::UnknownTripCount),
+            _ => Ok(found),
+        }
+    }
+
+    /// That of a loop by its blocks alone.
+    fn by_shape(function: &Body, analysis: &Analysis, id: LoopId) -> Result<Candidate, Unfit> {
         let roles = Roles::of(analysis, id);
         let (Some(preheader), Some(latch), true) = (roles.preheader, roles.latch(), roles.is_simplified())
         else {
@@ -59,12 +70,6 @@ impl Candidate {
         let ([exit], true, true) = (&roles.exits[..], is_test, roles.exiting == [latch]) else {
             return Err(Unfit::NotRotated);
         };
-        if let Some(Barrier::Convergent(op)) = summary.barrier {
-            return Err(Unfit::Convergent(op));
-        }
-        if summary.count.is_none() {
-            return Err(Unfit::UnknownTripCount);
-        }
         let [preheader, header, latch, exit] =
             [preheader, roles.header, latch, *exit].map(|node| analysis.block(node));
         Ok(Candidate { id, preheader, header, latch, exit, guard: guard(function, analysis, id) })
@@ -92,6 +97,66 @@ impl Between {
     /// All of them, in order.
     pub(super) fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
         self.behind.iter().chain(&self.guard).chain(&self.ahead).copied()
+    }
+}
+
+/// The loops that are adjacent to another one by their shapes, and what is around them.
+#[derive(Default)]
+pub(super) struct Adjacent {
+    /// The loops.
+    loops: HashSet<LoopId>,
+    /// The loops around them; nothing stands for the function.
+    around: HashSet<Option<LoopId>>,
+}
+
+impl Adjacent {
+    /// Those of a function. Loops that are not among them are fused with nothing, whatever is known of
+    /// them. Linear.
+    pub(super) fn of(function: &Body, analysis: &Analysis) -> Adjacent {
+        let loops = analysis.loops();
+        let inner = loops.iter().map(|(id, own)| (Some(id), own.children.as_slice()));
+        let mut found = Adjacent::default();
+        for (parent, siblings) in std::iter::once((None, loops.top())).chain(inner) {
+            if siblings.len() < 2 {
+                continue;
+            }
+            let shape = |id: &LoopId| Candidate::by_shape(function, analysis, *id).ok();
+            let shapes: Vec<Candidate> = siblings.iter().filter_map(shape).collect();
+            let entries: HashMap<Block, LoopId> =
+                shapes.iter().map(|own| (own.entry(function), own.id)).collect();
+            for own in &shapes {
+                let next = following(analysis, own).and_then(|next| entries.get(&next));
+                if let Some(next) = next {
+                    found.loops.extend([own.id, *next]);
+                    found.around.insert(parent);
+                }
+            }
+        }
+        found
+    }
+
+    /// Adds all loops beside and around one, as if they were adjacent.
+    pub(super) fn add(&mut self, analysis: &Analysis, id: LoopId) {
+        self.loops.insert(id);
+        self.around.insert(analysis.loops().get(id).parent);
+    }
+
+    /// True if some of the loops are directly in a loop, or in none for `None`.
+    pub(super) fn is_around(&self, of: Option<LoopId>) -> bool {
+        self.around.contains(&of)
+    }
+
+    /// True if a block is in one of the loops, or beside one.
+    pub(super) fn touches(&self, analysis: &Analysis, node: u32) -> bool {
+        self.around.contains(&analysis.loops().innermost(node))
+            || analysis.loops_around(node).any(|of| self.loops.contains(&of))
+    }
+
+    /// True if a loop is one of them, or in one.
+    pub(super) fn covers(&self, analysis: &Analysis, id: LoopId) -> bool {
+        let loops = analysis.loops();
+        let mut outwards = std::iter::successors(Some(id), |of| loops.get(*of).parent);
+        outwards.any(|of| self.loops.contains(&of))
     }
 }
 

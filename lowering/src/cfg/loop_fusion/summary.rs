@@ -13,11 +13,14 @@ use loomir_dialects::interp::layout::{DataLayout, Layout};
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Body, Op, Trait, Type, Value};
+use loomir_ir::{Block, Body, Op, Trait, Type, Value};
+use loomir_transforms::dependence::access::{Class, Domain};
+use loomir_transforms::dependence::base::Base;
 use loomir_transforms::dependence::form::Form;
 use loomir_transforms::dependence::form::facts::Facts;
 use loomir_transforms::dependence::nest::{LoopIteration, Nest, Representative};
 
+use super::candidate::Adjacent;
 use super::finals::Finals;
 use crate::cfg::Analysis;
 use crate::cfg::accesses::{Access, Accesses, last_iteration};
@@ -30,8 +33,9 @@ use crate::cfg::scev::expr::{Expr, ExprId};
 /// What is known of the loops of a function.
 pub(super) struct Summaries {
     loops: HashMap<LoopId, Summary>,
-    /// What is touched outside of loops and in them, by operation; for each number of loops around, how it is seen inside these.
-    accesses: HashMap<Op, Vec<Nest>>,
+    /// The accesses of an operation, for each number of loops around as they are seen inside these.
+    /// Nothing for a number of loops inside which no loops are adjacent: nobody asks there.
+    accesses: HashMap<Op, Vec<Option<Nest>>>,
     /// What keeps operations where they are, of those that it does.
     barriers: HashMap<Op, Barrier>,
     /// Operations of which there must be one.
@@ -154,26 +158,41 @@ impl Counter {
 }
 
 impl Summaries {
-    /// What is known of the loops of a function of a module with these symbols. What is loaded and not used does not count, unless `all` does.
-    pub(super) fn of(function: &Body, analysis: &Analysis, symbols: &SymbolTable, all: bool) -> Summaries {
+    /// Returns what is known of the loops of a function of a module with these symbols. Of loops that are
+    /// not `wanted` it says that they touch anything. Loads that nobody uses do not count, unless
+    /// `all` do.
+    pub(super) fn of(
+        function: &Body,
+        analysis: &Analysis,
+        symbols: &SymbolTable,
+        wanted: &Adjacent,
+        all: bool,
+    ) -> Summaries {
         let data_layout = DataLayout::of_symbols(function.ctx(), symbols);
         let mut scev = ScalarEvolution::new(function, analysis, &data_layout);
-        let accesses = Accesses::of(symbols, &mut scev);
+        let accesses = Accesses::of_blocks(symbols, &mut scev, &|node| wanted.touches(analysis, node));
         let mut nests: HashMap<LoopId, Nest> = HashMap::new();
-        let mut by_op: HashMap<Op, Vec<Nest>> = HashMap::new();
+        let mut by_op: HashMap<Op, Vec<Option<Nest>>> = HashMap::new();
         let unused: HashSet<Op> =
             if all { HashSet::new() } else { unused(function, true).into_iter().collect() };
         for access in &accesses.all {
             let seen = by_op.entry(access.op).or_default();
-            seen.resize_with(access.loops.len() + 1, Nest::default);
+            if seen.is_empty() {
+                let around = std::iter::once(None).chain(access.loops.iter().copied().map(Some));
+                seen.extend(around.map(|of| wanted.is_around(of).then(Nest::default)));
+            }
             if unused.contains(&access.op) {
                 continue;
             }
             for (depth, nest) in (0..).zip(seen.iter_mut()) {
-                add(nest, &accesses, access, depth);
+                if let Some(nest) = nest {
+                    add(nest, &accesses, access, depth);
+                }
             }
             for (depth, of) in (0..).zip(&access.loops) {
-                add(nests.entry(*of).or_default(), &accesses, access, depth);
+                if wanted.covers(analysis, *of) {
+                    add(nests.entry(*of).or_default(), &accesses, access, depth);
+                }
             }
         }
         let facts = accesses.facts().clone();
@@ -193,7 +212,7 @@ impl Summaries {
                     let around = analysis
                         .number_at(function, op)
                         .map_or(0, |node| analysis.loops_around(node).count());
-                    by_op.insert(op, vec![Nest::default(); around + 1]);
+                    by_op.insert(op, vec![Some(Nest::default()); around + 1]);
                 }
             }
         }
@@ -236,8 +255,15 @@ impl Summaries {
                 function.arguments(header).filter_map(|argument| counter(&mut scev, argument, of)).collect();
             let variable = guards::bounds(&mut scev, of).map(|bounds| bounds.variable);
             let variable = counters.iter().find(|counter| Some(counter.argument) == variable).cloned();
-            let (nest, barrier) = (nests.remove(&of).unwrap_or_default(), within.get(&of).copied());
-            let [late, seen, odd] = marks.get(&of).copied().unwrap_or_default();
+            let barrier = within.get(&of).copied();
+            let nest = match wanted.covers(analysis, of) {
+                true => nests.remove(&of).unwrap_or_default(),
+                false => anything(function, header),
+            };
+            let [late, seen, odd] = match wanted.covers(analysis, of) {
+                true => marks.get(&of).copied().unwrap_or_default(),
+                false => [function.first_op(header); 3],
+            };
             let stores_plainly = odd.is_none();
             let finals = Finals::of(&mut scev, of);
             let summary = Summary {
@@ -284,9 +310,10 @@ impl Summaries {
         self.single.remove(&op);
     }
 
-    /// What an operation touches, seen from inside so many loops; nothing if it touches nothing.
+    /// What an operation touches, seen from inside so many loops. Nothing if it touches nothing, or if
+    /// that is not known.
     pub(super) fn touched(&self, op: Op, depth: u32) -> Option<&Nest> {
-        self.accesses.get(&op)?.get(depth as usize)
+        self.accesses.get(&op)?.get(depth as usize)?.as_ref()
     }
 }
 
@@ -306,6 +333,17 @@ fn is_plain_store(function: &Body, op: Op, target: &DataLayout) -> bool {
         && has_one_effect(function, op)
         && Layout::of(function.ctx(), function.value_type(function.operand(op, 0)), target)
             .is_ok_and(|layout| layout.fills_its_bytes())
+}
+
+/// The nest that touches anything.
+fn anything(function: &Body, header: Block) -> Nest {
+    let mut nest = Nest::default();
+    if let Some(op) = function.first_op(header) {
+        let domain = Arc::new(Domain { levels: 0, constraints: Vec::new(), exact: false });
+        let class = Class::whole(Base::World, true, &domain);
+        nest.add(Representative { class, op, iteration: Arc::new([]) });
+    }
+    nest
 }
 
 fn counter(scev: &mut ScalarEvolution<'_>, argument: Value, of: LoopId) -> Option<Counter> {
