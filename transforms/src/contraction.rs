@@ -52,7 +52,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { limits: Limits::steps(20_000_000), analyses: Analyses::default(), remarks: true }
+        Options { limits: Limits::steps(400_000), analyses: Analyses::default(), remarks: true }
     }
 }
 

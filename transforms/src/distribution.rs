@@ -25,7 +25,7 @@ use crate::dependence::callees::{self, Callees};
 use crate::dependence::nest::Frame;
 use crate::expansion::{self, Expanded, HandOn, Read};
 use crate::fusion::MAX_TESTS;
-use crate::legality::{Checker, Verdict};
+use crate::legality::{Checker, QUESTION, Verdict};
 use crate::tree::raise::{raise_by, roots};
 use crate::tree::regenerate::{Rewrite, regenerate};
 use crate::tree::{Forest, Green, LoopId, Node, Program};
@@ -66,7 +66,7 @@ impl Default for Options {
             analyses: Analyses::default(),
             expand: Expand::default(),
             cost: CostSource::default().cost(),
-            limits: Limits::default(),
+            limits: QUESTION,
         }
     }
 }

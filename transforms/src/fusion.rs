@@ -35,7 +35,7 @@ use crate::cost::{Cost, CostSource, Saving, StaticCost, Work};
 use crate::dependence::base::{AliasMode, Bases};
 use crate::dependence::callees::{self, Callees};
 use crate::dependence::nest::Frame;
-use crate::legality::{self, Checker, Means, Verdict};
+use crate::legality::{self, Checker, Means, QUESTION, Verdict};
 use crate::tree::raise::{raise_by, roots};
 use crate::tree::regenerate::{Rewrite, regenerate};
 use crate::tree::{Forest, Green, If, Node, Program};
@@ -115,7 +115,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             alias: AliasMode::default(),
-            limits: Limits::default(),
+            limits: QUESTION,
             analyses: Analyses::default(),
             max_delay: 8,
             delay_multiple: 1,
