@@ -35,6 +35,7 @@ pub mod graphs;
 pub mod instances;
 pub mod ll;
 pub mod meetings;
+pub mod native;
 pub mod neighbours;
 pub mod oracle;
 pub mod pairs;

@@ -10,6 +10,7 @@
 //! | module | makes |
 //! | --- | --- |
 //! | `body` | what an iteration does |
+//! | [`odd`] | what compilers seldom see |
 
 use std::fmt::Write;
 
@@ -24,6 +25,7 @@ use crate::random::Random;
 use body::TYPES;
 
 mod body;
+pub mod odd;
 
 /// How many bytes each array has.
 pub const BYTES: usize = 320;
@@ -86,11 +88,22 @@ pub enum Between {
 
 /// A function between the loops of which this stands.
 pub fn neighbours_apart_by(random: &mut Random, name: &str, between: Between) -> Neighbours {
+    written(random, name, between, false)
+}
+
+/// A function of this name with what compilers seldom see. See [`odd`]. It may call what is in
+/// [`CALLED`] and in [`odd::CALLED`].
+pub fn odd_neighbours(random: &mut Random, name: &str) -> Neighbours {
+    written(random, name, Between::Anything, true)
+}
+
+fn written(random: &mut Random, name: &str, between: Between, is_odd: bool) -> Neighbours {
     let arrays = Arrays::of(random);
     let guard = *random.pick(&GUARDS);
-    let types = [(); 3].map(|()| *random.pick(&TYPES));
+    let types = if is_odd { &odd::TYPES } else { &TYPES };
+    let types = [(); 3].map(|()| *random.pick(types));
     let (out, handed, block) = (String::new(), Vec::new(), "entry".to_owned());
-    let mut writer = Writer { random, out, next: 0, handed, block, guard, types, between };
+    let mut writer = Writer { random, out, next: 0, handed, block, guard, types, between, is_odd };
     writer.function(name, arrays);
     let text = writer.out;
     let may_overlap = matches!(arrays, Arrays::Any);
@@ -211,6 +224,8 @@ struct Writer<'r> {
     types: [&'static str; 3],
     /// What stands between the loops.
     between: Between,
+    /// True if it has what compilers seldom see.
+    is_odd: bool,
 }
 
 impl Writer<'_> {
@@ -281,6 +296,10 @@ impl Writer<'_> {
         }
         if !self.one_in(of) {
             return;
+        }
+        if self.is_odd && self.one_in(3) {
+            let value = self.odd_between();
+            return self.handed.push(value);
         }
         let index = self.random.below(8).to_string();
         let value = match self.random.weighted(&[30, 25, 25, 10, 5]) {

@@ -59,6 +59,13 @@ const CAMPAIGNS: &[Campaign] = &[
         does: "random programs in LLVM IR without undefined behaviour, run by the interpreter and by lli",
     },
     Campaign {
+        name: "native",
+        package: "loomir-testing",
+        example: "native",
+        cases: 20_000,
+        does: "neighbouring loops with what compilers seldom see, run as machine code before and after fusion",
+    },
+    Campaign {
         name: "loop-fusion",
         package: "loomir-testing",
         example: "loop_fusion",

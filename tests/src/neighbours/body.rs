@@ -78,6 +78,10 @@ impl Writer<'_> {
             self.line(&format!("{last} = add i64 {other}, {variable}"));
         }
         for _ in 0..1 + self.random.below(2) {
+            if self.is_odd && self.one_in(4) {
+                last = self.odd_statement(&last);
+                continue;
+            }
             last = match self.random.weighted(&[58, 12, 14, 4, 2, 1, 3]) {
                 0 => {
                     let index = self.index(variable);
@@ -183,7 +187,8 @@ impl Writer<'_> {
     /// An array, and the type of its elements, or now and then another.
     fn array(&mut self) -> (&'static str, &'static str) {
         let at = self.random.weighted(&[45, 30, 25]);
-        let ty = if self.one_in(12) { TYPES[self.random.below(TYPES.len())] } else { self.types[at] };
+        let types = if self.is_odd { &super::odd::TYPES } else { &TYPES };
+        let ty = if self.one_in(12) { *self.random.pick(types) } else { self.types[at] };
         (["%a", "%b", "%c"][at], ty)
     }
 
@@ -201,6 +206,9 @@ impl Writer<'_> {
 
     fn load_of(&mut self, array: &str, ty: &str, index: &str) -> String {
         let place = self.place(array, ty, index);
+        if self.is_odd {
+            return self.odd_load(&place, ty);
+        }
         let value = self.fresh("%v");
         self.line(&format!("{value} = load {ty}, ptr {place}, align 1"));
         if ty == "i64" {
@@ -219,6 +227,9 @@ impl Writer<'_> {
 
     fn store_of(&mut self, array: &str, ty: &str, index: &str, value: &str) {
         let place = self.place(array, ty, index);
+        if self.is_odd {
+            return self.odd_store(&place, ty, value);
+        }
         let narrow = match ty {
             "i64" => value.to_owned(),
             _ if value.starts_with('%') => {

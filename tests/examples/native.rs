@@ -1,0 +1,42 @@
+//! The campaign on fused loops as machine code: `cargo run --release -p loomir-testing --example native -- [--cases N] [--seed S]`;
+//! with `--case I` the text of one.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+
+use std::process::ExitCode;
+
+use loomir_testing::native::{Tally, case, run};
+use loomir_testing::neighbours::{CALLED, odd};
+use loomir_testing::peers::Peer;
+
+use steps::option;
+
+mod steps;
+
+/// Functions between two reports of progress.
+const STEP: u64 = 500;
+
+fn main() -> ExitCode {
+    let (cases, seed) = (option("--cases").unwrap_or(20_000), option("--seed").unwrap_or(1));
+    if let Some(index) = option("--case") {
+        print!("{CALLED}{}{}", odd::CALLED, case(seed, index).1.text);
+        return ExitCode::SUCCESS;
+    }
+    let Some(clang) = Peer::find("clang") else {
+        eprintln!("LOOMIR_LLVM does not say where clang is: nothing to compile with");
+        println!("seed={seed}\ncases=0");
+        return ExitCode::SUCCESS;
+    };
+    let folder = std::env::temp_dir().join(format!("loomir-native-{}", std::process::id()));
+    if let Err(error) = std::fs::create_dir_all(&folder) {
+        eprintln!("{}: {error}", folder.display());
+        return ExitCode::FAILURE;
+    }
+    let mut tally = Tally::default();
+    let failures =
+        steps::run(cases, STEP, |first, count| run(seed, (first, count), &clang, &folder, &mut tally));
+    drop(std::fs::remove_dir_all(&folder));
+    let Tally { cases, narrow, fused, interpreted, native } = tally;
+    println!("seed={seed}\ncases={cases}\nfor_32_bit_addresses={narrow}\nloops_fused={fused}");
+    println!("calls_interpreted={interpreted}\ncalls_as_machine_code={native}\nfailures={failures}");
+    ExitCode::from(u8::from(failures > 0))
+}
