@@ -37,7 +37,7 @@ pub struct Domain {
 
 impl Class {
     /// Accesses of any part of an object.
-    fn whole(base: Base, writes: bool, domain: &Arc<Domain>) -> Class {
+    pub(super) fn whole(base: Base, writes: bool, domain: &Arc<Domain>) -> Class {
         let domain = domain.clone();
         Class { base, origin: None, sizes: Vec::new(), subscripts: None, writes, update: None, domain }
     }
