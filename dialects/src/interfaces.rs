@@ -6,7 +6,7 @@
 //! implement an interface, nothing is known of it, and the answer is the worst case.
 
 use loomir_ir::attributes::Attr;
-use loomir_ir::{AffineMap, IntegerSet, Name, OpRef, OperationState, Region, Type, Value};
+use loomir_ir::{AffineMap, Body, IntegerSet, Name, Op, OpRef, OperationState, Region, Trait, Type, Value};
 use smallvec::SmallVec;
 
 /// How memory is touched.
@@ -56,6 +56,28 @@ pub trait MemoryEffects: Send + Sync {
     fn may_be_undefined(&self, _op: OpRef<'_>) -> bool {
         false
     }
+}
+
+/// True if an operation may run where it would not have run: it has no effect, and no operand makes it undefined.
+///
+/// Whatever hoists, speculates or flattens operations asks this. The trait `Pure` alone allows less: to run an
+/// operation again, or not at all, where it ran.
+pub fn is_speculatable(op: OpRef<'_>) -> bool {
+    let info = op.info();
+    let is_defined = |model: &dyn MemoryEffects| !model.may_be_undefined(op) && !model.may_not_return(op);
+    info.has_trait(Trait::Pure) && info.interface::<dyn MemoryEffects>().is_none_or(is_defined)
+}
+
+/// True if `op`, which stands in `region` or inside operations there, runs while those run.
+///
+/// An operation about which nothing is known may keep its regions for later, as one that starts a task does.
+pub fn runs_in_place(body: &Body, op: Op, region: Region) -> bool {
+    let runs_inside = |around: Op| {
+        let info = body.info(around);
+        info.has_trait(Trait::RecursiveMemoryEffects) || info.interface::<dyn MemoryEffects>().is_some()
+    };
+    let regions = std::iter::successors(body.region_of(op), |own| body.region_of(body.region_parent(*own)));
+    regions.take_while(|own| *own != region).all(|own| runs_inside(body.region_parent(own)))
 }
 
 /// An operation whose results refer to (part of) the object one operand refers to: casts, views.

@@ -14,6 +14,7 @@
 //! | [`edits`], [`instances`], [`meetings`] | random edits of loop trees; what a tree runs, instance by instance; which of these touch one location |
 //! | [`graphs`] | random control flow graphs, and what `opt` finds in them |
 //! | [`ll`] | random programs in LLVM IR, and what `lli` makes of them |
+//! | [`hazards`] | random functions of loops that may be undefined, or end the program |
 //! | [`expressions`] | random integer expressions, and what they compute |
 //! | [`neighbours`], [`pairs`] | random functions of neighbouring loops in LLVM IR; which of these Loomir and `opt` make one |
 //! | [`campaign`] | all of the trees' put together |
@@ -32,6 +33,7 @@ pub mod expressions;
 pub mod fixtures;
 pub mod generate;
 pub mod graphs;
+pub mod hazards;
 pub mod instances;
 pub mod ll;
 pub mod meetings;

@@ -1,13 +1,13 @@
 //! Conditionals whose sides only compute become selections: both sides are computed, and `arith.select` picks.
 //!
-//! An `scf.if` is converted if all operations of its sides are pure, which includes that they may run whether their results are needed or not, and
-//! there are few enough of them. A side that was a conditional itself is converted first, so a tree of conditionals becomes one of
+//! An `scf.if` is converted if all operations of its sides are [speculatable](is_speculatable) and there are few enough of them. A division whose
+//! divisor may be zero is not, nor is a view, which may be of elements that are there only where its side is taken. A side that was a conditional itself is converted first, so a tree of conditionals becomes one of
 //! selections from the leaves up. One that has no results and only computes does nothing and is erased.
 //! `affine.if` has no value to select by; `lower-affine` gives it one.
 //!
 //! **Cost.** Linear in the operations.
 
-use loomir_dialects::interfaces::ViewLike;
+use loomir_dialects::interfaces::is_speculatable;
 use loomir_dialects::{arith, scf};
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::{Block, Body, Builder, Diagnostics, Op, Trait, Value};
@@ -52,20 +52,18 @@ pub fn convert(body: &mut Body, max_ops: usize) -> usize {
     converted
 }
 
-/// The sides of a conditional that only compute.
+/// The sides of a conditional that only compute, if they may run whatever is decided. Those of one without results go.
 fn computing_sides(body: &Body, op: Op, max_ops: usize) -> Option<Vec<Block>> {
     let sides: Vec<Block> = body.own_regions(op).flat_map(|region| body.blocks(region)).collect();
-    // A view may be of elements that are there only where the side is taken.
-    let is_view = |inside: Op| body.op_ref(inside).info().interface::<dyn ViewLike>().is_some();
-    let runs = body.num_results(op) > 0;
+    let stays = body.num_results(op) > 0;
     let computes = |inside: Op| {
         body.has_trait(inside, Trait::Pure)
             && body.own_regions(inside).len() == 0
-            && !(runs && is_view(inside))
+            && (!stays || is_speculatable(body.op_ref(inside)))
     };
     let inside = || sides.iter().flat_map(|side| body.ops(*side));
     let few = inside().filter(|op| !body.has_trait(*op, Trait::Terminator)).nth(max_ops).is_none();
-    ((few || !runs) && inside().all(computes)).then_some(sides)
+    ((few || !stays) && inside().all(computes)).then_some(sides)
 }
 
 fn select(body: &mut Body, op: Op, sides: &[Block]) {

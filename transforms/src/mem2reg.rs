@@ -3,7 +3,7 @@
 //! Where several stores meet before a load, the block gets an argument: in the iterated dominance frontier of the stores, where a load may follow
 //! ([`iterated_frontier`]). What was never written is what the allocation says. Names and rules are MLIR's: an allocation is a [`PromotableAllocation`], what may be done with it
 //! a [`PromotableAccess`] (of a memref any [`MemoryAccess`]). So it serves every level: `llvm.alloca` in a control flow graph as well as a `memref.alloca` of one element. Loads may stand
-//! inside operations with regions, where nothing inside stores; stores may not.
+//! inside operations with regions, where nothing inside stores, if [these run in place](runs_in_place); stores may not.
 //!
 //! It stays if its address is used otherwise, if it is accessed as another type or has to be (a volatile access), if it can't be reached, or if a branch of a kind that nothing is known of leads to where
 //! stores meet.
@@ -13,7 +13,7 @@
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::branch::{set_successor_operands, successor_operands};
 use loomir_dialects::interfaces::{
-    MemoryAccess, MemorySlot, PromotableAccess, PromotableAllocation, SlotAccess,
+    MemoryAccess, MemorySlot, PromotableAccess, PromotableAllocation, SlotAccess, runs_in_place,
 };
 use loomir_ir::graph::ControlFlow;
 use loomir_ir::graph::dominators::DominatorTree;
@@ -113,7 +113,8 @@ impl Candidate {
         for used in body.uses(slot.pointer) {
             let access = access(body, used.op, slot)?;
             let is_here = body.region_of(used.op) == Some(region);
-            if !is_here && !matches!(access, SlotAccess::Load(_)) {
+            let is_load = matches!(access, SlotAccess::Load(_)) && runs_in_place(body, used.op, region);
+            if !is_here && !is_load {
                 return None;
             }
             uses.push((used.op, access));

@@ -5,7 +5,7 @@ use loomir_ir::{AffineMap, OpRef, Registry, Value};
 
 use crate::arith::reduction::Reduction;
 use crate::interp::access::{Access, Subscripts, load, store};
-use crate::interp::affine_map::{Map, Set};
+use crate::interp::affine_map::{Map, Set, bad_divisor};
 use crate::interp::code::malformed;
 use crate::interp::constant::dense_elements;
 use crate::interp::mixed::Mixed;
@@ -301,7 +301,7 @@ fn basis(op: OpRef<'_>, d: &Decoder<'_>, values: &[Value]) -> Result<Mixed, Box<
 fn decode_delinearize(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let linear = d.operand(op, 0)?;
     let basis = basis(op, d, &op.operands().skip(1).collect::<Vec<_>>())?;
-    let (results, loc) = (d.slots(op.results()), op.loc());
+    let results = d.slots(op.results());
     if results.is_empty() || basis.len() > results.len() || basis.len() + 1 < results.len() {
         return Err(malformed("a basis that fits its results"));
     }
@@ -315,9 +315,7 @@ fn decode_delinearize(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
         for (i, slot) in results.iter().enumerate().skip(1).rev() {
             let size = basis.get(m, basis.len() - (results.len() - i), "a basis")?;
             if size <= 0 {
-                let poison = Datum::poison(Cause::AffineDivisor, loc);
-                results.iter().for_each(|slot| m.set(*slot, poison.clone()));
-                return Ok(Flow::Next);
+                return Err(bad_divisor(size));
             }
             m.set(*slot, Datum::index(rest.rem_euclid(size)));
             rest = rest.div_euclid(size);

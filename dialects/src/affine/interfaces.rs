@@ -1,6 +1,6 @@
 //! What `affine` operations mean to analyses.
 
-use loomir_ir::{AttrKind, OpRef, Region, Registry, Value};
+use loomir_ir::{AffineExpr, AffineExprKind, AttrKind, Context, OpRef, Region, Registry, Value};
 
 use super::access::{map_of, memref, subscripts};
 use super::parallel;
@@ -67,6 +67,62 @@ impl Conditional for If {
     }
 }
 
+/// An operation that evaluates affine expressions: no effect, but undefined where one divides by a number below one.
+struct Expressions;
+
+impl MemoryEffects for Expressions {
+    fn effects(&self, _op: OpRef<'_>) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    fn may_be_undefined(&self, op: OpRef<'_>) -> bool {
+        let ctx = op.ctx();
+        let entries = [op.properties(), op.attributes()].map(|attrs| attrs.entries(ctx));
+        entries.concat().iter().any(|(_, attr)| match attr.kind(ctx) {
+            AttrKind::AffineMap(map) => {
+                map.data(ctx).results.iter().any(|expr| divides_by_unknown(ctx, *expr))
+            }
+            AttrKind::IntegerSet(set) => {
+                set.data(ctx).constraints.iter().any(|(expr, _)| divides_by_unknown(ctx, *expr))
+            }
+            _ => false,
+        })
+    }
+}
+
+/// True if an expression divides by what is no positive constant.
+fn divides_by_unknown(ctx: &Context, expr: AffineExpr) -> bool {
+    let mut found = false;
+    let mut last = AffineExprKind::Constant(0);
+    // In postfix a divisor that is a constant stands right before the division.
+    expr.visit(ctx, &mut |kind| {
+        let divides = matches!(
+            kind,
+            AffineExprKind::Mod(..) | AffineExprKind::FloorDiv(..) | AffineExprKind::CeilDiv(..)
+        );
+        found |= divides && !matches!(last, AffineExprKind::Constant(1..));
+        last = kind;
+    });
+    found
+}
+
+/// `affine.delinearize_index`: no effect, but undefined if a size it divides by is below one.
+struct Digits;
+
+impl MemoryEffects for Digits {
+    fn effects(&self, _op: OpRef<'_>) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    fn may_be_undefined(&self, op: OpRef<'_>) -> bool {
+        // The first size, of as many as there are results, divides nothing.
+        let sizes =
+            op.attr("static_basis").and_then(|basis| basis.as_dense_ints(op.ctx())).unwrap_or_default();
+        let divisors = sizes.iter().rev().take(op.num_results().saturating_sub(1));
+        divisors.into_iter().any(|size| *size <= 0)
+    }
+}
+
 /// Loads, stores and prefetches, of one element or a vector.
 struct Touch {
     kind: EffectKind,
@@ -92,6 +148,10 @@ impl MemoryAccess for Touch {
 
 pub(super) fn register(registry: &mut Registry) {
     use EffectKind::{Read, Write};
+    for name in ["apply", "min", "max", "for", "if", "parallel"] {
+        registry.attach::<dyn MemoryEffects>(&format!("affine.{name}"), Box::new(Expressions));
+    }
+    registry.attach::<dyn MemoryEffects>("affine.delinearize_index", Box::new(Digits));
     registry.attach::<dyn LoopLike>("affine.for", Box::new(For));
     registry.attach::<dyn ParallelLike>("affine.parallel", Box::new(AnyOrder));
     registry.attach::<dyn Conditional>("affine.if", Box::new(If));

@@ -213,6 +213,12 @@ impl Expr {
     }
 }
 
+/// An affine expression, or one of a mixed-radix basis, divides by a number below one.
+#[cold]
+pub fn bad_divisor(divisor: i64) -> Box<Fault> {
+    Fault::undefined(format!("an affine expression divides by {divisor}"))
+}
+
 #[inline]
 fn read(m: &Machine, slot: Slot) -> Result<Result<i64, Poison>, Box<Fault>> {
     match m.get(slot) {
@@ -245,7 +251,7 @@ fn run(steps: &[Step], m: &Machine, loc: Loc) -> Result<Result<i64, Poison>, Box
                 match step {
                     Step::Add => a.checked_add(b),
                     Step::Mul => a.checked_mul(b),
-                    _ if b <= 0 => return Ok(Err(Poison { cause: Cause::AffineDivisor, loc })),
+                    _ if b <= 0 => return Err(bad_divisor(b)),
                     Step::Mod => Some(a.rem_euclid(b)),
                     Step::FloorDiv => floor_div(a, b),
                     _ => ceil_div(a, b),

@@ -234,8 +234,6 @@ causes! {
     AddressWrap = "an address that overflows where `nuw`, `nusw` or `inbounds` promises not to",
     /// The overflow of an affine expression.
     AffineOverflow = "an affine expression that overflows 64 bits",
-    /// A divisor of an affine expression.
-    AffineDivisor = "an affine expression that divides by a number below one",
     /// An assumption on a memref's alignment.
     Misaligned = "a memref whose alignment was assumed wrongly",
 }

@@ -116,6 +116,14 @@ const EFFECTS: &[(&str, Named, bool)] = &[
     ("memref.generic_atomic_rmw", &[(READ, "memref"), (WRITE, "memref")], true),
     ("memref.prefetch", &[(WRITE, "memref")], true),
     ("memref.global", &[], false),
+    // What they claim of sizes, strides and bounds has to hold.
+    ("memref.cast", &[], true),
+    ("memref.subview", &[], true),
+    ("memref.view", &[], true),
+    ("memref.expand_shape", &[], true),
+    ("memref.collapse_shape", &[], true),
+    ("memref.assume_alignment", &[], true),
+    ("memref.distinct_objects", &[], true),
 ];
 
 /// Operations whose first result refers to the object of their first operand.

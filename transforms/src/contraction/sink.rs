@@ -4,7 +4,7 @@
 //! is allocated for them.
 
 use hashbrown::HashMap;
-use loomir_dialects::interfaces::Conditional;
+use loomir_dialects::interfaces::{Conditional, EffectKind, MemoryEffects};
 use loomir_dialects::memref;
 use loomir_ir::{Block, Body, Mapping, Op, Region, Value};
 
@@ -33,6 +33,12 @@ struct Uses {
 impl Uses {
     fn of(body: &Body, allocation: Value) -> Option<Uses> {
         let block = body.value_block(allocation)?;
+        // What does more than allocate, as `memref.realloc` does, happens once, and where it stands.
+        let op = body.defining_op(allocation)?;
+        let effects = body.info(op).interface::<dyn MemoryEffects>()?.effects(body.op_ref(op));
+        if effects.iter().any(|effect| effect.kind != EffectKind::Allocate) {
+            return None;
+        }
         let mut uses = Uses { sides: Vec::new(), of_op: HashMap::new(), frees: Vec::new() };
         let mut conditional = None;
         for used in body.uses(allocation) {

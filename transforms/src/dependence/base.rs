@@ -5,7 +5,7 @@
 //! existed before the function ran, arguments that are declared not to overlap. What else may be assumed is said by the [`AliasMode`].
 
 use hashbrown::HashMap;
-use loomir_dialects::interfaces::{EffectKind, MemoryEffects, Resource, ViewLike};
+use loomir_dialects::interfaces::{Conditional, EffectKind, MemoryEffects, Resource, ViewLike};
 use loomir_dialects::memref;
 use loomir_ir::{AttrKind, Body, Context, Name, Op, Type, TypeKind, Value, ValueDef};
 
@@ -44,7 +44,7 @@ pub enum Base {
     Global(Name),
     /// Passed in as this argument of the function.
     Argument(Value),
-    /// One of several that `memref.distinct_objects` declares apart: its result.
+    /// One of several that `memref.distinct_objects`, in no loop, declares apart: its result.
     Distinct(Value),
     /// Not known where from, or how far it reaches.
     Unknown(Value),
@@ -114,13 +114,13 @@ impl<'b> Bases<'b> {
                 break self.argument_base(current);
             };
             if self.body.is(op, memref::DistinctObjectsOp::DEF) {
-                break Base::Distinct(current);
+                break if self.runs_once(op) { Base::Distinct(current) } else { Base::Unknown(current) };
             }
             let view = self.body.op_ref(op);
             let Some(next) = view.info().interface::<dyn ViewLike>().map(|model| model.source(view)) else {
                 break self.result_base(op, current);
             };
-            // With sizes of its own, of memory the argument need not cover.
+            // With sizes of its own, of memory that what it is a cast of need not cover.
             reaches_further |= self.body.is(op, memref::ReinterpretCastOp::DEF);
             if !self.body.is(op, memref::CastOp::DEF) {
                 renaming = false;
@@ -130,7 +130,7 @@ impl<'b> Bases<'b> {
             current = next;
         };
         let base = match base {
-            Base::Argument(argument) if reaches_further => Base::Unknown(argument),
+            Base::Argument(value) | Base::Distinct(value) if reaches_further => Base::Unknown(value),
             base => base,
         };
         // Only `value` itself is remembered: what it is made of has the same base, but origins of its own.
@@ -146,6 +146,15 @@ impl<'b> Bases<'b> {
         } else {
             Base::Unknown(value)
         }
+    }
+
+    /// True if an operation runs at most once while a block of the function does: it stands in no loop. What it says of its results it says of those
+    /// of one run.
+    fn runs_once(&self, op: Op) -> bool {
+        let body = self.body;
+        let mut around = std::iter::successors(body.parent_op(op), |op| body.parent_op(*op));
+        around
+            .all(|op| body.parent_op(op).is_none() || body.info(op).interface::<dyn Conditional>().is_some())
     }
 
     fn result_base(&self, op: Op, value: Value) -> Base {

@@ -1,13 +1,14 @@
 //! Which allocations nobody outside of a function can know.
 //!
 //! An allocation is local if all that happens to it, and to views of it, is seen: its elements are read and written, it is copied,
-//! measured, freed. What is stored, passed on, returned or carried *escapes*: from then on anything unknown may touch it.
+//! measured, freed. What is stored, passed on, returned or carried *escapes*: from then on anything unknown may touch it. So does what is used inside an
+//! operation that [may keep its regions for later](runs_in_place).
 //! Nothing outside reads what a local allocation holds, so what no read of the function needs was not worth writing.
 //!
-//! **Cost.** Linear in the uses of allocations.
+//! **Cost.** Linear in the uses of allocations and in how deep each stands.
 
 use hashbrown::HashMap;
-use loomir_dialects::interfaces::{MemoryAccess, MemoryEffects, Resource, ViewLike};
+use loomir_dialects::interfaces::{MemoryAccess, MemoryEffects, Resource, ViewLike, runs_in_place};
 use loomir_ir::{Body, Op, TypeKind, Value};
 
 use super::base::{AliasMode, Base, Bases};
@@ -74,9 +75,12 @@ impl Locals {
 /// The first operation found that passes `allocation`, or a view of it, on.
 pub fn escape(body: &Body, allocation: Value) -> Option<Op> {
     let mut names = vec![allocation];
+    let region = body.value_block(allocation).map(|block| body.block_region(block));
+    let is_kept = |op| region.is_none_or(|region| !runs_in_place(body, op, region));
     while let Some(name) = names.pop() {
         for used in body.uses(name) {
             match role(body, used.op, name) {
+                _ if is_kept(used.op) => return Some(used.op),
                 Role::View => names.extend(body.results(used.op)),
                 Role::Touched => {}
                 Role::PassedOn => return Some(used.op),

@@ -126,7 +126,7 @@ impl Nest {
 
     /// Summarises `tree`, an item of a sequence that stands in `frame`.
     pub fn of(program: &Program, forest: &Forest, tree: Green, frame: &Frame) -> Nest {
-        let mut scan = Scan { program, forest, depth: frame.depth, nest: Nest::default() };
+        let mut scan = Scan { program, forest, depth: frame.depth, risk: None, nest: Nest::default() };
         scan.visit(tree, &Arc::new(Domain { levels: frame.depth, constraints: Vec::new(), exact: true }));
         scan.nest
     }
@@ -399,7 +399,39 @@ struct Scan<'a> {
     forest: &'a Forest,
     /// The loops around the nest.
     depth: u32,
+    /// The outermost header around that may be undefined.
+    risk: Option<Risk>,
     nest: Nest,
+}
+
+/// A loop or `if` of a tree whose [header may be undefined](crate::tree::program::header_may_be_undefined).
+#[derive(Clone)]
+pub struct Risk {
+    op: Op,
+    /// When it is reached.
+    domain: Arc<Domain>,
+}
+
+impl Risk {
+    /// The header of a loop that stands in this domain, if it may be undefined.
+    pub fn of_loop(program: &Program, forest: &Forest, id: HeaderId, domain: &Arc<Domain>) -> Option<Risk> {
+        let mut loops = forest.header(id).origins.iter().map(|origin| program.loop_info(origin.of));
+        let op = loops.find(|info| info.may_be_undefined)?.op;
+        Some(Risk { op, domain: domain.clone() })
+    }
+
+    /// The decision of an `if` that stands in this domain, if it may be undefined.
+    pub fn of_guard(program: &Program, of: IfId, domain: &Arc<Domain>) -> Option<Risk> {
+        let info = program.if_info(of);
+        info.may_be_undefined.then(|| Risk { op: info.op, domain: domain.clone() })
+    }
+
+    /// How a leaf inside, in so many loops, stays behind what may not return: it reads [`Base::Exit`] whenever the header is reached.
+    pub fn class(&self, levels: u32) -> (Class, Op) {
+        let constraints = self.domain.constraints.clone();
+        let domain = Arc::new(Domain { levels, constraints, exact: false });
+        (Class::whole(Base::Exit, false, &domain), self.op)
+    }
 }
 
 impl Scan<'_> {
@@ -416,12 +448,13 @@ impl Scan<'_> {
             Node::Loop { header, body } => {
                 let mut inner = (**domain).clone();
                 enter(self.program, self.forest, header, &mut inner, self.depth);
-                self.visit(body, &Arc::new(inner));
+                let risk = Risk::of_loop(self.program, self.forest, header, domain);
+                self.within(risk, body, inner);
             }
             Node::Guard { of, map, holds, body } => {
                 let mut inner = (**domain).clone();
                 guard(self.program, self.forest, (of, map), holds, &mut inner, self.depth);
-                self.visit(body, &Arc::new(inner));
+                self.within(Risk::of_guard(self.program, of, domain), body, inner);
             }
             Node::Versioned { fast, fallback, .. } => {
                 self.visit(fast, domain);
@@ -431,11 +464,20 @@ impl Scan<'_> {
         }
     }
 
+    /// The body of a loop or guard whose header is such a risk.
+    fn within(&mut self, risk: Option<Risk>, body: Green, domain: Domain) {
+        let around = self.risk.clone();
+        self.risk = around.clone().or(risk);
+        self.visit(body, &Arc::new(domain));
+        self.risk = around;
+    }
+
     fn leaf(&mut self, statement: StatementId, map: Map, domain: &Arc<Domain>) {
         let info = self.program.statement(statement);
         self.nest.world = self.nest.world.or(info.effects.world);
         let (map, depth) = (self.forest.map(map), self.depth);
-        for (class, op) in in_place(self.program, statement, map, domain, depth) {
+        let risk = self.risk.as_ref().map(|risk| risk.class(domain.levels));
+        for (class, op) in in_place(self.program, statement, map, domain, depth).chain(risk) {
             if let Err(absent) = self.nest.find(&class) {
                 // A number that is too large is shown as none.
                 let here = |form: &Form| absolute(form, domain.levels).unwrap_or_default();

@@ -2,7 +2,7 @@
 //!
 //! The instances of a statement are the iterations of the loops that were around it; a leaf runs the image of its own iterations under its map.
 //! The images must be disjoint and make up the whole. What may be executed again, or not at all, without anyone seeing it (a pure
-//! operation) is left out: its values are looked for where they are used. But it is not if it [stands for a loop](super::carried) that carries values.
+//! operation) is left out: its values are looked for where they are used. Where it did not run it may run if it is speculatable. But it is not if it [stands for a loop](super::carried) that carries values.
 //!
 //! **Cost.** Nothing for a leaf inside loops that run what they ran, in any order; else a few conjunctions a leaf and pair of leaves.
 
@@ -31,9 +31,10 @@ pub(super) fn check(part: &Part<'_>, statements: &[Placed], leaves: &[Placed]) -
         }
     }
     let only_computes = |id: StatementId| part.program.statement(id).is_pure(part.body);
-    let is_free = |id: StatementId| only_computes(id) && carried::anchored(part.program, id).is_none();
+    let may_be_added = |id: StatementId| part.program.statement(id).is_speculatable(part.body);
+    let is_free = |id: StatementId| may_be_added(id) && carried::anchored(part.program, id).is_none();
     // What is not of this part runs elsewhere already.
-    for leaf in added.into_iter().filter(|leaf| !only_computes(leaf.statement)) {
+    for leaf in added.into_iter().filter(|leaf| !may_be_added(leaf.statement)) {
         verdict = verdict.or(nothing_added(part, leaf, &[Form::constant(-1)], true, Witness::Repeated));
     }
     for whole in statements.iter().filter(|whole| !is_free(whole.statement)) {
@@ -43,11 +44,14 @@ pub(super) fn check(part: &Part<'_>, statements: &[Placed], leaves: &[Placed]) -
         let tested = version.filter(|_| leaves.iter().all(|leaf| leaf.version == version));
         let tested = tested.map_or(&[][..], |(_, id)| part.forest.assumptions(id));
         let tested: Vec<Form> = tested.iter().flat_map(Assumption::facts).collect();
+        let anchored = carried::anchored(part.program, whole.statement);
+        let times =
+            if only_computes(whole.statement) && anchored.is_none() { Times::Any } else { Times::Once };
         let own = match &tested[..] {
-            [] => statement(part, whole, leaves),
-            _ => statement(&part.within(&part.frame.knowing(tested)), whole, leaves),
+            [] => statement(part, whole, leaves, times),
+            _ => statement(&part.within(&part.frame.knowing(tested)), whole, leaves, times),
         };
-        verdict = verdict.or(match carried::anchored(part.program, whole.statement) {
+        verdict = verdict.or(match anchored {
             // By itself it may run as often as it likes.
             Some(info) if only_computes(whole.statement) && !own.is_legal() => {
                 Verdict::MayBeIllegal(Witness::Carried(info.op))
@@ -61,8 +65,16 @@ pub(super) fn check(part: &Part<'_>, statements: &[Placed], leaves: &[Placed]) -
     verdict
 }
 
+/// How often each instance of a statement has to run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Times {
+    Once,
+    /// It only computes. But where it did not run it may be undefined.
+    Any,
+}
+
 /// Judges the leaves of a statement against `whole`, the one it has in the program.
-fn statement(part: &Part<'_>, whole: &Placed, leaves: &[&Placed]) -> Verdict {
+fn statement(part: &Part<'_>, whole: &Placed, leaves: &[&Placed], times: Times) -> Verdict {
     if let [leaf] = leaves
         && keeps_whole(part, leaf, whole)
     {
@@ -93,11 +105,14 @@ fn statement(part: &Part<'_>, whole: &Placed, leaves: &[&Placed]) -> Verdict {
     for (i, leaf) in leaves.iter().enumerate() {
         let (allowed, exact) = (&whole.domain.constraints, whole.domain.exact);
         verdict = verdict.or(nothing_added(part, leaf, allowed, exact, Witness::Added));
-        for other in &leaves[..=i] {
+        for other in leaves[..=i].iter().filter(|_| times == Times::Once) {
             verdict = verdict.or(nothing_repeated(part, leaf, other));
         }
     }
-    if verdict.is_legal() { verdict.or(nothing_lost(part, leaves, whole)) } else { verdict }
+    match times {
+        Times::Once if verdict.is_legal() => verdict.or(nothing_lost(part, leaves, whole)),
+        _ => verdict,
+    }
 }
 
 /// Forms over the iterations of a statement, over the levels of one of its leaves.

@@ -7,7 +7,7 @@ use loomir_ir::{Body, Op, Value};
 use super::carried;
 use crate::dependence::access::{Class, Domain};
 use crate::dependence::form::{Atom, Form};
-use crate::dependence::nest::{absolute, enter, guard, in_place};
+use crate::dependence::nest::{Risk, absolute, enter, guard, in_place};
 use crate::tree::{
     Arm, AssumptionId, Forest, Green, Header, HeaderId, IfId, LoopId, Node, Program, Span, StatementId,
 };
@@ -120,6 +120,7 @@ pub(crate) fn leaves(
         item: 0,
         version: None,
         next_version: 0,
+        risk: None,
         found: Vec::new(),
     };
     let domain = Arc::new(Domain { levels: depth, constraints: Vec::new(), exact: true });
@@ -150,6 +151,8 @@ struct Walk<'a> {
     pinned: Vec<Pinned>,
     /// The loops of the program that run in the loops of the tree around, and in which iteration, over levels.
     running: Vec<(LoopId, Vec<Form>)>,
+    /// The outermost header around that may be undefined.
+    risk: Option<Risk>,
     found: Vec<Placed>,
 }
 
@@ -237,6 +240,15 @@ impl Walk<'_> {
         std::mem::replace(&mut self.sequence, self.next_sequence - 1)
     }
 
+    /// The body of a loop or guard whose header is such a risk.
+    fn within_header(&mut self, risk: Option<Risk>, body: Green, domain: Domain) -> Result<(), Op> {
+        let around = (self.risk.clone(), self.begin_sequence());
+        self.risk = around.0.clone().or(risk);
+        self.visit(body, &Arc::new(domain))?;
+        (self.risk, self.sequence) = around;
+        Ok(())
+    }
+
     /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
     fn visit(&mut self, tree: Green, domain: &Arc<Domain>) -> Result<(), Op> {
         match self.forest.get(tree) {
@@ -269,9 +281,8 @@ impl Walk<'_> {
                 let parallel = self.forest.header(header).parallel;
                 self.loops.push(Around { number: self.next_loop, parallel, sequence: self.sequence });
                 self.next_loop += 1;
-                let around = self.begin_sequence();
-                self.visit(body, &Arc::new(inner))?;
-                self.sequence = around;
+                let risk = Risk::of_loop(self.program, self.forest, header, domain);
+                self.within_header(risk, body, inner)?;
                 self.loops.pop();
                 self.running.truncate(running);
                 self.unsaid.truncate(unsaid);
@@ -291,9 +302,7 @@ impl Walk<'_> {
                     self.unsaid.push((condition, map));
                 }
                 inner.exact &= domain.exact;
-                let around = self.begin_sequence();
-                self.visit(body, &Arc::new(inner))?;
-                self.sequence = around;
+                self.within_header(Risk::of_guard(self.program, of, domain), body, inner)?;
                 self.unsaid.truncate(unsaid);
                 self.pinned.truncate(pinned);
             }
@@ -318,6 +327,7 @@ impl Walk<'_> {
                 let classes = match self.purpose {
                     Purpose::Order => in_place(self.program, statement, map, domain, self.depth)
                         .chain(carried::class(self.program, statement, &here, domain))
+                        .chain(self.risk.as_ref().map(|risk| risk.class(domain.levels)))
                         .collect(),
                     Purpose::Cover | Purpose::CoverWithin => Vec::new(),
                 };

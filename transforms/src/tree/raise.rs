@@ -10,7 +10,9 @@ use loomir_ir::{Block, Body, Op, Trait};
 use smallvec::{SmallVec, smallvec};
 
 use super::green::{Forest, Green, Header, Map, Origin, Span};
-use super::program::{IfId, IfInfo, LoopId, LoopInfo, Program, StatementId, StatementInfo};
+use super::program::{
+    IfId, IfInfo, LoopId, LoopInfo, Program, StatementId, StatementInfo, header_may_be_undefined,
+};
 use super::sides::If;
 use crate::analyses::Analyses;
 use crate::dependence::access::{Effects, Reader, Space};
@@ -322,6 +324,7 @@ impl<'a> Raise<'a> {
             anchor: if carried > 0 { anchor(self.body, block) } else { None },
             dimension,
             green: Forest::EMPTY,
+            may_be_undefined: header_may_be_undefined(self.body, op),
             alike,
         });
         id
@@ -363,7 +366,8 @@ impl<'a> Raise<'a> {
             None => of,
         };
         self.decisions.insert(decision.clone(), alike);
-        self.program.ifs.push(IfInfo { op, decision, condition, bodies, alike });
+        let may_be_undefined = header_may_be_undefined(self.body, op);
+        self.program.ifs.push(IfInfo { op, decision, condition, may_be_undefined, bodies, alike });
         let map = self.identity(place.depth);
         self.forest.guards(If { of, map, bodies })
     }

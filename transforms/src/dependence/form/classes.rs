@@ -271,6 +271,11 @@ enum Poison {
     Certain,
 }
 
+/// True if a value may be poison, unless an argument of its function or a variable of a loop around is.
+pub fn may_be_poison(body: &Body, value: Value) -> bool {
+    leaves(body, value, Poison::Possible).into_iter().any(|leaf| body.defining_op(leaf).is_some())
+}
+
 /// What a value is made of, as far as that may or is sure to make it poison.
 fn leaves(body: &Body, value: Value, how: Poison) -> HashSet<Value> {
     let mut leaves = HashSet::new();

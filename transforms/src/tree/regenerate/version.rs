@@ -99,7 +99,17 @@ impl Emit<'_> {
             _ => None,
         });
         let origins = loops.flat_map(|header| &self.forest.header(header).origins);
-        origins.flat_map(|origin| self.body.operands(self.program.loop_info(origin.of).op)).collect()
+        let bounds = origins.flat_map(|origin| {
+            let op = self.program.loop_info(origin.of).op;
+            // What it begins with comes last, and may be poison.
+            let inits = if self.program.loop_info(origin.of).dimension.is_some() {
+                0
+            } else {
+                self.body.num_results(op)
+            };
+            self.body.operands(op).take(self.body.num_operands(op) - inits)
+        });
+        bounds.collect()
     }
 
     /// Whether all that is assumed holds. None of `defined` is poison.
