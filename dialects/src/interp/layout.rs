@@ -76,7 +76,8 @@ impl Layout {
     /// # Errors
     /// The type has no size, or none that is known here.
     pub fn of(ctx: &Context, ty: Type, target: &DataLayout) -> Result<Layout, Box<Fault>> {
-        layout(ctx, ty, target, 0)
+        let known = if target.is_known() { layout(ctx, ty, target, 0) } else { None };
+        known
             .ok_or_else(|| Fault::unsupported(format!("the type {} has no known layout", type_text(ctx, ty))))
     }
 

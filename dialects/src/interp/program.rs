@@ -65,6 +65,9 @@ pub enum Callee {
 fn executable_layout(module: &Body) -> Result<DataLayout, Box<Fault>> {
     let layout = DataLayout::of(module.root_ref());
     let own = layout.pointer(0);
+    if !layout.is_known() {
+        return Err(Fault::unsupported("a data layout that cannot be read"));
+    }
     if layout.is_big_endian() {
         return Err(Fault::unsupported("a big-endian data layout"));
     }

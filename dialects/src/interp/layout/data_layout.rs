@@ -1,5 +1,7 @@
-//! The target's data layout: sizes and alignments that a module states, as LLVM's `datalayout` string.
+//! The target's data layout: sizes and alignments that a module states, as LLVM's `datalayout` string or
+//! as MLIR's `#dlti.dl_spec`.
 //!
+//! A layout that cannot be read is [unknown](DataLayout::is_known): no type has a place in memory then.
 //! A module without one is laid out as on 64-bit little-endian machines of today: integers of up
 //! to 128 bits are aligned to their size, pointers of every address space have 64 bits. A string
 //! starts from the defaults that LLVM's language reference lists, as `opt` does.
@@ -7,17 +9,23 @@
 //! Specifications that say nothing about sizes (mangling, native widths, the stack) are skipped.
 
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Context, OpRef};
+use loomir_ir::text::attr_to_string;
+use loomir_ir::{Attr, Context, OpRef};
 
 /// The module attribute that holds LLVM's string.
 pub const DATA_LAYOUT: &str = "llvm.data_layout";
+
+/// The module attribute that holds MLIR's.
+const SPECIFICATION: &str = "dlti.dl_spec";
 
 /// Sizes and alignments of a target's types. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DataLayout {
     big_endian: bool,
-    /// True if no string was given: types are aligned to their size.
+    /// True if no layout was given: types are aligned to their size.
     natural: bool,
+    /// True if a layout was given that cannot be read.
+    unknown: bool,
     /// By address space, in ascending order. Those absent are like address space 0.
     pointers: Vec<(u32, PointerLayout)>,
     /// Bits and alignment in bytes, in ascending order.
@@ -53,17 +61,30 @@ impl Default for DataLayout {
 }
 
 impl DataLayout {
-    /// Returns the layout that an operation states, a module as a rule; the default if it states none
-    /// or none that can be read, which [`parse`](Self::parse) tells apart.
+    /// Returns the layout that an operation states, a module as a rule; the default if it states none.
     pub fn of(module: OpRef<'_>) -> DataLayout {
-        let stated = module.attr(DATA_LAYOUT).and_then(|text| text.as_str(module.ctx()));
-        stated.and_then(DataLayout::parse).unwrap_or_default()
+        DataLayout::stated(module.ctx(), |name| module.attr(name))
     }
 
     /// Returns the layout of the module whose symbols these are.
     pub fn of_symbols(ctx: &Context, symbols: &SymbolTable) -> DataLayout {
-        let stated = symbols.own_attr(ctx, DATA_LAYOUT).and_then(|text| text.as_str(ctx));
-        stated.and_then(DataLayout::parse).unwrap_or_default()
+        DataLayout::stated(ctx, |name| symbols.own_attr(ctx, name))
+    }
+
+    fn stated(ctx: &Context, attr: impl Fn(&str) -> Option<Attr>) -> DataLayout {
+        let unknown = || DataLayout { unknown: true, ..DataLayout::default() };
+        if let Some(text) = attr(DATA_LAYOUT) {
+            return text.as_str(ctx).and_then(DataLayout::parse).unwrap_or_else(unknown);
+        }
+        match attr(SPECIFICATION) {
+            Some(spec) => DataLayout::parse_specification(&attr_to_string(ctx, spec)).unwrap_or_else(unknown),
+            None => DataLayout::default(),
+        }
+    }
+
+    /// True if it is known where types lie in memory.
+    pub fn is_known(&self) -> bool {
+        !self.unknown
     }
 
     /// What LLVM takes for given where a string says nothing.
@@ -71,6 +92,7 @@ impl DataLayout {
         DataLayout {
             big_endian: false,
             natural: false,
+            unknown: false,
             pointers: vec![(0, PointerLayout::default())],
             integers: vec![(1, 1), (8, 1), (16, 2), (32, 4), (64, 4)],
             floats: vec![(16, 2), (32, 4), (64, 8), (128, 16)],
@@ -89,6 +111,43 @@ impl DataLayout {
         let mut layout = DataLayout::llvm_defaults();
         for spec in text.split('-') {
             layout.read(spec)?;
+        }
+        Some(layout)
+    }
+
+    /// Reads what `mlir-translate --import-llvm` makes of the string, such as
+    /// `#dlti.dl_spec<!llvm.ptr = dense<32> : vector<4xi64>, i64 = dense<[32, 64]> : vector<2xi64>>`.
+    /// Pointers have a size, two alignments and the bits of an index, in this order; other types have
+    /// two alignments, all in bits.
+    fn parse_specification(text: &str) -> Option<DataLayout> {
+        let entries = text.strip_prefix("#dlti.dl_spec<")?.strip_suffix('>')?;
+        let mut layout = DataLayout::llvm_defaults();
+        for entry in top_level(entries) {
+            let Some((key, value)) = entry.split_once('=') else { return None };
+            let (key, value) = (key.trim(), value.trim());
+            if key == "\"dlti.endianness\"" {
+                layout.big_endian = value.contains("big");
+                continue;
+            }
+            let Some(numbers) = value.strip_prefix("dense<").and_then(|rest| rest.split_once('>')) else {
+                continue;
+            };
+            let numbers = numbers.0.trim_matches(['[', ']']);
+            let numbers: Vec<u32> =
+                numbers.split(',').map(|number| number.trim().parse().ok()).collect::<Option<_>>()?;
+            let at = |index: usize| numbers.get(index).or(numbers.first()).copied();
+            if let Some(space) = key.strip_prefix("!llvm.ptr") {
+                let space = space.trim_matches(['<', '>']);
+                let space = if space.is_empty() { 0 } else { space.parse().ok()? };
+                let own = PointerLayout { bits: at(0)?, index_bits: at(3)?, align: bytes(at(1)?)? };
+                set(&mut layout.pointers, space, own);
+            } else if let Some(width) = key.strip_prefix('i').and_then(|width| width.parse().ok()) {
+                set(&mut layout.integers, width, bytes(at(0)?)?);
+            } else if let Some(width) = key.strip_prefix('f').and_then(|width| width.parse().ok()) {
+                set(&mut layout.floats, width, bytes(at(0)?)?);
+            } else if key.starts_with("vector") {
+                return None;
+            }
         }
         Some(layout)
     }
@@ -144,7 +203,7 @@ impl DataLayout {
     /// True if addresses of an address space are numbers: `ptrtoint` and back is the same pointer.
     pub fn is_integral(&self, space: u32) -> bool {
         let own = self.pointer(space);
-        own.bits == own.index_bits && !self.non_integral.contains(&space)
+        !self.unknown && own.bits == own.index_bits && !self.non_integral.contains(&space)
     }
 
     /// The alignment of an integer, in bytes.
@@ -175,6 +234,24 @@ impl DataLayout {
     pub(super) fn aggregate_align(&self) -> u64 {
         self.aggregate
     }
+}
+
+/// The parts between the commas that stand in no brackets.
+fn top_level(text: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut parts) = (0i32, 0, Vec::new());
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'<' | b'[' => depth += 1,
+            b'>' | b']' => depth -= 1,
+            b',' if depth == 0 => {
+                parts.push(text[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(text[start..].trim());
+    parts
 }
 
 /// The bytes of a power of two, at least a byte.
@@ -212,6 +289,13 @@ mod tests {
         let fat = DataLayout::parse("e-p7:160:256:256:32-ni:7:8").unwrap_or_default();
         assert_eq!(fat.pointer(7), PointerLayout { bits: 160, index_bits: 32, align: 32 });
         assert!(!fat.is_integral(7) && !fat.is_integral(8) && fat.is_integral(0));
+        let spec = "#dlti.dl_spec<!llvm.ptr<270> = dense<32> : vector<4xi64>, \
+                    !llvm.ptr = dense<[32, 32, 64, 32]> : vector<4xi64>, i64 = dense<[32, 64]> : vector<2xi64>, \
+                    f80 = dense<128> : vector<2xi64>, \"dlti.endianness\" = \"big\">";
+        let layout = DataLayout::parse_specification(spec).unwrap_or_default();
+        assert_eq!(layout.pointer(0), PointerLayout { bits: 32, index_bits: 32, align: 4 });
+        assert_eq!((layout.integer_align(64), layout.float_align(80)), (4, 16));
+        assert!(layout.is_big_endian() && DataLayout::parse_specification("#dlti.dl_spec<x>").is_none());
         assert!(DataLayout::parse("E").is_some_and(|layout| layout.is_big_endian()));
         assert!(["p:32", "i64:7", "p:0:8", "i64:x"].into_iter().all(|s| DataLayout::parse(s).is_none()));
     }
