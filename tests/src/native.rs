@@ -112,8 +112,9 @@ fn compare(
     let mut expected: Option<(String, String)> = None;
     for (side, text) in [("before", text), ("after", print(&after)?)] {
         for level in ["-O0", "-O2"] {
-            let printed = machine_code(clang, folder, &text, &driver, level)?;
             let how = format!("{side} fusion at {level}");
+            let printed = machine_code(clang, folder, &text, &driver, level)
+                .map_err(|error| format!("{how}: {error}"))?;
             match &expected {
                 Some((other, known)) if *known != printed => {
                     let line = known.lines().zip(printed.lines()).find(|(a, b)| a != b);
@@ -169,8 +170,8 @@ fn same_calls(before: &Body, after: &Body, name: &str, calls: &[Input]) -> Resul
 /// A program in C that makes these calls and prints a line for each.
 fn driver(calls: &[(&str, Input)]) -> String {
     let mut text = format!(
-        "#include <stdio.h>\nstatic unsigned char buffers[3][{BYTES}];\n\
-         __attribute__((noinline)) static void begin(void) {{ for (int b = 0; b < 3; b++) for (int i = 0; i < {BYTES}; i++) buffers[b][i] = i; }}\n\
+        "#include <stdio.h>\nstatic unsigned char buffers[3][{BYTES}];\nextern long pool[40];\n\
+         __attribute__((noinline)) static void begin(void) {{ for (int i = 0; i < 40; i++) pool[i] = 0; for (int b = 0; b < 3; b++) for (int i = 0; i < {BYTES}; i++) buffers[b][i] = i; }}\n\
          __attribute__((noinline)) static void end(const char *name, long result) {{\n  unsigned long sum = 0;\n  \
          for (int b = 0; b < 3; b++) for (int i = 0; i < {BYTES}; i++) sum = sum * 31 + buffers[b][i];\n  \
          printf(\"%s %ld %lx\\n\", name, result, sum);\n}}\n"
@@ -223,6 +224,6 @@ fn machine_code(
     let output = Command::new(&program).output().map_err(|error| error.to_string())?;
     match output.status.success() {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(format!("the program ended with {} at {level}", output.status)),
+        false => Err(format!("the program ended with {}", output.status)),
     }
 }

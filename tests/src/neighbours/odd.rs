@@ -10,9 +10,9 @@ pub(super) const TYPES: [&str; 8] = ["i24", "i24", "i40", "i56", VECTOR, "i16", 
 /// A vector of three.
 const VECTOR: &str = "<3 x i32>";
 
-/// What such functions call besides.
+/// What such functions call besides, and the memory that they share. That begins with zeros in each run.
 pub const CALLED: &str = "
-@pool = internal global [40 x i64] zeroinitializer
+@pool = global [40 x i64] zeroinitializer
 declare ptr @llvm.stacksave.p0()
 declare void @llvm.stackrestore.p0(ptr)
 define internal ptr @calloc(i64 %n, i64 %m) noinline nounwind willreturn memory(none) {
