@@ -141,9 +141,10 @@ impl Adjacent {
         self.around.insert(analysis.loops().get(id).parent);
     }
 
-    /// True if some of the loops are directly in a loop, or in none for `None`.
-    pub(super) fn is_around(&self, of: Option<LoopId>) -> bool {
-        self.around.contains(&of)
+    /// True if some of the loops are directly in a loop, or in none for `None`; or if that may come to
+    /// be: loops inside two that become one are beside each other then.
+    pub(super) fn is_around(&self, analysis: &Analysis, of: Option<LoopId>) -> bool {
+        self.around.contains(&of) || of.is_some_and(|of| self.covers(analysis, of))
     }
 
     /// True if a block is in one of the loops, or beside one.

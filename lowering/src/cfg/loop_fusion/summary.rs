@@ -179,7 +179,7 @@ impl Summaries {
             let seen = by_op.entry(access.op).or_default();
             if seen.is_empty() {
                 let around = std::iter::once(None).chain(access.loops.iter().copied().map(Some));
-                seen.extend(around.map(|of| wanted.is_around(of).then(Nest::default)));
+                seen.extend(around.map(|of| wanted.is_around(analysis, of).then(Nest::default)));
             }
             if unused.contains(&access.op) {
                 continue;
