@@ -18,6 +18,13 @@
 //! that is no loop runs any number of times, so all of its accesses are. An address that is computed inside of loops names one object for each iteration of these: see [`Accesses::within`].
 //!
 //! **Cost.** Linear in the accesses, times how deep they nest.
+//!
+//! **Assumptions.**
+//! - A load or store touches the store size of its type, on the module's data layout.
+//! - What saves or restores the stack is the world; an allocation on the stack only keeps its
+//!   place towards the world.
+//!
+//! Tried with `loop_fusion_traps/layout_i386.ll`, `store_sizes.ll` and `stack.ll`.
 
 use std::sync::Arc;
 

@@ -7,6 +7,12 @@
 //!
 //! A round finds all such exits of a function, changes them, and brings the analysis up to date; rounds follow each other as long as they find something, at most
 //! 32 of them. Each is linear.
+//!
+//! **Assumptions.**
+//! - A condition that every way there has passed still holds; of `undef` each use may differ, and
+//!   folding picks one.
+//!
+//! Tried with `cfg/fold_loop_exits.mlir`.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::llvm;

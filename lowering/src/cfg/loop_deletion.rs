@@ -7,6 +7,14 @@
 //!
 //! Loops are in loop-simplify form and closed, and are so afterwards. All that can go go at once, outer loops with those in them; what that makes of other values may let a loop around go,
 //! so that is looked at again: as often as loops nest, and each time is linear times the depth of nests.
+//!
+//! **Assumptions.**
+//! - What is seen is said by effects: a call is seen, whatever its attributes promise.
+//! - A loop that nothing says of ends only if its count does: a narrow counter or a step that
+//!   passes its end may never reach it.
+//! - Restoring the stack, atomic and volatile reads are seen.
+//!
+//! Tried with `cfg/deletion_audit.mlir`.
 
 use hashbrown::HashSet;
 use loomir_dialects::interp::layout::DataLayout;

@@ -12,6 +12,13 @@
 //! the branch of its latch is said at the branch of the new one; weights of branches stay as they are.
 //!
 //! Linear in the headers and the uses of what they define, and in the blocks of each loop.
+//!
+//! **Assumptions.**
+//! - A header is copied only if each operation in it may be: the call and the function that it
+//!   names have a word in that.
+//! - What may be undefined is copied to where it ran, and never moved in front of the guard.
+//!
+//! Tried with `cfg/rotation_audit.mlir`.
 
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;

@@ -9,6 +9,11 @@
 //! **Invariants.** Of two operations between that touch something in common the one that was first stays first, wherever both go. What is kept runs if the first loop does, so what is at the guard never is.
 //!
 //! **Cost.** For each operation its operands and uses, and its accesses against those of a loop and of a bounded number of operations that are sunk or kept.
+//!
+//! **Assumptions.**
+//! - An allocation on the stack stays in order with what restores the stack.
+//!
+//! Tried with `loop_fusion_traps/stack.ll`.
 
 use hashbrown::HashSet;
 use loomir_ir::{Block, Body, Op, Trait, Value};

@@ -24,6 +24,11 @@
 //! **Invariants.** Nothing is copied that stands between the loops: it has moved, or moves into one copy. Rests are no candidates: nothing is known of them.
 //!
 //! **Cost.** Linear in the loops that are copied.
+//!
+//! **Assumptions.**
+//! - Loops are copied only if each operation in them may be: see `Summaries::may_be_copied`.
+//!
+//! Tried with `loop_fusion_traps/declared.ll`.
 
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;

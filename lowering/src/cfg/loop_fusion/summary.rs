@@ -4,6 +4,13 @@
 //! what it was.
 //!
 //! Cost: that of scalar evolution and of accesses; for each loop its operations and accesses, so these times how deep loops nest.
+//!
+//! **Assumptions.**
+//! - Attributes of a declaration forbid as much as those of a call: `convergent`, `returns_twice`
+//!   and `noduplicate`.
+//! - A store overwrites for sure only if its type fills its bytes.
+//!
+//! Tried with `loop_fusion_traps/declared.ll` and `store_sizes.ll`.
 
 use std::sync::Arc;
 

@@ -14,6 +14,14 @@
 //! runs: either is right then, or undefined as the program was.
 //!
 //! **Cost.** Linear in what is copied, and in what is used of it behind; pairs of bounds of two objects.
+//!
+//! **Assumptions.**
+//! - Addresses are compared only in one address space, whose addresses are numbers of at most 64
+//!   bits.
+//! - Everything between is copied with the loops, so no operation of the function may be
+//!   `noduplicate`.
+//!
+//! Tried with `loop_fusion_traps/layout_spaces.ll` and `declared.ll`.
 
 use hashbrown::HashSet;
 use loomir_dialects::interp::layout::DataLayout;

@@ -1,4 +1,11 @@
 //! What else may happen in a loop: that it does not come to the end of an iteration, or may run for ever.
+//!
+//! **Assumptions.**
+//! - A loop that must make progress may still wait for others: atomics, volatile accesses and
+//!   calls let nobody conclude that it ends.
+//! - `willreturn` of the function is a promise about every loop in it.
+//!
+//! Tried with `cfg/deletion_audit.mlir` and `loop_fusion_traps/no_return.ll`.
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;

@@ -3,6 +3,12 @@
 //! Sums and products are flat, with one constant in front, and like terms are one multiple. A number multiplies the terms of a sum, not the sum. Of the recurrences in a sum or product that of
 //! the innermost loop stands outside: what is there when its loop is entered belongs to its operands, so values of a nest are `{{a,+,b}<outer>,+,c}<inner>`. All this is true
 //! modulo two to the power of the width, so truncation goes inwards without a question; extensions go inwards where flags or ranges prove that nothing wraps.
+//!
+//! **Assumptions.**
+//! - Every rewriting holds for words that wrap. One that needs more asks flags or ranges first.
+//! - Products of recurrences are cut off at a degree, never rounded.
+//!
+//! Tried with `lowering/tests/scev/random.rs`: every expression of random programs against runs.
 
 use hashbrown::HashMap;
 use loomir_dialects::interp::integer::{mask, signed};

@@ -2,6 +2,14 @@
 //!
 //! Counts have the width of what is compared, and are words as all expressions: what is said is how many backedges are taken before an exit *if the loop is left there*. Where nothing but
 //! this exit ends the loop, more may be used: a promise not to wrap that is broken later on is undefined behaviour sooner or later, and so is to run for ever where that is forbidden.
+//!
+//! **Assumptions.**
+//! - Words wrap: a step that is no divisor of the way meets the end on a later way around, or
+//!   never.
+//! - A promise not to wrap counts only where no other exit, call or inner loop may end the loop
+//!   first.
+//!
+//! Tried with `loop_fusion_traps/counts.ll` and `cfg/deletion_audit.mlir`.
 
 use loomir_dialects::interp::integer::mask;
 use loomir_ir::graph::loops::LoopId;

@@ -1,4 +1,9 @@
 //! What an expression is for numbers.
+//!
+//! **Assumptions.**
+//! - A binomial is computed modulo two to the power of the width, whatever it divides by.
+//!
+//! Tried with `lowering/tests/scev/random.rs`, which evaluates every recurrence in each iteration.
 
 use hashbrown::HashMap;
 use loomir_dialects::interp::integer::{mask, signed};

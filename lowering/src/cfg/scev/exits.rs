@@ -2,6 +2,13 @@
 //!
 //! An exit that is looked at in each iteration bounds the count, whatever else there is; the count is exact if all exits that can be taken are such and countable: the least of theirs. The
 //! *trip count* is how often the header runs, one more, which may need one bit more.
+//!
+//! **Assumptions.**
+//! - A loop that is left where it should not be (a call that may not return) has no exact count.
+//! - Of two conditions joined by `and` or `or` poison in the one decides the branch, so it is
+//!   undefined. Joined by `select`, the second does not count where the first decides.
+//!
+//! Tried with `loop_fusion_traps/counts.ll` and `no_return.ll`.
 
 use std::rc::Rc;
 

@@ -6,6 +6,13 @@
 //! expression is made of is defined.
 //!
 //! An expression is of bounded depth where it is made from a value, and little deeper where it is made from others, so what walks one may recurse.
+//!
+//! **Assumptions.**
+//! - An address is a word: the data layout says that its address space is integral, and how wide.
+//! - Two expressions that are one number may have two types: an address that starts at null, and
+//!   a counter. Who replaces one value by another compares their types.
+//!
+//! Tried with `loop_fusion_traps/counter_types.ll` and `layout_spaces.ll`.
 
 use hashbrown::HashMap;
 use loomir_dialects::interp::integer::mask;

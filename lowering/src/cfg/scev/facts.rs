@@ -1,6 +1,13 @@
 //! Guards in force: what is known where a loop is entered, for a branch that led there said so, or an assumption.
 //!
 //! Nobody looks further up than a bounded number of dominators, nor at more than a bounded number of conditions.
+//!
+//! **Assumptions.**
+//! - A branch on poison is undefined, and so is an assumption of it: both make facts.
+//! - What a branch said still holds where its block dominates, as expressions do not change
+//!   inside.
+//!
+//! Tried with `lowering/tests/scev/generated.rs` and `loop_fusion_traps/guards.ll`.
 
 use std::rc::Rc;
 

@@ -1,4 +1,9 @@
 //! When a sequence of words that grows by equal steps first comes into an interval.
+//!
+//! **Assumptions.**
+//! - Widths are at most 64 bits; wider words have no first.
+//!
+//! Tried with the exhaustive test below.
 
 /// The least `n` for which `start + n·step`, modulo two to the power of `width`, lies between `least` and `greatest`, both included and in this order. For widths up to 64.
 ///

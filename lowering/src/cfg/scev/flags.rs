@@ -3,6 +3,14 @@
 //! A fact of an expression has to hold wherever what it is made of is defined, for the expression is one wherever it is written. The flags of an operation say less: that its result is
 //! poison if it wraps, and poison may be ignored. So a flag becomes a fact only where poison is sure to reach an operation for which it is undefined behaviour,
 //! or where ranges prove it. Of a recurrence it has to hold each time the header of the loop runs.
+//!
+//! **Assumptions.**
+//! - A flag of one operation is no fact: it becomes one only where poison is sure to be
+//!   undefined.
+//! - An operation that may not return ends the walk that proves it: calls, `unreachable`, traps.
+//! - Address arithmetic counts as signed in the width of its address space.
+//!
+//! Tried with `loop_fusion_traps/counts.ll` and `lowering/tests/scev/random.rs`.
 
 use hashbrown::HashSet;
 use loomir_dialects::interfaces::MemoryEffects;

@@ -2,6 +2,13 @@
 //!
 //! A range holds wherever the expression is defined; one *in a loop* wherever the loop runs, by the conditions under which it is entered. A recurrence starts somewhere and takes no more
 //! steps than its loop has backedges, so ranges ask for counts, and counts for ranges: where a question leads back to itself, the answer is all words.
+//!
+//! **Assumptions.**
+//! - A range holds wherever the value is not poison. Promised ranges of parameters are such
+//!   ranges.
+//! - A merge of values is in the union of their ranges, whichever way was taken.
+//!
+//! Tried with `lowering/tests/scev/random.rs`, which checks each range in each iteration.
 
 use loomir_dialects::interp::integer::{mask, signed};
 use loomir_dialects::llvm;

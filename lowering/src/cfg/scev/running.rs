@@ -2,6 +2,12 @@
 //!
 //! The header's arguments start as numbers, and what comes back to them and the condition are computed from them by operations that numbers go through, floats of 32 and 64 bits among them. At most
 //! [`MAX_ITERATIONS`] iterations are run, of at most [`MAX_OPERATIONS`] operations each.
+//!
+//! **Assumptions.**
+//! - An operation whose result may be poison, undefined or the machine's own is not run.
+//! - Floats are run with the default rounding, and only while all of them are ordinary numbers.
+//!
+//! Tried with `loop_fusion_traps/no_operands.ll` and `lowering/tests/scev/opt.rs`.
 
 use hashbrown::HashMap;
 use loomir_dialects::interp::float::{self, Double, Format, Single};

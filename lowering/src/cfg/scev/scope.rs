@@ -1,4 +1,10 @@
 //! Where expressions are defined, and what they are seen from outside of loops: the value at a scope.
+//!
+//! **Assumptions.**
+//! - The value at a scope is that behind a loop that was left where its count says so, or
+//!   nowhere.
+//!
+//! Tried with `lowering/tests/scev/watch.rs`, which compares what loops leave behind.
 
 use hashbrown::HashSet;
 use loomir_ir::Value;

@@ -2,6 +2,15 @@
 //!
 //! Values are looked at operands first, on an explicit stack. A header's argument is a recurrence if what comes back to it is the argument and a sum of things that are known while the
 //! loop runs. While that is being found out the argument stands for itself, and what is said of others meanwhile is provisional.
+//!
+//! **Assumptions.**
+//! - An operation without operands, such as a call or inline assembly, stands for itself.
+//! - Indices of address arithmetic are cut to, or filled up to, the width that the data layout
+//!   states.
+//! - A quotient or shift is followed only where its divisor or distance leaves it defined.
+//! - `freeze` stands for itself: two of one value may be two numbers.
+//!
+//! Tried with `loop_fusion_traps/no_operands.ll`, `layout_i386.ll` and `counts.ll`.
 
 use loomir_dialects::arith::constant::Numbers;
 use loomir_dialects::interp::integer::{Wrap, mask, signed};
