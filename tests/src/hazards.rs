@@ -383,9 +383,8 @@ impl Writer<'_> {
         let is_set = self.random.chance(25);
         let condition = if is_set { String::new() } else { self.condition() };
         let head = match is_set {
-            true => format!(
-                "affine.if affine_set<(d0)[s0] : (d0 floordiv s0 - 1 >= 0)>(%n)[%s] -> (i32, index) {{"
-            ),
+            true => "affine.if affine_set<(d0)[s0] : (d0 floordiv s0 - 1 >= 0)>(%n)[%s] -> (i32, index) {"
+                .to_owned(),
             false => format!("scf.if {condition} -> (i32, index) {{"),
         };
         let yields = if is_set { "affine.yield" } else { "scf.yield" };

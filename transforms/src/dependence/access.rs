@@ -4,6 +4,14 @@
 //! does inside is summarised with it, loops in it as further levels. Nothing is left out: what is not affine touches the whole
 //! object, a condition shrinks an iteration space by what is affine in it, a call touches what the function does that it [calls](super::callees), an
 //! operation nobody knows touches the world. `exact` says where nothing was approximated.
+//!
+//! # Assumptions
+//!
+//! - What may be undefined and touches no memory reads `Exit`, allocations and headers of loops
+//!   and conditionals among it. Tried in `fixtures/fusion/may_not_return.mlir`.
+//! - Arguments of the function at hand are not poison where they bound loops or decide; those of
+//!   functions that it calls may be.
+//! - Atomic updates read and write their whole object. Tried in `tests/hazards.rs`.
 
 use std::sync::Arc;
 

@@ -11,6 +11,10 @@
 //! Poison: a name must not be poison where the value is not, for it may be written in the value's place. So what may make the name's expression poison, flags and what
 //! carries them not looked into, must be part of what is sure to make the value's so: of a selection only the condition is.
 //!
+//! # Assumptions
+//!
+//! - What is frozen is another number each time, so it has a class of its own.
+//!
 //! **Cost.** A value's expression is walked to at most 32 operations. At most 24 proofs are tried, each within the limits of a saturation.
 
 use hashbrown::{HashMap, HashSet};
