@@ -53,6 +53,18 @@ pub fn calls(random: &mut Random) -> Vec<Input> {
     all
 }
 
+/// What the statements of a loop are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flavour {
+    Any,
+    /// They may end the program, and write nothing.
+    Ends,
+    /// They compute, and touch no memory.
+    Computes,
+    /// They store to one of the objects and load from another one.
+    Exchanges,
+}
+
 struct Writer<'r> {
     random: &'r mut Random,
     text: String,
@@ -160,9 +172,11 @@ impl Writer<'_> {
             self.indices.push(carried[1].clone());
         }
         self.indices.push(i.clone());
-        let objects = self.objects(&i);
+        let flavours = [Flavour::Any, Flavour::Ends, Flavour::Computes, Flavour::Exchanges];
+        let flavour = flavours[self.random.weighted(&[50, 18, 20, 12])];
+        let objects = self.objects(&i, flavour);
         for _ in 0..self.random.range(1, 4) {
-            self.statement(&i, &objects);
+            self.statement_of(flavour, &i, &objects);
         }
         let yields = if is_affine { "affine.yield" } else { "scf.yield" };
         if carries {
@@ -179,8 +193,9 @@ impl Writer<'_> {
     }
 
     /// The objects that statements of an iteration access.
-    fn objects(&mut self, i: &str) -> Objects {
-        if self.random.chance(75) {
+    fn objects(&mut self, i: &str, flavour: Flavour) -> Objects {
+        let is_plain = flavour == Flavour::Any && self.random.chance(75);
+        if is_plain || matches!(flavour, Flavour::Ends | Flavour::Computes) {
             return Objects::plain();
         }
         let plain = "memref<16xi32>";
@@ -231,7 +246,7 @@ impl Writer<'_> {
     fn hazard(&mut self) -> String {
         let (a, b) = (self.index(), self.index());
         let s = if self.random.chance(70) { "%s".to_owned() } else { b };
-        let line = match self.random.below(9) {
+        let line = match self.random.below(10) {
             0..=2 => {
                 let operator = *self.random.pick(&["floordiv", "ceildiv", "mod"]);
                 format!("affine.apply affine_map<(d0)[s0] -> (d0 {operator} s0)>(%n)[%s]")
@@ -244,6 +259,11 @@ impl Writer<'_> {
             5 => format!("memref.dim %a, {s} : memref<16xi32>"),
             6 => format!("arith.addi {a}, {s} overflow<nsw> : index"),
             7 => format!("arith.shrsi {a}, {s} : index"),
+            8 => {
+                let least = self.value(&format!("arith.minsi {a}, %c15 : index"));
+                let few = self.value(&format!("memref.alloca({least}) : memref<?xi8>"));
+                format!("memref.dim {few}, %c0 : memref<?xi8>")
+            }
             _ => {
                 let name = format!("%{}", self.next);
                 self.next += 1;
@@ -269,6 +289,37 @@ impl Writer<'_> {
         }
     }
 
+    fn statement_of(&mut self, flavour: Flavour, i: &str, objects: &Objects) {
+        match flavour {
+            Flavour::Any => self.statement(i, objects),
+            Flavour::Ends => self.end(i),
+            Flavour::Computes => match self.random.below(3) {
+                0 => {
+                    let hazard = self.hazard();
+                    self.indices.push(hazard);
+                }
+                1 => self.guarded(i, false),
+                _ => self.inner(i),
+            },
+            Flavour::Exchanges => {
+                let [(a, first), (b, second), (t, third)] = objects.0.clone();
+                let (at, from, number) = (self.subscript(i), self.subscript(i), self.number());
+                self.line(&format!("memref.store {number}, {a}[{at}] : {first}"));
+                let loaded = self.value(&format!("memref.load {b}[{from}] : {second}"));
+                self.line(&format!("memref.store {loaded}, {t}[{i}] : {third}"));
+            }
+        }
+    }
+
+    /// Ends the program in some iteration, or not at all.
+    fn end(&mut self, i: &str) {
+        let loaded = self.value(&format!("memref.load %x[{i}] : memref<16xindex>"));
+        let least = self.random.range(1, 12);
+        let least = self.value(&format!("arith.constant {least} : index"));
+        let small = self.value(&format!("arith.cmpi slt, {loaded}, {least} : index"));
+        self.line(&format!("cf.assert {small}, \"too large\""));
+    }
+
     fn statement(&mut self, i: &str, objects: &Objects) {
         let (memref, ty) = self.random.pick(&objects.0).clone();
         match self.random.weighted(&[20, 20, 14, 10, 8, 6, 6, 5, 5, 4]) {
@@ -285,15 +336,8 @@ impl Writer<'_> {
                 let hazard = self.hazard();
                 self.indices.push(hazard);
             }
-            3 => self.guarded(i),
-            // It ends the program now and then.
-            4 => {
-                let loaded = self.value(&format!("memref.load %x[{i}] : memref<16xindex>"));
-                let least = self.random.range(1, 12);
-                let least = self.value(&format!("arith.constant {least} : index"));
-                let small = self.value(&format!("arith.cmpi slt, {loaded}, {least} : index"));
-                self.line(&format!("cf.assert {small}, \"too large\""));
-            }
+            3 => self.guarded(i, true),
+            4 => self.end(i),
             5 => {
                 let (at, number) = (self.subscript(i), self.number());
                 let kind = *self.random.pick(&["addi", "maxs", "ori"]);
@@ -334,14 +378,13 @@ impl Writer<'_> {
         }
     }
 
-    /// A conditional whose sides compute what may be undefined.
-    fn guarded(&mut self, i: &str) {
+    /// A conditional whose sides compute what may be undefined, and perhaps write.
+    fn guarded(&mut self, i: &str, may_write: bool) {
         let is_set = self.random.chance(25);
         let condition = if is_set { String::new() } else { self.condition() };
         let head = match is_set {
-            true => format!(
-                "affine.if affine_set<(d0)[s0] : (d0 floordiv s0 - 1 >= 0)>(%n)[%s] -> (i32, index) {{"
-            ),
+            true => "affine.if affine_set<(d0)[s0] : (d0 floordiv s0 - 1 >= 0)>(%n)[%s] -> (i32, index) {"
+                .to_owned(),
             false => format!("scf.if {condition} -> (i32, index) {{"),
         };
         let yields = if is_set { "affine.yield" } else { "scf.yield" };
@@ -358,7 +401,7 @@ impl Writer<'_> {
                 let hazard = self.hazard();
                 self.indices.push(hazard);
             }
-            if self.random.chance(20) {
+            if may_write && self.random.chance(20) {
                 let (at, number) = (self.subscript(i), self.number());
                 self.line(&format!("memref.store {number}, %o[{at}] : memref<16xi32>"));
             }

@@ -13,6 +13,11 @@
 //!                          dealloc t
 //! ```
 //!
+//! # Assumptions
+//!
+//! - A loop over more than 64 bits is not expanded in effect: its index is not followed. Tried
+//!   with an `i128` that begins below 2 to the power of 63.
+//!
 //! **Cost.** Linear in the uses; a few operations for each array.
 
 use loomir_dialects::interfaces::{Bound, LoopBounds, LoopLike, Step, Subscripts};

@@ -5,6 +5,11 @@
 //! selections from the leaves up. One that has no results and only computes does nothing and is erased.
 //! `affine.if` has no value to select by; `lower-affine` gives it one.
 //!
+//! # Assumptions
+//!
+//! - A side with results moves only if it is speculatable: no division, no view, no size of
+//!   an unknown dimension. Tried in `fixtures/conditionals/if_to_select.mlir`, `tests/hazards.rs`.
+//!
 //! **Cost.** Linear in the operations.
 
 use loomir_dialects::interfaces::is_speculatable;

@@ -7,6 +7,11 @@
 //!
 //! MLIR's transformation of the same name takes on more than is sound: steps that may be zero, sums that may wrap.
 //!
+//! # Assumptions
+//!
+//! - The condition is computed again only in iterations that computed it, so a division may be
+//!   in it. A type of more than 64 bits is refused. Tried in `fixtures/fusion/while.mlir`.
+//!
 //! **Cost.** Linear in the operations of each loop.
 
 use hashbrown::HashSet;

@@ -1,4 +1,9 @@
 //! Where in its object an access is.
+//!
+//! # Assumptions
+//!
+//! - Strides that are not static and positive may be zero, so elements may be one. Tried with
+//!   `memref.reinterpret_cast` and `memref.subview` of stride 0.
 
 use std::fmt;
 use std::sync::Arc;

@@ -2,6 +2,11 @@
 //!
 //! Fused loops that run if arguments do not overlap, and their originals otherwise, are such sides; where the fused loops need no array any more, none
 //! is allocated for them.
+//!
+//! # Assumptions
+//!
+//! - Only what does nothing but allocate moves: `memref.realloc` frees its source. Tried in
+//!   `fixtures/contraction/not_forwarded.mlir`.
 
 use hashbrown::HashMap;
 use loomir_dialects::interfaces::{Conditional, EffectKind, MemoryEffects};

@@ -4,6 +4,14 @@
 //! does inside is summarised with it, loops in it as further levels. Nothing is left out: what is not affine touches the whole
 //! object, a condition shrinks an iteration space by what is affine in it, a call touches what the function does that it [calls](super::callees), an
 //! operation nobody knows touches the world. `exact` says where nothing was approximated.
+//!
+//! # Assumptions
+//!
+//! - What may be undefined and touches no memory reads `Exit`, allocations and headers of loops
+//!   and conditionals among it. Tried in `fixtures/fusion/may_not_return.mlir`.
+//! - Arguments of the function at hand are not poison where they bound loops or decide; those of
+//!   functions that it calls may be.
+//! - Atomic updates read and write their whole object. Tried in `tests/hazards.rs`.
 
 use std::sync::Arc;
 
@@ -17,6 +25,7 @@ use smallvec::SmallVec;
 
 use super::base::{AliasMode, Base, Bases};
 use super::callees::summary::Call;
+use super::form::classes::may_be_poison;
 use super::form::condition::Condition;
 use super::form::{Form, Forms};
 use super::surroundings::Surroundings;
@@ -134,6 +143,8 @@ pub struct Reader<'b> {
     bases: Bases<'b>,
     surroundings: Surroundings,
     analyses: &'b Analyses,
+    /// Whether arguments of the function are taken not to be poison.
+    trusts_arguments: bool,
     /// For each loop around what was looked at last, from the outside, forms that are not negative.
     around: Vec<Vec<Form>>,
     /// All iterations of so many loops.
@@ -145,13 +156,16 @@ impl<'b> Reader<'b> {
     pub fn new(body: &'b Body, block: Block, mode: AliasMode, analyses: &'b Analyses) -> Self {
         let (surroundings, forms) = Surroundings::of(body, block, &*analyses.closed_forms);
         let (around, everywhere) = (Vec::new(), Vec::new());
-        Reader { body, forms, bases: Bases::new(body, mode), surroundings, analyses, around, everywhere }
+        let (bases, trusts_arguments) = (Bases::new(body, mode), true);
+        Reader { body, forms, bases, surroundings, analyses, trusts_arguments, around, everywhere }
     }
 
     /// The same for those who stand outside of the function: see [`Forms::spell_out`].
     #[must_use]
     pub fn from_outside(mut self) -> Self {
         self.forms.spell_out();
+        // What a call passes may be.
+        self.trusts_arguments = false;
         self
     }
 
@@ -315,18 +329,22 @@ impl<'b> Reader<'b> {
             if model.may_not_return(view) {
                 effects.touch_world(op, domain);
             }
-            let touched = model.effects(view);
-            // What touches memory stays behind an exit for that already.
-            if touched.is_empty() && model.may_be_undefined(view) {
-                effects.classes.push((Class::whole(Base::Exit, false, domain), op));
-            }
-            for effect in touched {
+            let before = effects.classes.len();
+            for effect in model.effects(view) {
                 self.effect(op, effect, domain, effects);
+            }
+            // What touches memory that was there before stays behind an exit for that already.
+            if effects.classes.len() == before
+                && header_may_be_undefined(self.body, op, self.trusts_arguments)
+            {
+                effects.classes.push((Class::whole(Base::Exit, false, domain), op));
             }
         } else if let Some(classes) = self.called(op, domain) {
             effects.classes.extend(classes.into_iter().map(|class| (class, op)));
         } else if !harmless.into_iter().any(|t| info.has_trait(t)) {
             effects.touch_world(op, domain);
+        } else if header_may_be_undefined(self.body, op, self.trusts_arguments) {
+            effects.classes.push((Class::whole(Base::Exit, false, domain), op));
         }
     }
 
@@ -404,6 +422,18 @@ impl Effects {
         self.world = self.world.or(Some(op));
         self.classes.push((Class::whole(Base::World, true, domain), op));
     }
+}
+
+/// True if operands may make an operation undefined, before what is inside it runs: a divisor or step that may be zero; of a loop or
+/// conditional also a bound or condition that may be poison. Arguments of the function are taken not to be if `trusts_arguments`.
+pub fn header_may_be_undefined(body: &Body, op: Op, trusts_arguments: bool) -> bool {
+    let view = body.op_ref(op);
+    let info = view.info();
+    // What a loop carries in comes last, and may be anything.
+    let inits = info.interface::<dyn LoopLike>().map_or(0, |model| model.inits(view).len());
+    let decides = if body.own_regions(op).len() > 0 { body.num_operands(op) - inits } else { 0 };
+    info.interface::<dyn MemoryEffects>().is_some_and(|model| model.may_be_undefined(view))
+        || body.operands(op).take(decides).any(|value| may_be_poison(body, value, trusts_arguments))
 }
 
 fn push(domain: &mut Domain, constraint: Option<Form>) {

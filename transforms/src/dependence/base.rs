@@ -3,6 +3,13 @@
 //! Two SSA values are not two buffers. A value is followed through casts and views to where its object comes from; two
 //! objects are apart only where that is known: different allocations, different globals, an allocation and anything that
 //! existed before the function ran, arguments that are declared not to overlap. What else may be assumed is said by the [`AliasMode`].
+//!
+//! # Assumptions
+//!
+//! - An allocation is apart from all that was there before, whatever its memory space.
+//! - Results of `memref.distinct_objects` are apart in one run of it; in a loop they are not
+//!   told apart. Tried in `fixtures/distribution/cuts.mlir`.
+//! - A cast with sizes of its own may leave its argument; then nothing is known of it.
 
 use hashbrown::HashMap;
 use loomir_dialects::interfaces::{Conditional, EffectKind, MemoryEffects, Resource, ViewLike};

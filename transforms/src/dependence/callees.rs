@@ -10,6 +10,11 @@
 //! computes. A step that depends on no element but those, and changes none but those, may change places with others for that reason alone,
 //! whatever it touches on the way.
 //!
+//! # Assumptions
+//!
+//! - A name that is defined twice, or whose linkage lets others replace it, touches the world. No
+//!   function is known by its name alone. Tried with a function of a module inside another one.
+//!
 //! **Cost.** Each function is looked at twice, once for what it calls and, if somebody calls it, once for what it touches, those that it calls first;
 //! a summary has at most [`MAX_CLASSES`](summary::MAX_CLASSES) classes. A module without calls costs a look at each of its operations.
 

@@ -5,6 +5,11 @@
 //! operation that [may keep its regions for later](runs_in_place).
 //! Nothing outside reads what a local allocation holds, so what no read of the function needs was not worth writing.
 //!
+//! # Assumptions
+//!
+//! - An operation without effects that are known may run its regions later, or never. Tried in
+//!   `fixtures/contraction/not_forwarded.mlir`.
+//!
 //! **Cost.** Linear in the uses of allocations and in how deep each stands.
 
 use hashbrown::HashMap;

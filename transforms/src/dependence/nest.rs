@@ -404,7 +404,7 @@ struct Scan<'a> {
     nest: Nest,
 }
 
-/// A loop or `if` of a tree whose [header may be undefined](crate::tree::program::header_may_be_undefined).
+/// A loop or `if` of a tree whose [header may be undefined](super::access::header_may_be_undefined).
 #[derive(Clone)]
 pub struct Risk {
     op: Op,

@@ -4,6 +4,11 @@
 //! The images must be disjoint and make up the whole. What may be executed again, or not at all, without anyone seeing it (a pure
 //! operation) is left out: its values are looked for where they are used. Where it did not run it may run if it is speculatable. But it is not if it [stands for a loop](super::carried) that carries values.
 //!
+//! # Assumptions
+//!
+//! - A pure statement may run again or not at all where it ran; elsewhere only if it is
+//!   speculatable. What freezes runs once. Tried in `tests/hazards.rs`.
+//!
 //! **Cost.** Nothing for a leaf inside loops that run what they ran, in any order; else a few conjunctions a leaf and pair of leaves.
 
 use hashbrown::{HashMap, HashSet};

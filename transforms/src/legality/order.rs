@@ -8,6 +8,11 @@
 //! either; but that still runs as it stands where a loop is run in order, so that what is written down does the same. Of two leaves that a condition and its opposite guard, only those pairs run
 //! for which the condition is decided twice.
 //!
+//! # Assumptions
+//!
+//! - A header that may be undefined is read with each leaf inside it. Tried in
+//!   `fixtures/fusion/may_not_return.mlir`.
+//!
 //! **Cost.** The pairs of classes on overlapping objects, of which one leaf was moved, times the product of the depths; nothing is asked of two that stand
 //! to each other as they did.
 

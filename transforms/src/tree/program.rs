@@ -5,13 +5,13 @@
 //! loops of the program around it, which are numbered from the outside; values computed in the program are known by name.
 
 use hashbrown::{HashMap, HashSet};
-use loomir_dialects::interfaces::{Decision, LoopLike, MemoryEffects, is_speculatable};
+use loomir_dialects::interfaces::{Decision, is_speculatable};
+use loomir_dialects::llvm;
 use loomir_ir::{Block, Body, Op, Trait, Value};
 use smallvec::SmallVec;
 
 use super::green::{Forest, Green, Map};
 use crate::dependence::access::{Effects, Space};
-use crate::dependence::form::classes::may_be_poison;
 use crate::dependence::form::condition::Condition;
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::absolute;
@@ -52,7 +52,7 @@ pub struct LoopInfo {
     pub dimension: Option<usize>,
     /// The loop as a tree, as it was raised.
     pub green: Green,
-    /// Whether computing its bounds and step may be undefined: see [`header_may_be_undefined`].
+    /// Whether computing its bounds and step may be undefined: see [`header_may_be_undefined`](crate::dependence::access::header_may_be_undefined).
     pub may_be_undefined: bool,
     /// The first loop in the same loop with the same bounds. What its space does not say exactly, it does not say of these loops alike.
     pub alike: LoopId,
@@ -67,7 +67,7 @@ pub struct IfInfo {
     pub decision: Decision,
     /// What is known of that, over the loops of the program around.
     pub condition: Condition,
-    /// Whether deciding it may be undefined: see [`header_may_be_undefined`].
+    /// Whether deciding it may be undefined: see [`header_may_be_undefined`](crate::dependence::access::header_may_be_undefined).
     pub may_be_undefined: bool,
     /// What its regions run, if they have a block: the first if the condition holds, the second if not.
     pub bodies: [Option<Green>; 2],
@@ -92,9 +92,11 @@ impl StatementInfo {
         self.ops[0]
     }
 
-    /// Whether it only computes. What yields the results of a conditional also says which side runs.
+    /// Whether it only computes, and the same whenever it does. What yields the results of a conditional also says which side runs; what is
+    /// frozen may be another number each time.
     pub fn is_pure(&self, body: &Body) -> bool {
-        self.yields_for(body).is_none() && self.ops.iter().all(|op| body.has_trait(*op, Trait::Pure))
+        let computes = |op: &Op| body.has_trait(*op, Trait::Pure) && !body.is(*op, llvm::FreezeOp::DEF);
+        self.yields_for(body).is_none() && self.ops.iter().all(computes)
     }
 
     /// True if it only computes, and may do so where it did not run.
@@ -106,18 +108,6 @@ impl StatementInfo {
     pub fn yields_for(&self, body: &Body) -> Option<Op> {
         body.parent_op(self.op()).filter(|_| body.has_trait(self.op(), Trait::Terminator))
     }
-}
-
-/// True if the operands of a loop or conditional may make it undefined, before anything inside runs: a step or divisor that may be zero, a bound or
-/// condition that may be poison.
-pub fn header_may_be_undefined(body: &Body, op: Op) -> bool {
-    let view = body.op_ref(op);
-    let model = view.info().interface::<dyn MemoryEffects>();
-    let inits = view.info().interface::<dyn LoopLike>().map_or(0, |model| model.inits(view).len());
-    // What a loop carries in comes last, and may be anything.
-    let decides = body.num_operands(op) - inits.min(body.num_operands(op));
-    model.is_some_and(|model| model.may_be_undefined(view))
-        || body.operands(op).take(decides).any(|value| may_be_poison(body, value))
 }
 
 /// The loops, `if`s and statements of a block, with all that is inside. See the [module](self).

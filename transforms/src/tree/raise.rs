@@ -10,12 +10,10 @@ use loomir_ir::{Block, Body, Op, Trait};
 use smallvec::{SmallVec, smallvec};
 
 use super::green::{Forest, Green, Header, Map, Origin, Span};
-use super::program::{
-    IfId, IfInfo, LoopId, LoopInfo, Program, StatementId, StatementInfo, header_may_be_undefined,
-};
+use super::program::{IfId, IfInfo, LoopId, LoopInfo, Program, StatementId, StatementInfo};
 use super::sides::If;
 use crate::analyses::Analyses;
-use crate::dependence::access::{Effects, Reader, Space};
+use crate::dependence::access::{Effects, Reader, Space, header_may_be_undefined};
 use crate::dependence::base::AliasMode;
 use crate::dependence::form::Form;
 use crate::dependence::form::condition::Condition;
@@ -324,7 +322,7 @@ impl<'a> Raise<'a> {
             anchor: if carried > 0 { anchor(self.body, block) } else { None },
             dimension,
             green: Forest::EMPTY,
-            may_be_undefined: header_may_be_undefined(self.body, op),
+            may_be_undefined: header_may_be_undefined(self.body, op, true),
             alike,
         });
         id
@@ -366,7 +364,7 @@ impl<'a> Raise<'a> {
             None => of,
         };
         self.decisions.insert(decision.clone(), alike);
-        let may_be_undefined = header_may_be_undefined(self.body, op);
+        let may_be_undefined = header_may_be_undefined(self.body, op, true);
         self.program.ifs.push(IfInfo { op, decision, condition, may_be_undefined, bodies, alike });
         let map = self.identity(place.depth);
         self.forest.guards(If { of, map, bodies })

@@ -11,13 +11,18 @@
 //! Poison: a name must not be poison where the value is not, for it may be written in the value's place. So what may make the name's expression poison, flags and what
 //! carries them not looked into, must be part of what is sure to make the value's so: of a selection only the condition is.
 //!
+//! # Assumptions
+//!
+//! - What is frozen is another number each time, so it has a class of its own.
+//!
 //! **Cost.** A value's expression is walked to at most 32 operations. At most 24 proofs are tried, each within the limits of a saturation.
 
 use hashbrown::{HashMap, HashSet};
-use loomir_dialects::memref;
+use loomir_dialects::interfaces::{LoopLike, ParallelLike};
+use loomir_dialects::{llvm, memref};
 use loomir_ir::attributes::Dict;
 use loomir_ir::rewrite::constant_of;
-use loomir_ir::{Body, Name, Op, Trait, Type, Value};
+use loomir_ir::{Body, Name, Op, Trait, Type, Value, ValueDef};
 
 use super::range::{Range, fits, width};
 use super::{Atom, Form, Forms};
@@ -256,10 +261,14 @@ fn is_ring(operation: Option<Operation>) -> bool {
     matches!(operation, Some(Operation::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Shl)))
 }
 
-/// Whether an operation has one result, which depends on its operands alone.
+/// Whether an operation has one result, which depends on its operands alone: what is frozen is another number each time.
 fn is_computed(body: &Body, op: Op) -> bool {
     let is_pure = body.has_trait(op, Trait::Pure) || body.is(op, memref::DimOp::DEF);
-    is_pure && body.num_results(op) == 1 && body.num_operands(op) > 0 && body.own_regions(op).len() == 0
+    is_pure
+        && !body.is(op, llvm::FreezeOp::DEF)
+        && body.num_results(op) == 1
+        && body.num_operands(op) > 0
+        && body.own_regions(op).len() == 0
 }
 
 /// How what a value is made of makes it poison.
@@ -271,9 +280,18 @@ enum Poison {
     Certain,
 }
 
-/// True if a value may be poison, unless an argument of its function or a variable of a loop around is.
-pub fn may_be_poison(body: &Body, value: Value) -> bool {
-    leaves(body, value, Poison::Possible).into_iter().any(|leaf| body.defining_op(leaf).is_some())
+/// True if a value may be poison: all but constants, variables of loops and, if `trusts_arguments`, arguments of the function, and what is computed of these
+/// alone without flags.
+pub fn may_be_poison(body: &Body, value: Value, trusts_arguments: bool) -> bool {
+    let is_number = |leaf: Value| {
+        let ValueDef::BlockArgument { block, index } = body.def(leaf) else { return false };
+        let parent = body.region_parent(body.block_region(block));
+        let info = body.info(parent);
+        (info.interface::<dyn LoopLike>().is_some() && index == 0)
+            || info.interface::<dyn ParallelLike>().is_some()
+            || (trusts_arguments && parent == body.root() && body.is_entry(block))
+    };
+    leaves(body, value, Poison::Possible).into_iter().any(|leaf| !is_number(leaf))
 }
 
 /// What a value is made of, as far as that may or is sure to make it poison.

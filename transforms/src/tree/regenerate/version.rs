@@ -5,6 +5,11 @@
 //!
 //! Two memrefs of the identity layout do not overlap if one ends where, or before, the other begins. Addresses are compared as unsigned
 //! numbers. The product of a memref's sizes does not wrap if it has an element, and is zero if it has none, in wrapping arithmetic too.
+//!
+//! # Assumptions
+//!
+//! - Bounds of the loops that run next are not poison; values they carry in may be, and are
+//!   frozen. Tried in `fixtures/fusion/versioned_numbers.mlir`.
 
 use hashbrown::HashSet;
 use loomir_dialects::{arith, llvm, memref, scf};
