@@ -197,14 +197,14 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         what: "lost iterations are not missed",
         file: COVERAGE,
-        text: "if verdict.is_legal() { verdict.or(nothing_lost(part, leaves, whole)) } else { verdict }",
-        replacement: "verdict",
+        text: "Times::Once if verdict.is_legal() => verdict.or(nothing_lost(part, leaves, whole)),",
+        replacement: "",
     },
     Fault {
         what: "repeated iterations are not noticed",
         file: COVERAGE,
-        text: "for other in &leaves[..=i] {",
-        replacement: "for other in &leaves[..0] {",
+        text: "for other in leaves[..=i].iter().filter(|_| times == Times::Once) {",
+        replacement: "for other in leaves[..0].iter().filter(|_| times == Times::Once) {",
     },
     Fault {
         what: "one iteration too many is not noticed",
