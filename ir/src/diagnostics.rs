@@ -62,6 +62,11 @@ impl Diagnostic {
         Self::new(Severity::Error, loc, message)
     }
 
+    /// A warning.
+    pub fn warning(loc: Loc, message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, loc, message)
+    }
+
     /// A remark.
     pub fn remark(loc: Loc, message: impl Into<String>) -> Self {
         Self::new(Severity::Remark, loc, message)

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use crate::body::Body;
+use crate::body::{Body, OpRef};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::symbols::SymbolTable;
 use forms::Held;
@@ -67,6 +67,13 @@ pub trait Pass: Send + Sync {
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics>;
 }
 
+/// Says of operations of a kind that passes anchored on them leave some alone, as an interface attached to
+/// it: functions that are not to be optimised.
+pub trait LeftAlone: Send + Sync {
+    /// True if no pass may change this one.
+    fn is_left_alone(&self, op: OpRef<'_>) -> bool;
+}
+
 /// What a running pass sees besides its body, and where it reports to.
 #[derive(Debug)]
 pub struct PassContext<'a> {
@@ -111,6 +118,16 @@ pub struct PassManager {
 enum Element {
     Pass(Box<dyn Pass>, Options),
     Nested(PassManager),
+}
+
+impl Element {
+    /// The name of the pass, or the pipeline as text.
+    fn name(&self) -> String {
+        match self {
+            Element::Pass(pass, _) => pass.name().to_owned(),
+            Element::Nested(manager) => manager.to_string(),
+        }
+    }
 }
 
 impl PassManager {
@@ -200,17 +217,41 @@ impl PassManager {
             self.run_elements(&mut scope, instrumentor, &mut report);
             (report, start.elapsed())
         };
+        if let Some(warning) = self.unmatched(scope.body()) {
+            return Report { diagnostics: warning.into(), ..Report::default() };
+        }
         let reports: Vec<_> = if instrumentor.is_threaded() {
             let mut bodies = scope.body_mut().nested_in_order();
-            bodies.retain(|body| self.runs_on(body));
+            bodies.retain(|body| self.runs_on(body) && !is_left_alone(body));
             bodies.into_par_iter().map(|body| run(Scope::new(body, &around))).collect()
         } else {
             let nested = |op| Some((op, scope.body().nested(op)?));
             let bodies = scope.body().all_ops().filter_map(nested);
-            let ops: Vec<_> = bodies.filter(|(_, body)| self.runs_on(body)).map(|(op, _)| op).collect();
+            let ops: Vec<_> = bodies
+                .filter(|(_, body)| self.runs_on(body) && !is_left_alone(body))
+                .map(|(op, _)| op)
+                .collect();
             ops.into_iter().map(|op| run(scope.enter(op, &around))).collect()
         };
         Report::of_pipeline(&self.anchor, reports, start.elapsed())
+    }
+}
+
+impl PassManager {
+    /// Returns a warning if nothing directly in a body is what the passes run on: then they do nothing.
+    fn unmatched(&self, body: &Body) -> Option<Diagnostic> {
+        let inside = || body.all_ops().filter_map(|op| body.nested(op));
+        if self.is_empty() || inside().any(|body| self.runs_on(body)) {
+            return None;
+        }
+        let names: Vec<String> = self.elements.iter().map(Element::name).collect();
+        let message = format!("the program has no '{}': {} did nothing", self.anchor, names.join(", "));
+        let warning = Diagnostic::warning(body.root_ref().loc(), message);
+        let other = inside().next().map(|body| body.root_ref().name().to_owned());
+        Some(match other {
+            Some(other) => warning.help(format!("it has '{other}': write {other}({})", names.join(","))),
+            None => warning,
+        })
     }
 }
 
@@ -236,6 +277,11 @@ impl PassManager {
         }
         write!(f, "{last})")
     }
+}
+
+fn is_left_alone(body: &Body) -> bool {
+    let root = body.root_ref();
+    root.info().interface::<dyn LeftAlone>().is_some_and(|model| model.is_left_alone(root))
 }
 
 /// A pass with all that is done around it.

@@ -45,6 +45,18 @@ const IN_RANGE: &str = "llvm.inrange";
 /// Of `llvm.call_intrinsic`: for each argument of the call the metadata it is, as it was written, or unit for an operand.
 const METADATA_ARGUMENTS: &str = "llvm.metadata_arguments";
 
+/// Of `llvm.call`: the type of a callee that takes more arguments than it names.
+const VARIADIC_TYPE: &str = "var_callee_type";
+
+/// The same of `llvm.call_intrinsic`.
+const VARIADIC_INTRINSIC: &str = "llvm.var_callee_type";
+
+/// Of a function: its personality is the null pointer.
+const NULL_PERSONALITY: &str = "llvm.null_personality";
+
+/// The number of a calling convention that the dialect has no name for.
+const CALLING_CONVENTION: &str = "llvm.calling_convention";
+
 /// Assembly of a module, a line each, as MLIR keeps it.
 const MODULE_ASM: &str = "llvm.module_asm";
 

@@ -1,5 +1,6 @@
 //! What operations of the dialect mean to analyses.
 
+use loomir_ir::pass::LeftAlone;
 use loomir_ir::symbols::SymbolUser;
 use loomir_ir::{Attr, OpRef, Registry, Value};
 
@@ -113,6 +114,15 @@ impl MemoryEffects for Barrier {
     }
 }
 
+/// Functions that say `optnone`.
+struct OptNone;
+
+impl LeftAlone for OptNone {
+    fn is_left_alone(&self, op: OpRef<'_>) -> bool {
+        op.attr("optimize_none").is_some()
+    }
+}
+
 impl CallLike for Call {
     fn callee(&self, op: OpRef<'_>) -> Option<Attr> {
         op.attr("callee")
@@ -139,6 +149,7 @@ pub(super) fn register(registry: &mut Registry) {
     registry.attach::<dyn BranchLike>("llvm.switch", Box::new(Switch));
     promote::register(registry);
     registry.attach::<dyn FunctionLike>("llvm.func", Box::new(Function));
+    registry.attach::<dyn LeftAlone>("llvm.func", Box::new(OptNone));
     registry.attach::<dyn CallLike>("llvm.call", Box::new(Call));
     registry.attach::<dyn SymbolUser>("llvm.call", Box::new(Call));
     registry.attach::<dyn SymbolUser>("llvm.mlir.addressof", Box::new(AddressOf));

@@ -21,7 +21,10 @@ pub(super) struct Input {
 /// The arguments that say what to read, and how.
 pub(super) fn args() -> [Arg; 2] {
     [
-        Arg::new("input").value_name("IN").required(true).help("The file to read, or - for standard input"),
+        Arg::new("input")
+            .value_name("IN")
+            .default_value("-")
+            .help("The file to read, or - for standard input"),
         flag(ALLOW_UNREGISTERED, "Read operations, types and attributes that nobody registered, as opaque"),
     ]
 }
@@ -36,11 +39,33 @@ pub(super) fn read(matches: &ArgMatches) -> Result<Input, Failure> {
         (name, std::fs::read(name))
     };
     let bytes = bytes.map_err(|error| Failure::input(format!("cannot read '{shown}': {error}")))?;
+    if let Some(command) = binary_form(&bytes) {
+        let message = format!("'{shown}' is {}, which Loomir does not read", command.form);
+        return Err(Failure::input(format!("{message}\nhelp: make text of it first: {}", command.to_run)));
+    }
     String::from_utf8(bytes).map(|text| Input { name: shown.into(), text }).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
         Input { name: shown.into(), text }.not_utf8(valid)
     })
+}
+
+/// A binary form of a program, and what makes text of it.
+struct BinaryForm {
+    magic: &'static [u8],
+    form: &'static str,
+    to_run: &'static str,
+}
+
+const BINARY_FORMS: [BinaryForm; 3] = [
+    BinaryForm { magic: b"ML\xefR", form: "MLIR bytecode", to_run: "mlir-opt FILE -o FILE.mlir" },
+    BinaryForm { magic: b"BC\xc0\xde", form: "LLVM bitcode", to_run: "llvm-dis FILE -o FILE.ll" },
+    BinaryForm { magic: b"\xde\xc0\x17\x0b", form: "LLVM bitcode", to_run: "llvm-dis FILE -o FILE.ll" },
+];
+
+/// The binary form that bytes are, by how they begin.
+fn binary_form(bytes: &[u8]) -> Option<&'static BinaryForm> {
+    BINARY_FORMS.iter().find(|own| bytes.starts_with(own.magic))
 }
 
 /// How the arguments say to read.

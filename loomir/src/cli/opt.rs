@@ -17,6 +17,7 @@ use loomir::{ExpectedLevel, verify_diagnostics};
 use super::flags::{flag, flag_on, is_on};
 use super::input::{self, Input};
 use super::{Failure, output, remarks};
+use pipeline::Anchors;
 use reproducer::Reproducers;
 
 mod logs;
@@ -30,7 +31,7 @@ pub(super) fn command() -> Command {
     let [input, allow] = input::args();
     Command::new("opt")
         .about("Runs passes and prints the program")
-        .arg(input.required(false).default_value("-"))
+        .arg(input)
         .arg(output::arg())
         .arg(
             Arg::new("emit")
@@ -155,7 +156,7 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
         matches,
         ctx: &ctx,
         input: &input::read(matches)?,
-        pipeline: &pipeline::read(matches, MODULE)?,
+        pipeline: &pipeline::read(matches, &Anchors { root: MODULE, inside: None })?,
     };
     let chunks = match string(matches, "split-input-file") {
         Some(marker) => split_source(&run.input.text, marker),
@@ -252,12 +253,9 @@ impl Run<'_> {
         let mut body = parsed?;
 
         let own = reproducer::Setup::of(matches, &mut body)?;
-        // The arguments are right, whatever the root.
-        let of_root = match body.root_ref().name() {
-            MODULE => None,
-            root => pipeline::read(matches, root).ok(),
-        };
-        let pipeline = own.pipeline.as_ref().or(of_root.as_ref()).unwrap_or(self.pipeline);
+        // The arguments are right, whatever the program.
+        let of_program = pipeline::read(matches, &Anchors::of(&body)).ok();
+        let pipeline = own.pipeline.as_ref().or(of_program.as_ref()).unwrap_or(self.pipeline);
         let reproducer = reproducer::text(matches, &mut body, pipeline, &own);
         let report = pipeline.run(&mut body, &self.instrumentor(&own));
         let failed = !report.succeeded();

@@ -45,6 +45,8 @@ impl Reader<'_> {
     pub(super) fn function_attributes(&mut self, said: &mut Said) -> Result<()> {
         loop {
             match (self.kind(), self.text()) {
+                // A debug record of the next line.
+                (Kind::Hash, name) if name.trim_start_matches('#').starts_with("dbg_") => return Ok(()),
                 (Kind::Hash, name) => {
                     let Some(start) = self.groups.get(name).copied() else {
                         return Err(self.error("this group of attributes is not defined"));

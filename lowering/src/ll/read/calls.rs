@@ -12,7 +12,7 @@ use super::function::{FunctionReader, result_of, set_dicts};
 use super::lexer::Kind;
 use super::{Reader, Result};
 use crate::ll::intrinsics::{Immediate, immediates};
-use crate::ll::{METADATA_ARGUMENTS, TAIL_CALL};
+use crate::ll::{METADATA_ARGUMENTS, TAIL_CALL, VARIADIC_INTRINSIC, VARIADIC_TYPE};
 
 /// A call, read.
 struct Call {
@@ -210,7 +210,7 @@ impl<'s> Reader<'s> {
         state.set_attr(&self.ctx, TAIL_CALL, call.tail);
         let variadic = call.callee_type.filter(|ty| result_of(&self.ctx, *ty).is_some_and(|(_, more)| more));
         if let Some(ty) = variadic {
-            state.set_attr(&self.ctx, "var_callee_type", self.ctx.type_attr(ty));
+            state.set_attr(&self.ctx, VARIADIC_TYPE, self.ctx.type_attr(ty));
         }
         state.operands.extend(&call.arguments);
         self.set_bundles(&mut state, &call);
@@ -297,6 +297,10 @@ impl<'s> Reader<'s> {
                 state.set_attr(&self.ctx, "intrin", self.ctx.string_attr(name));
                 state.operands.extend(&call.arguments);
                 self.set_bundles(&mut state, &call);
+                let is_variadic = |ty: &Type| result_of(&self.ctx, *ty).is_some_and(|(_, more)| more);
+                if let Some(ty) = call.callee_type.filter(is_variadic) {
+                    state.set_attr(&self.ctx, VARIADIC_INTRINSIC, self.ctx.type_attr(ty));
+                }
                 if has_metadata {
                     state.set_attr(&self.ctx, METADATA_ARGUMENTS, self.ctx.array_attr(&call.metadata));
                 }

@@ -18,6 +18,7 @@ use super::attributes::Said;
 use super::constants::Constants;
 use super::lexer::Kind;
 use super::{Reader, Result};
+use crate::ll::{CALLING_CONVENTION, NULL_PERSONALITY};
 
 /// The name of a value or block.
 pub(super) type LocalName<'s> = Cow<'s, str>;
@@ -122,17 +123,19 @@ impl<'s> Reader<'s> {
             Some(self.number()?)
         } else {
             let known = self.kind() == Kind::Word;
-            let value = CCONV.value_of(self.text()).filter(|_| known);
+            let value = convention_of(self.text()).filter(|_| known);
             if value.is_some() {
                 self.advance();
             }
             value
         };
         if let Some(number) = number {
-            if CCONV.text_of(number).is_none() {
-                return Err(self.error_at(self.pos - 1, "this calling convention is not supported"));
+            if CCONV.text_of(number).is_some() {
+                state.set_attr(&self.ctx, "CConv", CCONV.attr(&self.ctx, number));
+            } else {
+                let number = self.ctx.int_attr(Type::I32, i128::from(number));
+                state.set_attr(&self.ctx, CALLING_CONVENTION, number);
             }
-            state.set_attr(&self.ctx, "CConv", CCONV.attr(&self.ctx, number));
         }
         Ok(())
     }
@@ -190,6 +193,10 @@ impl<'s> Reader<'s> {
                 "personality" if self.kind() == Kind::Word => {
                     self.advance();
                     self.ty()?;
+                    if self.accept_word("null") {
+                        state.set_attr(&self.ctx, NULL_PERSONALITY, Attr::UNIT);
+                        continue;
+                    }
                     let name = self.global_name()?;
                     state.set_attr(&self.ctx, "personality", self.ctx.symbol_attr(&name));
                 }
@@ -461,6 +468,58 @@ impl<'s> Reader<'s> {
         }
         Ok(f.body)
     }
+}
+
+/// Words of LLVM that the dialect does not have, and the numbers that they stand for.
+const CONVENTIONS: [(&str, u32); 42] = [
+    ("ghccc", 10),
+    ("anyregcc", 13),
+    ("preserve_mostcc", 14),
+    ("preserve_allcc", 15),
+    ("swiftcc", 16),
+    ("cxx_fast_tlscc", 17),
+    ("tailcc", 18),
+    ("cfguard_checkcc", 19),
+    ("swifttailcc", 20),
+    ("preserve_nonecc", 21),
+    ("x86_stdcallcc", 64),
+    ("x86_fastcallcc", 65),
+    ("arm_apcscc", 66),
+    ("arm_aapcscc", 67),
+    ("arm_aapcs_vfpcc", 68),
+    ("msp430_intrcc", 69),
+    ("x86_thiscallcc", 70),
+    ("ptx_kernel", 71),
+    ("ptx_device", 72),
+    ("spir_func", 75),
+    ("spir_kernel", 76),
+    ("intel_ocl_bicc", 77),
+    ("x86_64_sysvcc", 78),
+    ("win64cc", 79),
+    ("x86_vectorcallcc", 80),
+    ("hhvmcc", 81),
+    ("hhvm_ccc", 82),
+    ("x86_intrcc", 83),
+    ("avr_intrcc", 84),
+    ("avr_signalcc", 85),
+    ("amdgpu_vs", 87),
+    ("amdgpu_gs", 88),
+    ("amdgpu_ps", 89),
+    ("amdgpu_cs", 90),
+    ("amdgpu_kernel", 91),
+    ("x86_regcallcc", 92),
+    ("amdgpu_hs", 93),
+    ("amdgpu_ls", 95),
+    ("amdgpu_es", 96),
+    ("aarch64_vector_pcs", 97),
+    ("aarch64_sve_vector_pcs", 98),
+    ("amdgpu_gfx", 100),
+];
+
+/// The number of a calling convention.
+fn convention_of(word: &str) -> Option<u64> {
+    let own = CONVENTIONS.iter().find(|(own, _)| *own == word).map(|(_, number)| u64::from(*number));
+    own.or_else(|| CCONV.value_of(word))
 }
 
 /// The parameters of a function.

@@ -12,7 +12,7 @@ use super::instructions::{calls_pointer, fastmath};
 use super::names::{quoted, symbol};
 use super::{Module, attributes, no_text};
 use crate::ll::intrinsics::{Immediate, Overload, immediates, overloads};
-use crate::ll::{METADATA_ARGUMENTS, TAIL_CALL};
+use crate::ll::{METADATA_ARGUMENTS, TAIL_CALL, VARIADIC_INTRINSIC, VARIADIC_TYPE};
 
 type Line = Result<String, Diagnostic>;
 
@@ -65,7 +65,21 @@ fn emit_intrinsic(
         None => "void".into(),
     };
     let callee = symbol('@', name);
-    m.declare(name, format!("declare {result} {callee}({})", params.join(", ")));
+    // One that takes more arguments than it names is called by its whole type.
+    let result = match variadic_type(m, op) {
+        Some(ty) => {
+            let text = type_text(m, op, ty)?;
+            let Some((result, params)) = text.split_once('(') else {
+                return Err(no_text(op, "of this type"));
+            };
+            m.declare(name, format!("declare {}{callee}({params}", result));
+            text
+        }
+        None => {
+            m.declare(name, format!("declare {result} {callee}({})", params.join(", ")));
+            result
+        }
+    };
     let mut text = format!("{}call{}", tail(m, op, TAIL_CALL), fastmath(m, op));
     for attr in attributes::of_values(m, op, "res_attrs", 0)? {
         let _ = write!(text, " {attr}");
@@ -142,7 +156,7 @@ pub(super) fn call(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
     };
     let mut text = tail(m, op, TAIL_CALL);
     let _ = write!(text, "call{}", fastmath(m, op));
-    if let Some(convention) = op.attr("CConv").and_then(|c| calling_convention(m, c)) {
+    if let Some(convention) = calling_convention(m, op) {
         let _ = write!(text, " {convention}");
     }
     for attr in attributes::of_values(m, op, "res_attrs", 0)? {
@@ -180,13 +194,18 @@ fn argument(m: &mut Module, f: &Function<'_>, op: OpRef<'_>, index: usize, opera
 
 /// What stands in front of the callee: the type of the result or, if it takes more arguments than it names, of the function.
 fn called_type(m: &mut Module, op: OpRef<'_>) -> Line {
-    if let Some(ty) = op.attr("var_callee_type").and_then(|ty| ty.as_type(&m.ctx)) {
-        let is_variadic = matches!(LlvmType::of(&m.ctx, ty), Some(LlvmType::Function { variadic: true, .. }));
-        if is_variadic {
-            return Ok(type_text(m, op, ty)?.to_string());
-        }
+    match variadic_type(m, op) {
+        Some(ty) => Ok(type_text(m, op, ty)?.to_string()),
+        None => result_type(m, op),
     }
-    result_type(m, op)
+}
+
+/// The type of a callee that takes more arguments than it names.
+fn variadic_type(m: &Module, op: OpRef<'_>) -> Option<Type> {
+    let name = if op.is(llvm::CallIntrinsicOp::DEF) { VARIADIC_INTRINSIC } else { VARIADIC_TYPE };
+    let ty = op.attr(name).and_then(|ty| ty.as_type(&m.ctx))?;
+    let is_variadic = matches!(LlvmType::of(&m.ctx, ty), Some(LlvmType::Function { variadic: true, .. }));
+    is_variadic.then_some(ty)
 }
 
 fn result_type(m: &mut Module, op: OpRef<'_>) -> Line {

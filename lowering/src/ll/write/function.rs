@@ -6,9 +6,10 @@ use hashbrown::HashMap;
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::{CCONV, LINKAGE, UNNAMED_ADDR};
 use loomir_dialects::llvm::types::{LlvmType, void};
-use loomir_ir::{Attr, Block, Body, Diagnostic, Diagnostics, Op, OpRef, Value};
+use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op, OpRef, Value};
 
 use crate::cfg::branch::successor_operands;
+use crate::ll::{CALLING_CONVENTION, NULL_PERSONALITY};
 
 use super::names::{quoted, symbol};
 use super::{Module, attributes, constants, globals, instructions, metadata, no_text};
@@ -261,7 +262,7 @@ fn head(m: &mut Module, op: OpRef<'_>, is_declaration: bool) -> Result<String, D
     for word in linkage_words(m, op) {
         let _ = write!(head, " {word}");
     }
-    if let Some(convention) = op.attr("CConv").and_then(|c| calling_convention(m, c)) {
+    if let Some(convention) = calling_convention(m, op) {
         let _ = write!(head, " {convention}");
     }
     for attr in attributes::of_values(m, op, "res_attrs", 0)? {
@@ -301,6 +302,8 @@ fn head(m: &mut Module, op: OpRef<'_>, is_declaration: bool) -> Result<String, D
     }
     if let Some(personality) = op.attr("personality").and_then(|s| s.as_flat_symbol(&ctx)) {
         let _ = write!(head, " personality ptr {}", symbol('@', ctx.str(personality)));
+    } else if op.attr(NULL_PERSONALITY).is_some() {
+        head.push_str(" personality ptr null");
     }
     if !is_declaration {
         head.push_str(&attached);
@@ -330,8 +333,11 @@ pub(super) fn unnamed_addr(m: &Module, op: OpRef<'_>) -> Option<String> {
 }
 
 /// The word of a calling convention other than C's.
-pub(super) fn calling_convention(m: &Module, attr: Attr) -> Option<String> {
-    match CCONV.value(&m.ctx, attr)? {
+pub(super) fn calling_convention(m: &Module, op: OpRef<'_>) -> Option<String> {
+    if let Some(number) = op.attr(CALLING_CONVENTION).and_then(|number| number.as_int(&m.ctx)) {
+        return Some(format!("cc {number}"));
+    }
+    match CCONV.value(&m.ctx, op.attr("CConv")?)? {
         0 => None,
         number => match CCONV.text_of(number)?.as_str() {
             // Not all of LLVM's words are those of the dialect; numbers always are.
