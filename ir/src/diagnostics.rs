@@ -5,6 +5,10 @@
 
 use crate::context::Context;
 use crate::location::Loc;
+
+pub use nearest::{did_you_mean, nearest};
+
+mod nearest;
 pub use remark::{Arg, Fields, Remark, RemarkKind};
 
 pub mod remark;

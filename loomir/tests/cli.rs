@@ -1,6 +1,7 @@
 //! The command as a shell sees it: exit status, standard output, standard error.
 
-use support::loomir;
+use insta::assert_snapshot;
+use support::{loomir, shown};
 
 mod support;
 
@@ -78,7 +79,7 @@ fn bytes_that_are_no_text() {
 #[test]
 fn a_mistake_in_the_command_line() {
     for args in [
-        &["fuse"][..],
+        &["fuse", "--no-such-flag"][..],
         &["no-such-command"],
         &["fuse", "-", "--alias=sometimes"],
         &["fuse", "-", "--cost=guess"],
@@ -117,4 +118,73 @@ fn passes_run_in_the_order_they_are_given() {
             "// -----// IR Dump After loop-fusion //----- //"
         ]
     );
+}
+
+/// A function of the `llvm` dialect with two adjacent loops.
+const TWO_LOOPS: &str = "\
+define void @f(ptr noalias %a, ptr noalias %b) {
+entry:
+  br label %first
+first:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %first ]
+  %p = getelementptr inbounds i64, ptr %a, i64 %i
+  store i64 %i, ptr %p
+  %i.next = add nuw nsw i64 %i, 1
+  %i.more = icmp ult i64 %i.next, 4
+  br i1 %i.more, label %first, label %between
+between:
+  br label %second
+second:
+  %j = phi i64 [ 0, %between ], [ %j.next, %second ]
+  %q = getelementptr inbounds i64, ptr %b, i64 %j
+  store i64 %j, ptr %q
+  %j.next = add nuw nsw i64 %j, 1
+  %j.more = icmp ult i64 %j.next, 4
+  br i1 %j.more, label %second, label %end
+end:
+  ret void
+}
+";
+
+#[test]
+fn a_pass_as_a_flag_runs_where_the_program_has_what_it_runs_on() {
+    let said = |input: &str| {
+        let output = loomir(&["opt", "--loop-fusion", "-o", "/dev/null"], input.as_bytes());
+        String::from_utf8(output.stderr).expect("text").lines().next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(said(TWO_LOOPS), "remark: [f]: Loops fused");
+    let alone =
+        TWO_LOOPS.replace("@f(ptr noalias %a, ptr noalias %b) {", "@f(ptr %a, ptr %b) optnone noinline {");
+    assert_eq!(said(&alone), "");
+}
+
+#[test]
+fn a_pass_that_runs_on_nothing_says_so() {
+    let pipeline = "--pass-pipeline=builtin.module(func.func(loop-fusion))";
+    assert_snapshot!(shown(&["opt", pipeline, "-o", "/dev/null"], TWO_LOOPS));
+}
+
+#[test]
+fn what_may_be_meant_is_said() {
+    let wrong = "func.func @f(%a: i32) -> i32 {\n  %0 = arith.adi %a, %a : i32\n  return %0 : i32\n}\n";
+    assert_snapshot!(shown(&["opt"], wrong));
+    let right = "func.func @first() { return }";
+    assert_snapshot!(shown(&["run", "--entry", "frist"], right));
+    assert_snapshot!(shown(&["opt", "--pass-pipeline=canonicalise"], right));
+    let undigested = "func.func @f(%a: memref<4xf32>, %c: f32) {\n  linalg.fill ins(%c : f32) outs(%a : memref<4xf32>)\n  return\n}\n";
+    assert_snapshot!(shown(&["fuse"], undigested));
+}
+
+#[test]
+fn binary_forms_are_named() {
+    let said = |bytes: &[u8]| String::from_utf8(loomir(&["fuse"], bytes).stderr).expect("text");
+    assert_snapshot!(said(b"ML\xefR\x06"));
+    assert_snapshot!(said(b"BC\xc0\xde\x35"));
+}
+
+#[test]
+fn commands_read_standard_input() {
+    let program = "func.func @f() -> i32 {\n  %0 = arith.constant 7 : i32\n  return %0 : i32\n}\n";
+    assert_snapshot!(shown(&["run", "--entry", "f"], program));
+    assert!(loomir(&["explain"], program.as_bytes()).status.success());
 }

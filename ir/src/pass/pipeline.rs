@@ -8,6 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Pass, PassManager};
+use crate::diagnostics::did_you_mean;
 
 /// Deepest nesting of parentheses in a pipeline.
 const MAX_DEPTH: usize = 64;
@@ -288,7 +289,9 @@ impl<'t> Parser<'t> {
         if let Some(option) = given.iter().find(|option| !known(option)) {
             let names: Vec<&str> = info.options.iter().map(|(name, ..)| *name).collect();
             let has = if names.is_empty() { "none".into() } else { names.join(", ") };
-            let message = format!("pass '{name}' has no option '{}'; it has: {has}", option.name);
+            let meant = did_you_mean(option.name, names.iter().copied());
+            let meant = meant.map_or(String::new(), |meant| format!("; {meant}"));
+            let message = format!("pass '{name}' has no option '{}'; it has: {has}{meant}", option.name);
             return Err(self.error_at(option.offset, message));
         }
         let options = Options(given.iter().map(|o| (o.name.to_owned(), o.value.to_owned())).collect());
@@ -301,7 +304,11 @@ impl<'t> Parser<'t> {
         let of_this_name = self.registry.infos.iter().filter(|info| info.name == name);
         let anchors: Vec<&str> = of_this_name.filter_map(|info| info.anchor).collect();
         match anchors.is_empty() {
-            true => format!("there is no pass called '{name}'"),
+            true => {
+                let names = self.registry.infos.iter().map(|info| info.name);
+                let meant = did_you_mean(name, names).map_or(String::new(), |meant| format!("; {meant}"));
+                format!("there is no pass called '{name}'{meant}")
+            }
             false => format!("pass '{name}' runs on {}, not on '{anchor}'", anchors.join(" or ")),
         }
     }

@@ -3,7 +3,9 @@
 use super::Parser;
 use crate::builder::OperationState;
 use crate::context::{OpInfo, OpName};
+use crate::diagnostics::{did_you_mean, nearest};
 use crate::entity::{Block, Op};
+use crate::opdef::OpDef;
 use crate::text::lexer::{Kind, unescape};
 use crate::text::op_parser::{OpParser, Pending, UnresolvedOperand};
 use crate::text::{AsmNames, ParseResult};
@@ -269,7 +271,32 @@ impl<'s> Parser<'s> {
                 format!("custom op '{text}' is unknown (tried '{tried}.{text}' as well)")
             }
         };
-        Err(self.error_here(message))
+        let error = self.error_here(message);
+        Err(match self.way_out(text, default) {
+            Some(help) => Box::new(error.help(help)),
+            None => error,
+        })
+    }
+
+    /// A way out for who wrote an operation that is not known: the name that may have been meant, or
+    /// what makes a program of the dialects that are.
+    fn way_out(&self, text: &str, default: &str) -> Option<String> {
+        let (dialect, name) = text.split_once('.').unwrap_or((default, text));
+        let dialects = self.ctx.dialects();
+        let Some(own) = dialects.iter().find(|own| own.name == dialect) else {
+            let names = dialects.iter().map(|own| &*own.name);
+            let command = |flags: &str| format!("make loops of it first: mlir-opt FILE {flags}");
+            return match dialect {
+                "linalg" => Some(command("-convert-linalg-to-loops")),
+                "tensor" | "bufferization" | "tosa" => Some(command(
+                    "-one-shot-bufferize=bufferize-function-boundaries -convert-linalg-to-loops",
+                )),
+                _ => did_you_mean(dialect, names),
+            };
+        };
+        let full = |op: &&'static OpDef| op.name.rsplit('.').next();
+        let names = own.ops.iter().filter_map(full);
+        nearest(name, names).map(|name| format!("did you mean '{dialect}.{name}'?"))
     }
 
     /// The dialect whose prefix may be missing in regions of an operation.
