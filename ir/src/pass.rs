@@ -9,6 +9,7 @@
 //! A pass may need a [`Form`] of its body and gets it. Passes are found by name and anchor in a [`PassRegistry`]: one name may mean different passes on different operations
 //! (`loop-fusion` on `func.func` and on `llvm.func`). A pass that panics fails, with a diagnostic that says whose defect it is.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -16,8 +17,9 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use crate::body::Body;
-use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::symbols::SymbolTable;
+use crate::diagnostics::{Diagnostic, Diagnostics, Severity};
+use crate::location::Loc;
+use crate::symbols::{SYMBOL_NAME, SymbolTable};
 use forms::Held;
 
 pub mod forms;
@@ -157,7 +159,7 @@ impl PassManager {
             return report;
         }
         let around = Around::default();
-        self.run_elements(&mut Scope::new(body, &around), instrumentor, &mut report);
+        self.run_elements(&mut Scope::new(body, &around), instrumentor, &mut report, true);
         report
     }
 
@@ -165,13 +167,23 @@ impl PassManager {
         self.anchor == pipeline::ANY || body.root_ref().name() == self.anchor
     }
 
-    fn run_elements(&self, scope: &mut Scope<'_>, instrumentor: &PassInstrumentor, report: &mut Report) {
+    /// Runs all elements on a body; on the outermost one, warns of those that have nothing to run on.
+    fn run_elements(
+        &self,
+        scope: &mut Scope<'_>,
+        instrumentor: &PassInstrumentor,
+        report: &mut Report,
+        outermost: bool,
+    ) {
         let mut held = Held::default();
         for element in &self.elements {
             match element {
                 Element::Pass(pass, _) => report.append(forms::run(&**pass, scope, instrumentor, &mut held)),
                 Element::Nested(manager) => {
                     held.clear();
+                    if outermost {
+                        report.diagnostics.append(manager.idle_on(scope.body()));
+                    }
                     report.append(manager.run_nested(scope, instrumentor));
                 }
             }
@@ -179,6 +191,31 @@ impl PassManager {
                 return;
             }
         }
+    }
+
+    /// Warns of passes that have nothing to run on, since nothing in `body` is what they run on.
+    fn idle_on(&self, body: &Body) -> Diagnostics {
+        let inside = body.all_ops().filter_map(|op| body.nested(op));
+        let names: BTreeSet<&str> = inside.map(|own| own.root_ref().name()).collect();
+        let mut warnings = Diagnostics::new();
+        if names.contains(self.anchor.as_str())
+            || self.anchor == pipeline::ANY
+            || body.all_ops().next().is_none()
+        {
+            return warnings;
+        }
+        for element in &self.elements {
+            let Element::Pass(pass, _) = element else { continue };
+            let name = pass.name();
+            let message = format!("pass '{name}' runs on '{}', and the program has none", self.anchor);
+            let warning = Diagnostic::new(Severity::Warning, body.root_ref().loc(), message);
+            let ways: Vec<String> = names.iter().map(|own| format!("{own}({name})")).collect();
+            warnings.push(match ways.is_empty() {
+                true => warning,
+                false => warning.help(format!("run it on what the program has: {}", ways.join(" or "))),
+            });
+        }
+        warnings
     }
 
     /// What its own passes want to know.
@@ -197,7 +234,7 @@ impl PassManager {
         let run = |mut scope: Scope<'_>| {
             let start = Instant::now();
             let mut report = Report::default();
-            self.run_elements(&mut scope, instrumentor, &mut report);
+            self.run_elements(&mut scope, instrumentor, &mut report, false);
             (report, start.elapsed())
         };
         let reports: Vec<_> = if instrumentor.is_threaded() {
@@ -241,7 +278,7 @@ impl PassManager {
 /// A pass with all that is done around it.
 fn run_instrumented(pass: &dyn Pass, scope: &mut Scope<'_>, instrumentor: &PassInstrumentor) -> Report {
     let mut report = Report::default();
-    let loc = scope.body().root_ref().loc();
+    let (loc, subject) = subject(scope.body());
     let checks = instrumentor.checks() == Checks::Analyses;
     let mut run =
         |pass: &dyn Pass, scope: &mut Scope<'_>, report: &mut Report| run_pass(pass, scope, report, checks);
@@ -250,7 +287,8 @@ fn run_instrumented(pass: &dyn Pass, scope: &mut Scope<'_>, instrumentor: &PassI
     let outcome = catch_unwind(run).unwrap_or_else(|panic| {
         let what = panic.downcast_ref::<&str>().copied();
         let what = what.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        let message = format!("pass '{}' panicked: {}", pass.name(), what.unwrap_or("no reason given"));
+        let what = what.unwrap_or("no reason given");
+        let message = format!("pass '{}' panicked on {subject}: {what}", pass.name());
         Err(Diagnostic::error(loc, message).note(loc, "this is a defect in the pass").into())
     });
     if let Err(errors) = outcome {
@@ -261,6 +299,17 @@ fn run_instrumented(pass: &dyn Pass, scope: &mut Scope<'_>, instrumentor: &PassI
         }
     }
     report
+}
+
+/// The operation a pass runs on: a place for it in the text, and its name.
+fn subject(body: &Body) -> (Loc, String) {
+    let root = body.root_ref();
+    let symbol = root.attr(SYMBOL_NAME).and_then(|name| name.as_str(body.ctx()));
+    let name = symbol.map_or(String::new(), |name| format!(" @{name}"));
+    // A module that the text leaves out stands nowhere; what is in it does.
+    let is_written = |loc: &Loc| loc.file_line_col(body.ctx()).is_some_and(|(_, line, _)| line > 0);
+    let mut places = std::iter::once(root.loc()).chain(body.all_ops().map(|op| body.loc(op)));
+    (places.find(is_written).unwrap_or(root.loc()), format!("'{}'{name}", root.name()))
 }
 
 /// The pass itself.

@@ -78,8 +78,7 @@ fn bytes_that_are_no_text() {
 #[test]
 fn a_mistake_in_the_command_line() {
     for args in [
-        &["fuse"][..],
-        &["no-such-command"],
+        &["no-such-command"][..],
         &["fuse", "-", "--alias=sometimes"],
         &["fuse", "-", "--cost=guess"],
         &["fuse", "-", "--fusion-profitability=never"],
@@ -117,4 +116,35 @@ fn passes_run_in_the_order_they_are_given() {
             "// -----// IR Dump After loop-fusion //----- //"
         ]
     );
+}
+
+/// Two loops on arguments that may overlap.
+const PAIR: &str = "\
+func.func @f(%a: memref<8xf32>, %b: memref<8xf32>, %v: f32) {
+  affine.for %i = 0 to 8 { affine.store %v, %a[%i] : memref<8xf32> }
+  affine.for %i = 0 to 8 { affine.store %v, %b[%i] : memref<8xf32> }
+  return
+}
+";
+
+#[test]
+fn every_command_reads_standard_input_if_no_file_is_named() {
+    let main = "func.func @f() { return }";
+    for args in [&["opt"][..], &["fuse"], &["explain"], &["run", "--entry=f"], &["check", "--rewiring"]] {
+        assert_eq!(loomir(args, main.as_bytes()).status.code(), Some(0), "{args:?}");
+    }
+}
+
+#[test]
+fn the_check_compares_what_is_fused_as_told() {
+    let check = |alias: &str| {
+        let output = loomir(&["check", "--rewiring", alias], PAIR.as_bytes());
+        let text = String::from_utf8(output.stdout).expect("text");
+        text.lines().last().unwrap_or_default().to_owned()
+    };
+    assert_eq!(check("--alias=distinct"), "1 equal, 0 different, 0 not compared");
+    let apart = "nothing to compare: the tree does not fuse the one pair of neighbouring loops as they are";
+    assert_eq!(check("--alias=may"), apart);
+    let output = loomir(&["check", "--rewiring"], LOOP.as_bytes());
+    assert_eq!(output.stdout, b"nothing to compare: the program has no two neighbouring loops\n");
 }

@@ -21,7 +21,10 @@ pub(super) struct Input {
 /// The arguments that say what to read, and how.
 pub(super) fn args() -> [Arg; 2] {
     [
-        Arg::new("input").value_name("IN").required(true).help("The file to read, or - for standard input"),
+        Arg::new("input")
+            .value_name("IN")
+            .default_value("-")
+            .help("The file to read, or - for standard input"),
         flag(ALLOW_UNREGISTERED, "Read operations, types and attributes that nobody registered, as opaque"),
     ]
 }

@@ -1,7 +1,8 @@
 //! Which passes to run: `--pass-pipeline`, or passes as flags, in their order.
 
 use clap::{Arg, ArgAction, ArgMatches};
-use loomir::ir::pass::{PassManager, PassRegistry};
+use loomir::ir::Body;
+use loomir::ir::pass::{PassManager, PipelineError};
 
 use super::{Failure, string};
 
@@ -35,8 +36,8 @@ pub(super) fn pass_args() -> Vec<Arg> {
     args
 }
 
-/// The pipeline that the arguments say; passes given as flags are made to run on a root of this name.
-pub(super) fn read(matches: &ArgMatches, root: &str) -> Result<PassManager, Failure> {
+/// The text of the pipeline that the arguments say. Passes given as flags are a bare list.
+pub(super) fn text(matches: &ArgMatches) -> Result<String, Failure> {
     let registry = loomir::passes();
     let mut flags: Vec<(usize, &str, &str)> = Vec::new();
     for arg in pass_args() {
@@ -49,28 +50,22 @@ pub(super) fn read(matches: &ArgMatches, root: &str) -> Result<PassManager, Fail
         }
     }
     flags.sort_by_key(|(at, ..)| *at);
-    let text = match string(matches, "pass-pipeline") {
+    match string(matches, "pass-pipeline") {
         Some(_) if !flags.is_empty() => {
-            return Err(Failure::usage("--pass-pipeline and passes as flags exclude each other"));
+            Err(Failure::usage("--pass-pipeline and passes as flags exclude each other"))
         }
-        Some(text) => text.to_owned(),
+        Some(text) => Ok(text.to_owned()),
         None => {
-            let passes: Vec<String> =
-                flags.iter().map(|(_, name, options)| element(&registry, root, name, options)).collect();
-            format!("{root}({})", passes.join(","))
+            let element = |(_, name, options): &(usize, &str, &str)| match options.is_empty() {
+                true => (*name).to_owned(),
+                false => format!("{name}{{{options}}}"),
+            };
+            Ok(flags.iter().map(element).collect::<Vec<String>>().join(","))
         }
-    };
-    registry.parse(&text).map_err(|error| Failure::usage(error.to_text(&text)))
+    }
 }
 
-/// A pass given as a flag, nested where it is anchored.
-fn element(registry: &PassRegistry, root: &str, name: &str, options: &str) -> String {
-    let pass = if options.is_empty() { name.to_owned() } else { format!("{name}{{{options}}}") };
-    match registry.get(name, root) {
-        Some(_) => pass,
-        None => match registry.infos().iter().find(|info| info.name == name).and_then(|info| info.anchor) {
-            Some(anchor) => format!("{anchor}({pass})"),
-            None => pass,
-        },
-    }
+/// The pipeline of this text for a program.
+pub(super) fn read(text: &str, program: &Body) -> Result<PassManager, PipelineError> {
+    loomir::passes().parse_for(text, program)
 }
