@@ -8,6 +8,7 @@ use crate::location::Loc;
 pub use remark::{Arg, Fields, Remark, RemarkKind};
 
 pub mod remark;
+pub mod suggest;
 
 /// How bad it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use super::{Pass, PassManager};
 use crate::body::Body;
+use crate::diagnostics::suggest::did_you_mean;
 
 /// Deepest nesting of parentheses in a pipeline.
 const MAX_DEPTH: usize = 64;
@@ -351,7 +352,11 @@ impl<'t> Parser<'t> {
         let of_this_name = self.registry.infos.iter().filter(|info| info.name == name);
         let anchors: Vec<&str> = of_this_name.filter_map(|info| info.anchor).collect();
         match anchors.is_empty() {
-            true => format!("there is no pass called '{name}'"),
+            true => {
+                let known = self.registry.infos.iter().map(|info| info.name);
+                let help = did_you_mean(name, known).map_or(String::new(), |help| format!("; {help}"));
+                format!("there is no pass called '{name}'{help}")
+            }
             false => format!("pass '{name}' runs on {}, not on '{anchor}'", anchors.join(" or ")),
         }
     }

@@ -3,6 +3,7 @@
 use super::Parser;
 use crate::builder::OperationState;
 use crate::context::{OpInfo, OpName};
+use crate::diagnostics::suggest::did_you_mean;
 use crate::entity::{Block, Op};
 use crate::text::lexer::{Kind, unescape};
 use crate::text::op_parser::{OpParser, Pending, UnresolvedOperand};
@@ -269,7 +270,21 @@ impl<'s> Parser<'s> {
                 format!("custom op '{text}' is unknown (tried '{tried}.{text}' as well)")
             }
         };
-        Err(self.error_here(message))
+        let error = *self.error_here(message);
+        let full = if is_full { text.to_owned() } else { format!("{default}.{text}") };
+        Err(Box::new(match self.nearest_op(&full) {
+            Some(help) => error.help(help),
+            None => error,
+        }))
+    }
+
+    /// Returns what to do about an operation that is not registered, given its full name.
+    fn nearest_op(&self, full: &str) -> Option<String> {
+        let (dialect, _) = full.split_once('.')?;
+        self.way_out(dialect).or_else(|| {
+            let dialects = self.ctx.dialects().iter().filter(|own| own.name == dialect);
+            did_you_mean(full, dialects.flat_map(|own| own.ops.iter()).map(|op| &*op.name))
+        })
     }
 
     /// The dialect whose prefix may be missing in regions of an operation.
