@@ -5,6 +5,7 @@ use loomir::ir::Diagnostics;
 use loomir::lowering::rewiring::{self, Options};
 
 use super::flags::{flag, is_on};
+use super::render::Stream;
 use super::{Failure, fuse, input, output, remarks};
 
 const REWIRING: &str = "rewiring";
@@ -36,9 +37,9 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
         true => format!("nothing to compare: {}\n", nothing(report.apart)),
         false => format!("{} equal, {differ} different, {refused} not compared\n", report.equal()),
     };
-    let shown = remarks::show(matches, &ctx, said, &source);
+    let shown = remarks::say(&ctx, &said, &source, Stream::Out);
     if !report.holds() {
-        return Err(Failure::Input(shown + &counts));
+        return Err(Failure::Input(if remarks::as_json(matches) { shown } else { shown + &counts }));
     }
     output::to_stdout(&if remarks::as_json(matches) { shown } else { shown + &counts })
 }

@@ -14,6 +14,8 @@ use loomir::{ExpectedLevel, verify_diagnostics};
 
 use super::flags::{flag, flag_on, is_on};
 use super::input::{self, Input};
+use super::remarks::Form;
+use super::render::Stream;
 use super::{Failure, output, remarks};
 use reproducer::Reproducers;
 
@@ -148,7 +150,7 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let ctx = loomir::context();
     let run = Run { matches, ctx: &ctx, input: &input::read(matches)?, pipeline: &pipeline::text(matches)? };
     // A mistake in the pipeline is one whatever the program is.
-    let nothing = Input { name: String::new(), text: String::new() };
+    let nothing = Input { name: String::new(), text: String::new(), form: Form::default() };
     let read = pipeline::read(run.pipeline, &nothing.parse(&ctx, matches)?);
     read.map_err(|error| Failure::usage(error.to_text(run.pipeline)))?;
     let chunks = match string(matches, "split-input-file") {
@@ -224,7 +226,7 @@ impl Run<'_> {
             }
         };
         done.failed |= diagnostics.has_errors();
-        output::to_stderr(&remarks::show(self.matches, self.ctx, diagnostics, self.input));
+        output::to_stderr(&remarks::say(self.ctx, &diagnostics, self.input, Stream::Err));
     }
 
     fn transform(
