@@ -208,7 +208,7 @@ impl PassManager {
             let Element::Pass(pass, _) = element else { continue };
             let name = pass.name();
             let message = format!("pass '{name}' runs on '{}', and the program has none", self.anchor);
-            let warning = Diagnostic::new(Severity::Warning, body.root_ref().loc(), message);
+            let warning = Diagnostic::new(Severity::Warning, subject(body).0, message);
             let ways: Vec<String> = names.iter().map(|own| format!("{own}({name})")).collect();
             warnings.push(match ways.is_empty() {
                 true => warning,

@@ -275,7 +275,13 @@ fn a_pass_that_panics_fails() {
         let said: Vec<String> = lines(&report).into_iter().map(str::to_owned).collect();
         assert_eq!(
             said,
-            ["visited a", "pass 'visit' panicked on 'mini.fn' @b: no one expected b", "visited c", "visited d", "visited e"]
+            [
+                "visited a",
+                "pass 'visit' panicked on 'mini.fn' @b: no one expected b",
+                "visited c",
+                "visited d",
+                "visited e"
+            ]
         );
     }
 }

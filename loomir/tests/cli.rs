@@ -148,3 +148,78 @@ fn the_check_compares_what_is_fused_as_told() {
     let output = loomir(&["check", "--rewiring"], LOOP.as_bytes());
     assert_eq!(output.stdout, b"nothing to compare: the program has no two neighbouring loops\n");
 }
+
+#[test]
+fn misspelt_names_are_answered_with_the_nearest() {
+    let helps = |args: &[&str], input: &str, help: &str| {
+        let output = loomir(args, input.as_bytes());
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && text.contains(help), "{args:?}: {text}");
+    };
+    helps(&["fuse"], &LOOP.replace("arith.addf", "arith.adff"), "help: did you mean 'arith.addf'?");
+    helps(&["fuse"], &LOOP.replace("arith.addf", "arth.addf"), "help: did you mean 'arith'?");
+    helps(&["run", "--entry=mian"], "func.func @main() { return }", "help: did you mean 'main'?");
+    helps(
+        &["opt", "-p", "loop-fuson"],
+        LOOP,
+        "there is no pass called 'loop-fuson'; did you mean 'loop-fusion'?",
+    );
+    helps(&["fuse", "--alias=distint"], LOOP, "'distinct'");
+}
+
+#[test]
+fn what_other_tools_have_to_turn_into_text_or_loops_first() {
+    assert_eq!(
+        refused_bytes(&["fuse"], b"ML\xefR\x0d\x01"),
+        "exit 1\nerror: '<stdin>' is MLIR bytecode, and only text is read\n |\nhelp: write it as text first: mlir-opt IN -o OUT.mlir\n\n"
+    );
+    for magic in [b"BC\xc0\xde", b"\xde\xc0\x17\x0b"] {
+        assert!(refused_bytes(&["opt"], magic).contains("llvm-dis IN -o OUT.ll"));
+    }
+    let fill = "func.func @f(%v: f32, %a: memref<8xf32>) {\n  linalg.fill ins(%v : f32) outs(%a : memref<8xf32>)\n  return\n}\n";
+    insta::assert_snapshot!(refused(&["fuse"], fill));
+    let opaque =
+        "func.func @f(%a: memref<8xf32>) {\n  \"linalg.fill\"(%a) : (memref<8xf32>) -> ()\n  return\n}\n";
+    insta::assert_snapshot!(support::shown(&["fuse", "--allow-unregistered-dialect"], opaque));
+}
+
+#[test]
+fn everything_said_is_json_if_remarks_are() {
+    for input in [PAIR, &LOOP.replace("%1, %a", "%2, %a"), "func.func", &PAIR.replace("[%i]", "[%i, %i]")] {
+        let output = loomir(&["fuse", "--remarks=json"], input.as_bytes());
+        let text = String::from_utf8(output.stderr).expect("text");
+        assert!(!text.is_empty());
+        for line in text.lines() {
+            let object: serde_json::Value = serde_json::from_str(line).expect("an object a line");
+            assert!(object["severity"].is_string() && object["message"].is_string(), "{line}");
+        }
+    }
+    let missing = loomir(&["fuse", "--remarks=json", "no/such/file.mlir"], b"");
+    assert_eq!(missing.stderr[0], b'{');
+}
+
+#[test]
+fn colours_are_for_terminals_or_whoever_asks() {
+    let wrong = LOOP.replace("%1, %a", "%2, %a");
+    let says = |args: &[&str]| String::from_utf8(loomir(args, wrong.as_bytes()).stderr).expect("text");
+    assert!(!says(&["fuse"]).contains('\x1b'));
+    assert!(!says(&["fuse", "--color=never"]).contains('\x1b'));
+    assert!(says(&["fuse", "--color=always"]).contains("\x1b["));
+    assert!(says(&["--color=always", "fuse"]).contains("\x1b["));
+}
+
+#[test]
+fn loops_left_apart_may_be_a_failure() {
+    for command in ["fuse", "explain"] {
+        let status =
+            |alias: &str| loomir(&[command, alias, "--fail-on-missed"], PAIR.as_bytes()).status.code();
+        assert_eq!(status("--alias=distinct"), Some(0));
+        assert_eq!(status("--alias=may"), Some(1));
+    }
+    let output = loomir(&["fuse", "-q", "--alias=may", "--fail-on-missed"], PAIR.as_bytes());
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "error: 1 pair of neighbouring loops stayed apart\n\n"
+    );
+    assert!(!output.stdout.is_empty(), "the program is printed all the same");
+}
