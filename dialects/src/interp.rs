@@ -48,7 +48,6 @@
 //! aggregate. A run is bounded by [`Limits`].
 
 use hashbrown::HashMap;
-use loomir_ir::diagnostics::did_you_mean;
 use loomir_ir::{Body, OpRef};
 
 pub mod access;
@@ -124,13 +123,6 @@ pub fn run(
     run_on(module, entry, arguments, limits, Target::default())
 }
 
-/// A call of a function that a module does not have, with the name of one that may be meant.
-pub fn no_function(entry: &str, names: &[&str]) -> Box<Fault> {
-    let mut fault = Fault::arguments(format!("the module has no function `@{entry}`"));
-    fault.diagnostic.help = did_you_mean(entry, names.iter().copied());
-    fault
-}
-
 /// As [`run`], for a target.
 pub fn run_on(
     module: &Body,
@@ -183,7 +175,9 @@ fn execute(
         Signature::new(ctx, parameters, results)
     };
     machine.signatures = program.functions.iter().map(signature).collect();
-    let function = program.entry(entry).ok_or_else(|| no_function(entry, &program.function_names()))?;
+    let function = program
+        .entry(entry)
+        .ok_or_else(|| Fault::arguments(format!("the module has no function `@{entry}`")))?;
     let (parameters, results) = program.functions[function.0 as usize].signature.clone();
     let loc = program.functions[function.0 as usize].op.loc();
     let arguments = Arguments::materialise(ctx, &parameters, arguments).map_err(|fault| fault.at(loc))?;

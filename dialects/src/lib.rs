@@ -39,7 +39,25 @@ pub fn register_all(registry: &mut Registry) {
     scf::register(registry);
     cf::register(registry);
     llvm::register(registry);
+    for (dialect, help) in ELSEWHERE {
+        registry.elsewhere(dialect, help);
+    }
 }
+
+/// Dialects that other tools turn into these, and how.
+const ELSEWHERE: [(&str, &str); 4] = [
+    ("linalg", "make loops of it first: mlir-opt -convert-linalg-to-loops IN -o OUT"),
+    ("tensor", TENSORS),
+    ("bufferization", TENSORS),
+    (
+        "tosa",
+        "make 'linalg' of it first: mlir-opt -pass-pipeline='builtin.module(func.func(tosa-to-linalg))' IN -o OUT",
+    ),
+];
+
+/// The way from tensors to loops.
+const TENSORS: &str = "make memrefs and loops first: \
+    mlir-opt -one-shot-bufferize=bufferize-function-boundaries -convert-linalg-to-loops IN -o OUT";
 
 /// A context that knows every dialect of this crate.
 pub fn context() -> Context {

@@ -205,6 +205,7 @@ impl OpInfo {
 pub struct Registry {
     dialects: Vec<&'static DialectDef>,
     runtime_ops: Vec<Arc<OpDef>>,
+    elsewhere: HashMap<&'static str, &'static str>,
     interfaces: HashMap<String, HashMap<TypeId, Box<dyn Any + Send + Sync>>>,
 }
 
@@ -225,6 +226,12 @@ impl Registry {
     /// Registers one operation defined at run time; its dialect is what stands before the first dot of its name.
     pub fn operation(&mut self, def: OpDef) -> &mut Self {
         self.runtime_ops.push(Arc::new(def));
+        self
+    }
+
+    /// Tells how to do without a dialect that is not registered: the way out in diagnostics about it.
+    pub fn elsewhere(&mut self, dialect: &'static str, help: &'static str) -> &mut Self {
+        self.elsewhere.insert(dialect, help);
         self
     }
 
@@ -263,6 +270,7 @@ struct Shared {
     op_infos: boxcar::Vec<OpInfo>,
     dialects: Vec<&'static DialectDef>,
     dialect_names: HashMap<Name, Option<usize>>,
+    elsewhere: HashMap<&'static str, &'static str>,
     enums: HashMap<Name, &'static EnumDef>,
     type_defs: HashMap<Name, TypeDef>,
     attr_defs: HashMap<Name, StructAttrDef>,
@@ -302,6 +310,7 @@ impl Context {
             op_infos: boxcar::Vec::new(),
             dialects: registry.dialects.clone(),
             dialect_names: HashMap::new(),
+            elsewhere: registry.elsewhere,
             enums: HashMap::new(),
             type_defs: HashMap::new(),
             attr_defs: HashMap::new(),
@@ -444,6 +453,11 @@ impl Context {
     /// Whether a dialect of this name is registered, compiled in or loaded at run time.
     pub fn is_registered_dialect(&self, name: &str) -> bool {
         self.0.dialect_names.contains_key(&self.name(name))
+    }
+
+    /// Returns the way to do without a dialect that is not registered, if one is known.
+    pub fn elsewhere(&self, dialect: &str) -> Option<&'static str> {
+        self.0.elsewhere.get(dialect).copied()
     }
 
     /// All compiled-in dialects in order of registration.

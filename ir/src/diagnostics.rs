@@ -6,12 +6,10 @@
 use crate::context::Context;
 use crate::location::Loc;
 
-pub use nearest::{did_you_mean, nearest};
-
-mod nearest;
 pub use remark::{Arg, Fields, Remark, RemarkKind};
 
 pub mod remark;
+pub mod suggest;
 
 /// How bad it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,6 +9,7 @@
 //! A pass may need a [`Form`] of its body and gets it. Passes are found by name and anchor in a [`PassRegistry`]: one name may mean different passes on different operations
 //! (`loop-fusion` on `func.func` and on `llvm.func`). A pass that panics fails, with a diagnostic that says whose defect it is.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -16,8 +17,9 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use crate::body::{Body, OpRef};
-use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::symbols::SymbolTable;
+use crate::diagnostics::{Diagnostic, Diagnostics, Severity};
+use crate::location::Loc;
+use crate::symbols::{SYMBOL_NAME, SymbolTable};
 use forms::Held;
 
 pub mod forms;
@@ -120,16 +122,6 @@ enum Element {
     Nested(PassManager),
 }
 
-impl Element {
-    /// The name of the pass, or the pipeline as text.
-    fn name(&self) -> String {
-        match self {
-            Element::Pass(pass, _) => pass.name().to_owned(),
-            Element::Nested(manager) => manager.to_string(),
-        }
-    }
-}
-
 impl PassManager {
     /// A manager without passes for operations of this full name, or for all if it is `any`.
     pub fn new(anchor: &str) -> Self {
@@ -174,7 +166,7 @@ impl PassManager {
             return report;
         }
         let around = Around::default();
-        self.run_elements(&mut Scope::new(body, &around), instrumentor, &mut report);
+        self.run_elements(&mut Scope::new(body, &around), instrumentor, &mut report, true);
         report
     }
 
@@ -182,13 +174,23 @@ impl PassManager {
         self.anchor == pipeline::ANY || body.root_ref().name() == self.anchor
     }
 
-    fn run_elements(&self, scope: &mut Scope<'_>, instrumentor: &PassInstrumentor, report: &mut Report) {
+    /// Runs all elements on a body; on the outermost one, warns of those that have nothing to run on.
+    fn run_elements(
+        &self,
+        scope: &mut Scope<'_>,
+        instrumentor: &PassInstrumentor,
+        report: &mut Report,
+        outermost: bool,
+    ) {
         let mut held = Held::default();
         for element in &self.elements {
             match element {
                 Element::Pass(pass, _) => report.append(forms::run(&**pass, scope, instrumentor, &mut held)),
                 Element::Nested(manager) => {
                     held.clear();
+                    if outermost {
+                        report.diagnostics.append(manager.idle_on(scope.body()));
+                    }
                     report.append(manager.run_nested(scope, instrumentor));
                 }
             }
@@ -196,6 +198,31 @@ impl PassManager {
                 return;
             }
         }
+    }
+
+    /// Warns of passes that have nothing to run on, since nothing in `body` is what they run on.
+    fn idle_on(&self, body: &Body) -> Diagnostics {
+        let inside = body.all_ops().filter_map(|op| body.nested(op));
+        let names: BTreeSet<&str> = inside.map(|own| own.root_ref().name()).collect();
+        let mut warnings = Diagnostics::new();
+        if names.contains(self.anchor.as_str())
+            || self.anchor == pipeline::ANY
+            || body.all_ops().next().is_none()
+        {
+            return warnings;
+        }
+        for element in &self.elements {
+            let Element::Pass(pass, _) = element else { continue };
+            let name = pass.name();
+            let message = format!("pass '{name}' runs on '{}', and the program has none", self.anchor);
+            let warning = Diagnostic::new(Severity::Warning, subject(body).0, message);
+            let ways: Vec<String> = names.iter().map(|own| format!("{own}({name})")).collect();
+            warnings.push(match ways.is_empty() {
+                true => warning,
+                false => warning.help(format!("run it on what the program has: {}", ways.join(" or "))),
+            });
+        }
+        warnings
     }
 
     /// What its own passes want to know.
@@ -214,12 +241,9 @@ impl PassManager {
         let run = |mut scope: Scope<'_>| {
             let start = Instant::now();
             let mut report = Report::default();
-            self.run_elements(&mut scope, instrumentor, &mut report);
+            self.run_elements(&mut scope, instrumentor, &mut report, false);
             (report, start.elapsed())
         };
-        if let Some(warning) = self.unmatched(scope.body()) {
-            return Report { diagnostics: warning.into(), ..Report::default() };
-        }
         let reports: Vec<_> = if instrumentor.is_threaded() {
             let mut bodies = scope.body_mut().nested_in_order();
             bodies.retain(|body| self.runs_on(body) && !is_left_alone(body));
@@ -234,24 +258,6 @@ impl PassManager {
             ops.into_iter().map(|op| run(scope.enter(op, &around))).collect()
         };
         Report::of_pipeline(&self.anchor, reports, start.elapsed())
-    }
-}
-
-impl PassManager {
-    /// Returns a warning if nothing directly in a body is what the passes run on: then they do nothing.
-    fn unmatched(&self, body: &Body) -> Option<Diagnostic> {
-        let inside = || body.all_ops().filter_map(|op| body.nested(op));
-        if self.is_empty() || inside().any(|body| self.runs_on(body)) {
-            return None;
-        }
-        let names: Vec<String> = self.elements.iter().map(Element::name).collect();
-        let message = format!("the program has no '{}': {} did nothing", self.anchor, names.join(", "));
-        let warning = Diagnostic::warning(body.root_ref().loc(), message);
-        let other = inside().next().map(|body| body.root_ref().name().to_owned());
-        Some(match other {
-            Some(other) => warning.help(format!("it has '{other}': write {other}({})", names.join(","))),
-            None => warning,
-        })
     }
 }
 
@@ -287,7 +293,7 @@ fn is_left_alone(body: &Body) -> bool {
 /// A pass with all that is done around it.
 fn run_instrumented(pass: &dyn Pass, scope: &mut Scope<'_>, instrumentor: &PassInstrumentor) -> Report {
     let mut report = Report::default();
-    let loc = scope.body().root_ref().loc();
+    let (loc, subject) = subject(scope.body());
     let checks = instrumentor.checks() == Checks::Analyses;
     let mut run =
         |pass: &dyn Pass, scope: &mut Scope<'_>, report: &mut Report| run_pass(pass, scope, report, checks);
@@ -296,7 +302,8 @@ fn run_instrumented(pass: &dyn Pass, scope: &mut Scope<'_>, instrumentor: &PassI
     let outcome = catch_unwind(run).unwrap_or_else(|panic| {
         let what = panic.downcast_ref::<&str>().copied();
         let what = what.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        let message = format!("pass '{}' panicked: {}", pass.name(), what.unwrap_or("no reason given"));
+        let what = what.unwrap_or("no reason given");
+        let message = format!("pass '{}' panicked on {subject}: {what}", pass.name());
         Err(Diagnostic::error(loc, message).note(loc, "this is a defect in the pass").into())
     });
     if let Err(errors) = outcome {
@@ -307,6 +314,17 @@ fn run_instrumented(pass: &dyn Pass, scope: &mut Scope<'_>, instrumentor: &PassI
         }
     }
     report
+}
+
+/// The operation a pass runs on: a place for it in the text, and its name.
+fn subject(body: &Body) -> (Loc, String) {
+    let root = body.root_ref();
+    let symbol = root.attr(SYMBOL_NAME).and_then(|name| name.as_str(body.ctx()));
+    let name = symbol.map_or(String::new(), |name| format!(" @{name}"));
+    // A module that the text leaves out stands nowhere; what is in it does.
+    let is_written = |loc: &Loc| loc.file_line_col(body.ctx()).is_some_and(|(_, line, _)| line > 0);
+    let mut places = std::iter::once(root.loc()).chain(body.all_ops().map(|op| body.loc(op)));
+    (places.find(is_written).unwrap_or(root.loc()), format!("'{}'{name}", root.name()))
 }
 
 /// The pass itself.

@@ -8,6 +8,7 @@ mod explain;
 mod flags;
 mod fuse;
 mod input;
+mod missed;
 mod opt;
 mod output;
 mod remarks;
@@ -42,6 +43,7 @@ pub(crate) fn main() -> Result<(), Failure> {
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
         .arg_required_else_help(true)
+        .arg(render::Color::arg())
         .subcommands([opt::command(), fuse::command(), explain::command(), run::command(), check::command()]);
     // Help and mistakes are printed by the parser itself, which exits with 0 or 2.
     let args = flags::with_two_dashes(&command, std::env::args_os());

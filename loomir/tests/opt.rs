@@ -505,3 +505,35 @@ fn llvm_ir_is_known_by_its_content() {
     let wrong = good.replace("mul i32", "mul i64");
     assert_snapshot!(format!("{}\n{}", shown(&["opt"], good), shown(&["opt"], &wrong)));
 }
+
+/// A loop of each kind of function.
+const BOTH: &str = "\
+func.func @tree() {
+  return
+}
+llvm.func @graph() {
+  llvm.return
+}
+";
+
+#[test]
+fn passes_without_an_anchor_run_on_what_the_program_has() {
+    let pipeline = |args: &[&str], input: &str| {
+        let text = stderr(&[&["opt", "--dump-pass-pipeline", "-o", "/dev/null"], args].concat(), input);
+        text.split_whitespace().collect::<String>()
+    };
+    let graph = BOTH.split_at(BOTH.find("llvm.func").expect("a function")).1;
+    assert_eq!(pipeline(&["--loop-fusion"], graph), "builtin.module(llvm.func(loop-fusion))");
+    assert_eq!(pipeline(&["-p", "loop-fusion"], graph), "builtin.module(llvm.func(loop-fusion))");
+    let both = "builtin.module(func.func(loop-fusion),llvm.func(loop-fusion),canonicalize)";
+    assert_eq!(pipeline(&["--loop-fusion", "--canonicalize"], BOTH), both);
+    assert_eq!(pipeline(&["--loop-fusion"], ""), "builtin.module(func.func(loop-fusion))");
+}
+
+#[test]
+fn passes_that_have_nothing_to_run_on_are_warned_of() {
+    let graph = BOTH.split_at(BOTH.find("llvm.func").expect("a function")).1;
+    let args = ["opt", "-p", "builtin.module(func.func(loop-fusion))", "-o", "/dev/null"];
+    assert_snapshot!(shown(&args, graph));
+    assert_eq!(stderr(&args, BOTH), "");
+}

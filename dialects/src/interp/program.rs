@@ -239,12 +239,6 @@ impl<'m> Program<'m> {
         &self.data_layout
     }
 
-    /// The names of the functions in the outermost symbol table, in order.
-    pub(super) fn function_names(&self) -> Vec<&'m str> {
-        let own = self.functions.iter().filter(|function| function.scope == 0);
-        own.map(|function| self.ctx.str(function.name)).collect()
-    }
-
     /// The function of this name in the outermost symbol table.
     pub(super) fn entry(&self, name: &str) -> Option<FunctionId> {
         match self.scopes[0].symbols.get(&self.ctx.name(name)) {

@@ -8,7 +8,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Pass, PassManager};
-use crate::diagnostics::did_you_mean;
+use crate::body::Body;
+use crate::diagnostics::suggest::did_you_mean;
 
 /// Deepest nesting of parentheses in a pipeline.
 const MAX_DEPTH: usize = 64;
@@ -170,7 +171,28 @@ impl PassRegistry {
     /// # Errors
     /// The first thing that is wrong.
     pub fn parse(&self, text: &str) -> Result<PassManager, PipelineError> {
-        let mut parser = Parser { registry: self, text, at: 0 };
+        self.read(text, None)
+    }
+
+    /// Reads a pipeline for a program. A bare list of passes runs on its root or, where a pass is not for that, on the
+    /// operations inside: on all those in the root's blocks for which there is a pass of this name.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn parse_for(&self, text: &str, program: &Body) -> Result<PassManager, PipelineError> {
+        let inside = program.all_ops().filter_map(|op| Some(program.nested(op)?.root_ref().name()));
+        let mut names: Vec<&str> = Vec::new();
+        for name in inside {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        self.read(text, Some((program.root_ref().name(), &names)))
+    }
+
+    /// Reads a pipeline, for a root and what is inside of it if that is known.
+    fn read(&self, text: &str, program: Option<(&str, &[&str])>) -> Result<PassManager, PipelineError> {
+        let mut parser = Parser { registry: self, text, at: 0, inside: None };
         parser.skip_blanks();
         let start = parser.at;
         let name = parser.name();
@@ -182,7 +204,8 @@ impl PassRegistry {
             manager
         } else {
             parser.at = start;
-            parser.list("builtin.module", 0)?
+            parser.inside = program.map(|(_, inside)| inside);
+            parser.list(program.map_or("builtin.module", |(root, _)| root), 0)?
         };
         parser.skip_blanks();
         match parser.peek() {
@@ -203,6 +226,8 @@ struct Parser<'t> {
     registry: &'t PassRegistry,
     text: &'t str,
     at: usize,
+    /// The names of the operations inside the root, if passes of a bare list may run on these.
+    inside: Option<&'t [&'t str]>,
 }
 
 impl<'t> Parser<'t> {
@@ -264,8 +289,17 @@ impl<'t> Parser<'t> {
                 manager.nest(inner);
             } else {
                 let given = self.options()?;
-                let (pass, options) = self.make(start, name, anchor, &given)?;
-                manager.add_with_options(pass, options);
+                let anchors = if depth == 0 { self.anchors(name, anchor) } else { Vec::new() };
+                for anchor in &anchors {
+                    let (pass, options) = self.make(start, name, anchor, &given)?;
+                    let mut inner = PassManager::new(anchor);
+                    inner.add_with_options(pass, options);
+                    manager.nest(inner);
+                }
+                if anchors.is_empty() {
+                    let (pass, options) = self.make(start, name, anchor, &given)?;
+                    manager.add_with_options(pass, options);
+                }
             }
             self.skip_blanks();
             match self.peek() {
@@ -273,6 +307,22 @@ impl<'t> Parser<'t> {
                 _ => return Ok(manager),
             }
         }
+    }
+
+    /// The operations to nest a pass of a bare list in, if it is not for the root: those the program has or, if it has
+    /// none, the first.
+    fn anchors(&self, name: &str, root: &str) -> Vec<&'static str> {
+        let Some(inside) = self.inside.filter(|_| self.registry.get(name, root).is_none()) else {
+            return Vec::new();
+        };
+        let infos = self.registry.infos.iter().filter(|info| info.name == name);
+        let mut all: Vec<&'static str> = infos.filter_map(|info| info.anchor).collect();
+        if all.iter().any(|anchor| inside.contains(anchor)) {
+            all.retain(|anchor| inside.contains(anchor));
+        } else {
+            all.truncate(1);
+        }
+        all
     }
 
     fn make(
@@ -289,9 +339,7 @@ impl<'t> Parser<'t> {
         if let Some(option) = given.iter().find(|option| !known(option)) {
             let names: Vec<&str> = info.options.iter().map(|(name, ..)| *name).collect();
             let has = if names.is_empty() { "none".into() } else { names.join(", ") };
-            let meant = did_you_mean(option.name, names.iter().copied());
-            let meant = meant.map_or(String::new(), |meant| format!("; {meant}"));
-            let message = format!("pass '{name}' has no option '{}'; it has: {has}{meant}", option.name);
+            let message = format!("pass '{name}' has no option '{}'; it has: {has}", option.name);
             return Err(self.error_at(option.offset, message));
         }
         let options = Options(given.iter().map(|o| (o.name.to_owned(), o.value.to_owned())).collect());
@@ -305,9 +353,9 @@ impl<'t> Parser<'t> {
         let anchors: Vec<&str> = of_this_name.filter_map(|info| info.anchor).collect();
         match anchors.is_empty() {
             true => {
-                let names = self.registry.infos.iter().map(|info| info.name);
-                let meant = did_you_mean(name, names).map_or(String::new(), |meant| format!("; {meant}"));
-                format!("there is no pass called '{name}'{meant}")
+                let known = self.registry.infos.iter().map(|info| info.name);
+                let help = did_you_mean(name, known).map_or(String::new(), |help| format!("; {help}"));
+                format!("there is no pass called '{name}'{help}")
             }
             false => format!("pass '{name}' runs on {}, not on '{anchor}'", anchors.join(" or ")),
         }

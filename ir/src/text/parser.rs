@@ -15,6 +15,7 @@ use crate::attributes::Attr;
 use crate::body::Body;
 use crate::builder::OperationState;
 use crate::context::{Context, Name, OpName};
+use crate::diagnostics::suggest::did_you_mean;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::entity::Block;
 use crate::location::{Loc, LocKind};
@@ -359,8 +360,18 @@ impl<'s> Parser<'s> {
             true => format!("dialect '{dialect}' has no {what}"),
             false => format!("{what} is of a dialect that is not registered"),
         };
-        let help = "if this is intended, allow it with --allow-unregistered-dialect";
+        let allow = "if this is intended, allow it with --allow-unregistered-dialect";
+        let help = self.way_out(dialect).unwrap_or_else(|| allow.to_owned());
         Err(Box::new(self.error_at(offset, message).help(help)))
+    }
+
+    /// Returns what to do about a dialect that is not registered.
+    pub(super) fn way_out(&self, dialect: &str) -> Option<String> {
+        if self.ctx.is_registered_dialect(dialect) {
+            return None;
+        }
+        let known = self.ctx.dialects().iter().map(|own| &*own.name);
+        self.ctx.elsewhere(dialect).map(str::to_owned).or_else(|| did_you_mean(dialect, known))
     }
 
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {

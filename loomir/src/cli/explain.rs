@@ -2,7 +2,8 @@
 
 use clap::{ArgMatches, Command};
 
-use super::{Failure, analyses, fuse, input, output, remarks};
+use super::render::Stream;
+use super::{Failure, analyses, fuse, input, missed, output, remarks};
 
 pub(super) fn command() -> Command {
     Command::new("explain")
@@ -12,14 +13,17 @@ pub(super) fn command() -> Command {
         .args(fuse::choice_args())
         .args(analyses::args())
         .arg(remarks::arg())
+        .arg(missed::arg())
 }
 
 pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let source = input::read(matches)?;
     let ctx = loomir::context();
     let mut module = source.parse(&ctx, matches)?;
+    output::to_stderr(&remarks::say(&ctx, &missed::foreign(&module), &source, Stream::Err));
     let report = loomir::fuse(&mut module, &fuse::options(matches)?);
     let counts = format!("{} fused, {} refused\n", report.fused, report.refused);
-    let said = remarks::show(matches, &ctx, report.remarks, &source);
-    output::to_stdout(&if remarks::as_json(matches) { said } else { said + &counts })
+    let said = remarks::say(&ctx, &report.remarks, &source, Stream::Out);
+    output::to_stdout(&if remarks::as_json(matches) { said } else { said + &counts })?;
+    missed::fail(matches, &ctx, report.refused, &source)
 }

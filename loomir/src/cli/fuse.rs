@@ -3,7 +3,8 @@
 use clap::{Arg, ArgMatches, Command};
 use loomir::{ContractionOptions, CostSource, FuseOptions};
 
-use super::{Failure, analyses, input, output, remarks};
+use super::render::Stream;
+use super::{Failure, analyses, input, missed, output, remarks};
 
 pub(super) fn command() -> Command {
     Command::new("fuse")
@@ -16,6 +17,7 @@ pub(super) fn command() -> Command {
         .args(analyses::args())
         .arg(remarks::arg())
         .arg(quiet_arg())
+        .arg(missed::arg())
 }
 
 /// The argument that says what to assume of memrefs.
@@ -103,20 +105,23 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let mut module = source.parse(&ctx, matches)?;
     let says = !matches.get_flag("quiet");
     let options = FuseOptions { remarks: says, ..options(matches)? };
-    let said = if matches.get_one::<bool>("contract") == Some(&true) {
+    output::to_stderr(&remarks::say(&ctx, &missed::foreign(&module), &source, Stream::Err));
+    let (said, refused) = if matches.get_one::<bool>("contract") == Some(&true) {
         let analyses = options.analyses.clone();
         let contraction = ContractionOptions { analyses, remarks: says, ..ContractionOptions::default() };
         let (fused, contracted) = loomir::fuse_and_contract(&mut module, &options, &contraction);
         let mut said = fused.remarks;
         said.append(contracted.remarks);
-        said
+        (said, fused.refused)
     } else {
-        loomir::fuse(&mut module, &options).remarks
+        let report = loomir::fuse(&mut module, &options);
+        (report.remarks, report.refused)
     };
     if says {
-        output::to_stderr(&remarks::show(matches, &ctx, said, &source));
+        output::to_stderr(&remarks::say(&ctx, &said, &source, Stream::Err));
     }
     output::write(matches, &loomir::print(&module))?;
+    missed::fail(matches, &ctx, refused, &source)?;
     // The process is about to end, which frees everything at once; one by one takes longer.
     std::mem::forget((ctx, module));
     Ok(())

@@ -4,10 +4,12 @@ use std::io::Read;
 
 use clap::{Arg, ArgMatches};
 use loomir::ir::text::{Chunk, ParseOptions};
-use loomir::ir::{Body, Context, Diagnostic, Diagnostics, LocKind};
+use loomir::ir::{Body, Context, Diagnostic, Diagnostics, Loc, LocKind};
 
+use super::Failure;
 use super::flags::{flag, is_on};
-use super::{Failure, render};
+use super::remarks::{self, Form};
+use super::render::Stream;
 
 /// The flag that lets what nobody registered be read.
 pub(super) const ALLOW_UNREGISTERED: &str = "allow-unregistered-dialect";
@@ -16,7 +18,16 @@ pub(super) const ALLOW_UNREGISTERED: &str = "allow-unregistered-dialect";
 pub(super) struct Input {
     pub(super) name: String,
     pub(super) text: String,
+    /// How what is said about it is shown.
+    pub(super) form: Form,
 }
+
+/// Binary forms of programs, by the bytes they begin with: their names, and how to get text.
+const BINARIES: [(&[u8], &str, &str); 3] = [
+    (b"ML\xefR", "MLIR bytecode", "write it as text first: mlir-opt IN -o OUT.mlir"),
+    (b"BC\xc0\xde", "LLVM bitcode", "write it as text first: llvm-dis IN -o OUT.ll"),
+    (b"\xde\xc0\x17\x0b", "LLVM bitcode", "write it as text first: llvm-dis IN -o OUT.ll"),
+];
 
 /// The arguments that say what to read, and how.
 pub(super) fn args() -> [Arg; 2] {
@@ -38,34 +49,20 @@ pub(super) fn read(matches: &ArgMatches) -> Result<Input, Failure> {
     } else {
         (name, std::fs::read(name))
     };
-    let bytes = bytes.map_err(|error| Failure::input(format!("cannot read '{shown}': {error}")))?;
-    if let Some(command) = binary_form(&bytes) {
-        let message = format!("'{shown}' is {}, which Loomir does not read", command.form);
-        return Err(Failure::input(format!("{message}\nhelp: make text of it first: {}", command.to_run)));
+    let input = |text| Input { name: shown.into(), text, form: Form::of(matches) };
+    let refused = |message: String, help: Option<&str>| {
+        let error = Diagnostic::error(Loc::UNKNOWN, message);
+        let error = help.into_iter().fold(error, |error, help| error.help(help));
+        input(String::new()).failure(&loomir::context(), &error.into())
+    };
+    let bytes = bytes.map_err(|error| refused(format!("cannot read '{shown}': {error}"), None))?;
+    if let Some((_, what, help)) = BINARIES.iter().find(|(magic, ..)| bytes.starts_with(magic)) {
+        return Err(refused(format!("'{shown}' is {what}, and only text is read"), Some(help)));
     }
-    String::from_utf8(bytes).map(|text| Input { name: shown.into(), text }).map_err(|error| {
+    String::from_utf8(bytes).map(input).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
-        let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-        Input { name: shown.into(), text }.not_utf8(valid)
+        input(String::from_utf8_lossy(error.as_bytes()).into_owned()).not_utf8(valid)
     })
-}
-
-/// A binary form of a program, and what makes text of it.
-struct BinaryForm {
-    magic: &'static [u8],
-    form: &'static str,
-    to_run: &'static str,
-}
-
-const BINARY_FORMS: [BinaryForm; 3] = [
-    BinaryForm { magic: b"ML\xefR", form: "MLIR bytecode", to_run: "mlir-opt FILE -o FILE.mlir" },
-    BinaryForm { magic: b"BC\xc0\xde", form: "LLVM bitcode", to_run: "llvm-dis FILE -o FILE.ll" },
-    BinaryForm { magic: b"\xde\xc0\x17\x0b", form: "LLVM bitcode", to_run: "llvm-dis FILE -o FILE.ll" },
-];
-
-/// The binary form that bytes are, by how they begin.
-fn binary_form(bytes: &[u8]) -> Option<&'static BinaryForm> {
-    BINARY_FORMS.iter().find(|own| bytes.starts_with(own.magic))
 }
 
 /// How the arguments say to read.
@@ -94,7 +91,7 @@ impl Input {
 
     /// Diagnostics about this input, rendered.
     pub(super) fn failure(&self, ctx: &Context, diagnostics: &Diagnostics) -> Failure {
-        Failure::Input(render::render(ctx, diagnostics, self))
+        Failure::Input(remarks::say(ctx, diagnostics, self, Stream::Err))
     }
 
     /// This text has been made from bytes that are no text from byte `valid` on.

@@ -5,27 +5,23 @@ use std::time::Instant;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use loomir::ir::pass::report::add_records;
-use loomir::ir::pass::{
-    PassInstrumentor, PassManager, PassSelection, PrintIr, Record, VerifyAnalyses, VerifyEach,
-};
+use loomir::ir::pass::{PassInstrumentor, PassSelection, PrintIr, Record, VerifyAnalyses, VerifyEach};
 use loomir::ir::text::{Chunk, ParseOptions, PrintOptions, SPLIT_MARKER, split_source};
-use loomir::ir::{Body, Context, Diagnostics, verifier};
+use loomir::ir::{Body, Context, Diagnostic, Diagnostics, verifier};
 use loomir::lowering::cfg::picture::{Format, picture};
 use loomir::lowering::cfg::{self, print::Printed};
 use loomir::{ExpectedLevel, verify_diagnostics};
 
 use super::flags::{flag, flag_on, is_on};
 use super::input::{self, Input};
+use super::remarks::Form;
+use super::render::Stream;
 use super::{Failure, output, remarks};
-use pipeline::Anchors;
 use reproducer::Reproducers;
 
 mod logs;
 mod pipeline;
 mod reproducer;
-
-/// The root of a file, unless it is told to be another.
-const MODULE: &str = "builtin.module";
 
 pub(super) fn command() -> Command {
     let [input, allow] = input::args();
@@ -152,19 +148,15 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     }
     let start = Instant::now();
     let ctx = loomir::context();
-    let run = Run {
-        matches,
-        ctx: &ctx,
-        input: &input::read(matches)?,
-        pipeline: &pipeline::read(matches, &Anchors { root: MODULE, inside: None })?,
-    };
+    let run = Run { matches, ctx: &ctx, input: &input::read(matches)?, pipeline: &pipeline::text(matches)? };
+    // A mistake in the pipeline is one whatever the program is.
+    let nothing = Input { name: String::new(), text: String::new(), form: Form::default() };
+    let read = pipeline::read(run.pipeline, &nothing.parse(&ctx, matches)?);
+    read.map_err(|error| Failure::usage(error.to_text(run.pipeline)))?;
     let chunks = match string(matches, "split-input-file") {
         Some(marker) => split_source(&run.input.text, marker),
         None => vec![Chunk { text: &run.input.text, first_line: 1 }],
     };
-    if is_on(matches, "dump-pass-pipeline") {
-        output::to_stderr(&logs::pipeline(run.pipeline));
-    }
     let mut done = Done::default();
     for chunk in chunks {
         run.chunk(chunk, &mut done);
@@ -199,7 +191,8 @@ struct Run<'r> {
     matches: &'r ArgMatches,
     ctx: &'r Context,
     input: &'r Input,
-    pipeline: &'r PassManager,
+    /// As text; which operations a bare list of passes runs on is up to the program.
+    pipeline: &'r str,
 }
 
 /// A piece on its way: what is known of it so far.
@@ -233,7 +226,7 @@ impl Run<'_> {
             }
         };
         done.failed |= diagnostics.has_errors();
-        output::to_stderr(&remarks::show(self.matches, self.ctx, diagnostics, self.input));
+        output::to_stderr(&remarks::say(self.ctx, &diagnostics, self.input, Stream::Err));
     }
 
     fn transform(
@@ -253,9 +246,13 @@ impl Run<'_> {
         let mut body = parsed?;
 
         let own = reproducer::Setup::of(matches, &mut body)?;
-        // The arguments are right, whatever the program.
-        let of_program = pipeline::read(matches, &Anchors::of(&body)).ok();
-        let pipeline = own.pipeline.as_ref().or(of_program.as_ref()).unwrap_or(self.pipeline);
+        let loc = body.root_ref().loc();
+        let given = pipeline::read(self.pipeline, &body);
+        let given = given.map_err(|error| Diagnostic::error(loc, error.to_text(self.pipeline)))?;
+        let pipeline = own.pipeline.as_ref().unwrap_or(&given);
+        if is_on(matches, "dump-pass-pipeline") {
+            output::to_stderr(&logs::pipeline(pipeline));
+        }
         let reproducer = reproducer::text(matches, &mut body, pipeline, &own);
         let report = pipeline.run(&mut body, &self.instrumentor(&own));
         let failed = !report.succeeded();

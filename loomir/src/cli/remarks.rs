@@ -2,7 +2,8 @@
 //!
 //! As JSON each remark is one line, an object with the keys `severity`, `message`, `file`, `line`, `column`, `notes` (each with `message` and its own
 //! place) and `help`, which say it to people; and `kind`, `pass`, `name`, `function` and `args`, which say it to programs: see [`Remark`]. A place among the
-//! arguments is an object with `file`, `line` and `column`. What is not known is `null`. Errors and warnings are text in any case.
+//! arguments is an object with `file`, `line` and `column`. What is not known is `null`. Errors and
+//! warnings are such lines too, with `null` for what only remarks say.
 
 use clap::ArgMatches;
 use loomir::ir::diagnostics::{Arg, Fields, Remark};
@@ -10,7 +11,7 @@ use loomir::ir::{Context, Diagnostic, Diagnostics, Loc, Severity};
 use serde_json::{Map, Value};
 
 use super::input::Input;
-use super::render::render;
+use super::render::{Color, Stream, render};
 
 /// The argument that says how remarks are shown.
 pub(super) fn arg() -> clap::Arg {
@@ -27,21 +28,36 @@ pub(super) fn as_json(matches: &ArgMatches) -> bool {
     matches.get_one::<String>("remarks").is_some_and(|form| form == "json")
 }
 
-/// Diagnostics with the remarks among them as they are wanted.
-pub(super) fn show(matches: &ArgMatches, ctx: &Context, diagnostics: Diagnostics, input: &Input) -> String {
-    let form = matches.get_one::<String>("remarks").map_or("text", String::as_str);
-    if form == "text" {
-        return render(ctx, &diagnostics, input);
+/// How diagnostics are shown.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Form {
+    json: bool,
+    hides_remarks: bool,
+    pub(super) color: Color,
+}
+
+impl Form {
+    /// Returns the form that the arguments ask for. Commands without remarks show text.
+    pub(super) fn of(matches: &ArgMatches) -> Form {
+        let remarks = matches.try_get_one::<String>("remarks").ok().flatten();
+        let is = |form: &str| remarks.is_some_and(|own| own == form);
+        Form { json: is("json"), hides_remarks: is("none"), color: Color::of(matches) }
     }
-    let (mut lines, mut others) = (String::new(), Diagnostics::new());
-    for diagnostic in diagnostics {
-        match diagnostic.severity {
-            Severity::Remark if form == "none" => {}
-            Severity::Remark => lines.push_str(&(json(ctx, &diagnostic).to_string() + "\n")),
-            _ => others.push(diagnostic),
-        }
+}
+
+/// Diagnostics with the remarks among them as they are wanted, for a stream.
+pub(super) fn say(ctx: &Context, diagnostics: &Diagnostics, input: &Input, stream: Stream) -> String {
+    let form = input.form;
+    if form.json {
+        return diagnostics.iter().map(|diagnostic| json(ctx, diagnostic).to_string() + "\n").collect();
     }
-    lines + &render(ctx, &others, input)
+    if !form.hides_remarks {
+        return render(ctx, diagnostics, input, stream);
+    }
+    let mut others = Diagnostics::new();
+    let shown = diagnostics.iter().filter(|own| own.severity != Severity::Remark);
+    shown.for_each(|own| others.push(own.clone()));
+    render(ctx, &others, input, stream)
 }
 
 fn json(ctx: &Context, diagnostic: &Diagnostic) -> Value {

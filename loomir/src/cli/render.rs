@@ -1,19 +1,70 @@
 //! Diagnostics as text for people: message, source line, caret, notes, help.
 
+use std::io::IsTerminal;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use clap::{Arg, ArgMatches};
 use loomir::ir::{Context, Diagnostic, Diagnostics, Loc, Severity};
 
 use super::input::Input;
 
+/// Where a text is shown.
+#[derive(Clone, Copy)]
+pub(super) enum Stream {
+    Out,
+    Err,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Default)]
+pub(super) enum Color {
+    /// On a terminal, unless the variable `NO_COLOR` is set.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    /// The argument that says when.
+    pub(super) fn arg() -> Arg {
+        Arg::new("color")
+            .long("color")
+            .value_name("WHEN")
+            .default_value("auto")
+            .value_parser(["auto", "always", "never"])
+            .global(true)
+            .help("When to colour diagnostics: on a terminal without NO_COLOR, always, or never")
+    }
+
+    /// Returns what the argument says.
+    pub(super) fn of(matches: &ArgMatches) -> Color {
+        match matches.get_one::<String>("color").map(String::as_str) {
+            Some("always") => Color::Always,
+            Some("never") => Color::Never,
+            _ => Color::Auto,
+        }
+    }
+
+    fn is_on(self, stream: Stream) -> bool {
+        match (self, stream) {
+            (Color::Always, _) => true,
+            (Color::Never, _) => false,
+            (Color::Auto, _) if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) => false,
+            (Color::Auto, Stream::Out) => std::io::stdout().is_terminal(),
+            (Color::Auto, Stream::Err) => std::io::stderr().is_terminal(),
+        }
+    }
+}
+
 /// Renders diagnostics, one after the other, with a blank line between. Linear in the source and the diagnostics.
-pub(super) fn render(ctx: &Context, diagnostics: &Diagnostics, input: &Input) -> String {
+pub(super) fn render(ctx: &Context, diagnostics: &Diagnostics, input: &Input, stream: Stream) -> String {
     if diagnostics.is_empty() {
         return String::new();
     }
     let lines = Lines::of(&input.text);
-    let renderer = Renderer::plain();
+    let renderer = if input.form.color.is_on(stream) { Renderer::styled() } else { Renderer::plain() };
     let mut text = String::new();
     for diagnostic in diagnostics.iter() {
         text.push_str(&renderer.render(&groups(ctx, diagnostic, input, &lines)));
@@ -55,8 +106,12 @@ fn group<'a>(
     let Some((file, line, column)) = loc.file_line_col(ctx) else { return Group::with_title(title) };
     let excerpt = if file == input.name { lines.excerpt(line, column) } else { None };
     let Some((shown, span)) = excerpt else {
-        let origin = Origin::path(file.to_owned()).line(line as usize).char_column(column as usize);
-        return title.element(origin);
+        let origin = Origin::path(file.to_owned());
+        // What the text leaves out, as the module around it, has line 0.
+        return title.element(match line {
+            0 => origin,
+            _ => origin.line(line as usize).char_column(column as usize),
+        });
     };
     let snippet = Snippet::source(shown)
         .line_start(line as usize)

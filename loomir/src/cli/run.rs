@@ -3,6 +3,9 @@
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use loomir::Engine;
 use loomir::dialects::interp::Limits;
+use loomir::ir::diagnostics::suggest::did_you_mean;
+use loomir::ir::symbols::{lookup, symbol_name};
+use loomir::ir::{Body, Diagnostic};
 
 use super::{Failure, input, output};
 
@@ -68,15 +71,33 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let default = Limits::default();
     let limits =
         Limits { steps: matches.get_one::<u64>("max-steps").copied().unwrap_or(default.steps), ..default };
+    let profile = matches.get_one::<String>("profile");
+    if profile.is_some() && engine != Engine::Interpreter {
+        return Err(Failure::usage("only the interpreter counts; leave out '--engine=jit' or '--profile'"));
+    }
+    known_entry(&module, entry).map_err(|error| source.failure(&ctx, &error.into()))?;
     let failure = |diagnostics: loomir::ir::Diagnostics| source.failure(&ctx, &diagnostics);
-    let Some(path) = matches.get_one::<String>("profile") else {
+    let Some(path) = profile else {
         let outcome = loomir::execute(&mut module, entry, &arguments, engine, &limits).map_err(failure)?;
         return output::to_stdout(&outcome.to_text());
     };
-    if engine != Engine::Interpreter {
-        return Err(Failure::usage("only the interpreter counts; leave out '--engine=jit' or '--profile'"));
-    }
     let outcome = loomir::profile(&mut module, entry, &arguments, &limits).map_err(failure)?;
     output::to_file(path, &loomir::print(&module))?;
     output::to_stdout(&outcome.to_text())
+}
+
+/// Refuses a function that the module does not have; names the one that may be meant.
+fn known_entry(module: &Body, entry: &str) -> Result<(), Diagnostic> {
+    if lookup(module, entry).is_some() {
+        return Ok(());
+    }
+    let top = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
+    let names = top.flat_map(|block| module.ops(block)).filter_map(|op| symbol_name(module, op));
+    let names: Vec<&str> = names.map(|name| module.ctx().str(name)).collect();
+    let loc = module.root_ref().loc();
+    let error = Diagnostic::error(loc, format!("the module has no function `@{entry}`"));
+    Err(match did_you_mean(entry, names) {
+        Some(help) => error.help(help),
+        None => error,
+    })
 }

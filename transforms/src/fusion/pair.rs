@@ -1,6 +1,7 @@
 //! Two loops fused by name: nothing is chosen, nothing weighed, and no other loop is touched.
 //!
-//! They are fused where the pass would, but only as they are: all iterations of both at once, none delayed, cut off or run backwards, and nothing assumed. What stands between moves in front of the first
+//! They are fused where the pass would, but only as they are: all iterations of both at once, none delayed, cut off or run backwards. Nothing is assumed but that arguments are
+//! distinct, if the options say so. What stands between moves in front of the first
 //! if it may. That is one step of fusion, of which something else can be asked: whether another way of fusing comes to the same.
 //!
 //! Cost: that of raising the block they stand in, and of one pair.
@@ -12,6 +13,7 @@ use loomir_ir::{Block, Body, Diagnostic, Op};
 use super::line::{self, Entry};
 use super::segment::Segment;
 use super::{Fusion, Options, Plan, Profitability, Way, remarks};
+use crate::assumption::Assumption;
 use crate::dependence::base::AliasMode;
 use crate::dependence::nest::Frame;
 use crate::legality::Checker;
@@ -97,7 +99,12 @@ impl Fusion<'_> {
         let missed = |own: &Self, why| remarks::missed(own.body, own.callees(), pair[0], pair[1], &why);
         let plan = self.plan(first, between, second, frame).map_err(|why| missed(self, why))?;
         let Plan { way, assumed, joined, hoisted, swapped, .. } = plan;
-        let is_plain = matches!(way, Way::AsItIs) && joined.whole && assumed.is_empty() && swapped.is_empty();
+        // The user makes this assumption, so nothing has to be tested.
+        let is_given = |own: &Assumption| {
+            self.options.alias == AliasMode::Distinct && matches!(own, Assumption::Apart(..))
+        };
+        let is_plain =
+            matches!(way, Way::AsItIs) && joined.whole && swapped.is_empty() && assumed.iter().all(is_given);
         if !is_plain {
             let why = "They can only be fused with iterations delayed, cut off or run backwards";
             let loc = self.body.loc(pair[1]);

@@ -3,9 +3,8 @@
 use super::Parser;
 use crate::builder::OperationState;
 use crate::context::{OpInfo, OpName};
-use crate::diagnostics::{did_you_mean, nearest};
+use crate::diagnostics::suggest::did_you_mean;
 use crate::entity::{Block, Op};
-use crate::opdef::OpDef;
 use crate::text::lexer::{Kind, unescape};
 use crate::text::op_parser::{OpParser, Pending, UnresolvedOperand};
 use crate::text::{AsmNames, ParseResult};
@@ -271,32 +270,21 @@ impl<'s> Parser<'s> {
                 format!("custom op '{text}' is unknown (tried '{tried}.{text}' as well)")
             }
         };
-        let error = self.error_here(message);
-        Err(match self.way_out(text, default) {
-            Some(help) => Box::new(error.help(help)),
+        let error = *self.error_here(message);
+        let full = if is_full { text.to_owned() } else { format!("{default}.{text}") };
+        Err(Box::new(match self.nearest_op(&full) {
+            Some(help) => error.help(help),
             None => error,
-        })
+        }))
     }
 
-    /// A way out for who wrote an operation that is not known: the name that may have been meant, or
-    /// what makes a program of the dialects that are.
-    fn way_out(&self, text: &str, default: &str) -> Option<String> {
-        let (dialect, name) = text.split_once('.').unwrap_or((default, text));
-        let dialects = self.ctx.dialects();
-        let Some(own) = dialects.iter().find(|own| own.name == dialect) else {
-            let names = dialects.iter().map(|own| &*own.name);
-            let command = |flags: &str| format!("make loops of it first: mlir-opt FILE {flags}");
-            return match dialect {
-                "linalg" => Some(command("-convert-linalg-to-loops")),
-                "tensor" | "bufferization" | "tosa" => Some(command(
-                    "-one-shot-bufferize=bufferize-function-boundaries -convert-linalg-to-loops",
-                )),
-                _ => did_you_mean(dialect, names),
-            };
-        };
-        let full = |op: &&'static OpDef| op.name.rsplit('.').next();
-        let names = own.ops.iter().filter_map(full);
-        nearest(name, names).map(|name| format!("did you mean '{dialect}.{name}'?"))
+    /// Returns what to do about an operation that is not registered, given its full name.
+    fn nearest_op(&self, full: &str) -> Option<String> {
+        let (dialect, _) = full.split_once('.')?;
+        self.way_out(dialect).or_else(|| {
+            let dialects = self.ctx.dialects().iter().filter(|own| own.name == dialect);
+            did_you_mean(full, dialects.flat_map(|own| own.ops.iter()).map(|op| &*op.name))
+        })
     }
 
     /// The dialect whose prefix may be missing in regions of an operation.

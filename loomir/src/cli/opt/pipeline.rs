@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches};
 use loomir::ir::Body;
-use loomir::ir::pass::{PassManager, PassRegistry};
+use loomir::ir::pass::{PassManager, PipelineError};
 
 use super::{Failure, string};
 
@@ -36,36 +36,8 @@ pub(super) fn pass_args() -> Vec<Arg> {
     args
 }
 
-/// The operations of a program that passes may be anchored on.
-pub(super) struct Anchors<'a> {
-    /// The name of the root.
-    pub(super) root: &'a str,
-    /// The names of what stands directly in it. `None` before the program is known.
-    pub(super) inside: Option<Vec<String>>,
-}
-
-impl<'a> Anchors<'a> {
-    /// Those of a program.
-    pub(super) fn of(program: &'a Body) -> Anchors<'a> {
-        let mut inside: Vec<String> = Vec::new();
-        for body in program.all_ops().filter_map(|op| program.nested(op)) {
-            let name = body.root_ref().name();
-            if !inside.iter().any(|own| own == name) {
-                inside.push(name.to_owned());
-            }
-        }
-        Anchors { root: program.root_ref().name(), inside: Some(inside) }
-    }
-
-    fn holds(&self, anchor: &str) -> bool {
-        self.inside.as_ref().is_some_and(|inside| inside.iter().any(|own| own == anchor))
-    }
-}
-
-/// The pipeline that the arguments say. Passes given as flags run where the program has what they are
-/// anchored on.
-pub(super) fn read(matches: &ArgMatches, anchors: &Anchors<'_>) -> Result<PassManager, Failure> {
-    let root = anchors.root;
+/// The text of the pipeline that the arguments say. Passes given as flags are a bare list.
+pub(super) fn text(matches: &ArgMatches) -> Result<String, Failure> {
     let registry = loomir::passes();
     let mut flags: Vec<(usize, &str, &str)> = Vec::new();
     for arg in pass_args() {
@@ -78,31 +50,22 @@ pub(super) fn read(matches: &ArgMatches, anchors: &Anchors<'_>) -> Result<PassMa
         }
     }
     flags.sort_by_key(|(at, ..)| *at);
-    let text = match string(matches, "pass-pipeline") {
+    match string(matches, "pass-pipeline") {
         Some(_) if !flags.is_empty() => {
-            return Err(Failure::usage("--pass-pipeline and passes as flags exclude each other"));
+            Err(Failure::usage("--pass-pipeline and passes as flags exclude each other"))
         }
-        Some(text) => text.to_owned(),
+        Some(text) => Ok(text.to_owned()),
         None => {
-            let passes: Vec<String> =
-                flags.iter().map(|(_, name, options)| element(&registry, anchors, name, options)).collect();
-            format!("{root}({})", passes.join(","))
+            let element = |(_, name, options): &(usize, &str, &str)| match options.is_empty() {
+                true => (*name).to_owned(),
+                false => format!("{name}{{{options}}}"),
+            };
+            Ok(flags.iter().map(element).collect::<Vec<String>>().join(","))
         }
-    };
-    registry.parse(&text).map_err(|error| Failure::usage(error.to_text(&text)))
+    }
 }
 
-/// A pass given as a flag, nested where it is anchored: on each of its anchors that the program holds, or
-/// on the first one if it holds none.
-fn element(registry: &PassRegistry, anchors: &Anchors<'_>, name: &str, options: &str) -> String {
-    let pass = if options.is_empty() { name.to_owned() } else { format!("{name}{{{options}}}") };
-    if registry.get(name, anchors.root).is_some() {
-        return pass;
-    }
-    let of_this_name = registry.infos().iter().filter(|info| info.name == name);
-    let known: Vec<&str> = of_this_name.filter_map(|info| info.anchor).collect();
-    let held: Vec<&str> = known.iter().copied().filter(|anchor| anchors.holds(anchor)).collect();
-    let on = if held.is_empty() { known.get(..1).unwrap_or_default() } else { &held };
-    let nested: Vec<String> = on.iter().map(|anchor| format!("{anchor}({pass})")).collect();
-    if nested.is_empty() { pass } else { nested.join(",") }
+/// The pipeline of this text for a program.
+pub(super) fn read(text: &str, program: &Body) -> Result<PassManager, PipelineError> {
+    loomir::passes().parse_for(text, program)
 }

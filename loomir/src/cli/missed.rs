@@ -1,0 +1,53 @@
+//! Loops that fusion leaves apart or does not see: `--fail-on-missed`, and operations that other tools make loops of.
+
+use clap::{Arg, ArgMatches};
+use loomir::ir::{Body, Context, Diagnostic, Diagnostics, Loc, Severity};
+
+use super::Failure;
+use super::flags::{flag, is_on};
+use super::input::Input;
+
+const FAIL: &str = "fail-on-missed";
+
+/// The flag that makes loops left apart a failure.
+pub(super) fn arg() -> Arg {
+    flag(FAIL, "End with status 1 if neighbouring loops stay apart")
+}
+
+/// Fails if the arguments ask for it and so many pairs of neighbouring loops stayed apart.
+pub(super) fn fail(
+    matches: &ArgMatches,
+    ctx: &Context,
+    refused: usize,
+    input: &Input,
+) -> Result<(), Failure> {
+    if refused == 0 || !is_on(matches, FAIL) {
+        return Ok(());
+    }
+    let message = match refused {
+        1 => "1 pair of neighbouring loops stayed apart".to_owned(),
+        many => format!("{many} pairs of neighbouring loops stayed apart"),
+    };
+    Err(input.failure(ctx, &Diagnostic::error(Loc::UNKNOWN, message).into()))
+}
+
+/// Warns of the first operation that is no loop yet, but that another tool makes loops of. Linear in the module.
+pub(super) fn foreign(module: &Body) -> Diagnostics {
+    let ctx = module.ctx();
+    let mut bodies = vec![module];
+    while let Some(body) = bodies.pop() {
+        for op in body.all_ops() {
+            let view = body.op_ref(op);
+            let way_out = match view.info().def() {
+                Some(_) => None,
+                None => ctx.elsewhere(ctx.str(view.info().dialect())),
+            };
+            if let Some(help) = way_out {
+                let message = format!("'{}' is not a loop, so fusion leaves it as it is", view.name());
+                return Diagnostic::new(Severity::Warning, view.loc(), message).help(help).into();
+            }
+            bodies.extend(body.nested(op));
+        }
+    }
+    Diagnostics::new()
+}
