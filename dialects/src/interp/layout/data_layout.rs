@@ -123,7 +123,7 @@ impl DataLayout {
         let entries = text.strip_prefix("#dlti.dl_spec<")?.strip_suffix('>')?;
         let mut layout = DataLayout::llvm_defaults();
         for entry in top_level(entries) {
-            let Some((key, value)) = entry.split_once('=') else { return None };
+            let (key, value) = entry.split_once('=')?;
             let (key, value) = (key.trim(), value.trim());
             if key == "\"dlti.endianness\"" {
                 layout.big_endian = value.contains("big");
@@ -261,7 +261,7 @@ fn natural(bits: u32) -> u64 {
 
 /// An alignment in bytes. Limited as LLVM limits it, to 2¹⁶ bits.
 fn bytes(bits: u32) -> Option<u64> {
-    let is_fit = bits % 8 == 0 && (bits / 8).is_power_of_two() && bits < 1 << 16;
+    let is_fit = bits.is_multiple_of(8) && (bits / 8).is_power_of_two() && bits < 1 << 16;
     is_fit.then_some(u64::from(bits / 8))
 }
 
