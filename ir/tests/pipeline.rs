@@ -215,7 +215,7 @@ fn mistakes_in_pipelines_are_named_with_their_place() {
         Ok(_) => panic!("'{text}' is accepted"),
         Err(error) => format!("{}: {}", error.offset, error.message),
     };
-    assert_snapshot!(error("mini.module(visti)"), @"12: there is no pass called 'visti'");
+    assert_snapshot!(error("mini.module(visti)"), @"12: there is no pass called 'visti'; did you mean 'visit'?");
     assert_snapshot!(error("mini.module(only-fn)"), @"12: pass 'only-fn' runs on mini.fn, not on 'mini.module'");
     assert_snapshot!(error("mini.module(visit{x=1})"), @"18: pass 'visit' has no option 'x'; it has: fail-on, panic-on, damage, mark");
     assert_snapshot!(error("mini.fn(only-fn{count=many})"), @"8: 'many' is no value for option 'count'");
@@ -237,7 +237,7 @@ fn a_mistake_is_shown_in_the_line_of_the_pipeline() {
     let text = "mini.module(\n  visit, visti)";
     let Err(error) = registry().parse(text) else { panic!("it is accepted") };
     assert_snapshot!(error.to_text(text), @"
-    there is no pass called 'visti'
+    there is no pass called 'visti'; did you mean 'visit'?
         visit, visti)
                ^
     ");
