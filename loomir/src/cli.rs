@@ -7,6 +7,7 @@ mod check;
 mod explain;
 mod flags;
 mod fuse;
+mod grouped;
 mod input;
 mod missed;
 mod opt;

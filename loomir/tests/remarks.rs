@@ -140,3 +140,24 @@ fn of_graphs() {
     let pipeline = "--pass-pipeline=builtin.module(lower-to-llvm,llvm.func(loop-fusion))";
     assert_snapshot!(data(&[&args[..1], &[pipeline], &args[1..]].concat(), REFUSED));
 }
+
+const CHAIN: &str = "\
+func.func @chain(%a: memref<18xi32>, %v: i32) {
+  affine.for %i = 0 to 16 { affine.store %v, %a[%i] : memref<18xi32> }
+  affine.for %i = 0 to 16 { affine.store %v, %a[%i] : memref<18xi32> }
+  affine.for %i = 0 to 16 { affine.store %v, %a[%i] : memref<18xi32> }
+  return
+}
+";
+
+#[test]
+fn loops_that_become_one_are_one_remark() {
+    let said = |args: &[&str]| {
+        let args = [&["fuse", "--contract=false"], args].concat();
+        String::from_utf8(loomir(&args, CHAIN.as_bytes()).stderr).expect("text")
+    };
+    assert_snapshot!(said(&[]));
+    assert_eq!(said(&["--remarks=all"]).matches("remark: ").count(), 2);
+    assert_eq!(said(&["--remarks=json"]).lines().count(), 2);
+    assert_eq!(said(&["-q"]), "");
+}

@@ -3,6 +3,7 @@
 use clap::{Arg, ArgMatches, Command};
 use loomir::{ContractionOptions, CostSource, FuseOptions};
 
+use super::grouped::{self, Nests};
 use super::render::Stream;
 use super::{Failure, analyses, input, missed, output, remarks};
 
@@ -106,6 +107,7 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let says = !matches.get_flag("quiet");
     let options = FuseOptions { remarks: says, ..options(matches)? };
     output::to_stderr(&remarks::say(&ctx, &missed::foreign(&module), &source, Stream::Err));
+    let nests = (says && remarks::are_grouped(matches)).then(|| Nests::of(&module));
     let (said, refused) = if matches.get_one::<bool>("contract") == Some(&true) {
         let analyses = options.analyses.clone();
         let contraction = ContractionOptions { analyses, remarks: says, ..ContractionOptions::default() };
@@ -118,7 +120,9 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
         (report.remarks, report.refused)
     };
     if says {
-        output::to_stderr(&remarks::say(&ctx, &said, &source, Stream::Err));
+        let summary = nests.map_or(String::new(), |nests| nests.summary(&said));
+        let said = if remarks::are_grouped(matches) { grouped::by_loop(said) } else { said };
+        output::to_stderr(&(remarks::say(&ctx, &said, &source, Stream::Err) + &summary));
     }
     output::write(matches, &loomir::print(&module))?;
     missed::fail(matches, &ctx, refused, &source)?;

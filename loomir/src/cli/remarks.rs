@@ -19,13 +19,18 @@ pub(super) fn arg() -> clap::Arg {
         .long("remarks")
         .value_name("FORM")
         .default_value("text")
-        .value_parser(["text", "json", "none"])
-        .help("How to show remarks: as text, one JSON object a line, or not at all")
+        .value_parser(["text", "all", "json", "none"])
+        .help("How to show remarks: as text, all as text though they belong together, one JSON object a line, or not at all")
 }
 
 /// Whether remarks are wanted as JSON.
 pub(super) fn as_json(matches: &ArgMatches) -> bool {
     matches.get_one::<String>("remarks").is_some_and(|form| form == "json")
+}
+
+/// True if remarks that belong together are to be shown as one.
+pub(super) fn are_grouped(matches: &ArgMatches) -> bool {
+    matches.get_one::<String>("remarks").is_some_and(|form| form == "text")
 }
 
 /// How diagnostics are shown.

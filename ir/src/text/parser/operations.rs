@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::builder::OperationState;
 use crate::context::{OpInfo, OpName};
-use crate::diagnostics::suggest::did_you_mean;
+use crate::diagnostics::suggest::nearest;
 use crate::entity::{Block, Op};
 use crate::text::lexer::{Kind, unescape};
 use crate::text::op_parser::{OpParser, Pending, UnresolvedOperand};
@@ -280,10 +280,12 @@ impl<'s> Parser<'s> {
 
     /// Returns what to do about an operation that is not registered, given its full name.
     fn nearest_op(&self, full: &str) -> Option<String> {
-        let (dialect, _) = full.split_once('.')?;
+        let (dialect, name) = full.split_once('.')?;
         self.way_out(dialect).or_else(|| {
             let dialects = self.ctx.dialects().iter().filter(|own| own.name == dialect);
-            did_you_mean(full, dialects.flat_map(|own| own.ops.iter()).map(|op| &*op.name))
+            let names = dialects.flat_map(|own| own.ops.iter()).filter_map(|op| op.name.split_once('.'));
+            nearest(name, names.map(|(_, name)| name))
+                .map(|found| format!("did you mean '{dialect}.{found}'?"))
         })
     }
 
