@@ -58,9 +58,11 @@ pub trait MemoryEffects: Send + Sync {
     }
 }
 
-/// True if an operation may run where it would not have run: it has no effect, and no operand makes it undefined.
+/// True if an operation may run where it would not have run: it has no effect, and no operand makes
+/// it undefined.
 ///
-/// Whatever hoists, speculates or flattens operations asks this. The trait `Pure` alone allows less: to run an
+/// Whatever hoists, speculates or flattens operations asks this. The trait `Pure` alone allows
+/// less: to run an
 /// operation again, or not at all, where it ran.
 pub fn is_speculatable(op: OpRef<'_>) -> bool {
     let info = op.info();
@@ -70,7 +72,8 @@ pub fn is_speculatable(op: OpRef<'_>) -> bool {
 
 /// True if `op`, which stands in `region` or inside operations there, runs while those run.
 ///
-/// An operation about which nothing is known may keep its regions for later, as one that starts a task does.
+/// An operation about which nothing is known may keep its regions for later, as one that starts a
+/// task does.
 pub fn runs_in_place(body: &Body, op: Op, region: Region) -> bool {
     let runs_inside = |around: Op| {
         let info = body.info(around);

@@ -229,7 +229,8 @@ impl Registry {
         self
     }
 
-    /// Tells how to do without a dialect that is not registered: the way out in diagnostics about it.
+    /// Tells how to do without a dialect that is not registered: the way out in diagnostics about
+    /// it.
     pub fn elsewhere(&mut self, dialect: &'static str, help: &'static str) -> &mut Self {
         self.elsewhere.insert(dialect, help);
         self

@@ -346,7 +346,8 @@ traits! {
     Terminator,
     /// Its regions use no value defined outside. With no operands, results and successors it owns an arena.
     IsolatedFromAbove,
-    /// No memory effect; safe to run again, or not at all, where it would have run. It is safe to run elsewhere too,
+    /// No memory effect; safe to run again, or not at all, where it would have run. It is safe to
+    /// run elsewhere too,
     /// unless an interface says that some operands make it undefined.
     Pure,
     /// No memory effect of its own; what its regions hold decides.

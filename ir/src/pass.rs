@@ -69,7 +69,8 @@ pub trait Pass: Send + Sync {
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics>;
 }
 
-/// Says of operations of a kind that passes anchored on them leave some alone, as an interface attached to
+/// Says of operations of a kind that passes anchored on them leave some alone, as an interface
+/// attached to
 /// it: functions that are not to be optimised.
 pub trait LeftAlone: Send + Sync {
     /// True if no pass may change this one.
@@ -174,7 +175,8 @@ impl PassManager {
         self.anchor == pipeline::ANY || body.root_ref().name() == self.anchor
     }
 
-    /// Runs all elements on a body; on the outermost one, warns of those that have nothing to run on.
+    /// Runs all elements on a body; on the outermost one, warns of those that have nothing to run
+    /// on.
     fn run_elements(
         &self,
         scope: &mut Scope<'_>,

@@ -1,4 +1,5 @@
-//! The campaign on fused loops as machine code: `cargo run --release -p loomir-testing --example native -- [--cases N] [--seed S]`;
+//! The campaign on fused loops as machine code: `cargo run --release -p loomir-testing --example
+//! native -- [--cases N] [--seed S]`;
 //! with `--case I` the text of one.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 

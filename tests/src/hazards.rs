@@ -1,8 +1,11 @@
-//! Random functions of neighbouring loops with what no other generator makes: operations that some operands make undefined or poison, loops that end the
+//! Random functions of neighbouring loops with what no other generator makes: operations that some
+//! operands make undefined or poison, loops that end the
 //! program, integers of odd widths, strides and objects known only when the program runs.
 //!
-//! Each function is text. It has an `index` `%n` that bounds some loops, one `%s` that divides, steps and shifts, a condition `%c`, and buffers that a call may
-//! pass twice. Most operations have subscripts in bounds, so that many calls are defined; what is undefined is so for some `%s` only.
+//! Each function is text. It has an `index` `%n` that bounds some loops, one `%s` that divides,
+//! steps and shifts, a condition `%c`, and buffers that a call may
+//! pass twice. Most operations have subscripts in bounds, so that many calls are defined; what is
+//! undefined is so for some `%s` only.
 
 use std::fmt::Write;
 
@@ -30,7 +33,8 @@ pub const PIPELINES: [&str; 10] = [
     "builtin.module(func.func(loop-distribute{expand=4},loop-fusion{fusion-profitability=always},lower-affine,convert-scf-to-cf))",
 ];
 
-/// A random function `kernel`, in a module with a function that it calls. Equal seeds give equal functions.
+/// A random function `kernel`, in a module with a function that it calls. Equal seeds give equal
+/// functions.
 pub fn hazards(random: &mut Random) -> String {
     let mut writer =
         Writer { random, text: String::new(), next: 0, indent: 1, numbers: Vec::new(), indices: Vec::new() };
@@ -53,7 +57,7 @@ pub fn calls(random: &mut Random) -> Vec<Input> {
     all
 }
 
-/// What the statements of a loop are.
+/// The kinds of statements of a loop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flavour {
     Any,
@@ -133,7 +137,8 @@ impl Writer<'_> {
         self.text += "}\n";
     }
 
-    /// A loop with some statements. What it computes is not there behind it, but for what it carries.
+    /// A loop with some statements. What it computes is not there behind it, but for what it
+    /// carries.
     fn nest(&mut self, upper: &str, ty: &str) {
         let carries = self.random.chance(50);
         let (numbers, indices) = (self.numbers.clone(), self.indices.clone());
@@ -242,7 +247,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What computes an index and may be undefined or poison.
+    /// Writes a computation of an index that may be undefined or poison.
     fn hazard(&mut self) -> String {
         let (a, b) = (self.index(), self.index());
         let s = if self.random.chance(70) { "%s".to_owned() } else { b };

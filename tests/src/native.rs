@@ -1,9 +1,12 @@
 //! The campaign that runs fused loops as machine code: random functions of neighbouring loops with
 //! [what compilers seldom see](crate::neighbours::odd), before and after fusion.
 //!
-//! The interpreter says which calls are defined, and compares what they do. Then `clang` compiles both
-//! texts without optimisation and with all of it, and the four programs have to print the same. Some
-//! texts state the data layout of a machine with 32-bit addresses, which no test machine has: those are
+//! The interpreter says which calls are defined, and compares what they do. Then `clang` compiles
+//! both
+//! texts without optimisation and with all of it, and the four programs have to print the same.
+//! Some
+//! texts state the data layout of a machine with 32-bit addresses, which no test machine has: those
+//! are
 //! fused under it, and then run by the interpreter without it. Their numbers are small, so that
 //! addresses do not wrap in either width.
 
@@ -47,7 +50,8 @@ const NARROW: u64 = 5;
 const WIDE_TARGET: &str = "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n";
 const NARROW_TARGET: &str = "target datalayout = \"e-m:e-p:32:32-p270:32:32-p271:32:32-p272:64:64-i128:128-f64:32:64-f80:32-n8:16:32-S128\"\n";
 
-/// Runs `cases` functions of the campaign of `seed`, from number `first` on. `folder` is for programs.
+/// Runs `cases` functions of the campaign of `seed`, from number `first` on. `folder` is for
+/// programs.
 ///
 /// # Errors
 /// The first function that does something else, or why that can't be told.
@@ -206,7 +210,7 @@ fn c_argument(at: usize, text: &str) -> String {
     }
 }
 
-/// What a text and a driver print, compiled at this level.
+/// Returns the output of a text and a driver, compiled at this level.
 fn machine_code(
     clang: &Peer,
     folder: &Path,

@@ -1,4 +1,5 @@
-//! Random functions with operations that some operands make undefined do the same after each pipeline, wherever they are defined.
+//! Random functions with operations that some operands make undefined do the same after each
+//! pipeline, wherever they are defined.
 
 use loomir::dialects::interp::Limits;
 use loomir_testing::Checker;
@@ -6,7 +7,9 @@ use loomir_testing::behaviour::same_behaviour;
 use loomir_testing::hazards::{PIPELINES, calls, hazards};
 use loomir_testing::random::Random;
 
-/// How many functions are tried. Of the first 1,500 some go wrong for each rule that these are about, if it is taken away.
+/// The number of functions that are tried. Of the first 1,500 some go wrong for each rule that
+/// these are
+/// about, if it is taken away.
 const CASES: u64 = 1_500;
 
 #[test]

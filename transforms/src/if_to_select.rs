@@ -1,7 +1,10 @@
 //! Conditionals whose sides only compute become selections: both sides are computed, and `arith.select` picks.
 //!
-//! An `scf.if` is converted if all operations of its sides are [speculatable](is_speculatable) and there are few enough of them. A division whose
-//! divisor may be zero is not, nor is a view, which may be of elements that are there only where its side is taken. A side that was a conditional itself is converted first, so a tree of conditionals becomes one of
+//! An `scf.if` is converted if all operations of its sides are [speculatable](is_speculatable) and
+//! there are few enough of them. A division whose
+//! divisor may be zero is not, nor is a view, which may be of elements that are there only where
+//! its side is taken. A side that was a conditional itself is converted first, so a tree of
+//! conditionals becomes one of
 //! selections from the leaves up. One that has no results and only computes does nothing and is erased.
 //! `affine.if` has no value to select by; `lower-affine` gives it one.
 //!
@@ -57,7 +60,8 @@ pub fn convert(body: &mut Body, max_ops: usize) -> usize {
     converted
 }
 
-/// The sides of a conditional that only compute, if they may run whatever is decided. Those of one without results go.
+/// The sides of a conditional that only compute, if they may run whatever is decided. Those of one
+/// without results go.
 fn computing_sides(body: &Body, op: Op, max_ops: usize) -> Option<Vec<Block>> {
     let sides: Vec<Block> = body.own_regions(op).flat_map(|region| body.blocks(region)).collect();
     let stays = body.num_results(op) > 0;

@@ -89,8 +89,10 @@ impl Means<'_> {
     }
 }
 
-/// The cost of one question about dependences, at most: ten times what the hardest one of all fixtures
-/// takes, and about two milliseconds even with numbers of many words. Questions that take more are about
+/// The cost of one question about dependences, at most: ten times what the hardest one of all
+/// fixtures
+/// takes, and about two milliseconds even with numbers of many words. Questions that take more are
+/// about
 /// subscripts like `(i * 1099511627791) mod 1099511627689`, and such loops stay apart.
 pub const QUESTION: Limits = Limits::steps(100_000);
 

@@ -3,7 +3,8 @@
 //! Where several stores meet before a load, the block gets an argument: in the iterated dominance frontier of the stores, where a load may follow
 //! ([`iterated_frontier`]). What was never written is what the allocation says. Names and rules are MLIR's: an allocation is a [`PromotableAllocation`], what may be done with it
 //! a [`PromotableAccess`] (of a memref any [`MemoryAccess`]). So it serves every level: `llvm.alloca` in a control flow graph as well as a `memref.alloca` of one element. Loads may stand
-//! inside operations with regions, where nothing inside stores, if [these run in place](runs_in_place); stores may not.
+//! inside operations with regions, where nothing inside stores, if [these run in
+//! place](runs_in_place); stores may not.
 //!
 //! It stays if its address is used otherwise, if it is accessed as another type or has to be (a volatile access), if it can't be reached, or if a branch of a kind that nothing is known of leads to where
 //! stores meet.

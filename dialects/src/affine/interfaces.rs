@@ -67,7 +67,8 @@ impl Conditional for If {
     }
 }
 
-/// An operation that evaluates affine expressions: no effect, but undefined where one divides by a number below one.
+/// An operation that evaluates affine expressions: no effect, but undefined where one divides by a
+/// number below one.
 struct Expressions;
 
 impl MemoryEffects for Expressions {

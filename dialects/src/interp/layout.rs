@@ -1,7 +1,8 @@
 //! Types in memory: the one place that knows sizes, alignments and padding.
 //!
 //! They are those of MLIR's lowering to LLVM for a target's [`DataLayout`]: an element of a memref
-//! takes the size LLVM allocates for its type. Without a stated layout that is a byte for `i1`, four
+//! takes the size LLVM allocates for its type. Without a stated layout that is a byte for `i1`,
+//! four
 //! for `i24`, eight for `index`, sixteen for `vector<3xf32>`, two for `vector<12xi1>`.
 //!
 //! A type has two sizes. From one element of an array to the next it is [`Layout::size`]. A load or
@@ -81,7 +82,8 @@ impl Layout {
             .ok_or_else(|| Fault::unsupported(format!("the type {} has no known layout", type_text(ctx, ty))))
     }
 
-    /// True if a store of the type sets every bit of every byte that it touches: the type has neither
+    /// True if a store of the type sets every bit of every byte that it touches: the type has
+    /// neither
     /// padding inside nor a byte of which only some bits count.
     pub fn fills_its_bytes(&self) -> bool {
         self.repr.whole_bytes() == Some(self.store_size)
@@ -152,7 +154,8 @@ impl Repr {
         }
     }
 
-    /// The number of bytes that hold the value; `None` if some byte holds only a part of the value's
+    /// The number of bytes that hold the value; `None` if some byte holds only a part of the
+    /// value's
     /// bits. Recursion is bounded by `MAX_DEPTH`, as the type was.
     fn whole_bytes(&self) -> Option<u64> {
         match self {

@@ -1,9 +1,11 @@
 //! "Did you mean": the known word nearest to one that is misspelt.
 
-/// Longest word that is looked at, in characters. Longer ones are hardly misspelt, and comparing is quadratic.
+/// Longest word that is looked at, in characters. Longer ones are hardly misspelt, and comparing is
+/// quadratic.
 const LONGEST: usize = 64;
 
-/// Returns the candidate nearest to `word`, if at most a third of the word would have to change. The first of equals wins.
+/// Returns the candidate nearest to `word`, if at most a third of the word would have to change.
+/// The first of equals wins.
 ///
 /// Cost: for each candidate the product of both lengths, which are bounded.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
@@ -18,7 +20,8 @@ pub fn did_you_mean<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str
     nearest(word, candidates).map(|found| format!("did you mean '{found}'?"))
 }
 
-/// Counts the characters to insert, delete, replace or swap with their neighbour, if those are at most `most`.
+/// Counts the characters to insert, delete, replace or swap with their neighbour, if those are at
+/// most `most`.
 fn distance(word: &[char], candidate: &str, most: usize) -> Option<usize> {
     let candidate: Vec<char> = candidate.chars().take(LONGEST + 1).collect();
     let too_long = word.len().max(candidate.len()) > LONGEST;

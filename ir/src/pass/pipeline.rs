@@ -174,7 +174,8 @@ impl PassRegistry {
         self.read(text, None)
     }
 
-    /// Reads a pipeline for a program. A bare list of passes runs on its root or, where a pass is not for that, on the
+    /// Reads a pipeline for a program. A bare list of passes runs on its root or, where a pass is
+    /// not for that, on the
     /// operations inside: on all those in the root's blocks for which there is a pass of this name.
     ///
     /// # Errors
@@ -309,7 +310,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The operations to nest a pass of a bare list in, if it is not for the root: those the program has or, if it has
+    /// The operations to nest a pass of a bare list in, if it is not for the root: those the
+    /// program has or, if it has
     /// none, the first.
     fn anchors(&self, name: &str, root: &str) -> Vec<&'static str> {
         let Some(inside) = self.inside.filter(|_| self.registry.get(name, root).is_none()) else {

@@ -1,7 +1,10 @@
-//! Remarks on fusion for people: one block for each loop that comes of several, and how many nests became how many.
+//! Remarks on fusion for people: one block for each loop that comes of several, and how many nests
+//! became how many.
 //!
-//! Fusion says of each loop what it was fused with. Where three or more loops became one, these remarks become one, at
-//! the first loop, with a note for each of the others. Everything else stays as it is, in its order.
+//! Fusion says of each loop what it was fused with. Where three or more loops became one, these
+//! remarks become one, at
+//! the first loop, with a note for each of the others. Everything else stays as it is, in its
+//! order.
 
 use hashbrown::{HashMap, HashSet};
 use loomir::dialects::interfaces::{LoopLike, ParallelLike};
@@ -11,7 +14,8 @@ use loomir::ir::{Body, Diagnostic, Diagnostics, Loc};
 /// The name of remarks on two loops that were fused.
 const FUSED: &str = "Fused";
 
-/// Returns the place of the first of two loops that were fused, if that is what the diagnostic says.
+/// Returns the place of the first of two loops that were fused, if that is what the diagnostic
+/// says.
 fn first_of(said: &Diagnostic) -> Option<Loc> {
     argument(said.remark.as_deref().filter(|remark| remark.name == FUSED)?, "first").and_then(|arg| match arg
     {
@@ -100,7 +104,8 @@ impl Nests {
         Nests(found)
     }
 
-    /// Returns a line for each function some of whose nests were fused. A nest of which only a part was fused counts.
+    /// Returns a line for each function some of whose nests were fused. A nest of which only a part
+    /// was fused counts.
     pub(super) fn summary(&self, said: &Diagnostics) -> String {
         let mut fused: HashSet<Loc> = HashSet::new();
         for own in said.iter().filter(|own| first_of(own).is_some()) {

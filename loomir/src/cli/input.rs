@@ -18,7 +18,7 @@ pub(super) const ALLOW_UNREGISTERED: &str = "allow-unregistered-dialect";
 pub(super) struct Input {
     pub(super) name: String,
     pub(super) text: String,
-    /// How what is said about it is shown.
+    /// The form in which its diagnostics are shown.
     pub(super) form: Form,
 }
 

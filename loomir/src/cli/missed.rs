@@ -1,4 +1,5 @@
-//! Loops that fusion leaves apart or does not see: `--fail-on-missed`, and operations that other tools make loops of.
+//! Loops that fusion leaves apart or does not see: `--fail-on-missed`, and operations that other
+//! tools make loops of.
 
 use clap::{Arg, ArgMatches};
 use loomir::ir::{Body, Context, Diagnostic, Diagnostics, Loc, Severity};
@@ -31,7 +32,8 @@ pub(super) fn fail(
     Err(input.failure(ctx, &Diagnostic::error(Loc::UNKNOWN, message).into()))
 }
 
-/// Warns of the first operation that is no loop yet, but that another tool makes loops of. Linear in the module.
+/// Warns of the first operation that is no loop yet, but that another tool makes loops of. Linear
+/// in the module.
 pub(super) fn foreign(module: &Body) -> Diagnostics {
     let ctx = module.ctx();
     let mut bodies = vec![module];

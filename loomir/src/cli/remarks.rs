@@ -33,7 +33,7 @@ pub(super) fn are_grouped(matches: &ArgMatches) -> bool {
     matches.get_one::<String>("remarks").is_some_and(|form| form == "text")
 }
 
-/// How diagnostics are shown.
+/// The form in which diagnostics are shown.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Form {
     json: bool,

@@ -339,7 +339,8 @@ impl Reader<'_, '_, '_> {
     }
 }
 
-/// Returns the places that an operation touches. Loads and stores touch the bytes of their type's store
+/// Returns the places that an operation touches. Loads and stores touch the bytes of their type's
+/// store
 /// size, which may be fewer than an array of it would take.
 fn touches(function: &Body, op: Op, symbols: &SymbolTable, target: &DataLayout) -> Vec<Touch> {
     let view = function.op_ref(op);

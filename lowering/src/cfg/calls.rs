@@ -80,7 +80,8 @@ fn forbids_library(ctx: &Context, op: OpRef<'_>) -> bool {
     says_no_builtin(ctx, &|name| op.attr(name))
 }
 
-/// Any attribute about builtins counts, so that one which is about a single function is no surprise.
+/// Any attribute about builtins counts, so that one which is about a single function is no
+/// surprise.
 fn says_no_builtin(ctx: &Context, attr: &dyn Fn(&str) -> Option<Attr>) -> bool {
     let is_said =
         |text: &str| text.contains("no-builtin") || text.contains("nobuiltin") || text.contains("no_builtin");
@@ -99,7 +100,8 @@ pub(super) fn may_be_copied(function: &Body, op: Op, symbols: &SymbolTable) -> b
     !is_marked(function, op, symbols, &["convergent", "returns_twice", "noduplicate"])
 }
 
-/// True if an operation, or the function that it calls, has one of these attributes: as one of its own,
+/// True if an operation, or the function that it calls, has one of these attributes: as one of its
+/// own,
 /// or among those that are passed through to LLVM.
 fn is_marked(function: &Body, op: Op, symbols: &SymbolTable, words: &[&str]) -> bool {
     let ctx = function.ctx();

@@ -11,7 +11,8 @@ pub(super) fn is_speculatable(function: &Body, op: Op) -> bool {
     function.has_trait(op, Trait::Pure) && !function.has_trait(op, Trait::Terminator)
 }
 
-/// True if an operation makes values and at most reads where it is told to. Nobody sees how often it
+/// True if an operation makes values and at most reads where it is told to. Nobody sees how often
+/// it
 /// runs, but it may be undefined.
 pub(super) fn only_reads(function: &Body, op: Op) -> bool {
     let Some(model) = function.info(op).interface::<dyn MemoryEffects>() else { return false };

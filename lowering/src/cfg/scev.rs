@@ -92,7 +92,8 @@ pub struct ScalarEvolution<'f> {
 }
 
 impl<'f> ScalarEvolution<'f> {
-    /// Returns what is known of a function and its loops, which must be those it has. The data layout
+    /// Returns what is known of a function and its loops, which must be those it has. The data
+    /// layout
     /// must be that of the function's module: it decides how wide addresses are.
     pub fn new(function: &'f Body, analysis: &'f Analysis, data_layout: &DataLayout) -> ScalarEvolution<'f> {
         let mut scev = ScalarEvolution {

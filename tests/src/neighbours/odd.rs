@@ -1,5 +1,7 @@
-//! Neighbouring loops with what compilers seldom see: odd widths, vectors of three, another address space,
-//! memory on the stack that is given back, functions whose attributes stand at their definition only, and
+//! Neighbouring loops with what compilers seldom see: odd widths, vectors of three, another address
+//! space,
+//! memory on the stack that is given back, functions whose attributes stand at their definition
+//! only, and
 //! one of the program's own with the name of one of the C library.
 
 use super::Writer;
@@ -10,7 +12,9 @@ pub(super) const TYPES: [&str; 8] = ["i24", "i24", "i40", "i56", VECTOR, "i16", 
 /// A vector of three.
 const VECTOR: &str = "<3 x i32>";
 
-/// What such functions call besides, and the memory that they share. That begins with zeros in each run.
+/// Functions that such functions call besides, and the memory that they share. That begins with
+/// zeros in each
+/// run.
 pub const CALLED: &str = "
 @pool = global [40 x i64] zeroinitializer
 declare ptr @llvm.stacksave.p0()

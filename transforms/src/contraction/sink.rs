@@ -38,7 +38,8 @@ struct Uses {
 impl Uses {
     fn of(body: &Body, allocation: Value) -> Option<Uses> {
         let block = body.value_block(allocation)?;
-        // What does more than allocate, as `memref.realloc` does, happens once, and where it stands.
+        // What does more than allocate, as `memref.realloc` does, happens once, and where it
+        // stands.
         let op = body.defining_op(allocation)?;
         let effects = body.info(op).interface::<dyn MemoryEffects>()?.effects(body.op_ref(op));
         if effects.iter().any(|effect| effect.kind != EffectKind::Allocate) {

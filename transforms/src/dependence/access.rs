@@ -143,7 +143,7 @@ pub struct Reader<'b> {
     bases: Bases<'b>,
     surroundings: Surroundings,
     analyses: &'b Analyses,
-    /// Whether arguments of the function are taken not to be poison.
+    /// True if arguments of the function are taken not to be poison.
     trusts_arguments: bool,
     /// For each loop around what was looked at last, from the outside, forms that are not negative.
     around: Vec<Vec<Form>>,
@@ -424,8 +424,10 @@ impl Effects {
     }
 }
 
-/// True if operands may make an operation undefined, before what is inside it runs: a divisor or step that may be zero; of a loop or
-/// conditional also a bound or condition that may be poison. Arguments of the function are taken not to be if `trusts_arguments`.
+/// True if operands may make an operation undefined, before what is inside it runs: a divisor or
+/// step that may be zero; of a loop or
+/// conditional also a bound or condition that may be poison. Arguments of the function are taken
+/// not to be if `trusts_arguments`.
 pub fn header_may_be_undefined(body: &Body, op: Op, trusts_arguments: bool) -> bool {
     let view = body.op_ref(op);
     let info = view.info();

@@ -155,7 +155,8 @@ impl<'b> Bases<'b> {
         }
     }
 
-    /// True if an operation runs at most once while a block of the function does: it stands in no loop. What it says of its results it says of those
+    /// True if an operation runs at most once while a block of the function does: it stands in no
+    /// loop. What it says of its results it says of those
     /// of one run.
     fn runs_once(&self, op: Op) -> bool {
         let body = self.body;

@@ -404,7 +404,8 @@ struct Scan<'a> {
     nest: Nest,
 }
 
-/// A loop or `if` of a tree whose [header may be undefined](super::access::header_may_be_undefined).
+/// A loop or `if` of a tree whose [header may be
+/// undefined](super::access::header_may_be_undefined).
 #[derive(Clone)]
 pub struct Risk {
     op: Op,
@@ -426,7 +427,9 @@ impl Risk {
         info.may_be_undefined.then(|| Risk { op: info.op, domain: domain.clone() })
     }
 
-    /// How a leaf inside, in so many loops, stays behind what may not return: it reads [`Base::Exit`] whenever the header is reached.
+    /// Returns the class by which a leaf inside, in so many loops, stays behind what may not
+    /// return: it reads
+    /// [`Base::Exit`] whenever the header is reached.
     pub fn class(&self, levels: u32) -> (Class, Op) {
         let constraints = self.domain.constraints.clone();
         let domain = Arc::new(Domain { levels, constraints, exact: false });

@@ -1,6 +1,7 @@
 //! Two loops fused by name: nothing is chosen, nothing weighed, and no other loop is touched.
 //!
-//! They are fused where the pass would, but only as they are: all iterations of both at once, none delayed, cut off or run backwards. Nothing is assumed but that arguments are
+//! They are fused where the pass would, but only as they are: all iterations of both at once, none
+//! delayed, cut off or run backwards. Nothing is assumed but that arguments are
 //! distinct, if the options say so. What stands between moves in front of the first
 //! if it may. That is one step of fusion, of which something else can be asked: whether another way of fusing comes to the same.
 //!

@@ -2,7 +2,9 @@
 //!
 //! The instances of a statement are the iterations of the loops that were around it; a leaf runs the image of its own iterations under its map.
 //! The images must be disjoint and make up the whole. What may be executed again, or not at all, without anyone seeing it (a pure
-//! operation) is left out: its values are looked for where they are used. Where it did not run it may run if it is speculatable. But it is not if it [stands for a loop](super::carried) that carries values.
+//! operation) is left out: its values are looked for where they are used. Where it did not run it
+//! may run if it is speculatable. But it is not if it [stands for a loop](super::carried) that
+//! carries values.
 //!
 //! # Assumptions
 //!
@@ -70,7 +72,7 @@ pub(super) fn check(part: &Part<'_>, statements: &[Placed], leaves: &[Placed]) -
     verdict
 }
 
-/// How often each instance of a statement has to run.
+/// The number of times that each instance of a statement has to run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Times {
     Once,

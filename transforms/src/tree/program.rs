@@ -52,7 +52,8 @@ pub struct LoopInfo {
     pub dimension: Option<usize>,
     /// The loop as a tree, as it was raised.
     pub green: Green,
-    /// Whether computing its bounds and step may be undefined: see [`header_may_be_undefined`](crate::dependence::access::header_may_be_undefined).
+    /// True if computing its bounds and step may be undefined: see
+    /// [`header_may_be_undefined`](crate::dependence::access::header_may_be_undefined).
     pub may_be_undefined: bool,
     /// The first loop in the same loop with the same bounds. What its space does not say exactly, it does not say of these loops alike.
     pub alike: LoopId,
@@ -67,7 +68,8 @@ pub struct IfInfo {
     pub decision: Decision,
     /// What is known of that, over the loops of the program around.
     pub condition: Condition,
-    /// Whether deciding it may be undefined: see [`header_may_be_undefined`](crate::dependence::access::header_may_be_undefined).
+    /// True if deciding it may be undefined: see
+    /// [`header_may_be_undefined`](crate::dependence::access::header_may_be_undefined).
     pub may_be_undefined: bool,
     /// What its regions run, if they have a block: the first if the condition holds, the second if not.
     pub bodies: [Option<Green>; 2],
@@ -92,7 +94,8 @@ impl StatementInfo {
         self.ops[0]
     }
 
-    /// Whether it only computes, and the same whenever it does. What yields the results of a conditional also says which side runs; what is
+    /// True if it only computes, and the same whenever it does. What yields the results of a
+    /// conditional also says which side runs; what is
     /// frozen may be another number each time.
     pub fn is_pure(&self, body: &Body) -> bool {
         let computes = |op: &Op| body.has_trait(*op, Trait::Pure) && !body.is(*op, llvm::FreezeOp::DEF);

@@ -1,7 +1,9 @@
-//! The target's data layout: sizes and alignments that a module states, as LLVM's `datalayout` string or
+//! The target's data layout: sizes and alignments that a module states, as LLVM's `datalayout`
+//! string or
 //! as MLIR's `#dlti.dl_spec`.
 //!
-//! A layout that cannot be read is [unknown](DataLayout::is_known): no type has a place in memory then.
+//! A layout that cannot be read is [unknown](DataLayout::is_known): no type has a place in memory
+//! then.
 //! A module without one is laid out as on 64-bit little-endian machines of today: integers of up
 //! to 128 bits are aligned to their size, pointers of every address space have 64 bits. A string
 //! starts from the defaults that LLVM's language reference lists, as `opt` does.
@@ -61,7 +63,8 @@ impl Default for DataLayout {
 }
 
 impl DataLayout {
-    /// Returns the layout that an operation states, a module as a rule; the default if it states none.
+    /// Returns the layout that an operation states, a module as a rule; the default if it states
+    /// none.
     pub fn of(module: OpRef<'_>) -> DataLayout {
         DataLayout::stated(module.ctx(), |name| module.attr(name))
     }
@@ -87,7 +90,7 @@ impl DataLayout {
         !self.unknown
     }
 
-    /// What LLVM takes for given where a string says nothing.
+    /// Returns the values that LLVM takes for given where a string says nothing.
     fn llvm_defaults() -> DataLayout {
         DataLayout {
             big_endian: false,
@@ -116,8 +119,10 @@ impl DataLayout {
     }
 
     /// Reads what `mlir-translate --import-llvm` makes of the string, such as
-    /// `#dlti.dl_spec<!llvm.ptr = dense<32> : vector<4xi64>, i64 = dense<[32, 64]> : vector<2xi64>>`.
-    /// Pointers have a size, two alignments and the bits of an index, in this order; other types have
+    /// `#dlti.dl_spec<!llvm.ptr = dense<32> : vector<4xi64>, i64 = dense<[32, 64]> :
+    /// vector<2xi64>>`.
+    /// Pointers have a size, two alignments and the bits of an index, in this order; other types
+    /// have
     /// two alignments, all in bits.
     fn parse_specification(text: &str) -> Option<DataLayout> {
         let entries = text.strip_prefix("#dlti.dl_spec<")?.strip_suffix('>')?;

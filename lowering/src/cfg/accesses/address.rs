@@ -6,11 +6,13 @@
 //! [`Bases`](loomir_transforms::dependence::base::Bases) says so, as on the tree.
 //!
 //! **Assumptions.**
-//! - No object has half of all addresses, and an access is less than that away from the address that
+//! - No object has half of all addresses, and an access is less than that away from the address
+//!   that
 //!   its object is named by.
 //! - A cast between address spaces whose arithmetic is equally wide keeps offsets, as LLVM's alias
 //!   analysis takes it. Across others no offset is known.
-//! - A call makes a new object if the call says `noalias` of its result, or if it names a function of
+//! - A call makes a new object if the call says `noalias` of its result, or if it names a
+//!   function of
 //!   the C library and nothing says that the name may mean something else
 //!   ([`calls::makes_object`]).
 //!
@@ -97,7 +99,8 @@ impl Numbers<'_, '_> {
         Some(self.scev.data_layout().pointer(space).index_bits).filter(|bits| *bits <= 64)
     }
 
-    /// Returns the bytes that an address computation adds, if that is a number over ℤ. `reach` holds
+    /// Returns the bytes that an address computation adds, if that is a number over ℤ. `reach`
+    /// holds
     /// the least and the most bytes that computations behind it add.
     fn added(&mut self, op: Op, site: Option<LoopId>, reach: &mut (i128, i128)) -> Option<Polynomial> {
         let function = self.scev.function();

@@ -78,8 +78,10 @@ impl Space {
     }
 }
 
-/// Tells if a form is not negative by the known forms that bound the same sum: an equal sum with a smaller
-/// constant says yes, any other bound of that sum says no. `None` if no known form bounds it, but all that
+/// Tells if a form is not negative by the known forms that bound the same sum: an equal sum with a
+/// smaller
+/// constant says yes, any other bound of that sum says no. `None` if no known form bounds it, but
+/// all that
 /// it is made of occurs in some.
 fn follows_from_one(known: &[Form], form: &Form) -> Option<bool> {
     let negated = form.times(-1)?;

@@ -58,7 +58,7 @@ impl Candidate {
         }
     }
 
-    /// That of a loop by its blocks alone.
+    /// Returns the candidate that a loop is by its blocks alone.
     fn by_shape(function: &Body, analysis: &Analysis, id: LoopId) -> Result<Candidate, Unfit> {
         let roles = Roles::of(analysis, id);
         let (Some(preheader), Some(latch), true) = (roles.preheader, roles.latch(), roles.is_simplified())
@@ -110,7 +110,9 @@ pub(super) struct Adjacent {
 }
 
 impl Adjacent {
-    /// Those of a function. Loops that are not among them are fused with nothing, whatever is known of
+    /// Returns those of a function. Loops that are not among them are fused with nothing, whatever
+    /// is known
+    /// of
     /// them. Linear.
     pub(super) fn of(function: &Body, analysis: &Analysis) -> Adjacent {
         let loops = analysis.loops();
@@ -141,7 +143,8 @@ impl Adjacent {
         self.around.insert(analysis.loops().get(id).parent);
     }
 
-    /// True if some of the loops are directly in a loop, or in none for `None`; or if that may come to
+    /// True if some of the loops are directly in a loop, or in none for `None`; or if that may come
+    /// to
     /// be: loops inside two that become one are beside each other then.
     pub(super) fn is_around(&self, analysis: &Analysis, of: Option<LoopId>) -> bool {
         self.around.contains(&of) || of.is_some_and(|of| self.covers(analysis, of))

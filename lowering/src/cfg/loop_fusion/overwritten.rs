@@ -3,8 +3,10 @@
 //! Fused, a store of the first loop may come behind one of the second that it came before. Nobody sees that, if each time the second loop stores to the very same place in the same iteration, and reads nothing
 //! that the first stored: the last word on that place is the second loop's, as before, and its stores keep their order among each other. What the first loop reads is asked about as ever.
 //!
-//! **Assumptions.** Every store of both loops sets all bits of the bytes it touches, and those bytes are
-//! its class: a store of `i24` is three bytes, and one of `i5` or of a padded struct overwrites nothing
+//! **Assumptions.** Every store of both loops sets all bits of the bytes it touches, and those
+//! bytes are
+//! its class: a store of `i24` is three bytes, and one of `i5` or of a padded struct overwrites
+//! nothing
 //! for sure. Tried with `loop_fusion_traps/store_sizes.ll`.
 //!
 //! Cost: linear in the classes of accesses of both.

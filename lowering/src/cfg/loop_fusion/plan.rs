@@ -245,7 +245,8 @@ impl Fusion<'_> {
         fits(&first.candidate, copies[0]) && fits(&second.candidate, copies[1]) && is_worth_it()
     }
 
-    /// Returns the number of operations of a loop that may be copied: they are at most `most`, each may
+    /// Returns the number of operations of a loop that may be copied: they are at most `most`, each
+    /// may
     /// be copied, and what the loop defines is used outside only by way of its exit.
     fn size_if_closed(&self, id: LoopId, most: usize) -> Option<usize> {
         let function = &*self.function;

@@ -165,7 +165,8 @@ impl Counter {
 }
 
 impl Summaries {
-    /// Returns what is known of the loops of a function of a module with these symbols. Of loops that are
+    /// Returns what is known of the loops of a function of a module with these symbols. Of loops
+    /// that are
     /// not `wanted` it says that they touch anything. Loads that nobody uses do not count, unless
     /// `all` do.
     pub(super) fn of(
@@ -317,7 +318,9 @@ impl Summaries {
         self.single.remove(&op);
     }
 
-    /// What an operation touches, seen from inside so many loops. Nothing if it touches nothing, or if
+    /// Returns the accesses of an operation, seen from inside so many loops. Nothing if it touches
+    /// nothing, or
+    /// if
     /// that is not known.
     pub(super) fn touched(&self, op: Op, depth: u32) -> Option<&Nest> {
         self.accesses.get(&op)?.get(depth as usize)?.as_ref()
@@ -333,7 +336,8 @@ fn add(nest: &mut Nest, accesses: &Accesses<'_>, access: &Access, depth: u32) {
     }
 }
 
-/// True if an operation stores all bits of the bytes that it touches, and nobody but who reads there can
+/// True if an operation stores all bits of the bytes that it touches, and nobody but who reads
+/// there can
 /// tell when.
 fn is_plain_store(function: &Body, op: Op, target: &DataLayout) -> bool {
     function.is(op, llvm::StoreOp::DEF)

@@ -238,7 +238,8 @@ impl Bytes {
     }
 }
 
-/// True if addresses are numbers of at most 64 bits in one address space, so that they can be compared.
+/// True if addresses are numbers of at most 64 bits in one address space, so that they can be
+/// compared.
 fn may_be_compared(function: &Body, data_layout: &DataLayout, pointers: [Value; 2]) -> bool {
     let spaces = pointers.map(|pointer| match LlvmType::of(function.ctx(), function.value_type(pointer)) {
         Some(LlvmType::Pointer { space }) => Some(space),

@@ -2,7 +2,9 @@
 //!
 //! Numbers are words of 1 to 128 bits. Addresses are words of as many bits as the data layout gives
 //! pointers of their address space. All is meant modulo two to the power of the width. Operands of
-//! what commutes stand in one order, so what is equal by commutation is one expression too. What is known of an expression for good (that it does not wrap) is noted beside it: such a fact holds wherever what the
+//! what commutes stand in one order, so what is equal by commutation is one expression too. What is
+//! known of an expression for good (that it does not wrap) is noted beside it: such a fact holds
+//! wherever what the
 //! expression is made of is defined.
 //!
 //! An expression is of bounded depth where it is made from a value, and little deeper where it is made from others, so what walks one may recurse.

@@ -59,7 +59,8 @@ const MIN_MAX: [(&loomir_ir::OpDef, MinMax); 4] = [
 ];
 
 impl ScalarEvolution<'_> {
-    /// The type of a value's expression; `None` if it is neither an integer of at most 128 bits nor an
+    /// The type of a value's expression; `None` if it is neither an integer of at most 128 bits nor
+    /// an
     /// address that is a number. Addresses are words as wide as the data layout says.
     pub fn expr_type(&self, value: Value) -> Option<ExprType> {
         let (ctx, ty) = (self.function.ctx(), self.function.value_type(value));

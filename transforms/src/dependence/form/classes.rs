@@ -261,7 +261,8 @@ fn is_ring(operation: Option<Operation>) -> bool {
     matches!(operation, Some(Operation::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Shl)))
 }
 
-/// Whether an operation has one result, which depends on its operands alone: what is frozen is another number each time.
+/// True if an operation has one result, which depends on its operands alone: what is frozen is
+/// another number each time.
 fn is_computed(body: &Body, op: Op) -> bool {
     let is_pure = body.has_trait(op, Trait::Pure) || body.is(op, memref::DimOp::DEF);
     is_pure
@@ -280,7 +281,8 @@ enum Poison {
     Certain,
 }
 
-/// True if a value may be poison: all but constants, variables of loops and, if `trusts_arguments`, arguments of the function, and what is computed of these
+/// True if a value may be poison: all but constants, variables of loops and, if `trusts_arguments`,
+/// arguments of the function, and what is computed of these
 /// alone without flags.
 pub fn may_be_poison(body: &Body, value: Value, trusts_arguments: bool) -> bool {
     let is_number = |leaf: Value| {
