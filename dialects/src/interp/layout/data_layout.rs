@@ -20,7 +20,7 @@ pub const DATA_LAYOUT: &str = "llvm.data_layout";
 /// The module attribute that holds MLIR's.
 const SPECIFICATION: &str = "dlti.dl_spec";
 
-/// Sizes and alignments of a target's types. See the [module](self).
+/// Sizes and alignments of a target's types.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DataLayout {
     big_endian: bool,
