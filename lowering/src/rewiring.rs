@@ -172,8 +172,9 @@ impl Steps<'_> {
                 None => self.lower(&tree)?,
             };
             let after = self.lower(&fused)?;
-            let outcome = self.compare(before, &after, places)?;
             let pair = places.map(|place| loops[place]);
+            let behind = steps::moved_behind(&tree, pair, &fused, places[0]);
+            let outcome = self.compare(before, &after, places, behind)?;
             let adjacent = steps::are_adjacent(&tree, pair);
             self.report.steps.push(Step { loops: pair.map(|op| tree.loc(op)), adjacent, outcome });
             self.lowered = Some(after);
@@ -201,14 +202,22 @@ impl Steps<'_> {
         module.nested_mut(op)
     }
 
-    /// Fuses two loops of the graph, and compares what comes of it with what the tree became.
-    fn compare(&self, mut before: Body, after: &Body, places: [usize; 2]) -> Result<Outcome, Diagnostics> {
+    /// Fuses two loops of the graph, with what the tree moved `behind` them there too if it may be, and compares what
+    /// comes of it with what the tree became.
+    fn compare(
+        &self,
+        mut before: Body,
+        after: &Body,
+        places: [usize; 2],
+        behind: Vec<Loc>,
+    ) -> Result<Outcome, Diagnostics> {
+        let options = loop_fusion::Options { behind, ..self.options.graph.clone() };
         let symbols = SymbolTable::of(&before);
         let mut after = after.duplicate();
         let (Some(graph), Some(other)) = (self.function(&mut before), self.function(&mut after)) else {
             return Ok(Outcome::Open("the function is not there any more".into()));
         };
-        let sunk = match fuse_marked(graph, &symbols, places, &self.options.graph) {
+        let sunk = match fuse_marked(graph, &symbols, places, &options) {
             Ok(sunk) => sunk,
             Err(outcome) => return Ok(outcome),
         };
@@ -218,7 +227,7 @@ impl Steps<'_> {
         normalise(other, &symbols)?;
         Ok(match compare(graph, other) {
             Comparison::Equal(promised) => Outcome::Equal(promised),
-            // The tree moves nothing there.
+            // What the tree can move in front of both the graph may have to move behind.
             Comparison::Different(_) if sunk > 0 => {
                 Outcome::Open("what stands between is moved behind both on the graph".into())
             }

@@ -34,7 +34,7 @@ use hashbrown::{HashMap, HashSet};
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op};
+use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc, Op};
 use loomir_transforms::fusion::Profitability;
 use loomir_transforms::polyhedra::Limits;
 
@@ -76,6 +76,8 @@ pub struct Options {
     pub limits: Limits,
     /// Whether only loops are fused that run equally often, all iterations together in the order they had, and whatever they load counts as read: as two neighbours on the tree are.
     pub whole: bool,
+    /// The places of operations which run behind both loops if they may, even if they may run in front of them.
+    pub behind: Vec<Loc>,
     /// How many iterations of a first loop may run in front of the fused one, each as a copy.
     pub peel_max_count: u32,
     /// Whether loops are copied, to be fused where a test holds and left as they are where not.
@@ -92,6 +94,7 @@ impl Default for Options {
             strategy: Strategy::default(),
             limits: Limits::steps(20_000),
             whole: false,
+            behind: Vec::new(),
             peel_max_count: 0,
             version: true,
             profitability: Profitability::default(),

@@ -2,10 +2,10 @@
 //!
 //! Before a function is lowered each of its loops is marked, and lowering hands what is attached to a loop to the branch that closes it. So a loop of the graph is known by its latch.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use loomir_dialects::{affine, scf};
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::{Attr, AttrKind, Body, Dict, Op, Trait, Type, TypeKind};
+use loomir_ir::{Attr, AttrKind, Body, Dict, Loc, Op, Trait, Type, TypeKind};
 
 use crate::cfg::Analysis;
 use crate::cfg::roles::Roles;
@@ -42,9 +42,23 @@ pub(super) fn neighbours(function: &Body, loops: &[Op]) -> Vec<[usize; 2]> {
 }
 
 /// Whether nothing stands between two loops of a block but what makes values.
-pub(super) fn are_adjacent(function: &Body, [first, second]: [Op; 2]) -> bool {
-    let behind = std::iter::successors(function.next_op(first), |op| function.next_op(*op));
-    behind.take_while(|op| *op != second).all(|op| function.has_trait(op, Trait::Pure))
+pub(super) fn are_adjacent(function: &Body, pair: [Op; 2]) -> bool {
+    between(function, pair).all(|op| function.has_trait(op, Trait::Pure))
+}
+
+/// The places of all that stands between two loops of a block, and behind the one that they became.
+pub(super) fn moved_behind(function: &Body, pair: [Op; 2], fused: &Body, place: usize) -> Vec<Loc> {
+    let Some(one) = loops(fused).get(place).copied() else { return Vec::new() };
+    let behind: HashSet<Loc> = following(fused, one).map(|op| fused.loc(op)).collect();
+    between(function, pair).map(|op| function.loc(op)).filter(|loc| behind.contains(loc)).collect()
+}
+
+fn between(function: &Body, [first, second]: [Op; 2]) -> impl Iterator<Item = Op> {
+    following(function, first).take_while(move |op| *op != second)
+}
+
+fn following(function: &Body, op: Op) -> impl Iterator<Item = Op> {
+    std::iter::successors(function.next_op(op), |op| function.next_op(*op))
 }
 
 /// Marks the loops of a function by their places.

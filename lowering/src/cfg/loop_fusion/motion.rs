@@ -16,7 +16,7 @@
 //! Tried with `loop_fusion_traps/stack.ll`.
 
 use hashbrown::HashSet;
-use loomir_ir::{Block, Body, Op, Trait, Value};
+use loomir_ir::{Block, Body, Loc, Op, Trait, Value};
 use loomir_transforms::dependence::nest::{Frame, Nest};
 use loomir_transforms::legality::{Means, Verdict, independent};
 
@@ -103,6 +103,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) second: (&'a Candidate, &'a Summary),
     /// The loops around both.
     pub(super) frame: &'a Frame,
+    /// Places of operations which rather run behind both loops than in front of them.
+    pub(super) behind: &'a [Loc],
 }
 
 impl Surroundings<'_> {
@@ -129,7 +131,8 @@ impl Surroundings<'_> {
                     Some(later) => later.waiting.contains(&op),
                     None => self.may_sink(op, &waits),
                 };
-                if self.may_hoist(op, between, def_use, &moved) {
+                let rather_waits = self.behind.contains(&self.function.loc(op)) && !is_guard && may_wait();
+                if !rather_waits && self.may_hoist(op, between, def_use, &moved) {
                     moved.available.insert(op);
                     if is_guard { motion.above.push(op) } else { motion.hoisted.push(op) }
                 } else if !is_guard && may_wait() {

@@ -73,6 +73,7 @@ impl Fusion<'_> {
             first: (a, &first.summary),
             second: (b, &second.summary),
             frame: &frame,
+            behind: &self.options.behind,
         };
         let def_use = surroundings.def_use(&between).map_err(Missed::UsesResult)?;
         if let Some((barrier, op)) = first.summary.ends_early(&second.summary) {
