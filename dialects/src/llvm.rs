@@ -28,6 +28,7 @@ mod constraints;
 pub mod control;
 pub mod conversions;
 mod evaluate;
+mod foreign;
 pub mod globals;
 mod interfaces;
 pub mod intrinsics;

@@ -86,6 +86,35 @@ fn stricter_than_mlir() {
     assert_snapshot!(report);
 }
 
+/// An operation that nobody registered may be where affine symbols begin, as one of another tool's dialects is.
+#[test]
+fn symbols_may_begin_in_what_is_not_registered() {
+    let program = |scope: &str| {
+        format!(
+            r#"func.func @f(%n: index) {{
+  affine.for %i = 0 to %n {{
+    %0 = arith.subi %n, %i : index
+    "{scope}"() ({{
+      affine.for %j = %0 to %n {{ }}
+      "scope.end"() : () -> ()
+    }}) : () -> ()
+  }}
+  return
+}}"#
+        )
+    };
+    read(&loomir_dialects::context(), &program("scope.of")).expect("accepted");
+    let refused = "func.func @f(%n: index) {
+  affine.for %i = 0 to %n {
+    %0 = arith.subi %n, %i : index
+    affine.for %j = %0 to %n { }
+  }
+  return
+}";
+    let message = read(&loomir_dialects::context(), refused).expect_err("refused");
+    assert!(message.contains("operand cannot be used as a symbol"), "{message}");
+}
+
 /// What MLIR made of real programs reads, verifies and prints the same.
 #[test]
 fn lowered_programs_print_as_they_were() {

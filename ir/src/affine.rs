@@ -248,7 +248,12 @@ impl AffineExpr {
         {
             return Self::constant(ctx, product);
         }
-        if a.is_symbolic_or_constant(ctx) && !matches!(b.kind(ctx), Constant(_)) {
+        let is_behind = match (a.kind(ctx), b.kind(ctx)) {
+            (Constant(_), _) => true,
+            (Symbol(first), Symbol(second)) => first > second,
+            _ => !b.is_symbolic_or_constant(ctx),
+        };
+        if is_behind {
             (a, b) = (b, a);
         }
         match (a.kind(ctx), b.kind(ctx)) {

@@ -105,7 +105,7 @@ impl OpInfo {
         self.name
     }
 
-    /// The dialect's name: what stands before the first dot.
+    /// The dialect's name: what stands before the first dot, or nothing.
     pub fn dialect(&self) -> Name {
         self.dialect
     }
@@ -382,7 +382,7 @@ impl Context {
         interfaces: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
     ) -> OpName {
         let name = self.name(full_name);
-        let dialect = self.name(full_name.split_once('.').map_or("builtin", |(dialect, _)| dialect));
+        let dialect = self.name(full_name.split_once('.').map_or("", |(dialect, _)| dialect));
         // A poisoned lock: some thread panicked between two whole states of the table.
         let mut ids = self.0.op_ids.write().unwrap_or_else(|e| e.into_inner());
         *ids.entry(name).or_insert_with(|| {
@@ -628,6 +628,11 @@ impl Context {
         let key = (self.name(owner), self.name(key));
         let mut resources = self.0.resources.write().unwrap_or_else(|e| e.into_inner());
         resources.entry(key).or_insert_with(|| blob.into());
+    }
+
+    /// Returns true if there is a blob of any dialect.
+    pub(crate) fn has_resources(&self) -> bool {
+        !self.0.resources.read().unwrap_or_else(|e| e.into_inner()).is_empty()
     }
 
     /// The blob of a key in the resource section of a dialect.

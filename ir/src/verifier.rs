@@ -549,11 +549,13 @@ fn is_visible(body: &Body, value: Value, user: Op) -> bool {
     true
 }
 
+/// Returns true if the order of operations does not matter where a value is defined. Nobody knows that of the regions of
+/// an unregistered operation; as in MLIR, their order may not matter either.
 fn in_graph_region(body: &Body, value: Value) -> bool {
     body.value_block(value).is_some_and(|block| {
         let region: Region = body.block_region(block);
         let parent = body.region_parent(region);
-        body.has_trait(parent, Trait::GraphRegion)
+        body.has_trait(parent, Trait::GraphRegion) || body.op_ref(parent).def().is_none()
     })
 }
 

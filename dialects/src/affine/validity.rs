@@ -1,7 +1,7 @@
 //! Which values may be operands of affine maps.
 //!
 //! All within the *scope* of the operation that uses them: the innermost region of an operation with the trait `AffineScope`
-//! (a function). A value of type `index` may be a **symbol** if it is
+//! (a function), or of one that nobody registered. A value of type `index` may be a **symbol** if it is
 //! - defined at the top of the scope (or outside, where the scope is not isolated),
 //! - a constant,
 //! - the result of `affine.apply` or of another pure operation whose operands may all be symbols,
@@ -76,7 +76,7 @@ fn scopes(body: &Body, op: Op) -> Vec<Region> {
     while let Some(op) = current {
         let Some(region) = body.region_of(op) else { break };
         let parent = body.region_parent(region);
-        in_scope |= body.has_trait(parent, Trait::AffineScope);
+        in_scope |= may_be_scope(body, parent);
         if in_scope {
             regions.push(region);
             if body.has_trait(parent, Trait::IsolatedFromAbove) {
@@ -94,7 +94,12 @@ fn home(body: &Body, value: Value) -> Option<Region> {
 
 /// Whether a value is defined directly in a region of an operation that is a scope.
 fn is_top_level(body: &Body, value: Value) -> bool {
-    home(body, value).is_some_and(|r| body.has_trait(body.region_parent(r), Trait::AffineScope))
+    home(body, value).is_some_and(|r| may_be_scope(body, body.region_parent(r)))
+}
+
+/// Returns true if an operation is a scope, or may be one since nobody registered it.
+fn may_be_scope(body: &Body, op: Op) -> bool {
+    body.has_trait(op, Trait::AffineScope) || body.op_ref(op).def().is_none()
 }
 
 fn judge(body: &Body, scopes: &[Region], value: Value, role: Role) -> Verdict {

@@ -5,8 +5,9 @@
 
 use loomir_ir::opdef::TypeDef;
 use loomir_ir::text::{Delimiter, OpParser, OpPrinter, ParseResult, type_to_string};
-use loomir_ir::{Attr, AttrKind, Context, Name, Type, TypeKind};
+use loomir_ir::{Attr, AttrKind, Context, Type, TypeKind};
 
+use super::foreign::foreign_parts;
 use super::types::{self, LlvmType, Struct};
 
 const fn plain(name: &'static str) -> TypeDef {
@@ -47,30 +48,30 @@ pub(super) static TYPES: &[TypeDef] = &[
 /// Reads what follows the keyword of a type: its parameters.
 fn parse(keyword: &str, p: &mut OpParser<'_, '_>) -> ParseResult<Vec<Attr>> {
     let ctx = p.ctx();
-    let ty = parse_body(keyword, p, &mut Vec::new())?;
+    let ty = parse_body(keyword, p)?;
     match ty.kind(ctx) {
         TypeKind::Dialect { params, .. } => Ok(params.to_vec()),
         _ => Ok(Vec::new()),
     }
 }
 
-/// Reads a type inside another of the dialect. `open` are the names of the structs around.
-fn parse_nested(p: &mut OpParser<'_, '_>, open: &mut Vec<Name>) -> ParseResult<Type> {
+/// Reads a type inside another of the dialect.
+fn parse_nested(p: &mut OpParser<'_, '_>) -> ParseResult<Type> {
     if let Some(ty) = p.parse_optional_type()? {
         return Ok(ty);
     }
     let keyword = p.parse_keyword()?;
-    p.nested(|p| parse_body(keyword, p, open))
+    p.nested(|p| parse_body(keyword, p))
 }
 
-fn parse_body(keyword: &str, p: &mut OpParser<'_, '_>, open: &mut Vec<Name>) -> ParseResult<Type> {
+fn parse_body(keyword: &str, p: &mut OpParser<'_, '_>) -> ParseResult<Type> {
     let ctx = p.ctx();
     match keyword {
         "ptr" => parse_pointer(p),
-        "array" => parse_array(p, open),
-        "struct" => parse_struct(p, open),
-        "func" => parse_function(p, open),
-        "target" => parse_target(p, open),
+        "array" => parse_array(p),
+        "struct" => parse_struct(p),
+        "func" => parse_function(p),
+        "target" => parse_target(p),
         "void" | "token" | "label" | "metadata" | "x86_amx" | "ppc_fp128" => {
             Ok(ctx.dialect_type(&format!("llvm.{keyword}"), &[]))
         }
@@ -92,7 +93,7 @@ fn parse_pointer(p: &mut OpParser<'_, '_>) -> ParseResult<Type> {
     Ok(types::pointer_in(p.ctx(), space))
 }
 
-fn parse_array(p: &mut OpParser<'_, '_>, open: &mut Vec<Name>) -> ParseResult<Type> {
+fn parse_array(p: &mut OpParser<'_, '_>) -> ParseResult<Type> {
     p.expect("<")?;
     let loc = p.loc();
     let length = p.parse_attr(Some(p.ctx().int_type(65)))?;
@@ -105,13 +106,13 @@ fn parse_array(p: &mut OpParser<'_, '_>, open: &mut Vec<Name>) -> ParseResult<Ty
     };
     p.expect_keyword("x")?;
     let loc = p.loc();
-    let element = parse_nested(p, open)?;
+    let element = parse_nested(p)?;
     check(p, loc, element, "array element", &is_element)?;
     p.expect(">")?;
     Ok(types::array(p.ctx(), length, element))
 }
 
-fn parse_struct(p: &mut OpParser<'_, '_>, open: &mut Vec<Name>) -> ParseResult<Type> {
+fn parse_struct(p: &mut OpParser<'_, '_>) -> ParseResult<Type> {
     p.expect("<")?;
     let ctx = p.ctx();
     let name = p.parse_optional_string()?.map(|name| ctx.name(&name));
@@ -119,7 +120,7 @@ fn parse_struct(p: &mut OpParser<'_, '_>, open: &mut Vec<Name>) -> ParseResult<T
     if let Some(name) = name {
         let loc = p.loc();
         if p.accept(">") {
-            if !open.contains(&name) {
+            if !p.is_inside(name) {
                 return Err(p.error(loc, "struct without a body only allowed in a recursive struct"));
             }
             return Ok(types::struct_type(ctx, &s));
@@ -136,25 +137,26 @@ fn parse_struct(p: &mut OpParser<'_, '_>, open: &mut Vec<Name>) -> ParseResult<T
         return Ok(types::struct_type(ctx, &s));
     }
     s.packed = p.accept_keyword("packed");
-    open.extend(name);
-    let body = p.parse_list(Delimiter::Paren, |p| {
-        let loc = p.loc();
-        let element = parse_nested(p, open)?;
-        check(p, loc, element, "LLVM structure element", &is_element)?;
-        Ok(element)
+    let elements = |p: &mut OpParser<'_, '_>| {
+        p.parse_list(Delimiter::Paren, |p| {
+            let loc = p.loc();
+            let element = parse_nested(p)?;
+            check(p, loc, element, "LLVM structure element", &is_element)?;
+            Ok(element)
+        })
+    };
+    s.body = Some(match name {
+        Some(name) => p.inside(name, elements)?,
+        None => elements(p)?,
     });
-    if name.is_some() {
-        open.pop();
-    }
-    s.body = Some(body?);
     p.expect(">")?;
     Ok(types::struct_type(ctx, &s))
 }
 
-fn parse_function(p: &mut OpParser<'_, '_>, open: &mut Vec<Name>) -> ParseResult<Type> {
+fn parse_function(p: &mut OpParser<'_, '_>) -> ParseResult<Type> {
     p.expect("<")?;
     let loc = p.loc();
-    let result = parse_nested(p, open)?;
+    let result = parse_nested(p)?;
     check(p, loc, result, "function result", &is_result)?;
     p.expect("(")?;
     let mut params = Vec::new();
@@ -166,7 +168,7 @@ fn parse_function(p: &mut OpParser<'_, '_>, open: &mut Vec<Name>) -> ParseResult
                 break;
             }
             let loc = p.loc();
-            let param = parse_nested(p, open)?;
+            let param = parse_nested(p)?;
             check(p, loc, param, "function argument", &is_param)?;
             params.push(param);
             if !p.accept(",") {
@@ -179,14 +181,14 @@ fn parse_function(p: &mut OpParser<'_, '_>, open: &mut Vec<Name>) -> ParseResult
     Ok(types::function(p.ctx(), result, &params, variadic))
 }
 
-fn parse_target(p: &mut OpParser<'_, '_>, open: &mut Vec<Name>) -> ParseResult<Type> {
+fn parse_target(p: &mut OpParser<'_, '_>) -> ParseResult<Type> {
     p.expect("<")?;
     let ctx = p.ctx();
     let mut params = vec![ctx.string_attr(&p.parse_string()?)];
     while p.accept(",") {
         params.push(match p.parse_optional_integer()? {
             Some(number) => ctx.int_attr(Type::I64, number),
-            None => ctx.type_attr(parse_nested(p, open)?),
+            None => ctx.type_attr(parse_nested(p)?),
         });
     }
     p.expect(">")?;
@@ -225,16 +227,20 @@ enum Piece {
     Type(Type),
 }
 
-/// Writes what follows the name of a type. A stack of what is left to write, for types may be deep.
+/// Writes what follows the name of a type. A stack of what is left to write, for types may be deep. As MLIR does, it
+/// leaves out the prefix of types that LLVM has.
 fn print(name: &str, p: &mut OpPrinter<'_>, params: &[Attr]) {
     let ctx = p.ctx();
-    let mut work = pieces(ctx, ctx.dialect_type(name, params));
+    let ty = ctx.dialect_type(name, params);
+    let foreign = foreign_parts(ctx, ty);
+    let mut work = pieces(ctx, ty);
     work.reverse();
     while let Some(piece) = work.pop() {
         match piece {
             Piece::Text(text) => p.write(&text),
             Piece::Type(ty) => match ty.kind(ctx) {
                 TypeKind::Dialect { name, .. } if LlvmType::of(ctx, ty).is_some() => {
+                    p.write(if foreign.contains(&ty) { "!llvm." } else { "" });
                     p.write(ctx.str(*name).trim_start_matches("llvm."));
                     work.extend(pieces(ctx, ty).into_iter().rev());
                 }

@@ -29,6 +29,16 @@ impl<'c> Ranked<'c> {
         }
     }
 
+    /// Returns true if elements lie one after the other in row-major order as the layout's map says, which is known of no
+    /// strides but those of one dimension.
+    fn is_identity(&self, ctx: &Context) -> bool {
+        match self.layout.map(|layout| layout.kind(ctx)) {
+            None => true,
+            Some(AttrKind::Strided { offset: 0, strides }) => **strides == [1],
+            Some(_) => false,
+        }
+    }
+
     /// A memref of the same elements in the same space with other sizes and layout.
     pub(crate) fn with(&self, ctx: &Context, shape: &[i64], layout: Option<Attr>) -> Type {
         ctx.ty(TypeKind::MemRef {
@@ -164,11 +174,11 @@ pub(crate) fn reassociation(ctx: &Context, attr: Attr) -> Option<Vec<Vec<i64>>> 
 /// The type of a strided memref whose dimensions are split into these sizes, each group standing for one dimension.
 pub(super) fn expanded_type(ctx: &Context, source: Type, shape: &[i64], groups: &[Vec<i64>]) -> Option<Type> {
     let memref = Ranked::of(ctx, source)?;
-    if memref.layout.is_none() {
+    if memref.is_identity(ctx) {
         return Some(memref.with(ctx, shape, None));
     }
     let (own_strides, offset) = source.strides_and_offset(ctx)?;
-    let mut strides = vec![DYNAMIC; shape.len()];
+    let mut strides = vec![1; shape.len()];
     for (group, stride) in groups.iter().zip(own_strides) {
         let mut stride = stride;
         for dimension in group.iter().rev() {
@@ -188,7 +198,7 @@ pub(super) fn collapsed_type(
     groups: &[Vec<i64>],
 ) -> Option<Type> {
     let memref = Ranked::of(ctx, source)?;
-    if memref.layout.is_none() {
+    if memref.is_identity(ctx) {
         return Some(memref.with(ctx, shape, None));
     }
     let (own_strides, offset) = source.strides_and_offset(ctx)?;

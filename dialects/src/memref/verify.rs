@@ -3,7 +3,7 @@
 use loomir_ir::opdef::Trait;
 use loomir_ir::text::type_to_string;
 use loomir_ir::verifier::op_error;
-use loomir_ir::{AffineMap, Attr, AttrKind, Context, Diagnostic, Diagnostics, OpRef, Type, TypeKind};
+use loomir_ir::{Attr, AttrKind, Context, Diagnostic, Diagnostics, OpRef, Type, TypeKind};
 
 use super::layout::{Ranked, element_and_space, num_dynamic};
 use super::{AllocaScopeOp, AllocaScopeReturnOp, GenericAtomicRMWOp};
@@ -48,10 +48,13 @@ fn operand(op: OpRef<'_>, index: usize) -> Option<Ranked<'_>> {
     Ranked::of(op.ctx(), op.operand_type(index))
 }
 
-/// The number of symbols of a layout.
+/// Returns the number of symbols of a layout: those of its map, or its strides and offset that are not known.
 fn num_symbols(ctx: &Context, memref: &Ranked<'_>) -> usize {
-    let map = memref.layout.and_then(|attr| attr.as_affine_map(ctx));
-    map.map_or(0, |map: AffineMap| map.data(ctx).symbols as usize)
+    match memref.layout.map(|layout| layout.kind(ctx)) {
+        Some(AttrKind::AffineMap(map)) => map.data(ctx).symbols as usize,
+        Some(AttrKind::Strided { offset, strides }) => num_dynamic(strides) + num_dynamic(&[*offset]),
+        _ => 0,
+    }
 }
 
 /// A size for each dynamic dimension, a value for each symbol of the layout.

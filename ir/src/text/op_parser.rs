@@ -181,6 +181,22 @@ impl<'p, 's> OpParser<'p, 's> {
         self.parser.nested(|parser| f(&mut OpParser::of_parser(parser)))
     }
 
+    /// Reads the inside of something that has a name, such as a type that may refer to itself.
+    ///
+    /// # Errors
+    /// Those of `f`.
+    pub fn inside<T>(&mut self, name: Name, f: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
+        self.parser.inside.push(name);
+        let read = f(self);
+        self.parser.inside.pop();
+        read
+    }
+
+    /// Returns true while the [inside](Self::inside) of something with this name is read. Linear in the nesting.
+    pub fn is_inside(&self, name: Name) -> bool {
+        self.parser.inside.contains(&name)
+    }
+
     // Punctuation and keywords.
 
     /// Reads a piece of punctuation if it is next: one of `( ) [ ] { } < > , : :: = -> + - * ? | / ...`.

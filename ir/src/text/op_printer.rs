@@ -58,8 +58,8 @@ pub struct OpPrinter<'p> {
     pub(super) distinct: Option<HashMap<Attr, usize>>,
     /// Which body is being printed, as an index into `names`.
     pub(super) current: usize,
-    /// Keys of the resources referred to so far.
-    pub(super) resources: Vec<Name>,
+    /// Dialects and keys of the resources referred to so far.
+    pub(super) resources: Vec<(Name, Name)>,
     pub(super) indent: usize,
     pub(super) depth: u32,
     /// The prefix left out, innermost region last.

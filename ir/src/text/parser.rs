@@ -90,6 +90,8 @@ pub(crate) struct Parser<'s> {
     blocks: regions::BlockScopes<'s>,
     /// The dialect whose prefix may be missing, innermost region last.
     default_dialects: Vec<&'s str>,
+    /// The names of what is being read, innermost last.
+    pub(super) inside: Vec<Name>,
     allow_unregistered: bool,
     implicit_module: bool,
     resources: ExternalResources,
@@ -131,6 +133,7 @@ impl<'s> Parser<'s> {
             spare: Spare::default(),
             blocks: Default::default(),
             default_dialects: vec!["builtin"],
+            inside: Vec::new(),
             op_names: HashMap::default(),
             recent_types: Default::default(),
         };
@@ -358,6 +361,7 @@ impl<'s> Parser<'s> {
         }
         let message = match self.ctx.is_registered_dialect(dialect) {
             true => format!("dialect '{dialect}' has no {what}"),
+            false if dialect.is_empty() => format!("{what} names no dialect"),
             false => format!("{what} is of a dialect that is not registered"),
         };
         let allow = "if this is intended, allow it with --allow-unregistered-dialect";

@@ -30,7 +30,7 @@ impl Parser<'_> {
             TypeKind::Float(kind) => kind.width(),
             _ => return Err(self.error_at(at, "expected integer or float type")),
         };
-        if width != 1 && !width.is_multiple_of(8) || width == 0 {
+        if width != 1 && !width.is_multiple_of(8) {
             return Err(self.error_at(at, "element type bitwidth must be a multiple of 8"));
         }
         let mut bytes = Vec::new();

@@ -128,7 +128,7 @@ impl OpPrinter<'_> {
                 Some(*ty)
             }
             AttrKind::DenseResource { key, ty } => {
-                self.resources.push(*key);
+                self.resources.push((ctx.name("builtin"), *key));
                 self.write("dense_resource<");
                 self.keyword_or_string(ctx.str(*key));
                 self.write(">");
@@ -159,7 +159,7 @@ impl OpPrinter<'_> {
                 return;
             }
             AttrKind::Opaque { dialect, body, pretty, ty } => {
-                self.opaque("#", ctx.str(*dialect), body, *pretty);
+                self.opaque("#", *dialect, body, *pretty);
                 *ty
             }
             AttrKind::Distinct { id, inner } => {
@@ -200,9 +200,10 @@ impl OpPrinter<'_> {
     }
 
     /// Writes what a dialect nobody registered wrote.
-    pub(crate) fn opaque(&mut self, sigil: &str, dialect: &str, body: &str, pretty: bool) {
+    pub(crate) fn opaque(&mut self, sigil: &str, dialect: Name, body: &str, pretty: bool) {
+        self.note_resources(dialect, body);
         self.write(sigil);
-        self.write(dialect);
+        self.write(self.ctx.str(dialect));
         self.write(if pretty { "." } else { "<" });
         self.nested(|p| p.opaque_body(body));
         self.write(if pretty { "" } else { ">" });

@@ -1,6 +1,9 @@
 //! The resource section at the end, and text of dialects nobody registered.
 
+use hashbrown::HashSet;
+
 use super::with_printer;
+use crate::Name;
 use crate::body::OpRef;
 use crate::resources::{ExternalResources, ResourceValue};
 use crate::text::OpPrinter;
@@ -13,15 +16,22 @@ struct Section<'a> {
 }
 
 impl OpPrinter<'_> {
-    /// Writes the blobs that were referred to in what is printed, and the external resources of the operation's file.
+    /// Writes the blobs that were referred to in what is printed, in that order, and the external resources of the operation's file.
     pub(crate) fn file_metadata(&mut self, op: OpRef<'_>) {
         let ctx = self.ctx;
-        let mut keys = std::mem::take(&mut self.resources);
-        keys.sort_unstable_by_key(|key| ctx.str(*key));
-        keys.dedup();
-        let blobs = keys.into_iter().filter_map(|key| Some((ctx.str(key), ctx.resource("builtin", key)?)));
-        let entries = blobs.map(|(key, blob)| (key, self.blob_text(&blob))).collect();
-        let dialects = Section { name: "dialect_resources", groups: vec![("builtin", entries)] };
+        let mut groups: Vec<(&str, Vec<(&str, String)>)> = Vec::new();
+        let mut seen = HashSet::new();
+        for (owner, key) in std::mem::take(&mut self.resources) {
+            let Some(blob) = ctx.resource(ctx.str(owner), key).filter(|_| seen.insert((owner, key))) else {
+                continue;
+            };
+            let entry = (ctx.str(key), self.blob_text(&blob));
+            match groups.iter_mut().find(|(name, _)| *name == ctx.str(owner)) {
+                Some((_, entries)) => entries.push(entry),
+                None => groups.push((ctx.str(owner), vec![entry])),
+            }
+        }
+        let dialects = Section { name: "dialect_resources", groups };
         let external = op.body().external_resources().into_iter().flat_map(ExternalResources::groups);
         let external = external.map(|(group, entries)| {
             (group, entries.iter().map(|(key, value)| (key.as_str(), self.value_text(value))).collect())
@@ -80,9 +90,28 @@ impl OpPrinter<'_> {
         }
     }
 
+    /// Notes the resources of an unregistered dialect that a text of it may refer to.
+    pub(crate) fn note_resources(&mut self, dialect: Name, body: &str) {
+        let ctx = self.ctx;
+        if !ctx.has_resources() {
+            return;
+        }
+        let mut lexer = Lexer::new(body);
+        loop {
+            let token = lexer.next();
+            let text = &body[token.start as usize..token.end as usize];
+            match token.kind {
+                Kind::Eof => return,
+                Kind::Bare => self.resources.push((dialect, ctx.name(text))),
+                _ => {}
+            }
+        }
+    }
+
     /// Writes text of a dialect nobody registered, with aliases for the attributes and types in it that have them.
     pub(crate) fn opaque_body(&mut self, body: &str) {
-        if !body.contains(['#', '!']) && !["affine_", "distinct"].iter().any(|word| body.contains(word)) {
+        let words = ["affine_", "distinct", "loc("];
+        if !body.contains(['#', '!']) && !words.iter().any(|word| body.contains(word)) {
             return self.write(body);
         }
         let mut lexer = Lexer::new(body);
@@ -94,14 +123,17 @@ impl OpPrinter<'_> {
             match token.kind {
                 Kind::Eof => break,
                 Kind::Hash | Kind::Exclaim => {}
-                Kind::Bare if matches!(text, "affine_map" | "affine_set" | "distinct") => {}
+                Kind::Bare if matches!(text, "affine_map" | "affine_set" | "distinct" | "loc") => {}
                 _ => continue,
             }
-            let mut ends = behind_brackets(body, end, b'<');
-            if text == "distinct" {
+            let ends = match text {
                 // The number, then the attribute.
-                ends = behind_brackets(body, end, b'[').and_then(|end| behind_brackets(body, end, b'<'));
-            }
+                "distinct" => {
+                    behind_brackets(body, end, b'[').and_then(|end| behind_brackets(body, end, b'<'))
+                }
+                "loc" => behind_brackets(body, end, b'('),
+                _ => behind_brackets(body, end, b'<'),
+            };
             let Some(end) = ends else { continue };
             self.write(&body[copied..start]);
             copied = end;

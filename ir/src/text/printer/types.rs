@@ -74,7 +74,7 @@ impl OpPrinter<'_> {
                     self.nested(|p| (def.print)(p, params));
                 }
             }
-            TypeKind::Opaque { dialect, body, pretty } => self.opaque("!", ctx.str(*dialect), body, *pretty),
+            TypeKind::Opaque { dialect, body, pretty } => self.opaque("!", *dialect, body, *pretty),
         }
     }
 
