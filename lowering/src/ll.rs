@@ -19,6 +19,7 @@
 
 use loomir_ir::{Attr, AttrKind, Context, OpRef};
 
+mod as_read;
 mod attributes;
 mod intrinsics;
 mod loops;
@@ -28,7 +29,7 @@ mod write;
 pub(crate) use loops::ANNOTATION as LOOP_ANNOTATION;
 pub use read::{from_ll, is_ll};
 pub use write::to_ll;
-pub(crate) use write::{block_numbers, results};
+pub(crate) use write::{Label, block_labels, results};
 
 /// The attribute that keeps metadata as it was written: of a module its nodes and lists of nodes, of anything else what is attached to it.
 pub(crate) const METADATA: &str = "llvm.metadata";

@@ -16,7 +16,7 @@ use loomir_ir::{Body, Diagnostics, OpRef};
 use super::Analysis;
 use super::guards::guard;
 use super::roles::Roles;
-use crate::ll::block_numbers;
+use crate::ll::block_labels;
 
 mod dot;
 mod layered;
@@ -136,7 +136,7 @@ impl Picture {
         function.entry_block(region)?;
         let analysis = Analysis::of(function);
         let flow = ControlFlow::of(function, region);
-        let numbers = block_numbers(function);
+        let numbers = block_labels(function);
         let name = OpRef::new(function, root).attr("sym_name");
         let name = name.and_then(|name| name.as_str(function.ctx())).unwrap_or_default().to_owned();
         // Places among the blocks that are shown.

@@ -14,7 +14,7 @@ use loomir_ir::{Attr, AttrKind, Body, Diagnostics, OpRef};
 
 use super::effects::touches_memory;
 use super::{Analysis, accesses, scev};
-use crate::ll::{LOOP_ANNOTATION, METADATA, block_numbers};
+use crate::ll::{Label, LOOP_ANNOTATION, METADATA, block_labels};
 
 /// What can be printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,15 +59,15 @@ struct Printer<'f> {
     flow: ControlFlow,
     analysis: &'f Analysis,
     /// By the number of the block in the graph.
-    names: Vec<u32>,
+    names: Vec<Label>,
     text: &'f mut String,
 }
 
 fn print_function(function: &Body, what: Printed, text: &mut String) {
     let analysis = Analysis::of(function);
-    let numbers = block_numbers(function);
+    let numbers = block_labels(function);
     let flow = ControlFlow::of(function, function.region(function.root(), 0));
-    let names = flow.blocks().iter().map(|block| numbers[block.index()]).collect();
+    let names = flow.blocks().iter().map(|block| numbers[block.index()].clone()).collect();
     let name = OpRef::new(function, function.root()).attr("sym_name");
     let name = name.and_then(|name| name.as_str(function.ctx())).unwrap_or_default();
     let mut printer = Printer { function, flow, analysis: &analysis, names, text };

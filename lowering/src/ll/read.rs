@@ -4,7 +4,7 @@
 //! arguments, calls of intrinsics operations. What it does not interpret (metadata, attributes) is kept as it is written, to be
 //! written again: nodes of metadata are numbered as in the text.
 //!
-//! Names of values and blocks are not kept. Named types have to be structs; pointers are opaque; what LLVM has given up is not read.
+//! Named types have to be structs; pointers are opaque; what LLVM has given up is not read.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -13,6 +13,7 @@
 //! | `attributes`, `metadata` | what is said of functions, parameters and instructions beside what they do |
 //! | `globals`, `function` | variables, aliases and functions; blocks, names, phi nodes |
 //! | `instructions`, `calls` | one instruction each |
+//! | `beside` | names, debug records and what else is kept beside the dialect |
 //!
 //! An error ends the global or function it is in; all of a text are reported. Linear in the text.
 
@@ -29,6 +30,7 @@ use lexer::{Kind, Token, unescape};
 use types::Named;
 
 mod attributes;
+mod beside;
 mod calls;
 mod constants;
 mod function;

@@ -22,6 +22,7 @@ use types::TypeText;
 use super::MODULE_ASM;
 
 mod attributes;
+mod beside;
 mod calls;
 mod constants;
 mod function;
@@ -30,6 +31,9 @@ mod instructions;
 mod metadata;
 mod names;
 mod types;
+
+pub(crate) use beside::Label;
+pub(super) use constants::is_literal;
 
 /// What is collected for the whole module while its parts are written.
 pub(crate) struct Module {
@@ -70,16 +74,16 @@ impl Module {
     }
 }
 
-/// The number each block of a function has in its text, by the block's index.
-pub(crate) fn block_numbers(function: &Body) -> Vec<u32> {
-    function::Function::new(function).into_block_numbers()
+/// What each block of a function is called in its text, by the block's index.
+pub(crate) fn block_labels(function: &Body) -> Vec<Label> {
+    function::Function::new(function).into_block_labels()
 }
 
-/// The values of a function of a module that blocks take or operations compute, in the order of its text: their numbers there, and how they are written.
+/// The values of a function of a module that blocks take or operations compute, in the order of its text: what they are called there, and how they are written.
 ///
 /// # Errors
 /// What has no text.
-pub(crate) fn results(module: &Body, function: &Body) -> Result<Vec<(Value, u32, String)>, Diagnostics> {
+pub(crate) fn results(module: &Body, function: &Body) -> Result<Vec<(Value, Label, String)>, Diagnostics> {
     function::results(&mut Module::new(module), function)
 }
 

@@ -15,13 +15,13 @@ use super::ScalarEvolution;
 use super::expr::{Cast, Expr, ExprId, ExprType, Flags, MinMax};
 use super::range::Range;
 use crate::cfg::Analysis;
-use crate::ll::{block_numbers, results};
+use crate::ll::{Label, block_labels, results};
 
 /// Names of values and blocks.
 pub(crate) struct Names {
-    values: HashMap<Value, u32>,
+    values: HashMap<Value, Label>,
     /// By the number of the block in the analysis.
-    blocks: Vec<u32>,
+    blocks: Vec<Label>,
 }
 
 impl Names {
@@ -30,12 +30,12 @@ impl Names {
         Ok(Names::with(&results(module, function)?, function, analysis))
     }
 
-    fn with(results: &[(Value, u32, String)], function: &Body, analysis: &Analysis) -> Names {
-        let numbers = block_numbers(function);
+    fn with(results: &[(Value, Label, String)], function: &Body, analysis: &Analysis) -> Names {
+        let numbers = block_labels(function);
         let blocks = 0..analysis.graph().len() as u32;
         Names {
-            values: results.iter().map(|(value, number, _)| (*value, *number)).collect(),
-            blocks: blocks.map(|node| numbers[analysis.block(node).index()]).collect(),
+            values: results.iter().map(|(value, number, _)| (*value, number.clone())).collect(),
+            blocks: blocks.map(|node| numbers[analysis.block(node).index()].clone()).collect(),
         }
     }
 
@@ -237,7 +237,7 @@ impl Printer<'_, '_> {
 
     fn counts(&mut self, of: LoopId) {
         let counts = self.scev.counts(of);
-        let header = self.names.blocks[self.scev.analysis.loops().get(of).header() as usize];
+        let header = self.names.blocks[self.scev.analysis.loops().get(of).header() as usize].clone();
         let several = if counts.exits.len() == 1 { "" } else { "<multiple exits> " };
         let _ = write!(self.text, "Loop %{header}: {several}");
         match counts.exact {

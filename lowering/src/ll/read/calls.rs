@@ -81,12 +81,10 @@ impl<'s> Reader<'s> {
             bundled: Vec::new(),
             metadata: Vec::new(),
         };
-        let is_debug = matches!(&callee, Callee::Function(name) if name.starts_with("llvm.dbg."));
-        if is_debug {
-            self.skip_balanced()?;
-            self.function_attributes(&mut call.said)?;
-            let mut dropped = convention;
-            self.attachments(&mut dropped, true)?;
+        if let Callee::Function(name) = &callee
+            && name.starts_with("llvm.dbg.")
+        {
+            self.debug_call(f, block, name)?;
             return Ok(None);
         }
         self.arguments(f, &mut call)?;

@@ -15,9 +15,11 @@ use loomir_ir::text::type_to_string;
 use loomir_ir::{Attr, AttrKind, Block, Body, Context, InsertPoint, Op, OperationState, Type, Value};
 
 use super::attributes::Said;
+use super::beside::Beside;
 use super::constants::Constants;
 use super::lexer::Kind;
 use super::{Reader, Result};
+use crate::ll::as_read::Named;
 use crate::ll::{CALLING_CONVENTION, NULL_PERSONALITY};
 
 /// The name of a value or block.
@@ -63,6 +65,8 @@ pub(super) struct FunctionReader<'s> {
     resolved: HashMap<Value, Value>,
     /// The number of the next value or block without a name.
     next: u64,
+    /// What is said besides.
+    pub(super) beside: Beside<'s>,
     pub(super) result: Type,
 }
 
@@ -107,6 +111,7 @@ impl<'s> Reader<'s> {
             numbers: HashMap::new(),
             resolved: HashMap::new(),
             next: 0,
+            beside: Beside::default(),
             body,
             result,
         };
@@ -230,6 +235,9 @@ impl<'s> Reader<'s> {
         value: Value,
     ) -> Result<()> {
         let token = name.as_ref().map_or(self.pos, |(_, token)| *token);
+        if let Some((name, _)) = name.as_ref().filter(|name| self.is_named(name)) {
+            f.beside.names.push((Named::Value(value), name.clone()));
+        }
         let name = self.numbered(f, name)?;
         let Some(local) = f.locals.get_mut(&name) else {
             f.locals.insert(name, Local { value, awaited: None });
@@ -249,6 +257,11 @@ impl<'s> Reader<'s> {
         f.resolved.insert(local.value, value);
         local.value = value;
         Ok(())
+    }
+
+    /// Returns true if a name is not a number.
+    fn is_named(&self, (name, token): &(LocalName<'s>, usize)) -> bool {
+        name.parse::<u64>().is_err() || self.slice(*token, *token).contains('"')
     }
 
     /// The name of a value or block, or its number if it has none.
@@ -316,11 +329,15 @@ impl<'s> Reader<'s> {
                 None
             };
             let token = label.as_ref().map_or(self.pos, |(_, token)| *token);
+            let has_name = label.as_ref().is_some_and(|label| self.is_named(label));
             let name = self.numbered(f, label)?;
             if f.numbers.insert(name.clone(), f.blocks.len()).is_some() {
                 return Err(self.error_at(token, format!("block '%{name}' is defined twice")));
             }
             let block = if f.blocks.is_empty() { entry } else { f.body.append_block(region, &[]) };
+            if has_name {
+                f.beside.names.push((Named::Block(block), name.clone()));
+            }
             f.blocks.push(BlockRead { block, name, phis: Vec::new(), end: None });
             self.block(f, block)?;
         }
@@ -337,9 +354,7 @@ impl<'s> Reader<'s> {
                 return Err(self.error("expected an instruction: a block ends with a terminator"));
             }
             if self.kind() == Kind::Hash {
-                // A debug record.
-                self.advance();
-                self.skip_balanced()?;
+                self.record(f, block)?;
                 continue;
             }
             let name = match self.kind() {
@@ -383,7 +398,9 @@ impl<'s> Reader<'s> {
     ) -> Result<()> {
         let token = self.pos;
         self.advance();
-        self.fastmath_flags();
+        let flags = self.pos;
+        let has_flags = self.fastmath_flags().is_some();
+        let flags = if has_flags { self.slice(flags, self.pos - 1) } else { "" };
         if f.body.ops(block).next().is_some() && !f.body.is_entry(block) || f.body.is_entry(block) {
             let message = "phi nodes stand at the start of a block that is not the first";
             return Err(self.error_at(token, message));
@@ -405,9 +422,16 @@ impl<'s> Reader<'s> {
             }
             self.advance();
         }
+        let attached = self.pos;
         let mut ignored = OperationState::of(&self.ctx, llvm::BrOp::DEF, self.loc());
         self.attachments(&mut ignored, true)?;
         let argument = f.body.add_argument(block, ty);
+        if !flags.is_empty() {
+            f.beside.flags.push((argument, flags));
+        }
+        if attached < self.pos {
+            f.beside.attached.push((argument, self.slice(attached, self.pos - 1).to_owned()));
+        }
         self.define(f, name, argument)?;
         if let Some(read) = f.blocks.last_mut() {
             read.phis.push(Phi { token, entries });
@@ -466,7 +490,15 @@ impl<'s> Reader<'s> {
         for op in stood_in {
             f.body.erase(op);
         }
+        self.keep_beside(&mut f)?;
         Ok(f.body)
+    }
+}
+
+impl FunctionReader<'_> {
+    /// The value that a name stands for.
+    pub(super) fn value_of(&self, name: &str) -> Option<Value> {
+        self.locals.get(name).filter(|local| local.awaited.is_none()).map(|local| local.value)
     }
 }
 

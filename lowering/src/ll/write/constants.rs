@@ -19,7 +19,7 @@ use crate::ll::IN_RANGE;
 const MAX_DEPTH: usize = 256;
 
 /// Whether an operation is a constant that becomes a literal at its uses.
-pub(super) fn is_literal(body: &Body, op: Op) -> bool {
+pub(in super::super) fn is_literal(body: &Body, op: Op) -> bool {
     let info = body.info(op);
     [
         llvm::ConstantOp::DEF,

@@ -9,31 +9,33 @@ use loomir_dialects::llvm::types::{LlvmType, void};
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op, OpRef, Value};
 
 use crate::cfg::branch::successor_operands;
+use crate::ll::as_read::Named;
 use crate::ll::{CALLING_CONVENTION, NULL_PERSONALITY};
 
+use super::beside::{Beside, Label, Part};
 use super::names::{quoted, symbol};
 use super::{Module, attributes, constants, globals, instructions, metadata, no_text};
 
-/// An edge into a block: the number of the block it comes from, and what it brings.
+/// An edge into a block: the block it comes from, and what it brings.
 struct Edge {
-    from: u32,
+    from: Label,
     operands: Vec<Value>,
 }
 
 /// The function being written.
 pub(super) struct Function<'b> {
     pub(super) body: &'b Body,
-    /// Numbers of values, by index.
-    values: Vec<u32>,
-    /// Numbers of blocks, by index.
-    blocks: Vec<u32>,
+    /// Of values, by index.
+    values: Vec<Label>,
+    /// Of blocks, by index.
+    blocks: Vec<Label>,
     /// Edges into each block, by index, in the order of the text.
     edges: Vec<Vec<Edge>>,
-    /// For an edge that goes through a block of its own, that block's number.
-    detours: HashMap<(Op, usize), u32>,
+    /// For an edge that goes through a block of its own, that block's.
+    detours: HashMap<(Op, usize), Label>,
+    /// What was said besides where it was read, if it still is what it was.
+    beside: Beside,
 }
-
-const NO_NUMBER: u32 = u32::MAX;
 
 impl<'b> Function<'b> {
     /// An operand without its type: a number or a literal.
@@ -57,48 +59,45 @@ impl<'b> Function<'b> {
         Ok(format!("{ty} {}", self.operand(m, value)?))
     }
 
-    /// The numbers of the blocks, by index.
-    pub(super) fn into_block_numbers(self) -> Vec<u32> {
+    /// The labels of the blocks, by index.
+    pub(super) fn into_block_labels(self) -> Vec<Label> {
         self.blocks
     }
 
     /// `label %n` of a successor.
     pub(super) fn label(&self, op: OpRef<'_>, index: usize, block: Block) -> String {
-        let number = self.detours.get(&(op.op(), index)).copied().unwrap_or(self.blocks[block.index()]);
-        format!("label %{number}")
+        let label = self.detours.get(&(op.op(), index)).unwrap_or(&self.blocks[block.index()]);
+        format!("label %{label}")
     }
 
-    /// Numbers arguments, blocks and results in the order LLVM does.
+    /// Numbers arguments, blocks and results without a name in the order LLVM does.
     pub(super) fn new(body: &'b Body) -> Self {
+        let (mut labels, beside) = Beside::of(body);
         let mut f = Function {
             body,
-            values: vec![NO_NUMBER; body.num_value_slots()],
-            blocks: vec![NO_NUMBER; body.num_block_slots()],
+            values: vec![Label::default(); body.num_value_slots()],
+            blocks: vec![Label::default(); body.num_block_slots()],
             edges: (0..body.num_block_slots()).map(|_| Vec::new()).collect(),
             detours: HashMap::new(),
+            beside,
         };
         let region = body.region(body.root(), 0);
-        let mut next = 0;
-        let mut number = || {
-            next += 1;
-            next - 1
-        };
         if let Some(entry) = body.entry_block(region) {
             for argument in body.arguments(entry) {
-                f.values[argument.index()] = number();
+                f.values[argument.index()] = labels.of(Named::Value(argument));
             }
         }
         for block in body.blocks(region) {
-            f.blocks[block.index()] = number();
+            f.blocks[block.index()] = labels.of(Named::Block(block));
             if !body.is_entry(block) {
                 for argument in body.arguments(block) {
-                    f.values[argument.index()] = number();
+                    f.values[argument.index()] = labels.of(Named::Value(argument));
                 }
             }
             for op in body.ops(block) {
                 if !constants::is_literal(body, op) {
                     for result in body.results(op) {
-                        f.values[result.index()] = number();
+                        f.values[result.index()] = labels.of(Named::Value(result));
                     }
                 }
             }
@@ -114,10 +113,10 @@ impl<'b> Function<'b> {
                         false
                     }
                 };
-                let mut from = f.blocks[block.index()];
+                let mut from = f.blocks[block.index()].clone();
                 if differs {
-                    from = number();
-                    f.detours.insert((terminator, index), from);
+                    from = labels.number();
+                    f.detours.insert((terminator, index), from.clone());
                 }
                 f.edges[target.index()].push(Edge { from, operands: operands.clone() });
             }
@@ -137,15 +136,18 @@ pub(super) fn type_text(
 
 /// Writes a definition or declaration.
 pub(super) fn write_function(m: &mut Module, op: OpRef<'_>, text: &mut String) -> Result<(), Diagnostics> {
-    let is_declaration = op.body().entry_block(op.region(0)).is_none();
-    let head = head(m, op, is_declaration)?;
-    let _ = write!(text, "\n{head}");
-    if is_declaration {
-        text.push('\n');
+    let Some(entry) = op.body().entry_block(op.region(0)) else {
+        let _ = writeln!(text, "\n{}", head(m, op, None)?);
         return Ok(());
-    }
-    text.push_str(" {\n");
+    };
     let f = Function::new(op.body());
+    let arguments: Vec<Label> =
+        f.body.arguments(entry).map(|argument| f.values[argument.index()].clone()).collect();
+    let _ = writeln!(text, "\n{} {{", head(m, op, Some(&arguments))?);
+    // Without a name it has a number that need not be written.
+    if let Label::Name(_) = &f.blocks[entry.index()] {
+        let _ = writeln!(text, "{}:", f.blocks[entry.index()]);
+    }
     let mut diagnostics = Diagnostics::new();
     for block in f.body.blocks(op.region(0)) {
         if let Err(errors) = write_block(m, &f, block, text) {
@@ -167,6 +169,9 @@ fn write_block(m: &mut Module, f: &Function<'_>, block: Block, text: &mut String
     for op in f.body.ops(block) {
         match line(m, f, op) {
             Ok(Some(line)) => {
+                for record in f.beside.records(op) {
+                    let _ = writeln!(text, "    {}", record_text(f, record));
+                }
                 let _ = writeln!(text, "  {line}");
             }
             Ok(None) => {}
@@ -197,28 +202,37 @@ fn line(m: &mut Module, f: &Function<'_>, op: Op) -> Result<Option<String>, Diag
     }))
 }
 
-/// The values that blocks take or operations compute, with their numbers and lines.
-pub(super) fn results(m: &mut Module, body: &Body) -> Result<Vec<(Value, u32, String)>, Diagnostics> {
+/// A debug record with the names and numbers of values.
+fn record_text(f: &Function<'_>, record: &[Part]) -> String {
+    let part = |part: &Part| match part {
+        Part::Text(text) => text.clone(),
+        Part::Value(value) => format!("%{}", f.values[value.index()]),
+    };
+    record.iter().map(part).collect()
+}
+
+/// The values that blocks take or operations compute, with their labels and lines.
+pub(super) fn results(m: &mut Module, body: &Body) -> Result<Vec<(Value, Label, String)>, Diagnostics> {
     let f = Function::new(body);
     let mut results = Vec::new();
     for argument in
         body.entry_block(body.region(body.root(), 0)).iter().flat_map(|entry| body.arguments(*entry))
     {
-        results.push((argument, f.values[argument.index()], String::new()));
+        results.push((argument, f.values[argument.index()].clone(), String::new()));
     }
     for block in body.blocks(body.region(body.root(), 0)) {
         if !body.is_entry(block) {
             let mut lines = String::new();
             write_phis(m, &f, block, &mut lines)?;
             let arguments = body.arguments(block).zip(lines.lines());
-            results.extend(
-                arguments.map(|(value, line)| (value, f.values[value.index()], line.trim_start().to_owned())),
-            );
+            results.extend(arguments.map(|(value, line)| {
+                (value, f.values[value.index()].clone(), line.trim_start().to_owned())
+            }));
         }
         for op in body.ops(block) {
             let line = line(m, &f, op)?;
             if let (Some(line), Some(result)) = (line, body.results(op).next()) {
-                results.push((result, f.values[result.index()], line));
+                results.push((result, f.values[result.index()].clone(), line));
             }
         }
     }
@@ -229,7 +243,8 @@ fn write_phis(m: &mut Module, f: &Function<'_>, block: Block, text: &mut String)
     let at = OpRef::new(f.body, f.body.root());
     for (index, argument) in f.body.arguments(block).enumerate() {
         let ty = type_text(m, at, f.body.value_type(argument))?;
-        let number = f.values[argument.index()];
+        let label = &f.values[argument.index()];
+        let (flags, attached) = f.beside.of_phi(argument);
         let mut entries = Vec::new();
         for edge in &f.edges[block.index()] {
             let value =
@@ -238,17 +253,19 @@ fn write_phis(m: &mut Module, f: &Function<'_>, block: Block, text: &mut String)
         }
         if entries.is_empty() {
             // Nothing comes here: any value will do, and a phi node needs an edge.
-            let _ = writeln!(text, "  %{number} = freeze {ty} poison");
+            let _ = writeln!(text, "  %{label} = freeze {ty} poison");
         } else {
-            let _ = writeln!(text, "  %{number} = phi {ty} {}", entries.join(", "));
+            let _ = writeln!(text, "  %{label} = phi {flags}{ty} {}{attached}", entries.join(", "));
         }
     }
     Ok(())
 }
 
-/// Everything in front of the body.
-fn head(m: &mut Module, op: OpRef<'_>, is_declaration: bool) -> Result<String, Diagnostic> {
+/// Everything in front of the body. A definition has labels for its arguments.
+fn head(m: &mut Module, op: OpRef<'_>, arguments: Option<&[Label]>) -> Result<String, Diagnostic> {
     let ctx = m.ctx.clone();
+    let is_declaration = arguments.is_none();
+    let labels = arguments.unwrap_or_default();
     let name = op.attr("sym_name").and_then(|n| n.as_str(&ctx)).unwrap_or_default();
     let ty = op.attr("function_type").and_then(|t| t.as_type(&ctx)).and_then(|t| LlvmType::of(&ctx, t));
     let Some(LlvmType::Function { result, params, variadic }) = ty else {
@@ -277,7 +294,8 @@ fn head(m: &mut Module, op: OpRef<'_>, is_declaration: bool) -> Result<String, D
             let _ = write!(head, " {attr}");
         }
         if !is_declaration {
-            let _ = write!(head, " %{i}");
+            let argument = labels.get(i).map(|label| format!(" %{label}"));
+            head.push_str(&argument.unwrap_or_default());
         }
     }
     if variadic {

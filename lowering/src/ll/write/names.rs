@@ -27,9 +27,14 @@ pub(super) fn quoted(bytes: &[u8]) -> String {
     text
 }
 
+/// A name, in quotes if it needs them.
+pub(super) fn identifier(name: &str) -> String {
+    if is_plain(name) { name.to_owned() } else { quoted(name.as_bytes()) }
+}
+
 /// `@name` or `%name`.
 pub(super) fn symbol(sigil: char, name: &str) -> String {
-    if is_plain(name) { format!("{sigil}{name}") } else { format!("{sigil}{}", quoted(name.as_bytes())) }
+    format!("{sigil}{}", identifier(name))
 }
 
 /// A `double` or, widened, a `float`: decimal if that says it exactly, else its bits.

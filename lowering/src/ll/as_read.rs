@@ -1,0 +1,168 @@
+//! What a text says of a function that the dialect has no place for: names of values and blocks, flags and locations of phi
+//! nodes, debug records.
+//!
+//! One attribute of the function keeps it, by places in the text, with a [`stamp`] of the function. It counts as long as the
+//! function still has that stamp. So no pass sees any of it and none decides by it, a record keeps no value alive and never
+//! speaks of another one, and a function that a pass has changed is written without.
+//!
+//! **Cost.** Linear in the function, where there is something to keep.
+
+use hashbrown::HashMap;
+use loomir_ir::{Attr, AttrKind, Block, Body, Context, Op, Type, Value};
+
+use super::write::is_literal;
+
+/// Of a function: what its text said besides.
+const AS_READ: &str = "llvm.as_read";
+
+/// Something that has a name or number in a text.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Named {
+    Value(Value),
+    Block(Block),
+}
+
+/// What has a name or number, in the order in which LLVM numbers it.
+pub(super) fn named(body: &Body) -> Vec<Named> {
+    let region = body.region(body.root(), 0);
+    let mut all = Vec::new();
+    if let Some(entry) = body.entry_block(region) {
+        all.extend(body.arguments(entry).map(Named::Value));
+    }
+    for block in body.blocks(region) {
+        all.push(Named::Block(block));
+        if !body.is_entry(block) {
+            all.extend(body.arguments(block).map(Named::Value));
+        }
+        for op in body.ops(block).filter(|op| !is_literal(body, *op)) {
+            all.extend(body.results(op).map(Named::Value));
+        }
+    }
+    all
+}
+
+/// What the text of a function says besides. Places of names, flags and attachments are those of [`named`], those of records
+/// count the lines before them.
+#[derive(Clone, Default, Debug)]
+pub(super) struct AsRead {
+    /// Names of values and blocks.
+    pub(super) names: Vec<(usize, String)>,
+    /// Flags of phi nodes.
+    pub(super) flags: Vec<(usize, String)>,
+    /// What is attached to phi nodes.
+    pub(super) attached: Vec<(usize, String)>,
+    /// Debug records, in order; `%5` in one is what has place 5.
+    pub(super) records: Vec<(usize, String)>,
+}
+
+impl AsRead {
+    fn lists(&self) -> [(&'static str, &Vec<(usize, String)>); 4] {
+        let AsRead { names, flags, attached, records } = self;
+        [("names", names), ("flags", flags), ("attached", attached), ("records", records)]
+    }
+
+    /// Keeps it with a function, as that is now.
+    pub(super) fn keep(&self, function: &mut Body) {
+        if self.lists().iter().all(|(_, list)| list.is_empty()) {
+            return;
+        }
+        let ctx = function.ctx().clone();
+        let stamp = ctx.int_attr(Type::I64, i128::from(stamp(function).cast_signed()));
+        let mut entries = vec![(ctx.name("stamp"), stamp)];
+        for (name, list) in self.lists() {
+            let texts: Vec<Attr> =
+                list.iter().map(|(place, text)| ctx.string_attr(&format!("{place} {text}"))).collect();
+            if !texts.is_empty() {
+                entries.push((ctx.name(name), ctx.array_attr(&texts)));
+            }
+        }
+        let dict = ctx.attr(AttrKind::Dictionary(ctx.dict(entries)));
+        function.set_attr(function.root(), AS_READ, dict);
+    }
+
+    /// What is kept with a function that is still as it was read.
+    pub(super) fn of(function: &Body) -> AsRead {
+        let ctx = function.ctx();
+        let Some(AttrKind::Dictionary(dict)) = function.attr(function.root(), AS_READ).map(|kept| kept.kind(ctx))
+        else {
+            return AsRead::default();
+        };
+        let kept_stamp = dict.get(ctx, "stamp").and_then(|kept| kept.as_int(ctx));
+        if kept_stamp != Some(stamp(function).cast_signed()) {
+            return AsRead::default();
+        }
+        let list = |name: &str| {
+            let texts = dict.get(ctx, name).and_then(|texts| texts.as_array(ctx)).unwrap_or_default();
+            texts.iter().filter_map(|text| placed(ctx, *text)).collect()
+        };
+        AsRead {
+            names: list("names"),
+            flags: list("flags"),
+            attached: list("attached"),
+            records: list("records"),
+        }
+    }
+}
+
+/// `5 text`.
+fn placed(ctx: &Context, attr: Attr) -> Option<(usize, String)> {
+    let (place, text) = attr.as_str(ctx)?.split_once(' ')?;
+    Some((place.parse().ok()?, text.to_owned()))
+}
+
+/// A number that changes if operations, their order, what they use or where they branch does. Of literals only that they
+/// are some counts. The same on all machines.
+fn stamp(body: &Body) -> u64 {
+    let places: HashMap<Named, u64> = named(body).into_iter().zip(1..).collect();
+    let place = |named: Named| places.get(&named).copied().unwrap_or(0);
+    let mut hash = Fnv::default();
+    let region = body.region(body.root(), 0);
+    for block in body.blocks(region) {
+        hash.number(body.arguments(block).len() as u64);
+        for op in body.ops(block).filter(|op| !is_literal(body, *op)) {
+            hash.bytes(body.op_ref(op).name().as_bytes());
+            hash.number(body.results(op).len() as u64);
+            for operand in body.operands(op) {
+                hash.number(place(Named::Value(operand)));
+            }
+            for successor in body.successors(op) {
+                hash.number(place(Named::Block(successor)));
+            }
+        }
+    }
+    hash.0
+}
+
+/// The hash of Fowler, Noll and Vo (FNV-1a) of 64 bits.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv {
+    fn bytes(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn number(&mut self, number: u64) {
+        self.bytes(&number.to_le_bytes());
+    }
+}
+
+/// For each operation how many lines of the text stand before its own.
+pub(super) fn lines(body: &Body) -> HashMap<Op, usize> {
+    let mut next = 0;
+    let mut lines = HashMap::new();
+    for block in body.blocks(body.region(body.root(), 0)) {
+        for op in body.ops(block) {
+            lines.insert(op, next);
+            next += usize::from(!is_literal(body, op));
+        }
+    }
+    lines
+}

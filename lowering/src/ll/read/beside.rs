@@ -1,0 +1,210 @@
+//! What the text of a function says beside the dialect: names, flags and locations of phi nodes, debug records.
+//!
+//! It is noted while the function is read, and kept with it once all of it is there. Calls of `llvm.dbg.value` and the like,
+//! as LLVM wrote them once, become the records that LLVM makes of them.
+
+use hashbrown::HashMap;
+use loomir_ir::{Block, Body, Op, Value};
+
+use super::function::{FunctionReader, LocalName};
+use super::lexer::Kind;
+use super::{Reader, Result};
+use crate::ll::as_read::{AsRead, Named, lines, named};
+
+/// What is noted while a function is read.
+#[derive(Default)]
+pub(super) struct Beside<'s> {
+    pub(super) names: Vec<(Named, LocalName<'s>)>,
+    pub(super) flags: Vec<(Value, &'s str)>,
+    pub(super) attached: Vec<(Value, String)>,
+    records: Vec<Record<'s>>,
+}
+
+/// A debug record, and the operation behind which it stands in its block.
+struct Record<'s> {
+    block: Block,
+    behind: Option<Op>,
+    pieces: Vec<Piece<'s>>,
+}
+
+/// A part of a record's text.
+enum Piece<'s> {
+    Text(&'s str),
+    /// The name of a value, and its token.
+    Local(LocalName<'s>, usize),
+}
+
+/// The intrinsics that records have taken the place of: their names, those of the records, and how many arguments they take.
+const INTRINSICS: [(&str, &str, usize); 4] = [
+    ("llvm.dbg.value", "#dbg_value", 3),
+    ("llvm.dbg.declare", "#dbg_declare", 3),
+    ("llvm.dbg.assign", "#dbg_assign", 6),
+    ("llvm.dbg.label", "#dbg_label", 1),
+];
+
+impl<'s> Reader<'s> {
+    /// `#dbg_value(…)` and the like.
+    pub(super) fn record(&mut self, f: &mut FunctionReader<'s>, block: Block) -> Result<()> {
+        let start = self.pos;
+        self.advance();
+        let (_, end) = self.skip_balanced()?;
+        let mut pieces = Vec::new();
+        self.pieces(start, end, &mut pieces)?;
+        f.note_record(block, pieces);
+        Ok(())
+    }
+
+    /// The arguments and the rest of a call of a debug intrinsic.
+    pub(super) fn debug_call(
+        &mut self,
+        f: &mut FunctionReader<'s>,
+        block: Block,
+        callee: &str,
+    ) -> Result<()> {
+        let (start, end) = self.skip_balanced()?;
+        while self.kind() == Kind::Hash {
+            self.advance();
+        }
+        let mut place = None;
+        while self.is_sign(",") && self.tokens[self.pos + 1].kind == Kind::Metadata {
+            self.advance();
+            let is_place = self.text() == "!dbg";
+            self.advance();
+            let first = self.pos;
+            let last = self.metadata_node()?;
+            place = place.or(is_place.then_some((first, last)));
+        }
+        let arguments = self.arguments_between(start, end);
+        let known = INTRINSICS.iter().find(|(name, ..)| *name == callee);
+        let (Some((_, record, count)), Some((first, last))) = (known, place) else { return Ok(()) };
+        if arguments.len() != *count {
+            return Ok(());
+        }
+        let mut pieces = vec![Piece::Text(*record), Piece::Text("(")];
+        for (first, last) in arguments {
+            self.pieces(first, last, &mut pieces)?;
+            pieces.push(Piece::Text(", "));
+        }
+        self.pieces(first, last, &mut pieces)?;
+        pieces.push(Piece::Text(")"));
+        f.note_record(block, pieces);
+        Ok(())
+    }
+
+    /// The first and last tokens of the arguments in a bracket, each without the word `metadata`.
+    fn arguments_between(&self, start: usize, end: usize) -> Vec<(usize, usize)> {
+        let mut arguments = Vec::new();
+        let mut first = start + 1;
+        let mut depth = 0usize;
+        for at in start + 1..=end {
+            match (self.tokens[at].kind, self.text_at(at)) {
+                (Kind::Sign, "(" | "[" | "{") => depth += 1,
+                (Kind::Sign, ")" | "]" | "}") if depth > 0 => depth -= 1,
+                (Kind::Sign, "," | ")") if depth == 0 => {
+                    first += usize::from(self.is_word_at(first, "metadata"));
+                    if first < at {
+                        arguments.push((first, at - 1));
+                    }
+                    first = at + 1;
+                }
+                _ => {}
+            }
+        }
+        arguments
+    }
+
+    /// The text between two tokens, with the names of values apart. Nodes of metadata in it are kept.
+    fn pieces(&mut self, first: usize, last: usize, pieces: &mut Vec<Piece<'s>>) -> Result<()> {
+        let mut from = first;
+        for at in first..=last {
+            match self.tokens[at].kind {
+                Kind::Metadata => {
+                    self.kept.insert(self.text_at(at));
+                }
+                Kind::Local => {
+                    if from < at {
+                        let end = self.tokens[at].start as usize;
+                        pieces.push(Piece::Text(&self.source[self.tokens[from].start as usize..end]));
+                    }
+                    pieces.push(Piece::Local(self.name_at(at)?, at));
+                    from = at + 1;
+                }
+                _ => {}
+            }
+        }
+        if from <= last {
+            let behind_name = if from > first { self.tokens[from - 1].end } else { self.tokens[from].start };
+            pieces.push(Piece::Text(&self.source[behind_name as usize..self.tokens[last].end as usize]));
+        }
+        Ok(())
+    }
+
+    /// Keeps what was noted with the function, all of which is read.
+    pub(super) fn keep_beside(&self, f: &mut FunctionReader<'s>) -> Result<()> {
+        let beside = std::mem::take(&mut f.beside);
+        if beside.is_empty() {
+            return Ok(());
+        }
+        let places: HashMap<Named, usize> = named(&f.body).into_iter().zip(0..).collect();
+        let of_values = |list: Vec<(Value, String)>| {
+            let place = |value| places.get(&Named::Value(value)).copied();
+            list.into_iter().filter_map(|(value, text)| Some((place(value)?, text))).collect()
+        };
+        let names = beside.names.iter().filter_map(|(of, name)| Some((*places.get(of)?, name.to_string())));
+        let flags = beside.flags.iter().map(|(value, text)| (*value, (*text).to_owned())).collect();
+        let mut kept = AsRead {
+            names: names.collect(),
+            flags: of_values(flags),
+            attached: of_values(beside.attached),
+            records: Vec::new(),
+        };
+        let lines = lines(&f.body);
+        for record in beside.records {
+            let line = line_of(&f.body, &lines, &record);
+            let mut text = String::new();
+            for piece in record.pieces {
+                match piece {
+                    Piece::Text(piece) => text.push_str(piece),
+                    Piece::Local(name, token) => {
+                        let Some(value) = f.value_of(&name) else {
+                            return Err(self.error_at(token, format!("'%{name}' is not defined")));
+                        };
+                        match places.get(&Named::Value(value)) {
+                            Some(place) => text.push_str(&format!("%{place}")),
+                            None => text.push_str("poison"),
+                        }
+                    }
+                }
+            }
+            kept.records.push((line, text.replace(['\n', '\r'], " ")));
+        }
+        kept.keep(&mut f.body);
+        Ok(())
+    }
+}
+
+/// How many lines stand before a record.
+fn line_of(body: &Body, lines: &HashMap<Op, usize>, record: &Record<'_>) -> usize {
+    let at = |op: Op| lines.get(&op).copied();
+    let next = match record.behind {
+        Some(op) => body.next_op(op),
+        None => body.ops(record.block).next(),
+    };
+    next.and_then(at).unwrap_or_default()
+}
+
+impl Beside<'_> {
+    fn is_empty(&self) -> bool {
+        self.names.is_empty()
+            && self.flags.is_empty()
+            && self.attached.is_empty()
+            && self.records.is_empty()
+    }
+}
+
+impl<'s> FunctionReader<'s> {
+    fn note_record(&mut self, block: Block, pieces: Vec<Piece<'s>>) {
+        let behind = self.body.last_op(block);
+        self.beside.records.push(Record { block, behind, pieces });
+    }
+}

@@ -1,0 +1,138 @@
+//! What was read of a function beside the dialect, written again: names, flags of phi nodes, debug records.
+
+use std::fmt;
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+use loomir_ir::{Body, Op, Value};
+
+use super::names::identifier;
+use crate::ll::as_read::{AsRead, Named, lines, named};
+
+/// What a value or block is called in a text, without a sign before it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Label {
+    /// Nothing: it is a literal where it is used.
+    #[default]
+    None,
+    /// The number of what has no name.
+    Number(u32),
+    /// A name as it is written, in quotes if it needs them.
+    Name(Rc<str>),
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Label::None => f.write_str("<none>"),
+            Label::Number(number) => write!(f, "{number}"),
+            Label::Name(name) => f.write_str(name),
+        }
+    }
+}
+
+/// Gives labels, in the order in which LLVM numbers what has no name.
+#[derive(Default)]
+pub(super) struct Labels {
+    names: HashMap<Named, Rc<str>>,
+    next: u32,
+}
+
+impl Labels {
+    /// The next number.
+    pub(super) fn number(&mut self) -> Label {
+        self.next += 1;
+        Label::Number(self.next - 1)
+    }
+
+    /// The name of something, or the next number.
+    pub(super) fn of(&mut self, named: Named) -> Label {
+        match self.names.get(&named) {
+            Some(name) => Label::Name(name.clone()),
+            None => self.number(),
+        }
+    }
+}
+
+/// A part of a debug record.
+pub(super) enum Part {
+    Text(String),
+    Value(Value),
+}
+
+/// What a function was read with, but for names.
+#[derive(Default)]
+pub(super) struct Beside {
+    flags: HashMap<Value, String>,
+    attached: HashMap<Value, String>,
+    /// Records in front of an operation.
+    records: HashMap<Op, Vec<Vec<Part>>>,
+}
+
+impl Beside {
+    /// What a function was read with, if it still is as it was.
+    pub(super) fn of(function: &Body) -> (Labels, Beside) {
+        let AsRead { names, flags, attached, records } = AsRead::of(function);
+        let (mut labels, mut beside) = (Labels::default(), Beside::default());
+        if [&names, &flags, &attached, &records].iter().all(|list| list.is_empty()) {
+            return (labels, beside);
+        }
+        let all = named(function);
+        let value = |place: usize| match all.get(place) {
+            Some(Named::Value(value)) => Some(*value),
+            _ => None,
+        };
+        for (place, name) in names {
+            labels.names.extend(all.get(place).map(|of| (*of, identifier(&name).into())));
+        }
+        let of_values = |list: Vec<(usize, String)>| {
+            list.into_iter().filter_map(|(place, text)| Some((value(place)?, text))).collect()
+        };
+        beside.flags = of_values(flags);
+        beside.attached = of_values(attached);
+        if !records.is_empty() {
+            let mut ops: Vec<(usize, Op)> = lines(function).into_iter().map(|(op, line)| (line, op)).collect();
+            // Of several with one line the last is what is written there; the others are literals.
+            ops.retain(|(_, op)| !super::is_literal(function, *op));
+            let ops: HashMap<usize, Op> = ops.into_iter().collect();
+            for (line, text) in records {
+                if let Some(op) = ops.get(&line) {
+                    beside.records.entry(*op).or_default().push(parts(&text, value));
+                }
+            }
+        }
+        (labels, beside)
+    }
+
+    /// The records in front of an operation.
+    pub(super) fn records(&self, op: Op) -> &[Vec<Part>] {
+        self.records.get(&op).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Flags, with a blank behind them, and attachments of the phi node that an argument is.
+    pub(super) fn of_phi(&self, argument: Value) -> (String, &str) {
+        let flags = self.flags.get(&argument).map(|flags| format!("{flags} ")).unwrap_or_default();
+        (flags, self.attached.get(&argument).map(String::as_str).unwrap_or_default())
+    }
+}
+
+/// The parts of a record in which `%5` stands for what has place 5, but not in quotes.
+fn parts(text: &str, value: impl Fn(usize) -> Option<Value>) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let (mut from, mut is_quoted) = (0, false);
+    for (at, byte) in text.bytes().enumerate() {
+        is_quoted ^= byte == b'"';
+        if byte != b'%' || is_quoted {
+            continue;
+        }
+        let digits = text[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
+        let behind = at + 1 + digits;
+        if let Some(value) = text[at + 1..behind].parse().ok().and_then(&value) {
+            parts.push(Part::Text(text[from..at].to_owned()));
+            parts.push(Part::Value(value));
+            from = behind;
+        }
+    }
+    parts.push(Part::Text(text[from..].to_owned()));
+    parts
+}
