@@ -52,8 +52,19 @@ const VARIADIC_TYPE: &str = "var_callee_type";
 /// The same of `llvm.call_intrinsic`.
 const VARIADIC_INTRINSIC: &str = "llvm.var_callee_type";
 
-/// Of a function: its personality is the null pointer.
-const NULL_PERSONALITY: &str = "llvm.null_personality";
+/// Of a function: constants as they were written, each with the word before it. A personality that is the address of a
+/// function is an attribute of the dialect.
+const CONSTANTS: [(&str, &str); 3] =
+    [("llvm.prefix", "prefix"), ("llvm.prologue", "prologue"), ("llvm.personality", "personality")];
+
+/// Of a symbol: the part of a program that it is put in.
+const PARTITION: &str = "llvm.partition";
+
+/// Of a variable: words behind its section and alignment, as they were written.
+const VARIABLE_WORDS: &str = "llvm.variable_words";
+
+/// Of a symbol: whether it comes from or goes to a DLL, as LLVM's word for it.
+const DLL_STORAGE: &str = "llvm.dll_storage";
 
 /// The number of a calling convention that the dialect has no name for.
 const CALLING_CONVENTION: &str = "llvm.calling_convention";

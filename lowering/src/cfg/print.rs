@@ -14,7 +14,7 @@ use loomir_ir::{Attr, AttrKind, Body, Diagnostics, OpRef};
 
 use super::effects::touches_memory;
 use super::{Analysis, accesses, scev};
-use crate::ll::{Label, LOOP_ANNOTATION, METADATA, block_labels};
+use crate::ll::{LOOP_ANNOTATION, Label, METADATA, block_labels};
 
 /// What can be printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

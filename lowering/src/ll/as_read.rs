@@ -83,7 +83,8 @@ impl AsRead {
     /// What is kept with a function that is still as it was read.
     pub(super) fn of(function: &Body) -> AsRead {
         let ctx = function.ctx();
-        let Some(AttrKind::Dictionary(dict)) = function.attr(function.root(), AS_READ).map(|kept| kept.kind(ctx))
+        let Some(AttrKind::Dictionary(dict)) =
+            function.attr(function.root(), AS_READ).map(|kept| kept.kind(ctx))
         else {
             return AsRead::default();
         };

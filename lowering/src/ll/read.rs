@@ -31,6 +31,7 @@ use types::Named;
 
 mod attributes;
 mod beside;
+mod callees;
 mod calls;
 mod constants;
 mod function;
@@ -250,6 +251,15 @@ impl<'s> Reader<'s> {
         Ok(name)
     }
 
+    /// Skips `uselistorder …, { … }`: the order of uses means nothing.
+    fn skip_use_order(&mut self) -> Result<()> {
+        while !self.is_sign("{") && self.kind() != Kind::End {
+            self.advance();
+        }
+        self.skip_balanced()?;
+        Ok(())
+    }
+
     /// Skips a bracket with all that is in it, and returns the tokens it began and ended at.
     fn skip_balanced(&mut self) -> Result<(usize, usize)> {
         let start = self.pos;
@@ -349,6 +359,7 @@ impl<'s> Reader<'s> {
             return Err(diagnostics);
         }
         globals::add_comdats(&mut module, block, rest.comdats);
+        callees::call_as_written(&mut module);
         if !rest.assembly.is_empty() {
             let lines = self.ctx.array_attr(&rest.assembly);
             module.set_attr(module.root(), super::MODULE_ASM, lines);
@@ -360,6 +371,23 @@ impl<'s> Reader<'s> {
             module.set_attr(module.root(), super::METADATA, dict);
         }
         Ok(module)
+    }
+
+    /// Skips the definition of a type, which is read where it is used.
+    fn skip_type(&mut self) -> Result<()> {
+        if !self.accept_word("opaque") {
+            let is_packed = self.is_sign("<") && self.is_sign_behind("{");
+            if is_packed || self.is_sign("{") {
+                self.pos += usize::from(is_packed);
+                self.skip_balanced()?;
+                if is_packed {
+                    self.expect(">")?;
+                }
+            } else {
+                self.ty()?;
+            }
+        }
+        Ok(())
     }
 
     /// Goes to where the next item may begin: at the start of a line.
@@ -423,14 +451,7 @@ impl<'s> Reader<'s> {
                 self.advance();
                 self.expect("=")?;
                 self.expect_word("type")?;
-                while !matches!(self.text(), "{" | "opaque") && self.accept("<") {}
-                if !self.accept_word("opaque") {
-                    if !self.is_sign("{") {
-                        return Err(self.error("only structs have names"));
-                    }
-                    self.skip_balanced()?;
-                    self.accept(">");
-                }
+                self.skip_type()?;
             }
             (Kind::Global, _) if self.keyword_of_global(self.pos + 2) == "ifunc" => {
                 let state = self.ifunc()?;
@@ -444,12 +465,8 @@ impl<'s> Reader<'s> {
             }
             (Kind::Metadata, _) => rest.metadata.push(self.metadata_definition()?),
             (Kind::Comdat, _) => rest.comdats.push(self.comdat_selector()?),
-            (Kind::Word, "uselistorder" | "uselistorder_bb") => {
-                while !self.is_sign("{") && self.kind() != Kind::End {
-                    self.advance();
-                }
-                self.skip_balanced()?;
-            }
+            (Kind::Word, "uselistorder" | "uselistorder_bb") => self.skip_use_order()?,
+            (Kind::Unknown, "^") => return Err(self.error("summaries of modules are not supported")),
             _ => return Err(self.error("expected a definition or declaration")),
         }
         Ok(())

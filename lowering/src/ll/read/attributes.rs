@@ -48,8 +48,10 @@ impl Reader<'_> {
                 // A debug record of the next line.
                 (Kind::Hash, name) if name.trim_start_matches('#').starts_with("dbg_") => return Ok(()),
                 (Kind::Hash, name) => {
+                    // A group that nobody defines is empty.
                     let Some(start) = self.groups.get(name).copied() else {
-                        return Err(self.error("this group of attributes is not defined"));
+                        self.advance();
+                        continue;
                     };
                     let here = std::mem::replace(&mut self.pos, start);
                     while !self.is_sign("}") {
@@ -205,6 +207,10 @@ impl Reader<'_> {
                 let ty = self.ty()?;
                 self.expect(")")?;
                 self.ctx.type_attr(ty)
+            } else if word == "nocapture" {
+                // What `captures(none)` once was.
+                self.advance();
+                Attr::UNIT
             } else if WORDS.contains(&word) && !self.is_sign_behind("(") {
                 self.advance();
                 Attr::UNIT

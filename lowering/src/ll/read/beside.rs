@@ -6,6 +6,7 @@
 use hashbrown::HashMap;
 use loomir_ir::{Block, Body, Op, Value};
 
+use super::attributes::Said;
 use super::function::{FunctionReader, LocalName};
 use super::lexer::Kind;
 use super::{Reader, Result};
@@ -62,9 +63,7 @@ impl<'s> Reader<'s> {
         callee: &str,
     ) -> Result<()> {
         let (start, end) = self.skip_balanced()?;
-        while self.kind() == Kind::Hash {
-            self.advance();
-        }
+        self.function_attributes(&mut Said::default())?;
         let mut place = None;
         while self.is_sign(",") && self.tokens[self.pos + 1].kind == Kind::Metadata {
             self.advance();
@@ -126,8 +125,16 @@ impl<'s> Reader<'s> {
                         let end = self.tokens[at].start as usize;
                         pieces.push(Piece::Text(&self.source[self.tokens[from].start as usize..end]));
                     }
-                    pieces.push(Piece::Local(self.name_at(at)?, at));
                     from = at + 1;
+                    if self.is_sign_at(from, "*") {
+                        // What a pointer once pointed to.
+                        pieces.push(Piece::Text("ptr"));
+                        while self.is_sign_at(from, "*") {
+                            from += 1;
+                        }
+                        continue;
+                    }
+                    pieces.push(Piece::Local(self.name_at(at)?, at));
                 }
                 _ => {}
             }
@@ -195,10 +202,7 @@ fn line_of(body: &Body, lines: &HashMap<Op, usize>, record: &Record<'_>) -> usiz
 
 impl Beside<'_> {
     fn is_empty(&self) -> bool {
-        self.names.is_empty()
-            && self.flags.is_empty()
-            && self.attached.is_empty()
-            && self.records.is_empty()
+        self.names.is_empty() && self.flags.is_empty() && self.attached.is_empty() && self.records.is_empty()
     }
 }
 

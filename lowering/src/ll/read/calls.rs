@@ -259,6 +259,15 @@ impl<'s> Reader<'s> {
     ) -> Result<Option<Value>> {
         let result = self.result_of_call(&call);
         let has_metadata = call.metadata.iter().any(|attr| *attr != Attr::UNIT);
+        if is_lifetime(name) && call.arguments.len() == 2 {
+            // Once the size came first, and any address could follow.
+            call.arguments.remove(0);
+            call.argument_attrs.remove(0);
+            let address = f.body.defining_op(call.arguments[0]);
+            if !address.is_some_and(|op| f.body.is(op, llvm::AllocaOp::DEF)) {
+                return Ok(None);
+            }
+        }
         let own = self.own_intrinsic(name).filter(|(_, name)| *name != "memcpy.inline" && !has_metadata);
         let mut state = match own {
             Some((op, own)) => {
@@ -324,4 +333,9 @@ impl<'s> Reader<'s> {
             rest = rest.rsplit_once('.')?.0;
         }
     }
+}
+
+/// Returns true for `llvm.lifetime.start.…` and `llvm.lifetime.end.…`.
+pub(super) fn is_lifetime(name: &str) -> bool {
+    name.starts_with("llvm.lifetime.start.") || name.starts_with("llvm.lifetime.end.")
 }

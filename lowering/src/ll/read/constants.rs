@@ -44,6 +44,18 @@ pub(super) struct Expression {
     def: &'static OpDef,
     operands: Vec<(Type, Constant)>,
     attrs: Vec<(&'static str, Attr)>,
+    /// Its type, where that is written.
+    to: Option<Type>,
+}
+
+impl Constant {
+    /// The type that an expression says it has.
+    pub(super) fn written_type(&self) -> Option<Type> {
+        match self {
+            Constant::Expression(expression) => expression.to,
+            _ => None,
+        }
+    }
 }
 
 /// Makes constants in a body, each once.
@@ -225,6 +237,42 @@ fn scalars(ctx: &Context, ty: Type) -> Option<usize> {
 /// How many zeros among other numbers are written out.
 const MAX_WRITTEN_OUT: usize = 1 << 20;
 
+/// The number that an expression of numbers is, as LLVM reads it.
+fn folded(ctx: &Context, word: &str, expression: &Expression) -> Option<Attr> {
+    let number = |index: usize| {
+        let (ty, constant) = expression.operands.get(index)?;
+        let width = ty.integer_width(ctx).filter(|width| *width <= 64)?;
+        Some((*ty, width, as_attr(ctx, constant, *ty)?.as_int(ctx)?))
+    };
+    let wrap = |ty: Type, width: u32, value: i64| {
+        let unused = 64 - width;
+        ctx.int_attr(ty, i128::from(value << unused >> unused))
+    };
+    match word {
+        "ptrtoint" if matches!(expression.operands[..], [(_, Constant::Zero)]) => {
+            let ty = expression.to?;
+            ty.integer_width(ctx).is_some().then(|| ctx.int_attr(ty, 0))
+        }
+        "trunc" => {
+            let ty = expression.to?;
+            Some(wrap(ty, ty.integer_width(ctx)?, number(0)?.2))
+        }
+        "add" | "sub" | "xor" => {
+            let ((ty, width, a), (_, _, b)) = (number(0)?, number(1)?);
+            Some(wrap(
+                ty,
+                width,
+                match word {
+                    "add" => a.wrapping_add(b),
+                    "sub" => a.wrapping_sub(b),
+                    _ => a ^ b,
+                },
+            ))
+        }
+        _ => None,
+    }
+}
+
 impl Reader<'_> {
     /// A constant of a type.
     pub(super) fn constant(&mut self, ty: Type) -> Result<Constant> {
@@ -404,8 +452,9 @@ impl Reader<'_> {
         }
         self.expect("(")?;
         let mut operands = vec![self.typed_constant(depth)?];
+        let mut to = None;
         if self.accept_word("to") {
-            self.ty()?;
+            to = Some(self.ty()?);
         } else if matches!(word, "add" | "sub" | "xor") {
             self.expect(",")?;
             operands.push(self.typed_constant(depth)?);
@@ -413,7 +462,11 @@ impl Reader<'_> {
             return Err(self.error_at(here, "expected 'to' and a type"));
         }
         self.expect(")")?;
-        Ok(Constant::Expression(Box::new(Expression { def, operands, attrs })))
+        let expression = Expression { def, operands, attrs, to };
+        if let Some(number) = folded(&self.ctx, word, &expression) {
+            return Ok(Constant::Attr(number));
+        }
+        Ok(Constant::Expression(Box::new(expression)))
     }
 
     fn address_expression(&mut self, depth: usize) -> Result<Constant> {
@@ -453,6 +506,6 @@ impl Reader<'_> {
             ("noWrapFlags", self.ctx.int_attr(Type::I32, flags)),
         ];
         attrs.extend(range.map(|range| (IN_RANGE, range)));
-        Ok(Constant::Expression(Box::new(Expression { def: llvm::GEPOp::DEF, operands, attrs })))
+        Ok(Constant::Expression(Box::new(Expression { def: llvm::GEPOp::DEF, operands, attrs, to: None })))
     }
 }

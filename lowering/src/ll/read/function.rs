@@ -16,11 +16,12 @@ use loomir_ir::{Attr, AttrKind, Block, Body, Context, InsertPoint, Op, Operation
 
 use super::attributes::Said;
 use super::beside::Beside;
+use super::calls::is_lifetime;
 use super::constants::Constants;
 use super::lexer::Kind;
 use super::{Reader, Result};
 use crate::ll::as_read::Named;
-use crate::ll::{CALLING_CONVENTION, NULL_PERSONALITY};
+use crate::ll::{CALLING_CONVENTION, CONSTANTS, PARTITION};
 
 /// The name of a value or block.
 pub(super) type LocalName<'s> = Cow<'s, str>;
@@ -86,7 +87,12 @@ impl<'s> Reader<'s> {
         let result = self.ty()?;
         let name = self.global_name()?;
         state.set_attr(&self.ctx, SYMBOL_NAME, self.ctx.string_attr(&name));
-        let head = self.parameters(is_definition)?;
+        let mut head = self.parameters(is_definition)?;
+        if is_lifetime(&name) && head.types.len() == 2 {
+            // Once the size came first.
+            head.types.remove(0);
+            head.attrs.remove(0);
+        }
         self.function_tail(&name, &mut state)?;
         if is_definition {
             self.attachments(&mut state, false)?;
@@ -196,22 +202,45 @@ impl<'s> Reader<'s> {
                     state.set_attr(&self.ctx, "garbageCollector", collector);
                 }
                 "personality" if self.kind() == Kind::Word => {
-                    self.advance();
-                    self.ty()?;
-                    if self.accept_word("null") {
-                        state.set_attr(&self.ctx, NULL_PERSONALITY, Attr::UNIT);
+                    let is_symbol = self.is_word_at(self.pos + 1, "ptr")
+                        && self.tokens[self.pos + 2].kind == Kind::Global;
+                    if !is_symbol {
+                        self.constant_as_written(state)?;
                         continue;
                     }
+                    self.pos += 2;
                     let name = self.global_name()?;
                     state.set_attr(&self.ctx, "personality", self.ctx.symbol_attr(&name));
                 }
-                "partition" | "prefix" | "prologue" | "addrspace" if self.kind() == Kind::Word => {
-                    return Err(self.error("this property of a function is not supported"));
+                "prefix" | "prologue" if self.kind() == Kind::Word => self.constant_as_written(state)?,
+                "partition" if self.kind() == Kind::Word => {
+                    self.advance();
+                    let partition = self.string_attr()?;
+                    state.set_attr(&self.ctx, PARTITION, partition);
+                }
+                "addrspace" if self.kind() == Kind::Word => {
+                    return Err(self.error("functions in other address spaces are not supported"));
                 }
                 _ => break,
             }
         }
         said.set(&self.ctx, state);
+        Ok(())
+    }
+
+    /// A word and a constant behind it, kept as they are written.
+    fn constant_as_written(&mut self, state: &mut OperationState) -> Result<()> {
+        let word = self.text();
+        self.advance();
+        let start = self.pos;
+        self.typed_constant(0)?;
+        if let Some(local) = (start..self.pos).find(|at| self.tokens[*at].kind == Kind::Local) {
+            return Err(self.error_at(local, "named types are not supported here"));
+        }
+        let name = CONSTANTS.iter().find(|(_, own)| *own == word).map(|(name, _)| *name);
+        if let Some(name) = name {
+            state.set_attr(&self.ctx, name, self.ctx.string_attr(self.slice(start, self.pos - 1)));
+        }
         Ok(())
     }
 
@@ -321,6 +350,10 @@ impl<'s> Reader<'s> {
         self.expect("{")?;
         let region = f.body.region(f.body.root(), 0);
         while !self.accept("}") {
+            if self.is_word("uselistorder") {
+                self.skip_use_order()?;
+                continue;
+            }
             let label = if self.kind() == Kind::Label {
                 let label = (self.name_at(self.pos)?, self.pos);
                 self.advance();
@@ -503,7 +536,7 @@ impl FunctionReader<'_> {
 }
 
 /// Words of LLVM that the dialect does not have, and the numbers that they stand for.
-const CONVENTIONS: [(&str, u32); 42] = [
+const CONVENTIONS: [(&str, u32); 52] = [
     ("ghccc", 10),
     ("anyregcc", 13),
     ("preserve_mostcc", 14),
@@ -546,6 +579,16 @@ const CONVENTIONS: [(&str, u32); 42] = [
     ("aarch64_vector_pcs", 97),
     ("aarch64_sve_vector_pcs", 98),
     ("amdgpu_gfx", 100),
+    ("aarch64_sme_preservemost_from_x0", 102),
+    ("aarch64_sme_preservemost_from_x2", 103),
+    ("amdgpu_cs_chain", 104),
+    ("amdgpu_cs_chain_preserve", 105),
+    ("m68k_rtdcc", 106),
+    ("graalcc", 107),
+    ("riscv_vector_cc", 110),
+    ("aarch64_sme_preservemost_from_x1", 111),
+    ("amdgpu_gfx_whole_wave", 124),
+    ("cheriot_compartmentcallcc", 125),
 ];
 
 /// The number of a calling convention.

@@ -10,10 +10,14 @@ use super::attributes::Said;
 use super::constants::{Constant, Constants, as_attr};
 use super::lexer::Kind;
 use super::{Reader, Result};
-use crate::ll::{COMDATS, THREAD_LOCAL_MODEL};
+use crate::ll::{COMDATS, DLL_STORAGE, PARTITION, THREAD_LOCAL_MODEL, VARIABLE_WORDS};
 
 /// How many tokens may stand between the sign of `@name = …` and the word that says what it is.
 const MAX_PREFIX: usize = 16;
+
+/// What is said of a variable for sanitizers.
+const SANITIZERS: &[&str] =
+    &["no_sanitize_address", "no_sanitize_hwaddress", "sanitize_address_dyninit", "sanitize_memtag"];
 
 const LINKAGES: &[&str] = &[
     "private",
@@ -45,8 +49,8 @@ impl<'s> Reader<'s> {
         } else {
             self.accept_word("default");
         }
-        if self.is_word("dllimport") || self.is_word("dllexport") {
-            return Err(self.error("symbols of DLLs are not supported"));
+        if let Some(word) = self.accept_any(&["dllimport", "dllexport"]) {
+            state.set_attr(&self.ctx, DLL_STORAGE, self.ctx.string_attr(word));
         }
         Ok(word)
     }
@@ -135,8 +139,12 @@ impl<'s> Reader<'s> {
         let here = self.pos;
         // An expression may stand without its type.
         let address = pointer(&self.ctx);
-        let (address, constant) =
-            if self.is_type() { self.typed_constant(0)? } else { (address, self.constant(address)?) };
+        let (address, constant) = if self.is_type() {
+            self.typed_constant(0)?
+        } else {
+            let constant = self.constant(address)?;
+            (constant.written_type().unwrap_or(address), constant)
+        };
         if !is_pointer(&self.ctx, address) {
             return Err(self.error_at(here, "an alias stands for an address"));
         }
@@ -213,6 +221,7 @@ impl<'s> Reader<'s> {
     }
 
     fn global_tail(&mut self, name: &str, state: &mut OperationState) -> Result<()> {
+        let mut words = Vec::new();
         while self.is_sign(",") && self.tokens[self.pos + 1].kind == Kind::Word {
             self.advance();
             match self.text() {
@@ -231,8 +240,26 @@ impl<'s> Reader<'s> {
                     let comdat = self.comdat(name)?;
                     state.set_attr(&self.ctx, "comdat", comdat);
                 }
+                "partition" => {
+                    self.advance();
+                    let partition = self.string_attr()?;
+                    state.set_attr(&self.ctx, PARTITION, partition);
+                }
+                word if SANITIZERS.contains(&word) => {
+                    self.advance();
+                    words.push(self.ctx.string_attr(word));
+                }
+                "code_model" => {
+                    let start = self.pos;
+                    self.advance();
+                    self.quoted()?;
+                    words.push(self.ctx.string_attr(self.slice(start, self.pos - 1)));
+                }
                 _ => return Err(self.error("this property of a variable is not supported")),
             }
+        }
+        if !words.is_empty() {
+            state.set_attr(&self.ctx, VARIABLE_WORDS, self.ctx.array_attr(&words));
         }
         self.attachments(state, true)?;
         let mut said = Said::default();

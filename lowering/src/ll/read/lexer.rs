@@ -192,6 +192,12 @@ impl Lexer<'_> {
             };
             return if all(rest, u8::is_ascii_hexdigit) { Kind::Hex } else { Kind::Unknown };
         }
+        // `16x` of a type is a number and a word.
+        let number = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if number > 0 && &digits[number..] == b"x" {
+            self.at -= 1;
+            return Kind::Integer;
+        }
         if digits.first().is_some_and(u8::is_ascii_digit) || self.bytes[start] == b'+' {
             // The sign of an exponent ends a word.
             let ends_in_e = matches!(self.bytes[self.at - 1], b'e' | b'E');

@@ -1,5 +1,6 @@
 //! Numbers: integers of any width, and floats of each format, as LLVM writes them.
 
+use loomir_dialects::interp::float::{Brain, Format, Half};
 use loomir_ir::{Attr, AttrKind, Context, FloatKind, Type};
 
 /// The most decimal digits of a number: reading them costs their square.
@@ -85,7 +86,7 @@ fn decimal(digits: &str) -> Option<Vec<u8>> {
     Some(limbs.into_iter().flat_map(u64::to_le_bytes).collect())
 }
 
-/// The bits of a float as LLVM writes it: `float` and `double` decimal or as the bits of a `double`, others as their own bits.
+/// The bits of a float as LLVM writes it: up to `double` decimal or as the bits of a `double`, others and the narrow ones as their own bits.
 pub(super) fn float_bits(text: &str, kind: FloatKind) -> Option<u128> {
     let own = match kind {
         FloatKind::F16 => Some('H'),
@@ -110,8 +111,16 @@ pub(super) fn float_bits(text: &str, kind: FloatKind) -> Option<u128> {
     match kind {
         FloatKind::F64 => Some(u128::from(double)),
         FloatKind::F32 => narrow(double).map(u128::from),
+        FloatKind::F16 => exactly::<Half>(double),
+        FloatKind::BF16 => exactly::<Brain>(double),
         _ => None,
     }
+}
+
+/// The bits of the same value in a narrower format. `None` if there are none.
+fn exactly<F: Format>(double: u64) -> Option<u128> {
+    let bits = F::write(f64::from_bits(double));
+    (F::read(bits).to_bits() == double).then_some(bits)
 }
 
 /// The bits of the `float` of the same value, the payload of a NaN kept. `None` if there is none.

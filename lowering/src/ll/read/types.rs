@@ -47,8 +47,12 @@ impl<'s> Reader<'s> {
         }
         let mut ty = self.simple_type(depth)?;
         loop {
-            if self.is_sign("*") {
-                return Err(self.error("pointers have no pointee type; write 'ptr'"));
+            // What a pointer points to is no longer part of its type.
+            if self.is_sign("*") || self.is_word("addrspace") && self.is_pointer_behind_space() {
+                let space = self.address_space()?;
+                self.expect("*")?;
+                ty = pointer_in(&self.ctx, space);
+                continue;
             }
             if !self.accept("(") {
                 return Ok(ty);
@@ -68,6 +72,11 @@ impl<'s> Reader<'s> {
             }
             ty = function(&self.ctx, ty, &params, variadic);
         }
+    }
+
+    /// Returns true if `addrspace(n) *` stands here.
+    fn is_pointer_behind_space(&self) -> bool {
+        self.is_sign_at(self.pos + 1, "(") && self.is_sign_at(self.pos + 4, "*")
     }
 
     fn simple(&self, word: &str) -> Option<Type> {
@@ -106,6 +115,9 @@ impl<'s> Reader<'s> {
                 if self.accept_word("ptr") {
                     let space = self.address_space()?;
                     return Ok(pointer_in(&self.ctx, space));
+                }
+                if self.is_word("target") {
+                    return self.target_type(depth);
                 }
                 Err(self.error("expected a type"))
             }
@@ -165,6 +177,27 @@ impl<'s> Reader<'s> {
         Ok(struct_type(&self.ctx, &Struct { name: None, packed: false, body: Some(body), opaque: false }))
     }
 
+    /// `target("name", types…, numbers…)`.
+    fn target_type(&mut self, depth: usize) -> Result<Type> {
+        self.advance();
+        self.expect("(")?;
+        let mut params = vec![self.string_attr()?];
+        while self.accept(",") {
+            params.push(match self.kind() {
+                Kind::Integer => {
+                    let number: u32 = self.number()?;
+                    self.ctx.int_attr(Type::I32, i128::from(number))
+                }
+                _ => {
+                    let ty = self.type_inside(depth + 1)?;
+                    self.ctx.type_attr(ty)
+                }
+            });
+        }
+        self.expect(")")?;
+        Ok(self.ctx.dialect_type("llvm.target", &params))
+    }
+
     fn types_until(&mut self, close: &str, depth: usize) -> Result<Vec<Type>> {
         let mut types = Vec::new();
         while !self.accept(close) {
@@ -193,15 +226,19 @@ impl<'s> Reader<'s> {
         self.types.insert(text, Named::Open);
         let name = self.ctx.name(&self.name_at(here)?);
         self.pos = at;
-        let definition = if self.accept_word("opaque") {
-            Struct { name: Some(name), packed: false, body: None, opaque: true }
-        } else {
-            let packed = self.accept("<");
-            self.expect("{").map_err(|_| self.error("expected the body of a struct"))?;
+        let is_packed = self.is_sign("<") && self.is_sign_behind("{");
+        let ty = if self.accept_word("opaque") {
+            let opaque = Struct { name: Some(name), packed: false, body: None, opaque: true };
+            struct_type(&self.ctx, &opaque)
+        } else if is_packed || self.is_sign("{") {
+            self.pos += if is_packed { 2 } else { 1 };
             let body = self.types_until("}", depth)?;
-            Struct { name: Some(name), packed, body: Some(body), opaque: false }
+            let own = Struct { name: Some(name), packed: is_packed, body: Some(body), opaque: false };
+            struct_type(&self.ctx, &own)
+        } else {
+            // Another name of a type.
+            self.type_inside(depth + 1)?
         };
-        let ty = struct_type(&self.ctx, &definition);
         self.types.insert(text, Named::Known(ty));
         self.pos = here + 1;
         Ok(ty)

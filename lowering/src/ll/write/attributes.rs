@@ -109,7 +109,7 @@ pub(super) fn of_values(
             // Kept as it was written.
             _ if attr.as_str(&ctx).is_some() => attr.as_str(&ctx).map(str::to_owned),
             ("align", Some(n), _) => Some(format!("align {n}")),
-            (word, Some(n), _) if NUMBERS.contains(&word) => Some(format!("{word}({n})")),
+            (word, Some(n), _) if NUMBERS.contains(&word) => Some(format!("{word}({})", n.cast_unsigned())),
             (word, _, Some(ty)) if TYPES.contains(&word) => {
                 Some(format!("{word}({})", type_text(m, op, ty)?))
             }

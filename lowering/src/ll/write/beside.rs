@@ -91,7 +91,8 @@ impl Beside {
         beside.flags = of_values(flags);
         beside.attached = of_values(attached);
         if !records.is_empty() {
-            let mut ops: Vec<(usize, Op)> = lines(function).into_iter().map(|(op, line)| (line, op)).collect();
+            let mut ops: Vec<(usize, Op)> =
+                lines(function).into_iter().map(|(op, line)| (line, op)).collect();
             // Of several with one line the last is what is written there; the others are literals.
             ops.retain(|(_, op)| !super::is_literal(function, *op));
             let ops: HashMap<usize, Op> = ops.into_iter().collect();

@@ -10,7 +10,7 @@ use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op, OpRef, Value};
 
 use crate::cfg::branch::successor_operands;
 use crate::ll::as_read::Named;
-use crate::ll::{CALLING_CONVENTION, NULL_PERSONALITY};
+use crate::ll::{CALLING_CONVENTION, CONSTANTS, DLL_STORAGE, PARTITION};
 
 use super::beside::{Beside, Label, Part};
 use super::names::{quoted, symbol};
@@ -225,9 +225,11 @@ pub(super) fn results(m: &mut Module, body: &Body) -> Result<Vec<(Value, Label, 
             let mut lines = String::new();
             write_phis(m, &f, block, &mut lines)?;
             let arguments = body.arguments(block).zip(lines.lines());
-            results.extend(arguments.map(|(value, line)| {
-                (value, f.values[value.index()].clone(), line.trim_start().to_owned())
-            }));
+            results.extend(
+                arguments.map(|(value, line)| {
+                    (value, f.values[value.index()].clone(), line.trim_start().to_owned())
+                }),
+            );
         }
         for op in body.ops(block) {
             let line = line(m, &f, op)?;
@@ -311,6 +313,9 @@ fn head(m: &mut Module, op: OpRef<'_>, arguments: Option<&[Label]>) -> Result<St
     if let Some(section) = op.attr("section").and_then(|s| s.as_str(&ctx)) {
         let _ = write!(head, " section {}", quoted(section.as_bytes()));
     }
+    if let Some(partition) = op.attr(PARTITION).and_then(|p| p.as_str(&ctx)) {
+        let _ = write!(head, " partition {}", quoted(partition.as_bytes()));
+    }
     head.push_str(&globals::comdat(m, op, " "));
     if let Some(alignment) = op.attr("alignment").and_then(|a| a.as_int(&ctx)) {
         let _ = write!(head, " align {alignment}");
@@ -318,10 +323,13 @@ fn head(m: &mut Module, op: OpRef<'_>, arguments: Option<&[Label]>) -> Result<St
     if let Some(collector) = op.attr("garbageCollector").and_then(|s| s.as_str(&ctx)) {
         let _ = write!(head, " gc {}", quoted(collector.as_bytes()));
     }
+    for (name, word) in CONSTANTS {
+        if let Some(constant) = op.attr(name).and_then(|text| text.as_str(&ctx)) {
+            let _ = write!(head, " {word} {constant}");
+        }
+    }
     if let Some(personality) = op.attr("personality").and_then(|s| s.as_flat_symbol(&ctx)) {
         let _ = write!(head, " personality ptr {}", symbol('@', ctx.str(personality)));
-    } else if op.attr(NULL_PERSONALITY).is_some() {
-        head.push_str(" personality ptr null");
     }
     if !is_declaration {
         head.push_str(&attached);
@@ -341,6 +349,7 @@ pub(super) fn linkage_words(m: &Module, op: OpRef<'_>) -> Vec<String> {
     let seen =
         op.attr("visibility_").and_then(|v| visibility.value(&m.ctx, v)).and_then(|v| visibility.text_of(v));
     words.extend(seen.filter(|word| !word.is_empty()));
+    words.extend(op.attr(DLL_STORAGE).and_then(|word| word.as_str(&m.ctx)).map(str::to_owned));
     words
 }
 

@@ -9,7 +9,7 @@ use loomir_ir::{AttrKind, Diagnostic, OpRef};
 use super::function::{linkage_words, type_text, unnamed_addr};
 use super::names::{quoted, symbol};
 use super::{Module, attributes, constants, metadata, no_text};
-use crate::ll::THREAD_LOCAL_MODEL;
+use crate::ll::{PARTITION, THREAD_LOCAL_MODEL, VARIABLE_WORDS};
 
 /// Writes `@name = …`.
 pub(super) fn write_global(m: &mut Module, op: OpRef<'_>, text: &mut String) -> Result<(), Diagnostic> {
@@ -30,8 +30,9 @@ pub(super) fn write_global(m: &mut Module, op: OpRef<'_>, text: &mut String) -> 
     let mut line = format!("{} =", symbol('@', name));
     let words = linkage_words(m, op);
     // A variable without a value is defined elsewhere, and must say so.
-    if value.is_none() && words.first().is_none_or(|w| w == "dso_local" || w == "hidden" || w == "protected")
-    {
+    let is_no_linkage =
+        |word: &String| matches!(&**word, "dso_local" | "hidden" | "protected" | "dllimport" | "dllexport");
+    if value.is_none() && words.first().is_none_or(is_no_linkage) {
         line.push_str(" external");
     }
     for word in words {
@@ -55,10 +56,16 @@ pub(super) fn write_global(m: &mut Module, op: OpRef<'_>, text: &mut String) -> 
     if let Some(section) = op.attr("section").and_then(|s| s.as_str(&ctx)) {
         let _ = write!(line, ", section {}", quoted(section.as_bytes()));
     }
+    if let Some(partition) = op.attr(PARTITION).and_then(|p| p.as_str(&ctx)) {
+        let _ = write!(line, ", partition {}", quoted(partition.as_bytes()));
+    }
     if let Some(alignment) = op.attr("alignment").and_then(|a| a.as_int(&ctx)) {
         let _ = write!(line, ", align {alignment}");
     }
     line.push_str(&comdat(m, op, ", "));
+    for word in op.attr(VARIABLE_WORDS).and_then(|words| words.as_array(&ctx)).unwrap_or_default() {
+        let _ = write!(line, ", {}", word.as_str(&ctx).unwrap_or_default());
+    }
     line.push_str(&metadata::attached(&ctx, op, ","));
     for attr in attributes::passed_through(m, op, "target_specific_attrs") {
         let _ = write!(line, " {attr}");

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use loomir_dialects::llvm::types::{LlvmType, Struct};
 use loomir_ir::{Context, FloatKind, Name, Type, TypeKind};
 
-use super::names::symbol;
+use super::names::{quoted, symbol};
 
 /// How deep types may nest.
 const MAX_DEPTH: usize = 256;
@@ -70,6 +70,17 @@ impl TypeText {
                 let element = self.get_nested(*element, depth + 1)?;
                 let vscale = if *scales { "vscale x " } else { "" };
                 format!("<{vscale}{size} x {element}>")
+            }
+            TypeKind::Dialect { name, params } if ctx.str(*name) == "llvm.target" => {
+                let mut parts = Vec::with_capacity(params.len());
+                for param in params {
+                    parts.push(match (param.as_str(&ctx), param.as_type(&ctx)) {
+                        (Some(name), _) => quoted(name.as_bytes()),
+                        (_, Some(ty)) => self.get_nested(ty, depth + 1)?.to_string(),
+                        _ => param.as_int(&ctx)?.to_string(),
+                    });
+                }
+                format!("target({})", parts.join(", "))
             }
             _ => self.make_dialect_type(LlvmType::of(&ctx, ty)?, depth)?,
         })
