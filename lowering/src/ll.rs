@@ -60,6 +60,9 @@ const CONSTANTS: [(&str, &str); 3] =
 /// Of a symbol: the part of a program that it is put in.
 const PARTITION: &str = "llvm.partition";
 
+/// Of a symbol: its name is a number, which is given anew where it is written.
+const UNNAMED: &str = "llvm.unnamed";
+
 /// Of a variable: words behind its section and alignment, as they were written.
 const VARIABLE_WORDS: &str = "llvm.variable_words";
 

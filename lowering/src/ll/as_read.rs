@@ -14,6 +14,8 @@ use super::write::is_literal;
 
 /// Of a function: what its text said besides.
 const AS_READ: &str = "llvm.as_read";
+/// The key of the stamp in it.
+const STAMP: &str = "stamp";
 
 /// Something that has a name or number in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -67,8 +69,7 @@ impl AsRead {
             return;
         }
         let ctx = function.ctx().clone();
-        let stamp = ctx.int_attr(Type::I64, i128::from(stamp(function).cast_signed()));
-        let mut entries = vec![(ctx.name("stamp"), stamp)];
+        let mut entries = vec![(ctx.name(STAMP), stamp_attr(function))];
         for (name, list) in self.lists() {
             let texts: Vec<Attr> =
                 list.iter().map(|(place, text)| ctx.string_attr(&format!("{place} {text}"))).collect();
@@ -80,6 +81,16 @@ impl AsRead {
         function.set_attr(function.root(), AS_READ, dict);
     }
 
+    /// Has what is kept count for the function as it is now, whose text has the same lines.
+    pub(super) fn renew(function: &mut Body) {
+        let ctx = function.ctx().clone();
+        let kept = function.attr(function.root(), AS_READ);
+        if let Some(AttrKind::Dictionary(dict)) = kept.map(|kept| kept.kind(&ctx)) {
+            let dict = dict.with(&ctx, STAMP, stamp_attr(function));
+            function.set_attr(function.root(), AS_READ, ctx.attr(AttrKind::Dictionary(dict)));
+        }
+    }
+
     /// What is kept with a function that is still as it was read.
     pub(super) fn of(function: &Body) -> AsRead {
         let ctx = function.ctx();
@@ -88,8 +99,7 @@ impl AsRead {
         else {
             return AsRead::default();
         };
-        let kept_stamp = dict.get(ctx, "stamp").and_then(|kept| kept.as_int(ctx));
-        if kept_stamp != Some(stamp(function).cast_signed()) {
+        if dict.get(ctx, STAMP) != Some(stamp_attr(function)) {
             return AsRead::default();
         }
         let list = |name: &str| {
@@ -109,6 +119,10 @@ impl AsRead {
 fn placed(ctx: &Context, attr: Attr) -> Option<(usize, String)> {
     let (place, text) = attr.as_str(ctx)?.split_once(' ')?;
     Some((place.parse().ok()?, text.to_owned()))
+}
+
+fn stamp_attr(function: &Body) -> Attr {
+    function.ctx().int_attr(Type::I64, i128::from(stamp(function).cast_signed()))
 }
 
 /// A number that changes if operations, their order, what they use or where they branch does. Of literals only that they

@@ -19,7 +19,7 @@ use loomir_ir::{AttrKind, Body, Context, Diagnostic, Diagnostics, OpRef, Value};
 use metadata::Nodes;
 use types::TypeText;
 
-use super::MODULE_ASM;
+use super::{MODULE_ASM, UNNAMED};
 
 mod attributes;
 mod beside;
@@ -42,6 +42,8 @@ pub(crate) struct Module {
     /// Declarations of intrinsics by name, in the order they were first called.
     intrinsics: Vec<String>,
     declared: HashMap<String, ()>,
+    /// The numbers of symbols without a name, in the order in which they are written.
+    unnamed: HashMap<String, usize>,
     metadata: Nodes,
 }
 
@@ -53,6 +55,7 @@ impl Module {
             ctx,
             intrinsics: Vec::new(),
             declared: HashMap::new(),
+            unnamed: HashMap::new(),
             metadata: Nodes::kept(module),
         }
     }
@@ -60,9 +63,29 @@ impl Module {
     /// Takes in what the module declares itself.
     fn find_declarations(&mut self, module: &Body) {
         let blocks = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
+        let mut functions = Vec::new();
         for op in blocks.flat_map(|block| module.ops(block)).map(|op| module.op_ref(op)) {
-            let name = op.attr("sym_name").and_then(|name| name.as_str(&self.ctx));
-            self.declared.extend(name.map(|name| (name.to_owned(), ())));
+            let Some(name) = op.attr("sym_name").and_then(|name| name.as_str(&self.ctx)) else { continue };
+            self.declared.insert(name.to_owned(), ());
+            if op.attr(UNNAMED).is_none() {
+                continue;
+            }
+            // They come behind all variables.
+            if op.is(llvm::FuncOp::DEF) {
+                functions.push(name.to_owned());
+            } else {
+                self.unnamed.insert(name.to_owned(), self.unnamed.len());
+            }
+        }
+        let next = self.unnamed.len();
+        self.unnamed.extend(functions.into_iter().zip(next..));
+    }
+
+    /// `@name` of a symbol.
+    fn symbol(&self, name: &str) -> String {
+        match self.unnamed.get(name) {
+            Some(number) => format!("@{number}"),
+            None => names::symbol('@', name),
         }
     }
 

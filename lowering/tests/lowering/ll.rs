@@ -41,6 +41,56 @@ fn everything() {
     }
 }
 
+/// What the dialect has no place for survives, and what is written means to LLVM what was read. Through MLIR's text, too.
+#[test]
+fn kept() {
+    let mut report = String::new();
+    for program in include_str!("fixtures/ll/kept.ll").split(SEPARATOR) {
+        let module = read(program).unwrap_or_else(|errors| panic!("{errors}"));
+        let text = written(&module);
+        let mlir = print(&module, &PrintOptions::default());
+        let again = loomir_ir::text::parse(module.ctx(), &mlir, "-")
+            .unwrap_or_else(|e| panic!("{}", e.to_text(module.ctx())));
+        assert_eq!(written(&again), text);
+        if let Some(folder) = llvm() {
+            let [read, wrote] = [program, &text].map(|text| normal_form(&folder, text));
+            assert_eq!(read, wrote);
+        }
+        report.push_str(&text);
+    }
+    insta::assert_snapshot!("ll.kept", report);
+}
+
+/// A text as LLVM writes it, without metadata, which is numbered anew, the name of the file, and what its upgrade leaves over.
+fn normal_form(folder: &std::path::Path, text: &str) -> Vec<String> {
+    let text = String::from_utf8(tool(folder, "opt", &["-passes=verify", "-S", "-", "-o", "-"], text))
+        .expect("UTF-8");
+    let lines = text.lines().filter(|line| {
+        !line.starts_with(['!', ';'])
+            && !line.starts_with("source_filename")
+            && !line.contains("lifetime.start.i64")
+    });
+    let mut lines: Vec<String> = lines.filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+/// A function that a pass changes is written without what was read besides; the others keep it.
+#[test]
+fn changed_functions_are_written_plain() {
+    let text = "define i32 @f(i32 %x) {\n  %y = add i32 %x, 1\n  %z = add i32 %y, 2\n  ret i32 %y\n}\n";
+    let module = read(text).unwrap_or_else(|errors| panic!("{errors}"));
+    assert!(written(&module).contains("%y = add i32 %x, 1"));
+    let mut changed = module.duplicate();
+    for function in changed.nested_in_order() {
+        let block = function.entry_block(function.region(function.root(), 0)).expect("a definition");
+        let unused = function.ops(block).filter(|op| function.op_ref(*op).name() == "llvm.add").last();
+        function.erase(unused.expect("two of them"));
+    }
+    let text = written(&changed);
+    assert!(text.contains("%2 = add i32 %0, 1"), "{text}");
+}
+
 /// Each program of a file with what is said against it; `peer_refuses` says whether LLVM must refuse each too, or accept it.
 fn refusals(source: &str, peer_refuses: bool) -> String {
     let (mut report, mut accepted_here) = (String::new(), String::new());

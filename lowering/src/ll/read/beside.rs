@@ -76,7 +76,9 @@ impl<'s> Reader<'s> {
         let arguments = self.arguments_between(start, end);
         let known = INTRINSICS.iter().find(|(name, ..)| *name == callee);
         let (Some((_, record, count)), Some((first, last))) = (known, place) else { return Ok(()) };
-        if arguments.len() != *count {
+        // LLVM ignores those that name what they are about by a text.
+        let is_text = |first: &usize| self.tokens[first + 1].kind == Kind::Text;
+        if arguments.len() != *count || arguments.iter().any(|(first, _)| is_text(first)) {
             return Ok(());
         }
         let mut pieces = vec![Piece::Text(*record), Piece::Text("(")];

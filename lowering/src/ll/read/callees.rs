@@ -7,6 +7,7 @@ use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::{Body, Op, OperationState, Type, Value};
 
 use crate::ll::VARIADIC_TYPE;
+use crate::ll::as_read::AsRead;
 
 /// Has each direct call of a module whose callee is of another type than it says go through the callee's address.
 pub(super) fn call_as_written(module: &mut Body) {
@@ -21,7 +22,10 @@ pub(super) fn call_as_written(module: &mut Body) {
     for function in module.nested_in_order() {
         let of_other_type = |op: &Op| is_of_other_type(function, *op, &functions);
         let calls: Vec<Op> = function.all_ops().filter(of_other_type).collect();
-        calls.into_iter().for_each(|call| go_through_address(function, call));
+        if !calls.is_empty() {
+            calls.into_iter().for_each(|call| go_through_address(function, call));
+            AsRead::renew(function);
+        }
     }
 }
 

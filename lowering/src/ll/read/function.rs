@@ -10,7 +10,6 @@ use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::CCONV;
 use loomir_dialects::llvm::types::{self, LlvmType};
 use loomir_ir::opdef::OPERAND_SEGMENTS;
-use loomir_ir::symbols::SYMBOL_NAME;
 use loomir_ir::text::type_to_string;
 use loomir_ir::{Attr, AttrKind, Block, Body, Context, InsertPoint, Op, OperationState, Type, Value};
 
@@ -85,8 +84,7 @@ impl<'s> Reader<'s> {
         self.calling_convention(&mut state)?;
         let result_attrs = self.value_attributes()?;
         let result = self.ty()?;
-        let name = self.global_name()?;
-        state.set_attr(&self.ctx, SYMBOL_NAME, self.ctx.string_attr(&name));
+        let name = self.symbol_name(&mut state)?;
         let mut head = self.parameters(is_definition)?;
         if is_lifetime(&name) && head.types.len() == 2 {
             // Once the size came first.

@@ -10,7 +10,7 @@ use super::attributes::Said;
 use super::constants::{Constant, Constants, as_attr};
 use super::lexer::Kind;
 use super::{Reader, Result};
-use crate::ll::{COMDATS, DLL_STORAGE, PARTITION, THREAD_LOCAL_MODEL, VARIABLE_WORDS};
+use crate::ll::{COMDATS, DLL_STORAGE, PARTITION, THREAD_LOCAL_MODEL, UNNAMED, VARIABLE_WORDS};
 
 /// How many tokens may stand between the sign of `@name = …` and the word that says what it is.
 const MAX_PREFIX: usize = 16;
@@ -101,13 +101,24 @@ impl<'s> Reader<'s> {
 
     /// `@name = … global …`, or an alias.
     pub(super) fn global(&mut self) -> Result<Body> {
-        let loc = self.loc();
-        let name = self.global_name()?;
+        let is_alias = self.keyword_of_global(self.pos + 2) == "alias";
+        let def = if is_alias { llvm::AliasOp::DEF } else { llvm::GlobalOp::DEF };
+        let mut state = OperationState::of(&self.ctx, def, self.loc());
+        let name = self.symbol_name(&mut state)?;
         self.expect("=")?;
-        match self.keyword_of_global(self.pos) {
-            "alias" => self.alias(loc, &name),
-            _ => self.variable(loc, &name),
+        if is_alias { self.alias(state) } else { self.variable(state, &name) }
+    }
+
+    /// The name of what is defined, given to `state`. It may be a number, for want of a name.
+    pub(super) fn symbol_name(&mut self, state: &mut OperationState) -> Result<String> {
+        let token = self.pos;
+        let name = self.global_name()?;
+        let is_number = self.text_at(token)[1..].bytes().all(|byte| byte.is_ascii_digit());
+        state.set_attr(&self.ctx, SYMBOL_NAME, self.ctx.string_attr(&name));
+        if is_number {
+            state.set_attr(&self.ctx, UNNAMED, Attr::UNIT);
         }
+        Ok(name)
     }
 
     /// `thread_local`, maybe with a model.
@@ -126,9 +137,7 @@ impl<'s> Reader<'s> {
     }
 
     /// `alias ty, ptr @name`, behind its linkage.
-    fn alias(&mut self, loc: Loc, name: &str) -> Result<Body> {
-        let mut state = OperationState::of(&self.ctx, llvm::AliasOp::DEF, loc);
-        state.set_attr(&self.ctx, SYMBOL_NAME, self.ctx.string_attr(name));
+    fn alias(&mut self, mut state: OperationState) -> Result<Body> {
         self.linkage(&mut state)?;
         self.thread_local(&mut state)?;
         self.unnamed_addr(&mut state);
@@ -158,9 +167,8 @@ impl<'s> Reader<'s> {
     /// `@name = … ifunc ty, ptr @resolver`.
     pub(super) fn ifunc(&mut self) -> Result<OperationState> {
         let mut state = OperationState::of(&self.ctx, llvm::IFuncOp::DEF, self.loc());
-        let name = self.global_name()?;
+        self.symbol_name(&mut state)?;
         self.expect("=")?;
-        state.set_attr(&self.ctx, SYMBOL_NAME, self.ctx.string_attr(&name));
         self.linkage(&mut state)?;
         self.unnamed_addr(&mut state);
         self.expect_word("ifunc")?;
@@ -184,9 +192,7 @@ impl<'s> Reader<'s> {
     }
 
     /// `@name = … global …`, from behind the sign on.
-    fn variable(&mut self, loc: Loc, name: &str) -> Result<Body> {
-        let mut state = OperationState::of(&self.ctx, llvm::GlobalOp::DEF, loc);
-        state.set_attr(&self.ctx, SYMBOL_NAME, self.ctx.string_attr(name));
+    fn variable(&mut self, mut state: OperationState, name: &str) -> Result<Body> {
         let linkage = self.linkage(&mut state)?;
         self.thread_local(&mut state)?;
         self.unnamed_addr(&mut state);

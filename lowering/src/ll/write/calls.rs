@@ -9,7 +9,7 @@ use loomir_ir::{Attr, Context, Diagnostic, OpRef, Type, Value};
 
 use super::function::{Function, calling_convention, type_text};
 use super::instructions::{calls_pointer, fastmath};
-use super::names::{quoted, symbol};
+use super::names::quoted;
 use super::{Module, attributes, no_text};
 use crate::ll::intrinsics::{Immediate, Overload, immediates, overloads};
 use crate::ll::{METADATA_ARGUMENTS, TAIL_CALL, VARIADIC_INTRINSIC, VARIADIC_TYPE};
@@ -64,7 +64,7 @@ fn emit_intrinsic(
         Some(value) => type_text(m, op, op.type_of(value))?,
         None => "void".into(),
     };
-    let callee = symbol('@', name);
+    let callee = m.symbol(name);
     // One that takes more arguments than it names is called by its whole type.
     let result = match variadic_type(m, op) {
         Some(ty) => {
@@ -147,7 +147,7 @@ pub(super) fn call(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
     let direct = op.num_operands() - bundled_operands(m, op);
     let mut operands = op.operands().take(direct);
     let callee = match op.attr("callee").and_then(|c| c.as_flat_symbol(&ctx)) {
-        Some(name) => symbol('@', ctx.str(name)),
+        Some(name) => m.symbol(ctx.str(name)),
         None if calls_pointer(m, op) => {
             let pointer = operands.next().ok_or_else(|| no_text(op, "without a callee"))?;
             f.operand(m, pointer)?

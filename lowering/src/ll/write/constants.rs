@@ -11,7 +11,7 @@ use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::{Attr, AttrKind, Body, Diagnostic, FloatKind, Op, OpRef, Type, TypeKind, Value};
 
-use super::names::{double, quoted, symbol, widen};
+use super::names::{double, quoted, widen};
 use super::{Module, no_text};
 use crate::ll::IN_RANGE;
 
@@ -39,7 +39,7 @@ pub(super) fn literal(m: &mut Module, op: OpRef<'_>) -> Result<String, Diagnosti
     let text = if op.is(llvm::ConstantOp::DEF) {
         op.attr("value").and_then(|value| constant(m, value, ty))
     } else if op.is(llvm::AddressOfOp::DEF) {
-        op.attr("global_name").and_then(|name| name.as_flat_symbol(&m.ctx)).map(|n| symbol('@', m.ctx.str(n)))
+        op.attr("global_name").and_then(|name| name.as_flat_symbol(&m.ctx)).map(|n| m.symbol(m.ctx.str(n)))
     } else if op.is(llvm::ZeroOp::DEF) {
         Some(zero(m, ty))
     } else if op.is(llvm::UndefOp::DEF) {
@@ -100,7 +100,7 @@ fn write_constant(m: &mut Module, text: &mut String, value: Attr, ty: Type, dept
         AttrKind::String(bytes) => {
             let _ = write!(text, "c{}", quoted(bytes));
         }
-        AttrKind::Symbol { root, nested } if nested.is_empty() => text.push_str(&symbol('@', ctx.str(*root))),
+        AttrKind::Symbol { root, nested } if nested.is_empty() => text.push_str(&m.symbol(ctx.str(*root))),
         AttrKind::DenseElements { ty: elements, splat, bytes } => {
             let element = elements.element(&ctx)?;
             write_elements(m, text, &Elements { element, splat: *splat, bytes }, ty)?;

@@ -13,7 +13,7 @@ use crate::ll::as_read::Named;
 use crate::ll::{CALLING_CONVENTION, CONSTANTS, DLL_STORAGE, PARTITION};
 
 use super::beside::{Beside, Label, Part};
-use super::names::{quoted, symbol};
+use super::names::quoted;
 use super::{Module, attributes, constants, globals, instructions, metadata, no_text};
 
 /// An edge into a block: the block it comes from, and what it brings.
@@ -288,7 +288,7 @@ fn head(m: &mut Module, op: OpRef<'_>, arguments: Option<&[Label]>) -> Result<St
         let _ = write!(head, " {attr}");
     }
     let result_text = if result == void(&ctx) { "void".into() } else { type_text(m, op, result)? };
-    let _ = write!(head, " {result_text} {}(", symbol('@', name));
+    let _ = write!(head, " {result_text} {}(", m.symbol(name));
     for (i, param) in params.iter().enumerate() {
         let ty = type_text(m, op, *param)?;
         let _ = write!(head, "{}{ty}", if i == 0 { "" } else { ", " });
@@ -329,7 +329,7 @@ fn head(m: &mut Module, op: OpRef<'_>, arguments: Option<&[Label]>) -> Result<St
         }
     }
     if let Some(personality) = op.attr("personality").and_then(|s| s.as_flat_symbol(&ctx)) {
-        let _ = write!(head, " personality ptr {}", symbol('@', ctx.str(personality)));
+        let _ = write!(head, " personality ptr {}", m.symbol(ctx.str(personality)));
     }
     if !is_declaration {
         head.push_str(&attached);

@@ -27,7 +27,7 @@ pub(super) fn write_global(m: &mut Module, op: OpRef<'_>, text: &mut String) -> 
         }
         None => None,
     };
-    let mut line = format!("{} =", symbol('@', name));
+    let mut line = format!("{} =", m.symbol(name));
     let words = linkage_words(m, op);
     // A variable without a value is defined elsewhere, and must say so.
     let is_no_linkage =
@@ -88,7 +88,7 @@ pub(super) fn write_alias(m: &mut Module, op: OpRef<'_>, text: &mut String) -> R
     let ctx = m.ctx.clone();
     let is_alias = op.is(llvm::AliasOp::DEF);
     let name = op.attr("sym_name").and_then(|n| n.as_str(&ctx)).unwrap_or_default();
-    let mut line = format!("{} =", symbol('@', name));
+    let mut line = format!("{} =", m.symbol(name));
     for word in linkage_words(m, op) {
         let _ = write!(line, " {word}");
     }
@@ -109,7 +109,7 @@ pub(super) fn write_alias(m: &mut Module, op: OpRef<'_>, text: &mut String) -> R
         ("alias", ty(m, "alias_type")?, address, constants::initializer(m, op)?)
     } else {
         let resolver = op.attr("resolver").and_then(|name| name.as_flat_symbol(&ctx));
-        let resolver = resolver.map(|name| symbol('@', ctx.str(name))).unwrap_or_default();
+        let resolver = resolver.map(|name| m.symbol(ctx.str(name))).unwrap_or_default();
         ("ifunc", ty(m, "i_func_type")?, ty(m, "resolver_type")?, resolver)
     };
     let _ = writeln!(text, "\n{line} {keyword} {of}, {address} {value}");
