@@ -32,6 +32,7 @@ mod foreign;
 pub mod globals;
 mod interfaces;
 pub mod intrinsics;
+mod kept;
 pub mod memory;
 mod type_syntax;
 pub mod types;
@@ -111,6 +112,7 @@ const fn join<const N: usize>(parts: &[&'static DialectDef]) -> [&'static OpDef;
 /// Makes the dialect and its interfaces known.
 pub fn register(registry: &mut Registry) {
     registry.dialect(&LLVM);
+    kept::register(registry);
     interfaces::register(registry);
     evaluate::register(registry);
 }

@@ -206,6 +206,7 @@ pub struct Registry {
     dialects: Vec<&'static DialectDef>,
     runtime_ops: Vec<Arc<OpDef>>,
     elsewhere: HashMap<&'static str, &'static str>,
+    kept_attributes: HashMap<&'static str, fn(&str) -> bool>,
     interfaces: HashMap<String, HashMap<TypeId, Box<dyn Any + Send + Sync>>>,
 }
 
@@ -233,6 +234,13 @@ impl Registry {
     /// it.
     pub fn elsewhere(&mut self, dialect: &'static str, help: &'static str) -> &mut Self {
         self.elsewhere.insert(dialect, help);
+        self
+    }
+
+    /// Registers an attribute that is kept as it is written, by its full name. `accepts` is asked whether what follows the
+    /// name, without aliases, is well-formed.
+    pub fn kept_attribute(&mut self, name: &'static str, accepts: fn(&str) -> bool) -> &mut Self {
+        self.kept_attributes.insert(name, accepts);
         self
     }
 
@@ -272,6 +280,7 @@ struct Shared {
     dialects: Vec<&'static DialectDef>,
     dialect_names: HashMap<Name, Option<usize>>,
     elsewhere: HashMap<&'static str, &'static str>,
+    kept_attributes: HashMap<&'static str, fn(&str) -> bool>,
     enums: HashMap<Name, &'static EnumDef>,
     type_defs: HashMap<Name, TypeDef>,
     attr_defs: HashMap<Name, StructAttrDef>,
@@ -312,6 +321,7 @@ impl Context {
             dialects: registry.dialects.clone(),
             dialect_names: HashMap::new(),
             elsewhere: registry.elsewhere,
+            kept_attributes: registry.kept_attributes,
             enums: HashMap::new(),
             type_defs: HashMap::new(),
             attr_defs: HashMap::new(),
@@ -454,6 +464,11 @@ impl Context {
     /// Whether a dialect of this name is registered, compiled in or loaded at run time.
     pub fn is_registered_dialect(&self, name: &str) -> bool {
         self.0.dialect_names.contains_key(&self.name(name))
+    }
+
+    /// Returns what tells whether the text of an attribute that is [kept as written](Registry::kept_attribute) is well-formed.
+    pub(crate) fn kept_attribute(&self, name: &str) -> Option<fn(&str) -> bool> {
+        self.0.kept_attributes.get(name).copied()
     }
 
     /// Returns the way to do without a dialect that is not registered, if one is known.

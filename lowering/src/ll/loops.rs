@@ -102,6 +102,11 @@ pub(super) fn annotation(properties: &[(&str, Option<(&str, &str)>)]) -> Option<
 pub(super) fn nodes(body: &str) -> Option<Vec<String>> {
     let mut nodes = Vec::new();
     for (field, said) in fields(body.strip_prefix(ANNOTATION)?)? {
+        // A group may be written with its name, `#llvm.loop_unroll<…>`.
+        let said = match said.strip_prefix("#llvm.loop_") {
+            Some(named) => &named[named.find('<')?..],
+            None => said,
+        };
         match said.strip_prefix('<') {
             Some(_) => {
                 for (inner, said) in fields(said)? {
@@ -194,6 +199,8 @@ mod tests {
         let body = "loop_annotation<vectorize = <disable = false, width = 4 : i32>, unroll = <disable = false>, mustProgress = true>";
         assert_eq!(annotation(&properties).as_deref(), Some(body));
         assert_eq!(annotation(&[("llvm.loop.other", None)]), None);
+        let named = body.replace("vectorize = <", "vectorize = #llvm.loop_vectorize<");
+        assert_eq!(nodes(&named), nodes(body));
         assert_eq!(nodes("loop_annotation<startLoc = loc(1)>"), None);
         assert_eq!(annotation(&[]).as_deref(), Some("loop_annotation<>"));
     }

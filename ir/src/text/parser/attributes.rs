@@ -317,8 +317,18 @@ impl<'s> Parser<'s> {
                 return Ok(self.ctx.attr(AttrKind::Dialect { name, params }));
             }
         }
-        self.unregistered(symbol.start, symbol.dialect, &format!("attribute '{}'", symbol.to_text()))?;
+        let kept = symbol.name().and_then(|name| Some((self.ctx.kept_attribute(&name)?, name)));
+        if kept.is_none() {
+            let what = format!("attribute '{}'", symbol.to_text());
+            self.unregistered(symbol.start, symbol.dialect, &what)?;
+        }
         let body = self.expand_aliases(symbol.body)?;
+        if let Some((accepts, name)) = kept {
+            let mnemonic = name.strip_prefix(symbol.dialect).map_or("", |rest| rest.trim_start_matches('.'));
+            if !accepts(body.strip_prefix(mnemonic).unwrap_or(&body)) {
+                return Err(self.error_at(symbol.start, format!("invalid parameters of '#{name}'")));
+            }
+        }
         let ty = match ty {
             Some(ty) => Some(ty),
             None if self.accept(Kind::Colon) => Some(self.ty()?),
