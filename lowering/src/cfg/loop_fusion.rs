@@ -49,6 +49,7 @@ use super::arguments::fold_arguments;
 use super::hub::Constants;
 use super::{Analysis, lcssa, loop_rotate, loop_simplify};
 
+mod apart;
 mod backwards;
 mod candidate;
 mod computed;
@@ -138,6 +139,7 @@ pub fn fuse_loops(
     options: &Options,
 ) -> Report {
     let mut report = Report::default();
+    apart::remarks(function, analysis).into_iter().for_each(|remark| report.remarks.push(remark));
     // The outermost stand in postorder.
     let mut pending = vec![(0, analysis.loops().top().iter().rev().copied().collect())];
     while pending.iter().any(|(_, siblings): &Level| !siblings.is_empty()) {

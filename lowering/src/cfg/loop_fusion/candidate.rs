@@ -59,7 +59,7 @@ impl Candidate {
     }
 
     /// Returns the candidate that a loop is by its blocks alone.
-    fn by_shape(function: &Body, analysis: &Analysis, id: LoopId) -> Result<Candidate, Unfit> {
+    pub(super) fn by_shape(function: &Body, analysis: &Analysis, id: LoopId) -> Result<Candidate, Unfit> {
         let roles = Roles::of(analysis, id);
         let (Some(preheader), Some(latch), true) = (roles.preheader, roles.latch(), roles.is_simplified())
         else {

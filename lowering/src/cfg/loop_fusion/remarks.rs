@@ -8,7 +8,7 @@ use loomir_ir::{Body, Diagnostic, Loc, Op};
 use loomir_transforms::legality::Verdict;
 use loomir_transforms::remark::{self, Remarks};
 
-use super::candidate::Unfit;
+use super::candidate::{Candidate, Unfit};
 use super::def_use::Entangled;
 use super::motion::Stuck;
 use super::reorder::{Change, Which};
@@ -207,6 +207,16 @@ fn counts(first: Option<Count>, second: Option<Count>) -> String {
         }
         _ => "The loops are not known to run equally often".to_owned(),
     }
+}
+
+/// The remark for two loops between which this operation branches.
+pub(super) fn apart(function: &Body, pair: [&Candidate; 2], between: Option<Op>) -> Diagnostic {
+    let [first, second] = pair.map(|own| function.terminator(own.latch));
+    let text = "What runs between the loops branches";
+    let remark = remarks(function).missed("NonAdjacent", place(function, second), "Loops not fused", text);
+    let remark = note(remark, function, first, "the first loop is here").arg("first", place(function, first));
+    note(remark, function, between, "it branches here")
+        .arg("between", between.map(|op| remark::op(function, op)))
 }
 
 /// The remark for a loop that is no candidate.
