@@ -9,6 +9,7 @@
 mod bench;
 mod bless;
 mod campaign;
+mod corpus;
 mod faults;
 mod fuzz;
 mod process;
@@ -53,6 +54,12 @@ const COMMANDS: &[Command] = &[
         arguments: "NAME [--cases N] [--seed S]",
         does: "run a long random campaign and keep its result in benches/results",
         run: campaign::run,
+    },
+    Command {
+        name: "corpus",
+        arguments: "FOLDER NAME",
+        does: "read and write programs that others wrote, and keep the counts in benches/results",
+        run: corpus::run,
     },
     Command {
         name: "faults",
