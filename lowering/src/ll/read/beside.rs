@@ -81,7 +81,7 @@ impl<'s> Reader<'s> {
         if arguments.len() != *count || arguments.iter().any(|(first, _)| is_text(first)) {
             return Ok(());
         }
-        let mut pieces = vec![Piece::Text(*record), Piece::Text("(")];
+        let mut pieces = vec![Piece::Text(record), Piece::Text("(")];
         for (first, last) in arguments {
             self.pieces(first, last, &mut pieces)?;
             pieces.push(Piece::Text(", "));
