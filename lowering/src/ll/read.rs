@@ -90,7 +90,7 @@ struct Rest<'s> {
 /// loomir_dialects::register_all(&mut registry);
 /// let ctx = loomir_ir::Context::new(registry);
 /// let module = loomir_lowering::from_ll(&ctx, "define i32 @f(i32 %x) {\n  ret i32 %x\n}\n", "f.ll").unwrap();
-/// assert!(loomir_lowering::to_ll(&module).unwrap().contains("define i32 @f(i32 %0)"));
+/// assert!(loomir_lowering::to_ll(&module).unwrap().contains("define i32 @f(i32 %x)"));
 /// assert!(loomir_lowering::from_ll(&ctx, "define i32 @f() {\n  ret i32 %x\n}\n", "f.ll").is_err());
 /// ```
 pub fn from_ll(ctx: &Context, source: &str, name: &str) -> std::result::Result<Body, Diagnostics> {
