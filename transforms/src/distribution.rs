@@ -7,6 +7,12 @@
 //! An array costs a store and a load in each iteration, so a cut is made only where its parts cost so much less (`distribution/price.rs`), or
 //! where the user says so. [Fusion](crate::fusion) and [contraction](crate::contraction) are the way back.
 //!
+//! **Assumptions.**
+//! - A statement that is computed again in several parts has no effect and freezes nothing. Tried
+//!   with `fixtures/distribution/cuts.mlir` and `tests/tests/hazards.rs`.
+//! - Arrays that hand values on are as long as the loop runs, which is known before it. Tried
+//!   with `fixtures/distribution/expansion.mlir`.
+//!
 //! **Cost.** A bounded number of cuts for each loop, each of which costs what is inside it.
 
 use std::str::FromStr;

@@ -17,6 +17,11 @@
 //!
 //! Whatever is not fused gets a remark that says why, under the names LLVM's `loop-fusion` uses.
 //!
+//! **Assumptions.**
+//! - Equal bounds are equal steps and types too: they are one only if the loops are alike. Tried
+//!   with `fixtures/fusion/iteration_spaces.mlir` and `widths.mlir`.
+//! - Remarks and costs decide which of several legal programs it is, never whether one is legal.
+//!
 //! **Cost.** Each loop is summarised once a level; a pair costs its pairs of access classes on objects that may overlap (see [`nest`](crate::dependence::nest)).
 //! Joining two bodies is logarithmic; the changed part of a block is written once, at the end.
 

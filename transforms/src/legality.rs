@@ -17,6 +17,12 @@
 //!
 //! The last three are the first one for edits that keep whole iterations, asked class by class before there is a tree. They are one question: do instances
 //! of these two, or of one, meet, in some order or in any?
+//!
+//! **Assumptions.**
+//! - What a statement touches is what its effects say; no question here looks at operations.
+//!   Tried with `tests/tests/legality.rs`: random edits judged, and the trees run.
+//! - Two iterations of one loop see one value of a parameter: it is computed outside of what is
+//!   judged. Tried with `fixtures/fusion/computed_bounds.mlir`.
 
 use loomir_ir::{Body, Diagnostic, Op, Value};
 use loomir_polyhedra::Limits;

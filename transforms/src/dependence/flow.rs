@@ -7,6 +7,13 @@
 //! must write is in the relation too, which then is no longer exact. [`Sources`] says both, so whoever needs the flow itself asks
 //! for [`exact`](Sources::exact), and whoever needs no more than that nothing is missing does not.
 //!
+//! **Assumptions.**
+//! - A write surely happens only if its domain is exact and each condition around it is met.
+//!   Tried with `fixtures/contraction/not_forwarded.mlir`.
+//! - Two accesses of one object by equal subscripts touch equal bytes: their types of elements
+//!   are those of the object. Tried with `fixtures/contraction/forwarding.mlir` and
+//!   `not_forwarded.mlir`.
+//!
 //! **Cost.** One maximisation for each loop around the read, of at most [`MAX_WRITERS`] writes; most reads have theirs in the same
 //! iteration, where there is nothing to maximise.
 

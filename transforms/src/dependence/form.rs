@@ -8,6 +8,12 @@
 //! Poison: a form tells what a value is unless it is poison. Whoever uses a value as a bound, a condition or a subscript has undefined behaviour if
 //! it is, so nothing said of such uses can be wrong.
 //!
+//! **Assumptions.**
+//! - `affine` arithmetic does not wrap by definition; arithmetic on words may, unless flags or
+//!   ranges say otherwise. Tried with `tests/tests/forms.rs`: random expressions, all inputs; and
+//!   `fixtures/fusion/symbolic.mlir`.
+//! - An `index` has 64 bits. A layout that says otherwise is not looked at here.
+//!
 //! Cost: each value of a body is looked at once a [`Forms`]; a form has at most [`MAX_TERMS`] terms and quotients nest at
 //! most [`MAX_NESTING`] deep, so no input makes forms large.
 

@@ -5,6 +5,12 @@
 //!
 //! What is known of parameters ([`Facts`]) is added only where it matters: no points without it are none with it, and a point that agrees
 //! with it is one. So few questions are asked twice.
+//!
+//! **Assumptions.**
+//! - A parameter is one variable for all instances of a system. Tried with
+//!   `fixtures/fusion/computed_bounds.mlir` and `tests/tests/dependences.rs`.
+//! - Facts only shrink a set of conflicts, so those that are not followed make no loop legal.
+//!   Tried with `fixtures/fusion/large_coefficients.mlir`.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::Value;

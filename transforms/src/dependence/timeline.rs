@@ -8,6 +8,12 @@
 //! Instances of accesses are compared by time: a vector of, for each loop around and then for the access itself, the number in the
 //! text and the iteration. What runs on two sides of one conditional is *exclusive* within an iteration of the loops around it.
 //!
+//! **Assumptions.**
+//! - The block may run again, and others may see what is left in memory that is not local. Tried
+//!   with `fixtures/contraction/run_again.mlir`.
+//! - An object made in a loop is another one in each iteration. Tried with
+//!   `fixtures/contraction/folding.mlir`.
+//!
 //! **Cost.** Linear in the operations and in the depth of each. Looking for what may touch an object in a part of the text costs a
 //! search and what is found.
 

@@ -7,6 +7,12 @@
 //!
 //! That is freedom of order, not of doing two at a time: inside of what may run iterations together, or in a way nobody knows, there are no updates.
 //!
+//! **Assumptions.**
+//! - What is loaded and what is stored have no other use, and nothing between them writes. Tried
+//!   with `fixtures/fusion/updates.mlir`.
+//! - Inside of what runs iterations together there are no updates. Tried with
+//!   `fixtures/fusion/parallel.mlir`.
+//!
 //! **Cost.** At most [`MAX_BETWEEN`] operations are looked at for each access.
 
 use loomir_dialects::interfaces::{Access, Conditional, LoopLike, MemoryAccess};

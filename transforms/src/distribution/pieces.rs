@@ -4,6 +4,10 @@
 //! same condition. What only computes is a piece too, but it is computed again where it is needed, and stands in the way of no cut.
 //! A cut is *open* if no other value is used behind it that is computed before it. Whether it may be made is legality's to say.
 //!
+//! **Assumptions.**
+//! - What decides whether a piece runs is among what it uses. Tried with
+//!   `fixtures/distribution/predicates.mlir`.
+//!
 //! **Cost.** Linear in what is inside the loop; so is writing a part.
 
 use std::ops::Range;

@@ -4,6 +4,9 @@
 //! For that each value that crosses a cut is stored in an iteration of one part and loaded in one of another, and the array has to be had. The cuts that are taken are
 //! those with which all parts and arrays cost least, if that is less than the loop costs as it is. What costs no array is cut in any case.
 //!
+//! **Assumptions.**
+//! - Nothing is decided here but what is worth it.
+//!
 //! **Cost.** Quadratic in the cuts, which are few, times what is in the loop.
 
 use loomir_ir::{Body, Op, Value};

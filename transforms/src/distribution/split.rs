@@ -11,6 +11,10 @@
 //!     }
 //! ```
 //!
+//! **Assumptions.**
+//! - A condition is a value, or operands of a set: asked twice it says the same. Tried with
+//!   `fixtures/distribution/predicates.mlir`.
+//!
 //! **Cost.** Linear in what is inside the conditional.
 
 use loomir_ir::{Body, Builder, InsertPoint, Mapping, Op, OperationState};

@@ -11,6 +11,13 @@
 //!     second   [1, n + 1)       1 2 … n-1 | n          one iteration later
 //!              before ──────┘    fused      └── after
 //! ```
+//!
+//! **Assumptions.**
+//! - A step is a positive number where iterations are delayed or cut. A symbolic step is the same
+//!   value in both loops, or they stay apart. Tried with `fixtures/fusion/iteration_spaces.mlir`
+//!   and `delay_multiple.mlir`.
+//! - Bounds of what is cut are written without leaving their type. Tried with
+//!   `fixtures/fusion/widths.mlir`.
 
 use std::rc::Rc;
 

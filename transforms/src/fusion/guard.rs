@@ -7,6 +7,10 @@
 //!
 //! Where the condition fails, the loop on the right runs and does nothing. So it is only for running as one with a loop that has the same iterations, all of which
 //! run anyway.
+//!
+//! **Assumptions.**
+//! - A condition that is brought inside has one value in all iterations: it is computed outside.
+//!   Tried with `fixtures/fusion/guards_inside.mlir`.
 
 use std::rc::Rc;
 

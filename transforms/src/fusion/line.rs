@@ -1,4 +1,9 @@
 //! What stands in a sequence while its loops are fused, and which of it may change places.
+//!
+//! **Assumptions.**
+//! - Whatever an entry uses or computes is among the operands and results of its operations and
+//!   of those inside them. Tried with `fixtures/fusion/between.mlir` and
+//!   `conditional_results.mlir`.
 
 use std::rc::Rc;
 

@@ -5,6 +5,10 @@
 //! distinct, if the options say so. What stands between moves in front of the first
 //! if it may. That is one step of fusion, of which something else can be asked: whether another way of fusing comes to the same.
 //!
+//! **Assumptions.**
+//! - Nothing is decided here: the plan of the pass is used where it is of the plain kind. Tried
+//!   with the campaign `rewiring`.
+//!
 //! Cost: that of raising the block they stand in, and of one pair.
 
 use std::rc::Rc;

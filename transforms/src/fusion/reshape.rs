@@ -10,6 +10,11 @@
 //! Each is legal by itself, by the [check](crate::legality::Checker::check_loop) of the loop it is done to or, for the second one, since no two of its
 //! iterations depend on each other; whether the result may be fused is then asked as of any other pair. Nothing is reshaped without a fusion.
 //!
+//! **Assumptions.**
+//! - What is interchanged or cut is judged by the check of whole trees, on the loop as it is in
+//!   the program. Tried with `fixtures/fusion/interchange.mlir`, `distribution.mlir` and
+//!   `reshaped_versioned.mlir`.
+//!
 //! **Cost.** A bounded number of shapes for each pair, each of which costs what is inside the two loops, and only where they
 //! share memory.
 

@@ -4,6 +4,10 @@
 //! a loop with the nearest group first. What a loop can be fused with depends on the group, on what stands between, and on nothing else,
 //! so it is asked once and remembered.
 //!
+//! **Assumptions.**
+//! - A search tries groupings and undoes them; the one that is taken is made again from the
+//!   start. Tried with the test beside it, against all groupings.
+//!
 //! **Cost.** Eight loops have 4,140 groupings with 5,294 beginnings. A step is a beginning looked at, or some for a new question; a search that runs out of them
 //! keeps the best it has seen.
 

@@ -13,6 +13,10 @@
 //!
 //! Inside of loops all is in one version anyway.
 //!
+//! **Assumptions.**
+//! - Where what was assumed does not hold, all that changed places for it runs as it stood. Tried
+//!   with `fixtures/fusion/between_versioned.mlir`.
+//!
 //! **Cost.** Nothing where nothing has changed places so; else linear in the entries for each pair that has, and what swaps cost in the segments.
 
 use hashbrown::HashSet;

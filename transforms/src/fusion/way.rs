@@ -5,6 +5,10 @@
 //!
 //! If arguments have to be apart for that, it may be assumed; then both are in one [version](super::segment). What assumes nothing comes first.
 //!
+//! **Assumptions.**
+//! - What may end the program or be undefined says so as an access, so nothing passes it that
+//!   must not. Tried with `fixtures/fusion/may_not_return.mlir`.
+//!
 //! **Cost.** A swap costs the pairs of access classes on overlapping objects; an entry moves over at most [`ENTRIES_PASSED`] others that stay, so for few
 //! entries it is that for each.
 

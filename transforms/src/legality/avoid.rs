@@ -4,6 +4,12 @@
 //! assumption is that one does. Inequalities that the others or the surroundings imply are dropped, and so is the failing of one that would keep a
 //! loop from running long: a version for loops that hardly run is of no use.
 //!
+//! **Assumptions.**
+//! - What is tested is computed before the trees, in as many bits as it needs. Tried with
+//!   `fixtures/fusion/versioned_numbers.mlir` and `versioned_limits.mlir`.
+//! - Facts about parameters hold where the test stands, not only where the loops run. Tried with
+//!   `fixtures/fusion/guards_versioned.mlir`.
+//!
 //! **Cost.** One elimination, and a few conjunctions for each inequality.
 
 use loomir_polyhedra::{Emptiness, Limits};

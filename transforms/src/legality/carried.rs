@@ -5,6 +5,10 @@
 //! it is [missed](super::coverage), and what the loop carries counts as touched by it, an element for each iteration of the loops around. What one part hands on
 //! gets to another one only if both stand in one sequence; so parts of one run do. A loop without such a statement runs whole.
 //!
+//! **Assumptions.**
+//! - What a loop carries is seen by nobody but its iterations and what is behind it. Tried with
+//!   `fixtures/fusion/carried_parts.mlir` and `iter_args.mlir`.
+//!
 //! **Cost.** An access a loop.
 
 use std::sync::Arc;

@@ -2,6 +2,10 @@
 //!
 //! Where the tree and the program have the same loops around everything that differs, those loops keep the order of their iterations, so
 //! what differs is judged within one iteration of them. Items of a sequence that both have are judged only against those they have changed places with.
+//!
+//! **Assumptions.**
+//! - Equal nodes are equal statements in equal iterations, so what both trees have in one order needs no question. Tried with
+//!   `tests/tests/legality.rs`: random edits judged, and the trees run.
 
 use std::rc::Rc;
 

@@ -1,4 +1,7 @@
 //! What a verdict says to people: the operations at fault, with their iterations.
+//!
+//! **Assumptions.**
+//! - Nothing is decided here: an answer becomes text.
 
 use loomir_ir::{Body, Diagnostic, Loc, Op, Value, ValueDef};
 

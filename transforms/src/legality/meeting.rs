@@ -1,4 +1,9 @@
 //! Where two accesses meet: which of their subscripts are equal in the pairs of instances that touch one location.
+//!
+//! **Assumptions.**
+//! - Subscripts are compared only if both accesses count in the same elements of one object:
+//!   equal types of elements, sizes and origin. Tried with `fixtures/fusion/same_buffer.mlir`,
+//!   rows that overlap.
 
 use super::{Cause, Element, add_symbols};
 use crate::analyses::Example;

@@ -5,6 +5,14 @@
 //! second loop at t) that have s > t + delay: these would run in the wrong order. Of two loops of a nest
 //! that are to change places they are the pairs of its instances of which the first is earlier in the outer loop and later in the inner one. That every instance still runs once
 //! is for the edit to ensure: it merges whole iterations, or splits a loop's into parts that make up the whole.
+//!
+//! **Assumptions.**
+//! - Both neighbours run whole iterations, each once; the edit ensures it. Tried with
+//!   `fixtures/fusion/carried_parts.mlir`.
+//! - Two updates of one object by one reduction have no order; a read of it outside of an update
+//!   has. Tried with `fixtures/fusion/updates.mlir`.
+//! - An object of unknown extent is near every other one that may overlap it. Tried with
+//!   `fixtures/fusion/same_buffer.mlir`.
 
 use super::avoid::avoiding;
 use super::meeting::Meeting;

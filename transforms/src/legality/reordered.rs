@@ -3,6 +3,10 @@
 //! A legal tree may do that with two updates of one object by one reduction. What is promised of their results on the way holds no more then; it still does of
 //! an update that has the same ones before it as ever. Each pair is asked about as any two accesses are, but for the freedom.
 //!
+//! **Assumptions.**
+//! - Flags of an update hold of the order in which it was written, and of no other. Tried with
+//!   `fixtures/fusion/update_flags.mlir` and `update_flags_versioned.mlir`.
+//!
 //! **Cost.** The accesses of the part that was changed; of each object a bounded number of pairs. Of those with more updates all are taken to be reordered.
 
 use hashbrown::{HashMap, HashSet};

@@ -5,6 +5,12 @@
 //! what a loop carries is there inside that loop, which has to be whole, or in parts that stand in one sequence, one behind the other. Results of a conditional
 //! are there behind what yields them, on the same side, and behind two sides of one condition that both do.
 //!
+//! **Assumptions.**
+//! - A value is there in the iteration that computes it, and behind it in that iteration. Tried
+//!   with `fixtures/fusion/conditional_results.mlir`.
+//! - Results of a loop are there behind its last part. Tried with
+//!   `fixtures/fusion/carried_parts.mlir`.
+//!
 //! **Cost.** Linear in the operands.
 
 use hashbrown::HashMap;

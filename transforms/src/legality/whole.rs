@@ -3,6 +3,10 @@
 //! An edit may put the load and the store of an update apart. It still happens as a whole if both run in the same iterations and nothing between
 //! them writes its element. Otherwise its parts are accesses like any others.
 //!
+//! **Assumptions.**
+//! - An update happens as a whole if nothing between its load and its store writes its element,
+//!   in any iteration of the loops around both. Tried with `fixtures/fusion/updates.mlir`.
+//!
 //! **Cost.** For each update at most [`MAX_BETWEEN`] leaves; a question for each write between its load and its store.
 
 use hashbrown::HashSet;

@@ -4,6 +4,10 @@
 //! in part still says what it can, and negation costs nothing. What is followed: comparisons of affine forms, `andi`, `ori`, `xori` with true,
 //! constants, and integer sets.
 //!
+//! **Assumptions.**
+//! - A comparison is of numbers of at most 64 bits, of more than one. Tried with
+//!   `tests/tests/forms.rs` and `fixtures/fusion/symbolic_guards.mlir`.
+//!
 //! Cost: each value is looked at once a [`Forms`], with at most sixteen constraints an outcome.
 
 use loomir_dialects::arith;

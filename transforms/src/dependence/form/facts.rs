@@ -5,6 +5,11 @@
 //! that is approximated, so with it a question whether there are instances that would go wrong is answered more often, and its witnesses have numbers that can be.
 //!
 //! Poison: facts are about values that are used as bounds, conditions or subscripts of what runs, so they are not poison.
+//!
+//! **Assumptions.**
+//! - Sizes of memrefs are not negative. Tried with `fixtures/fusion/symbolic.mlir`.
+//! - An argument of a function that is used as a bound is not poison. Not tried: nothing executes
+//!   poison arguments.
 
 use hashbrown::HashMap;
 use loomir_dialects::affine;

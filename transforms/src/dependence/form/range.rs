@@ -4,6 +4,10 @@
 //! poison any range is true, so what `nsw` rules out is ruled out. Where code runs only under a condition, that condition counts for all values in it,
 //! those computed before it too: they have not changed since.
 //!
+//! **Assumptions.**
+//! - The variable of a counted loop lies between its bounds, unless it counts unsigned. Tried
+//!   with `tests/tests/forms.rs` and `fixtures/fusion/widths.mlir`.
+//!
 //! **Cost.** Each value is looked at once a [`Forms`].
 
 use loomir_dialects::interfaces::{Bound, LoopBounds, LoopLike, ParallelLike, Subscripts};

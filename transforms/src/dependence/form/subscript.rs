@@ -4,6 +4,10 @@
 //! a memref nothing may be accessed, so a sum that, had it wrapped, would be outside did not wrap where it counts. Of an access that happens its subscripts are
 //! what they would be in ℤ, as long as that lies so near that no other number that is the same word is inside.
 //!
+//! **Assumptions.**
+//! - An access outside of its memref is undefined, so one that happens is inside, and a word that
+//!   wrapped would not be. Tried with `fixtures/fusion/subscripts.mlir` and `widths.mlir`.
+//!
 //! **Cost.** Linear in the operations that compute a subscript, up to the first that are forms already.
 
 use hashbrown::HashMap;

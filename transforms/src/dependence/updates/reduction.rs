@@ -12,6 +12,10 @@
 //!
 //! What is promised of sums and products on the way (`nsw`, `nuw`; `nnan` and `ninf`, of floats) need not hold of those in another order, and if it does not they
 //! are poison: there these flags [have to go](drop_poison_flags). Of least and greatest numbers there are no others on the way than those combined.
+//!
+//! **Assumptions.**
+//! - Words wrap; floats are combined in another order only with `reassoc`, or where no order
+//!   rounds. Tried with `fixtures/fusion/updates.mlir` and `update_flags.mlir`.
 
 use loomir_dialects::arith;
 use loomir_ir::opdef::{EnumDef, OpDef};
