@@ -9,7 +9,10 @@
 
 use std::fmt::Write;
 
-use crate::behaviour::Input;
+use loomir::dialects::interp::Limits;
+
+use crate::behaviour::{Input, same_behaviour};
+use crate::check::Checker;
 use crate::random::Random;
 
 /// Types of loop variables, with what casts one to `index`; nothing for `index` itself.
@@ -20,7 +23,7 @@ const DIVISORS: [i64; 8] = [0, 1, 2, 3, -1, 64, i64::MAX, i64::MIN];
 const MOST: i64 = 8;
 
 /// The pipelines a function is run before and after.
-pub const PIPELINES: [&str; 10] = [
+const PIPELINES: [&str; 10] = [
     "builtin.module(func.func(loop-fusion{alias=may fusion-profitability=always}))",
     "builtin.module(func.func(loop-fusion{alias=version fusion-profitability=always}))",
     "builtin.module(func.func(loop-fusion{alias=may fusion-profitability=always},array-contraction))",
@@ -33,9 +36,46 @@ pub const PIPELINES: [&str; 10] = [
     "builtin.module(func.func(loop-distribute{expand=4},loop-fusion{fusion-profitability=always},lower-affine,convert-scf-to-cf))",
 ];
 
+/// What was compared.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Functions.
+    pub cases: u64,
+    /// Calls that are defined, before and after a pipeline each.
+    pub compared: usize,
+    /// Calls that are not.
+    pub skipped: usize,
+}
+
+/// Runs functions of these numbers before and after each pipeline.
+///
+/// # Errors
+/// The first call that does something else afterwards, with the function.
+pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(), String> {
+    let checker = Checker::default();
+    for index in first..first + count {
+        let mut random = Random::of_case(seed, index);
+        let text = hazards(&mut random);
+        let calls = calls(&mut random);
+        let failed = |what: &str, error: String| format!("case {index}, {what}: {error}\n{text}");
+        let read = checker.read(&text);
+        let before = read.map_err(|errors| failed("as it is", checker.lines(&errors)))?;
+        for pipeline in PIPELINES {
+            let after = checker.transformed(pipeline, &text);
+            let (after, _) = after.map_err(|errors| failed(pipeline, checker.lines(&errors)))?;
+            let agreement = same_behaviour(&before, &after, "kernel", &calls, &Limits::default());
+            let agreement = agreement.map_err(|error| failed(pipeline, error))?;
+            tally.compared += agreement.compared;
+            tally.skipped += agreement.skipped;
+        }
+        tally.cases += 1;
+    }
+    Ok(())
+}
+
 /// A random function `kernel`, in a module with a function that it calls. Equal seeds give equal
 /// functions.
-pub fn hazards(random: &mut Random) -> String {
+fn hazards(random: &mut Random) -> String {
     let mut writer =
         Writer { random, text: String::new(), next: 0, indent: 1, numbers: Vec::new(), indices: Vec::new() };
     writer.function();
@@ -43,7 +83,7 @@ pub fn hazards(random: &mut Random) -> String {
 }
 
 /// Calls of a function that [`hazards`] made.
-pub fn calls(random: &mut Random) -> Vec<Input> {
+fn calls(random: &mut Random) -> Vec<Input> {
     let seed = random.bits() >> 1;
     let mut all = Vec::new();
     for (round, s) in DIVISORS.into_iter().enumerate() {

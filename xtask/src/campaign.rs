@@ -41,7 +41,7 @@ const CAMPAIGNS: &[Campaign] = &[
         name: "rewiring",
         package: "loomir-testing",
         example: "rewiring",
-        cases: 10_000,
+        cases: 20_000,
         does: "loops of random programs fused on the tree and on the graph, and what comes of both compared",
     },
     Campaign {
@@ -57,6 +57,13 @@ const CAMPAIGNS: &[Campaign] = &[
         example: "ll",
         cases: 5_000,
         does: "random programs in LLVM IR without undefined behaviour, run by the interpreter and by lli",
+    },
+    Campaign {
+        name: "hazards",
+        package: "loomir-testing",
+        example: "hazards",
+        cases: 20_000,
+        does: "neighbouring loops with what some operands make undefined, run before and after ten pipelines",
     },
     Campaign {
         name: "native",
