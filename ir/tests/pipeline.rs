@@ -218,7 +218,7 @@ fn mistakes_in_pipelines_are_named_with_their_place() {
     assert_snapshot!(error("mini.module(visti)"), @"12: there is no pass called 'visti'; did you mean 'visit'?");
     assert_snapshot!(error("mini.module(only-fn)"), @"12: pass 'only-fn' runs on mini.fn, not on 'mini.module'");
     assert_snapshot!(error("mini.module(visit{x=1})"), @"18: pass 'visit' has no option 'x'; it has: fail-on, panic-on, damage, mark");
-    assert_snapshot!(error("mini.fn(only-fn{count=many})"), @"8: 'many' is no value for option 'count'");
+    assert_snapshot!(error("mini.fn(only-fn{count=many})"), @"8: 'many' is no value for option 'count': invalid digit found in string");
     assert_snapshot!(error("mini.module(visit"), @"17: expected ')'");
     assert_snapshot!(error("mini.module(visit{fail-on=c"), @"27: expected '}'");
     assert_snapshot!(error("mini.module(visit) visit"), @"19: expected the end of the pipeline");

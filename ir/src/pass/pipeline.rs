@@ -4,7 +4,7 @@
 //! blanks stands in braces or quotes; a list's elements are separated by commas), or an operation's name, or `any`, with the passes for it in
 //! parentheses. Linear in the text.
 
-use std::fmt;
+use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use super::{Pass, PassManager};
@@ -46,7 +46,7 @@ impl Options {
     ///
     /// # Errors
     /// A message if the value is not a `T`.
-    pub fn parse<T: FromStr>(&self, name: &str, default: T) -> Result<T, String> {
+    pub fn parse<T: FromStr<Err: Display>>(&self, name: &str, default: T) -> Result<T, String> {
         self.get(name).map_or(Ok(default), |text| value(name, text))
     }
 
@@ -54,7 +54,7 @@ impl Options {
     ///
     /// # Errors
     /// A message if an element is not a `T`.
-    pub fn list<T: FromStr>(&self, name: &str) -> Result<Vec<T>, String> {
+    pub fn list<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Vec<T>, String> {
         let given = self.0.iter().filter(|(own, _)| own == name);
         let elements = given.flat_map(|(_, values)| values.split(',')).map(str::trim);
         elements.filter(|element| !element.is_empty()).map(|element| value(name, element)).collect()
@@ -66,8 +66,26 @@ impl Options {
     }
 }
 
-fn value<T: FromStr>(name: &str, text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("'{text}' is no value for option '{name}'"))
+fn value<T: FromStr<Err: Display>>(name: &str, text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: T::Err| {
+        let error = error.to_string();
+        // What the type itself says may quote the value.
+        match error.starts_with('\'') {
+            true => format!("option '{name}': {error}"),
+            false => format!("'{text}' is no value for option '{name}': {error}"),
+        }
+    })
+}
+
+/// A message about a value of an option, and what was meant if the message names something alike.
+fn with_suggestion(message: String, given: &[GivenOption<'_>]) -> String {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let named = message.split(|c| !is_word(c)).filter(|word| word.len() > 2);
+    let is_meant = |word: &&str| !given.iter().any(|option| option.value == *word || option.name == *word);
+    let named: Vec<&str> = named.filter(is_meant).collect();
+    let values = given.iter().filter(|option| message.contains(&format!("'{}'", option.value)));
+    let help = values.filter_map(|option| did_you_mean(option.value, named.iter().copied())).next();
+    help.map_or_else(|| message.clone(), |help| format!("{message}; {help}"))
 }
 
 impl fmt::Display for Options {
@@ -341,11 +359,14 @@ impl<'t> Parser<'t> {
         if let Some(option) = given.iter().find(|option| !known(option)) {
             let names: Vec<&str> = info.options.iter().map(|(name, ..)| *name).collect();
             let has = if names.is_empty() { "none".into() } else { names.join(", ") };
-            let message = format!("pass '{name}' has no option '{}'; it has: {has}", option.name);
+            let help = did_you_mean(option.name, names.iter().copied());
+            let help = help.map_or(String::new(), |help| format!("; {help}"));
+            let message = format!("pass '{name}' has no option '{}'; it has: {has}{help}", option.name);
             return Err(self.error_at(option.offset, message));
         }
         let options = Options(given.iter().map(|o| (o.name.to_owned(), o.value.to_owned())).collect());
-        let pass = (info.make)(&options).map_err(|message| self.error_at(offset, message))?;
+        let pass = (info.make)(&options);
+        let pass = pass.map_err(|message| self.error_at(offset, with_suggestion(message, &given)))?;
         Ok((pass, options))
     }
 
