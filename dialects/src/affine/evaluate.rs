@@ -306,21 +306,21 @@ fn decode_delinearize(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
         return Err(malformed("a basis that fits its results"));
     }
     Ok(action(move |m| {
-        if let Datum::Poison(poison) = *m.get(linear) {
-            results.iter().for_each(|slot| m.set(*slot, Datum::Poison(poison)));
-            return Ok(Flow::Next);
-        }
-        let mut rest = m.index(linear, "the linear index")?;
+        // Poison in the index spreads to the results; poison in a basis divides, which is undefined.
+        let mut rest = match *m.get(linear) {
+            Datum::Poison(poison) => Err(poison),
+            _ => Ok(m.index(linear, "the linear index")?),
+        };
         // The first result has no bound, whether the basis names one or not.
         for (i, slot) in results.iter().enumerate().skip(1).rev() {
             let size = basis.get(m, basis.len() - (results.len() - i), "a basis")?;
             if size <= 0 {
                 return Err(bad_divisor(size));
             }
-            m.set(*slot, Datum::index(rest.rem_euclid(size)));
-            rest = rest.div_euclid(size);
+            m.set(*slot, rest.map_or_else(Datum::Poison, |rest| Datum::index(rest.rem_euclid(size))));
+            rest = rest.map(|rest| rest.div_euclid(size));
         }
-        m.done(results[0], Datum::index(rest))
+        m.done(results[0], rest.map_or_else(Datum::Poison, Datum::index))
     }))
 }
 

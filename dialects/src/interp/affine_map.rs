@@ -228,39 +228,56 @@ fn read(m: &Machine, slot: Slot) -> Result<Result<i64, Poison>, Box<Fault>> {
     }
 }
 
+/// Poison spreads to the result, but for a divisor: to divide by poison is undefined, as it is once
+/// the map is lowered to divisions.
 fn run(steps: &[Step], m: &Machine, loc: Loc) -> Result<Result<i64, Poison>, Box<Fault>> {
-    let mut small = [0i64; 16];
+    let mut small = [Ok(0i64); 16];
     let mut large = Vec::new();
-    let stack: &mut [i64] = if steps.len() <= small.len() {
+    let stack: &mut [Result<i64, Poison>] = if steps.len() <= small.len() {
         &mut small
     } else {
-        large.resize(steps.len(), 0);
+        large.resize(steps.len(), Ok(0));
         &mut large
     };
     let mut top = 0;
     for step in steps {
         let value = match *step {
-            Step::Slot(slot) => match read(m, slot)? {
-                Ok(value) => Some(value),
-                Err(poison) => return Ok(Err(poison)),
-            },
-            Step::Constant(value) => Some(value),
+            Step::Slot(slot) => read(m, slot)?,
+            Step::Constant(value) => Ok(value),
             _ => {
                 top -= 2;
-                let (a, b) = (stack[top], stack[top + 1]);
-                match step {
-                    Step::Add => a.checked_add(b),
-                    Step::Mul => a.checked_mul(b),
-                    _ if b <= 0 => return Err(bad_divisor(b)),
-                    Step::Mod => Some(a.rem_euclid(b)),
-                    Step::FloorDiv => floor_div(a, b),
-                    _ => ceil_div(a, b),
-                }
+                binary(step, stack[top], stack[top + 1], loc)?
             }
         };
-        let Some(value) = value else { return Ok(Err(Poison { cause: Cause::AffineOverflow, loc })) };
         stack[top] = value;
         top += 1;
     }
-    Ok(Ok(stack[0]))
+    Ok(stack[0])
+}
+
+#[inline]
+fn binary(
+    step: &Step,
+    a: Result<i64, Poison>,
+    b: Result<i64, Poison>,
+    loc: Loc,
+) -> Result<Result<i64, Poison>, Box<Fault>> {
+    if !matches!(step, Step::Add | Step::Mul) {
+        let divisor = b.map_err(|poison| Fault::poison("the divisor", poison))?;
+        if divisor <= 0 {
+            return Err(bad_divisor(divisor));
+        }
+    }
+    let (a, b) = match (a, b) {
+        (Ok(a), Ok(b)) => (a, b),
+        (Err(poison), _) | (_, Err(poison)) => return Ok(Err(poison)),
+    };
+    let value = match step {
+        Step::Add => a.checked_add(b),
+        Step::Mul => a.checked_mul(b),
+        Step::Mod => Some(a.rem_euclid(b)),
+        Step::FloorDiv => floor_div(a, b),
+        _ => ceil_div(a, b),
+    };
+    Ok(value.ok_or(Poison { cause: Cause::AffineOverflow, loc }))
 }

@@ -366,7 +366,7 @@ impl<'t> Parser<'t> {
         }
         let options = Options(given.iter().map(|o| (o.name.to_owned(), o.value.to_owned())).collect());
         let pass = (info.make)(&options);
-        let pass = pass.map_err(|message| self.error_at(offset, with_suggestion(message, &given)))?;
+        let pass = pass.map_err(|message| self.error_at(offset, with_suggestion(message, given)))?;
         Ok((pass, options))
     }
 
