@@ -141,7 +141,7 @@ fn are_fields(group: &str, text: &str, may_have_groups: bool) -> bool {
         };
         last = field.trim();
         let value = value.trim();
-        known.contains(&last)
-            && (!may_have_groups || !value.starts_with('<') || are_fields(last, value, false))
+        let is_group = may_have_groups && value.starts_with('<') && last != "parallelAccesses";
+        known.contains(&last) && (!is_group || are_fields(last, value, false))
     })
 }
