@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 
 use loomir::AliasMode;
 use loomir::ir::{Block, Body, text, verifier};
+use loomir::transforms::legality::Checker;
+use loomir::transforms::regenerate::{Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;
-use loomir::transforms::tree::regenerate::{Rewrite, regenerate};
-use loomir::transforms::tree::{Forest, Green, Node, Red, Reordered};
+use loomir::transforms::tree::{Forest, Green, Node, Red};
 use loomir_benches::loops::Loops;
 
 const LOOPS: usize = 1000;
@@ -71,7 +72,9 @@ fn main() {
         let block = block_of(&copy);
         let own = raise(&copy, block, &mut forest, AliasMode::May);
         assert_eq!(own.root, original);
-        let outcome = regenerate(&mut copy, &own, &forest, *variant, &Reordered::default(), Rewrite::Changed);
+        let checker = Checker::new(&copy, &own, AliasMode::May, Default::default());
+        let Ok(approved) = checker.judge(&forest, *variant) else { continue };
+        let outcome = regenerate(&mut copy, &own, &forest, &approved, Rewrite::Changed);
         assert_eq!(outcome, Ok(()));
         verified += usize::from(!verifier::verify(&copy).has_errors());
     }

@@ -222,7 +222,7 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
         let judged: Vec<&Run> =
             runs.iter().copied().filter(|r| alias == AliasMode::May || r.distinct).collect();
         let mut after = read(&ctx, &text.mlir)?;
-        let options = FuseOptions { alias, profitability, check: true, ..FuseOptions::default() };
+        let options = FuseOptions { alias, profitability, ..FuseOptions::default() };
         let report = loomir::fuse(&mut after, &options);
         if report.remarks.has_errors() {
             return Err(("judged illegal", report.remarks.to_text(&ctx)));
@@ -231,14 +231,14 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
         if alias == AliasMode::Distinct && program.is_affine() {
             let is_open = |remark: &&Diagnostic| {
                 remark.notes.iter().any(|(_, note)| note.contains("limit was reached"))
-                    || remark.message.contains("could not be confirmed")
+                    || remark.message.contains("are not proved legal")
             };
             if let Some(remark) = report.remarks.iter().find(is_open) {
                 return Err(("left open", Diagnostics::from(remark.clone()).to_text(&ctx)));
             }
             tally.affine_confirmed += u64::from(report.fused > 0);
         }
-        let is_doubt = |remark: &&Diagnostic| remark.message.contains("could not be confirmed");
+        let is_doubt = |remark: &&Diagnostic| remark.message.contains("are not proved legal");
         for remark in report.remarks.iter().filter(is_doubt) {
             tally.unconfirmed += 1;
             *tally.doubts.entry(doubt(remark)).or_default() += 1;
@@ -347,7 +347,7 @@ fn distributed_and_back(ctx: &Context, text: &Text, runs: &[Run], tally: &mut Ta
         let distributed = loomir::print(&after);
         verified(ctx, &after, "distributed, not verified")?;
         compare(&after, &runs, "distributed, different", &distributed, tally)?;
-        loomir::fuse(&mut after, &FuseOptions { alias, check: true, ..FuseOptions::default() });
+        loomir::fuse(&mut after, &FuseOptions { alias, ..FuseOptions::default() });
         loomir::contract(&mut after, &ContractionOptions::default());
         verified(ctx, &after, "distributed and fused, not verified")?;
         let shown = format!("{distributed}fused:\n{}", loomir::print(&after));

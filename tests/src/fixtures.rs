@@ -174,7 +174,7 @@ fn command(words: &str) -> Option<Command> {
         ("check", "") => Some(Command::Check),
         ("fuse", options) => {
             let (alias, profitability) = (AliasMode::May, Profitability::Always);
-            let mut fuse = FuseOptions { alias, profitability, check: true, ..FuseOptions::default() };
+            let mut fuse = FuseOptions { alias, profitability, ..FuseOptions::default() };
             for option in options.split_whitespace() {
                 match option.strip_prefix("--")?.split_once('=')? {
                     ("alias", mode) => fuse.alias = mode.parse().ok()?,

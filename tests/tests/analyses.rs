@@ -18,10 +18,10 @@ use loomir::transforms::dependence::base::Bases;
 use loomir::transforms::dependence::form::condition::Condition;
 use loomir::transforms::dependence::form::{Form, Forms};
 use loomir::transforms::dependence::nest::{Frame, Nest};
-use loomir::transforms::legality::{Checker, Means, Verdict, Witness, interchangeable, merged};
+use loomir::transforms::legality::{Approved, Checker, Means, Verdict, Witness, interchangeable, merged};
+use loomir::transforms::regenerate::{Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise_by;
-use loomir::transforms::tree::regenerate::{Rewrite, regenerate};
-use loomir::transforms::tree::{Forest, Node, Program, Reordered, StatementId};
+use loomir::transforms::tree::{Forest, Node, Program, StatementId};
 use loomir::{AliasMode, Analyses, ContractionOptions, FuseOptions, Profitability};
 use loomir_testing::behaviour::{inputs, same_behaviour};
 use loomir_testing::blocks::each_block;
@@ -398,7 +398,7 @@ fn operations_are_tied_only_where_there_is_an_order_left() {
                 let all = ops(&program);
                 // Written anew in the order of the tree, everything is computed before it is used, and memory is what it was.
                 let written =
-                    regenerate(body, &program, &forest, program.root, &Reordered::default(), Rewrite::All);
+                    regenerate(body, &program, &forest, &Approved::unchanged(&program), Rewrite::All);
                 assert_eq!(written, Ok(()), "{analyses:?}\n{text}");
                 counts.0 += forest.leaves(program.root) as usize;
                 counts.1 += all.len();

@@ -7,8 +7,8 @@ use loomir::dialects::interp::Limits;
 use loomir::ir::verifier;
 use loomir::transforms::dependence::base::Bases;
 use loomir::transforms::legality::{Checker, Verdict, Witness};
+use loomir::transforms::regenerate::{Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;
-use loomir::transforms::tree::regenerate::{Rewrite, regenerate};
 use loomir::transforms::tree::{Arm, Forest, Program, StatementId};
 use loomir_testing::behaviour::{inputs, same_behaviour};
 use loomir_testing::blocks::each_block;
@@ -35,6 +35,20 @@ struct Tally {
     executed: u32,
 }
 
+/// What a verdict says, but for the witness: there may be several.
+fn kind(verdict: &Verdict) -> (u8, Vec<String>) {
+    match verdict {
+        Verdict::Legal { assumed } => {
+            let mut assumed: Vec<String> = assumed.iter().map(|own| format!("{own:?}")).collect();
+            assumed.sort();
+            (0, assumed)
+        }
+        Verdict::Illegal(_) => (1, Vec::new()),
+        Verdict::MayBeIllegal(_) => (2, Vec::new()),
+        Verdict::Unknown { .. } => (3, Vec::new()),
+    }
+}
+
 /// One random program and a few trees of it. Panics where the check is wrong.
 fn case(seed: u64, index: u64, tally: &mut Tally) {
     let mut random = Random::of_case(seed, index);
@@ -53,6 +67,7 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
         let sized = run(&program, &forest, program.root, none, Way::Forwards)
             .is_some_and(|all| compare(body, &program, &all, &all, none, Way::Forwards) == Finding::Same);
         let checker = Checker::new(body, &program, mode, Default::default());
+        let every = Checker::new(body, &program, mode, Default::default()).asking_of_all();
         let mut last = None;
         for _ in 0..12 {
             let (mut tree, mut kinds) = (program.root, Vec::new());
@@ -65,6 +80,12 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
                 continue;
             }
             let verdict = checker.check(&forest, tree);
+            let of_all = every.check(&forest, tree);
+            assert_eq!(
+                kind(&verdict),
+                kind(&of_all),
+                "case {index}: {verdict:?}, of all pairs: {of_all:?}\n{text}"
+            );
             for kind in &kinds {
                 let [legal, illegal] = tally.edits.entry(kind).or_default();
                 if verdict.is_legal() {
@@ -115,7 +136,7 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
                         );
                     }
                     tally.reordered += u32::from(!found.is_empty());
-                    last = Some((tree, kinds, found));
+                    last = Some((tree, kinds));
                 }
                 // Where a value can be seen is not asked there.
                 Verdict::Illegal(Witness::Unavailable { .. })
@@ -137,8 +158,9 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
         // The last one that may run, written and executed.
         let is_kernel =
             body.attr(body.root(), "sym_name").and_then(|name| name.as_str(body.ctx())) == Some("kernel");
-        if let Some((tree, kinds, found)) = last.filter(|_| is_kernel) {
-            let written = regenerate(body, &program, &forest, tree, &found, Rewrite::Changed);
+        if let Some((tree, kinds)) = last.filter(|_| is_kernel) {
+            let approved = checker.judge(&forest, tree).unwrap_or_else(|verdict| panic!("{verdict:?}"));
+            let written = regenerate(body, &program, &forest, &approved, Rewrite::Changed);
             tally.written += u32::from(written.is_ok());
             edits = kinds;
         }

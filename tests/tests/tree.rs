@@ -3,15 +3,21 @@
 use loomir::AliasMode;
 use loomir::dialects::interp::Limits;
 use loomir::ir::{Block, Body, verifier};
-use loomir::transforms::legality::Checker;
+use loomir::transforms::legality::{Approved, Checker};
+use loomir::transforms::regenerate::{Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;
-use loomir::transforms::tree::regenerate::{Rewrite, regenerate};
-use loomir::transforms::tree::{Forest, Green, Header, Node, Reordered, StatementId};
+use loomir::transforms::tree::{Forest, Green, Header, Node, Program, StatementId};
 use loomir_testing::behaviour::{inputs, same_behaviour};
 use loomir_testing::blocks::each_block;
 use loomir_testing::chains::Chain;
 use loomir_testing::generate::generate;
 use loomir_testing::random::Random;
+
+/// The tree, which the judge approves.
+fn approved(body: &Body, program: &Program, forest: &Forest, tree: Green) -> Approved {
+    let checker = Checker::new(body, program, AliasMode::Distinct, Default::default());
+    checker.judge(forest, tree).unwrap_or_else(|verdict| panic!("{verdict:?}"))
+}
 
 fn leaves(forest: &mut Forest, count: u32) -> Vec<Green> {
     let none = forest.make_map(Box::new([]));
@@ -75,7 +81,7 @@ fn raising_and_regenerating_everything_is_the_identity() {
             let program = raise(body, block, &mut forest, AliasMode::May);
             loops += program.num_loops();
             assert_eq!(
-                regenerate(body, &program, &forest, program.root, &Reordered::default(), Rewrite::All),
+                regenerate(body, &program, &forest, &Approved::unchanged(&program), Rewrite::All),
                 Ok(())
             );
         });
@@ -86,7 +92,7 @@ fn raising_and_regenerating_everything_is_the_identity() {
 }
 
 /// A chain of loops in a module, raised.
-fn chain(loops: usize) -> (Body, Block, Forest, loomir::transforms::tree::Program) {
+fn chain(loops: usize) -> (Body, Block, Forest, Program) {
     let ctx = loomir::context();
     let source = Chain::InPlace.to_mlir(loops, 16);
     let mut module =
@@ -133,27 +139,26 @@ fn variants_share_what_they_have_in_common() {
     assert_eq!(forest.len(), nodes, "what is there already is not made again");
 }
 
+/// Two loops on different buffers, in either order.
+const TWO_BUFFERS: &str = "
+    func.func @f(%a: memref<4xi32>, %b: memref<4xi32>, %c: i32) {
+      affine.for %i = 0 to 4 { affine.store %c, %a[%i] : memref<4xi32> }
+      affine.for %i = 0 to 4 { affine.store %c, %b[%i] : memref<4xi32> }
+      return
+    }";
+
 #[test]
 fn loops_that_change_places_are_regenerated_so() {
-    // Two loops on different buffers, in either order.
-    let source = "
-        func.func @f(%a: memref<4xi32>, %b: memref<4xi32>, %c: i32) {
-          affine.for %i = 0 to 4 { affine.store %c, %a[%i] : memref<4xi32> }
-          affine.for %i = 0 to 4 { affine.store %c, %b[%i] : memref<4xi32> }
-          return
-        }";
     let ctx = loomir::context();
-    let read = || loomir::parse(&ctx, source, "two.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+    let read = || loomir::parse(&ctx, TWO_BUFFERS, "two.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
     let (before, mut after) = (read(), read());
     each_block(&mut after, &mut |body, block| {
         let mut forest = Forest::default();
-        let program = raise(body, block, &mut forest, AliasMode::May);
+        let program = raise(body, block, &mut forest, AliasMode::Distinct);
         assert!(forest.items(program.root).all(|item| matches!(forest.get(item), Node::Loop { .. })));
         let root = swapped(&mut forest, program.root, 0);
-        assert_eq!(
-            regenerate(body, &program, &forest, root, &Reordered::default(), Rewrite::Changed),
-            Ok(())
-        );
+        let tree = approved(body, &program, &forest, root);
+        assert_eq!(regenerate(body, &program, &forest, &tree, Rewrite::Changed), Ok(()));
     });
     let printed = loomir::print(&after);
     assert!(printed.find("%arg1[").unwrap_or(0) < printed.find("%arg0[").unwrap_or(0), "{printed}");
@@ -181,10 +186,7 @@ fn what_stands_too_deep_is_a_tree_of_its_own() {
         let mut forest = Forest::default();
         let program = raise(body, block, &mut forest, AliasMode::May);
         assert_eq!(program.num_loops(), 0);
-        assert_eq!(
-            regenerate(body, &program, &forest, program.root, &Reordered::default(), Rewrite::All),
-            Ok(())
-        );
+        assert_eq!(regenerate(body, &program, &forest, &Approved::unchanged(&program), Rewrite::All), Ok(()));
     });
     assert_eq!(loomir::print(&module), before);
     let options = loomir::FuseOptions { alias: AliasMode::Distinct, ..loomir::FuseOptions::default() };
@@ -211,10 +213,8 @@ fn a_side_that_stands_alone_is_an_if_that_does_nothing_else() {
         assert!(guards.iter().all(|item| matches!(forest.get(*item), Node::Guard { .. })));
         let root = swapped(&mut forest, program.root, 0);
         assert_ne!(root, program.root);
-        assert_eq!(
-            regenerate(body, &program, &forest, root, &Reordered::default(), Rewrite::Changed),
-            Ok(())
-        );
+        let tree = approved(body, &program, &forest, root);
+        assert_eq!(regenerate(body, &program, &forest, &tree, Rewrite::Changed), Ok(()));
     });
     let printed = loomir::print(&after);
     assert!(!verifier::verify(&after).has_errors());
@@ -272,22 +272,19 @@ fn what_runs_in_any_order_has_no_dependence_across_iterations() {
 #[test]
 fn what_cannot_be_written_leaves_the_block_as_it_was() {
     let ctx = loomir::context();
-    let source = Chain::InPlace.to_mlir(3, 16);
     let mut module =
-        loomir::parse(&ctx, &source, "chain.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+        loomir::parse(&ctx, TWO_BUFFERS, "two.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
     let before = loomir::print(&module);
     each_block(&mut module, &mut |body, block| {
         let mut forest = Forest::default();
-        let program = raise(body, block, &mut forest, AliasMode::May);
+        let program = raise(body, block, &mut forest, AliasMode::Distinct);
         let items: Vec<Green> = forest.items(program.root).collect();
-        let at = items.iter().position(|item| matches!(forest.get(*item), Node::Loop { .. })).unwrap_or(0);
         // A loop by itself backwards: no loop of IR counts down. What can be written is moved meanwhile.
-        let backwards = forest.reversed(&program, items[at]);
-        let tree = forest.splice(program.root, at..at + 1, &backwards.into_iter().collect::<Vec<_>>());
-        let tree = forest.splice(tree, items.len() - 1..items.len(), &[]);
-        let tree = forest.splice(tree, 0..0, &items[items.len() - 1..]);
+        let backwards = forest.reversed(&program, items[0]);
+        let tree = forest.sequence(&[items[1], backwards.unwrap_or(items[0])]);
         assert!(backwards.is_some());
-        assert!(regenerate(body, &program, &forest, tree, &Reordered::default(), Rewrite::Changed).is_err());
+        let tree = approved(body, &program, &forest, tree);
+        assert!(regenerate(body, &program, &forest, &tree, Rewrite::Changed).is_err());
     });
     assert!(!verifier::verify(&module).has_errors());
     assert_eq!(loomir::print(&module), before);

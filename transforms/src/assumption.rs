@@ -1,7 +1,7 @@
 //! What is assumed where a fast version runs, and tested before it.
 //!
 //! Legality says what would have to hold for an edit; it is kept with the versioned node that holds the edit, the fast side is judged again under it, and
-//! [`regenerate`](crate::tree::regenerate) writes the one test. An assumption is about what is known before the node: which memrefs overlap, and how numbers lie to each
+//! [`regenerate`](crate::regenerate) writes the one test. An assumption is about what is known before the node: which memrefs overlap, and how numbers lie to each
 //! other. So it may be any condition under which the edit is legal; that it holds now and then is a matter of what is gained.
 
 use loomir_ir::{Body, Value};

@@ -32,8 +32,8 @@ use crate::dependence::nest::Frame;
 use crate::expansion::{self, Expanded, HandOn, Read};
 use crate::fusion::MAX_TESTS;
 use crate::legality::{Checker, QUESTION, Verdict};
+use crate::regenerate::{Rewrite, regenerate};
 use crate::tree::raise::{raise_by, roots};
-use crate::tree::regenerate::{Rewrite, regenerate};
 use crate::tree::{Forest, Green, LoopId, Node, Program};
 use crate::while_to_for;
 use pieces::Pieces;
@@ -208,9 +208,17 @@ fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report 
                 .into_iter()
                 .for_each(|said| report.remarks.push(said));
         }
-        let reordered = options.checker(body, &program).reordered(&forest, root);
-        if let Err(op) = regenerate(body, &program, &forest, root, &reordered, Rewrite::Changed) {
-            report.remarks.push(remarks::not_written(body, op));
+        match options.checker(body, &program).judge(&forest, root) {
+            Ok(approved) => {
+                if let Err(op) = regenerate(body, &program, &forest, &approved, Rewrite::Changed) {
+                    report.remarks.push(remarks::not_written(body, op));
+                }
+            }
+            Err(verdict) => {
+                expanded.into_iter().rev().for_each(|(_, handed)| handed.undo(body));
+                let remarks = verdict.not_approved(remarks::remarks(body), block, "distributed").into();
+                report = Report { remarks, ..Report::default() };
+            }
         }
         return report;
     }

@@ -15,6 +15,9 @@
 //! Which of the loops that may be fused are is decided by what they [cost](crate::cost): the grouping of a sequence with which most is
 //! saved (`fusion/partition.rs`); or each with the nearest, if that is wanted.
 //!
+//! All that is chosen for a block is [judged](Checker::judge) as a whole before it is written. What the
+//! judge does not approve stays as it was.
+//!
 //! Whatever is not fused gets a remark that says why, under the names LLVM's `loop-fusion` uses.
 //!
 //! **Assumptions.**
@@ -41,8 +44,8 @@ use crate::dependence::base::{AliasMode, Bases};
 use crate::dependence::callees::{self, Callees};
 use crate::dependence::nest::Frame;
 use crate::legality::{self, Checker, Means, QUESTION, Verdict};
+use crate::regenerate::{Rewrite, regenerate};
 use crate::tree::raise::{raise_by, roots};
-use crate::tree::regenerate::{Rewrite, regenerate};
 use crate::tree::{Forest, Green, If, Node, Program};
 use crate::while_to_for;
 use group::{Group, Joined};
@@ -83,9 +86,6 @@ pub struct Options {
     pub delay_multiple: i64,
     /// How much may be assumed of one fused loop, and tested before it.
     pub max_tests: usize,
-    /// Whether the result is judged once more as a whole, by the check that knows nothing of how it was made. If that does not confirm it, the block
-    /// stays as it was; if it finds a fault for certain, there is an error among the remarks.
-    pub check: bool,
     /// Whether to say what was done and what not, and why. Errors are said in any case.
     pub remarks: bool,
     /// Which of the loops that may be fused are.
@@ -125,7 +125,6 @@ impl Default for Options {
             max_delay: 8,
             delay_multiple: 1,
             max_tests: MAX_TESTS,
-            check: false,
             remarks: true,
             profitability: Profitability::default(),
             cost: Arc::new(StaticCost::default()),
@@ -219,20 +218,20 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
     let root = fusion.sequence(program.root, &Frame::outside(&program.surroundings));
     let mut report = fusion.report;
     let checker = Checker::new(body, &program, options.alias, options.limits);
-    let checker = checker.told_by(&*options.analyses.dependence);
-    if options.check {
-        let verdict = checker.check(&forest, root);
-        let is_allowed = |own| options.alias == AliasMode::Distinct && report.assumed.contains(own);
-        if !matches!(&verdict, Verdict::Legal { assumed } if assumed.iter().all(is_allowed)) {
-            report.remarks.push(remarks::not_confirmed(body, block, &verdict));
-            return report;
+    match checker.told_by(&*options.analyses.dependence).judge(&forest, root) {
+        Ok(approved) => {
+            if let Err(op) = regenerate(body, &program, &forest, &approved, Rewrite::Changed) {
+                report.remarks.push(remarks::not_written(body, op));
+            }
+            report
         }
+        Err(verdict) => Report {
+            remarks: verdict.not_approved(remarks::remarks(body), block, "fused").into(),
+            refused: report.refused + report.fused,
+            choice: report.choice,
+            ..Report::default()
+        },
     }
-    let reordered = checker.reordered(&forest, root);
-    if let Err(op) = regenerate(body, &program, &forest, root, &reordered, Rewrite::Changed) {
-        report.remarks.push(remarks::not_written(body, op));
-    }
-    report
 }
 
 /// Fusion of the loops of one program.

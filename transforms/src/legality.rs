@@ -7,7 +7,8 @@
 //!
 //! | asked | of | by |
 //! | --- | --- | --- |
-//! | may this tree run | any tree | [`Checker::check`] |
+//! | may this tree run, and be written | any tree | [`Checker::judge`] |
+//! | the same, with what would go wrong | any tree | [`Checker::check`] |
 //! | which updates run in another order there | a legal tree | [`Checker::reordered`] |
 //! | may these two neighbours run merged | loops that fusion tries | [`merged`] |
 //! | may these two change places | what stands between loops | [`independent`] |
@@ -15,8 +16,9 @@
 //!
 //! What there is to keep is listed by [`Dependences`](crate::dependence::listing::Dependences).
 //!
-//! The last three are the first one for edits that keep whole iterations, asked class by class before there is a tree. They are one question: do instances
-//! of these two, or of one, meet, in some order or in any?
+//! The last three are the first one for edits that keep whole iterations, asked class by class before
+//! there is a tree. They guide a search, and their answers approve nothing. They are one question: do
+//! instances of these two, or of one, meet, in some order or in any?
 //!
 //! **Assumptions.**
 //! - What a statement touches is what its effects say; no question here looks at operations.
@@ -40,6 +42,7 @@ use crate::tree::Program;
 pub use avoid::zero as assumed_zero;
 pub use check::Checker;
 pub(crate) use explain::{called, called_in_full, iterations, object, symbols};
+pub use judge::Approved;
 pub use merge::{independent, interchangeable, merged};
 
 mod avoid;
@@ -47,9 +50,11 @@ mod carried;
 mod check;
 mod coverage;
 mod explain;
+mod judge;
 pub mod meeting;
 mod merge;
 mod order;
+mod pairs;
 pub(crate) mod placed;
 mod reordered;
 mod scope;

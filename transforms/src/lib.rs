@@ -17,6 +17,7 @@
 //! | [`mem2reg`] | memory that is only loaded and stored becomes values |
 //! | [`contraction`] | arrays become values or smaller ones |
 //! | [`canonicalize`] | folding and dead code |
+//! | [`regenerate`] | from an approved tree back to IR |
 //! | [`remark`] | what passes say |
 #![forbid(unsafe_code)]
 
@@ -37,6 +38,7 @@ pub mod if_to_select;
 pub mod legality;
 mod lookup;
 pub mod mem2reg;
+pub mod regenerate;
 pub mod remark;
 pub mod saturate;
 pub mod simplify;

@@ -3,7 +3,7 @@
 //! A block of the IR is *raised* to a [`Program`], its loops, `if`s and statements as they were, and to a green node of a
 //! [`Forest`], the order in which they run. An edit makes a new green node that shares everything it leaves alone with the
 //! old one, so a thousand variants of a program cost little more than one; a copy is the copy of a number. The tree one
-//! settles on is [regenerated](regenerate::regenerate) as IR.
+//! settles on is [regenerated](crate::regenerate::regenerate) as IR.
 //!
 //! ```text
 //!     block ──raise──> (program, root) ──edits──> root' ──regenerate──> block'
@@ -20,7 +20,6 @@ pub mod green;
 pub mod program;
 pub mod raise;
 pub mod red;
-pub mod regenerate;
 mod reordered;
 mod sequence;
 mod sides;

@@ -22,8 +22,8 @@ use crate::assumption::Assumption;
 use crate::dependence::base::AliasMode;
 use crate::dependence::nest::Frame;
 use crate::legality::Checker;
+use crate::regenerate::{Rewrite, regenerate};
 use crate::tree::raise::{raise_by, roots};
-use crate::tree::regenerate::{Rewrite, regenerate};
 use crate::tree::{Forest, Item};
 
 /// Two loops that are to be fused, and what came of it.
@@ -55,8 +55,10 @@ pub fn fuse_pair(body: &mut Body, pair: [Op; 2], options: &Options) -> Result<()
     let root = fusion.sequence(program.root, &Frame::outside(&program.surroundings));
     fusion.only.map_or(Ok(()), |only| only.done)?;
     let checker = Checker::new(body, &program, options.alias, options.limits);
-    let reordered = checker.told_by(&*options.analyses.dependence).reordered(&forest, root);
-    let written = regenerate(body, &program, &forest, root, &reordered, Rewrite::Changed);
+    let approved = checker.told_by(&*options.analyses.dependence).judge(&forest, root);
+    let approved =
+        approved.map_err(|verdict| verdict.not_approved(remarks::remarks(body), block, "fused"))?;
+    let written = regenerate(body, &program, &forest, &approved, Rewrite::Changed);
     written.map_err(|op| remarks::not_written(body, op))
 }
 

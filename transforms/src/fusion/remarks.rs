@@ -6,7 +6,7 @@
 use loomir_dialects::interfaces::ParallelLike;
 use loomir_dialects::scf;
 use loomir_ir::diagnostics::{Arg, Fields};
-use loomir_ir::{Block, Body, Diagnostic, Op};
+use loomir_ir::{Body, Diagnostic, Op};
 
 use super::partition::Attempt;
 use super::reshape::{Change, Which};
@@ -202,23 +202,6 @@ pub(super) fn no_candidate(body: &Body, op: Op) -> Option<Diagnostic> {
 pub(super) fn not_written(body: &Body, op: Op) -> Diagnostic {
     let text = "What fusion made of this loop cannot be written; the loops stay as they were";
     remarks(body).left("NotWritten", body.loc(op), text)
-}
-
-/// What is said of a block that stays as it was, because what was made of it is not legal when it is judged as a whole: an error if that is certain.
-pub(super) fn not_confirmed(body: &Body, block: Block, verdict: &Verdict) -> Diagnostic {
-    let place = body.loc(body.region_parent(body.block_region(block)));
-    let remarks = remarks(body);
-    let diagnostic = match verdict {
-        Verdict::Illegal(_) => Diagnostic::error(
-            place,
-            format!("{}What fusion made is not legal; the loops stay as they were", remarks.function()),
-        ),
-        _ => {
-            let text = "What fusion made could not be confirmed; the loops stay as they were";
-            remarks.left("NotConfirmed", place, text)
-        }
-    };
-    verdict.explain(body, diagnostic, "fused")
 }
 
 /// The remark for a sequence whose first loop is this, in which loops are fused with others than the nearest.

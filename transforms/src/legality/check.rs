@@ -52,12 +52,14 @@ use crate::tree::{Arm, Forest, Green, LoopId, Node, Program, Reordered, Statemen
 /// ```
 pub struct Checker<'a> {
     body: &'a Body,
-    program: &'a Program,
+    pub(super) program: &'a Program,
+    pub(super) alias: AliasMode,
     bases: Bases<'a>,
     /// Bases of which nothing is assumed that has to be tested.
     sure: Bases<'a>,
     dependence: &'a dyn Dependence,
     limits: Limits,
+    asks_of_all: bool,
 }
 
 /// What is judged: neighbours in a sequence of the tree.
@@ -70,6 +72,8 @@ pub(super) struct Part<'a> {
     pub(super) frame: &'a Frame,
     /// Set if a loop is judged by itself.
     pub(super) alone: Option<Alone<'a>>,
+    /// True if every pair of accesses is asked about.
+    pub(super) asks_of_all: bool,
     /// For each item the place it had in the program, if it is there as it was.
     places: Rc<[Option<usize>]>,
 }
@@ -101,7 +105,14 @@ impl<'a> Checker<'a> {
     pub fn new(body: &'a Body, program: &'a Program, alias: AliasMode, limits: Limits) -> Self {
         let sure = if alias == AliasMode::Version { AliasMode::May } else { alias };
         let (bases, sure) = (Bases::new(body, alias), Bases::new(body, sure));
-        Checker { body, program, bases, sure, dependence: &Polyhedral, limits }
+        Checker { body, program, alias, bases, sure, dependence: &Polyhedral, limits, asks_of_all: false }
+    }
+
+    /// Asks about every pair of accesses instead of one of each kind. For tests: the verdict is the
+    /// same, and costs the square of the accesses.
+    #[doc(hidden)]
+    pub fn asking_of_all(self) -> Self {
+        Checker { asks_of_all: true, ..self }
     }
 
     /// The same, with dependences told otherwise than exactly.
@@ -115,7 +126,7 @@ impl<'a> Checker<'a> {
         if tree == self.program.root {
             return Verdict::legal();
         }
-        self.judge(forest, &self.changed(forest, tree))
+        self.verdict(forest, &self.changed(forest, tree))
     }
 
     /// The updates that `tree`, a legal one, may run in another order than the program, of those for which that makes a difference: their results are promised
@@ -190,7 +201,7 @@ impl<'a> Checker<'a> {
         let (old, new) = (vec![info.green], items.to_vec());
         let alone = Some(Alone { op: info.op, handed_on });
         let difference = Difference { frame, inside: info.parent, old, new, same: (0, 0), alone };
-        self.judge(forest, &difference)
+        self.verdict(forest, &difference)
     }
 
     /// The sequences that differ, inside at most `depth` loops.
@@ -218,7 +229,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn judge(&self, forest: &Forest, difference: &Difference<'_>) -> Verdict {
+    fn verdict(&self, forest: &Forest, difference: &Difference<'_>) -> Verdict {
         let depth = difference.frame.depth;
         let at =
             |arm| leaves(self.body, self.program, forest, difference.changed(), depth, arm, Purpose::Order);
@@ -260,6 +271,7 @@ impl<'a> Checker<'a> {
             },
             frame: &difference.frame,
             alone: difference.alone,
+            asks_of_all: self.asks_of_all,
             places: difference.places(),
         }
     }
@@ -340,9 +352,14 @@ impl<'a> Part<'a> {
         Part { frame, places: self.places.clone(), ..*self }
     }
 
+    /// Returns the place that a leaf's item had in the program, if it is there as it was.
+    pub(super) fn place_of(&self, leaf: &Placed) -> Option<usize> {
+        self.places[leaf.item as usize]
+    }
+
     /// Whether the order of two leaves may differ from what it was.
     pub(super) fn is_moved(&self, a: &Placed, b: &Placed) -> bool {
-        match (self.places[a.item as usize], self.places[b.item as usize]) {
+        match (self.place_of(a), self.place_of(b)) {
             (Some(x), Some(y)) => (x < y) != (a.item < b.item),
             _ => true,
         }

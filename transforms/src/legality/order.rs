@@ -13,18 +13,22 @@
 //! - A header that may be undefined is read with each leaf inside it. Tried in
 //!   `fixtures/fusion/may_not_return.mlir`.
 //!
-//! **Cost.** The pairs of classes on overlapping objects, of which one leaf was moved, times the product of the depths; nothing is asked of two that stand
-//! to each other as they did.
+//! **Cost.** The kinds of pairs of accesses to overlapping objects, of which one leaf was moved, times
+//! the product of the depths. Nothing is asked of two leaves that stand to each other as they did.
 
+use std::cmp::Ordering;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::HashSet;
 use loomir_ir::Op;
+use smallvec::SmallVec;
 
 use super::check::Part;
 use super::meeting::Meeting;
 use super::merge::assume_apart;
-use super::placed::{Around, Placed, Unsaid};
+use super::pairs::{each_pair, every_pair};
+use super::placed::{Around, Placed, Unsaid, Within};
 use super::{Cause, Instance, Verdict, Witness, carried};
 use crate::analyses::{Answer, Order, Question, Relation};
 use crate::assumption::Assumption;
@@ -33,52 +37,90 @@ use crate::dependence::base::{Base, Overlap};
 use crate::dependence::form::Form;
 use crate::dependence::nest::{Frame, LoopIteration};
 use crate::dependence::system::Side;
+use crate::tree::AssumptionId;
 
 /// One access of a leaf.
 pub(super) type Access<'p> = (&'p Placed, usize, &'p (Class, Op));
 
-/// Judges all pairs of leaves of which one was moved against the other.
+/// Judges all pairs of leaves of which one was moved against the other, one of each kind.
 pub(super) fn check(part: &Part<'_>, leaves: &[Placed]) -> Verdict {
-    let mut by_base: HashMap<Base, Vec<Access<'_>>> = HashMap::new();
-    let mut bases = Vec::new();
-    for (place, leaf) in leaves.iter().enumerate() {
-        for class in &leaf.classes {
-            let all = by_base.entry(class.0.base).or_default();
-            if all.is_empty() {
-                bases.push(class.0.base);
-            }
-            all.push((leaf, place, class));
-        }
-    }
     let mut verdict = Verdict::legal();
-    for (i, a) in bases.iter().enumerate() {
-        for b in &bases[i..] {
-            let Some(overlap) = part.means.overlap(*a, *b) else { continue };
-            for (x, first) in by_base[a].iter().enumerate() {
-                // Of one object each pair is looked at once.
-                let others = if a == b { &by_base[b][x..] } else { &by_base[b][..] };
-                for second in others {
-                    verdict = verdict.or(pair(part, first, second, overlap));
-                    if matches!(verdict, Verdict::Illegal(_)) {
-                        return verdict;
-                    }
-                }
-            }
+    let mut answered = HashSet::new();
+    let pairs = if part.asks_of_all { every_pair } else { each_pair };
+    let _ = pairs(part, leaves, &mut |first, second, overlap| {
+        let asked = Asked::of(part, first, second);
+        if answered.contains(&asked) && !part.asks_of_all {
+            return ControlFlow::Continue(());
+        }
+        let own = pair(part, first, second, overlap);
+        if own == Verdict::legal() {
+            answered.insert(asked);
+        }
+        verdict = std::mem::replace(&mut verdict, Verdict::legal()).or(own);
+        match verdict {
+            Verdict::Illegal(_) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    });
+    verdict
+}
+
+/// All that the answer to a pair depends on. Regions of a tree often pose the same questions.
+#[derive(PartialEq, Eq, Hash)]
+struct Asked<'p> {
+    sides: [Asker<'p>; 2],
+    /// The assumptions tested around both.
+    tested: Option<AssumptionId>,
+    /// True for each loop of the program around both that is parallel.
+    in_program: SmallVec<[bool; 4]>,
+    /// True for each loop of the tree around both that is parallel.
+    in_tree: SmallVec<[bool; 4]>,
+    is_handed_on: bool,
+    /// The order in the text of the program, and of the tree.
+    text: [Ordering; 2],
+}
+
+/// All that the answer to a pair depends on of one access.
+#[derive(PartialEq, Eq, Hash)]
+struct Asker<'p> {
+    class: &'p Class,
+    map: &'p [Form],
+    unsaid: &'p [(Unsaid, Vec<Form>)],
+    within: &'p Within,
+}
+
+impl<'p> Asked<'p> {
+    fn of(part: &Part<'_>, a: &Access<'p>, b: &Access<'p>) -> Asked<'p> {
+        let side = |(leaf, _, class): &Access<'p>| Asker {
+            class: &class.0,
+            map: &leaf.map,
+            unsaid: &leaf.unsaid,
+            within: &leaf.within,
+        };
+        let both = part.loops_around_both(a.0.statement, b.0.statement);
+        let in_program = both.into_iter().skip(part.frame.depth as usize);
+        Asked {
+            sides: [side(a), side(b)],
+            tested: tested_around(a.0, b.0),
+            in_program: in_program.map(|of| part.program.loop_info(of).dimension.is_some()).collect(),
+            in_tree: shared(a.0, b.0).iter().map(|around| around.parallel).collect(),
+            is_handed_on: carried::is_handed_on(a.0, b.0),
+            text: [a.0.statement.cmp(&b.0.statement), a.1.cmp(&b.1)],
         }
     }
-    verdict
+}
+
+/// Returns the assumptions that are tested around both leaves.
+fn tested_around(a: &Placed, b: &Placed) -> Option<AssumptionId> {
+    a.version.filter(|own| Some(*own) == b.version).map(|(_, id)| id)
 }
 
 /// Judges two accesses, either of which may have been the first.
 fn pair(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overlap) -> Verdict {
     let (s, t) = (&a.2.0, &b.2.0);
-    if !part.means.may_conflict(s, t) || !part.is_moved(a.0, b.0) {
-        return Verdict::legal();
-    }
     // What is assumed apart is judged as if it could meet: only where that would be wrong is there anything to assume.
     let meets = if overlap == Overlap::AssumedApart { Overlap::May } else { overlap };
-    let version = a.0.version.filter(|own| Some(*own) == b.0.version);
-    let tested = version.map_or(&[][..], |(_, id)| part.forest.assumptions(id));
+    let tested = tested_around(a.0, b.0).map_or(&[][..], |id| part.forest.assumptions(id));
     let verdict = match tested {
         [] => either_way(part, a, b, meets, tested),
         _ => {

@@ -43,7 +43,7 @@ pub(crate) struct Placed {
 }
 
 /// A loop of the tree.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Around {
     /// Its own.
     number: u32,
@@ -54,7 +54,7 @@ pub(crate) struct Around {
 }
 
 /// What is known of when a leaf runs by numbers that are computed inside of the loops.
-#[derive(Default)]
+#[derive(PartialEq, Eq, Hash, Default)]
 pub(crate) struct Within {
     /// In which iteration of the loops of the program, over levels.
     pub(crate) iteration: Vec<Form>,

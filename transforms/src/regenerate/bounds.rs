@@ -12,12 +12,12 @@ use loomir_dialects::{affine, arith};
 use loomir_ir::opdef::{OPERAND_SEGMENTS, OpDef};
 use loomir_ir::{AffineExpr, AffineMap, AttrKind, Builder, InsertPoint, OperationState, Type, Value};
 
-use super::super::green::{Header, Origin};
 use super::Emit;
 use super::expression::{Expression, Sum};
 use super::known::Computed;
 use crate::dependence::form::Form;
 use crate::dependence::nest::absolute;
+use crate::tree::{Header, Origin};
 
 /// The values of a loop's variable: from the greatest of `lower` on, below the least of `upper`.
 #[derive(Clone, PartialEq, Eq, Debug)]

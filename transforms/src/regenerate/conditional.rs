@@ -8,10 +8,10 @@
 
 use loomir_ir::{Builder, InsertPoint, Op, OperationState, Type, Value};
 
-use super::super::green::{Green, Node};
-use super::super::sides::If;
 use super::Emit;
 use crate::dependence::form::Form;
+use crate::tree::If;
+use crate::tree::{Green, Node};
 
 impl Emit<'_> {
     pub(super) fn conditional(&mut self, If { of, map, bodies }: If, at: InsertPoint) {

@@ -16,8 +16,6 @@ use loomir_dialects::{arith, llvm, memref, scf};
 use loomir_ir::opdef::OpDef;
 use loomir_ir::{Builder, DYNAMIC, InsertPoint, Op, Type, TypeKind, Value};
 
-use super::super::green::{Green, Node};
-use super::super::reordered::Arm;
 use super::Emit;
 use super::expression::Sum;
 use super::known::Computed;
@@ -25,6 +23,8 @@ use crate::assumption::Assumption;
 use crate::dependence::base::bytes_of_element;
 use crate::dependence::form::Form;
 use crate::dependence::form::range::fits;
+use crate::tree::Arm;
+use crate::tree::{Green, Node};
 
 /// The first byte of a memref, and the first behind it.
 type Bytes = (Value, Value);

@@ -19,13 +19,13 @@ use loomir_ir::opdef::{OPERAND_SEGMENTS, OpDef};
 use loomir_ir::{Block, Body, Builder, Dict, InsertPoint, Loc, Mapping, Op, OperationState, Type, Value};
 use smallvec::SmallVec;
 
-use super::green::{Forest, Green, Header, Node, Origin, Span};
-use super::program::{LoopId, Program, StatementId};
-use super::reordered::{Arm, Reordered};
-use super::sides::{If, Item};
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::absolute;
 use crate::dependence::updates::reduction::drop_poison_flags;
+use crate::legality::Approved;
+use crate::tree::{
+    Arm, Forest, Green, Header, If, Item, LoopId, Node, Origin, Program, Reordered, Span, StatementId,
+};
 use bounds::Range;
 use expression::{Expression, Sum};
 use known::{Computed, Known};
@@ -48,19 +48,24 @@ pub enum Rewrite {
     All,
 }
 
-/// Makes the operations of the program's block run in the order of `root`.
+/// Makes the operations of the program's block run in the order of an approved tree.
 ///
 /// # Errors
 ///
 /// The block stays as it was if a loop cannot be written (see the [module](self)): that loop of the program, or the first of those it is made of.
+///
+/// # Panics
+///
+/// Panics if the tree was approved for another program.
 pub fn regenerate(
     body: &mut Body,
     program: &Program,
     forest: &Forest,
-    root: Green,
-    reordered: &Reordered,
+    approved: &Approved,
     rewrite: Rewrite,
 ) -> Result<(), Op> {
+    assert!(approved.is_of(program), "the tree was approved for another program");
+    let (root, reordered) = (approved.root(), approved.reordered());
     if root == program.root && rewrite == Rewrite::Changed {
         return Ok(());
     }
@@ -68,8 +73,9 @@ pub fn regenerate(
         Some(terminator) => InsertPoint::Before(terminator),
         None => InsertPoint::End(program.block),
     };
+    let loops = (0..program.num_loops() as u32).map(|id| program.loop_info(LoopId(id)));
     let unchanged: HashMap<Green, Op> =
-        program.loops.iter().filter(|info| info.parent.is_none()).map(|info| (info.green, info.op)).collect();
+        loops.filter(|info| info.parent.is_none()).map(|info| (info.green, info.op)).collect();
     let replaced: Vec<Op> =
         body.ops(program.block).filter(|op| Some(*op) != body.terminator(program.block)).collect();
     let mut kept: HashSet<Op> = HashSet::new();

@@ -7,10 +7,10 @@ use loomir_dialects::{affine, scf};
 use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::{AttrKind, Builder, Dict, InsertPoint, Op, OperationState, Type, Value};
 
-use super::super::green::{Forest, Green, Header, Node, Span};
-use super::super::program::Program;
 use super::{Emit, outside};
 use crate::dependence::form::Form;
+use crate::tree::Program;
+use crate::tree::{Forest, Green, Header, Node, Span};
 
 impl Emit<'_> {
     /// The operation, without its block, of a loop that was one dimension of `old` and does not run in any order any more.

@@ -1,0 +1,99 @@
+//! The judge: the only way from an edited tree to a changed program.
+//!
+//! [`Checker::judge`] looks at a tree as a whole and knows nothing of how it was made. Searches ask
+//! quicker questions on their way, of pairs of loops. Those answers choose among trees. Nothing is
+//! written on their word: [`regenerate`](crate::regenerate::regenerate) takes an [`Approved`] tree,
+//! and this module alone can make one.
+//!
+//! **Assumptions.**
+//! - Two arguments are distinct objects only if the user says so, with [`AliasMode::Distinct`]. All
+//!   else that is assumed has to be tested in the tree. Tried with `fixtures/fusion/version*.mlir`.
+
+use loomir_ir::{Block, Diagnostic};
+
+use super::{Checker, Verdict};
+use crate::assumption::Assumption;
+use crate::dependence::base::AliasMode;
+use crate::remark::Remarks;
+use crate::tree::{Forest, Green, Program, Reordered};
+
+/// A tree that may run instead of a program.
+///
+/// **Invariant.** The judge found every instance to run once, every value to be computed before its
+/// uses, and every dependence to be kept.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Approved {
+    /// The root of the program's own tree.
+    original: Green,
+    root: Green,
+    reordered: Reordered,
+    assumed: Vec<Assumption>,
+}
+
+impl Approved {
+    /// Returns the program's own tree, which needs no judgement.
+    pub fn unchanged(program: &Program) -> Approved {
+        let original = program.root;
+        Approved { original, root: original, reordered: Reordered::default(), assumed: Vec::new() }
+    }
+
+    /// Returns the root of the approved tree.
+    pub fn root(&self) -> Green {
+        self.root
+    }
+
+    /// Returns the updates that run in another order than the program's, and so lose some flags.
+    pub fn reordered(&self) -> &Reordered {
+        &self.reordered
+    }
+
+    /// Returns the facts that the user vouches for and that no run-time check tests.
+    pub fn assumed(&self) -> &[Assumption] {
+        &self.assumed
+    }
+
+    /// Returns true if the tree may run instead of this program.
+    pub(crate) fn is_of(&self, program: &Program) -> bool {
+        self.original == program.root
+    }
+}
+
+impl Checker<'_> {
+    /// Judges whether `tree`, a sequence, may run instead of the program.
+    ///
+    /// Cost: see [`Checker::check`].
+    ///
+    /// # Errors
+    ///
+    /// The verdict, if the tree is not legal or only under assumptions that are neither tested in it
+    /// nor made by the user.
+    pub fn judge(&self, forest: &Forest, tree: Green) -> Result<Approved, Verdict> {
+        let is_given =
+            |own: &Assumption| self.alias == AliasMode::Distinct && matches!(own, Assumption::Apart(..));
+        match self.check(forest, tree) {
+            Verdict::Legal { assumed } if assumed.iter().all(is_given) => {
+                let reordered = self.reordered(forest, tree);
+                Ok(Approved { original: self.program.root, root: tree, reordered, assumed })
+            }
+            verdict => Err(verdict),
+        }
+    }
+}
+
+impl Verdict {
+    /// Returns the diagnostic for a block whose new tree was not approved, and so stays as it was:
+    /// an error if the tree is certainly wrong. `then` says when, "fused" for one.
+    pub(crate) fn not_approved(&self, remarks: Remarks<'_>, block: Block, then: &str) -> Diagnostic {
+        let body = remarks.body;
+        let place = body.loc(body.region_parent(body.block_region(block)));
+        let left = "the loops stay as they were";
+        let diagnostic = match self {
+            Verdict::Illegal(_) => {
+                let text = format!("{}Loops {then} would compute something else; {left}", remarks.function());
+                Diagnostic::error(place, text)
+            }
+            _ => remarks.left("NotConfirmed", place, &format!("Loops {then} are not proved legal; {left}")),
+        };
+        self.explain(body, diagnostic, then)
+    }
+}

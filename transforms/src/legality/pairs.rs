@@ -1,0 +1,461 @@
+//! Chooses the pairs of accesses that the order of a tree has to be asked about.
+//!
+//! A thousand loops that update one array have a million pairs of accesses, and nearly all of them
+//! pose one question. Accesses are alike if the question cannot tell them apart. Of all pairs of two
+//! kinds that stand to each other in the same order, in the program and in the tree, one is asked.
+//!
+//! Most of a large tree keeps its order. It is cut into regions such that all of one region runs
+//! before all of the next, in both orders, and no loop reaches across. Pairs across a cut need no
+//! question, nor do two kinds inside a region that keep their order and share no loop.
+//!
+//! **Assumptions.**
+//! - A question reads of a statement its number and the loops of the program around it, and of a
+//!   leaf what [`Kind`] holds. Compared with [`every_pair`] in `tests/tests/legality.rs`.
+//!
+//! **Cost.** A sort of the accesses, and for two kinds whose order may have changed the sum of their
+//! accesses. Pairs inside one outermost loop of the program are looked at one by one.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::ops::{ControlFlow, Range};
+
+use hashbrown::{HashMap, HashSet};
+
+use super::check::Part;
+use super::order::{Access, shared};
+use super::placed::{Around, Placed, Unsaid, Within};
+use crate::dependence::access::Class;
+use crate::dependence::base::{Base, Overlap};
+use crate::dependence::form::Form;
+use crate::tree::{AssumptionId, LoopId, StatementId};
+
+/// Asks about one pair of each kind, and stops where that breaks off.
+pub(super) fn each_pair<'p>(
+    part: &Part<'_>,
+    leaves: &'p [Placed],
+    ask: &mut dyn FnMut(&Access<'p>, &Access<'p>, Overlap) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let nests = Nests::of(part, leaves);
+    regions(leaves, &nests).into_iter().try_for_each(|region| {
+        let objects = Objects::of(part, leaves, region, &nests);
+        objects.each_pair(part, ask)
+    })
+}
+
+/// Asks about all pairs that may conflict: what the choice of [`each_pair`] is tested against.
+pub(super) fn every_pair<'p>(
+    part: &Part<'_>,
+    leaves: &'p [Placed],
+    ask: &mut dyn FnMut(&Access<'p>, &Access<'p>, Overlap) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let accesses =
+        |(place, leaf): (usize, &'p Placed)| leaf.classes.iter().map(move |class| (leaf, place, class));
+    let all: Vec<Access<'p>> = leaves.iter().enumerate().flat_map(accesses).collect();
+    for (at, first) in all.iter().enumerate() {
+        for second in &all[at..] {
+            let (s, t) = (&first.2.0, &second.2.0);
+            let Some(overlap) = part.means.overlap(s.base, t.base) else { continue };
+            if part.means.may_conflict(s, t) && part.is_moved(first.0, second.0) {
+                ask(first, second, overlap)?;
+            }
+        }
+    }
+    ControlFlow::Continue(())
+}
+
+/// The outermost loops of the program inside of a part.
+struct Nests {
+    /// The one around the statement of each leaf.
+    of: Vec<Option<LoopId>>,
+    /// The first statement of each that has a leaf.
+    first: HashMap<LoopId, StatementId>,
+}
+
+impl Nests {
+    fn of(part: &Part<'_>, leaves: &[Placed]) -> Nests {
+        let of: Vec<Option<LoopId>> = leaves.iter().map(|leaf| outermost(part, leaf)).collect();
+        let mut first: HashMap<LoopId, StatementId> = HashMap::new();
+        for (of, leaf) in of.iter().zip(leaves) {
+            let Some(of) = of else { continue };
+            first
+                .entry(*of)
+                .and_modify(|least| *least = leaf.statement.min(*least))
+                .or_insert(leaf.statement);
+        }
+        Nests { of, first }
+    }
+
+    /// Returns the first statement of the nest that a leaf's statement is in: equal in one nest, and
+    /// ascending from nest to nest.
+    fn number(&self, place: usize, leaf: &Placed) -> StatementId {
+        self.of[place].map_or(leaf.statement, |of| self.first[&of])
+    }
+}
+
+/// Returns the outermost loop of the program around a leaf's statement, inside of the part.
+fn outermost(part: &Part<'_>, leaf: &Placed) -> Option<LoopId> {
+    let depth = part.frame.depth;
+    let around = std::iter::successors(part.program.statement(leaf.statement).parent, |of| {
+        part.program.loop_info(*of).parent
+    });
+    around.take_while(|of| part.program.loop_info(*of).depth >= depth).last()
+}
+
+/// Cuts the leaves where all before the cut come first in the program, too, and no loop of either
+/// is on both sides.
+fn regions(leaves: &[Placed], nests: &Nests) -> Vec<Range<usize>> {
+    let mut last_in_program: HashMap<LoopId, usize> = HashMap::new();
+    let mut last_in_tree: HashMap<Around, usize> = HashMap::new();
+    for (place, (leaf, of)) in leaves.iter().zip(&nests.of).enumerate() {
+        last_in_program.extend(of.map(|of| (of, place)));
+        last_in_tree.extend(leaf.loops.first().map(|around| (*around, place)));
+    }
+    // The least statement of all that follow.
+    let mut least_behind = vec![None; leaves.len() + 1];
+    for (place, leaf) in leaves.iter().enumerate().rev() {
+        let least = least_behind[place + 1].map_or(leaf.statement, |least| leaf.statement.min(least));
+        least_behind[place] = Some(least);
+    }
+    let (mut regions, mut start, mut reach, mut greatest) = (Vec::new(), 0, 0, None);
+    for (place, (leaf, of)) in leaves.iter().zip(&nests.of).enumerate() {
+        let in_program = of.map_or(place, |of| last_in_program[&of]);
+        let in_tree = leaf.loops.first().map_or(place, |around| last_in_tree[around]);
+        reach = reach.max(in_program).max(in_tree);
+        greatest = greatest.max(Some(leaf.statement));
+        let next = place + 1;
+        if reach < next && least_behind[next].is_none_or(|least| greatest < Some(least)) {
+            regions.push(start..next);
+            start = next;
+        }
+    }
+    regions
+}
+
+/// All that a question reads of an access, beside the number of its statement, the loops of the
+/// program around it and its place in the tree.
+#[derive(PartialEq, Eq, Hash)]
+struct Kind<'p> {
+    class: &'p Class,
+    loops: &'p [Around],
+    map: &'p [Form],
+    unsaid: &'p [(Unsaid, Vec<Form>)],
+    within: &'p Within,
+    version: Option<(u32, AssumptionId)>,
+    /// The place of the leaf's item, if that is there as it was.
+    item: Option<usize>,
+    /// The place of the leaf, if it is in no loop: so the accesses of a kind stand together.
+    place: Option<usize>,
+}
+
+/// An access with the innermost loop of the program around its statement.
+struct Member<'p> {
+    access: Access<'p>,
+    innermost: Option<LoopId>,
+    spot: Spot,
+}
+
+/// A member of a kind, by its index, and where it stands in the program.
+#[derive(Clone, Copy)]
+struct Spot {
+    index: usize,
+    statement: StatementId,
+    outermost: Option<LoopId>,
+}
+
+/// The accesses of one kind, by their place.
+struct Alike<'p> {
+    members: Vec<Member<'p>>,
+    /// The [number](Nests::number) of the first and the last nest that they are in.
+    nests: [StatementId; 2],
+    /// The members inside each outermost loop of the program.
+    by_loop: HashMap<LoopId, Vec<usize>>,
+    /// The extremes of the first so many members.
+    before: Vec<Extremes>,
+    /// The extremes of all members but the first so many.
+    behind: Vec<Extremes>,
+}
+
+/// The accesses of a region by object, and those of an object by kind.
+struct Objects<'p> {
+    all: Vec<(Base, Vec<Alike<'p>>)>,
+}
+
+impl<'p> Objects<'p> {
+    fn of(part: &Part<'_>, leaves: &'p [Placed], region: Range<usize>, nests: &Nests) -> Objects<'p> {
+        let mut all: Vec<(Base, Vec<Alike<'p>>)> = Vec::new();
+        let mut objects: HashMap<Base, usize> = HashMap::new();
+        let mut kinds: HashMap<Kind<'p>, (usize, usize)> = HashMap::new();
+        for place in region {
+            let leaf = &leaves[place];
+            for class in &leaf.classes {
+                let kind = Kind {
+                    class: &class.0,
+                    loops: &leaf.loops,
+                    map: &leaf.map,
+                    unsaid: &leaf.unsaid,
+                    within: &leaf.within,
+                    version: leaf.version,
+                    item: part.place_of(leaf),
+                    place: Some(place).filter(|_| leaf.loops.is_empty()),
+                };
+                let nest = nests.number(place, leaf);
+                let (object, kind) = *kinds.entry(kind).or_insert_with(|| {
+                    let object = *objects.entry(class.0.base).or_insert_with(|| {
+                        all.push((class.0.base, Vec::new()));
+                        all.len() - 1
+                    });
+                    all[object].1.push(Alike::empty(nest));
+                    (object, all[object].1.len() - 1)
+                });
+                let alike = &mut all[object].1[kind];
+                alike.nests = [alike.nests[0].min(nest), alike.nests[1].max(nest)];
+                if let Some(of) = nests.of[place] {
+                    alike.by_loop.entry(of).or_default().push(alike.members.len());
+                }
+                let spot = Spot {
+                    index: alike.members.len(),
+                    statement: leaf.statement,
+                    outermost: nests.of[place],
+                };
+                let innermost = part.program.statement(leaf.statement).parent;
+                alike.members.push(Member { access: (leaf, place, class), innermost, spot });
+            }
+        }
+        all.iter_mut().flat_map(|(_, kinds)| kinds).for_each(Alike::sum_up);
+        Objects { all }
+    }
+
+    fn each_pair(
+        &self,
+        part: &Part<'_>,
+        ask: &mut dyn FnMut(&Access<'p>, &Access<'p>, Overlap) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        for (i, (base, kinds)) in self.all.iter().enumerate() {
+            for (other, others) in &self.all[i..] {
+                let Some(overlap) = part.means.overlap(*base, *other) else { continue };
+                let others = if base == other { None } else { Some(&others[..]) };
+                each_kind(kinds, others, &mut |a, b| match may_matter(part, a, b) {
+                    true => a.each_pair(b, &mut |x, y| ask(x, y, overlap)),
+                    false => ControlFlow::Continue(()),
+                })?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Visits the pairs of kinds of one object, or of two, that share a loop or whose order may have
+/// changed.
+fn each_kind<'k, 'p>(
+    kinds: &'k [Alike<'p>],
+    others: Option<&'k [Alike<'p>]>,
+    visit: &mut dyn FnMut(&'k Alike<'p>, &'k Alike<'p>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let sides = [kinds, others.unwrap_or_default()];
+    let mut all: Vec<(usize, usize)> =
+        (0..2).flat_map(|side| (0..sides[side].len()).map(move |k| (side, k))).collect();
+    all.sort_by_key(|(side, k)| sides[*side][*k].place());
+    let kind = |(side, k): (usize, usize)| &sides[side][k];
+    // Kinds in earlier loops of the tree, by the last nest they are in, and those in the loop at hand.
+    let mut earlier: [BTreeSet<(StatementId, usize)>; 2] = Default::default();
+    let mut together: Vec<(usize, usize)> = Vec::new();
+    for later in all {
+        let is_inside = together.last().is_some_and(|last| kind(*last).shares_loop_of_tree(kind(later)));
+        if !is_inside {
+            for (side, k) in together.drain(..) {
+                earlier[side].insert((sides[side][k].nests[1], k));
+            }
+        }
+        together.push(later);
+        let wanted = if others.is_some() { 1 - later.0 } else { later.0 };
+        let begin = (kind(later).nests[0], 0);
+        let moved = earlier[wanted].range(begin..).map(|(_, k)| (wanted, *k));
+        let near = together.iter().copied().filter(|(side, _)| *side == wanted);
+        for first in near.chain(moved) {
+            // The first of two objects stays the first.
+            let (a, b) = if first.0 <= later.0 { (first, later) } else { (later, first) };
+            visit(kind(a), kind(b))?;
+        }
+    }
+    ControlFlow::Continue(())
+}
+
+/// Returns true if the order of accesses of two kinds may matter, and may have changed.
+fn may_matter(part: &Part<'_>, a: &Alike<'_>, b: &Alike<'_>) -> bool {
+    let ((x, _, s), (y, _, t)) = (a.members[0].access, b.members[0].access);
+    part.means.may_conflict(&s.0, &t.0) && part.is_moved(x, y)
+}
+
+impl<'p> Alike<'p> {
+    fn empty(nest: StatementId) -> Alike<'p> {
+        Alike {
+            members: Vec::new(),
+            nests: [nest; 2],
+            by_loop: HashMap::new(),
+            before: Vec::new(),
+            behind: Vec::new(),
+        }
+    }
+
+    fn sum_up(&mut self) {
+        let all = |spots: &mut dyn Iterator<Item = Spot>| {
+            let mut extremes = vec![Extremes::default()];
+            extremes.extend(spots.scan(Extremes::default(), |so_far, spot| {
+                so_far.add(spot);
+                Some(*so_far)
+            }));
+            extremes
+        };
+        self.before = all(&mut self.members.iter().map(|member| member.spot));
+        self.behind = all(&mut self.members.iter().rev().map(|member| member.spot));
+        self.behind.reverse();
+    }
+
+    /// The place of the first of them.
+    fn place(&self) -> usize {
+        self.members[0].access.1
+    }
+
+    /// Returns true if two kinds stand in one outermost loop of the tree.
+    fn shares_loop_of_tree(&self, other: &Alike<'_>) -> bool {
+        let outermost = |alike: &Alike<'_>| alike.members[0].access.0.loops.first().copied();
+        let of = outermost(self);
+        self.place() == other.place() || of.is_some() && of == outermost(other)
+    }
+
+    fn each_pair(
+        &self,
+        other: &Alike<'p>,
+        ask: &mut dyn FnMut(&Access<'p>, &Access<'p>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.each_pair_in_one_loop(other, ask)?;
+        self.each_pair_across_loops(other, ask)
+    }
+
+    /// Asks about statements inside one outermost loop of the program: one pair for each two
+    /// innermost loops and each order.
+    fn each_pair_in_one_loop(
+        &self,
+        other: &Alike<'p>,
+        ask: &mut dyn FnMut(&Access<'p>, &Access<'p>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let is_one_kind = std::ptr::eq(self, other);
+        let fewer = if self.by_loop.len() <= other.by_loop.len() { self } else { other };
+        let both = fewer.by_loop.keys();
+        let both = both.filter_map(|of| Some((self.by_loop.get(of)?, other.by_loop.get(of)?)));
+        let mut both: Vec<(&Vec<usize>, &Vec<usize>)> = both.collect();
+        both.sort_unstable_by_key(|(members, others)| (members[0], others[0]));
+        for (members, others) in both {
+            let mut asked = HashSet::new();
+            for (i, x) in members.iter().enumerate() {
+                for y in if is_one_kind { &others[i..] } else { &others[..] } {
+                    let (a, b) = (&self.members[*x], &other.members[*y]);
+                    let is_one = is_one_kind && x == y;
+                    if asked.insert((
+                        a.innermost,
+                        b.innermost,
+                        a.spot.statement_order(b.spot),
+                        a.places(b),
+                        is_one,
+                    )) {
+                        ask(&a.access, &b.access)?;
+                    }
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Asks about statements in different outermost loops of the program: at most one pair for each
+    /// order.
+    fn each_pair_across_loops(
+        &self,
+        other: &Alike<'p>,
+        ask: &mut dyn FnMut(&Access<'p>, &Access<'p>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        // Without a common loop, what keeps its place in the text keeps its order.
+        let may_keep = !shared(self.members[0].access.0, other.members[0].access.0).is_empty();
+        let is_one_kind = std::ptr::eq(self, other);
+        let is_swapped = self.members.len() > other.members.len();
+        let (fewer, more) = if is_swapped { (other, self) } else { (self, other) };
+        let mut asked = [false; 4];
+        for own in &fewer.members {
+            let place = own.access.1;
+            let start = more.members.partition_point(|other| other.access.1 < place);
+            let end =
+                start + more.members[start..].iter().take_while(|other| other.access.1 == place).count();
+            let [least, greatest] = more.before[start].apart_from(own.spot);
+            let [least_behind, greatest_behind] = match is_one_kind {
+                true => [None, None],
+                false => more.behind[end].apart_from(own.spot),
+            };
+            let found = [
+                least.filter(|other| may_keep && other.statement_order(own.spot).is_lt()),
+                greatest.filter(|other| other.statement_order(own.spot).is_gt()),
+                greatest_behind.filter(|other| may_keep && other.statement_order(own.spot).is_gt()),
+                least_behind.filter(|other| other.statement_order(own.spot).is_lt()),
+            ];
+            for (other, asked) in found.into_iter().zip(&mut asked) {
+                let Some(other) = other.map(|at| &more.members[at.index]).filter(|_| !*asked) else {
+                    continue;
+                };
+                *asked = true;
+                let (x, y) = if is_swapped { (other, own) } else { (own, other) };
+                ask(&x.access, &y.access)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Member<'_> {
+    /// The order of two leaves in the text of the tree.
+    fn places(&self, other: &Member<'_>) -> Ordering {
+        self.access.1.cmp(&other.access.1)
+    }
+}
+
+impl Spot {
+    /// The order of two statements in the text of the program.
+    fn statement_order(self, other: Spot) -> Ordering {
+        self.statement.cmp(&other.statement)
+    }
+
+    fn shares_loop(self, other: Spot) -> bool {
+        self.outermost.is_some() && self.outermost == other.outermost
+    }
+}
+
+/// The members with the least and the greatest statement, and those in other loops than these.
+#[derive(Clone, Copy, Default)]
+struct Extremes {
+    least: [Option<Spot>; 2],
+    greatest: [Option<Spot>; 2],
+}
+
+impl Extremes {
+    fn add(&mut self, spot: Spot) {
+        insert(&mut self.least, spot, Ordering::Less);
+        insert(&mut self.greatest, spot, Ordering::Greater);
+    }
+
+    /// The members with the least and the greatest statement that share no loop with this one.
+    fn apart_from(&self, spot: Spot) -> [Option<Spot>; 2] {
+        [&self.least, &self.greatest]
+            .map(|best| best.iter().flatten().copied().find(|own| !own.shares_loop(spot)))
+    }
+}
+
+/// Keeps the two best members that share no loop, the better one first.
+fn insert(best: &mut [Option<Spot>; 2], spot: Spot, better: Ordering) {
+    let beats = |own: Option<Spot>| own.is_none_or(|own| spot.statement_order(own) == better);
+    let [first, second] = *best;
+    if beats(first) {
+        *best = match first {
+            Some(first) if !first.shares_loop(spot) => [Some(spot), Some(first)],
+            _ => [Some(spot), second],
+        };
+    } else if first.is_some_and(|first| !first.shares_loop(spot)) && beats(second) {
+        best[1] = Some(spot);
+    }
+}
