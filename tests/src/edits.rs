@@ -18,6 +18,7 @@ pub const KINDS: &[&str] = &[
     "drop",
     "repeat",
     "any order",
+    "strip-mine",
 ];
 
 /// A tree with something in it changed, and what; nothing if what was drawn cannot be done there.
@@ -39,7 +40,7 @@ pub fn edit(
         }
         cursor.down(forest, *random.pick(&loops));
     };
-    let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6]);
+    let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12]);
     let (range, new): (std::ops::Range<usize>, Vec<Green>) = match kind {
         0 => {
             let at = random.below(items.len().checked_sub(1).filter(|n| *n > 0)?);
@@ -85,6 +86,7 @@ pub fn edit(
                     let header = forest.header(header).clone();
                     vec![forest.make_loop(Header { parallel: true, ..header }, body)]
                 }
+                10 => vec![forest.strip_mined(program, item, random.range(1, 4))?],
                 _ => forest.range_split(program, item, &Form::constant(random.range(0, 4)))?.to_vec(),
             };
             (at..at + 1, new)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use loomir::AliasMode;
 use loomir::dialects::interp::Limits;
-use loomir::ir::verifier;
+use loomir::ir::{Op, verifier};
 use loomir::transforms::dependence::base::Bases;
 use loomir::transforms::legality::{Checker, Verdict, Witness};
 use loomir::transforms::regenerate::{Rewrite, regenerate};
@@ -33,6 +33,12 @@ struct Tally {
     reordered: u32,
     written: u32,
     executed: u32,
+}
+
+/// Returns true if a statement writes nothing.
+fn only_reads(program: &Program, forest: &Forest, op: Op) -> bool {
+    let mut own = statements(program, forest).map(|id| program.statement(id)).filter(|own| own.op() == op);
+    own.all(|own| own.effects.classes.iter().all(|(class, _)| !class.writes))
 }
 
 /// What a verdict says, but for the witness: there may be several.
@@ -142,6 +148,10 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
                 Verdict::Illegal(Witness::Unavailable { .. })
                 | Verdict::MayBeIllegal(Witness::Unavailable { .. } | Witness::Carried(_)) => {
                     tally.unavailable += 1;
+                }
+                // What reads, and may be undefined, runs once by definition, though nobody sees it run twice.
+                Verdict::Illegal(Witness::Repeated(own)) if only_reads(&program, &forest, own.op) => {
+                    tally.open += 1;
                 }
                 Verdict::Illegal(_) => {
                     tally.illegal += 1;

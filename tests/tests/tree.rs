@@ -150,7 +150,8 @@ const TWO_BUFFERS: &str = "
 #[test]
 fn loops_that_change_places_are_regenerated_so() {
     let ctx = loomir::context();
-    let read = || loomir::parse(&ctx, TWO_BUFFERS, "two.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+    let read =
+        || loomir::parse(&ctx, TWO_BUFFERS, "two.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
     let (before, mut after) = (read(), read());
     each_block(&mut after, &mut |body, block| {
         let mut forest = Forest::default();
@@ -288,4 +289,138 @@ fn what_cannot_be_written_leaves_the_block_as_it_was() {
     });
     assert!(!verifier::verify(&module).has_errors());
     assert_eq!(loomir::print(&module), before);
+}
+
+/// The tree with `edit` of the loop that stands inside so many others, each all of the body around it.
+fn edited(
+    forest: &mut Forest,
+    tree: Green,
+    depth: usize,
+    edit: &mut dyn FnMut(&mut Forest, Green) -> Option<Green>,
+) -> Option<Green> {
+    if depth == 0 {
+        return edit(forest, tree);
+    }
+    let Node::Loop { header, body } = forest.get(tree) else { return None };
+    let inside = forest.item(body, 0).filter(|_| forest.items_in(body) == 1)?;
+    let inside = edited(forest, inside, depth - 1, edit)?;
+    let body = forest.sequence(&[inside]);
+    Some(forest.with_header(header, body))
+}
+
+/// A product of matrices whose sizes are no multiples of the tiles'.
+fn product(dialect: &str) -> String {
+    let sizes = [("i", 20), ("j", 9), ("k", 16)];
+    let constants =
+        sizes.map(|(variable, size)| format!("%n{variable} = arith.constant {size} : index\n")).concat();
+    let loops = sizes.map(|(variable, size)| match dialect {
+        "scf" => format!("scf.for %{variable} = %c0 to %n{variable} step %c1 {{\n"),
+        _ => format!("affine.for %{variable} = 0 to {size} {{\n"),
+    });
+    let loops = loops.concat();
+    let prefix = if dialect == "scf" { "memref" } else { "affine" };
+    format!(
+        "func.func @f(%a: memref<20x16xi32>, %b: memref<16x9xi32>, %c: memref<20x9xi32>) {{
+          %c0 = arith.constant 0 : index
+          %c1 = arith.constant 1 : index
+          {constants}
+          {loops}
+          %x = {prefix}.load %a[%i, %k] : memref<20x16xi32>
+          %y = {prefix}.load %b[%k, %j] : memref<16x9xi32>
+          %z = {prefix}.load %c[%i, %j] : memref<20x9xi32>
+          %p = arith.muli %x, %y : i32
+          %r = arith.addi %z, %p : i32
+          {prefix}.store %r, %c[%i, %j] : memref<20x9xi32>
+          }} }} }}
+          return
+        }}"
+    )
+}
+
+#[test]
+fn a_matrix_product_is_tiled() {
+    let mut printed = String::new();
+    for (dialect, size) in [("affine", 8), ("scf", 8), ("affine", 7), ("scf", 7)] {
+        let ctx = loomir::context();
+        let source = product(dialect);
+        let read =
+            || loomir::parse(&ctx, &source, "product.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+        let (before, mut after) = (read(), read());
+        each_block(&mut after, &mut |body, block| {
+            let mut forest = Forest::default();
+            let program = raise(body, block, &mut forest, AliasMode::Distinct);
+            let items: Vec<Green> = forest.items(program.root).collect();
+            let at = items.iter().position(|item| matches!(forest.get(*item), Node::Loop { .. }));
+            let mut nest = items[at.unwrap_or_default()];
+            let mut edit = |depth: usize, edit: &mut dyn FnMut(&mut Forest, Green) -> Option<Green>| {
+                nest = edited(&mut forest, nest, depth, edit)
+                    .unwrap_or_else(|| panic!("an edit at depth {depth}"));
+            };
+            // Blocks of i, j and k, each around its iterations; then the blocks of all outside.
+            for depth in [0, 2, 4] {
+                edit(depth, &mut |forest, tree| forest.strip_mined(&program, tree, size));
+            }
+            for depth in [1, 3, 2] {
+                edit(depth, &mut |forest, tree| forest.interchanged(&program, tree));
+            }
+            let new: Vec<Green> = items
+                .iter()
+                .map(|item| if matches!(forest.get(*item), Node::Loop { .. }) { nest } else { *item })
+                .collect();
+            let tree = forest.sequence(&new);
+            let tree = approved(body, &program, &forest, tree);
+            assert_eq!(regenerate(body, &program, &forest, &tree, Rewrite::Changed), Ok(()));
+        });
+        let errors = verifier::verify(&after);
+        assert!(!errors.has_errors(), "{}", errors.to_text(&ctx));
+        let text = loomir::print(&after);
+        assert_eq!(text.matches(".for ").count(), 6, "{text}");
+        let calls = inputs(&before, "f", &mut Random::new(1)).unwrap_or_default();
+        let agreement = same_behaviour(&before, &after, "f", &calls, &Limits::default());
+        assert!(agreement.as_ref().is_ok_and(|a| a.compared > 0), "{agreement:?}\n{text}");
+        printed += &format!("// by {size}\n{text}\n");
+    }
+    insta::assert_snapshot!(printed);
+}
+
+#[test]
+fn blocks_that_may_leap_over_the_end_of_a_type_are_refused() {
+    // The variable's last value and a step of eight, in bits of the type.
+    for (ty, bounds, is_written) in [
+        ("i8", "%c0 to %c120", false),
+        ("i8", "%c0 to %c119", true),
+        ("i8", "%c0 to %n", false),
+        ("i64", "%c0 to %n", true),
+        ("i64", "%n to %c120", true),
+        ("i64", "%n to %m", false),
+    ] {
+        let source = format!(
+            "func.func @f(%a: memref<i32>, %n: {ty}, %m: {ty}, %v: i32) {{
+               %c0 = arith.constant 0 : {ty}
+               %c1 = arith.constant 1 : {ty}
+               %c119 = arith.constant 119 : {ty}
+               %c120 = arith.constant 120 : {ty}
+               scf.for %i = {bounds} step %c1 : {ty} {{ memref.store %v, %a[] : memref<i32> }}
+               return
+             }}"
+        );
+        let ctx = loomir::context();
+        let mut module =
+            loomir::parse(&ctx, &source, "end.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+        let before = loomir::print(&module);
+        each_block(&mut module, &mut |body, block| {
+            let mut forest = Forest::default();
+            let program = raise(body, block, &mut forest, AliasMode::Distinct);
+            let items: Vec<Green> = forest.items(program.root).collect();
+            let is_loop = |item: Green| matches!(forest.get(item), Node::Loop { .. });
+            let at = items.iter().position(|item| is_loop(*item)).unwrap_or_default();
+            let blocks = forest.strip_mined(&program, items[at], 8);
+            let tree = forest.splice(program.root, at..at + 1, &blocks.into_iter().collect::<Vec<_>>());
+            let tree = approved(body, &program, &forest, tree);
+            let written = regenerate(body, &program, &forest, &tree, Rewrite::Changed);
+            assert_eq!(written.is_ok(), is_written, "{ty}, {bounds}");
+        });
+        assert!(!verifier::verify(&module).has_errors());
+        assert_eq!(loomir::print(&module) == before, !is_written, "{ty}, {bounds}");
+    }
 }

@@ -359,7 +359,13 @@ impl Emit<'_> {
         // What is affine in one kind of loop need not be in another.
         let name = |of: LoopId| self.body.op_name(program.loop_info(of).op);
         let of_one_kind = header.origins.iter().all(|origin| name(origin.of) == name(lead.of));
-        if (range.is_none() && header.span != Span::Whole) || !of_one_kind {
+        // All iterations of the program's loop are those of a loop that does not leap over any.
+        let leaps = || lead.iteration().is_none_or(|own| own.coefficient_of_level(0) != 1);
+        let is_written = match header.span {
+            Span::Whole => meaning.is_none() || !leaps(),
+            Span::Range { .. } => range.is_some() && (info.space.is_counted() || !leaps()),
+        };
+        if !is_written || !of_one_kind {
             self.give_up(lead.of);
         }
         if let Some(value) = range.as_ref().and_then(Range::only_value) {

@@ -2,6 +2,7 @@
 //!
 //! A bound is a number, or one value and a number; or a bound that the loop has in the program and a number. The sum is cut off at the ends of its type where it would wrap: below the first
 //! and above the last value there is no iteration to lose.
+//! A loop that stands for blocks of iterations has the step of a block.
 //!
 //! # Assumptions
 //!
@@ -62,6 +63,26 @@ impl Range {
     }
 }
 
+impl Range {
+    /// Returns true if adding the step to the variable's last value does not leave so many bits.
+    ///
+    /// The last value is known to be small if an upper bound is a number. Where the variable has 64
+    /// bits and begins at a number, no program runs long enough to come near their end.
+    fn stays_within(&self, width: u32) -> bool {
+        let numbers = |forms: &[Form]| forms.iter().filter_map(Form::as_constant).collect::<Vec<_>>();
+        let greatest = i64::MAX >> 64u32.saturating_sub(width).min(63);
+        let end = numbers(&self.upper).into_iter().min();
+        let ends_early = end.is_some_and(|end| end.checked_add(self.step).is_some_and(|end| end <= greatest));
+        let begins_early = numbers(&self.lower).iter().any(|begin| *begin <= FAR_FROM_END);
+        let fits = self.step <= greatest;
+        fits && (ends_early
+            || (width >= 64 && self.step <= FAR_FROM_END && self.lower.len() == 1 && begins_early))
+    }
+}
+
+/// So far from the end of 64 bits a loop runs longer than any machine does.
+const FAR_FROM_END: i64 = 1 << 61;
+
 /// What to cut a value off at before `offset` is added, where the bound `number` stands beside the sum: max(n, v + k) = max(n - k, v) + k, which does
 /// not wrap for `k ≤ 0`, and the like for min. `None` where it could wrap.
 fn limit(number: i64, offset: i64, end: End) -> Option<i64> {
@@ -82,8 +103,13 @@ impl Emit<'_> {
     ) -> OperationState {
         let mut state = self.shell(header, lead, at);
         let info = self.program.loop_info(lead.of);
-        let ty = self.body.value_type(info.variable);
         let ctx = self.body.ctx().clone();
+        // A loop whose variable leaps over iterations of the program's has a step of its own.
+        let leaps = lead.iteration().is_none_or(|own| own.coefficient_of_level(0) != 1);
+        let ty = self.body.value_type(self.program.loop_info(lead.of).variable);
+        if leaps && !range.stays_within(ty.integer_width(self.body.ctx()).unwrap_or(64)) {
+            self.give_up(lead.of);
+        }
         // Behind the bounds stands what the loop begins with.
         let inits = state.operands.split_off(state.operands.len() - state.result_types.len());
         if affine::is_loop(self.body, info.op) {
@@ -94,11 +120,14 @@ impl Emit<'_> {
             state.operands = operands;
             state.set_attr(&ctx, "lowerBoundMap", ctx.attr(AttrKind::AffineMap(lower_map)));
             state.set_attr(&ctx, "upperBoundMap", ctx.attr(AttrKind::AffineMap(upper_map)));
+            if leaps {
+                state.set_attr(&ctx, "step", ctx.int_attr(Type::INDEX, range.step));
+            }
             state.set_attr(&ctx, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &segments));
         } else {
             let lower = self.bound(lead, &range.lower, End::Lower, ty, at);
             let upper = self.bound(lead, &range.upper, End::Upper, ty, at);
-            let step = state.operands[2];
+            let step = if leaps { self.number(range.step, ty, at) } else { state.operands[2] };
             state.operands = vec![lower, upper, step];
         }
         state.operands.extend(inits);

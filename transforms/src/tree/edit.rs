@@ -143,6 +143,58 @@ impl Forest {
         header.span == Span::Whole || as_origin().is_some_and(|whole| whole.span == header.span)
     }
 
+    /// Returns the loop `tree` as a loop over blocks of `size` iterations, around a loop over the
+    /// iterations of one block: strip-mining.
+    ///
+    /// Blocks begin at multiples of `size`, counted from the first iteration of the program's loop.
+    /// `None` if `tree` is no loop, `size` is not positive, the loop carries values, or its range is
+    /// known only when the program runs.
+    pub fn strip_mined(&mut self, program: &Program, tree: Green, size: i64) -> Option<Green> {
+        let Node::Loop { header, body } = self.get(tree) else { return None };
+        let Header { span, origins, parallel } = counted(program, self.header(header))?;
+        let Span::Range { scale, lower, upper } = span else { return None };
+        let block = scale.checked_mul(size).filter(|_| size > 0)?;
+        if origins.iter().any(|origin| program.loop_info(origin.of).carried > 0) {
+            return None;
+        }
+        // A block runs if its last iteration is not too early and its first not too late.
+        let last = Form::constant(block.checked_sub(scale)?);
+        let begins = lower.iter().map(|form| form.minus(&last)).collect::<Option<Vec<_>>>()?;
+        let blocks = Span::range(block, begins, upper.to_vec());
+        let begins_at_zero = lower.iter().filter_map(Form::as_constant).any(|least| least >= 0);
+        let inside = |form: &Form| form.raised(1)?.plus(&Form::level(0), block.checked_neg()?);
+        let mut low = vec![Form::constant(0)];
+        for form in &lower {
+            // No block begins before the first iteration.
+            if !(begins_at_zero && form.as_constant() == Some(0)) {
+                low.push(inside(form)?);
+            }
+        }
+        let mut high = vec![Form::constant(block)];
+        for form in &upper {
+            // A block that begins before a multiple of its size ends there or before.
+            if form.as_constant().is_none_or(|end| end % block != 0) {
+                high.push(inside(form)?);
+            }
+        }
+        let leap = Form::default().plus(&Form::level(0), size)?;
+        let blockwise = |origin: &Origin| {
+            origin.mapped(&|form| {
+                form.substitute(&mut |l| Some(if l == 0 { leap.clone() } else { Form::level(l) }))
+            })
+        };
+        let within = Form::level(0).plus(&Form::level(1), size)?;
+        let with = |level: u32| Some(if level == 0 { within.clone() } else { Form::level(level + 1) });
+        let in_block = |origin: &Origin| origin.mapped(&|form| form.substitute(&mut |level| with(level)));
+        let outer = origins.iter().map(blockwise).collect::<Option<_>>()?;
+        let inner = origins.iter().map(in_block).collect::<Option<_>>()?;
+        let body = self.substituted(body, &with)?;
+        let inner =
+            self.make_loop(Header { span: Span::range(scale, low, high), origins: inner, parallel }, body);
+        let inner = self.sequence(&[inner]);
+        Some(self.make_loop(Header { span: blocks, origins: outer, parallel }, inner))
+    }
+
     /// The loop `tree` as two: one runs the first `at` items of its body, one those behind.
     pub fn distributed(&mut self, tree: Green, at: usize) -> Option<[Green; 2]> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
