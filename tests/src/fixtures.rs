@@ -2,7 +2,7 @@
 //!
 //! | line | means |
 //! | --- | --- |
-//! | `// RUN: fuse --alias=distinct --dependence=flat` | fuse all loops, as the command does; here `--alias=may` and `--fusion-profitability=always` are the default, and the result is judged once more as a whole |
+//! | `// RUN: fuse --alias=distinct --dependence=flat` | fuse all loops, as the command does and with its defaults |
 //! | `// RUN: opt PIPELINE` | run a pipeline |
 //! | `// RUN: check` | read and verify only |
 //! | `// RUN: print loops` | print the loops of functions of the `llvm` dialect, as `opt` does; or `cycles`, `domtree`, `postdomtree`, `scalar-evolution` |
@@ -20,7 +20,7 @@ use loomir::ir::{Body, Diagnostics};
 use loomir::lowering::cfg::{self, print::Printed};
 use loomir::transforms::analyses::Analyses;
 use loomir::transforms::dependence::listing;
-use loomir::{AliasMode, CostSource, FuseOptions, Profitability};
+use loomir::{AliasMode, CostSource, FuseOptions};
 
 use crate::behaviour::{Input, inputs, same_behaviour};
 use crate::check::Checker;
@@ -173,8 +173,7 @@ fn command(words: &str) -> Option<Command> {
     match (name, rest.trim()) {
         ("check", "") => Some(Command::Check),
         ("fuse", options) => {
-            let (alias, profitability) = (AliasMode::May, Profitability::Always);
-            let mut fuse = FuseOptions { alias, profitability, ..FuseOptions::default() };
+            let mut fuse = FuseOptions::default();
             for option in options.split_whitespace() {
                 match option.strip_prefix("--")?.split_once('=')? {
                     ("alias", mode) => fuse.alias = mode.parse().ok()?,
