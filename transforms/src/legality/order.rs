@@ -191,56 +191,58 @@ fn turned_around(
         _ => later(&levels, around, b.1 < a.1),
     };
     let (decided, computed) = (decided_apart(part, first, second), computed_alike(part, first, second));
-    let mut is_asked = false;
+    let mut cases: Vec<(Vec<Relation<'_>>, usize)> = Vec::new();
     for before in &run_before {
         for behind in run_later.iter().filter(|behind| !(before.in_any_order && behind.in_any_order)) {
-            let cases = decided.iter().flat_map(|apart| computed.iter().map(move |alike| (apart, alike)));
-            for (apart, (loops, alike)) in cases {
+            let all = decided.iter().flat_map(|apart| computed.iter().map(move |alike| (apart, alike)));
+            for (apart, (loops, alike)) in all {
                 let order = [&before.relations, &behind.relations, apart, alike];
                 let order: Vec<Relation<'_>> = order.into_iter().flatten().copied().collect();
-                if is_contradiction(&order) {
-                    continue;
+                if !is_contradiction(&order) {
+                    cases.push((order, *loops));
                 }
-                if !std::mem::replace(&mut is_asked, true) {
-                    match meet((s, t), &[]) {
-                        Answer::Never => return Verdict::legal(),
-                        Answer::Unknown => return Verdict::Unknown { accesses: (*op, *other) },
-                        Answer::Perhaps | Answer::At(_) => {}
-                    }
-                }
-                let within =
-                    (known_within(s, (first, second), *loops), known_within(t, (second, first), *loops));
-                let classes = (within.0.as_ref().unwrap_or(s), within.1.as_ref().unwrap_or(t));
-                let example = match meet(classes, &order) {
-                    Answer::Never => continue,
-                    _ if is_avoided(classes, &order) => continue,
-                    Answer::Unknown => return Verdict::Unknown { accesses: (*op, *other) },
-                    Answer::Perhaps => None,
-                    Answer::At(example) => Some(example),
-                };
-                if let Base::Carried(_) = s.base {
-                    return Verdict::MayBeIllegal(Witness::Carried(*op));
-                }
-                let instance = |leaf: &Placed, op: Op, side: Side| {
-                    let own: Vec<_> = LoopIteration::over(part.program, leaf.statement, &leaf.map).collect();
-                    Instance::of(op, example.as_deref(), own.iter().skip(part.frame.depth as usize), side)
-                };
-                let cause = meeting.cause(s, t, overlap, example.as_deref());
-                let certain = matches!(cause, Cause::Element(_))
-                    && choices().next().is_none()
-                    && s.domain.exact
-                    && t.domain.exact
-                    && part.frame.exact
-                    && !part.is_made_inside(s.base);
-                let witness = Witness::Order {
-                    first: instance(first, *op, Side::First),
-                    second: instance(second, *other, Side::Second),
-                    writes: [s.writes, t.writes],
-                    cause,
-                };
-                return if certain { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) };
             }
         }
+    }
+    // Of many cases most are answered at once: the two never meet.
+    if cases.len() > 1 {
+        match meet((s, t), &[]) {
+            Answer::Never => return Verdict::legal(),
+            Answer::Unknown => return Verdict::Unknown { accesses: (*op, *other) },
+            Answer::Perhaps | Answer::At(_) => {}
+        }
+    }
+    for (order, loops) in &cases {
+        let within = (known_within(s, (first, second), *loops), known_within(t, (second, first), *loops));
+        let classes = (within.0.as_ref().unwrap_or(s), within.1.as_ref().unwrap_or(t));
+        let example = match meet(classes, order) {
+            Answer::Never => continue,
+            _ if is_avoided(classes, order) => continue,
+            Answer::Unknown => return Verdict::Unknown { accesses: (*op, *other) },
+            Answer::Perhaps => None,
+            Answer::At(example) => Some(example),
+        };
+        if let Base::Carried(_) = s.base {
+            return Verdict::MayBeIllegal(Witness::Carried(*op));
+        }
+        let instance = |leaf: &Placed, op: Op, side: Side| {
+            let own: Vec<_> = LoopIteration::over(part.program, leaf.statement, &leaf.map).collect();
+            Instance::of(op, example.as_deref(), own.iter().skip(part.frame.depth as usize), side)
+        };
+        let cause = meeting.cause(s, t, overlap, example.as_deref());
+        let certain = matches!(cause, Cause::Element(_))
+            && choices().next().is_none()
+            && s.domain.exact
+            && t.domain.exact
+            && part.frame.exact
+            && !part.is_made_inside(s.base);
+        let witness = Witness::Order {
+            first: instance(first, *op, Side::First),
+            second: instance(second, *other, Side::Second),
+            writes: [s.writes, t.writes],
+            cause,
+        };
+        return if certain { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) };
     }
     Verdict::legal()
 }
