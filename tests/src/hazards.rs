@@ -23,7 +23,7 @@ const DIVISORS: [i64; 8] = [0, 1, 2, 3, -1, 64, i64::MAX, i64::MIN];
 const MOST: i64 = 8;
 
 /// The pipelines a function is run before and after.
-const PIPELINES: [&str; 10] = [
+const PIPELINES: [&str; 12] = [
     "builtin.module(func.func(loop-fusion{alias=may fusion-profitability=always}))",
     "builtin.module(func.func(loop-fusion{alias=version fusion-profitability=always}))",
     "builtin.module(func.func(loop-fusion{alias=may fusion-profitability=always},array-contraction))",
@@ -33,6 +33,8 @@ const PIPELINES: [&str; 10] = [
     "builtin.module(if-to-select,canonicalize)",
     "builtin.module(if-to-select,func.func(loop-fusion{fusion-profitability=always}),mem2reg)",
     "builtin.module(func.func(saturate))",
+    "builtin.module(func.func(loop-strip-mine{size=3}))",
+    "builtin.module(func.func(loop-strip-mine{size=2},loop-fusion{fusion-profitability=always}))",
     "builtin.module(func.func(loop-distribute{expand=4},loop-fusion{fusion-profitability=always},lower-affine,convert-scf-to-cf))",
 ];
 

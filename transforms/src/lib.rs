@@ -10,6 +10,7 @@
 //! | [`cost`] | what loops cost, and what fusing them saves |
 //! | [`fusion`] | neighbouring loops become one |
 //! | [`distribution`] | a loop becomes several |
+//! | [`strip_mine`] | a loop becomes a loop over blocks |
 //! | [`while_to_for`] | loops that count, written as such |
 //! | [`if_to_select`] | conditionals that only compute become selections |
 //! | [`simplify`] | when two integer expressions are one number |
@@ -42,6 +43,7 @@ pub mod regenerate;
 pub mod remark;
 pub mod saturate;
 pub mod simplify;
+pub mod strip_mine;
 pub mod tree;
 pub mod while_to_for;
 
@@ -54,6 +56,7 @@ pub const PASSES: &[PassInfo] = &[
     if_to_select::PASS,
     while_to_for::PASS,
     saturate::PASS,
+    strip_mine::PASS,
     dependence::listing::PASS,
     mem2reg::PASS,
 ];

@@ -63,7 +63,7 @@ const CAMPAIGNS: &[Campaign] = &[
         package: "loomir-testing",
         example: "hazards",
         cases: 20_000,
-        does: "neighbouring loops with what some operands make undefined, run before and after ten pipelines",
+        does: "neighbouring loops with what some operands make undefined, run before and after twelve pipelines",
     },
     Campaign {
         name: "native",

@@ -245,11 +245,20 @@ impl Emit<'_> {
     /// A form as a value that is there and a number; or as one that a bound of the loop in the program has, which is computed again. That one is in range, and so
     /// is what is computed for it with numbers that wrap.
     fn part(&mut self, lead: &Origin, form: &Form, at: InsertPoint) -> Option<(Option<Value>, i64)> {
-        if let Some(part) = self.sum_of(form)?.as_offset() {
-            return Some(part);
-        }
         let depth = self.scopes.len() as u32;
         let info = self.program.loop_info(lead.of);
+        let is_affine = affine::is_loop(self.body, info.op);
+        let ty = self.body.value_type(info.variable);
+        if let Some((value, offset)) = self.sum_of(form)?.as_offset() {
+            let Some(own) = value.filter(|own| self.body.value_type(*own) != ty) else {
+                return Some((value, offset));
+            };
+            // A form looks through casts that keep the number. A bound of an affine loop has to be
+            // valid, and a cast may not be.
+            if !is_affine {
+                return Some((Some(self.value_of(Sum::offset(own, 0), ty, at)), offset));
+            }
+        }
         let mut here = |level: u32| absolute(lead.map.get(level as usize)?, depth + 1);
         let near = |bound: &Form| {
             let bound = bound.substitute(&mut here)?;
@@ -258,7 +267,6 @@ impl Emit<'_> {
         };
         let (bound, offset) = info.space.bounds().find_map(near)?;
         let sum = self.sum_of(&bound)?;
-        let (is_affine, ty) = (affine::is_loop(self.body, info.op), self.body.value_type(info.variable));
         let key = Computed::Sum(sum.clone(), ty);
         let may_bound = |value: &Value| {
             !is_affine || affine::validity::is_valid_symbol(self.body.op_ref(info.op), *value)
