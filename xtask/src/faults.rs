@@ -21,6 +21,7 @@ pub(crate) struct Fault {
 
 const LEGALITY: &str = "transforms/src/legality.rs";
 const ORDER: &str = "transforms/src/legality/order.rs";
+const PAIRS: &str = "transforms/src/legality/pairs.rs";
 const COVERAGE: &str = "transforms/src/legality/coverage.rs";
 const WHOLE: &str = "transforms/src/legality/whole.rs";
 const REORDERED: &str = "transforms/src/legality/reordered.rs";
@@ -64,9 +65,9 @@ const GRAPHS: &str = "cfg_fusion";
 pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         what: "an access does not depend on itself",
-        file: ORDER,
-        text: "&by_base[b][x..]",
-        replacement: "&by_base[b][x + 1..]",
+        file: PAIRS,
+        text: "if is_one_kind { &others[i..] }",
+        replacement: "if is_one_kind { &others[i + 1..] }",
     },
     Fault {
         what: "only the first of two accesses may come first",
