@@ -11,7 +11,7 @@ use loomir_ir::pass::PassRegistry;
 /// ```
 pub fn passes() -> PassRegistry {
     let mut registry = PassRegistry::new();
-    for info in loomir_transforms::PASSES.iter().chain(loomir_lowering::PASSES) {
+    for info in loomir_transforms::passes().chain(loomir_lowering::PASSES) {
         registry.add(*info);
     }
     registry

@@ -2,15 +2,15 @@
 
 use loomir::ir::Body;
 use loomir::transforms::dependence::form::Form;
-use loomir::transforms::tree::{Forest, Green, Header, Node, Program, Red};
+use loomir::transforms::tree::{Change, Forest, Green, Header, Node, Program, Red};
 
 use crate::random::Random;
 
 /// What an edit does, for counting.
 pub const KINDS: &[&str] = &[
-    "swap",
+    "move",
     "reverse",
-    "interchange",
+    "permute",
     "distribute",
     "fuse",
     "delay",
@@ -19,6 +19,7 @@ pub const KINDS: &[&str] = &[
     "repeat",
     "any order",
     "strip-mine",
+    "peel",
 ];
 
 /// A tree with something in it changed, and what; nothing if what was drawn cannot be done there.
@@ -40,60 +41,67 @@ pub fn edit(
         }
         cursor.down(forest, *random.pick(&loops));
     };
-    let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12]);
-    let (range, new): (std::ops::Range<usize>, Vec<Green>) = match kind {
-        0 => {
-            let at = random.below(items.len().checked_sub(1).filter(|n| *n > 0)?);
-            (at..at + 2, vec![items[at + 1], items[at]])
-        }
+    let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12]);
+    let at = match kind {
+        0 | 7 | 8 => random.below(items.len()),
+        _ => *loops.get(random.below(loops.len()))?,
+    };
+    let item = *items.get(at)?;
+    let change = match kind {
+        0 => Change::Move { to: random.below(items.len()) },
+        1 => Change::Reverse,
+        2 => Change::Permute { order: Box::new([1, 0]) },
+        3 => Change::Distribute { at: cut(ir, forest, program, item, random)? },
         4 => {
             // What stands between them runs before or behind.
-            let pair = random.below(loops.len().checked_sub(1).filter(|n| *n > 0)?);
-            let (first, second) = (loops[pair], loops[pair + 1]);
-            let fused = forest.fused(items[first], items[second])?;
-            let mut new = items[first + 1..second].to_vec();
-            new.insert(if random.chance(70) { new.len() } else { 0 }, fused);
-            (first..second + 1, new)
+            let next = *loops.iter().find(|next| **next > at)?;
+            let (from, to, first) =
+                if random.chance(70) { (at, next - 1, next - 1) } else { (next, at + 1, at) };
+            let moved = Change::Move { to }.at(path(&cursor, from));
+            let tree = moved.apply(program, forest, tree)?;
+            let shift = if random.chance(70) { 0 } else { random.range(1, 2) };
+            let fuse = Change::Fuse { shift }.at(path(&cursor, first));
+            return Some((fuse.apply(program, forest, tree)?, kind));
         }
-        7 | 8 => {
-            let at = random.below(items.len());
-            let item = *items.get(at)?;
-            (at..at + 1, if kind == 7 { Vec::new() } else { vec![item, item] })
-        }
+        6 => Change::SplitRange { at: Form::constant(random.range(0, 4)) },
+        10 => Change::StripMine { size: random.range(1, 4) },
+        11 => Change::Peel { first: random.below(3), last: random.below(3) },
+        // What no edit makes.
         _ => {
-            let at = *loops.get(random.below(loops.len()))?;
-            let item = items[at];
-            let Node::Loop { header, body } = forest.get(item) else { return None };
-            let new = match kind {
-                1 => vec![forest.reversed(program, item)?],
-                2 => vec![forest.interchanged(program, item)?],
-                3 => {
-                    // Behind what is not used any more, mostly.
-                    let ends: Vec<usize> = (1..forest.items_in(body))
-                        .filter(|at| {
-                            forest.item(body, at - 1).is_some_and(|item| !computes(forest, program, ir, item))
-                        })
-                        .collect();
-                    let cut = 1 + random.below(forest.items_in(body).checked_sub(1).filter(|n| *n > 0)?);
-                    let cut = if ends.is_empty() || random.chance(20) { cut } else { *random.pick(&ends) };
-                    forest.distributed(item, cut)?.to_vec()
-                }
-                5 => {
+            let new = match (kind, forest.get(item)) {
+                (5, Node::Loop { header, body }) => {
                     let later = forest.delayed(body, random.range(-1, 1))?;
                     vec![forest.with_header(header, later)]
                 }
-                9 => {
+                (7, _) => Vec::new(),
+                (8, _) => vec![item, item],
+                (_, Node::Loop { header, body }) => {
                     let header = forest.header(header).clone();
                     vec![forest.make_loop(Header { parallel: true, ..header }, body)]
                 }
-                10 => vec![forest.strip_mined(program, item, random.range(1, 4))?],
-                _ => forest.range_split(program, item, &Form::constant(random.range(0, 4)))?.to_vec(),
+                _ => return None,
             };
-            (at..at + 1, new)
+            cursor.splice(forest, at..at + 1, &new);
+            return Some((cursor.root(), kind));
         }
     };
-    cursor.splice(forest, range, &new);
-    Some((cursor.root(), kind))
+    let edit = change.at(path(&cursor, at));
+    Some((edit.apply(program, forest, tree)?, kind))
+}
+
+/// The place of a child of where a cursor stands.
+fn path(cursor: &Red, at: usize) -> Box<[usize]> {
+    cursor.path().chain([at]).collect()
+}
+
+/// Where to cut the body of a loop: mostly behind what is not used any more.
+fn cut(ir: &Body, forest: &Forest, program: &Program, item: Green, random: &mut Random) -> Option<usize> {
+    let Node::Loop { body, .. } = forest.get(item) else { return None };
+    let cut = 1 + random.below(forest.items_in(body).checked_sub(1).filter(|n| *n > 0)?);
+    let is_end =
+        |at: &usize| forest.item(body, at - 1).is_some_and(|item| !computes(forest, program, ir, item));
+    let ends: Vec<usize> = (1..forest.items_in(body)).filter(is_end).collect();
+    Some(if ends.is_empty() || random.chance(20) { cut } else { *random.pick(&ends) })
 }
 
 /// Whether an item is a statement that has results.

@@ -23,7 +23,7 @@ const DIVISORS: [i64; 8] = [0, 1, 2, 3, -1, 64, i64::MAX, i64::MIN];
 const MOST: i64 = 8;
 
 /// The pipelines a function is run before and after.
-const PIPELINES: [&str; 12] = [
+const PIPELINES: [&str; 10] = [
     "builtin.module(func.func(loop-fusion{alias=may fusion-profitability=always}))",
     "builtin.module(func.func(loop-fusion{alias=version fusion-profitability=always}))",
     "builtin.module(func.func(loop-fusion{alias=may fusion-profitability=always},array-contraction))",
@@ -33,8 +33,6 @@ const PIPELINES: [&str; 12] = [
     "builtin.module(if-to-select,canonicalize)",
     "builtin.module(if-to-select,func.func(loop-fusion{fusion-profitability=always}),mem2reg)",
     "builtin.module(func.func(saturate))",
-    "builtin.module(func.func(loop-strip-mine{size=3}))",
-    "builtin.module(func.func(loop-strip-mine{size=2},loop-fusion{fusion-profitability=always}))",
     "builtin.module(func.func(loop-distribute{expand=4},loop-fusion{fusion-profitability=always},lower-affine,convert-scf-to-cf))",
 ];
 
@@ -77,7 +75,7 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
 
 /// A random function `kernel`, in a module with a function that it calls. Equal seeds give equal
 /// functions.
-fn hazards(random: &mut Random) -> String {
+pub(crate) fn hazards(random: &mut Random) -> String {
     let mut writer =
         Writer { random, text: String::new(), next: 0, indent: 1, numbers: Vec::new(), indices: Vec::new() };
     writer.function();
@@ -85,7 +83,7 @@ fn hazards(random: &mut Random) -> String {
 }
 
 /// Calls of a function that [`hazards`] made.
-fn calls(random: &mut Random) -> Vec<Input> {
+pub(crate) fn calls(random: &mut Random) -> Vec<Input> {
     let seed = random.bits() >> 1;
     let mut all = Vec::new();
     for (round, s) in DIVISORS.into_iter().enumerate() {

@@ -15,6 +15,7 @@
 //! | [`graphs`] | random control flow graphs, and what `opt` finds in them |
 //! | [`ll`] | random programs in LLVM IR, and what `lli` makes of them |
 //! | [`hazards`] | random functions of loops that may be undefined, or end the program |
+//! | [`transformations`] | all random programs before and after each transformation |
 //! | [`expressions`] | random integer expressions, and what they compute |
 //! | [`neighbours`], [`pairs`] | random functions of neighbouring loops in LLVM IR; which of these Loomir and `opt` make one |
 //! | [`campaign`] | all of the trees' put together |
@@ -45,6 +46,7 @@ pub mod peers;
 pub mod program;
 pub mod random;
 pub mod rewiring;
+pub mod transformations;
 pub mod twin;
 
 pub use behaviour::same_behaviour;

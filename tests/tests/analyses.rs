@@ -21,7 +21,7 @@ use loomir::transforms::dependence::nest::{Frame, Nest};
 use loomir::transforms::legality::{Approved, Checker, Means, Verdict, Witness, interchangeable, merged};
 use loomir::transforms::regenerate::{Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise_by;
-use loomir::transforms::tree::{Forest, Node, Program, StatementId};
+use loomir::transforms::tree::{Change, Forest, Node, Program, StatementId};
 use loomir::{AliasMode, Analyses, ContractionOptions, FuseOptions, Profitability};
 use loomir_testing::behaviour::{inputs, same_behaviour};
 use loomir_testing::blocks::each_block;
@@ -121,10 +121,12 @@ fn interchanged(body: &Body, block: loomir::ir::Block) -> Vec<[bool; 2]> {
     let checker = Checker::new(body, &program, AliasMode::May, limits);
     let items: Vec<_> = forest.items(program.root).collect();
     let mut found = Vec::new();
-    for item in items {
+    for (at, item) in items.into_iter().enumerate() {
         let Node::Loop { header, .. } = forest.get(item) else { continue };
         let of = forest.header(header).origins[0].of;
-        let Some(other) = forest.outermost(&program, item, 1) else { continue };
+        let edit = Change::Permute { order: Box::new([1, 0]) }.at([at]);
+        let Some(tree) = edit.apply(&program, &mut forest, program.root) else { continue };
+        let Some(other) = forest.item(tree, at) else { continue };
         let nest = Nest::of(&program, &forest, item, &frame);
         let own = interchangeable(&nest, &frame, &means).is_legal();
         let verdict = checker.check_loop(&forest, of, &[other], &Default::default());

@@ -6,7 +6,7 @@ use loomir::ir::{Block, Body, verifier};
 use loomir::transforms::legality::{Approved, Checker};
 use loomir::transforms::regenerate::{Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;
-use loomir::transforms::tree::{Forest, Green, Header, Node, Program, StatementId};
+use loomir::transforms::tree::{Change, Forest, Green, Header, Node, Program, StatementId};
 use loomir_testing::behaviour::{inputs, same_behaviour};
 use loomir_testing::blocks::each_block;
 use loomir_testing::chains::Chain;
@@ -253,13 +253,12 @@ fn what_runs_in_any_order_has_no_dependence_across_iterations() {
             let items: Vec<Green> = forest.items(program.root).collect();
             let loops = items.iter().position(|item| matches!(forest.get(*item), Node::Loop { .. }));
             let at = loops.unwrap_or_else(|| panic!("there are loops"));
-            let fused = forest.fused(items[at], items[at + 1]);
-            let Some(Node::Loop { header, body: inside }) = fused.map(|fused| forest.get(fused)) else {
-                panic!("they are loops")
-            };
+            let root = made(&mut forest, &program, program.root, &[at], Change::Fuse { shift: 0 });
+            let fused = forest.item(root, at).map(|fused| forest.get(fused));
+            let Some(Node::Loop { header, body: inside }) = fused else { panic!("they are loops") };
             let header = Header { parallel, ..forest.header(header).clone() };
             let fused = forest.make_loop(header, inside);
-            let root = forest.splice(program.root, at..at + 2, &[fused]);
+            let root = forest.splice(root, at..at + 1, &[fused]);
             let checker = Checker::new(body, &program, AliasMode::May, Default::default());
             verdict = Some(checker.check(&forest, root).is_legal());
         });
@@ -279,11 +278,9 @@ fn what_cannot_be_written_leaves_the_block_as_it_was() {
     each_block(&mut module, &mut |body, block| {
         let mut forest = Forest::default();
         let program = raise(body, block, &mut forest, AliasMode::Distinct);
-        let items: Vec<Green> = forest.items(program.root).collect();
         // A loop by itself backwards: no loop of IR counts down. What can be written is moved meanwhile.
-        let backwards = forest.reversed(&program, items[0]);
-        let tree = forest.sequence(&[items[1], backwards.unwrap_or(items[0])]);
-        assert!(backwards.is_some());
+        let tree = made(&mut forest, &program, program.root, &[0], Change::Reverse);
+        let tree = made(&mut forest, &program, tree, &[0], Change::Move { to: 1 });
         let tree = approved(body, &program, &forest, tree);
         assert!(regenerate(body, &program, &forest, &tree, Rewrite::Changed).is_err());
     });
@@ -291,21 +288,10 @@ fn what_cannot_be_written_leaves_the_block_as_it_was() {
     assert_eq!(loomir::print(&module), before);
 }
 
-/// The tree with `edit` of the loop that stands inside so many others, each all of the body around it.
-fn edited(
-    forest: &mut Forest,
-    tree: Green,
-    depth: usize,
-    edit: &mut dyn FnMut(&mut Forest, Green) -> Option<Green>,
-) -> Option<Green> {
-    if depth == 0 {
-        return edit(forest, tree);
-    }
-    let Node::Loop { header, body } = forest.get(tree) else { return None };
-    let inside = forest.item(body, 0).filter(|_| forest.items_in(body) == 1)?;
-    let inside = edited(forest, inside, depth - 1, edit)?;
-    let body = forest.sequence(&[inside]);
-    Some(forest.with_header(header, body))
+/// The tree with a change of the item at `place`.
+fn made(forest: &mut Forest, program: &Program, tree: Green, place: &[usize], change: Change) -> Green {
+    let edit = change.at(place);
+    edit.apply(program, forest, tree).unwrap_or_else(|| panic!("{edit:?} can be made"))
 }
 
 /// A product of matrices whose sizes are no multiples of the tiles'.
@@ -351,23 +337,16 @@ fn a_matrix_product_is_tiled() {
             let program = raise(body, block, &mut forest, AliasMode::Distinct);
             let items: Vec<Green> = forest.items(program.root).collect();
             let at = items.iter().position(|item| matches!(forest.get(*item), Node::Loop { .. }));
-            let mut nest = items[at.unwrap_or_default()];
-            let mut edit = |depth: usize, edit: &mut dyn FnMut(&mut Forest, Green) -> Option<Green>| {
-                nest = edited(&mut forest, nest, depth, edit)
-                    .unwrap_or_else(|| panic!("an edit at depth {depth}"));
+            let mut tree = program.root;
+            let mut edit = |depth: usize, change: Change| {
+                let place: Vec<usize> = at.into_iter().chain(std::iter::repeat_n(0, depth)).collect();
+                tree = made(&mut forest, &program, tree, &place, change);
             };
             // Blocks of i, j and k, each around its iterations; then the blocks of all outside.
             for depth in [0, 2, 4] {
-                edit(depth, &mut |forest, tree| forest.strip_mined(&program, tree, size));
+                edit(depth, Change::StripMine { size });
             }
-            for depth in [1, 3, 2] {
-                edit(depth, &mut |forest, tree| forest.interchanged(&program, tree));
-            }
-            let new: Vec<Green> = items
-                .iter()
-                .map(|item| if matches!(forest.get(*item), Node::Loop { .. }) { nest } else { *item })
-                .collect();
-            let tree = forest.sequence(&new);
+            edit(0, Change::Permute { order: Box::new([0, 2, 4, 1, 3, 5]) });
             let tree = approved(body, &program, &forest, tree);
             assert_eq!(regenerate(body, &program, &forest, &tree, Rewrite::Changed), Ok(()));
         });
@@ -414,8 +393,7 @@ fn blocks_that_may_leap_over_the_end_of_a_type_are_refused() {
             let items: Vec<Green> = forest.items(program.root).collect();
             let is_loop = |item: Green| matches!(forest.get(item), Node::Loop { .. });
             let at = items.iter().position(|item| is_loop(*item)).unwrap_or_default();
-            let blocks = forest.strip_mined(&program, items[at], 8);
-            let tree = forest.splice(program.root, at..at + 1, &blocks.into_iter().collect::<Vec<_>>());
+            let tree = made(&mut forest, &program, program.root, &[at], Change::StripMine { size: 8 });
             let tree = approved(body, &program, &forest, tree);
             let written = regenerate(body, &program, &forest, &tree, Rewrite::Changed);
             assert_eq!(written.is_ok(), is_written, "{ty}, {bounds}");

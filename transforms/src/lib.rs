@@ -10,7 +10,7 @@
 //! | [`cost`] | what loops cost, and what fusing them saves |
 //! | [`fusion`] | neighbouring loops become one |
 //! | [`distribution`] | a loop becomes several |
-//! | [`strip_mine`] | a loop becomes a loop over blocks |
+//! | [`transform`] | what proposes edits: strip-mining, peeling |
 //! | [`while_to_for`] | loops that count, written as such |
 //! | [`if_to_select`] | conditionals that only compute become selections |
 //! | [`simplify`] | when two integer expressions are one number |
@@ -43,12 +43,17 @@ pub mod regenerate;
 pub mod remark;
 pub mod saturate;
 pub mod simplify;
-pub mod strip_mine;
+pub mod transform;
 pub mod tree;
 pub mod while_to_for;
 
-/// The passes of this crate.
-pub const PASSES: &[PassInfo] = &[
+/// Returns the passes of this crate.
+pub fn passes() -> impl Iterator<Item = &'static PassInfo> {
+    PASSES.iter().chain(transform::ALL.iter().map(|(pass, _)| pass))
+}
+
+/// Those that are no [transformations](transform).
+const PASSES: &[PassInfo] = &[
     canonicalize::PASS,
     distribution::PASS,
     fusion::PASS,
@@ -56,7 +61,6 @@ pub const PASSES: &[PassInfo] = &[
     if_to_select::PASS,
     while_to_for::PASS,
     saturate::PASS,
-    strip_mine::PASS,
     dependence::listing::PASS,
     mem2reg::PASS,
 ];

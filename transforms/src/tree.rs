@@ -24,6 +24,8 @@ mod reordered;
 mod sequence;
 mod sides;
 
+pub use edit::{Change, Edit};
+pub(crate) use edit::{Parts, Times, Together};
 pub use green::{AssumptionId, Forest, Green, Header, HeaderId, Map, Node, Origin, Span};
 pub use program::{IfId, LoopId, Program, StatementId};
 pub use red::Red;

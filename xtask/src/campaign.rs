@@ -63,7 +63,14 @@ const CAMPAIGNS: &[Campaign] = &[
         package: "loomir-testing",
         example: "hazards",
         cases: 20_000,
-        does: "neighbouring loops with what some operands make undefined, run before and after twelve pipelines",
+        does: "neighbouring loops with what some operands make undefined, run before and after ten pipelines",
+    },
+    Campaign {
+        name: "transformations",
+        package: "loomir-testing",
+        example: "transformations",
+        cases: 20_000,
+        does: "random programs run before and after each registered transformation",
     },
     Campaign {
         name: "native",
@@ -84,7 +91,7 @@ const CAMPAIGNS: &[Campaign] = &[
 /// `NAME [--cases N] [--seed S]`.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     let usage = || {
-        let list = CAMPAIGNS.iter().map(|campaign| format!("\n  {:<12}{}", campaign.name, campaign.does));
+        let list = CAMPAIGNS.iter().map(|campaign| format!("\n  {:<17}{}", campaign.name, campaign.does));
         format!("NAME [--cases N] [--seed S], where NAME is one of{}", list.collect::<String>())
     };
     let (name, options) = arguments.split_first().ok_or_else(usage)?;

@@ -28,7 +28,8 @@ const REORDERED: &str = "transforms/src/legality/reordered.rs";
 const REDUCTION: &str = "transforms/src/dependence/updates/reduction.rs";
 const CHECK: &str = "transforms/src/legality/check.rs";
 const NEST: &str = "transforms/src/dependence/nest.rs";
-const EDIT: &str = "transforms/src/tree/edit.rs";
+const EDIT: &str = "transforms/src/tree/edit/order.rs";
+const RANGE: &str = "transforms/src/tree/edit/range.rs";
 const MERGE: &str = "transforms/src/legality/merge.rs";
 const SEGMENT: &str = "transforms/src/fusion/segment.rs";
 const GRAPH_PLAN: &str = "lowering/src/cfg/loop_fusion/plan.rs";
@@ -245,7 +246,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "the second part of a loop begins one iteration late",
-        file: EDIT,
+        file: RANGE,
         text: "let from = Span::range(scale, with(&lower), upper.to_vec());",
         replacement: "let at = at.plus(&Form::constant(scale), 1)?;\n        let with = |forms: &[Form]| forms.iter().chain([&at]).cloned().collect();\n        let from = Span::range(scale, with(&lower), upper.to_vec());",
     },

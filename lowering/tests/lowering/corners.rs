@@ -41,7 +41,7 @@ fn functions_at_the_edge() {
     let module =
         from_ll(&ctx, source, "corners.ll").unwrap_or_else(|errors| panic!("{}", errors.to_text(&ctx)));
     let mut registry = PassRegistry::new();
-    for pass in PASSES.iter().chain(loomir_transforms::PASSES) {
+    for pass in PASSES.iter().chain(loomir_transforms::passes()) {
         registry.add(*pass);
     }
     agree(&module, "before");

@@ -14,7 +14,7 @@ use crate::programs::{for_each, optimised, output, programs, translated};
 /// Runs passes on every function of a module, which is verified after each.
 fn run(module: &mut Body, passes: &str) -> Result<(), Diagnostics> {
     let mut registry = PassRegistry::new();
-    for pass in PASSES.iter().chain(loomir_transforms::PASSES) {
+    for pass in PASSES.iter().chain(loomir_transforms::passes()) {
         registry.add(*pass);
     }
     let manager = registry.parse(&format!("builtin.module(llvm.func({passes}))")).expect("a pipeline");

@@ -115,7 +115,7 @@ fn times_of(ctx: &Context, source: &str) -> Vec<(&'static str, Duration)> {
     assert_eq!(analysis.post_dominators(function).roots().len(), 1);
     times.push(("post-dominators", start.elapsed()));
     let mut registry = PassRegistry::new();
-    for pass in PASSES.iter().chain(loomir_transforms::PASSES) {
+    for pass in PASSES.iter().chain(loomir_transforms::passes()) {
         registry.add(*pass);
     }
     let passes = FORMS.iter().map(|form| form.name).chain([

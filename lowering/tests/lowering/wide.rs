@@ -147,7 +147,7 @@ fn take(source: &str) {
     check_text(&module, "as it is read");
     let expected = computed(&module);
     let mut registry = PassRegistry::new();
-    for pass in PASSES.iter().chain(loomir_transforms::PASSES) {
+    for pass in PASSES.iter().chain(loomir_transforms::passes()) {
         registry.add(*pass);
     }
     for pass in

@@ -1,16 +1,9 @@
 //! Loops that are fused, laid along one time.
 //!
-//! Each member of a group runs its iteration `x - start` at time `x`, for `start ≤ x` and `scale · x < end`. The fused loop runs the times
-//! that all members have. What a member has before runs in a loop of its own before the fused one, what it has after, after
-//! it; both in the order of the members. So each iteration runs once, whatever the ends are at run time; and two iterations of two
-//! members run in the order of their times or, at equal times and outside of the fused loop, in the order of the members,
-//! which is what [`legality::merged`](crate::legality::merged) judges.
-//!
-//! ```text
-//!     first    [0, n)       0 | 1 2 … n-1 |
-//!     second   [1, n + 1)       1 2 … n-1 | n          one iteration later
-//!              before ──────┘    fused      └── after
-//! ```
+//! Each member of a group runs its iteration `x - start` at time `x`. The fused loop runs the times that all members have;
+//! `tree/edit/fuse.rs` says what becomes of the others. So each iteration runs once, whatever the ends are at run time; and two
+//! iterations of two members run in the order of their times or, at equal times and outside of the fused loop, in the order of
+//! the members, which is what [`legality::merged`](crate::legality::merged) judges.
 //!
 //! **Assumptions.**
 //! - A step is a positive number where iterations are delayed or cut. A symbolic step is the same
@@ -30,7 +23,7 @@ use crate::assumption::Assumption;
 use crate::cost::Work;
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::{Frame, Nest, absolute, relative};
-use crate::tree::{Forest, Green, Header, LoopId, Node, Origin, Program, Span};
+use crate::tree::{Forest, Green, Header, LoopId, Node, Origin, Parts, Program, Span, Times, Together};
 
 /// A loop with more operations than this is not cut: what is cut is copied.
 const MAX_COPIED: usize = 256;
@@ -138,13 +131,6 @@ impl Joined {
     pub(super) fn delay(&self) -> i64 {
         self.member.start
     }
-}
-
-/// What becomes of a group.
-pub(super) struct Parts {
-    pub(super) before: Vec<Green>,
-    pub(super) fused: Green,
-    pub(super) after: Vec<Green>,
 }
 
 impl Member {
@@ -507,84 +493,31 @@ impl Group {
 
     /// The loops the group is.
     pub(super) fn into_parts(self, forest: &mut Forest) -> Parts {
-        let (mut before, mut after) = (Vec::new(), Vec::new());
+        let mut parts = Parts { before: Vec::new(), fused: self.item, after: Vec::new() };
         if self.members.len() == 1 {
-            return Parts { before, fused: self.item, after };
+            return parts;
         }
-        let span = if self.whole {
-            Span::Whole
-        } else {
-            for member in &self.members {
-                before.extend(self.before(member, forest));
-                after.extend(self.after(member, forest));
-            }
-            self.range(vec![self.first()], self.ends.clone())
+        let inside = |form: &Form| {
+            relative(form, self.depth).unwrap_or_else(|| unreachable!("bounds are over the levels around"))
         };
+        let ends = self.ends.iter().map(inside).collect();
+        let (scale, start, parallel) = (self.scale, self.start, self.parallel);
+        let common = Together { scale, start, ends, parallel };
+        if !self.whole {
+            for member in &self.members {
+                let origins = Box::new([member.origin.clone()]);
+                let ends = member.ends.iter().map(inside).collect();
+                let times = Times { origins, body: member.body, start: member.start, ends };
+                common.add_rest(&times, &mut parts, forest);
+            }
+        }
+        let span = if self.whole { Span::Whole } else { common.span() };
         let lead = self.place_of_lead();
         let mut origins: Vec<Origin> = self.members.into_iter().map(|member| member.origin).collect();
         origins[..=lead].rotate_right(1);
         let origins = origins.into();
-        let parallel = self.parallel;
-        let fused = forest.make_loop(Header { span, origins, parallel }, self.body);
-        Parts { before, fused, after }
-    }
-
-    /// The first time all members have, times the scale.
-    fn first(&self) -> Form {
-        Form::constant(self.start.saturating_mul(self.scale))
-    }
-
-    /// What a member has before the first time of all.
-    fn before(&self, member: &Member, forest: &mut Forest) -> Option<Green> {
-        if member.start >= self.start {
-            return None;
-        }
-        let lower = Form::constant(member.start.saturating_mul(self.scale));
-        let mut upper = member.ends.clone();
-        upper.push(self.first());
-        self.part(member, vec![lower], upper, forest)
-    }
-
-    /// What a member has from the last time of all on, that is, from the least of all ends: for each of them what is behind it and before those
-    /// that come earlier in the list, so that each time is in one part, and of the last of them the first times.
-    fn after(&self, member: &Member, forest: &mut Forest) -> Vec<Green> {
-        let mut upper = member.ends.clone();
-        let mut parts = Vec::new();
-        for end in self.ends.iter().filter(|end| !member.ends.contains(end)) {
-            parts.extend(self.part(member, vec![self.first(), end.clone()], upper.clone(), forest));
-            upper.push(end.clone());
-        }
-        parts.reverse();
+        parts.fused = forest.make_loop(Header { span, origins, parallel }, self.body);
         parts
-    }
-
-    fn part(
-        &self,
-        member: &Member,
-        lower: Vec<Form>,
-        upper: Vec<Form>,
-        forest: &mut Forest,
-    ) -> Option<Green> {
-        let span = self.range(lower, upper);
-        let is_empty = |(lower, upper): (&Form, &Form)| {
-            upper.minus(lower).and_then(|gap| gap.as_constant()).is_some_and(|gap| gap <= 0)
-        };
-        if let Span::Range { lower, upper, .. } = &span
-            && lower.iter().any(|lower| upper.iter().any(|upper| is_empty((lower, upper))))
-        {
-            return None;
-        }
-        let header = Header { span, origins: Box::new([member.origin.clone()]), parallel: self.parallel };
-        Some(forest.make_loop(header, member.body))
-    }
-
-    /// The times between the greatest of `lower` and the least of `upper`; of numbers only that one is kept.
-    fn range(&self, lower: Vec<Form>, upper: Vec<Form>) -> Span {
-        let inside = |form: &Form| {
-            relative(form, self.depth).unwrap_or_else(|| unreachable!("bounds are over the levels around"))
-        };
-        let all = |forms: Vec<Form>| forms.iter().map(inside).collect();
-        Span::range(self.scale, all(lower), all(upper))
     }
 }
 

@@ -353,7 +353,7 @@ impl Origin {
 }
 
 impl Span {
-    /// All `x` with `scale · x ≥` each lower and `scale · x <` each upper form; of numbers only that one is kept which says most.
+    /// All `x` with `scale · x ≥` each lower and `scale · x <` each upper form; of those that differ by a number only the one is kept that says most.
     pub fn range(scale: i64, lower: Vec<Form>, upper: Vec<Form>) -> Span {
         Span::Range { scale, lower: tightest(lower, i64::max), upper: tightest(upper, i64::min) }
     }
@@ -365,6 +365,15 @@ impl Span {
             Span::Range { lower, upper, .. } => (lower, upper),
         };
         lower.iter().chain(upper)
+    }
+
+    /// Returns true if no value is in it, whatever parameters are.
+    pub fn is_empty(&self) -> bool {
+        let Span::Range { lower, upper, .. } = self else { return false };
+        let is_empty = |lower: &Form, upper: &Form| {
+            upper.minus(lower).and_then(|gap| gap.as_constant()).is_some_and(|gap| gap <= 0)
+        };
+        lower.iter().any(|lower| upper.iter().any(|upper| is_empty(lower, upper)))
     }
 
     /// The span with `f` of each form.
@@ -379,11 +388,20 @@ impl Span {
     }
 }
 
-/// The forms with one number at most, first: the one that `pick` prefers.
+/// The forms with at most one number, first, the one that `pick` prefers; and of other forms that
+/// differ by a number, the one that it prefers.
 fn tightest(forms: Vec<Form>, pick: fn(i64, i64) -> i64) -> Box<[Form]> {
-    let number = forms.iter().filter_map(Form::as_constant).reduce(pick).map(Form::constant);
-    let others = forms.into_iter().filter(|form| form.as_constant().is_none());
-    number.into_iter().chain(others).collect()
+    let mut kept: Vec<Form> = Vec::with_capacity(forms.len());
+    for form in forms {
+        let gap = |own: &Form| form.minus(own).and_then(|gap| gap.as_constant());
+        match kept.iter_mut().find_map(|own| Some((gap(own)?, own))) {
+            Some((gap, own)) if pick(gap, 0) == gap => *own = form,
+            Some(_) => {}
+            None => kept.push(form),
+        }
+    }
+    kept.sort_by_key(|form| form.as_constant().is_none());
+    kept.into()
 }
 
 /// One more than the greatest level a form refers to.

@@ -118,12 +118,17 @@ impl Red {
         sides.into_iter().flatten().chain(forest.items(items_of(forest, self.node())))
     }
 
-    /// Moves to a child, if there is one of this number.
-    pub fn down(&mut self, forest: &Forest, at: usize) -> bool {
-        let child = match forest.get(self.node()) {
+    /// Returns the child of this number.
+    pub fn child(&self, forest: &Forest, at: usize) -> Option<Green> {
+        match forest.get(self.node()) {
             Node::Versioned { fast, fallback, .. } => [fast, fallback].get(at).copied(),
             _ => forest.item(items_of(forest, self.node()), at),
-        };
+        }
+    }
+
+    /// Moves to a child, if there is one of this number.
+    pub fn down(&mut self, forest: &Forest, at: usize) -> bool {
+        let child = self.child(forest, at);
         self.steps.extend(child.map(|child| (at, child)));
         child.is_some()
     }

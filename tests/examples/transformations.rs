@@ -1,0 +1,25 @@
+//! The campaign on transformations: `cargo run --release -p loomir-testing --example transformations
+//! -- [--cases N] [--seed S]`.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+
+use std::process::ExitCode;
+
+use loomir_testing::transformations::{Tally, run};
+
+use steps::option;
+
+mod steps;
+
+/// Programs between two reports of progress.
+const STEP: u64 = 500;
+
+fn main() -> ExitCode {
+    let (cases, seed) = (option("--cases").unwrap_or(20_000), option("--seed").unwrap_or(1));
+    let mut tally = Tally::default();
+    let failures = steps::run(cases, STEP, |first, count| run(seed, (first, count), &mut tally));
+    let Tally { cases, changed, compared, skipped } = tally;
+    println!(
+        "seed={seed}\ncases={cases}\nchanged={changed}\ncalls_compared={compared}\ncalls_undefined={skipped}\nfailures={failures}"
+    );
+    ExitCode::from(u8::from(failures > 0))
+}

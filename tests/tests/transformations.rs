@@ -1,0 +1,10 @@
+//! Random programs do the same after each transformation.
+
+use loomir_testing::transformations::{Tally, run};
+
+#[test]
+fn transformed_programs_do_the_same() {
+    let mut tally = Tally::default();
+    run(3, (0, 400), &mut tally).unwrap_or_else(|error| panic!("{error}"));
+    assert!(tally.compared > tally.skipped && tally.changed > 1_000, "{tally:?}");
+}

@@ -1,0 +1,247 @@
+//! Transformations: what proposes [edits](crate::tree::Edit) of the loop tree.
+//!
+//! A [`Transformation`] looks at the loops of a block and says what it would change, or why not. All
+//! else is done here, alike for all of them: the edits are made, the judge is asked, what it approves
+//! is written, and remarks say what was done. A transformation is one file with its proposals and its
+//! remarks, and one line in [`ALL`]; its pass, its options, its part of the campaign and its line in
+//! `loomir --list-passes` come from its [`Info`].
+//!
+//! ```text
+//!     block ──raise──> loops ──propose──> edits ──apply──> tree ──judge──> approved ──> block'
+//! ```
+//!
+//! **Assumptions.**
+//! - None about legality: the judge is asked of the whole block with all edits in it. Tried with the
+//!   campaign `hazards`.
+//! - Edits of a block do not get into each other's way if they are made from the last to the first,
+//!   what is inside before what is around it: then the place of none changes before it is made.
+//!
+//! **Cost.** A block is judged once, and a logarithmic number of times more for each edit that is not
+//! approved. It is raised again for each loop that cannot be written.
+
+use hashbrown::{HashMap, HashSet};
+use loomir_ir::pass::{Options, Pass, PassContext, PassInfo, Survey};
+use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc, Op};
+
+use crate::analyses::Analyses;
+use crate::dependence::base::AliasMode;
+use crate::dependence::callees::{self, Callees};
+use crate::legality::{Approved, Checker, QUESTION, Verdict};
+use crate::regenerate::{Rewrite, regenerate};
+use crate::remark::Remarks;
+use crate::tree::raise::{raise_by, roots};
+use crate::tree::{Change, Edit, Forest, Program};
+
+pub use loops::LoopRef;
+use peel::Peel;
+use strip_mine::StripMine;
+
+mod loops;
+pub mod peel;
+pub mod strip_mine;
+
+/// All transformations, as passes on `func.func` with what they are.
+pub const ALL: &[(PassInfo, Info)] = &[registered::<Peel>(), registered::<StripMine>()];
+
+/// What a transformation is called, and what is said of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Info {
+    /// The name of its pass.
+    pub name: &'static str,
+    /// One line for lists of passes.
+    pub summary: &'static str,
+    /// Name, default and meaning of each option.
+    pub options: &'static [(&'static str, &'static str, &'static str)],
+    /// Options that the campaign tries it with.
+    pub samples: &'static [&'static str],
+    /// The name of the remark on what was done.
+    pub passed: &'static str,
+    /// The name of the remark on what was not done,
+    pub missed: &'static str,
+    /// and its text, before the reason.
+    pub what_missed: &'static str,
+    /// What has been done to loops then: "peeled" for one.
+    pub then: &'static str,
+}
+
+/// What proposes edits. See the [module](self).
+pub trait Transformation: Send + Sync + Sized + 'static {
+    /// What it is called.
+    const INFO: Info;
+
+    /// Makes one with the options of a pass.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with an option.
+    fn of(options: &Options) -> Result<Self, String>;
+
+    /// Proposes changes of some of these loops, at most one of each. They come in the order of the
+    /// text, a loop before those inside it.
+    fn propose(&self, loops: &mut dyn Iterator<Item = LoopRef<'_>>, out: &mut Proposals);
+
+    /// Says that a loop was changed.
+    fn remark(&self, remarks: Remarks<'_>, loc: Loc) -> Diagnostic;
+}
+
+/// What a transformation would do with the loops of a block.
+#[derive(Default)]
+pub struct Proposals {
+    edits: Vec<(Op, Edit)>,
+    missed: HashMap<Op, &'static str>,
+}
+
+impl Proposals {
+    /// Proposes a change of a loop.
+    pub fn change(&mut self, target: &LoopRef<'_>, change: Change) {
+        self.edits.push((target.op(), change.at(target.place())));
+    }
+
+    /// Says why a loop stays as it is.
+    pub fn missed(&mut self, target: &LoopRef<'_>, why: &'static str) {
+        self.missed.insert(target.op(), why);
+    }
+}
+
+/// The pass of a transformation.
+struct TransformPass<T>(T);
+
+const fn registered<T: Transformation>() -> (PassInfo, Info) {
+    let Info { name, summary, options, .. } = T::INFO;
+    let make = |options: &Options| Ok(Box::new(TransformPass(T::of(options)?)) as Box<dyn Pass>);
+    (PassInfo { name, anchor: Some("func.func"), summary, options, make }, T::INFO)
+}
+
+impl<T: Transformation> Pass for TransformPass<T> {
+    fn name(&self) -> &str {
+        T::INFO.name
+    }
+
+    fn surveys(&self) -> &[&'static Survey] {
+        callees::SURVEYS
+    }
+
+    fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        let analyses = Analyses::default().knowing(&Callees::around(cx.surveys));
+        for remark in transform(body, &self.0, &analyses) {
+            cx.remark(remark);
+        }
+        Ok(())
+    }
+}
+
+/// Makes all edits that a transformation proposes for a function and that the judge approves. Returns
+/// a remark for each. The result is well formed if `body` was, and computes the same.
+pub fn transform<T: Transformation>(body: &mut Body, by: &T, analyses: &Analyses) -> Diagnostics {
+    let mut remarks = Diagnostics::default();
+    // Blocks inside statements first: a statement is copied with all that was done in it.
+    for block in roots(body, analyses).into_iter().rev() {
+        let mut unwritable = HashSet::new();
+        loop {
+            match in_block(body, block, by, analyses, &unwritable) {
+                Ok(said) => break remarks.append(said),
+                Err(more) => unwritable.extend(more),
+            }
+        }
+    }
+    remarks
+}
+
+const NOT_APPLIED: &str = "its first and last iteration are not known before it";
+const NOT_APPROVED: &str = "a dependence may not be kept";
+const NOT_WRITTEN: &str = "its new bounds cannot be written in its type";
+
+/// Changes the loops of a block, but for those that cannot be written.
+///
+/// # Errors
+///
+/// Edited loops of which one cannot be written, either. The block is as it was then.
+fn in_block<T: Transformation>(
+    body: &mut Body,
+    block: Block,
+    by: &T,
+    analyses: &Analyses,
+    unwritable: &HashSet<Op>,
+) -> Result<Diagnostics, Vec<Op>> {
+    let mut forest = Forest::default();
+    let program = raise_by(analyses, body, block, &mut forest, AliasMode::May);
+    let mut proposals = Proposals::default();
+    by.propose(&mut LoopRef::all(&program, &forest), &mut proposals);
+    let (refused, mut edits): (Vec<_>, Vec<_>) =
+        proposals.edits.into_iter().partition(|(op, _)| unwritable.contains(op));
+    proposals.missed.extend(refused.into_iter().map(|(op, _)| (op, NOT_WRITTEN)));
+    edits.sort_by(|(_, a), (_, b)| b.place.cmp(&a.place));
+    let checker = Checker::new(body, &program, AliasMode::May, QUESTION);
+    let mut search = Search {
+        program: &program,
+        forest: &mut forest,
+        checker: checker.told_by(&*analyses.dependence),
+        approved: Approved::unchanged(&program),
+        done: HashSet::new(),
+        refused: HashMap::new(),
+    };
+    search.make(&edits);
+    let Search { approved, done, refused, .. } = search;
+    let mut said = Diagnostics::default();
+    let remarks = Remarks { body, pass: T::INFO.name };
+    for op in LoopRef::all(&program, &forest).map(|own| own.op()) {
+        let missed = |why| remarks.missed(T::INFO.missed, body.loc(op), T::INFO.what_missed, why);
+        if done.contains(&op) {
+            said.push(by.remark(remarks, body.loc(op)));
+        } else if let Some(refused) = refused.get(&op) {
+            said.push(match refused {
+                Some(verdict) => verdict.explain(body, missed(NOT_APPROVED), T::INFO.then),
+                None => missed(NOT_APPLIED),
+            });
+        } else if let Some(why) = proposals.missed.get(&op) {
+            said.push(missed(why));
+        }
+    }
+    match regenerate(body, &program, &forest, &approved, Rewrite::Changed) {
+        Ok(()) => Ok(said),
+        Err(op) if done.contains(&op) => Err(vec![op]),
+        Err(_) => Err(done.into_iter().collect()),
+    }
+}
+
+/// The search for the edits that may be made together.
+struct Search<'a> {
+    program: &'a Program,
+    forest: &'a mut Forest,
+    checker: Checker<'a>,
+    approved: Approved,
+    /// The loops that are changed in it.
+    done: HashSet<Op>,
+    /// The loops that are not, with what the judge said.
+    refused: HashMap<Op, Option<Verdict>>,
+}
+
+impl Search<'_> {
+    /// Makes these edits, all of them if that may be; else those of either half that may be. Recurses
+    /// as often as a number of edits can be halved.
+    fn make(&mut self, edits: &[(Op, Edit)]) {
+        let mut tree = self.approved.root();
+        let mut made = Vec::new();
+        for (op, edit) in edits {
+            match edit.apply(self.program, self.forest, tree) {
+                Some(changed) => (tree, _) = (changed, made.push(*op)),
+                None => _ = self.refused.insert(*op, None),
+            }
+        }
+        if made.is_empty() {
+            return;
+        }
+        match (self.checker.judge(self.forest, tree), edits) {
+            (Ok(approved), _) => {
+                self.approved = approved;
+                self.done.extend(made);
+            }
+            (Err(verdict), [(op, _)]) => _ = self.refused.insert(*op, Some(verdict)),
+            (Err(_), _) => {
+                let (later, earlier) = edits.split_at(edits.len() / 2);
+                self.make(later);
+                self.make(earlier);
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The loops of a tree, with where they stand.
+
+use loomir_ir::Op;
+
+use crate::tree::program::LoopInfo;
+use crate::tree::{Forest, Green, Node, Program, Red};
+
+/// A loop of a tree that was raised, and its place there.
+pub struct LoopRef<'a> {
+    forest: &'a Forest,
+    place: Box<[usize]>,
+    body: Green,
+    info: &'a LoopInfo,
+}
+
+impl<'a> LoopRef<'a> {
+    /// Visits all loops of a program's own tree, in the order of the text.
+    pub(super) fn all(program: &'a Program, forest: &'a Forest) -> impl Iterator<Item = LoopRef<'a>> {
+        let mut cursor = Some(Red::of(program.root));
+        let nodes = std::iter::from_fn(move || {
+            let moved = cursor.as_mut()?.onwards(forest);
+            if !moved {
+                cursor = None;
+            }
+            cursor.as_ref().map(|at| (at.node(), at.path().collect()))
+        });
+        nodes.filter_map(|(node, place)| {
+            let Node::Loop { header, body } = forest.get(node) else { return None };
+            let origin = forest.header(header).origins.first()?;
+            Some(LoopRef { forest, place, body, info: program.loop_info(origin.of) })
+        })
+    }
+
+    /// Returns the operation.
+    pub fn op(&self) -> Op {
+        self.info.op
+    }
+
+    /// Returns the numbers of the children that lead to the loop from the root of the tree.
+    pub fn place(&self) -> &[usize] {
+        &self.place
+    }
+
+    /// Returns true if there is no loop in it.
+    pub fn is_innermost(&self) -> bool {
+        !has_loops(self.forest, self.body)
+    }
+
+    /// Returns true if it carries values from one iteration to the next.
+    pub fn carries_values(&self) -> bool {
+        self.info.carried > 0
+    }
+
+    /// Returns true if it is a dimension of a loop whose iterations may run in any order.
+    pub fn is_dimension(&self) -> bool {
+        self.info.dimension.is_some()
+    }
+}
+
+/// Recurses once a guard, and these nest at most as deep as they are raised.
+fn has_loops(forest: &Forest, body: Green) -> bool {
+    forest.items(body).any(|item| match forest.get(item) {
+        Node::Loop { .. } => true,
+        Node::Guard { body, .. } => has_loops(forest, body),
+        _ => false,
+    })
+}

@@ -1,0 +1,75 @@
+//! Peeling: the first or the last iterations of a loop run by themselves.
+//!
+//! With one first iteration, `for i in 0..n` becomes `for i in 0..min(1, n)` and `for i in 1..n`. What
+//! runs once is written without a loop if it is known to run. The order of iterations does not change.
+//! It takes special cases out of a loop: a value that is carried in, or a condition on the counter,
+//! is the same in all iterations that are left.
+//!
+//! Reference: Kennedy and Allen, *Optimizing Compilers for Modern Architectures*, §5.7.
+
+use loomir_ir::pass::Options;
+use loomir_ir::{Diagnostic, Loc};
+
+use super::{Info, LoopRef, Proposals, Transformation};
+use crate::remark::Remarks;
+use crate::tree::Change;
+
+/// Proposes to peel every innermost loop.
+pub struct Peel {
+    /// How many of the first iterations, at most [`MOST`].
+    first: usize,
+    /// How many of the last iterations, at most [`MOST`].
+    last: usize,
+}
+
+/// At most so many iterations are peeled at one end: each is a copy of the body.
+const MOST: usize = 64;
+
+impl Transformation for Peel {
+    const INFO: Info = Info {
+        name: "loop-peel",
+        summary: "Run first or last iterations of innermost loops by themselves",
+        options: &[
+            ("first", "1", "how many of the first iterations, at most 64"),
+            ("last", "0", "how many of the last iterations, at most 64"),
+        ],
+        samples: &["first=1", "first=2 last=1", "first=0 last=2"],
+        passed: "Peeled",
+        missed: "NotPeeled",
+        what_missed: "Loop not peeled",
+        then: "peeled",
+    };
+
+    fn of(options: &Options) -> Result<Peel, String> {
+        let (first, last) = (options.parse("first", 1)?, options.parse("last", 0)?);
+        match first.max(last) {
+            ..1 => Err("no iteration is peeled; 'first' or 'last' is 1 or more".to_owned()),
+            1..=MOST => Ok(Peel { first, last }),
+            most => Err(format!(
+                "'{most}' copies of the body are too many; 'first' and 'last' are {MOST} or less"
+            )),
+        }
+    }
+
+    fn propose(&self, loops: &mut dyn Iterator<Item = LoopRef<'_>>, out: &mut Proposals) {
+        for target in loops.filter(LoopRef::is_innermost) {
+            if target.is_dimension() {
+                out.missed(&target, "it is a dimension of a parallel loop");
+            } else {
+                out.change(&target, Change::Peel { first: self.first, last: self.last });
+            }
+        }
+    }
+
+    fn remark(&self, remarks: Remarks<'_>, loc: Loc) -> Diagnostic {
+        let iterations = |which: &str, number: usize| match number {
+            0 => None,
+            1 => Some(format!("{which} iteration")),
+            more => Some(format!("{which} {more} iterations")),
+        };
+        let ends = [iterations("first", self.first), iterations("last", self.last)];
+        let text = format!("Peeled the {}", ends.into_iter().flatten().collect::<Vec<_>>().join(" and "));
+        let remark = remarks.passed(Self::INFO.passed, loc, &text);
+        remark.arg("first", self.first as i64).arg("last", self.last as i64)
+    }
+}

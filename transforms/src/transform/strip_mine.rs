@@ -1,0 +1,58 @@
+//! Strip-mining: a loop becomes a loop over blocks of iterations, around a loop over the iterations
+//! of one block.
+//!
+//! `for i in 0..n` becomes `for b in 0..n step size` around `for i in b..min(b + size, n)`. The order
+//! of iterations does not change. It is a building block of tiling (strip-mine, then permute) and of
+//! vectorization.
+//!
+//! Reference: Wolfe, *High Performance Compilers for Parallel Computing*, §9.9.
+
+use loomir_ir::pass::Options;
+use loomir_ir::{Diagnostic, Loc};
+
+use super::{Info, LoopRef, Proposals, Transformation};
+use crate::remark::Remarks;
+use crate::tree::Change;
+
+/// Proposes to strip-mine every innermost loop.
+pub struct StripMine {
+    /// Iterations of one block. Positive.
+    size: i64,
+}
+
+impl Transformation for StripMine {
+    const INFO: Info = Info {
+        name: "loop-strip-mine",
+        summary: "Split innermost loops into blocks of iterations",
+        options: &[("size", "32", "iterations of one block, at least 1")],
+        samples: &["size=1", "size=2", "size=3"],
+        passed: "StripMined",
+        missed: "NotStripMined",
+        what_missed: "Loop not split into blocks",
+        then: "strip-mined",
+    };
+
+    fn of(options: &Options) -> Result<StripMine, String> {
+        match options.parse("size", 32)? {
+            size @ 1.. => Ok(StripMine { size }),
+            size => Err(format!("'{size}' iterations are no block; 'size' is 1 or more")),
+        }
+    }
+
+    fn propose(&self, loops: &mut dyn Iterator<Item = LoopRef<'_>>, out: &mut Proposals) {
+        for target in loops.filter(LoopRef::is_innermost) {
+            if target.is_dimension() {
+                out.missed(&target, "it is a dimension of a parallel loop");
+            } else if target.carries_values() {
+                out.missed(&target, "it carries values from one iteration to the next");
+            } else {
+                out.change(&target, Change::StripMine { size: self.size });
+            }
+        }
+    }
+
+    fn remark(&self, remarks: Remarks<'_>, loc: Loc) -> Diagnostic {
+        let text = format!("Loop split into blocks of {} iterations", self.size);
+        remarks.passed(Self::INFO.passed, loc, &text).arg("size", self.size)
+    }
+}

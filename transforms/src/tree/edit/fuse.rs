@@ -1,0 +1,157 @@
+//! Two loops of one, and one loop of several.
+//!
+//! Each of several loops that are fused runs its iteration `x - start` at time `x`, for `start ≤ x`
+//! and `scale · x <` each of its ends. The fused loop runs the times that all of them have. What one
+//! of them has before these times runs in a loop before the fused one, and what it has behind them in
+//! a loop behind it, both in the order of the loops.
+//!
+//! ```text
+//!     first    [0, n)       0 | 1 2 … n-1 |
+//!     second   [1, n + 1)       1 2 … n-1 | n          one iteration later
+//!              before ──────┘    fused      └── after
+//! ```
+
+use super::range::counted;
+use crate::dependence::form::Form;
+use crate::tree::green::{Forest, Green, Header, Node, Origin, Span};
+use crate::tree::program::Program;
+
+/// One of several loops that are fused.
+pub(crate) struct Times {
+    /// What it runs, at these times.
+    pub(crate) origins: Box<[Origin]>,
+    pub(crate) body: Green,
+    /// The first time.
+    pub(crate) start: i64,
+    /// Its times are below each of these over the scale, forms over the loops around.
+    pub(crate) ends: Vec<Form>,
+}
+
+/// The times that all of several loops have.
+pub(crate) struct Together {
+    /// The step of all of them.
+    pub(crate) scale: i64,
+    /// The first time.
+    pub(crate) start: i64,
+    /// The times are below each of these over the scale.
+    pub(crate) ends: Vec<Form>,
+    /// True if iterations may run in any order.
+    pub(crate) parallel: bool,
+}
+
+/// What several loops become that are fused.
+pub(crate) struct Parts {
+    /// What some of them have before the others.
+    pub(crate) before: Vec<Green>,
+    /// The loop that runs the times that all of them have.
+    pub(crate) fused: Green,
+    /// What some of them have after the others.
+    pub(crate) after: Vec<Green>,
+}
+
+impl Parts {
+    /// Returns all loops, in the order in which they run.
+    pub(crate) fn into_items(self) -> Vec<Green> {
+        let Parts { mut before, fused, after } = self;
+        before.push(fused);
+        before.extend(after);
+        before
+    }
+}
+
+impl Together {
+    /// Adds what `own` has before and behind the times of all to `parts`.
+    pub(crate) fn add_rest(&self, own: &Times, parts: &mut Parts, forest: &mut Forest) {
+        if own.start < self.start {
+            let mut upper = own.ends.clone();
+            upper.push(self.first());
+            let lower = Form::constant(own.start.saturating_mul(self.scale));
+            parts.before.extend(self.part(own, vec![lower], upper, forest));
+        }
+        // For each end of all: what is behind it, and before those that come earlier in the list.
+        let mut upper = own.ends.clone();
+        let mut after = Vec::new();
+        for end in self.ends.iter().filter(|end| !own.ends.contains(end)) {
+            after.extend(self.part(own, vec![self.first(), end.clone()], upper.clone(), forest));
+            upper.push(end.clone());
+        }
+        after.reverse();
+        parts.after.append(&mut after);
+    }
+
+    /// Returns the times as values of a loop's variable.
+    pub(crate) fn span(&self) -> Span {
+        Span::range(self.scale, vec![self.first()], self.ends.clone())
+    }
+
+    /// The first time, times the scale.
+    fn first(&self) -> Form {
+        Form::constant(self.start.saturating_mul(self.scale))
+    }
+
+    fn part(&self, own: &Times, lower: Vec<Form>, upper: Vec<Form>, forest: &mut Forest) -> Option<Green> {
+        let span = Span::range(self.scale, lower, upper);
+        let header = Header { span, origins: own.origins.clone(), parallel: self.parallel };
+        (!header.span.is_empty()).then(|| forest.make_loop(header, own.body))
+    }
+}
+
+impl Forest {
+    /// Returns two loops as one, of which the second runs `shift` iterations later.
+    ///
+    /// Loops whose bounds are not known to the tree run the iterations of the first. `None` if one of
+    /// them is no loop, their steps differ, or `shift` is negative.
+    pub(crate) fn fused(
+        &mut self,
+        program: &Program,
+        first: Green,
+        second: Green,
+        shift: i64,
+    ) -> Option<Parts> {
+        let (Node::Loop { header: a, body }, Node::Loop { header: b, body: behind }) =
+            (self.get(first), self.get(second))
+        else {
+            return None;
+        };
+        let (a, b) = (self.header(a).clone(), self.header(b).clone());
+        let behind = self.delayed(behind, shift)?;
+        let delayed = b.origins.iter().map(|origin| origin.delayed(shift)).collect::<Option<Box<[_]>>>()?;
+        let origins = a.origins.iter().chain(&delayed).cloned().collect();
+        let joined = self.join(body, behind);
+        let spans = (times(program, &a), times(program, &b));
+        let (Some((scale, own)), Some((step, others))) = spans else {
+            let header = Header { span: a.span, origins, parallel: false };
+            let fused = (shift == 0).then(|| self.make_loop(header, joined))?;
+            return Some(Parts { before: Vec::new(), fused, after: Vec::new() });
+        };
+        let later = shift.checked_mul(scale).filter(|later| scale == step && *later >= 0)?;
+        let first = Times { origins: a.origins, body, start: own.0, ends: own.1 };
+        let ends = others.1.iter().map(|end| end.plus(&Form::constant(later), 1));
+        let start = others.0.checked_add(shift)?;
+        let second = Times { origins: delayed, body: behind, start, ends: ends.collect::<Option<_>>()? };
+        let mut ends = first.ends.clone();
+        ends.extend(second.ends.iter().filter(|end| !first.ends.contains(end)).cloned());
+        let start = first.start.max(second.start);
+        let common = Together { scale, start, ends, parallel: false };
+        let header = Header { span: common.span(), origins, parallel: false };
+        let fused = self.make_loop(header, joined);
+        let mut parts = Parts { before: Vec::new(), fused, after: Vec::new() };
+        common.add_rest(&first, &mut parts, self);
+        common.add_rest(&second, &mut parts, self);
+        Some(parts)
+    }
+
+    /// Returns the loop `tree` as two: one runs the first `at` items of its body, one those behind.
+    pub(crate) fn distributed(&mut self, tree: Green, at: usize) -> Option<[Green; 2]> {
+        let Node::Loop { header, body } = self.get(tree) else { return None };
+        let (first, second) = self.split(body, at);
+        Some([first, second].map(|part| self.with_header(header, part)))
+    }
+}
+
+/// The scale of a loop that begins at a number, and that number and the ends of its times.
+fn times(program: &Program, header: &Header) -> Option<(i64, (i64, Vec<Form>))> {
+    let Span::Range { scale, lower, upper } = counted(program, header)?.span else { return None };
+    let [lower] = &lower[..] else { return None };
+    Some((scale, (lower.ceil_div(scale)?.as_constant()?, upper.to_vec())))
+}

@@ -1,0 +1,112 @@
+//! Loops run backwards, and loops of a nest in another order.
+
+use std::cmp::Ordering;
+
+use super::range::{counted, ends};
+use crate::dependence::form::{Atom, Form};
+use crate::tree::green::{Forest, Green, Header, Node, Origin};
+use crate::tree::program::Program;
+
+impl Forest {
+    /// The loop `tree` run backwards. `None` if it is none, or its first and last iteration are not one affine form each.
+    pub(crate) fn reversed(&mut self, program: &Program, tree: Green) -> Option<Green> {
+        let Node::Loop { header, body } = self.get(tree) else { return None };
+        let Header { span, origins, parallel } = counted(program, self.header(header))?;
+        let (first, last) = ends(&span)?;
+        let mirror = first.plus(&last, 1)?.raised(1)?.minus(&Form::level(0))?;
+        let with = |level: u32| Some(if level == 0 { mirror.clone() } else { Form::level(level) });
+        let body = self.substituted(body, &with)?;
+        let origins = origins.iter().map(|origin| origin.mapped(&|form| form.substitute(&mut |l| with(l))));
+        let origins = origins.collect::<Option<_>>()?;
+        Some(self.make_loop(Header { span, origins, parallel }, body))
+    }
+
+    /// The loop `tree` and the one that is all of its body, changed places: what was run for each x and then each y is run for each y
+    /// and then each x. `None` if there are no two such loops, or the inner one's values depend on the outer one's variable.
+    pub(crate) fn interchanged(&mut self, program: &Program, tree: Green) -> Option<Green> {
+        let Node::Loop { header: outer, body } = self.get(tree) else { return None };
+        let only = self.item(body, 0).filter(|_| self.items_in(body) == 1)?;
+        let Node::Loop { header: inner, body } = self.get(only) else { return None };
+        let (outer, inner) = (counted(program, self.header(outer))?, counted(program, self.header(inner))?);
+        let outwards = |form: &Form| form.substitute(&mut |level| Some(Form::level(level.checked_sub(1)?)));
+        // What ran in any order inside of one iteration need not across all of them.
+        let inner = Header {
+            parallel: inner.parallel && outer.parallel,
+            span: inner.span.mapped(&outwards)?,
+            origins: inner
+                .origins
+                .iter()
+                .map(|origin| without_outer(program, origin))
+                .collect::<Option<_>>()?,
+        };
+        let inwards = |level: u32| Some(Form::level(if level == 0 { 0 } else { level + 1 }));
+        let deeper = |origin: &Origin| origin.mapped(&|form| form.substitute(&mut |level| inwards(level)));
+        let outer = Header {
+            parallel: outer.parallel,
+            span: outer.span.mapped(&|form| form.raised(1))?,
+            origins: outer.origins.iter().map(deeper).collect::<Option<_>>()?,
+        };
+        let swap = |level: u32| Some(Form::level(if level < 2 { 1 - level } else { level }));
+        let body = self.substituted(body, &swap)?;
+        let inside = self.make_loop(outer, body);
+        let inside = self.sequence(&[inside]);
+        Some(self.make_loop(inner, inside))
+    }
+
+    /// The loop `tree` with the loop that is `inwards` levels further in run outermost, the others in the order they had. `None` if one of the loops
+    /// between is not all of the body around it, or they cannot be interchanged.
+    pub(crate) fn outermost(&mut self, program: &Program, tree: Green, inwards: usize) -> Option<Green> {
+        let mut headers = Vec::new();
+        let mut inner = tree;
+        for _ in 1..inwards {
+            let Node::Loop { header, body } = self.get(inner) else { return None };
+            headers.push(header);
+            inner = self.item(body, 0).filter(|_| self.items_in(body) == 1)?;
+        }
+        for header in headers.into_iter().rev() {
+            let moved = self.interchanged(program, inner)?;
+            let body = self.sequence(&[moved]);
+            inner = self.with_header(header, body);
+        }
+        if inwards == 0 { Some(tree) } else { self.interchanged(program, inner) }
+    }
+
+    /// Returns the perfect nest `tree` with its loops in another order: for each, from the outside, the
+    /// number that it had. `None` if these are not all numbers below the length, or two loops cannot be
+    /// [interchanged](Forest::interchanged).
+    pub(crate) fn permuted(&mut self, program: &Program, tree: Green, order: &[usize]) -> Option<Green> {
+        let (outermost, others) = order.split_first()?;
+        let tree = self.outermost(program, tree, *outermost)?;
+        if others.is_empty() {
+            return (*outermost == 0).then_some(tree);
+        }
+        // The loops further out than the one that was moved are one further in now.
+        let left = others.iter().map(|at| match at.cmp(outermost) {
+            Ordering::Less => Some(*at),
+            Ordering::Equal => None,
+            Ordering::Greater => at.checked_sub(1),
+        });
+        let Node::Loop { header, body } = self.get(tree) else { return None };
+        let inner = self.item(body, 0).filter(|_| self.items_in(body) == 1)?;
+        let inner = self.permuted(program, inner, &left.collect::<Option<Vec<_>>>()?)?;
+        let body = self.sequence(&[inner]);
+        Some(self.with_header(header, body))
+    }
+}
+
+/// An origin of a loop that moves out of the loop around it. `None` if its values depend on that one's variable; else that is 0, for what it is is
+/// not known there.
+fn without_outer(program: &Program, origin: &Origin) -> Option<Origin> {
+    let space = &program.loop_info(origin.of).space;
+    let here = |form: &Form| form.substitute(&mut |level| origin.map.get(level as usize).cloned());
+    let is_free =
+        |form: &Form| here(form).is_some_and(|form| form.all_atoms(&|atom| *atom != Atom::Level(1)));
+    if !space.variable.iter().chain(&space.domain.constraints).all(is_free) {
+        return None;
+    }
+    let out = |level: u32| match level {
+        1 => Some(Form::constant(0)),
+        _ => Some(Form::level(level.saturating_sub(1))),
+    };
+    origin.mapped(&|form| form.substitute(&mut |level| out(level)))
+}

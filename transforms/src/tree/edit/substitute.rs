@@ -1,0 +1,70 @@
+//! Forms in the place of the loops around a tree.
+
+use crate::dependence::form::Form;
+use crate::tree::green::{Forest, Green, Header, Node};
+
+impl Forest {
+    /// A body of a loop whose variable is replaced by itself minus `delay`: what ran at `x` now runs at `x + delay`.
+    pub fn delayed(&mut self, body: Green, delay: i64) -> Option<Green> {
+        if delay == 0 {
+            return Some(body);
+        }
+        let earlier = Form::level(0).plus(&Form::constant(delay), -1)?;
+        self.substituted(body, &|level| Some(if level == 0 { earlier.clone() } else { Form::level(level) }))
+    }
+
+    /// A tree with forms in the place of the levels around it, over what is around it then.
+    pub(crate) fn substituted(&mut self, tree: Green, with: &dyn Fn(u32) -> Option<Form>) -> Option<Green> {
+        self.substitute(tree, 0, with)
+    }
+
+    /// Recurses once a loop or guard, and these nest at most as deep as they are raised. `depth` loops of the tree are around.
+    fn substitute(&mut self, tree: Green, depth: u32, with: &dyn Fn(u32) -> Option<Form>) -> Option<Green> {
+        if self.free(tree) <= depth {
+            return Some(tree);
+        }
+        let inside = |depth: u32| {
+            move |form: &Form| {
+                form.substitute(&mut |level| match level.checked_sub(depth) {
+                    Some(outer) => with(outer)?.raised(depth),
+                    None => Some(Form::level(level)),
+                })
+            }
+        };
+        match self.get(tree) {
+            Node::Empty => Some(tree),
+            Node::Sequence { .. } => {
+                let items: Vec<Green> = self.items(tree).collect();
+                let items: Option<Vec<Green>> =
+                    items.into_iter().map(|item| self.substitute(item, depth, with)).collect();
+                Some(self.sequence(&items?))
+            }
+            Node::Loop { header, body } => {
+                let header = self.header(header);
+                let span = header.span.mapped(&inside(depth))?;
+                let origins = header.origins.iter().map(|origin| origin.mapped(&inside(depth + 1)));
+                let origins = origins.collect::<Option<_>>()?;
+                let parallel = header.parallel;
+                let body = self.substitute(body, depth + 1, with)?;
+                Some(self.make_loop(Header { span, origins, parallel }, body))
+            }
+            Node::Versioned { assumption, fast, fallback } => {
+                let fast = self.substitute(fast, depth, with)?;
+                let fallback = self.substitute(fallback, depth, with)?;
+                let assumed = self.assumptions(assumption).to_vec();
+                Some(self.versioned(assumed, fast, fallback))
+            }
+            Node::Guard { of, map, holds, body } => {
+                let forms = self.map(map).iter().map(inside(depth)).collect::<Option<_>>()?;
+                let map = self.make_map(forms);
+                let body = self.substitute(body, depth, with)?;
+                Some(self.guard(of, map, holds, body))
+            }
+            Node::Leaf { statement, map } => {
+                let forms = self.map(map).iter().map(inside(depth)).collect::<Option<_>>()?;
+                let map = self.make_map(forms);
+                Some(self.leaf(statement, map))
+            }
+        }
+    }
+}
