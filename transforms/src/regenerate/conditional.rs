@@ -68,16 +68,18 @@ impl Emit<'_> {
 
     /// The results of conditionals of the program that both sides yield. Linear in the items of both.
     fn results_of(&self, sides: [Option<Green>; 2]) -> Vec<Value> {
-        let conditionals = |side: Option<Green>| -> Vec<Op> {
-            let items = side.into_iter().flat_map(|side| self.forest.items(side));
-            let yielding = items.filter_map(|item| match self.forest.get(item) {
-                Node::Leaf { statement, .. } => self.program.statement(statement).yields_for(self.body),
-                _ => None,
-            });
-            yielding.collect()
-        };
+        let conditionals =
+            |side: Option<Green>| side.map(|side| self.conditionals_yielded(side)).unwrap_or_default();
         let (mut both, others) = (conditionals(sides[0]), conditionals(sides[1]));
         both.retain(|conditional| others.contains(conditional));
         both.into_iter().flat_map(|conditional| self.body.results(conditional)).collect()
+    }
+    /// Returns the conditionals of the program whose results a side yields. Linear in its items.
+    pub(super) fn conditionals_yielded(&self, side: Green) -> Vec<Op> {
+        let yielding = self.forest.items(side).filter_map(|item| match self.forest.get(item) {
+            Node::Leaf { statement, .. } => self.program.statement(statement).yields_for(self.body),
+            _ => None,
+        });
+        yielding.collect()
     }
 }

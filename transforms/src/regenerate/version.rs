@@ -80,7 +80,10 @@ impl Emit<'_> {
                 Node::Leaf { statement, .. } => {
                     ops.extend(self.program.statement(statement).ops.iter().map(|op| (*op, false)));
                 }
-                Node::Guard { of, .. } => ops.push((self.program.if_info(of).op, false)),
+                // A guard may be several conditionals in one; each yields inside.
+                Node::Guard { body, .. } => {
+                    ops.extend(self.conditionals_yielded(body).into_iter().map(|op| (op, false)));
+                }
                 Node::Empty | Node::Sequence { .. } | Node::Versioned { .. } => {}
             }
         }
