@@ -64,7 +64,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "faults",
         arguments: "[--only K]",
-        does: "put faults into the check of legality, one at a time, and see that its test finds each",
+        does: "seed faults, one at a time, and see that a test finds each",
         run: faults::run,
     },
     Command {

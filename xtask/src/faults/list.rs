@@ -1,0 +1,679 @@
+//! The faults, by the file that they are put into.
+
+/// Holds the check of legality against running every instance.
+const INSTANCES: &str = "legality";
+/// Fuses, judges and runs each fixture.
+const FIXTURES: &str = "fixtures";
+/// Holds fusion on graphs against fusion on the tree.
+const REWIRING: &str = "rewiring";
+/// Holds fusion on graphs against what was.
+const GRAPHS: &str = "cfg_fusion";
+/// Compares trees with what edits are said to make of them.
+const TREES: &str = "tree";
+/// Runs what transformations make of random programs.
+const TRANSFORMATIONS: &str = "transformations";
+
+/// Faults of one file.
+pub(super) struct Place {
+    pub(super) file: &'static str,
+    /// The tests that should find them. One of them has to.
+    pub(super) tests: &'static [&'static str],
+    pub(super) faults: &'static [Fault],
+}
+
+/// A fault: its name, a text that is in the file once, and what stands there instead. If a part of
+/// the text is between `«` and `»`, only that part is replaced. It is an expression, or a statement
+/// with its semicolon.
+pub(super) struct Fault(pub(super) &'static str, pub(super) &'static str, pub(super) &'static str);
+
+/// The faults.
+pub(super) const FAULTS: &[Place] = &[
+    Place {
+        file: "transforms/src/legality/pairs.rs",
+        tests: &[INSTANCES],
+        faults: &[Fault(
+            "an access does not depend on itself",
+            "if is_one_kind { «&others[i..]» }",
+            "&others[i + 1..]",
+        )],
+    },
+    Place {
+        file: "transforms/src/legality/order.rs",
+        tests: &[INSTANCES],
+        faults: &[
+            Fault(
+                "only the first of two accesses may come first",
+                "if is_one { verdict } else { «verdict.or(turned_around(part, b, a, overlap, tested))» }",
+                "verdict",
+            ),
+            Fault(
+                "the order of the program is turned around",
+                "let equal = parted(pairs, «Order::Less», &mut found);",
+                "Order::Greater",
+            ),
+            Fault(
+                "the order of the tree is turned around",
+                "(pair, false)), «Order::Greater», &mut found);",
+                "Order::Less",
+            ),
+            Fault(
+                "the place in the tree is turned around",
+                "later(&levels, around, «b.1 < a.1»)",
+                "a.1 < b.1",
+            ),
+            Fault(
+                "the place in the program does not count",
+                "if «first.statement < second.statement» {",
+                "false",
+            ),
+            Fault(
+                "inner loops are looked at whatever the outer ones do",
+                "equal.push(Relation { first, is: Order::Equal, second });",
+                ";",
+            ),
+            Fault(
+                "only the outermost loop of the program orders",
+                "let loops = «part.loops_around_both(first.statement, second.statement)».into_iter()",
+                "{ let mut all = part.loops_around_both(first.statement, second.statement); all.truncate(from + 1); all }",
+            ),
+            Fault(
+                "only the outermost loop of the tree orders",
+                "(0..«around.len() as u32»).map(|k|",
+                "around.len().min(1) as u32",
+            ),
+            Fault(
+                "iterations in any order keep an order",
+                "if «around.iter().any(|own| own.parallel)» {",
+                "false",
+            ),
+            Fault(
+                "what runs in any order has none with anything else",
+                "!(«before.in_any_order && behind.in_any_order»)",
+                "behind.in_any_order",
+            ),
+            Fault("a condition goes one way in all iterations", "Some((«map», others))\n", "&map[..0]"),
+            Fault("any two conditions are opposite", "== Unsaid::Condition(of, «!holds»))", "holds"),
+        ],
+    },
+    Place {
+        file: "transforms/src/legality.rs",
+        tests: &[INSTANCES],
+        faults: &[
+            Fault(
+                "flow and anti dependences do not count",
+                "(a.writes || b.writes)",
+                "(a.writes && b.writes)",
+            ),
+            Fault("output dependences do not count", "(a.writes || b.writes)", "(a.writes != b.writes)"),
+            Fault(
+                "updates by different operations may change places",
+                "a.update == b.update",
+                "b.update.is_some()",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/legality/whole.rs",
+        tests: &[INSTANCES],
+        faults: &[Fault(
+            "what is left of a torn update may change places",
+            "class.update.filter(|_| whole.contains(&(place, *op)))",
+            "class.update",
+        )],
+    },
+    Place {
+        file: "transforms/src/dependence/updates/reduction.rs",
+        tests: &[INSTANCES],
+        faults: &[Fault(
+            "sums of floats need no leave to be associated otherwise",
+            "(flags & needed == needed)",
+            "(flags | needed == flags | needed)",
+        )],
+    },
+    Place {
+        file: "transforms/src/legality/reordered.rs",
+        tests: &[INSTANCES],
+        faults: &[
+            Fault(
+                "what is promised of updates holds in any order",
+                "updates.len() > MAX_UPDATES || !either_way(part, a, b, overlap, &[]).is_legal()",
+                "updates.len() > MAX_UPDATES",
+            ),
+            Fault(
+                "what is promised of updates holds in no order",
+                "updates.len() > MAX_UPDATES || !either_way(part, a, b, overlap, &[]).is_legal()",
+                "updates.len() > MAX_UPDATES || !either_way(part, a, b, overlap, &[]).is_legal() || !updates.is_empty()",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/legality/check.rs",
+        tests: &[INSTANCES],
+        faults: &[
+            Fault("items that change places are not looked at", "(x < y) != (a.item < b.item)", "false"),
+            Fault(
+                "nothing is looked at inside a changed item",
+                "            _ => «true»,\n",
+                "a.item != b.item",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/legality/coverage.rs",
+        tests: &[INSTANCES],
+        faults: &[
+            Fault(
+                "lost iterations are not missed",
+                "Times::Once if verdict.is_legal() => «verdict.or(nothing_lost(part, leaves, whole))»,",
+                "verdict",
+            ),
+            Fault(
+                "repeated iterations are not noticed",
+                "for other in «leaves[..=i].iter()».filter(|_| times == Times::Once) {",
+                "leaves[..0].iter()",
+            ),
+            Fault("one iteration too many is not noticed", "runs.system.set.add_lt(broken, «0»);", "-1"),
+            Fault(
+                "a statement of another part is not noticed",
+                "&[Form::constant(«-1»)], true, Witness::Repeated",
+                "0",
+            ),
+            Fault("any loops will do for a statement", "wanted == Some(own)", "wanted.is_some()"),
+        ],
+    },
+    Place {
+        file: "transforms/src/dependence/nest.rs",
+        tests: &[INSTANCES],
+        faults: &[
+            Fault(
+                "a part of a loop is one iteration longer",
+                "let last = «absolute(form, depth).and_then(|f| f.plus(&Form::constant(1), -1))»;",
+                "absolute(form, depth)",
+            ),
+            Fault(
+                "a condition counts for its opposite",
+                "let outcome = program.if_info(of).condition.outcome(«holds»);",
+                "!holds",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/tree/edit/order.rs",
+        tests: &[INSTANCES, TREES],
+        faults: &[
+            Fault(
+                "a loop run backwards is one iteration off",
+                "let mirror = «first.plus(&last, 1)?»",
+                "first.plus(&last, 1)?.plus(&Form::constant(1), 1)?",
+            ),
+            Fault(
+                "loops that were further in keep their number",
+                "Ordering::Greater => «at.checked_sub(1)»,",
+                "Some(*at)",
+            ),
+            Fault(
+                "a loop that moves outwards keeps its iterations in any order",
+                "parallel: «inner.parallel && outer.parallel»,",
+                "inner.parallel",
+            ),
+            Fault(
+                "a loop whose range depends on the outer one moves out of it",
+                "if «!space.variable.iter().chain(&space.domain.constraints).all(is_free)» {",
+                "false",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/tree/edit/range.rs",
+        tests: &[INSTANCES, TREES, FIXTURES],
+        faults: &[
+            Fault(
+                "the second part of a loop begins one iteration late",
+                "let from = Span::range(scale, «with(&lower)», upper.to_vec());",
+                "with(&lower).iter().map(|form| form.plus(&Form::constant(scale), 1)).collect::<Option<Vec<_>>>()?",
+            ),
+            Fault("blocks begin one iteration late", "|form| «form.minus(&last)»", "Some(form.clone())"),
+            Fault(
+                "the first block begins before the first iteration",
+                "if «!(begins_at_zero && form.as_constant() == Some(0))» {",
+                "false",
+            ),
+            Fault(
+                "the last block is a whole one",
+                "if «form.as_constant().is_none_or(|end| end % block != 0)» {",
+                "false",
+            ),
+            Fault(
+                "the iterations of a block are said to be those of the first",
+                "let within = «Form::level(0).plus(&Form::level(1), size)?»;",
+                "Form::level(0)",
+            ),
+            Fault(
+                "one first iteration less is peeled",
+                "for number in «1..=first» {",
+                "1..=first.saturating_sub(1)",
+            ),
+            Fault("the last iteration is not peeled", "for number in «0..last» {", "1..last.max(1)"),
+            Fault(
+                "what is peeled behind runs in another order",
+                "let all = before.into_iter().chain([main]).chain(«behind.into_iter().rev()»);",
+                "{ behind.reverse(); behind.into_iter().rev() }",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/legality/merge.rs",
+        tests: &[FIXTURES],
+        faults: &[Fault(
+            "what runs in later iterations does not stand in the way",
+            "apart(first, second, &[], frame, means)",
+            "merged(first, second, 0, frame, means)",
+        )],
+    },
+    Place {
+        file: "transforms/src/fusion/segment.rs",
+        tests: &[FIXTURES],
+        faults: &[Fault(
+            "what changes places for what is assumed is in no version",
+            "if «line.swapped.is_empty() || !is_versioned» {",
+            "true",
+        )],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/rewire.rs",
+        tests: &[REWIRING],
+        faults: &[
+            Fault(
+                "the second latch leads back to its own header",
+                "next = Target { block: «first.header», operands };",
+                "second.header",
+            ),
+            Fault(
+                "a loop starts with what another of its arguments does",
+                "enters.push(initial[«index»]);",
+                "0",
+            ),
+            Fault(
+                "the back edge hands on what it did in another order",
+                "= arguments.iter().zip(«next.operands»)",
+                "next.operands.into_iter().rev().collect::<Vec<_>>()",
+            ),
+            Fault(
+                "what the first loop hands out is not handed on",
+                "        if «uses.is_empty()» {\n            continue;\n        }\n        let new = match",
+                "true",
+            ),
+            Fault(
+                "what the first loop hands out is what it is handed first",
+                "leaves.operands.push(«value»);",
+                "function.argument(first.header, 0)",
+            ),
+            Fault(
+                "the latch goes on where it should leave",
+                "let both = if «goes_on_if_false» {",
+                "!goes_on_if_false",
+            ),
+            Fault(
+                "the guard's edges are swapped",
+                "all[«usize::from(own.enters_if)»] = Target",
+                "usize::from(!own.enters_if)",
+            ),
+            Fault(
+                "the guard leads to the exit instead of around it",
+                "= Target { block: «join», operands };",
+                "second.exit",
+            ),
+            Fault(
+                "the second preheader is kept",
+                "plan.between.blocks().for_each(|block| analysis.erase_block(function, block));",
+                "plan.between.blocks().filter(|block| *block != second.preheader).for_each(|block| analysis.erase_block(function, block));",
+            ),
+            Fault(
+                "nobody hears of the second latch's new edges",
+                "for block in «[first.latch, second.latch, first.preheader]» {",
+                "[first.latch, first.latch, first.preheader]",
+            ),
+            Fault(
+                "the second loop is not absorbed",
+                "analysis.loops_mut().absorb(first.id, second.id);",
+                ";",
+            ),
+            Fault(
+                "what is hoisted stands above its operands",
+                "motion.hoisted.iter().for_each(|op| function.move_before(*op, branch));",
+                "motion.hoisted.iter().rev().for_each(|op| function.move_before(*op, branch));",
+            ),
+            Fault(
+                "around both loops goes what only comes out of them",
+                "operands.push(«brought[argument]»);",
+                "arrives",
+            ),
+            Fault(
+                "what the loops bring and what goes around them are swapped",
+                "if is_on_way { arrives } else { new }",
+                "arrives",
+            ),
+            Fault(
+                "the target that leads back is taken for the other",
+                "if «a.block == block» { Some((a, b)) }",
+                "a.block != block",
+            ),
+            Fault(
+                "arguments of the second header are the first's own",
+                "function.add_argument(first.header, function.value_type(«*argument»))",
+                "arguments[0]",
+            ),
+        ],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/plan.rs",
+        tests: &[REWIRING],
+        faults: &[Fault(
+            "counters that start elsewhere are merged",
+            "|counter| «counter.counts_like(variable)»",
+            "true",
+        )],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/rest.rs",
+        tests: &[GRAPHS],
+        faults: &[
+            Fault(
+                "a condition to leave is taken for one to go on",
+                "goes_on = decisions.map(|decision| match «decision.stays» {\n        0 =>",
+                "1 - decision.stays",
+            ),
+            Fault(
+                "a loop that may run longer is taken for one that does not",
+                "behind: [first > second, «first < second»]",
+                "false",
+            ),
+            Fault(
+                "the rest of the second starts again",
+                "let parts = «of_second.renamed(rest_arguments)»;",
+                "{ let mut parts = of_second.renamed(rest_arguments); parts.back = initial.to_vec(); parts }",
+            ),
+            Fault(
+                "what is kept between runs in front of the iteration",
+                "let branch = «function.terminator(copy.latch)?»;\n        motion.kept",
+                "function.first_op(copy.header)?",
+            ),
+        ],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/def_use.rs",
+        tests: &[GRAPHS],
+        faults: &[
+            Fault(
+                "what is loaded in front of a loop that writes there is what it loads later",
+                "runs_anyway() && self.is_apart(op, summary)",
+                "runs_anyway()",
+            ),
+            Fault(
+                "what waits for the end stands above its operands",
+                "for op in «&plan.sunk» {",
+                "&*Box::leak(Box::new(plan.sunk.iter().rev().copied().collect::<Vec<_>>()))",
+            ),
+        ],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/motion.rs",
+        tests: &[GRAPHS],
+        faults: &[
+            Fault(
+                "what is kept between runs before any iteration that comes later",
+                "&& «self.never_meets(op, &later.nest)»\n",
+                "true",
+            ),
+            Fault(
+                "what is kept between passes what waits for the end",
+                "            && «self.is_apart_from(op, &moved.left)»\n",
+                "true",
+            ),
+            Fault(
+                "what goes in front passes what is kept between",
+                "«[&moved.left, &moved.kept]».into_iter()",
+                "[&moved.left, &moved.left]",
+            ),
+        ],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/finals.rs",
+        tests: &[GRAPHS],
+        faults: &[Fault(
+            "a counter ends with one more",
+            "numbers.insert(value, «signed(width, bits)»)",
+            "signed(width, bits) + 1",
+        )],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/version.rs",
+        tests: &[GRAPHS],
+        faults: &[
+            Fault("it is tested that a loop does not run", "all.push(if «*holds» {", "!*holds"),
+            Fault(
+                "bytes are only looked at from the last on",
+                "let from = extreme(offset, class, depth, «false»)?;",
+                "true",
+            ),
+            Fault(
+                "the copies hand out what the fused loops do",
+                "if is_copy { «mapping.value(*value)» } else { *value }",
+                "*value",
+            ),
+        ],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/reorder.rs",
+        tests: &[GRAPHS],
+        faults: &[
+            Fault(
+                "iterations that depend on each other run backwards",
+                "if «!self.keeps_order(depth, [&own.summary.nest; 2], 0)» {",
+                "false",
+            ),
+            Fault(
+                "what stays in front is judged as if it stayed behind",
+                "match «takes_head == (which == Which::Second)» {",
+                "true",
+            ),
+        ],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/backwards.rs",
+        tests: &[GRAPHS],
+        faults: &[Fault(
+            "the last value is that of one iteration more",
+            "let way = «last.times(step)?»;",
+            "last.plus(&Form::constant(1), 1)?.times(step)?",
+        )],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/interchange.rs",
+        tests: &[FIXTURES],
+        faults: &[Fault(
+            "loops that change places run as often as before",
+            "outer.count_to(function, by_outer, lasts[«1»], above)?;",
+            "0",
+        )],
+    },
+    Place {
+        file: "transforms/src/legality/judge.rs",
+        tests: &[FIXTURES, INSTANCES],
+        faults: &[
+            Fault("all that is assumed counts as tested", "if «assumed.iter().all(is_given)» =>", "true"),
+            Fault(
+                "what the user vouches for does not count",
+                "«self.alias == AliasMode::Distinct» &&",
+                "false",
+            ),
+            Fault(
+                "all that is assumed counts as what the user said",
+                "«matches!(own, Assumption::Apart(..))»",
+                "{ let _ = own; true }",
+            ),
+            Fault(
+                "updates that change places keep their flags",
+                "let reordered = «self.reordered(forest, tree)»;",
+                "Reordered::default()",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/tree/edit.rs",
+        tests: &[TREES],
+        faults: &[
+            Fault(
+                "the second of two fused loops runs one iteration later",
+                "forest.fused(program, item, second, «*shift»)?",
+                "*shift + 1",
+            ),
+            Fault("two loops are fused, and the second runs once more", "range.end += 1;", ";"),
+            Fault("a loop is distributed one item too late", "forest.distributed(item, «*at»)?", "*at + 1"),
+            Fault(
+                "blocks have one iteration more",
+                "forest.strip_mined(program, item, «*size»)?",
+                "*size + 1",
+            ),
+            Fault(
+                "first and last iterations are mixed up",
+                "forest.peeled(program, item, «*first», *last)?",
+                "*last",
+            ),
+            Fault("an item moves behind the one it should stand before", "if «at < *to» {", "at > *to"),
+        ],
+    },
+    Place {
+        file: "transforms/src/tree/edit/fuse.rs",
+        tests: &[TREES, FIXTURES],
+        faults: &[
+            Fault(
+                "what the first loop runs before the second is lost",
+                "if «own.start < self.start» {",
+                "false",
+            ),
+            Fault("what the second loop runs behind is lost", "parts.after.append(&mut after);", ";"),
+            Fault("what runs behind the fused loop runs in another order", "after.reverse();", ";"),
+            Fault(
+                "the second loop begins when the first does",
+                "let start = «others.0.checked_add(shift)?»;",
+                "others.0",
+            ),
+            Fault(
+                "the second loop ends as if it did not run later",
+                "|end| «end.plus(&Form::constant(later), 1)»",
+                "Some(end.clone())",
+            ),
+            Fault(
+                "the iterations of the second loop are said to be the first's",
+                "|origin| «origin.delayed(shift)»",
+                "Some(origin.clone())",
+            ),
+            Fault(
+                "the body of the second loop does not run later",
+                "let behind = «self.delayed(behind, shift)?»;",
+                "behind",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/tree/edit/substitute.rs",
+        tests: &[TREES, FIXTURES],
+        faults: &[
+            Fault(
+                "a body runs earlier instead of later",
+                "Form::level(0).plus(&Form::constant(delay), «-1»)?",
+                "1",
+            ),
+            Fault(
+                "inner loops take forms for outer ones as they are",
+                "Some(outer) => «with(outer)?.raised(depth)»,",
+                "with(outer)",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/regenerate.rs",
+        tests: &[FIXTURES, TREES, TRANSFORMATIONS],
+        faults: &[
+            Fault(
+                "steps that run in another order keep their flags",
+                "let steps = self.body.preorder(original).filter(|op| «reordered.contains(*op, arm)»);",
+                "{ let _ = (op, arm, reordered); false }",
+            ),
+            Fault(
+                "steps that stay where they are keep their flags",
+                "let moved: Vec<Op> =\n            kept.iter().flat_map(inside).filter(|op| «reordered.contains(*op, None)»)",
+                "{ let _ = op; false }",
+            ),
+            Fault(
+                "a variable is what the new loop's is",
+                "let own = «map.get(info.depth as usize)».and_then",
+                "map.first()",
+            ),
+            Fault(
+                "variables of other loops are not computed",
+                "if coefficient != 0 && «coefficient % scale == 0» {",
+                "coefficient == *scale",
+            ),
+            Fault("a loop may be made of two kinds", "if !is_written || «!of_one_kind» {", "false"),
+            Fault(
+                "a loop that leaps runs as its bounds say",
+                "Span::Whole => «meaning.is_none() || !leaps()»,",
+                "true",
+            ),
+            Fault(
+                "a loop that counts down is written upwards",
+                "(«scale > 0»).then_some((form, scale))",
+                "scale != 0",
+            ),
+            Fault(
+                "what was stated of one loop is stated of all of it",
+                "let same = «header.origins.len() == 1 && header.span == Span::Whole»;",
+                "true",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/regenerate/bounds.rs",
+        tests: &[FIXTURES, TREES, TRANSFORMATIONS],
+        faults: &[
+            Fault(
+                "the first iteration is that below the bound",
+                "rest.plus(&«absolute(form, depth)?.ceil_div(scale)?», scale)",
+                "absolute(form, depth)?.plus(&Form::constant(-1), 1)?.ceil_div(scale)?",
+            ),
+            Fault(
+                "one iteration too many is written",
+                "let last = |form: &Form| «rest.plus(&absolute(form, depth)?, 1)»;",
+                "rest.plus(&absolute(form, depth)?, 1)?.plus(&Form::constant(1), 1)",
+            ),
+            Fault("a loop over blocks has the step of the loop it was", "step: «scale»,", "1"),
+            Fault(
+                "a range of one step has one value, whatever the step",
+                "upper.checked_sub(lower)? <= «self.step»",
+                "1",
+            ),
+            Fault(
+                "a variable may leave its type",
+                "if leaps && «!range.stays_within(ty.integer_width(self.body.ctx()).unwrap_or(64))» {",
+                "false",
+            ),
+            Fault(
+                "a bound is cut off where it would not wrap",
+                "End::Lower => «offset <= 0»,",
+                "offset >= 0",
+            ),
+            Fault(
+                "a sum may wrap",
+                "None => «self.within(value, offset, Type::INDEX, at)»,\n        }",
+                "value",
+            ),
+            Fault(
+                "the least of lower bounds counts",
+                "«if end == End::Lower { numbers.max() } else { numbers.min() }»",
+                "if end == End::Lower { numbers.min() } else { numbers.max() }",
+            ),
+        ],
+    },
+];
