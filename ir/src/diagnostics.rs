@@ -74,6 +74,16 @@ impl Diagnostic {
         Self::new(Severity::Remark, loc, message)
     }
 
+    /// Returns true for a remark on what was done.
+    pub fn is_passed(&self) -> bool {
+        self.remark.as_ref().is_some_and(|remark| remark.kind == RemarkKind::Passed)
+    }
+
+    /// Returns true for a remark on what was not done.
+    pub fn is_missed(&self) -> bool {
+        self.remark.as_ref().is_some_and(|remark| remark.kind == RemarkKind::Missed)
+    }
+
     /// Adds a note.
     #[must_use]
     pub fn note(mut self, loc: Loc, message: impl Into<String>) -> Self {
@@ -143,6 +153,12 @@ impl Diagnostics {
     /// Adds all of another list.
     pub fn append(&mut self, mut other: Diagnostics) {
         self.0.append(&mut other.0);
+    }
+
+    /// Removes those behind the first `start` of which `keep` does not hold.
+    pub fn retain_from(&mut self, start: usize, mut keep: impl FnMut(&Diagnostic) -> bool) {
+        let behind = self.0.split_off(start.min(self.0.len()));
+        self.0.extend(behind.into_iter().filter(|own| keep(own)));
     }
 
     /// Whether there is an error among them.

@@ -135,7 +135,11 @@ fn contract_in(
     contraction::contract(function, &ContractionOptions { analyses, ..*options })
 }
 
-/// [`fuse`] and then [`contract`], each function while it is at hand: a program that fits in no cache is gone through once.
+/// Most times that a function is fused and contracted.
+const MAX_ROUNDS: usize = 16;
+
+/// [`fuse`] and then [`contract`], in turns until nothing changes. Each function is worked on while it
+/// is at hand: a program that fits in no cache is gone through once.
 pub fn fuse_and_contract(
     module: &mut Body,
     fusion: &FuseOptions,
@@ -143,8 +147,21 @@ pub fn fuse_and_contract(
 ) -> (FuseReport, ContractionReport) {
     let mut reports = (FuseReport::default(), ContractionReport::default());
     for_each_function(module, &mut |body, callees| {
-        reports.0.append(fuse_in(body, callees, fusion));
-        reports.1.append(contract_in(body, callees, contraction));
+        let (mut fused, mut contracted) =
+            (fuse_in(body, callees, fusion), contract_in(body, callees, contraction));
+        // Where an array is gone, what it kept apart may fuse.
+        let mut changed = contracted.changed();
+        for _ in 1..MAX_ROUNDS {
+            if !(changed && fused.has_neighbours) {
+                break;
+            }
+            let (more, shrunk) = (fuse_in(body, callees, fusion), contract_in(body, callees, contraction));
+            changed = more.fused > 0 || shrunk.changed();
+            fused.go_on(more);
+            contracted.go_on(shrunk);
+        }
+        reports.0.append(fused);
+        reports.1.append(contracted);
     });
     reports
 }

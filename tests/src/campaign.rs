@@ -223,7 +223,8 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
             runs.iter().copied().filter(|r| alias == AliasMode::May || r.distinct).collect();
         let mut after = read(&ctx, &text.mlir)?;
         let options = FuseOptions { alias, profitability, ..FuseOptions::default() };
-        let report = loomir::fuse(&mut after, &options);
+        // Remarks of one round speak of the loops of the program.
+        let report = loomir::fuse(&mut after, &FuseOptions { max_rounds: 1, ..options.clone() });
         if report.remarks.has_errors() {
             return Err(("judged illegal", report.remarks.to_text(&ctx)));
         }
@@ -246,8 +247,10 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
                 format!("{alias:?}, {profitability:?}: {}", Diagnostics::from(remark.clone()).to_text(&ctx));
             tally.doubtful.push((tally.cases, words));
         }
+        loomir::fuse(&mut after, &options);
         verified(&ctx, &after, "not verified")?;
         let printed = loomir::print(&after);
+        settled(&ctx, &printed, "fused again", &|module| _ = loomir::fuse(module, &options))?;
         let mut groups = Groups::new();
         for remark in report.remarks.iter() {
             tally.merged += u64::from(remark.message.ends_with("Conditionals of one condition merged"));
@@ -301,6 +304,14 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
         let contracted = loomir::print(&after);
         let shown = format!("fused ({alias:?}, {profitability:?}):\n{printed}contracted:\n{contracted}");
         compare(&after, &runs, "contracted, different", &shown, tally)?;
+        let work = |module: &mut Body| {
+            _ = loomir::fuse_and_contract(module, &options, &ContractionOptions::default());
+        };
+        work(&mut after);
+        verified(&ctx, &after, "fused and contracted, not verified")?;
+        let printed = loomir::print(&after);
+        settled(&ctx, &printed, "fused and contracted again", &work)?;
+        compare(&after, &runs, "fused and contracted, different", &printed, tally)?;
     }
     distributed_and_back(&ctx, text, &runs, tally)?;
     tally.programs_unconfirmed += u64::from(tally.unconfirmed > unconfirmed);
@@ -314,6 +325,14 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
     }
     tally.refused_by_dependence += u64::from(tally.pairs_refused_by_dependence() > by_dependence);
     Ok(())
+}
+
+/// Does the same work once more: that changes nothing.
+fn settled(ctx: &Context, printed: &str, kind: &'static str, work: &dyn Fn(&mut Body)) -> Result<(), Wrong> {
+    let mut module = read(ctx, printed)?;
+    work(&mut module);
+    let again = loomir::print(&module);
+    if again == *printed { Ok(()) } else { Err((kind, format!("{printed}becomes\n{again}"))) }
 }
 
 /// What was in doubt where a block was not confirmed.

@@ -98,6 +98,7 @@ pub fn run(source: &str) -> Result<Outcome, String> {
                     checker.assert_reads_back(&printed);
                     outcome.text += &printed;
                     outcome.text += &as_comments(&checker.lines(&remarks));
+                    is_settled(&checker, command, &printed).map_err(|e| format!("{title}: {e}"))?;
                     outcome.printed.push(printed);
                     compare(&checker, command, program, &module).map_err(|e| format!("{title}: {e}"))?;
                 }
@@ -120,6 +121,18 @@ fn transformed(checker: &Checker, command: &Command, text: &str) -> Result<(Body
             let errors = loomir::ir::verifier::verify(&module);
             if errors.has_errors() { Err(errors) } else { Ok((module, report.remarks)) }
         }
+    }
+}
+
+/// Fuses what was fused once more: that changes nothing.
+fn is_settled(checker: &Checker, command: &Command, printed: &str) -> Result<(), String> {
+    let Command::Fuse(_) = command else { return Ok(()) };
+    let again = transformed(checker, command, printed).map_err(|errors| checker.lines(&errors))?;
+    let again = loomir::print(&again.0);
+    if again == *printed {
+        Ok(())
+    } else {
+        Err(format!("fused once more, it is\n{again}\nand not\n{printed}"))
     }
 }
 

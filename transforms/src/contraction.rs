@@ -72,6 +72,17 @@ pub struct Report {
 }
 
 impl Report {
+    /// Returns true if something was done.
+    pub fn changed(&self) -> bool {
+        self.forwarded + self.stores_erased + self.arrays_erased + self.arrays_folded > 0
+    }
+
+    /// Adds what was done later with the same function.
+    pub fn go_on(&mut self, mut later: Report) {
+        later.remarks.retain_from(0, |own| !own.is_missed());
+        self.append(later);
+    }
+
     /// Adds what was done elsewhere.
     pub fn append(&mut self, other: Report) {
         self.remarks.append(other.remarks);

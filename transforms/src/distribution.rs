@@ -80,7 +80,7 @@ impl Default for Options {
 impl Options {
     /// The same where nothing is tested.
     fn untested(&self) -> Options {
-        let alias = if self.alias == AliasMode::Version { AliasMode::May } else { self.alias };
+        let alias = self.alias.untested();
         Options { alias, ..self.clone() }
     }
 

@@ -10,7 +10,7 @@
 //! by themselves, before and after the fused loop (`fusion/group.rs`). If no delay helps, and the second loop may run in any order, it runs backwards.
 //! Else one of the two is interchanged, or distributed, if that is legal and lets them fuse (`fusion/reshape.rs`).
 //! Parallel loops are fused where the iterations of both together may run in any order, so that they stay parallel. Loops written
-//! as `scf.while` that count are counted loops ([`while_to_for`]).
+//! as `scf.while` that count are counted loops ([`while_to_for`](crate::while_to_for)).
 //!
 //! Which of the loops that may be fused are is decided by what they [cost](crate::cost): the grouping of a sequence with which most is
 //! saved (`fusion/partition.rs`); or each with the nearest, if that is wanted.
@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
-use loomir_ir::{Block, Body, Diagnostics, Op};
+use loomir_ir::{Body, Diagnostics, Op};
 use loomir_polyhedra::Limits;
 
 use crate::analyses::{Analyses, INTERFACES};
@@ -43,11 +43,9 @@ use crate::cost::{Cost, CostSource, Saving, StaticCost, Work};
 use crate::dependence::base::{AliasMode, Bases};
 use crate::dependence::callees::{self, Callees};
 use crate::dependence::nest::Frame;
-use crate::legality::{self, Checker, Means, QUESTION, Verdict};
-use crate::regenerate::{Rewrite, regenerate};
-use crate::tree::raise::{raise_by, roots};
+use crate::legality::{self, Means, QUESTION, Verdict};
+use crate::marks;
 use crate::tree::{Forest, Green, If, Node, Program};
-use crate::while_to_for;
 use group::{Group, Joined};
 use line::Entry;
 use pair::Only;
@@ -57,6 +55,7 @@ use segment::Segment;
 use way::Cleared;
 
 pub use pair::fuse_pair;
+pub use rounds::fuse;
 
 mod group;
 mod guard;
@@ -65,6 +64,7 @@ mod pair;
 mod partition;
 mod remarks;
 mod reshape;
+mod rounds;
 mod search;
 mod segment;
 mod way;
@@ -86,6 +86,8 @@ pub struct Options {
     pub delay_multiple: i64,
     /// How much may be assumed of one fused loop, and tested before it.
     pub max_tests: usize,
+    /// How often a function is fused, at most: what one round fused, the next may fuse further.
+    pub max_rounds: usize,
     /// Whether to say what was done and what not, and why. Errors are said in any case.
     pub remarks: bool,
     /// Which of the loops that may be fused are.
@@ -125,6 +127,7 @@ impl Default for Options {
             max_delay: 8,
             delay_multiple: 1,
             max_tests: MAX_TESTS,
+            max_rounds: rounds::MAX_ROUNDS,
             remarks: true,
             profitability: Profitability::default(),
             cost: Arc::new(StaticCost::default()),
@@ -145,6 +148,10 @@ pub struct Report {
     pub assumed: Vec<Assumption>,
     /// How it was chosen what to fuse.
     pub choice: Choice,
+    /// True if loops or conditionals stand beside each other still. Without any, nothing is left to fuse.
+    pub has_neighbours: bool,
+    /// True if the function is another one now.
+    changed: bool,
 }
 
 impl Report {
@@ -154,6 +161,8 @@ impl Report {
         self.fused += other.fused;
         self.refused += other.refused;
         self.choice.add(other.choice);
+        self.has_neighbours |= other.has_neighbours;
+        self.changed |= other.changed;
     }
 }
 
@@ -179,67 +188,14 @@ impl Choice {
     }
 }
 
-/// Fuses the loops of a function. The result is well formed if `body` was, and computes the same.
-pub fn fuse(body: &mut Body, options: &Options) -> Report {
-    while_to_for::uplift(body);
-    // What is inside statements first: then a statement is copied with all that was done in it.
-    let blocks = roots(body, &options.analyses);
-    let one = |block: &Block| {
-        // A version inside of what may be versioned itself would double it again.
-        let is_inside = body.block_of(body.region_parent(body.block_region(*block))).is_some();
-        let alias =
-            if is_inside && options.alias == AliasMode::Version { AliasMode::May } else { options.alias };
-        fuse_block(body, *block, &Options { alias, ..options.clone() })
-    };
-    let mut parts: Vec<Report> = blocks.iter().rev().map(one).collect();
-    let mut report = Report::default();
-    while let Some(part) = parts.pop() {
-        for assumption in &part.assumed {
-            if !report.assumed.contains(assumption) {
-                report.assumed.push(assumption.clone());
-            }
-        }
-        report.append(part);
-    }
-    assumption::sort(&mut report.assumed);
-    if options.remarks {
-        for said in remarks::remarks(body).assumed(&report.assumed, options.alias, "Fused") {
-            report.remarks.push(said);
-        }
-    }
-    report
-}
-
-/// Fuses the loops of one block.
-fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
-    let mut forest = Forest::default();
-    let program = raise_by(&options.analyses, body, block, &mut forest, options.alias);
-    let mut fusion = Fusion::new(body, &program, &mut forest, options);
-    let root = fusion.sequence(program.root, &Frame::outside(&program.surroundings));
-    let mut report = fusion.report;
-    let checker = Checker::new(body, &program, options.alias, options.limits);
-    match checker.told_by(&*options.analyses.dependence).judge(&forest, root) {
-        Ok(approved) => {
-            if let Err(op) = regenerate(body, &program, &forest, &approved, Rewrite::Changed) {
-                report.remarks.push(remarks::not_written(body, op));
-            }
-            report
-        }
-        Err(verdict) => Report {
-            remarks: verdict.not_approved(remarks::remarks(body), block, "fused").into(),
-            refused: report.refused + report.fused,
-            choice: report.choice,
-            ..Report::default()
-        },
-    }
-}
-
 /// Fusion of the loops of one program.
 struct Fusion<'a> {
     body: &'a Body,
     program: &'a Program,
     forest: &'a mut Forest,
-    bases: Bases<'a>,
+    /// May anything be assumed of memrefs here? Inside a run-time check nothing more is tested.
+    alias: AliasMode,
+    assumed: Bases<'a>,
     /// Bases of which nothing is assumed that has to be tested.
     sure: Bases<'a>,
     options: &'a Options,
@@ -258,13 +214,13 @@ struct Fusion<'a> {
 
 impl<'a> Fusion<'a> {
     fn new(body: &'a Body, program: &'a Program, forest: &'a mut Forest, options: &'a Options) -> Fusion<'a> {
-        let sure = if options.alias == AliasMode::Version { AliasMode::May } else { options.alias };
         Fusion {
             body,
             program,
             forest,
-            bases: Bases::new(body, options.alias),
-            sure: Bases::new(body, sure),
+            alias: options.alias,
+            assumed: Bases::new(body, options.alias),
+            sure: Bases::new(body, options.alias.untested()),
             options,
             report: Report::default(),
             tests: Vec::new(),
@@ -276,7 +232,12 @@ impl<'a> Fusion<'a> {
     }
 }
 
-impl Fusion<'_> {
+impl<'a> Fusion<'a> {
+    /// How objects lie to each other where what may be assumed here holds.
+    fn bases(&self) -> &Bases<'a> {
+        if self.alias == self.options.alias { &self.assumed } else { &self.sure }
+    }
+
     /// What is known of functions that are called.
     fn callees(&self) -> &Callees {
         &self.options.analyses.callees
@@ -325,7 +286,7 @@ impl Fusion<'_> {
         let mut tests = std::mem::take(&mut self.tests);
         assumption::sort(&mut tests);
         self.report.assumed.extend_from_slice(&tests);
-        if tests.is_empty() || self.options.alias != AliasMode::Version {
+        if tests.is_empty() || self.alias != AliasMode::Version {
             return done.extend(fast);
         }
         let (fast, fallback) = (self.forest.sequence(&fast), self.forest.sequence(&segment.originals));
@@ -343,11 +304,21 @@ impl Fusion<'_> {
     /// Adds the guards of a conditional to `done`, with the loops inside them fused.
     fn finish_if(&mut self, conditional: If, frame: &Frame, done: &mut Vec<Green>) {
         let If { of, map, bodies } = conditional;
+        let (said, alias) = (self.report.remarks.len(), self.alias);
+        let is_version = self.body.attr(self.program.if_info(of).op, marks::VERSIONED).is_some();
+        if is_version {
+            self.alias = alias.untested();
+        }
         let mut sides = bodies.into_iter().zip([true, false]).map(|(body, holds)| {
             let frame = frame.guarded(self.program, self.forest, (of, map), holds);
             body.map(|body| self.sequence(body, &frame))
         });
         let bodies = [sides.next().flatten(), sides.next().flatten()];
+        if is_version {
+            // The loops were told of before there was a check.
+            self.report.remarks.retain_from(said, |own| own.is_passed());
+        }
+        self.alias = alias;
         done.extend(self.forest.guards(If { of, map, bodies }));
     }
 
@@ -395,7 +366,7 @@ impl Fusion<'_> {
         missed: Missed,
     ) -> Result<Plan, Missed> {
         let is_symbolic = |group: &Group| group.footprint.nest.symbolic;
-        let may_help = self.options.alias == AliasMode::Version
+        let may_help = self.alias == AliasMode::Version
             && missed.is_of_the_iterations()
             && [first, second].into_iter().any(is_symbolic)
             && first.is_small()
@@ -516,12 +487,12 @@ impl Fusion<'_> {
     fn too_many_tests(&self, first: &Group, assumed: &[Assumption]) -> Option<usize> {
         let mut all = first.assumed.clone();
         assumption::add(&mut all, assumed.iter().cloned());
-        (self.options.alias == AliasMode::Version && all.len() > self.options.max_tests).then_some(all.len())
+        (self.alias == AliasMode::Version && all.len() > self.options.max_tests).then_some(all.len())
     }
 
     /// The same as [`Fusion::merged`], not delayed, where numbers may be tested.
     fn merged_assuming(&self, first: &Group, second: &Group, frame: &Frame) -> Verdict {
-        let means = Means { tested_before: Some(self.program), ..self.means(&self.bases) };
+        let means = Means { tested_before: Some(self.program), ..self.means(self.bases()) };
         legality::merged(&first.footprint.nest, &second.footprint.nest, 0, frame, &means)
     }
 
@@ -531,7 +502,7 @@ impl Fusion<'_> {
             &second.footprint.nest,
             delay,
             frame,
-            &self.means(&self.bases),
+            &self.means(self.bases()),
         )
     }
 

@@ -38,6 +38,7 @@ pub mod fusion;
 pub mod if_to_select;
 pub mod legality;
 mod lookup;
+mod marks;
 pub mod mem2reg;
 pub mod regenerate;
 pub mod remark;

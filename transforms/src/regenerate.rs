@@ -16,13 +16,16 @@
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::{affine, scf};
 use loomir_ir::opdef::{OPERAND_SEGMENTS, OpDef};
-use loomir_ir::{Block, Body, Builder, Dict, InsertPoint, Loc, Mapping, Op, OperationState, Type, Value};
+use loomir_ir::{
+    Attr, Block, Body, Builder, Dict, InsertPoint, Loc, Mapping, Op, OperationState, Type, Value,
+};
 use smallvec::SmallVec;
 
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::absolute;
 use crate::dependence::updates::reduction::drop_poison_flags;
 use crate::legality::Approved;
+use crate::marks;
 use crate::tree::{
     Arm, Forest, Green, Header, If, Item, LoopId, Node, Origin, Program, Reordered, Span, StatementId,
 };
@@ -92,6 +95,7 @@ pub fn regenerate(
         outermost: None,
         loc: Loc::UNKNOWN,
         unwritable: None,
+        in_remainder: false,
     };
     for item in forest.with_ifs(root) {
         let own: &[Op] = match item {
@@ -179,6 +183,8 @@ struct Emit<'a> {
     loc: Loc,
     /// A loop that cannot be written. What is written from then on is thrown away.
     unwritable: Option<Op>,
+    /// True inside a remainder of one iteration, which is written without a loop.
+    in_remainder: bool,
 }
 
 impl Emit<'_> {
@@ -375,7 +381,10 @@ impl Emit<'_> {
             self.begin_with(header, at);
             self.open_scope(lead, variable, meaning);
             self.known.open();
+            let was_in_remainder = self.in_remainder;
+            self.in_remainder |= header.remainder;
             self.sequence(inside, at);
+            self.in_remainder = was_in_remainder;
             let yielded = self.yielded_by(header, at);
             self.known.close();
             self.scopes.pop();
@@ -383,10 +392,11 @@ impl Emit<'_> {
             self.loc = around;
             return;
         }
-        let state = match &range {
+        let mut state = match &range {
             Some(range) => self.bounded_shell(header, lead, range, at),
             None => self.shell(header, lead, at),
         };
+        self.mark_remainder(header, &mut state);
         let op = Builder::new(self.body, at).insert(state);
         let is_outermost = self.outermost.is_none();
         self.outermost.get_or_insert(op);
@@ -412,6 +422,14 @@ impl Emit<'_> {
         self.loc = around;
         if is_outermost {
             self.outermost = None;
+        }
+    }
+
+    /// Marks a loop that fusion left over, or that was all inside one iteration left over.
+    fn mark_remainder(&self, header: &Header, state: &mut OperationState) {
+        if header.remainder || self.in_remainder {
+            let ctx = self.body.ctx();
+            state.set_attr(ctx, marks::REMAINDER, Attr::UNIT);
         }
     }
 

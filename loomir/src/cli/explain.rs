@@ -1,6 +1,7 @@
 //! `loomir explain`: what fusion does with each pair of neighbouring loops, and why.
 
 use clap::{ArgMatches, Command};
+use loomir::FuseOptions;
 
 use super::render::Stream;
 use super::{Failure, analyses, fuse, input, missed, output, remarks};
@@ -21,7 +22,9 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let ctx = loomir::context();
     let mut module = source.parse(&ctx, matches)?;
     output::to_stderr(&remarks::say(&ctx, &missed::foreign(&module), &source, Stream::Err));
-    let report = loomir::fuse(&mut module, &fuse::options(matches)?);
+    // Later rounds speak of loops that are not in the source.
+    let options = FuseOptions { max_rounds: 1, ..fuse::options(matches)? };
+    let report = loomir::fuse(&mut module, &options);
     let counts = format!("{} fused, {} refused\n", report.fused, report.refused);
     let said = remarks::say(&ctx, &report.remarks, &source, Stream::Out);
     output::to_stdout(&if remarks::as_json(matches) { said } else { said + &counts })?;

@@ -29,6 +29,13 @@ pub enum AliasMode {
     Distinct,
 }
 
+impl AliasMode {
+    /// Returns the mode for a place where nothing can be tested.
+    pub fn untested(self) -> AliasMode {
+        if self == AliasMode::Version { AliasMode::May } else { self }
+    }
+}
+
 impl std::str::FromStr for AliasMode {
     type Err = String;
 

@@ -23,6 +23,7 @@ use crate::assumption::Assumption;
 use crate::cost::Work;
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::{Frame, Nest, absolute, relative};
+use crate::marks;
 use crate::tree::{Forest, Green, Header, LoopId, Node, Origin, Parts, Program, Span, Times, Together};
 
 /// A loop with more operations than this is not cut: what is cut is copied.
@@ -141,7 +142,7 @@ impl Member {
 }
 
 impl Group {
-    /// The group of one loop. `None` if `item` is none, or a part of one. Linear in what is inside.
+    /// The group of one loop. `None` if `item` is none, or a part of one, or left over by fusion. Linear in what is inside.
     pub(super) fn of(
         ir: &Body,
         program: &Program,
@@ -154,6 +155,9 @@ impl Group {
         let ([origin], true) = (&header.origins[..], forest.runs_whole(program, header)) else { return None };
         let info = program.loop_info(origin.of);
         let (op, space) = (info.op, &info.space);
+        if ir.attr(op, marks::REMAINDER).is_some() {
+            return None;
+        }
         let extents = if space.is_counted() { space.extents() } else { None };
         let extents: Vec<Option<Form>> =
             extents.iter().flatten().map(|form| here(origin, form, frame.depth)).collect();
@@ -516,7 +520,7 @@ impl Group {
         let mut origins: Vec<Origin> = self.members.into_iter().map(|member| member.origin).collect();
         origins[..=lead].rotate_right(1);
         let origins = origins.into();
-        parts.fused = forest.make_loop(Header { span, origins, parallel }, self.body);
+        parts.fused = forest.make_loop(Header { span, origins, parallel, remainder: false }, self.body);
         parts
     }
 }

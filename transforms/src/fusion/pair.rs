@@ -37,7 +37,7 @@ pub(super) struct Only {
 /// # Errors
 /// Why not, as a remark. The body is as it was then.
 pub fn fuse_pair(body: &mut Body, pair: [Op; 2], options: &Options) -> Result<(), Diagnostic> {
-    let alias = if options.alias == AliasMode::Version { AliasMode::May } else { options.alias };
+    let alias = options.alias.untested();
     let options = Options { alias, remarks: false, profitability: Profitability::Always, ..options.clone() };
     let apart = || {
         remarks::remarks(body).missed(

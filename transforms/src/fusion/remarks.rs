@@ -308,7 +308,8 @@ pub(super) fn missed(body: &Body, callees: &Callees, first: Op, second: Op, why:
         Missed::TooLate { delay, most, .. } => (
             "InvalidDependencies",
             format!(
-                "Dependencies prevent fusion: the second would have to run {delay} iterations later; --max-delay={most} is the limit"
+                "Dependencies prevent fusion: the second would have to run {} later; --max-delay={most} is the limit",
+                counted(*delay as usize, "iteration")
             ),
         ),
         Missed::NotBeneficial(saving) => ("FusionNotBeneficial", not_beneficial(saving)),

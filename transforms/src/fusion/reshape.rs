@@ -155,7 +155,7 @@ impl Fusion<'_> {
         let (item, of) = group.untouched(self.program, self.forest)?;
         let raised = self.program.loop_info(of).green;
         let judged = self.forest.outermost(self.program, raised, inwards)?;
-        let assumed = self.is_legal(of, &[judged], self.options.alias)?;
+        let assumed = self.is_legal(of, &[judged], self.alias)?;
         let item = self.forest.outermost(self.program, item, inwards)?;
         Some((group.replaced(item, self.body, self.program, self.forest, frame)?, assumed))
     }
@@ -301,11 +301,7 @@ impl Fusion<'_> {
             judged.reverse();
         }
         // What is not fused is in no version, so nothing is tested for it.
-        let alias = match self.options.alias {
-            AliasMode::Version => AliasMode::May,
-            alias => alias,
-        };
-        let assumed = self.is_legal(cutting.of, &judged, alias)?;
+        let assumed = self.is_legal(cutting.of, &judged, self.alias.untested())?;
         let group = |item| Group::of(self.body, self.program, self.forest, item, frame);
         Some((group(part)?, group(rest)?, assumed))
     }

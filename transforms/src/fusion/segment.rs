@@ -65,8 +65,7 @@ impl Fusion<'_> {
     /// The segments of a line that was made of `items`. Nothing if what would have to be tested before one is too much, or is computed in
     /// it, or if one cannot be a version.
     pub(super) fn segments(&mut self, line: &Line, items: &[Item], frame: &Frame) -> Option<Vec<Segment>> {
-        let is_versioned =
-            self.options.alias == AliasMode::Version && frame.depth == 0 && self.inside.is_none();
+        let is_versioned = self.alias == AliasMode::Version && frame.depth == 0 && self.inside.is_none();
         if line.swapped.is_empty() || !is_versioned {
             let alone = |entry: &Entry| Segment::alone(entry.clone(), self.forest);
             return Some(line.entries.iter().map(alone).collect());

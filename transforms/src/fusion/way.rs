@@ -58,7 +58,7 @@ pub(super) enum Conflict {
 impl Fusion<'_> {
     /// What swaps of loops and what stands between are judged with: what may be assumed of objects.
     pub(super) fn swaps(&self) -> &Bases<'_> {
-        if self.assumes_swaps { &self.bases } else { &self.sure }
+        if self.assumes_swaps { self.bases() } else { &self.sure }
     }
 
     /// Makes two entries neighbours. Loops are only moved before the first if there is no other way.

@@ -103,8 +103,7 @@ pub(super) struct Alone<'a> {
 impl<'a> Checker<'a> {
     /// A checker of trees of `program`, which `body` holds.
     pub fn new(body: &'a Body, program: &'a Program, alias: AliasMode, limits: Limits) -> Self {
-        let sure = if alias == AliasMode::Version { AliasMode::May } else { alias };
-        let (bases, sure) = (Bases::new(body, alias), Bases::new(body, sure));
+        let (bases, sure) = (Bases::new(body, alias), Bases::new(body, alias.untested()));
         Checker { body, program, alias, bases, sure, dependence: &Polyhedral, limits, asks_of_all: false }
     }
 

@@ -14,7 +14,7 @@
 use hashbrown::HashSet;
 use loomir_dialects::{arith, llvm, memref, scf};
 use loomir_ir::opdef::OpDef;
-use loomir_ir::{Builder, DYNAMIC, InsertPoint, Op, Type, TypeKind, Value};
+use loomir_ir::{Attr, Builder, DYNAMIC, InsertPoint, Op, Type, TypeKind, Value};
 
 use super::Emit;
 use super::expression::Sum;
@@ -23,6 +23,7 @@ use crate::assumption::Assumption;
 use crate::dependence::base::bytes_of_element;
 use crate::dependence::form::Form;
 use crate::dependence::form::range::fits;
+use crate::marks;
 use crate::tree::Arm;
 use crate::tree::{Green, Node};
 
@@ -43,7 +44,9 @@ impl Emit<'_> {
         let types: Vec<Type> = old.iter().map(|v| self.body.value_type(*v)).collect();
         let mut builder = Builder::new(self.body, at);
         builder.set_loc(self.loc);
+        let ctx = builder.body().ctx().clone();
         let state = builder.state(scf::IfOp::DEF).operands(&[condition]).results(&types);
+        let state = state.attr(&ctx, marks::VERSIONED, Attr::UNIT);
         let version = builder.insert(state);
         let around = self.arm;
         for (arm, tree) in [(Arm::Fast, fast), (Arm::Fallback, fallback)] {

@@ -121,6 +121,8 @@ pub struct Header {
     pub origins: Box<[Origin]>,
     /// Whether its iterations may run in any order.
     pub parallel: bool,
+    /// True if it runs what fusion left over of a loop. It is marked where it is written.
+    pub remainder: bool,
 }
 
 /// What is known of a node.

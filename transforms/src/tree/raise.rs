@@ -335,7 +335,8 @@ impl<'a> Raise<'a> {
         let map = self.identity(depth + 1);
         let map = self.forest.map(map).into();
         let origins = Box::new([Origin { of: id, map }]);
-        let green = self.forest.make_loop(Header { span: Span::Whole, origins, parallel }, inside);
+        let green =
+            self.forest.make_loop(Header { span: Span::Whole, origins, parallel, remainder: false }, inside);
         self.program.loops[id.0 as usize].green = green;
         green
     }

@@ -91,7 +91,8 @@ impl Together {
 
     fn part(&self, own: &Times, lower: Vec<Form>, upper: Vec<Form>, forest: &mut Forest) -> Option<Green> {
         let span = Span::range(self.scale, lower, upper);
-        let header = Header { span, origins: own.origins.clone(), parallel: self.parallel };
+        let origins = own.origins.clone();
+        let header = Header { span, origins, parallel: self.parallel, remainder: true };
         (!header.span.is_empty()).then(|| forest.make_loop(header, own.body))
     }
 }
@@ -120,7 +121,7 @@ impl Forest {
         let joined = self.join(body, behind);
         let spans = (times(program, &a), times(program, &b));
         let (Some((scale, own)), Some((step, others))) = spans else {
-            let header = Header { span: a.span, origins, parallel: false };
+            let header = Header { span: a.span, origins, parallel: false, remainder: false };
             let fused = (shift == 0).then(|| self.make_loop(header, joined))?;
             return Some(Parts { before: Vec::new(), fused, after: Vec::new() });
         };
@@ -133,7 +134,7 @@ impl Forest {
         ends.extend(second.ends.iter().filter(|end| !first.ends.contains(end)).cloned());
         let start = first.start.max(second.start);
         let common = Together { scale, start, ends, parallel: false };
-        let header = Header { span: common.span(), origins, parallel: false };
+        let header = Header { span: common.span(), origins, parallel: false, remainder: false };
         let fused = self.make_loop(header, joined);
         let mut parts = Parts { before: Vec::new(), fused, after: Vec::new() };
         common.add_rest(&first, &mut parts, self);

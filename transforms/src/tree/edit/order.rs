@@ -11,14 +11,14 @@ impl Forest {
     /// The loop `tree` run backwards. `None` if it is none, or its first and last iteration are not one affine form each.
     pub(crate) fn reversed(&mut self, program: &Program, tree: Green) -> Option<Green> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
-        let Header { span, origins, parallel } = counted(program, self.header(header))?;
+        let Header { span, origins, parallel, .. } = counted(program, self.header(header))?;
         let (first, last) = ends(&span)?;
         let mirror = first.plus(&last, 1)?.raised(1)?.minus(&Form::level(0))?;
         let with = |level: u32| Some(if level == 0 { mirror.clone() } else { Form::level(level) });
         let body = self.substituted(body, &with)?;
         let origins = origins.iter().map(|origin| origin.mapped(&|form| form.substitute(&mut |l| with(l))));
         let origins = origins.collect::<Option<_>>()?;
-        Some(self.make_loop(Header { span, origins, parallel }, body))
+        Some(self.make_loop(Header { span, origins, parallel, remainder: false }, body))
     }
 
     /// The loop `tree` and the one that is all of its body, changed places: what was run for each x and then each y is run for each y
@@ -38,6 +38,7 @@ impl Forest {
                 .iter()
                 .map(|origin| without_outer(program, origin))
                 .collect::<Option<_>>()?,
+            remainder: false,
         };
         let inwards = |level: u32| Some(Form::level(if level == 0 { 0 } else { level + 1 }));
         let deeper = |origin: &Origin| origin.mapped(&|form| form.substitute(&mut |level| inwards(level)));
@@ -45,6 +46,7 @@ impl Forest {
             parallel: outer.parallel,
             span: outer.span.mapped(&|form| form.raised(1))?,
             origins: outer.origins.iter().map(deeper).collect::<Option<_>>()?,
+            remainder: false,
         };
         let swap = |level: u32| Some(Form::level(if level < 2 { 1 - level } else { level }));
         let body = self.substituted(body, &swap)?;

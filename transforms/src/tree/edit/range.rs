@@ -19,7 +19,7 @@ impl Forest {
     /// known only when the program runs.
     pub(crate) fn strip_mined(&mut self, program: &Program, tree: Green, size: i64) -> Option<Green> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
-        let Header { span, origins, parallel } = counted(program, self.header(header))?;
+        let Header { span, origins, parallel, .. } = counted(program, self.header(header))?;
         let Span::Range { scale, lower, upper } = span else { return None };
         let block = scale.checked_mul(size).filter(|_| size > 0)?;
         if origins.iter().any(|origin| program.loop_info(origin.of).carried > 0) {
@@ -57,10 +57,12 @@ impl Forest {
         let outer = origins.iter().map(blockwise).collect::<Option<_>>()?;
         let inner = origins.iter().map(in_block).collect::<Option<_>>()?;
         let body = self.substituted(body, &with)?;
-        let inner =
-            self.make_loop(Header { span: Span::range(scale, low, high), origins: inner, parallel }, body);
+        let inner = self.make_loop(
+            Header { span: Span::range(scale, low, high), origins: inner, parallel, remainder: false },
+            body,
+        );
         let inner = self.sequence(&[inner]);
-        Some(self.make_loop(Header { span: blocks, origins: outer, parallel }, inner))
+        Some(self.make_loop(Header { span: blocks, origins: outer, parallel, remainder: false }, inner))
     }
 
     /// Returns the loop `tree` with some of its first and last iterations run by themselves: loops of
@@ -101,16 +103,15 @@ impl Forest {
     /// The loop `tree` as two: one runs the iterations below `at`, a form over the loops around, the other one those from there on.
     pub(crate) fn range_split(&mut self, program: &Program, tree: Green, at: &Form) -> Option<[Green; 2]> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
-        let Header { span, origins, parallel } = counted(program, self.header(header))?;
+        let Header { span, origins, parallel, .. } = counted(program, self.header(header))?;
         let Span::Range { scale, lower, upper } = span else { return None };
         let at = at.times(scale)?;
         let with = |forms: &[Form]| forms.iter().chain([&at]).cloned().collect();
         let below = Span::range(scale, lower.to_vec(), with(&upper));
         let from = Span::range(scale, with(&lower), upper.to_vec());
-        Some(
-            [below, from]
-                .map(|span| self.make_loop(Header { span, origins: origins.clone(), parallel }, body)),
-        )
+        Some([below, from].map(|span| {
+            self.make_loop(Header { span, origins: origins.clone(), parallel, remainder: false }, body)
+        }))
     }
 }
 
@@ -130,7 +131,7 @@ pub(super) fn counted(program: &Program, header: &Header) -> Option<Header> {
     };
     let upper = space.extents()?.iter().map(around).collect::<Option<_>>()?;
     let span = Span::range(space.step?, vec![Form::constant(0)], upper);
-    Some(Header { span, origins: header.origins.clone(), parallel: header.parallel })
+    Some(Header { span, ..header.clone() })
 }
 
 /// The first and the last value of a variable, forms over the loops around, where each is one.

@@ -40,13 +40,12 @@ impl Forest {
                 Some(self.sequence(&items?))
             }
             Node::Loop { header, body } => {
-                let header = self.header(header);
+                let header = self.header(header).clone();
                 let span = header.span.mapped(&inside(depth))?;
                 let origins = header.origins.iter().map(|origin| origin.mapped(&inside(depth + 1)));
                 let origins = origins.collect::<Option<_>>()?;
-                let parallel = header.parallel;
                 let body = self.substitute(body, depth + 1, with)?;
-                Some(self.make_loop(Header { span, origins, parallel }, body))
+                Some(self.make_loop(Header { span, origins, ..header }, body))
             }
             Node::Versioned { assumption, fast, fallback } => {
                 let fast = self.substitute(fast, depth, with)?;

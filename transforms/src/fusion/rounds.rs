@@ -1,0 +1,139 @@
+//! Rounds of fusion: a function is fused until nothing changes.
+//!
+//! A round writes what it fused, and that may be fused again: loops inside of loops that became
+//! neighbours, the original loops behind a run-time check, loops that a version was too dear for. So
+//! a second run of fusion would find work. It does not, for the first run ends with a round that
+//! changes nothing.
+//!
+//! Rounds end, since each fuses loops, and what fusion adds is [marked](crate::marks): remainders are
+//! not fused, and nothing behind a run-time check is versioned again.
+//!
+//! **Assumptions.**
+//! - A block without two loops or conditionals beside each other has nothing to fuse, whatever a
+//!   round would learn of it. Tried with all fixtures, each fused twice.
+//!
+//! **Cost.** That of a round for each, and one more where something may be left to fuse. At most
+//! [`MAX_ROUNDS`] rounds.
+
+use hashbrown::HashSet;
+use loomir_ir::{Block, Body, Loc};
+
+use super::{Fusion, Options, Report, remarks};
+use crate::assumption;
+use crate::dependence::nest::Frame;
+use crate::legality::Checker;
+use crate::regenerate::{Rewrite, regenerate};
+use crate::tree::raise::{raise_by, roots};
+use crate::tree::{Forest, Green, If, Item, Node};
+use crate::while_to_for;
+
+/// Most rounds, if nothing else is said. Random programs take at most five.
+pub(super) const MAX_ROUNDS: usize = 16;
+
+/// Fuses the loops of a function. The result is well formed if `body` was, and computes the same. A
+/// second call changes nothing.
+pub fn fuse(body: &mut Body, options: &Options) -> Report {
+    while_to_for::uplift(body);
+    let mut report = round(body, options);
+    for _ in 1..options.max_rounds {
+        if !(report.changed && report.has_neighbours) {
+            break;
+        }
+        report.go_on(round(body, options));
+    }
+    report
+}
+
+impl Report {
+    /// Adds what a later round did with the same function. Of what it refused, an earlier one has told.
+    pub fn go_on(&mut self, mut later: Report) {
+        later
+            .remarks
+            .retain_from(0, |own| !own.is_missed() && !self.remarks.iter().any(|other| other == own));
+        let passed = later.remarks.iter().filter(|own| own.is_passed());
+        let fused: HashSet<Loc> = passed.map(|own| own.loc).collect();
+        self.remarks.retain_from(0, |own| !own.is_missed() || !fused.contains(&own.loc));
+        self.remarks.append(later.remarks);
+        self.fused += later.fused;
+        self.assumed.extend(later.assumed);
+        self.has_neighbours = later.has_neighbours;
+        self.changed = later.changed;
+    }
+}
+
+/// Fuses the loops of a function once.
+fn round(body: &mut Body, options: &Options) -> Report {
+    // What is inside statements first: then a statement is copied with all that was done in it.
+    let blocks = roots(body, &options.analyses);
+    let one = |block: &Block| {
+        // A version inside of what may be versioned itself would double it again.
+        let is_inside = body.block_of(body.region_parent(body.block_region(*block))).is_some();
+        let alias = if is_inside { options.alias.untested() } else { options.alias };
+        fuse_block(body, *block, &Options { alias, ..options.clone() })
+    };
+    let parts: Vec<Report> = blocks.iter().rev().map(one).collect();
+    let mut report = Report::default();
+    for part in parts.into_iter().rev() {
+        for assumption in &part.assumed {
+            if !report.assumed.contains(assumption) {
+                report.assumed.push(assumption.clone());
+            }
+        }
+        report.append(part);
+    }
+    assumption::sort(&mut report.assumed);
+    if options.remarks {
+        for said in remarks::remarks(body).assumed(&report.assumed, options.alias, "Fused") {
+            report.remarks.push(said);
+        }
+    }
+    report
+}
+
+/// Fuses the loops of one block.
+fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
+    let mut forest = Forest::default();
+    let program = raise_by(&options.analyses, body, block, &mut forest, options.alias);
+    let mut fusion = Fusion::new(body, &program, &mut forest, options);
+    let root = fusion.sequence(program.root, &Frame::outside(&program.surroundings));
+    let mut report = fusion.report;
+    report.has_neighbours = has_neighbours(&forest, root);
+    let checker = Checker::new(body, &program, options.alias, options.limits);
+    match checker.told_by(&*options.analyses.dependence).judge(&forest, root) {
+        Ok(approved) => {
+            match regenerate(body, &program, &forest, &approved, Rewrite::Changed) {
+                Ok(()) => report.changed = root != program.root,
+                Err(op) => report.remarks.push(remarks::not_written(body, op)),
+            }
+            report
+        }
+        Err(verdict) => Report {
+            remarks: verdict.not_approved(remarks::remarks(body), block, "fused").into(),
+            refused: report.refused + report.fused,
+            choice: report.choice,
+            ..Report::default()
+        },
+    }
+}
+
+/// Returns true if two loops or conditionals stand in one sequence. Recurses once a loop or guard, and
+/// these nest at most as deep as they are raised.
+fn has_neighbours(forest: &Forest, sequence: Green) -> bool {
+    let mut candidates = 0;
+    for item in forest.with_ifs(sequence) {
+        let inside = match item {
+            Item::If(If { bodies, .. }) => bodies,
+            Item::Other(item) => match forest.get(item) {
+                Node::Loop { header, .. } if forest.header(header).remainder => continue,
+                Node::Loop { body, .. } => [Some(body), None],
+                Node::Versioned { fast, fallback, .. } => [Some(fast), Some(fallback)],
+                _ => continue,
+            },
+        };
+        candidates += 1;
+        if candidates > 1 || inside.into_iter().flatten().any(|body| has_neighbours(forest, body)) {
+            return true;
+        }
+    }
+    false
+}
