@@ -207,9 +207,12 @@ fn read(source: &str) -> Result<Fixture, String> {
         let text = "\n".repeat(chunk.first_line as usize - 1) + chunk.text;
         fixture.programs.push(Source { text, calls, edits });
     }
-    match fixture.runs.is_empty() {
-        true => Err("no line says '// RUN: …'".into()),
-        false => Ok(fixture),
+    let makes_edits = fixture.runs.iter().any(|(_, command)| matches!(command, Command::Edit));
+    let has_edits = fixture.programs.iter().any(|program| !program.edits.is_empty());
+    match (fixture.runs.is_empty(), makes_edits == has_edits) {
+        (true, _) => Err("no line says '// RUN: …'".into()),
+        (_, false) => Err("of '// RUN: edit' and '// EDIT: …' there is only one".into()),
+        _ => Ok(fixture),
     }
 }
 
@@ -250,5 +253,23 @@ fn command(words: &str) -> Option<Command> {
         }
         ("opt", pipeline) => Some(Command::Opt(pipeline.to_owned())),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::run;
+
+    #[test]
+    fn what_would_test_nothing_is_refused() {
+        let program = "func.func @kernel() { return }\n";
+        let failed = |lines: &str| run(&format!("{lines}{program}")).err().unwrap_or_default();
+        assert_eq!(failed("// RUN: check\n"), "");
+        assert_eq!(failed(""), "no line says '// RUN: …'");
+        let one = "of '// RUN: edit' and '// EDIT: …' there is only one";
+        assert_eq!(failed("// RUN: edit\n"), one);
+        assert_eq!(failed("// RUN: check\n// EDIT: 0 reverse\n"), one);
+        assert_eq!(failed("// RUN: edit\n// EDIT: 0 turn\n"), "line 2: can't edit '0 turn'");
+        assert_eq!(failed("// RUN: edit\n// EDIT: 0 reverse\n"), "");
     }
 }
