@@ -7,6 +7,8 @@
 //! | `// RUN: check` | read and verify only |
 //! | `// RUN: print loops` | print the loops of functions of the `llvm` dialect, as `opt` does; or `cycles`, `domtree`, `postdomtree`, `scalar-evolution` |
 //! | `// RUN: print dependences --alias=distinct --dependence=flat` | print the dependences of each function, as the pass does |
+//! | `// RUN: edit` | make the edits of each `// EDIT:` line, each line by itself, if the judge approves |
+//! | `// EDIT: --alias=distinct 0 fuse 1; 0 reverse` | edits of the program's tree: see [`scripts`](crate::scripts) |
 //! | `// CALL: kernel iota zeros @0` | after each run: call the function before and after; both must give the same |
 //! | `// CALL: kernel` | the same with generated arguments, shared buffers included |
 //! | `// -----` | what follows is a program of its own, for the same runs; a `// CALL:` above the first one is for it alone |
@@ -25,6 +27,7 @@ use loomir::{AliasMode, CostSource, FuseOptions};
 use crate::behaviour::{Input, inputs, same_behaviour};
 use crate::check::Checker;
 use crate::random::Random;
+use crate::scripts::Script;
 
 /// What to do with the programs of a fixture.
 #[derive(Clone, Debug)]
@@ -33,6 +36,8 @@ enum Command {
     /// As these options say.
     Fuse(Box<FuseOptions>),
     Opt(String),
+    /// As lines of edits say.
+    Edit,
     Print(Printed),
     /// Dependences, told so.
     Dependences(AliasMode, Analyses),
@@ -50,6 +55,8 @@ struct Source {
     text: String,
     /// Function and arguments; no arguments: generate them.
     calls: Vec<(String, Input)>,
+    /// Lines of edits.
+    edits: Vec<(String, Script)>,
 }
 
 /// What a fixture came to.
@@ -92,6 +99,10 @@ pub fn run(source: &str) -> Result<Outcome, String> {
                 }
                 continue;
             }
+            if let Command::Edit = command {
+                edited(&checker, program, &mut outcome)?;
+                continue;
+            }
             match transformed(&checker, command, &program.text) {
                 Ok((module, remarks)) => {
                     let printed = loomir::print(&module);
@@ -100,7 +111,9 @@ pub fn run(source: &str) -> Result<Outcome, String> {
                     outcome.text += &as_comments(&checker.lines(&remarks));
                     is_settled(&checker, command, &printed).map_err(|e| format!("{title}: {e}"))?;
                     outcome.printed.push(printed);
-                    compare(&checker, command, program, &module).map_err(|e| format!("{title}: {e}"))?;
+                    let are_distinct =
+                        matches!(command, Command::Fuse(own) if own.alias == AliasMode::Distinct);
+                    compare(&checker, are_distinct, program, &module).map_err(|e| format!("{title}: {e}"))?;
                 }
                 Err(errors) => outcome.text += &as_comments(&checker.lines(&errors)),
             }
@@ -109,9 +122,38 @@ pub fn run(source: &str) -> Result<Outcome, String> {
     Ok(outcome)
 }
 
+/// Makes the edits of each line of a program.
+fn edited(checker: &Checker, program: &Source, outcome: &mut Outcome) -> Result<(), String> {
+    for (title, script) in &program.edits {
+        outcome.text += &format!("// EDIT: {title}\n");
+        let mut module = checker.read(&program.text).map_err(|errors| checker.lines(&errors))?;
+        let before = loomir::print(&module);
+        let (tree, said) = script.apply(&mut module);
+        outcome.text += &tree;
+        outcome.text += &as_comments(&checker.lines(&said));
+        let errors = loomir::ir::verifier::verify(&module);
+        if errors.has_errors() {
+            return Err(format!("{title}: {}", checker.lines(&errors)));
+        }
+        let printed = loomir::print(&module);
+        if !said.is_empty() {
+            if printed != before {
+                return Err(format!("{title}: what is refused changes the program:\n{printed}"));
+            }
+            continue;
+        }
+        checker.assert_reads_back(&printed);
+        outcome.text += &printed;
+        outcome.printed.push(printed);
+        let are_distinct = script.alias == AliasMode::Distinct;
+        compare(checker, are_distinct, program, &module).map_err(|error| format!("{title}: {error}"))?;
+    }
+    Ok(())
+}
+
 fn transformed(checker: &Checker, command: &Command, text: &str) -> Result<(Body, Diagnostics), Diagnostics> {
     match command {
-        Command::Check | Command::Print(_) | Command::Dependences(..) => {
+        Command::Check | Command::Edit | Command::Print(_) | Command::Dependences(..) => {
             Ok((checker.read(text)?, Diagnostics::new()))
         }
         Command::Opt(pipeline) => checker.transformed(pipeline, text),
@@ -136,15 +178,15 @@ fn is_settled(checker: &Checker, command: &Command, printed: &str) -> Result<(),
     }
 }
 
-/// Calls what the program says, before and after.
-fn compare(checker: &Checker, command: &Command, program: &Source, after: &Body) -> Result<(), String> {
+/// Calls what the program says, before and after. If arguments are distinct, no two are one buffer.
+fn compare(checker: &Checker, are_distinct: bool, program: &Source, after: &Body) -> Result<(), String> {
     let before = checker.read(&program.text).map_err(|errors| checker.lines(&errors))?;
     for (entry, arguments) in &program.calls {
         let mut random = Random::new(1);
         let mut generated =
             || inputs(&before, entry, &mut random).ok_or(format!("there is no function '{entry}'"));
         let mut calls = if arguments.is_empty() { generated()? } else { vec![arguments.clone()] };
-        if matches!(command, Command::Fuse(options) if options.alias == AliasMode::Distinct) {
+        if are_distinct {
             calls.retain(|call| !call.iter().any(|argument| argument.starts_with('@')));
         }
         let agreement = same_behaviour(&before, after, entry, &calls, &Limits::default())?;
@@ -162,22 +204,28 @@ fn as_comments(lines: &str) -> String {
 fn read(source: &str) -> Result<Fixture, String> {
     let mut fixture = Fixture { runs: Vec::new(), programs: Vec::new() };
     for chunk in split_source(source, SPLIT_MARKER) {
-        let mut calls = Vec::new();
+        let (mut calls, mut edits) = (Vec::new(), Vec::new());
         for (number, line) in (chunk.first_line..).zip(chunk.text.lines()) {
             if let Some(words) = line.strip_prefix("// RUN: ") {
                 let command = command(words.trim()).ok_or(format!("line {number}: can't run '{words}'"))?;
                 fixture.runs.push((words.trim().to_owned(), command));
+            } else if let Some(words) = line.strip_prefix("// EDIT: ") {
+                let script = Script::parse(words).ok_or(format!("line {number}: can't edit '{words}'"))?;
+                edits.push((words.trim().to_owned(), script));
             } else if let Some(words) = line.strip_prefix("// CALL: ") {
                 let mut arguments = words.split_whitespace().map(str::to_owned);
                 calls.extend(arguments.next().map(|entry| (entry, arguments.collect())));
             }
         }
         let text = "\n".repeat(chunk.first_line as usize - 1) + chunk.text;
-        fixture.programs.push(Source { text, calls });
+        fixture.programs.push(Source { text, calls, edits });
     }
-    match fixture.runs.is_empty() {
-        true => Err("no line says '// RUN: …'".into()),
-        false => Ok(fixture),
+    let makes_edits = fixture.runs.iter().any(|(_, command)| matches!(command, Command::Edit));
+    let has_edits = fixture.programs.iter().any(|program| !program.edits.is_empty());
+    match (fixture.runs.is_empty(), makes_edits == has_edits) {
+        (true, _) => Err("no line says '// RUN: …'".into()),
+        (_, false) => Err("of '// RUN: edit' and '// EDIT: …' there is only one".into()),
+        _ => Ok(fixture),
     }
 }
 
@@ -185,6 +233,7 @@ fn command(words: &str) -> Option<Command> {
     let (name, rest) = words.split_once(' ').unwrap_or((words, ""));
     match (name, rest.trim()) {
         ("check", "") => Some(Command::Check),
+        ("edit", "") => Some(Command::Edit),
         ("fuse", options) => {
             let mut fuse = FuseOptions::default();
             for option in options.split_whitespace() {
@@ -217,5 +266,23 @@ fn command(words: &str) -> Option<Command> {
         }
         ("opt", pipeline) => Some(Command::Opt(pipeline.to_owned())),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::run;
+
+    #[test]
+    fn what_would_test_nothing_is_refused() {
+        let program = "func.func @kernel() { return }\n";
+        let failed = |lines: &str| run(&format!("{lines}{program}")).err().unwrap_or_default();
+        assert_eq!(failed("// RUN: check\n"), "");
+        assert_eq!(failed(""), "no line says '// RUN: …'");
+        let one = "of '// RUN: edit' and '// EDIT: …' there is only one";
+        assert_eq!(failed("// RUN: edit\n"), one);
+        assert_eq!(failed("// RUN: check\n// EDIT: 0 reverse\n"), one);
+        assert_eq!(failed("// RUN: edit\n// EDIT: 0 turn\n"), "line 2: can't edit '0 turn'");
+        assert_eq!(failed("// RUN: edit\n// EDIT: 0 reverse\n"), "");
     }
 }

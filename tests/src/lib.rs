@@ -12,6 +12,7 @@
 //! | [`twin`] | programs of floats with integers instead |
 //! | [`oracle`] | which loops of a run may be fused, by looking at a trace |
 //! | [`edits`], [`instances`], [`meetings`] | random edits of loop trees; what a tree runs, instance by instance; which of these touch one location |
+//! | [`scripts`] | edits of loop trees as text, what they make of a program and what the judge says |
 //! | [`graphs`] | random control flow graphs, and what `opt` finds in them |
 //! | [`ll`] | random programs in LLVM IR, and what `lli` makes of them |
 //! | [`hazards`] | random functions of loops that may be undefined, or end the program |
@@ -46,6 +47,7 @@ pub mod peers;
 pub mod program;
 pub mod random;
 pub mod rewiring;
+pub mod scripts;
 pub mod transformations;
 pub mod twin;
 

@@ -3,10 +3,11 @@
 use loomir::AliasMode;
 use loomir::dialects::interp::Limits;
 use loomir::ir::{Block, Body, verifier};
+use loomir::transforms::dependence::form::Form;
 use loomir::transforms::legality::{Approved, Checker};
 use loomir::transforms::regenerate::{Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;
-use loomir::transforms::tree::{Change, Forest, Green, Header, Node, Program, StatementId};
+use loomir::transforms::tree::{Change, Forest, Green, Header, Node, Origin, Program, Span, StatementId};
 use loomir_testing::behaviour::{inputs, same_behaviour};
 use loomir_testing::blocks::each_block;
 use loomir_testing::chains::Chain;
@@ -401,4 +402,96 @@ fn blocks_that_may_leap_over_the_end_of_a_type_are_refused() {
         assert!(!verifier::verify(&module).has_errors());
         assert_eq!(loomir::print(&module) == before, !is_written, "{ty}, {bounds}");
     }
+}
+
+/// The loop `item` of statements with other iterations: at each of its own the one that the form
+/// says.
+fn run_at(forest: &mut Forest, item: Green, iteration: Form, span: Span) -> Green {
+    let Node::Loop { header, body } = forest.get(item) else { panic!("it is a loop") };
+    let of = forest.header(header).origins[0].of;
+    let map: Box<[Form]> = Box::new([iteration]);
+    let leaves: Vec<Green> = forest.items(body).collect();
+    let leaves = leaves.into_iter().map(|leaf| {
+        let Node::Leaf { statement, .. } = forest.get(leaf) else { panic!("it is a statement") };
+        let map = forest.make_map(map.clone());
+        forest.leaf(statement, map)
+    });
+    let leaves: Vec<Green> = leaves.collect();
+    let body = forest.sequence(&leaves);
+    forest.make_loop(
+        Header { span, origins: Box::new([Origin { of, map }]), parallel: false, remainder: false },
+        body,
+    )
+}
+
+/// The program, a loop of nine iterations, with the loops that `make` makes of it in its place. `None`
+/// if they cannot be written; it is as it was then. The judge approves them.
+fn remade(statements: &str, make: &dyn Fn(&mut Forest, Green) -> Vec<Green>) -> Option<String> {
+    let source = format!(
+        "func.func @f(%a: memref<9xi32>, %s: memref<i32>, %v: i32) {{
+           affine.for %i = 0 to 9 {{ {statements} }}
+           return
+         }}"
+    );
+    let ctx = loomir::context();
+    let read = || loomir::parse(&ctx, &source, "one.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+    let (before, mut after) = (read(), read());
+    let mut is_written = false;
+    each_block(&mut after, &mut |body, block| {
+        let mut forest = Forest::default();
+        let program = raise(body, block, &mut forest, AliasMode::Distinct);
+        let item = forest.item(program.root, 0).unwrap_or_else(|| panic!("there is a loop"));
+        let new = make(&mut forest, item);
+        let root = forest.splice(program.root, 0..1, &new);
+        let tree = approved(body, &program, &forest, root);
+        is_written = regenerate(body, &program, &forest, &tree, Rewrite::Changed).is_ok();
+    });
+    assert!(!verifier::verify(&after).has_errors());
+    assert!(is_written || loomir::print(&after) == loomir::print(&before));
+    let calls = inputs(&before, "f", &mut Random::new(1)).unwrap_or_default();
+    let agreement = same_behaviour(&before, &after, "f", &calls, &Limits::default());
+    assert!(agreement.as_ref().is_ok_and(|a| a.compared > 0), "{agreement:?}");
+    is_written.then(|| loomir::print(&after))
+}
+
+#[test]
+fn a_loop_that_leaps_is_written_only_with_bounds_of_its_own() {
+    let store = "affine.store %v, %a[%i] : memref<9xi32>";
+    // The even iterations, then the odd ones.
+    let parts = |spans: &dyn Fn(i64) -> Span| {
+        let make = |forest: &mut Forest, item: Green| {
+            let part = |first: i64| {
+                let twice = Form::level(0).times(2).and_then(|form| form.plus(&Form::constant(first), 1));
+                (twice.unwrap_or_default(), spans(first))
+            };
+            let parts = [0, 1].map(part);
+            parts.into_iter().map(|(iteration, span)| run_at(forest, item, iteration, span)).collect()
+        };
+        remade(store, &make)
+    };
+    // What the bounds of the program's loop say is that all nine run.
+    assert_eq!(parts(&|_| Span::Whole), None);
+    let own = |first| Span::range(2, vec![Form::constant(0)], vec![Form::constant(9 - first)]);
+    insta::assert_snapshot!(parts(&own).unwrap_or_default());
+}
+
+#[test]
+fn a_loop_that_counts_down_is_written_only_if_nobody_asks_for_its_variable() {
+    let backwards = |statements: &str, is_whole: bool| {
+        let make = |forest: &mut Forest, item: Green| {
+            let last = Form::constant(8).minus(&Form::level(0)).unwrap_or_default();
+            let own = || Span::range(1, vec![Form::constant(0)], vec![Form::constant(9)]);
+            vec![run_at(forest, item, last, if is_whole { Span::Whole } else { own() })]
+        };
+        remade(statements, &make)
+    };
+    let store = "affine.store %v, %a[%i] : memref<9xi32>";
+    assert_eq!([true, false].map(|is_whole| backwards(store, is_whole)), [None, None]);
+    let add = "
+        %x = affine.load %s[] : memref<i32>
+        %y = arith.addi %x, %v : i32
+        affine.store %y, %s[] : memref<i32>";
+    // In which order nine equal sums are made nobody sees.
+    assert_eq!(backwards(add, true), remade(add, &|_, item| vec![item]));
+    assert_eq!(backwards(add, false), None);
 }

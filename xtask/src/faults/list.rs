@@ -2,7 +2,7 @@
 
 /// Holds the check of legality against running every instance.
 const INSTANCES: &str = "legality";
-/// Fuses, judges and runs each fixture.
+/// Fuses, edits, judges and runs each fixture.
 const FIXTURES: &str = "fixtures";
 /// Holds fusion on graphs against fusion on the tree.
 const REWIRING: &str = "rewiring";
@@ -30,7 +30,7 @@ pub(super) struct Fault(pub(super) &'static str, pub(super) &'static str, pub(su
 pub(super) const FAULTS: &[Place] = &[
     Place {
         file: "transforms/src/legality/pairs.rs",
-        tests: &[INSTANCES],
+        tests: &[FIXTURES, INSTANCES],
         faults: &[Fault(
             "an access does not depend on itself",
             "if is_one_kind { «&others[i..]» }",
@@ -39,7 +39,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "transforms/src/legality/order.rs",
-        tests: &[INSTANCES],
+        tests: &[FIXTURES, INSTANCES],
         faults: &[
             Fault(
                 "only the first of two accesses may come first",
@@ -97,7 +97,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "transforms/src/legality.rs",
-        tests: &[INSTANCES],
+        tests: &[FIXTURES, INSTANCES],
         faults: &[
             Fault(
                 "flow and anti dependences do not count",
@@ -114,7 +114,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "transforms/src/legality/whole.rs",
-        tests: &[INSTANCES],
+        tests: &[FIXTURES, INSTANCES],
         faults: &[Fault(
             "what is left of a torn update may change places",
             "class.update.filter(|_| whole.contains(&(place, *op)))",
@@ -123,7 +123,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "transforms/src/dependence/updates/reduction.rs",
-        tests: &[INSTANCES],
+        tests: &[FIXTURES, INSTANCES],
         faults: &[Fault(
             "sums of floats need no leave to be associated otherwise",
             "(flags & needed == needed)",
@@ -132,7 +132,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "transforms/src/legality/reordered.rs",
-        tests: &[INSTANCES],
+        tests: &[FIXTURES, INSTANCES],
         faults: &[
             Fault(
                 "what is promised of updates holds in any order",
@@ -148,7 +148,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "transforms/src/legality/check.rs",
-        tests: &[INSTANCES],
+        tests: &[FIXTURES, INSTANCES],
         faults: &[
             Fault("items that change places are not looked at", "(x < y) != (a.item < b.item)", "false"),
             Fault(
@@ -160,7 +160,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "transforms/src/legality/coverage.rs",
-        tests: &[INSTANCES],
+        tests: &[FIXTURES, INSTANCES],
         faults: &[
             Fault(
                 "lost iterations are not missed",
@@ -183,7 +183,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "transforms/src/dependence/nest.rs",
-        tests: &[INSTANCES],
+        tests: &[FIXTURES, INSTANCES],
         faults: &[
             Fault(
                 "a part of a loop is one iteration longer",
@@ -199,7 +199,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "transforms/src/tree/edit/order.rs",
-        tests: &[INSTANCES, TREES],
+        tests: &[FIXTURES, TREES, INSTANCES],
         faults: &[
             Fault(
                 "a loop run backwards is one iteration off",
@@ -225,7 +225,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "transforms/src/tree/edit/range.rs",
-        tests: &[INSTANCES, TREES, FIXTURES],
+        tests: &[FIXTURES, TREES, INSTANCES],
         faults: &[
             Fault(
                 "the second part of a loop begins one iteration late",
@@ -508,9 +508,9 @@ pub(super) const FAULTS: &[Place] = &[
                 "false",
             ),
             Fault(
-                "all that is assumed counts as what the user said",
-                "«matches!(own, Assumption::Apart(..))»",
-                "{ let _ = own; true }",
+                "what could be tested counts as what the user said",
+                "«self.alias == AliasMode::Distinct» &&",
+                "self.alias != AliasMode::May",
             ),
             Fault(
                 "updates that change places keep their flags",
@@ -521,7 +521,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "transforms/src/tree/edit.rs",
-        tests: &[TREES],
+        tests: &[FIXTURES, TREES],
         faults: &[
             Fault(
                 "the second of two fused loops runs one iteration later",
@@ -545,7 +545,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "transforms/src/tree/edit/fuse.rs",
-        tests: &[TREES, FIXTURES],
+        tests: &[FIXTURES, TREES],
         faults: &[
             Fault(
                 "what the first loop runs before the second is lost",
@@ -578,7 +578,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "transforms/src/tree/edit/substitute.rs",
-        tests: &[TREES, FIXTURES],
+        tests: &[FIXTURES, TREES],
         faults: &[
             Fault(
                 "a body runs earlier instead of later",
@@ -670,9 +670,9 @@ pub(super) const FAULTS: &[Place] = &[
                 "value",
             ),
             Fault(
-                "the least of lower bounds counts",
-                "«if end == End::Lower { numbers.max() } else { numbers.min() }»",
-                "if end == End::Lower { numbers.min() } else { numbers.max() }",
+                "the lesser of two lower bounds counts",
+                "End::Lower => «arith::MaxSIOp::DEF»,",
+                "arith::MinSIOp::DEF",
             ),
         ],
     },
