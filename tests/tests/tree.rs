@@ -419,7 +419,7 @@ fn run_at(forest: &mut Forest, item: Green, iteration: Form, span: Span) -> Gree
     let leaves: Vec<Green> = leaves.collect();
     let body = forest.sequence(&leaves);
     forest.make_loop(
-        Header { span, origins: Box::new([Origin { of, map }]), parallel: false, remainder: false },
+        Header { span, origins: Box::new([Origin { of, map }]), parallel: false, mark: None },
         body,
     )
 }

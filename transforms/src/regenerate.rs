@@ -27,7 +27,7 @@ use crate::dependence::updates::reduction::drop_poison_flags;
 use crate::legality::Approved;
 use crate::marks;
 use crate::tree::{
-    Arm, Forest, Green, Header, If, Item, LoopId, Node, Origin, Program, Reordered, Span, StatementId,
+    Arm, Forest, Green, Header, If, Item, LoopId, Mark, Node, Origin, Program, Reordered, Span, StatementId,
 };
 use bounds::Range;
 use expression::{Expression, Sum};
@@ -382,7 +382,7 @@ impl Emit<'_> {
             self.open_scope(lead, variable, meaning);
             self.known.open();
             let was_in_remainder = self.in_remainder;
-            self.in_remainder |= header.remainder;
+            self.in_remainder |= header.mark == Some(Mark::Remainder);
             self.sequence(inside, at);
             self.in_remainder = was_in_remainder;
             let yielded = self.yielded_by(header, at);
@@ -396,7 +396,7 @@ impl Emit<'_> {
             Some(range) => self.bounded_shell(header, lead, range, at),
             None => self.shell(header, lead, at),
         };
-        self.mark_remainder(header, &mut state);
+        self.mark(header, &mut state);
         let op = Builder::new(self.body, at).insert(state);
         let is_outermost = self.outermost.is_none();
         self.outermost.get_or_insert(op);
@@ -425,12 +425,15 @@ impl Emit<'_> {
         }
     }
 
-    /// Marks a loop that fusion left over, or that was all inside one iteration left over.
-    fn mark_remainder(&self, header: &Header, state: &mut OperationState) {
-        if header.remainder || self.in_remainder {
-            let ctx = self.body.ctx();
-            state.set_attr(ctx, marks::REMAINDER, Attr::UNIT);
-        }
+    /// Marks a loop as its header says, or as what it stands in: a remainder without a loop.
+    fn mark(&self, header: &Header, state: &mut OperationState) {
+        let name = match header.mark {
+            _ if self.in_remainder => marks::REMAINDER,
+            Some(Mark::Remainder) => marks::REMAINDER,
+            Some(Mark::Distributed) => marks::DISTRIBUTED,
+            None => return,
+        };
+        state.set_attr(self.body.ctx(), name, Attr::UNIT);
     }
 
     /// What the variable of a loop that is about to be opened is, over the levels down to it; the coefficient of its own.

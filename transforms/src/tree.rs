@@ -26,7 +26,7 @@ mod sides;
 
 pub use edit::{Change, Edit};
 pub(crate) use edit::{Parts, Times, Together};
-pub use green::{AssumptionId, Forest, Green, Header, HeaderId, Map, Node, Origin, Span};
+pub use green::{AssumptionId, Forest, Green, Header, HeaderId, Map, Mark, Node, Origin, Span};
 pub use program::{IfId, LoopId, Program, StatementId};
 pub use red::Red;
 pub use reordered::{Arm, Reordered};

@@ -24,7 +24,7 @@ use crate::cost::Work;
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::{Frame, Nest, absolute, relative};
 use crate::marks;
-use crate::tree::{Forest, Green, Header, LoopId, Node, Origin, Parts, Program, Span, Times, Together};
+use crate::tree::{Forest, Green, Header, LoopId, Mark, Node, Origin, Parts, Program, Span, Times, Together};
 
 /// A loop with more operations than this is not cut: what is cut is copied.
 const MAX_COPIED: usize = 256;
@@ -83,6 +83,8 @@ pub(super) struct Group {
     carries: bool,
     /// Whether each member may be run in parts: nothing is carried, or there is what its parts are known by.
     may_be_cut: bool,
+    /// True if a part of another loop is a member, or was in an earlier run.
+    pub(super) has_part: bool,
     /// A conditional whose condition was brought inside of one of them.
     pub(super) guarded: Option<Op>,
     /// Whether the iterations of each, and of all together, may run in any order; they are run whole for that.
@@ -191,6 +193,7 @@ impl Group {
             whole: true,
             carries: info.carried > 0,
             may_be_cut: info.carried == 0 || info.anchor.is_some(),
+            has_part: ir.attr(op, marks::DISTRIBUTED).is_some(),
             guarded: None,
             parallel: header.parallel,
             blocks: 0,
@@ -493,6 +496,7 @@ impl Group {
         self.carries |= second.carries;
         self.may_be_cut &= second.may_be_cut;
         self.guarded = self.guarded.or(second.guarded);
+        self.has_part |= second.has_part;
     }
 
     /// The loops the group is.
@@ -516,11 +520,12 @@ impl Group {
             }
         }
         let span = if self.whole { Span::Whole } else { common.span() };
+        let mark = self.has_part.then_some(Mark::Distributed);
         let lead = self.place_of_lead();
         let mut origins: Vec<Origin> = self.members.into_iter().map(|member| member.origin).collect();
         origins[..=lead].rotate_right(1);
         let origins = origins.into();
-        parts.fused = forest.make_loop(Header { span, origins, parallel, remainder: false }, self.body);
+        parts.fused = forest.make_loop(Header { span, origins, parallel, mark }, self.body);
         parts
     }
 }

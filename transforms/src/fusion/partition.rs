@@ -22,7 +22,7 @@ use loomir_ir::{Diagnostic, Op};
 use super::group::Group;
 use super::line::{self, Entry, Footprint};
 use super::remarks::{self, Missed};
-use super::reshape::Reshaped;
+use super::reshape::{Change, Reshaped};
 use super::search::Search;
 use super::segment::Segment;
 use super::way::{Cleared, ENTRIES_PASSED, Stuck};
@@ -383,6 +383,7 @@ impl Fusion<'_> {
             Rc::make_mut(own).merge(&others, joined.delay(), lanes);
         }
         first.join(self.forest, reshaped.second.as_deref().unwrap_or(second), joined);
+        first.has_part |= matches!(reshaped.change, Some(Change::Distributed(..)));
         let group = |group: Option<Box<Group>>| group.map(|group| Rc::new(*group));
         Left { hoisted, before: group(reshaped.before), behind: group(reshaped.behind), swapped }
     }

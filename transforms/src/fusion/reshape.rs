@@ -221,7 +221,8 @@ impl Fusion<'_> {
     ) -> Option<Plan> {
         let (of_first, of_second) = missed.at_fault()?;
         for (which, group, fault) in [(Which::Second, second, of_second), (Which::First, first, of_first)] {
-            let Some((item, of)) = group.untouched(self.program, self.forest) else { continue };
+            let untouched = group.untouched(self.program, self.forest).filter(|_| !group.has_part);
+            let Some((item, of)) = untouched else { continue };
             let Some(cutting) = self.cutting(which, item, of) else { continue };
             for takes_head in [which == Which::Second, which == Which::First] {
                 let mut fault = fault;

@@ -6,7 +6,8 @@
 //! changes nothing.
 //!
 //! Rounds end, since each fuses loops, and what fusion adds is [marked](crate::marks): remainders are
-//! not fused, and nothing behind a run-time check is versioned again.
+//! not fused, nothing behind a run-time check is versioned again, and what took in a part of another
+//! loop gives no part to others. So there are fewer loops after each round, or fewer that may be parted.
 //!
 //! **Assumptions.**
 //! - A block without two loops or conditionals beside each other has nothing to fuse, whatever a
@@ -24,7 +25,7 @@ use crate::dependence::nest::Frame;
 use crate::legality::Checker;
 use crate::regenerate::{Rewrite, regenerate};
 use crate::tree::raise::{raise_by, roots};
-use crate::tree::{Forest, Green, If, Item, Node};
+use crate::tree::{Forest, Green, If, Item, Mark, Node};
 use crate::while_to_for;
 
 /// Most rounds, if nothing else is said. Random programs take at most five.
@@ -124,7 +125,7 @@ fn has_neighbours(forest: &Forest, sequence: Green) -> bool {
         let inside = match item {
             Item::If(If { bodies, .. }) => bodies,
             Item::Other(item) => match forest.get(item) {
-                Node::Loop { header, .. } if forest.header(header).remainder => continue,
+                Node::Loop { header, .. } if forest.header(header).mark == Some(Mark::Remainder) => continue,
                 Node::Loop { body, .. } => [Some(body), None],
                 Node::Versioned { fast, fallback, .. } => [Some(fast), Some(fallback)],
                 _ => continue,

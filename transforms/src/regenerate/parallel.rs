@@ -100,7 +100,7 @@ impl Emit<'_> {
         let dimensions = self.body.num_arguments(program.loop_info(lead.of).block);
         let same = leads.len() == dimensions && levels.iter().all(|level| level.origins.len() == 1);
         state.attributes = if same { self.body.attributes(old) } else { Dict::EMPTY };
-        self.mark_remainder(header, &mut state);
+        self.mark(header, &mut state);
 
         let op = Builder::new(self.body, at).insert(state);
         let is_outermost = self.outermost.is_none();

@@ -121,8 +121,17 @@ pub struct Header {
     pub origins: Box<[Origin]>,
     /// Whether its iterations may run in any order.
     pub parallel: bool,
-    /// True if it runs what fusion left over of a loop. It is marked where it is written.
-    pub remainder: bool,
+    /// The mark that it has where it is written.
+    pub mark: Option<Mark>,
+}
+
+/// What fusion made of a loop, for later runs of fusion to know.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Mark {
+    /// It runs iterations that were left over. It is not fused.
+    Remainder,
+    /// It runs a part of a loop that became two for that. It does not become two for another fusion.
+    Distributed,
 }
 
 /// What is known of a node.

@@ -336,7 +336,7 @@ impl<'a> Raise<'a> {
         let map = self.forest.map(map).into();
         let origins = Box::new([Origin { of: id, map }]);
         let green =
-            self.forest.make_loop(Header { span: Span::Whole, origins, parallel, remainder: false }, inside);
+            self.forest.make_loop(Header { span: Span::Whole, origins, parallel, mark: None }, inside);
         self.program.loops[id.0 as usize].green = green;
         green
     }

@@ -16,7 +16,7 @@
 //! # let none = forest.make_map(Box::new([]));
 //! # let [a, b, c] = [0, 1, 2].map(|i| forest.leaf(StatementId(i), none));
 //! # let span = || Span::range(1, vec![Form::constant(0)], vec![Form::constant(8)]);
-//! # let header = || Header { span: span(), origins: Box::new([]), parallel: false, remainder: false };
+//! # let header = || Header { span: span(), origins: Box::new([]), parallel: false, mark: None };
 //! let body = forest.sequence(&[a, b]);
 //! let nest = forest.make_loop(header(), body);
 //! let tree = forest.sequence(&[nest, c]);

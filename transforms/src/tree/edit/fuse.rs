@@ -13,7 +13,7 @@
 
 use super::range::counted;
 use crate::dependence::form::Form;
-use crate::tree::green::{Forest, Green, Header, Node, Origin, Span};
+use crate::tree::green::{Forest, Green, Header, Mark, Node, Origin, Span};
 use crate::tree::program::Program;
 
 /// One of several loops that are fused.
@@ -92,7 +92,7 @@ impl Together {
     fn part(&self, own: &Times, lower: Vec<Form>, upper: Vec<Form>, forest: &mut Forest) -> Option<Green> {
         let span = Span::range(self.scale, lower, upper);
         let origins = own.origins.clone();
-        let header = Header { span, origins, parallel: self.parallel, remainder: true };
+        let header = Header { span, origins, parallel: self.parallel, mark: Some(Mark::Remainder) };
         (!header.span.is_empty()).then(|| forest.make_loop(header, own.body))
     }
 }
@@ -121,7 +121,7 @@ impl Forest {
         let joined = self.join(body, behind);
         let spans = (times(program, &a), times(program, &b));
         let (Some((scale, own)), Some((step, others))) = spans else {
-            let header = Header { span: a.span, origins, parallel: false, remainder: false };
+            let header = Header { span: a.span, origins, parallel: false, mark: None };
             let fused = (shift == 0).then(|| self.make_loop(header, joined))?;
             return Some(Parts { before: Vec::new(), fused, after: Vec::new() });
         };
@@ -134,7 +134,7 @@ impl Forest {
         ends.extend(second.ends.iter().filter(|end| !first.ends.contains(end)).cloned());
         let start = first.start.max(second.start);
         let common = Together { scale, start, ends, parallel: false };
-        let header = Header { span: common.span(), origins, parallel: false, remainder: false };
+        let header = Header { span: common.span(), origins, parallel: false, mark: None };
         let fused = self.make_loop(header, joined);
         let mut parts = Parts { before: Vec::new(), fused, after: Vec::new() };
         common.add_rest(&first, &mut parts, self);

@@ -18,7 +18,7 @@ impl Forest {
         let body = self.substituted(body, &with)?;
         let origins = origins.iter().map(|origin| origin.mapped(&|form| form.substitute(&mut |l| with(l))));
         let origins = origins.collect::<Option<_>>()?;
-        Some(self.make_loop(Header { span, origins, parallel, remainder: false }, body))
+        Some(self.make_loop(Header { span, origins, parallel, mark: None }, body))
     }
 
     /// The loop `tree` and the one that is all of its body, changed places: what was run for each x and then each y is run for each y
@@ -38,7 +38,7 @@ impl Forest {
                 .iter()
                 .map(|origin| without_outer(program, origin))
                 .collect::<Option<_>>()?,
-            remainder: false,
+            mark: None,
         };
         let inwards = |level: u32| Some(Form::level(if level == 0 { 0 } else { level + 1 }));
         let deeper = |origin: &Origin| origin.mapped(&|form| form.substitute(&mut |level| inwards(level)));
@@ -46,7 +46,7 @@ impl Forest {
             parallel: outer.parallel,
             span: outer.span.mapped(&|form| form.raised(1))?,
             origins: outer.origins.iter().map(deeper).collect::<Option<_>>()?,
-            remainder: false,
+            mark: None,
         };
         let swap = |level: u32| Some(Form::level(if level < 2 { 1 - level } else { level }));
         let body = self.substituted(body, &swap)?;

@@ -58,11 +58,11 @@ impl Forest {
         let inner = origins.iter().map(in_block).collect::<Option<_>>()?;
         let body = self.substituted(body, &with)?;
         let inner = self.make_loop(
-            Header { span: Span::range(scale, low, high), origins: inner, parallel, remainder: false },
+            Header { span: Span::range(scale, low, high), origins: inner, parallel, mark: None },
             body,
         );
         let inner = self.sequence(&[inner]);
-        Some(self.make_loop(Header { span: blocks, origins: outer, parallel, remainder: false }, inner))
+        Some(self.make_loop(Header { span: blocks, origins: outer, parallel, mark: None }, inner))
     }
 
     /// Returns the loop `tree` with some of its first and last iterations run by themselves: loops of
@@ -110,7 +110,7 @@ impl Forest {
         let below = Span::range(scale, lower.to_vec(), with(&upper));
         let from = Span::range(scale, with(&lower), upper.to_vec());
         Some([below, from].map(|span| {
-            self.make_loop(Header { span, origins: origins.clone(), parallel, remainder: false }, body)
+            self.make_loop(Header { span, origins: origins.clone(), parallel, mark: None }, body)
         }))
     }
 }
