@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Element, Expr, Item, Kind, MemRefId, Operator, Program, Source, ValueId};
+use super::{Element, Expr, Item, Kind, MemRef, MemRefId, Operator, Program, Source, ValueId};
 
 /// Updates that have no order: by this operation, and whether it has it by leave to associate otherwise.
 pub type Update = (Operator, bool);
@@ -106,6 +106,7 @@ fn viewed(program: &Program, mut id: MemRefId) -> MemRefId {
     loop {
         id = match &program.memrefs[id].source {
             Source::Cast(of) => *of,
+            Source::Reinterpret(of) if lies_alike(&program.memrefs[id], &program.memrefs[*of]) => *of,
             Source::SubView { of, offsets, steps, dropped: false }
                 if offsets.iter().all(|offset| *offset == 0) && steps.iter().all(|step| *step == 1) =>
             {
@@ -114,6 +115,11 @@ fn viewed(program: &Program, mut id: MemRefId) -> MemRefId {
             _ => return id,
         };
     }
+}
+
+/// Returns true if equal subscripts lead to one place from the start of the object.
+fn lies_alike(a: &MemRef, b: &MemRef) -> bool {
+    (&a.strides, a.offset) == (&b.strides, b.offset)
 }
 
 /// Whether two lists of subscripts are equal as sums.
