@@ -44,6 +44,7 @@ pub use check::Checker;
 pub(crate) use explain::{called, called_in_full, iterations, object, symbols};
 pub use judge::Approved;
 pub use merge::{independent, interchangeable, merged};
+pub use schedule::{ApprovedPlan, Ending, Piece, Schedule};
 
 mod avoid;
 mod carried;
@@ -57,6 +58,7 @@ mod order;
 mod pairs;
 pub(crate) mod placed;
 mod reordered;
+mod schedule;
 mod scope;
 mod whole;
 

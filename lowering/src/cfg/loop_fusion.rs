@@ -2,7 +2,7 @@
 //!
 //! Level by level, from the outside in, each loop is tried with the one that follows it; what they become is tried with the next. That is done once with nothing copied behind, then once more for what is left. Two loops are fused if they are candidates and adjacent,
 //! are both behind the same guard or both behind none, what stands between moves out of the way (or behind iterations of the first that run in front), what the second uses of the first is there before both or needed behind them only, and no dependence would be turned around: that is
-//! asked of the same function that decides on the loop tree ([`merged`](loomir_transforms::legality::merged)). If one runs more often, or the second has to run later, some iterations run by themselves. The reasons are those of LLVM's pass
+//! asked of the judge ([`Schedule`](loomir_transforms::legality::Schedule)), without whose approval nothing is rewritten. If one runs more often, or the second has to run later, some iterations run by themselves. The reasons are those of LLVM's pass
 //! of the same name, the names of its remarks too.
 //!
 //! | module | holds |
@@ -10,8 +10,8 @@
 //! | `summary` | what is known of loops before any is fused |
 //! | `candidate` | which loops may be fused, and what runs between two |
 //! | `plan` | how two may be fused, or why not |
+//! | `proposal` | what of that the judge is asked |
 //! | `strategy` | how dependences are told |
-//! | `overwritten` | stores that may change places |
 //! | `def_use` | values that the first computes and the second uses |
 //! | `finals` | what values are when a loop is left |
 //! | `motion` | where what stands between two goes |
@@ -40,6 +40,7 @@ use loomir_transforms::polyhedra::Limits;
 
 use candidate::{Adjacent, Candidate, between, following};
 use finals::Finals;
+use proposal::Past;
 use remarks::Missed;
 use reorder::{Change, Reordered};
 pub use strategy::Strategy;
@@ -58,8 +59,8 @@ mod distribute;
 mod finals;
 mod interchange;
 mod motion;
-mod overwritten;
 mod plan;
+mod proposal;
 mod remarks;
 mod reorder;
 mod rest;
@@ -203,6 +204,8 @@ struct Group {
     missed: Option<Missed>,
     /// Whether it took in another one in this round, or is what was left of one.
     has_grown: bool,
+    /// How its iterations ran, if that is not how they are numbered.
+    past: Option<Past>,
 }
 
 /// What may be done so that loops become one.
@@ -216,7 +219,7 @@ enum Round {
 
 impl Group {
     fn of(place: usize, candidate: Candidate, summary: Summary) -> Group {
-        Group { candidate, summary, start: 0, place, missed: None, has_grown: false }
+        Group { candidate, summary, start: 0, place, missed: None, has_grown: false, past: None }
     }
 
     /// The same with 0 as the number of its first iteration, if it is another one; those before have negative numbers. Nothing at all if a number leaves 64 bits.
@@ -325,7 +328,7 @@ impl<'f> Fusion<'f> {
             _ => self.plan(depth, first, second),
         };
         let (plan, tested, reordered) = match (plan, round) {
-            (Ok(plan), Round::Plain) if plan.rests.behind != [false; 2] => return None,
+            (Ok(plan), Round::Plain) if plan.plan().rests.behind != [false; 2] => return None,
             (Ok(plan), _) => (plan, None, None),
             (Err(missed), Round::Plain) => {
                 second.missed = Some(missed);
@@ -344,19 +347,26 @@ impl<'f> Fusion<'f> {
             },
         };
         let (change, rest) = reordered.unzip();
+        let approved = plan;
+        let plan = approved.plan();
         self.report.hoisted += plan.hoisted().count();
         self.report.sunk += plan.sunk().count();
         self.report.kept += plan.motion.kept.len();
         self.report.peeled += plan.rests.peeled as usize;
-        let remark = remarks::fused(self.function, loops, &plan, tested.as_ref(), change.as_ref());
+        let remark = remarks::fused(self.function, loops, plan, tested.as_ref(), change.as_ref());
         let pair = [&first.candidate, &second.candidate];
         let mut finals = std::mem::take(&mut first.summary.finals);
         finals.join(self.function, pair.map(|own| own.latch), second.summary.finals.clone());
-        let fused = rewire::fuse(self.function, self.analysis, &mut self.constants, pair, &plan);
+        let fused = rewire::fuse(self.function, self.analysis, &mut self.constants, pair, &approved);
         first.candidate = fused?;
         let summary = &mut first.summary;
         summary.count = second.summary.count;
-        summary.add(&Summary { nest: plan.second, ..second.summary.clone() });
+        summary.add(&Summary { nest: plan.second.clone(), ..second.summary.clone() });
+        for op in &plan.motion.kept {
+            // It runs among the iterations in front, before all that is fused.
+            let touched = self.summaries.touched(*op, depth);
+            touched.into_iter().for_each(|nest| summary.nest.merge(nest));
+        }
         summary.finals = if plan.rests.is_nothing() { finals } else { Finals::default() };
         let mut behind = None;
         if let (Some(Change::Distributed(which, _)), Some(rest)) = (change, rest.flatten()) {

@@ -58,7 +58,13 @@ pub fn independent(first: &Nest, second: &Nest, frame: &Frame, means: &Means<'_>
 }
 
 /// Whether no instance of `first` meets one of `second` that stands to it in this order.
-fn apart(first: &Nest, second: &Nest, order: &[Relation<'_>], frame: &Frame, means: &Means<'_>) -> Verdict {
+pub(super) fn apart(
+    first: &Nest,
+    second: &Nest,
+    order: &[Relation<'_>],
+    frame: &Frame,
+    means: &Means<'_>,
+) -> Verdict {
     let mut assumed: Vec<Assumption> = Vec::new();
     let mut verdict = Verdict::legal();
     for base in second.bases() {

@@ -29,6 +29,7 @@ use super::meeting::Meeting;
 use super::merge::assume_apart;
 use super::pairs::{each_pair, every_pair};
 use super::placed::{Around, Placed, Unsaid, Within};
+use super::schedule::is_contradiction;
 use super::{Cause, Instance, Verdict, Witness, carried};
 use crate::analyses::{Answer, Order, Question, Relation};
 use crate::assumption::Assumption;
@@ -255,13 +256,6 @@ fn known_within(class: &Class, (leaf, other): (&Placed, &Placed), loops: usize) 
     known.peek()?;
     let constraints = class.domain.constraints.iter().chain(known).cloned().collect();
     Some(Class { domain: Arc::new(Domain { constraints, ..*class.domain }), ..class.clone() })
-}
-
-/// Whether relations of the same forms exclude each other.
-fn is_contradiction(all: &[Relation<'_>]) -> bool {
-    let differ =
-        |(a, b): (&Relation<'_>, &Relation<'_>)| a.is != b.is && (a.first, a.second) == (b.first, b.second);
-    all.iter().enumerate().any(|(i, a)| all[i + 1..].iter().any(|b| differ((a, b))))
 }
 
 /// Pairs of instances, the one before the other.

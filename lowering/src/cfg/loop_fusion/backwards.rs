@@ -24,10 +24,11 @@ use loomir_dialects::llvm;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Trait, Value};
 use loomir_transforms::dependence::form::{Atom, Form};
+use loomir_transforms::legality::ApprovedPlan;
 
 use super::candidate::Candidate;
 use super::computed::{binary, is_computable, number, width};
-use super::rewire::split;
+use super::rewire::{Plan, split};
 use crate::cfg::Analysis;
 use crate::cfg::branch::{set_successor_operands, successor_operands, targets};
 
@@ -177,8 +178,8 @@ impl Backwards {
         })
     }
 
-    /// Lets the loop run backwards; what it needs for that is computed at the end of `above`.
-    pub(super) fn write(&self, function: &mut Body, of: &Candidate, above: Block) {
+    /// Lets the loop run backwards, as the judge approved; what it needs for that is computed at the end of `above`.
+    pub(super) fn write(&self, function: &mut Body, of: &Candidate, above: Block, _: &ApprovedPlan<Plan>) {
         for counter in &self.counters {
             let Some(ends) = counter.write_ends(function, of, above) else { continue };
             let point = match function.first_op(of.header) {

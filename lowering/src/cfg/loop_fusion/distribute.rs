@@ -27,10 +27,11 @@ use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::rewrite::is_trivially_dead;
 use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Trait, Type, Value};
+use loomir_transforms::legality::ApprovedPlan;
 
 use super::candidate::Candidate;
 use super::reorder::Which;
-use super::rewire::split as parted_targets;
+use super::rewire::{Plan, split as parted_targets};
 use crate::cfg::Analysis;
 use crate::cfg::branch::{
     Ending, Target, change_operands, end_block, set_successor_operands, successor_operands, targets,
@@ -186,7 +187,7 @@ pub(super) struct Rest {
     pub(super) moved: Vec<(Op, Op)>,
 }
 
-/// Takes all out of a loop that is not in one part of it, and makes a loop of the rest. `above` is the block in front of the loop that will be the fused one.
+/// Takes all out of a loop that is not in one part of it, as the judge approved, and makes a loop of the rest. `above` is the block in front of the loop that will be the fused one.
 pub(super) fn split(
     function: &mut Body,
     analysis: &mut Analysis,
@@ -194,6 +195,7 @@ pub(super) fn split(
     pieces: &Pieces,
     cut: &Cut,
     (which, takes_head): (Which, bool),
+    _: &ApprovedPlan<Plan>,
 ) -> Option<Rest> {
     let (own, other) = if takes_head { (HEAD, TAIL) } else { (TAIL, HEAD) };
     let parent = analysis.loops().get(of.id).parent;

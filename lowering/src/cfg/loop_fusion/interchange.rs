@@ -25,12 +25,13 @@ use hashbrown::HashSet;
 use loomir_dialects::llvm;
 use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Value};
 use loomir_transforms::dependence::form::{Atom, Form};
+use loomir_transforms::legality::ApprovedPlan;
 use loomir_transforms::simplify::operation::Predicate;
 
 use super::backwards::{MAX_OPS, increment, integer};
 use super::candidate::Candidate;
 use super::computed::{binary, compare, is_computable, number, width};
-use super::rewire::{common_annotation, erase_dead, split};
+use super::rewire::{Plan, common_annotation, erase_dead, split};
 use crate::cfg::Analysis;
 use crate::cfg::branch::{LOOP_ANNOTATION, set_successor_operands, successor_operands, targets};
 use crate::cfg::effects::is_speculatable;
@@ -252,8 +253,8 @@ impl Interchange {
         [&self.outer, &self.inner].into_iter().flat_map(Counted::needs)
     }
 
-    /// Lets the loops change places; what they need for that is computed at the end of `above`.
-    pub(super) fn write(&self, function: &mut Body, above: Block) -> Option<()> {
+    /// Lets the loops change places, as the judge approved; what they need for that is computed at the end of `above`.
+    pub(super) fn write(&self, function: &mut Body, above: Block, _: &ApprovedPlan<Plan>) -> Option<()> {
         let Interchange { outer, inner, moved, gone, within } = self;
         let (above, at) = (function.terminator(above)?, function.first_op(inner.header)?);
         let [test, inner_test] = [outer.latch, inner.latch].map(|block| function.terminator(block));

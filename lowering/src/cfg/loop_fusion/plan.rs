@@ -14,12 +14,12 @@ use loomir_transforms::assumption::Assumption;
 use loomir_transforms::dependence::base::{AliasMode, Base, Bases};
 use loomir_transforms::dependence::nest::Frame;
 use loomir_transforms::fusion::Profitability;
-use loomir_transforms::legality::{Means, Verdict, merged};
+use loomir_transforms::legality::{ApprovedPlan, Means, Schedule, Verdict};
 
 use super::candidate::{Between, Candidate, between};
 use super::def_use::{DefUse, Entangled};
 use super::motion::{Later, Motion, Stuck, Surroundings};
-use super::overwritten::merged_but_overwritten;
+use super::proposal;
 use super::remarks::Missed;
 use super::rest::Rests;
 use super::rewire::Plan;
@@ -34,7 +34,12 @@ const MAX_COPIED: usize = 512;
 
 impl Fusion<'_> {
     /// How two loops may be fused, or why not.
-    pub(super) fn plan(&self, depth: u32, first: &Group, second: &Group) -> Result<Plan, Missed> {
+    pub(super) fn plan(
+        &self,
+        depth: u32,
+        first: &Group,
+        second: &Group,
+    ) -> Result<ApprovedPlan<Plan>, Missed> {
         let function = &*self.function;
         let (a, b) = (&first.candidate, &second.candidate);
         match (&a.guard, &b.guard) {
@@ -47,8 +52,9 @@ impl Fusion<'_> {
             _ => return Err(Missed::OneGuard),
         }
         let between = between(function, self.analysis, a, b).ok_or(Missed::NonAdjacent)?;
-        let (plan, _) = self.plan_between(depth, [first, second], between, AliasMode::May)?;
-        Ok(plan)
+        let (plan, assumed) = self.plan_between(depth, [first, second], between, AliasMode::May)?;
+        debug_assert!(assumed.is_empty(), "where anything may overlap nothing is assumed");
+        self.approved(depth, [first, second], plan, &[], AliasMode::May)
     }
 
     /// How two loops may be fused between which that runs, if they run both, or why not, and what is assumed for it.
@@ -163,9 +169,9 @@ impl Fusion<'_> {
     ) -> Result<(Rests, Vec<Assumption>), Missed> {
         let counts = (first.summary.count, second.summary.count);
         let (Some(own), Some(other)) = counts else { return Err(Missed::TripCounts(counts.0, counts.1)) };
-        let verdict = |peeled: u32| match first.start + peeled {
-            0 => merged_but_overwritten(&first.summary, &second.summary, frame, means),
-            late => merged(&first.summary.nest, &second.summary.nest, i64::from(late), frame, means),
+        let verdict = |peeled: u32| {
+            let loops = proposal::loops(frame.depth, [first, second], [None; 2], 1, first.start + peeled);
+            Schedule::new(frame, loops).check(means)
         };
         let is_legal = |verdict: &Verdict| matches!(verdict, Verdict::Legal { .. });
         let at_once = verdict(at_least);
@@ -192,7 +198,11 @@ impl Fusion<'_> {
     }
 
     /// How two loops may be fused where a test holds, before which they are split into two versions then.
-    pub(super) fn versioned(&mut self, depth: u32, [first, second]: [&mut Group; 2]) -> Option<(Plan, Test)> {
+    pub(super) fn versioned(
+        &mut self,
+        depth: u32,
+        [first, second]: [&mut Group; 2],
+    ) -> Option<(ApprovedPlan<Plan>, Test)> {
         if self.options.whole || !self.options.version || !self.summaries.all_may_be_copied() {
             return None;
         }
@@ -205,6 +215,7 @@ impl Fusion<'_> {
             candidate: Candidate { guard: None, ..group.candidate.clone() },
             summary: group.summary.clone(),
             missed: None,
+            past: None,
             ..*group
         };
         let bare = [bare(first), bare(second)];
@@ -215,12 +226,14 @@ impl Fusion<'_> {
         let nests = [&first.summary.nest, &second.summary.nest];
         let test = Test::of(function, &self.summaries, [a, b], &blocks, &assumed, nests, depth)
             .filter(|_| is_worth_it)?;
-        let pair = [&mut first.candidate, &mut second.candidate];
-        version::split(self.function, self.analysis, &mut self.constants, pair, &blocks, &test)?;
-        // What is tested has moved.
+        // What is tested moves further.
         plan.motion.hoisted.retain(|op| !test.moved.contains(op));
         plan.motion.sunk.retain(|op| !test.moved.contains(op));
         plan.motion.kept.retain(|op| !test.moved.contains(op));
+        let plan = self.approved(depth, groups, plan, &assumed, AliasMode::Distinct).ok()?;
+        let pair = [&mut first.candidate, &mut second.candidate];
+        let place = (&mut *self.analysis, &mut self.constants);
+        version::split(self.function, place, pair, &blocks, &test, &plan)?;
         self.straighten(&first.candidate, &second.candidate);
         self.report.versions += 1;
         Some((plan, test))

@@ -10,14 +10,16 @@
 
 use loomir_ir::{Loc, Op, Value};
 use loomir_transforms::dependence::base::{AliasMode, Base, Bases};
+use loomir_transforms::dependence::form::Form;
 use loomir_transforms::dependence::nest::Nest;
-use loomir_transforms::legality::{Verdict, Witness, interchangeable, merged};
+use loomir_transforms::legality::{ApprovedPlan, Verdict, Witness, merged};
 
 use super::backwards::Backwards;
 use super::candidate::Candidate;
 use super::distribute::{self, Cut, Pieces, Rest};
 use super::finals::Finals;
 use super::interchange::Interchange;
+use super::proposal::Past;
 use super::remarks::Missed;
 use super::rewire::Plan;
 use super::summary::{Counter, Summary};
@@ -48,7 +50,7 @@ pub(super) enum Change {
 
 /// How two loops are fused of which one runs in another order than it did.
 pub(super) struct Reordered {
-    pub(super) plan: Plan,
+    pub(super) plan: ApprovedPlan<Plan>,
     pub(super) change: Change,
     /// What stays a loop of its own, to be placed once the two are fused.
     pub(super) rest: Option<(Rest, Summary)>,
@@ -56,7 +58,7 @@ pub(super) struct Reordered {
 
 /// How one of two loops is split.
 struct Split {
-    plan: Plan,
+    plan: ApprovedPlan<Plan>,
     which: Which,
     takes_head: bool,
     pieces: Pieces,
@@ -89,14 +91,14 @@ impl Fusion<'_> {
         if let Some((plan, which, way, nest)) = backwards {
             let above = first.candidate.preheader;
             let own = if which == Which::First { first } else { second };
-            way.write(self.function, &own.candidate, above);
+            way.write(self.function, &own.candidate, above, &plan);
             own.summary.nest = nest;
             return Some(Reordered { plan, change: Change::Backwards(which), rest: None });
         }
         let interchanged = |which| self.interchanged(depth, [&*first, &*second], which);
         let interchanged = interchanged(Which::Second).or_else(|| interchanged(Which::First));
         if let Some((plan, which, way, summary)) = interchanged {
-            way.write(self.function, first.candidate.preheader)?;
+            way.write(self.function, first.candidate.preheader, &plan)?;
             let own = if which == Which::First { first } else { second };
             own.summary = summary;
             return Some(Reordered { plan, change: Change::Interchanged(which), rest: None });
@@ -107,7 +109,7 @@ impl Fusion<'_> {
         let own = if which == Which::First { first } else { second };
         let way = (which, takes_head);
         let loops = (&own.candidate, above);
-        let left = distribute::split(self.function, self.analysis, loops, &pieces, &cut, way)?;
+        let left = distribute::split(self.function, self.analysis, loops, &pieces, &cut, way, &plan)?;
         own.summary = part;
         left.moved.iter().for_each(|(op, _)| self.summaries.forget(*op));
         let rest = rest.of_others(&left.moved);
@@ -144,7 +146,7 @@ impl Fusion<'_> {
         depth: u32,
         [first, second]: [&Group; 2],
         which: Which,
-    ) -> Option<(Plan, Which, Backwards, Nest)> {
+    ) -> Option<(ApprovedPlan<Plan>, Which, Backwards, Nest)> {
         let own = if which == Which::First { first } else { second };
         let last = own.summary.last.as_ref().filter(|_| own.start == 0)?;
         if own.summary.barrier.is_some() || first.summary.count != second.summary.count {
@@ -152,14 +154,11 @@ impl Fusion<'_> {
         }
         let way = Backwards::of(self.function, self.analysis, &own.candidate, last)?;
         let nest = own.summary.nest.reversed(depth, last)?;
-        // Each pair of different iterations is asked about, once for either order of the two.
-        if !self.keeps_order(depth, [&own.summary.nest; 2], 0) {
-            return None;
-        }
         let summary = Summary { nest: nest.clone(), ..own.summary.clone() };
-        let reversed = Group::of(own.place, own.candidate.clone(), summary);
+        let past = Past { time: vec![last.minus(&Form::level(depth))?], rest: None };
+        let reversed = Group { past: Some(past), ..Group::of(own.place, own.candidate.clone(), summary) };
         let plan = self.plan_changed(depth, [first, second], which, &reversed)?;
-        self.are_ahead(way.needs(), [first, second], &plan).then_some((plan, which, way, nest))
+        self.are_ahead(way.needs(), [first, second], plan.plan()).then_some((plan, which, way, nest))
     }
 
     /// Whether values are there in front of the first of two loops.
@@ -179,12 +178,13 @@ impl Fusion<'_> {
         [first, second]: [&Group; 2],
         which: Which,
         changed: &Group,
-    ) -> Option<Plan> {
+    ) -> Option<ApprovedPlan<Plan>> {
         let plan = match which {
             Which::First => self.plan(depth, changed, second),
             Which::Second => self.plan(depth, first, changed),
         };
-        plan.ok().filter(|plan| plan.rests.is_nothing() && plan.def_use.is_nothing())
+        let is_whole = |plan: &Plan| plan.rests.is_nothing() && plan.def_use.is_nothing();
+        plan.ok().filter(|approved| is_whole(approved.plan()))
     }
 
     /// How two loops may be fused of which one changes places with the loop inside it, how it does, and what is known of it then.
@@ -193,7 +193,7 @@ impl Fusion<'_> {
         depth: u32,
         [first, second]: [&Group; 2],
         which: Which,
-    ) -> Option<(Plan, Which, Interchange, Summary)> {
+    ) -> Option<(ApprovedPlan<Plan>, Which, Interchange, Summary)> {
         let (own, other) = if which == Which::First { (first, second) } else { (second, first) };
         let (id, summary) = (own.candidate.id, &own.summary);
         let [inner] = self.analysis.loops().get(id).children[..] else { return None };
@@ -209,11 +209,6 @@ impl Fusion<'_> {
         let inner = Candidate::of(self.function, self.analysis, inner, within).ok()?;
         let lasts = [summary.last.as_ref()?, within.last.as_ref()?];
         let way = Interchange::of(self.function, self.analysis, [&own.candidate, &inner], lasts)?;
-        let bases = Bases::new(self.function, AliasMode::May);
-        let verdict = interchangeable(&summary.nest, &self.frame(depth), &self.means(&bases));
-        if !holds_always(&verdict) {
-            return None;
-        }
         let summary = Summary {
             count: within.count,
             last: within.last.clone(),
@@ -223,9 +218,10 @@ impl Fusion<'_> {
             finals: Finals::default(),
             ..summary.clone()
         };
-        let changed = Group::of(own.place, own.candidate.clone(), summary);
+        let past = Past { time: [1, 0].map(|inwards| Form::level(depth + inwards)).to_vec(), rest: None };
+        let changed = Group { past: Some(past), ..Group::of(own.place, own.candidate.clone(), summary) };
         let plan = self.plan_changed(depth, [first, second], which, &changed)?;
-        let is_there = self.are_ahead(way.needs(), [first, second], &plan);
+        let is_there = self.are_ahead(way.needs(), [first, second], plan.plan());
         is_there.then_some((plan, which, way, changed.summary))
     }
 
@@ -244,22 +240,25 @@ impl Fusion<'_> {
                 for _ in 0..CUTS_TRIED {
                     let way = (which, takes_head);
                     let Some((cut, part, rest)) = self.cut(depth, own, &pieces, fault, way) else { break };
-                    let group = Group::of(own.place, own.candidate.clone(), part);
+                    let time = vec![Form::level(depth)];
+                    let past = Some(Past { time, rest: Some((rest.clone(), !takes_head)) });
+                    let group = Group { past, ..Group::of(own.place, own.candidate.clone(), part) };
                     let [first, second] = if is_first { [&group, pair[1]] } else { [pair[0], &group] };
                     if !share_memory(&first.summary.nest, &second.summary.nest) {
                         break;
                     }
                     match self.plan(depth, first, second) {
-                        Ok(plan) => {
+                        Ok(approved) => {
+                            let plan = approved.plan();
                             let begins =
                                 pieces.whole(&cut, !takes_head).next().map(|op| self.function.loc(op))?;
                             if !plan.rests.is_nothing()
                                 || !plan.def_use.is_nothing()
-                                || !self.moves_values(&plan)
+                                || !self.moves_values(plan)
                             {
                                 break;
                             }
-                            let part = group.summary;
+                            let (part, plan) = (group.summary, approved);
                             return Some(Split { plan, which, takes_head, pieces, cut, part, rest, begins });
                         }
                         Err(Missed::Dependences(verdict)) => match at_fault(&verdict) {

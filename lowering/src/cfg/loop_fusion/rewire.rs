@@ -32,6 +32,7 @@ use loomir_ir::rewrite::is_trivially_dead;
 use loomir_ir::text::attr_to_string;
 use loomir_ir::{Attr, Block, Body, Op, Value};
 use loomir_transforms::dependence::nest::Nest;
+use loomir_transforms::legality::ApprovedPlan;
 
 use super::candidate::{Between, Candidate};
 use super::def_use::{self, DefUse};
@@ -71,14 +72,15 @@ impl Plan {
     }
 }
 
-/// Makes one loop of two; returns it.
+/// Makes one loop of two, as the judge approved; returns it.
 pub(super) fn fuse(
     function: &mut Body,
     analysis: &mut Analysis,
     constants: &mut Constants,
     [first, second]: [&Candidate; 2],
-    plan: &Plan,
+    approved: &ApprovedPlan<Plan>,
 ) -> Option<Candidate> {
+    let plan = approved.plan();
     move_ops(function, analysis, [first, second], plan);
     let guard = lead_around(function, analysis, first, second, plan);
     let rests = &plan.rests;

@@ -20,7 +20,7 @@ use loomir_dialects::interp::layout::{DataLayout, Layout};
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::SymbolTable;
-use loomir_ir::{Block, Body, Op, Trait, Type, Value};
+use loomir_ir::{Body, Op, Trait, Type, Value};
 use loomir_transforms::dependence::access::{Class, Domain};
 use loomir_transforms::dependence::base::Base;
 use loomir_transforms::dependence::form::Form;
@@ -266,7 +266,7 @@ impl Summaries {
             let barrier = within.get(&of).copied();
             let nest = match wanted.covers(analysis, of) {
                 true => nests.remove(&of).unwrap_or_default(),
-                false => anything(function, header),
+                false => function.first_op(header).map(anything).unwrap_or_default(),
             };
             let [late, seen, odd] = match wanted.covers(analysis, of) {
                 true => marks.get(&of).copied().unwrap_or_default(),
@@ -346,14 +346,12 @@ fn is_plain_store(function: &Body, op: Op, target: &DataLayout) -> bool {
             .is_ok_and(|layout| layout.fills_its_bytes())
 }
 
-/// The nest that touches anything.
-fn anything(function: &Body, header: Block) -> Nest {
+/// Returns the nest that touches anything, by this operation.
+pub(super) fn anything(op: Op) -> Nest {
     let mut nest = Nest::default();
-    if let Some(op) = function.first_op(header) {
-        let domain = Arc::new(Domain { levels: 0, constraints: Vec::new(), exact: false });
-        let class = Class::whole(Base::World, true, &domain);
-        nest.add(Representative { class, op, iteration: Arc::new([]) });
-    }
+    let domain = Arc::new(Domain { levels: 0, constraints: Vec::new(), exact: false });
+    let class = Class::whole(Base::World, true, &domain);
+    nest.add(Representative { class, op, iteration: Arc::new([]) });
     nest
 }
 

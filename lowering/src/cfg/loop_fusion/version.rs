@@ -33,10 +33,12 @@ use loomir_transforms::dependence::access::Class;
 use loomir_transforms::dependence::base::Base;
 use loomir_transforms::dependence::form::{Atom, Form};
 use loomir_transforms::dependence::nest::Nest;
+use loomir_transforms::legality::ApprovedPlan;
 use loomir_transforms::simplify::operation::Predicate;
 
 use super::candidate::{Candidate, MAX_BETWEEN};
 use super::computed::{binary, compare, is_computable, number};
+use super::rewire::Plan;
 use super::summary::Summaries;
 use crate::cfg::Analysis;
 use crate::cfg::branch::{Ending, Target, branches_into, change_operands, end_block, targets};
@@ -288,14 +290,14 @@ fn is_plain(form: &Form) -> bool {
     form.all_atoms(&|atom| matches!(atom, Atom::Param(_) | Atom::Level(_)))
 }
 
-/// Puts both loops, what is between and what is behind until the guard of the second is over on the fast side of a test, with a copy on the other. The loops of the fast side stand behind no guard any more.
+/// Puts both loops, for which a plan was approved, what is between and what is behind until the guard of the second is over on the fast side of a test, with a copy on the other. The loops of the fast side stand behind no guard any more.
 pub(super) fn split(
     function: &mut Body,
-    analysis: &mut Analysis,
-    constants: &mut Constants,
+    (analysis, constants): (&mut Analysis, &mut Constants),
     [first, second]: [&mut Candidate; 2],
     between: &[Block],
     test: &Test,
+    _: &ApprovedPlan<Plan>,
 ) -> Option<()> {
     let entry = first.entry(function);
     let parent = analysis.loops().innermost(analysis.number(entry));
