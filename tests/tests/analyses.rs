@@ -18,7 +18,9 @@ use loomir::transforms::dependence::base::Bases;
 use loomir::transforms::dependence::form::condition::Condition;
 use loomir::transforms::dependence::form::{Form, Forms};
 use loomir::transforms::dependence::nest::{Frame, Nest};
-use loomir::transforms::legality::{Approved, Checker, Means, Verdict, Witness, interchangeable, merged};
+use loomir::transforms::legality::{
+    Approved, Checker, Ending, Means, Piece, Schedule, Verdict, Witness, merged,
+};
 use loomir::transforms::regenerate::{Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise_by;
 use loomir::transforms::tree::{Change, Forest, Node, Program, StatementId};
@@ -128,7 +130,10 @@ fn interchanged(body: &Body, block: loomir::ir::Block) -> Vec<[bool; 2]> {
         let Some(tree) = edit.apply(&program, &mut forest, program.root) else { continue };
         let Some(other) = forest.item(tree, at) else { continue };
         let nest = Nest::of(&program, &forest, item, &frame);
-        let own = interchangeable(&nest, &frame, &means).is_legal();
+        let [i, j] = [0, 1].map(Form::level);
+        let (old, new) = (vec![i.clone(), j.clone()], vec![j, i]);
+        let piece = Piece { touches: &nest, old, new, ending: Ending::default(), replaces: false };
+        let own = Schedule::new(&frame, vec![piece]).check(&means).is_legal();
         let verdict = checker.check_loop(&forest, of, &[other], &Default::default());
         let is_order = matches!(
             verdict,

@@ -12,13 +12,13 @@
 //! | which updates run in another order there | a legal tree | [`Checker::reordered`] |
 //! | may these two neighbours run merged | loops that fusion tries | [`merged`] |
 //! | may these two change places | what stands between loops | [`independent`] |
-//! | may a loop and the one inside change places | nests that fusion tries | [`interchangeable`] |
+//! | may these pieces run in this order | loops of a graph | [`Schedule::judge`] |
 //!
 //! What there is to keep is listed by [`Dependences`](crate::dependence::listing::Dependences).
 //!
-//! The last three are the first one for edits that keep whole iterations, asked class by class before
-//! there is a tree. They guide a search, and their answers approve nothing. They are one question: do
-//! instances of these two, or of one, meet, in some order or in any?
+//! [`merged`] and [`independent`] are the first question for edits that keep whole iterations, asked
+//! class by class before there is a tree. They guide a search, and their answers approve nothing.
+//! What is written needs an [`Approved`] tree, or an [`ApprovedPlan`] for a graph.
 //!
 //! **Assumptions.**
 //! - What a statement touches is what its effects say; no question here looks at operations.
@@ -43,7 +43,7 @@ pub use avoid::zero as assumed_zero;
 pub use check::Checker;
 pub(crate) use explain::{called, called_in_full, iterations, object, symbols};
 pub use judge::Approved;
-pub use merge::{independent, interchangeable, merged};
+pub use merge::{independent, merged};
 pub use schedule::{ApprovedPlan, Ending, Piece, Schedule};
 
 mod avoid;

@@ -1,10 +1,10 @@
-//! Two neighbours of a sequence: may they run merged, may they change places; and may two loops of a nest.
+//! Two neighbours of a sequence: may they run merged, may they change places.
 //!
 //! Both ask for pairs of instances, one of each, that touch one location in the same iteration of the loops around; there must be none. Of two neighbours that
 //! are to change places these are all pairs. Of two loops whose iterations are to be merged, those of the second delayed, they are the pairs (first loop at s,
-//! second loop at t) that have s > t + delay: these would run in the wrong order. Of two loops of a nest
-//! that are to change places they are the pairs of its instances of which the first is earlier in the outer loop and later in the inner one. That every instance still runs once
-//! is for the edit to ensure: it merges whole iterations, or splits a loop's into parts that make up the whole.
+//! second loop at t) that have s > t + delay: these would run in the wrong order. That every instance
+//! still runs once is for the edit to ensure: it merges whole iterations, or splits a loop's into parts
+//! that make up the whole. [`Schedule`](super::Schedule) asks the same of any new order.
 //!
 //! **Assumptions.**
 //! - Both neighbours run whole iterations, each once; the edit ensures it. Tried with
@@ -32,23 +32,6 @@ pub fn merged(first: &Nest, second: &Nest, delay: i64, frame: &Frame, means: &Me
     // Without it more is asked.
     let order = late.as_ref().map(|late| Relation { first: &level, is: Order::Greater, second: late });
     apart(first, second, order.as_slice(), frame, means)
-}
-
-/// Whether the loop of a nest that stands in `frame` and the one inside it may change places, if all accesses are in both: no iteration of the one loop depends on an earlier one that is later in the other.
-/// Costs what [`independent`] of the nest and itself costs.
-pub fn interchangeable(nest: &Nest, frame: &Frame, means: &Means<'_>) -> Verdict {
-    let [outer, inner] = [frame.depth, frame.depth + 1].map(Form::level);
-    let is_outside =
-        |own: &&Representative| own.iteration.len() < 2 || own.class.domain.levels < frame.depth + 2;
-    if let Some(op) = nest.world.or_else(|| Some(nest.classes.iter().find(is_outside)?.op)) {
-        return Verdict::Unknown { accesses: (op, op) };
-    }
-    // Each pair is asked about in both orders.
-    let order = [
-        Relation { first: &outer, is: Order::Less, second: &outer },
-        Relation { first: &inner, is: Order::Greater, second: &inner },
-    ];
-    apart(nest, nest, &order, frame, means)
 }
 
 /// Whether two trees that stand in `frame` may change places: no instance of the one meets one of the other. Linear in the pairs of access classes on

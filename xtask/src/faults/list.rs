@@ -10,6 +10,10 @@ const REWIRING: &str = "rewiring";
 const GRAPHS: &str = "cfg_fusion";
 /// Compares trees with what edits are said to make of them.
 const TREES: &str = "tree";
+/// Holds the judge of schedules against all instances.
+const SCHEDULES: &str = "schedule";
+/// Programs that a fusion of graphs falls for that does not look closely.
+const TRAPS: &str = "fusion_traps";
 /// Runs what transformations make of random programs.
 const TRANSFORMATIONS: &str = "transformations";
 
@@ -36,6 +40,58 @@ pub(super) const FAULTS: &[Place] = &[
             "if is_one_kind { «&others[i..]» }",
             "&others[i + 1..]",
         )],
+    },
+    Place {
+        file: "transforms/src/legality/schedule.rs",
+        tests: &[SCHEDULES, TRAPS, FIXTURES],
+        faults: &[
+            Fault(
+                "of two pieces only the first may have run first",
+                "if !is_one {\n                    «verdict = verdict.or(self.turned_around(b, a, means));»",
+                "();",
+            ),
+            Fault(
+                "pieces at one time keep their order",
+                "    «found.extend(equal);»\n    found",
+                "drop(equal);",
+            ),
+            Fault(
+                "a later place does not count",
+                "parted_by(first, second, «Order::Less»).0",
+                "Order::Equal",
+            ),
+            Fault(
+                "levels before the one at which instances part are not equal",
+                "«equal.push(Relation { first, is: Order::Equal, second });»",
+                "();",
+            ),
+            Fault("a time may forget iterations", "find(|own| «!own.counts_alike()»)", "false"),
+            Fault(
+                "what may not return is passed by what is late",
+                "verdict.or(«ends_early(a, b)»)",
+                "Verdict::legal()",
+            ),
+            Fault(
+                "what was seen comes behind what may not return",
+                "«a.barrier.zip(b.late).or_else(|| a.seen.zip(b.barrier))»",
+                "a.barrier.zip(b.late)",
+            ),
+            Fault(
+                "any store replaces another one",
+                "any(|other| «replaces(&other.class, &own.class)»)",
+                "other.class.writes",
+            ),
+            Fault(
+                "any store replaces all bytes",
+                "«self.replaces && other.replaces && time == others» && places",
+                "time == others",
+            ),
+            Fault(
+                "what is not tested is as good as tested",
+                "if «assumed.iter().all(|own| tested.contains(own))» =>",
+                "true",
+            ),
+        ],
     },
     Place {
         file: "transforms/src/legality/order.rs",
@@ -402,7 +458,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "lowering/src/cfg/loop_fusion/def_use.rs",
-        tests: &[GRAPHS],
+        tests: &[FIXTURES, TRAPS, GRAPHS],
         faults: &[
             Fault(
                 "what is loaded in front of a loop that writes there is what it loads later",
@@ -418,7 +474,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "lowering/src/cfg/loop_fusion/motion.rs",
-        tests: &[GRAPHS],
+        tests: &[FIXTURES, TRAPS, GRAPHS],
         faults: &[
             Fault(
                 "what is kept between runs before any iteration that comes later",
@@ -448,7 +504,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "lowering/src/cfg/loop_fusion/version.rs",
-        tests: &[GRAPHS],
+        tests: &[FIXTURES, TRAPS, GRAPHS],
         faults: &[
             Fault("it is tested that a loop does not run", "all.push(if «*holds» {", "!*holds"),
             Fault(
@@ -465,19 +521,12 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "lowering/src/cfg/loop_fusion/reorder.rs",
-        tests: &[GRAPHS],
-        faults: &[
-            Fault(
-                "iterations that depend on each other run backwards",
-                "if «!self.keeps_order(depth, [&own.summary.nest; 2], 0)» {",
-                "false",
-            ),
-            Fault(
-                "what stays in front is judged as if it stayed behind",
-                "match «takes_head == (which == Which::Second)» {",
-                "true",
-            ),
-        ],
+        tests: &[FIXTURES, TRAPS, GRAPHS],
+        faults: &[Fault(
+            "what stays in front is judged as if it stayed behind",
+            "match «takes_head == (which == Which::Second)» {",
+            "true",
+        )],
     },
     Place {
         file: "lowering/src/cfg/loop_fusion/backwards.rs",

@@ -1,0 +1,215 @@
+//! The judge of schedules against all instances: random pieces in a random new order, with loops of one
+//! and two levels that are shifted, run backwards, interchanged, distributed and merged.
+
+use std::sync::Arc;
+
+use loomir::AliasMode;
+use loomir::ir::{Body, Loc, Op, OperationState};
+use loomir::transforms::analyses::dependence::Polyhedral;
+use loomir::transforms::dependence::access::{Class, Domain};
+use loomir::transforms::dependence::base::{Base, Bases};
+use loomir::transforms::dependence::form::facts::Facts;
+use loomir::transforms::dependence::form::{Atom, Form};
+use loomir::transforms::dependence::nest::{Frame, LoopIteration, Nest, Representative};
+use loomir::transforms::legality::{Ending, Means, Piece, QUESTION, Schedule, Verdict};
+use loomir_testing::random::Random;
+
+const CASES: u64 = 3000;
+/// Iterations of each loop.
+const LENGTH: i64 = 4;
+
+/// A piece as it is drawn.
+struct Drawn {
+    levels: u32,
+    accesses: Vec<Access>,
+    old: Vec<Form>,
+    new: Vec<Form>,
+    ending: [bool; 3],
+}
+
+#[derive(Clone)]
+struct Access {
+    object: usize,
+    place: Form,
+    writes: bool,
+}
+
+fn sum(terms: &[(Form, i64)], constant: i64) -> Form {
+    let add = |all: Form, (form, factor): &(Form, i64)| all.plus(form, *factor).expect("numbers are small");
+    terms.iter().fold(Form::constant(constant), add)
+}
+
+fn piece(random: &mut Random, at: i64) -> Drawn {
+    let levels = random.below(3) as u32;
+    let level = |level: u32| Form::level(level);
+    let mut accesses = Vec::new();
+    for _ in 0..1 + random.below(2) {
+        let terms: Vec<(Form, i64)> =
+            (0..levels).map(|own| (level(own), random.below(5) as i64 - 2)).collect();
+        let place = sum(&terms, random.below(5) as i64 - 2);
+        accesses.push(Access { object: random.below(2), place, writes: random.below(2) == 0 });
+    }
+    let mut iteration: Vec<Form> = (0..levels).map(level).collect();
+    let old = [vec![Form::constant(at)], iteration.clone(), vec![Form::constant(at)]].concat();
+    if levels == 2 && random.below(3) == 0 {
+        iteration.swap(0, 1);
+    }
+    if let Some(first) = iteration.first_mut() {
+        *first = match random.below(4) {
+            0 => sum(&[(first.clone(), -1)], LENGTH - 1),
+            shift => sum(&[(first.clone(), 1)], shift as i64 - 1),
+        };
+    }
+    // Some run together, some as loops of their own.
+    let group = if random.below(3) == 0 { random.below(3) as i64 - 1 } else { 0 };
+    let place = if random.below(4) == 0 { 3 - at } else { at };
+    let mut new = vec![Form::constant(group)];
+    new.extend(iteration.first().cloned());
+    new.push(Form::constant(place));
+    new.extend(iteration.get(1).cloned());
+    let ending = [0; 3].map(|_| random.below(12) == 0);
+    Drawn { levels, accesses, old, new, ending }
+}
+
+/// The pieces of one loop that was split have one old place, and their own behind the iteration.
+fn split(pieces: &mut [Drawn], random: &mut Random) {
+    if pieces[0].levels > 0 && pieces[0].levels == pieces[1].levels && random.below(2) == 0 {
+        pieces[1].old[0] = pieces[0].old[0].clone();
+    }
+}
+
+fn instances(levels: u32) -> Vec<Vec<i64>> {
+    (0..levels).fold(vec![Vec::new()], |all, _| {
+        all.iter().flat_map(|own| (0..LENGTH).map(|i| [&own[..], &[i]].concat())).collect()
+    })
+}
+
+fn value(form: &Form, at: &[i64]) -> i64 {
+    let own = |(atom, factor): &(Atom, i64)| match atom {
+        Atom::Level(level) => at[*level as usize] * factor,
+        _ => unreachable!("there are levels only"),
+    };
+    form.constant_part() + form.terms().iter().map(own).sum::<i64>()
+}
+
+/// When an instance runs, filled up with zeros.
+fn time(forms: &[Form], at: &[i64]) -> Vec<i64> {
+    let mut time: Vec<i64> = forms.iter().map(|form| value(form, at)).collect();
+    time.resize(8, 0);
+    time
+}
+
+/// True if a pair that depends on each other is turned around, found by looking at all pairs.
+fn is_turned_around(pieces: &[Drawn]) -> bool {
+    let mut all = Vec::new();
+    for piece in pieces {
+        all.extend(instances(piece.levels).into_iter().map(|at| (piece, at)));
+    }
+    all.iter().any(|(a, x)| {
+        all.iter().any(|(b, y)| {
+            let moved = time(&a.old, x) < time(&b.old, y) && time(&a.new, x) >= time(&b.new, y);
+            let meets = |own: &Access, other: &Access| {
+                own.object == other.object
+                    && (own.writes || other.writes)
+                    && value(&own.place, x) == value(&other.place, y)
+            };
+            let ends = a.ending[0] && b.ending[1] || a.ending[2] && b.ending[0];
+            moved && (ends || a.accesses.iter().any(|own| b.accesses.iter().any(|other| meets(own, other))))
+        })
+    })
+}
+
+fn nest(piece: &Drawn, op: Op, objects: &[Base]) -> Nest {
+    let bound = |level: u32| {
+        let own = Form::level(level);
+        let last = sum(&[(own.clone(), -1)], LENGTH - 1);
+        [own, last]
+    };
+    let constraints: Vec<Form> = (0..piece.levels).flat_map(bound).collect();
+    let domain = Arc::new(Domain { levels: piece.levels, constraints, exact: true });
+    let mut nest = Nest::default();
+    for Access { object, place, writes } in piece.accesses.clone() {
+        let class = Class {
+            base: objects[object],
+            origin: None,
+            sizes: Vec::new(),
+            subscripts: Some(vec![Some(place)]),
+            writes,
+            update: None,
+            domain: domain.clone(),
+        };
+        let iteration = (0..piece.levels).map(LoopIteration::counted).collect();
+        nest.add(Representative { class, op, iteration });
+    }
+    nest
+}
+
+#[test]
+fn a_schedule_is_legal_iff_no_pair_of_instances_is_turned_around() {
+    let ctx = loomir::context();
+    let body = Body::new(&ctx, OperationState::new(&ctx, "test.op", Loc::UNKNOWN));
+    let op = body.root();
+    let objects = ["a", "b"].map(|name| Base::Global(ctx.name(name)));
+    let bases = Bases::new(&body, AliasMode::May);
+    let means = Means { bases: &bases, dependence: &Polyhedral, limits: &QUESTION, tested_before: None };
+    let frame = Frame {
+        depth: 0,
+        constraints: Vec::new(),
+        exact: true,
+        variables: Vec::new(),
+        facts: Arc::new(Facts::default()),
+    };
+    let mut counts = [0; 2];
+    for index in 0..CASES {
+        let mut random = Random::of_case(31, index);
+        let mut drawn: Vec<Drawn> =
+            (0..2 + random.below(2) as i64).map(|at| piece(&mut random, at)).collect();
+        split(&mut drawn, &mut random);
+        let nests: Vec<Nest> = drawn.iter().map(|own| nest(own, op, &objects)).collect();
+        let said = |own: bool| own.then_some(op);
+        let pieces = drawn.iter().zip(&nests).map(|(own, touches)| {
+            let [barrier, late, seen] = own.ending.map(said);
+            let ending = Ending { barrier, late, seen };
+            Piece { touches, old: own.old.clone(), new: own.new.clone(), ending, replaces: false }
+        });
+        let verdict = Schedule::new(&frame, pieces.collect()).check(&means);
+        let expected = is_turned_around(&drawn);
+        let has_ending = drawn.iter().any(|own| own.ending != [false; 3]);
+        assert!(!matches!(verdict, Verdict::Unknown { .. }), "case {index}");
+        // What may not return is judged without a look at the iterations.
+        assert!(
+            verdict.is_legal() != expected || has_ending && !expected,
+            "case {index}: {verdict:?}, though instances are turned around: {expected}"
+        );
+        counts[usize::from(expected)] += 1;
+    }
+    assert!(counts.iter().all(|count| *count * 5 > CASES), "{counts:?} are legal and illegal");
+}
+
+#[test]
+fn a_time_that_forgets_iterations_is_refused() {
+    let ctx = loomir::context();
+    let body = Body::new(&ctx, OperationState::new(&ctx, "test.op", Loc::UNKNOWN));
+    let bases = Bases::new(&body, AliasMode::May);
+    let means = Means { bases: &bases, dependence: &Polyhedral, limits: &QUESTION, tested_before: None };
+    let frame = Frame {
+        depth: 0,
+        constraints: Vec::new(),
+        exact: true,
+        variables: Vec::new(),
+        facts: Arc::new(Facts::default()),
+    };
+    let access = Access { object: 0, place: Form::level(0), writes: true };
+    let drawn = Drawn {
+        levels: 1,
+        accesses: vec![access],
+        old: vec![Form::level(0)],
+        new: vec![Form::constant(0)],
+        ending: [false; 3],
+    };
+    let touches = nest(&drawn, body.root(), &[Base::Global(ctx.name("a"))]);
+    let (old, new) = (drawn.old.clone(), drawn.new.clone());
+    let piece = Piece { touches: &touches, old, new, ending: Ending::default(), replaces: false };
+    let verdict = Schedule::new(&frame, vec![piece]).check(&means);
+    assert!(matches!(verdict, Verdict::Unknown { .. }), "{verdict:?}");
+}
