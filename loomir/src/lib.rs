@@ -135,9 +135,6 @@ fn contract_in(
     contraction::contract(function, &ContractionOptions { analyses, ..*options })
 }
 
-/// Most times that a function is fused and contracted.
-const MAX_ROUNDS: usize = 16;
-
 /// [`fuse`] and then [`contract`], in turns until nothing changes. Each function is worked on while it
 /// is at hand: a program that fits in no cache is gone through once.
 pub fn fuse_and_contract(
@@ -146,19 +143,22 @@ pub fn fuse_and_contract(
     contraction: &ContractionOptions,
 ) -> (FuseReport, ContractionReport) {
     let mut reports = (FuseReport::default(), ContractionReport::default());
+    let once = FuseOptions { max_rounds: 1, ..fusion.clone() };
     for_each_function(module, &mut |body, callees| {
-        let (mut fused, mut contracted) =
-            (fuse_in(body, callees, fusion), contract_in(body, callees, contraction));
+        let mut fused = fuse_in(body, callees, &once);
+        let mut contracted = contract_in(body, callees, contraction);
         // Where an array is gone, what it kept apart may fuse.
-        let mut changed = contracted.changed();
-        for _ in 1..MAX_ROUNDS {
+        let mut changed = fused.changed() || contracted.changed();
+        for _ in 1..fusion.max_rounds {
             if !(changed && fused.has_neighbours) {
                 break;
             }
-            let (more, shrunk) = (fuse_in(body, callees, fusion), contract_in(body, callees, contraction));
-            changed = more.fused > 0 || shrunk.changed();
+            let more = fuse_in(body, callees, &once);
+            changed = more.changed();
+            if changed {
+                contracted.go_on(contract_in(body, callees, contraction));
+            }
             fused.go_on(more);
-            contracted.go_on(shrunk);
         }
         reports.0.append(fused);
         reports.1.append(contracted);

@@ -289,8 +289,19 @@ impl<'a> Fusion<'a> {
         if tests.is_empty() || self.alias != AliasMode::Version {
             return done.extend(fast);
         }
-        let (fast, fallback) = (self.forest.sequence(&fast), self.forest.sequence(&segment.originals));
+        let fast = self.forest.sequence(&fast);
+        let fallback = self.fallback(&segment.originals, frame);
         done.push(self.forest.versioned(tests, fast, fallback));
+    }
+
+    /// Returns the original items of a segment, fused where that needs no test. Nothing is told of that.
+    fn fallback(&mut self, originals: &[Green], frame: &Frame) -> Green {
+        let (report, alias) = (std::mem::take(&mut self.report), self.alias);
+        self.alias = alias.untested();
+        let originals = self.forest.sequence(originals);
+        let fallback = self.sequence(originals, frame);
+        (self.report, self.alias) = (report, alias);
+        fallback
     }
 
     fn finish_entry(&mut self, entry: Entry, frame: &Frame, done: &mut Vec<Green>) {

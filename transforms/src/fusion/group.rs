@@ -240,9 +240,13 @@ impl Group {
         self.members.last().map_or(self.body, |member| member.body)
     }
 
-    /// Whether there is an object that both touch.
+    /// Returns true if there is an object that both touch. Linear in the fewer accesses.
     pub(super) fn shares_with(&self, other: &Group) -> bool {
-        self.footprint.nest.bases().any(|base| other.footprint.nest.of_base(base).next().is_some())
+        let (mut few, mut many) = (&self.footprint.nest, &other.footprint.nest);
+        if few.classes.len() > many.classes.len() {
+            std::mem::swap(&mut few, &mut many);
+        }
+        few.bases().any(|base| many.of_base(base).next().is_some())
     }
 
     /// Of how many accesses the loop of level `innermost` changes another subscript than the last: these stride through memory.

@@ -46,6 +46,11 @@ pub fn fuse(body: &mut Body, options: &Options) -> Report {
 }
 
 impl Report {
+    /// Returns true if the function is another one now.
+    pub fn changed(&self) -> bool {
+        self.changed
+    }
+
     /// Adds what a later round did with the same function. Of what it refused, an earlier one has told.
     pub fn go_on(&mut self, mut later: Report) {
         later

@@ -27,6 +27,7 @@ use super::placed::{Around, Placed, Unsaid, Within};
 use crate::dependence::access::Class;
 use crate::dependence::base::{Base, Overlap};
 use crate::dependence::form::Form;
+use crate::dependence::objects;
 use crate::tree::{AssumptionId, LoopId, StatementId};
 
 /// Asks about one pair of each kind, and stops where that breaks off.
@@ -230,8 +231,20 @@ impl<'p> Objects<'p> {
         part: &Part<'_>,
         ask: &mut dyn FnMut(&Access<'p>, &Access<'p>, Overlap) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
+        let mut objects = objects::Objects::default();
+        let mut places: HashMap<Base, usize> = HashMap::new();
+        for (place, (base, _)) in self.all.iter().enumerate() {
+            objects.push(*base);
+            places.insert(*base, place);
+        }
         for (i, (base, kinds)) in self.all.iter().enumerate() {
-            for (other, others) in &self.all[i..] {
+            let mut near: Vec<usize> = match part.means.dependence.tells_objects_apart() {
+                true => objects.near(*base, true).map(|other| places[&other]).collect(),
+                false => (i..self.all.len()).collect(),
+            };
+            near.retain(|place| *place >= i);
+            near.sort_unstable();
+            for (other, others) in near.into_iter().map(|place| &self.all[place]) {
                 let Some(overlap) = part.means.overlap(*base, *other) else { continue };
                 let others = if base == other { None } else { Some(&others[..]) };
                 each_kind(kinds, others, &mut |a, b| match may_matter(part, a, b) {
