@@ -3,8 +3,9 @@
 use loomir::AliasMode;
 use loomir::dialects::interp::Limits;
 use loomir::ir::{Block, Body, verifier};
+use loomir::transforms::dependence::form::{Atom, Form};
 use loomir::transforms::legality::{Approved, Checker};
-use loomir::transforms::regenerate::{Rewrite, regenerate};
+use loomir::transforms::regenerate::{Reason, Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;
 use loomir::transforms::tree::{Change, Forest, Green, Header, Node, Program, StatementId};
 use loomir_testing::behaviour::{inputs, same_behaviour};
@@ -271,18 +272,28 @@ fn what_runs_in_any_order_has_no_dependence_across_iterations() {
 
 #[test]
 fn what_cannot_be_written_leaves_the_block_as_it_was() {
+    // The last block of the second loop may end behind the greatest number.
+    let source = "
+        func.func @f(%a: memref<4xi32>, %b: memref<i8>, %n: i8, %v: i8, %c: i32) {
+          affine.for %i = 0 to 4 { affine.store %c, %a[%i] : memref<4xi32> }
+          %c0 = arith.constant 0 : i8
+          %c1 = arith.constant 1 : i8
+          scf.for %i = %c0 to %n step %c1 : i8 { memref.store %v, %b[] : memref<i8> }
+          return
+        }";
     let ctx = loomir::context();
     let mut module =
-        loomir::parse(&ctx, TWO_BUFFERS, "two.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
+        loomir::parse(&ctx, source, "two.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
     let before = loomir::print(&module);
     each_block(&mut module, &mut |body, block| {
         let mut forest = Forest::default();
         let program = raise(body, block, &mut forest, AliasMode::Distinct);
-        // A loop by itself backwards: no loop of IR counts down. What can be written is moved meanwhile.
-        let tree = made(&mut forest, &program, program.root, &[0], Change::Reverse);
-        let tree = made(&mut forest, &program, tree, &[0], Change::Move { to: 1 });
+        // What can be written is moved meanwhile.
+        let tree = made(&mut forest, &program, program.root, &[3], Change::StripMine { size: 8 });
+        let tree = made(&mut forest, &program, tree, &[0], Change::Move { to: 3 });
         let tree = approved(body, &program, &forest, tree);
-        assert!(regenerate(body, &program, &forest, &tree, Rewrite::Changed).is_err());
+        let written = regenerate(body, &program, &forest, &tree, Rewrite::Changed);
+        assert_eq!(written.map_err(|why| why.reason), Err(Reason::StepMayWrap));
     });
     assert!(!verifier::verify(&module).has_errors());
     assert_eq!(loomir::print(&module), before);
@@ -401,4 +412,212 @@ fn blocks_that_may_leap_over_the_end_of_a_type_are_refused() {
         assert!(!verifier::verify(&module).has_errors());
         assert_eq!(loomir::print(&module) == before, !is_written, "{ty}, {bounds}");
     }
+}
+
+/// Changes of items, each with its place, where these are the numbers that a function is called with.
+type Changes<'a> = &'a dyn Fn(&[Form]) -> Vec<(Vec<usize>, Change)>;
+
+/// Makes changes of the function `f`, whose last two arguments are numbers, and runs it with these numbers.
+/// Places count from the first loop. Returns what is written, or why it is not.
+fn changed(source: &str, changes: Changes<'_>, numbers: &[i64]) -> Result<String, Reason> {
+    let ctx = loomir::context();
+    let read =
+        || loomir::parse(&ctx, source, "t.mlir").unwrap_or_else(|e| panic!("{}{source}", e.to_text(&ctx)));
+    let (before, mut after) = (read(), read());
+    let mut written = Ok(());
+    each_block(&mut after, &mut |body, block| {
+        let mut forest = Forest::default();
+        let program = raise(body, block, &mut forest, AliasMode::Distinct);
+        let is_loop = |item: Green| matches!(forest.get(item), Node::Loop { .. });
+        let Some(first) = forest.items(program.root).position(is_loop) else { return };
+        let arguments: Vec<Form> =
+            body.arguments(block).map(|value| Form::atom(Atom::Param(value))).collect();
+        let mut tree = program.root;
+        for (mut place, change) in changes(&arguments[arguments.len() - 2..]) {
+            place[0] += first;
+            tree = made(&mut forest, &program, tree, &place, change);
+        }
+        let tree = approved(body, &program, &forest, tree);
+        written = regenerate(body, &program, &forest, &tree, Rewrite::Changed);
+    });
+    let errors = verifier::verify(&after);
+    let text = loomir::print(&after);
+    assert!(!errors.has_errors(), "{}{text}", errors.to_text(&ctx));
+    if let Err(why) = written {
+        assert_eq!(text, loomir::print(&before));
+        return Err(why.reason);
+    }
+    let plain = inputs(&before, "f", &mut Random::new(1)).unwrap_or_default().remove(0);
+    let pairs = numbers.iter().flat_map(|n| numbers.iter().map(move |m| [n.to_string(), m.to_string()]));
+    let call = |pair: [String; 2]| plain[..plain.len() - 2].iter().cloned().chain(pair).collect();
+    let calls: Vec<Vec<String>> = pairs.map(call).collect();
+    let agreement = same_behaviour(&before, &after, "f", &calls, &Limits::default());
+    assert!(
+        agreement.as_ref().is_ok_and(|a| a.compared * 3 > calls.len()),
+        "{agreement:?}\n{source}\n{text}"
+    );
+    Ok(text)
+}
+
+/// A function with loops around one statement. It uses the variables `i` and perhaps `j`, and tells in which order they
+/// come, or only which there are if `any_order`.
+fn loops(heads: &[&str], ty: &str, any_order: bool) -> String {
+    let from = if any_order { "%x" } else { "%q" };
+    let variables = if heads.len() > 1 { "arith.addi %i, %j" } else { "arith.addi %i, %c0" };
+    let store = match (heads[0].starts_with("affine"), heads.len()) {
+        (true, 1) => "affine.store %one, %b[%i, 0] : memref<8x8xi32>",
+        (true, _) => "affine.store %one, %b[%i, %j] : memref<8x8xi32>",
+        _ => "",
+    };
+    format!(
+        "func.func @f(%a: memref<{ty}>, %b: memref<8x8xi32>, %n: {ty}, %m: {ty}) {{
+           %c0 = arith.constant 0 : {ty}
+           %c1 = arith.constant 1 : {ty}
+           %c3 = arith.constant 3 : {ty}
+           %one = arith.constant 1 : i32
+           {} {{
+             %x = memref.load %a[] : memref<{ty}>
+             %v = {variables} : {ty}
+             %p = arith.muli %v, %v : {ty}
+             {}
+             %r = arith.addi {from}, %p : {ty}
+             memref.store %r, %a[] : memref<{ty}>
+             {store}
+           {}
+           return
+         }}",
+        heads.join(" {\n"),
+        if any_order { String::new() } else { format!("%q = arith.muli %x, %c3 : {ty}") },
+        "}\n".repeat(heads.len()),
+    )
+}
+
+/// What comes of changes, or the reason, under a heading.
+fn told(heading: &str, made: Result<String, Reason>) -> String {
+    format!("// {heading}\n{}\n", made.unwrap_or_else(|why| format!("{why:?}: {}\n", why.text())))
+}
+
+#[test]
+fn a_loop_that_runs_backwards_is_written_forwards() {
+    let mut printed = String::new();
+    for (head, ty) in [
+        ("scf.for %i = %c0 to %n step %c1 : i8", "i8"),
+        ("scf.for %i = %m to %n step %c3 : i8", "i8"),
+        ("scf.for %i = %m to %n step %c3 : i64", "i64"),
+        ("affine.for %i = 2 to 7 step 3", "index"),
+        ("affine.for %i = 0 to %n", "index"),
+        ("affine.for %i = 0 to %n step 4", "index"),
+        ("affine.for %i = %m to %n", "index"),
+    ] {
+        let made =
+            changed(&loops(&[head], ty, true), &|_| vec![(vec![0], Change::Reverse)], &[0, 1, 2, 5, 8, -3]);
+        printed += &told(head, made);
+    }
+    insta::assert_snapshot!(printed);
+}
+
+#[test]
+fn bounds_of_several_values_are_written() {
+    let mut printed = String::new();
+    let split = |place: &[usize], at: &Form| (place.to_vec(), Change::SplitRange { at: at.clone() });
+    let sum = |n: &Form, m: &Form, factor: i64| n.plus(m, factor).unwrap_or_default();
+    let triangle = ["scf.for %i = %c0 to %n step %c1", "scf.for %j = %i to %n step %c1"];
+    let affine = [
+        "affine.for %i = 0 to min affine_map<()[s0] -> (8, s0)>()[%n]",
+        "affine.for %j = 0 to affine_map<(d0) -> (8 - d0)>(%i)",
+    ];
+    let inner: &[(&str, &[&str], Changes<'_>)] = &[
+        ("split at the outer variable and a number", &triangle, &|_| {
+            vec![split(&[0, 0], &sum(&Form::level(0), &Form::constant(1), 1))]
+        }),
+        ("split at two arguments", &triangle, &|of| vec![split(&[0], &sum(&of[0], &of[1], -1))]),
+        ("split at two arguments and a variable", &triangle, &|of| {
+            vec![split(&[0, 0], &sum(&sum(&of[0], &of[1], 1), &Form::level(0), -2))]
+        }),
+        (
+            "blocks of the inner loop outermost",
+            &["scf.for %i = %c0 to %n step %c1", "scf.for %j = %m to %n step %c1"],
+            &|_| {
+                vec![
+                    (vec![0, 0], Change::StripMine { size: 4 }),
+                    (vec![0], Change::Permute { order: Box::new([1, 0]) }),
+                ]
+            },
+        ),
+        ("blocks run backwards", &triangle, &|_| {
+            vec![(vec![0, 0], Change::StripMine { size: 2 }), (vec![0, 0], Change::Reverse)]
+        }),
+        ("affine: blocks of the inner loop", &affine, &|_| vec![(vec![0, 0], Change::StripMine { size: 3 })]),
+        ("affine: the inner loop backwards", &affine, &|_| vec![(vec![0, 0], Change::Reverse)]),
+        (
+            "affine: the outer loop backwards",
+            &["affine.for %i = 0 to 8", "affine.for %j = 0 to affine_map<(d0) -> (8 - d0)>(%i)"],
+            &|_| vec![(vec![0], Change::Reverse)],
+        ),
+        ("affine: split at the outer variable", &affine, &|_| vec![split(&[0, 0], &Form::level(0))]),
+        ("affine: split at an argument and the variable", &affine, &|of| {
+            vec![split(&[0, 0], &sum(&of[1], &Form::level(0), 1))]
+        }),
+        ("affine: split at an argument", &affine, &|of| vec![split(&[0, 0], &of[1])]),
+    ];
+    for (heading, heads, changes) in inner {
+        let backwards = heading.contains("outermost") || heading.contains("backwards");
+        printed += &told(heading, changed(&loops(heads, "index", backwards), *changes, &[0, 1, 2, 5, 8, -3]));
+    }
+    insta::assert_snapshot!(printed);
+}
+
+#[test]
+fn bounds_at_the_ends_of_a_type_do_not_wrap() {
+    const ENDS: &[i64] = &[-128, -127, -126, -100, -3, -1, 0, 1, 2, 50, 100, 125, 126, 127];
+    let heads = [
+        "scf.for %i = %c0 to %n step %c1 : i8",
+        "scf.for %i = %m to %n step %c1 : i8",
+        "scf.for %i = %m to %n step %c3 : i8",
+        "scf.for %i = %c3 to %n step %c3 : i8",
+    ];
+    let mut reasons = std::collections::BTreeMap::new();
+    let mut try_out = |head: &str, any_order: bool, changes: Changes<'_>| {
+        let made = changed(&loops(&[head], "i8", any_order), changes, ENDS);
+        *reasons.entry(made.err()).or_insert(0) += 1;
+    };
+    let at = |number: i64| Change::SplitRange { at: Form::constant(number) };
+    for head in heads {
+        for number in [-300, -129, -128, -1, 0, 1, 3, 42, 100, 127, 128, 200, 255, 256, 300] {
+            try_out(head, false, &|_| vec![(vec![0], at(number))]);
+            try_out(head, false, &|_| vec![(vec![0], at(number)), (vec![0], at(7)), (vec![2], at(50))]);
+            try_out(head, true, &|_| vec![(vec![0], Change::Reverse), (vec![0], at(number))]);
+        }
+        for (n, m, number) in
+            [(1, 0, 0), (1, 1, 0), (1, -1, 5), (2, 3, -100), (-1, 0, 7), (0, 1, 100), (100, 100, 0)]
+        {
+            let form = |of: &[Form]| {
+                let numbers = Form::constant(number).plus(&of[0], n);
+                numbers.and_then(|sum| sum.plus(&of[1], m)).unwrap_or_default()
+            };
+            try_out(head, false, &|of| vec![(vec![0], Change::SplitRange { at: form(of) })]);
+            try_out(head, true, &|of| {
+                vec![(vec![0], Change::Reverse), (vec![0], Change::SplitRange { at: form(of) })]
+            });
+            try_out(head, false, &|of| {
+                vec![
+                    (vec![0], Change::StripMine { size: 5 }),
+                    (vec![0, 0], Change::SplitRange { at: form(of) }),
+                ]
+            });
+        }
+        for size in [1, 2, 7, 42, 100, 127, 128, 300] {
+            let blocks = || (vec![0], Change::StripMine { size });
+            try_out(head, false, &|_| vec![blocks()]);
+            try_out(head, true, &|_| vec![blocks(), (vec![0], Change::Reverse)]);
+            try_out(head, true, &|_| vec![(vec![0], Change::Reverse), blocks()]);
+            try_out(head, false, &|_| vec![(vec![0], at(3)), (vec![1], Change::StripMine { size })]);
+        }
+        for (first, last) in [(1, 0), (0, 1), (2, 3)] {
+            let peel = || (vec![0], Change::Peel { first, last });
+            try_out(head, false, &|_| vec![peel()]);
+            try_out(head, true, &|_| vec![(vec![0], Change::Reverse), peel()]);
+        }
+    }
+    insta::assert_debug_snapshot!(reasons);
 }

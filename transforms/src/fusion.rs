@@ -220,8 +220,8 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
     let checker = Checker::new(body, &program, options.alias, options.limits);
     match checker.told_by(&*options.analyses.dependence).judge(&forest, root) {
         Ok(approved) => {
-            if let Err(op) = regenerate(body, &program, &forest, &approved, Rewrite::Changed) {
-                report.remarks.push(remarks::not_written(body, op));
+            if let Err(why) = regenerate(body, &program, &forest, &approved, Rewrite::Changed) {
+                report.remarks.push(why.remark(remarks::remarks(body), "fused"));
             }
             report
         }

@@ -616,16 +616,20 @@ pub(super) const FAULTS: &[Place] = &[
                 "if coefficient != 0 && «coefficient % scale == 0» {",
                 "coefficient == *scale",
             ),
-            Fault("a loop may be made of two kinds", "if !is_written || «!of_one_kind» {", "false"),
             Fault(
-                "a loop that leaps runs as its bounds say",
-                "Span::Whole => «meaning.is_none() || !leaps()»,",
+                "a loop may be made of two kinds",
+                "header.span == Span::Whole && «of_one_kind» && in_order",
                 "true",
             ),
             Fault(
-                "a loop that counts down is written upwards",
-                "(«scale > 0»).then_some((form, scale))",
-                "scale != 0",
+                "a loop that leaps runs as its bounds say",
+                "header.span == Span::Whole && of_one_kind && «in_order» {",
+                "true",
+            ),
+            Fault(
+                "a loop that counts down is not written",
+                "let (form, scale) = match «scale < 0» {",
+                "scale < 0 && false",
             ),
             Fault(
                 "what was stated of one loop is stated of all of it",
@@ -640,15 +644,15 @@ pub(super) const FAULTS: &[Place] = &[
         faults: &[
             Fault(
                 "the first iteration is that below the bound",
-                "rest.plus(&«absolute(form, depth)?.ceil_div(scale)?», scale)",
-                "absolute(form, depth)?.plus(&Form::constant(-1), 1)?.ceil_div(scale)?",
+                "rest.plus(&«absolute(form, depth)?.ceil_div(*scale)?», *step)",
+                "absolute(form, depth)?.plus(&Form::constant(-1), 1)?.ceil_div(*scale)?",
             ),
             Fault(
                 "one iteration too many is written",
-                "let last = |form: &Form| «rest.plus(&absolute(form, depth)?, 1)»;",
+                "true => «rest.plus(&absolute(form, depth)?, 1)»,",
                 "rest.plus(&absolute(form, depth)?, 1)?.plus(&Form::constant(1), 1)",
             ),
-            Fault("a loop over blocks has the step of the loop it was", "step: «scale»,", "1"),
+            Fault("a loop over blocks has the step of the loop it was", "step: «*step»,", "1"),
             Fault(
                 "a range of one step has one value, whatever the step",
                 "upper.checked_sub(lower)? <= «self.step»",
@@ -656,7 +660,7 @@ pub(super) const FAULTS: &[Place] = &[
             ),
             Fault(
                 "a variable may leave its type",
-                "if leaps && «!range.stays_within(ty.integer_width(self.body.ctx()).unwrap_or(64))» {",
+                "(«!is_sound»).then_some(Reason::StepMayWrap)",
                 "false",
             ),
             Fault(
@@ -666,8 +670,8 @@ pub(super) const FAULTS: &[Place] = &[
             ),
             Fault(
                 "a sum may wrap",
-                "None => «self.within(value, offset, Type::INDEX, at)»,\n        }",
-                "value",
+                "(«self.pick(side, value, limit, at)», number)",
+                "{ let _ = (side, limit); value }",
             ),
             Fault(
                 "the least of lower bounds counts",
