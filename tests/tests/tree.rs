@@ -417,9 +417,16 @@ fn blocks_that_may_leap_over_the_end_of_a_type_are_refused() {
 /// Changes of items, each with its place, where these are the numbers that a function is called with.
 type Changes<'a> = &'a dyn Fn(&[Form]) -> Vec<(Vec<usize>, Change)>;
 
+/// Why nothing is written: no judge approves it, or it cannot be.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Refused {
+    Judged,
+    Unwritable(Reason),
+}
+
 /// Makes changes of the function `f`, whose last two arguments are numbers, and runs it with these numbers.
 /// Places count from the first loop. Returns what is written, or why it is not.
-fn changed(source: &str, changes: Changes<'_>, numbers: &[i64]) -> Result<String, Reason> {
+fn changed(source: &str, changes: Changes<'_>, numbers: &[i64]) -> Result<String, Refused> {
     let ctx = loomir::context();
     let read =
         || loomir::parse(&ctx, source, "t.mlir").unwrap_or_else(|e| panic!("{}{source}", e.to_text(&ctx)));
@@ -437,15 +444,18 @@ fn changed(source: &str, changes: Changes<'_>, numbers: &[i64]) -> Result<String
             place[0] += first;
             tree = made(&mut forest, &program, tree, &place, change);
         }
-        let tree = approved(body, &program, &forest, tree);
-        written = regenerate(body, &program, &forest, &tree, Rewrite::Changed);
+        let checker = Checker::new(body, &program, AliasMode::Distinct, Default::default());
+        written = checker.judge(&forest, tree).map_err(|_| Refused::Judged).and_then(|tree| {
+            let written = regenerate(body, &program, &forest, &tree, Rewrite::Changed);
+            written.map_err(|why| Refused::Unwritable(why.reason))
+        });
     });
     let errors = verifier::verify(&after);
     let text = loomir::print(&after);
     assert!(!errors.has_errors(), "{}{text}", errors.to_text(&ctx));
     if let Err(why) = written {
         assert_eq!(text, loomir::print(&before));
-        return Err(why.reason);
+        return Err(why);
     }
     let plain = inputs(&before, "f", &mut Random::new(1)).unwrap_or_default().remove(0);
     let pairs = numbers.iter().flat_map(|n| numbers.iter().map(move |m| [n.to_string(), m.to_string()]));
@@ -493,8 +503,12 @@ fn loops(heads: &[&str], ty: &str, any_order: bool) -> String {
 }
 
 /// What comes of changes, or the reason, under a heading.
-fn told(heading: &str, made: Result<String, Reason>) -> String {
-    format!("// {heading}\n{}\n", made.unwrap_or_else(|why| format!("{why:?}: {}\n", why.text())))
+fn told(heading: &str, made: Result<String, Refused>) -> String {
+    let made = made.unwrap_or_else(|why| match why {
+        Refused::Judged => "not approved\n".to_owned(),
+        Refused::Unwritable(reason) => format!("{reason:?}: {}\n", reason.text()),
+    });
+    format!("// {heading}\n{made}\n")
 }
 
 #[test]
@@ -620,4 +634,112 @@ fn bounds_at_the_ends_of_a_type_do_not_wrap() {
         }
     }
     insta::assert_debug_snapshot!(reasons);
+}
+
+#[test]
+fn bounds_at_the_ends_of_64_bits_do_not_wrap() {
+    let (least, greatest) = (i64::MIN, i64::MAX);
+    let ends =
+        [[least, least + 1, least + 2, least + 9], [greatest - 9, greatest - 3, greatest - 1, greatest]];
+    let mut reasons = std::collections::BTreeMap::new();
+    for (head, ty) in [
+        ("scf.for %i = %m to %n step %c1 : i64", "i64"),
+        ("scf.for %i = %m to %n step %c3", "index"),
+        ("affine.for %i = %m to %n", "index"),
+        ("affine.for %i = %m to %n step 3", "index"),
+    ] {
+        let text = |any_order: bool| loops(&[head], ty, any_order).replace("affine.store", "// affine.store");
+        for numbers in &ends {
+            let mut try_out = |any_order: bool, changes: Changes<'_>| {
+                let made = changed(&text(any_order), changes, numbers);
+                *reasons.entry((head, made.err())).or_insert(0) += 1;
+            };
+            let (first, at) = (
+                || vec![0],
+                |of: &[Form], n, m, number| {
+                    let sum = Form::constant(number).plus(&of[0], n).and_then(|sum| sum.plus(&of[1], m));
+                    Change::SplitRange { at: sum.unwrap_or_default() }
+                },
+            );
+            for (n, m, number) in [
+                (0, 0, 1),
+                (0, 0, greatest / 4),
+                (0, 0, least / 4),
+                (1, 0, 0),
+                (1, 1, 0),
+                (1, -1, -1),
+                (-1, 1, 0),
+                (3, 0, 1),
+            ] {
+                try_out(false, &|of| vec![(first(), at(of, n, m, number))]);
+                try_out(true, &|of| vec![(first(), Change::Reverse), (first(), at(of, n, m, number))]);
+            }
+            for size in [1, 2, 5] {
+                try_out(false, &|_| vec![(first(), Change::StripMine { size })]);
+                try_out(true, &|_| vec![(first(), Change::StripMine { size }), (first(), Change::Reverse)]);
+            }
+            try_out(false, &|_| vec![(first(), Change::Peel { first: 2, last: 2 })]);
+            try_out(true, &|_| {
+                vec![(first(), Change::Reverse), (first(), Change::Peel { first: 1, last: 1 })]
+            });
+        }
+    }
+    insta::assert_debug_snapshot!(reasons);
+}
+
+#[test]
+fn loops_of_two_kinds_are_one_affine_loop() {
+    let source = |first: &str, second: &str| {
+        format!(
+            "func.func @f(%a: memref<40xi32>, %b: memref<40xi32>, %x: i32, %n: index, %m: index) {{
+               %c0 = arith.constant 0 : index
+               %c1 = arith.constant 1 : index
+               %w = arith.constant 4 : i32
+               %z = arith.constant 0 : i32
+               %o = arith.constant 1 : i32
+               {first}
+               {second}
+               return
+             }}"
+        )
+    };
+    let stored = "affine.for %i = 0 to %n { affine.store %x, %a[%i] : memref<40xi32> }";
+    let loaded = "scf.for %i = %c0 to %n step %c1 {
+        %v = memref.load %a[%i] : memref<40xi32>
+        memref.store %v, %b[%i] : memref<40xi32>
+      }";
+    let narrow = "scf.for %i = %z to %w step %o : i32 {
+        %k = arith.index_cast %i : i32 to index
+        memref.store %i, %b[%k] : memref<40xi32>
+      }";
+    let summed = "%s = scf.for %i = %c0 to %n step %c1 iter_args(%t = %x) -> (i32) {
+        %u = arith.addi %t, %x : i32
+        scf.yield %u : i32
+      }
+      memref.store %s, %b[%c0] : memref<40xi32>";
+    let parallel =
+        "scf.parallel (%i) = (%c0) to (%n) step (%c1) { memref.store %x, %b[%i] : memref<40xi32> }";
+    let wide = "%p = arith.constant 0 : i128
+      %q = arith.constant 5 : i128
+      %r = arith.constant 1 : i128
+      scf.for %i = %p to %q step %r : i128 { memref.store %x, %b[%c0] : memref<40xi32> }";
+    let fuse: Changes<'_> = &|_| vec![(vec![0], Change::Fuse { shift: 0 })];
+    let late: Changes<'_> = &|_| vec![(vec![0], Change::Fuse { shift: 2 })];
+    let mut printed = String::new();
+    for (heading, first, second, changes) in [
+        ("scf behind affine", stored, loaded, fuse),
+        ("affine behind scf", loaded, stored.replace("%a", "%b").as_str(), fuse),
+        ("two iterations later", stored, loaded, late),
+        ("a narrow variable", stored, narrow, fuse),
+        ("values carried", stored, summed, fuse),
+        ("a dimension", stored, parallel, fuse),
+        ("a dimension and values carried", parallel, summed, fuse),
+    ] {
+        printed += &told(heading, changed(&source(first, second), changes, &[0, 1, 2, 7]));
+    }
+    let peel: Changes<'_> = &|_| vec![(vec![0], Change::Peel { first: 1, last: 0 })];
+    printed += &told("more than 64 bits", changed(&source(wide, ""), peel, &[1]));
+    let reverse: Changes<'_> = &|_| vec![(vec![0], Change::Reverse)];
+    printed += &told("a dimension backwards", changed(&source(parallel, ""), reverse, &[0, 1, 7]));
+    insta::assert_snapshot!(printed);
 }
