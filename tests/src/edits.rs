@@ -90,8 +90,8 @@ pub fn edit(
     Some((edit.apply(program, forest, tree)?, kind))
 }
 
-/// Where to split the range of a loop inside of `depth` others: mostly at a number, else at a sum of that and
-/// variables around or a number that bounds the loop.
+/// Returns where to split the range of a loop inside of `depth` others. It is mostly a number, else
+/// a sum of that with a variable around or with a number that bounds the loop.
 fn bound(forest: &Forest, program: &Program, item: Green, depth: u32, random: &mut Random) -> Option<Form> {
     let mut sum = Form::constant(random.range(0, 4));
     if depth > 0 && random.chance(30) {

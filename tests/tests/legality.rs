@@ -210,9 +210,6 @@ fn the_check_says_what_running_every_instance_says() {
     let may_be = [Reason::StepMayWrap, Reason::BoundMayWrap];
     assert!(tally.unwritten.keys().all(|reason| may_be.contains(reason)), "{tally:?}");
     assert!(tally.unwritten.values().sum::<u32>() * 20 < tally.written, "{tally:?}");
-    if std::env::var("LOOMIR_LEGALITY_CASES").is_ok() {
-        println!("{tally:?}");
-    }
     for (kind, [legal, illegal]) in &tally.edits {
         let always_wrong = ["drop", "delay"].contains(kind);
         assert!((*legal > 5 || always_wrong) && *illegal > 5, "{kind}: {legal} legal, {illegal} not");

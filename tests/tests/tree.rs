@@ -414,18 +414,19 @@ fn blocks_that_may_leap_over_the_end_of_a_type_are_refused() {
     }
 }
 
-/// Changes of items, each with its place, where these are the numbers that a function is called with.
+/// Changes of items, each with its place, where these are the numbers that a function is called
+/// with.
 type Changes<'a> = &'a dyn Fn(&[Form]) -> Vec<(Vec<usize>, Change)>;
 
-/// Why nothing is written: no judge approves it, or it cannot be.
+/// A reason for which nothing is written: it is not approved, or it cannot be written.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Refused {
     Judged,
     Unwritable(Reason),
 }
 
-/// Makes changes of the function `f`, whose last two arguments are numbers, and runs it with these numbers.
-/// Places count from the first loop. Returns what is written, or why it is not.
+/// Makes changes of the function `f`, whose last two arguments are numbers, and runs it with these
+/// numbers. Places count from the first loop. Returns what is written, or why it is not.
 fn changed(source: &str, changes: Changes<'_>, numbers: &[i64]) -> Result<String, Refused> {
     let ctx = loomir::context();
     let read =
@@ -469,8 +470,8 @@ fn changed(source: &str, changes: Changes<'_>, numbers: &[i64]) -> Result<String
     Ok(text)
 }
 
-/// A function with loops around one statement. It uses the variables `i` and perhaps `j`, and tells in which order they
-/// come, or only which there are if `any_order`.
+/// Returns a function with loops around one statement, which uses the variables `i` and perhaps
+/// `j`. Its result tells in which order they come, or if `any_order` only which there are.
 fn loops(heads: &[&str], ty: &str, any_order: bool) -> String {
     let from = if any_order { "%x" } else { "%q" };
     let variables = if heads.len() > 1 { "arith.addi %i, %j" } else { "arith.addi %i, %c0" };
@@ -502,7 +503,7 @@ fn loops(heads: &[&str], ty: &str, any_order: bool) -> String {
     )
 }
 
-/// What comes of changes, or the reason, under a heading.
+/// Returns what comes of changes, or the reason, under a heading.
 fn told(heading: &str, made: Result<String, Refused>) -> String {
     let made = made.unwrap_or_else(|why| match why {
         Refused::Judged => "not approved\n".to_owned(),

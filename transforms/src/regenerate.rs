@@ -7,8 +7,9 @@
 //!
 //! Steps of reductions that run in [another order](Reordered) lose the flags that need not hold there, and only these.
 //!
-//! A loop that runs backwards is written with a variable that counts upwards over the same values, and what the
-//! program's variable is there is computed from it. If one of the loops that become one is `affine`, so is the new one.
+//! A loop that runs backwards is written with a variable that counts upwards over the same values.
+//! The program's variable is computed from it. If one of the loops that become one is `affine`, so
+//! is the new one.
 //!
 //! The tree must keep the order in which values are computed and used, and run a loop that carries values in order, its parts in one sequence. What cannot be
 //! written is refused, with the [`Reason`].
@@ -62,7 +63,8 @@ pub enum Rewrite {
 ///
 /// # Errors
 ///
-/// The block stays as it was if a loop cannot be written: that loop of the program, or one of those it is made of.
+/// The block stays as it was if a loop cannot be written. The error names that loop of the program,
+/// or one of those it is made of.
 ///
 /// # Panics
 ///
@@ -289,19 +291,19 @@ impl Emit<'_> {
         }
     }
 
-    /// A loop cannot be written: any number will do in the place of this value.
+    /// Gives up, and returns any number in the place of a value that cannot be computed.
     fn anything(&mut self, of: LoopId, reason: Reason, ty: Type, at: InsertPoint) -> Value {
         self.give_up(of, reason);
         self.value_of(Sum::constant(0), ty, at)
     }
 
-    /// A loop cannot be written.
+    /// Remembers that a loop cannot be written.
     fn give_up(&mut self, of: LoopId, reason: Reason) {
         self.unwritable.get_or_insert(Unwritable { op: self.program.loop_info(of).op, reason });
     }
 
-    /// Gives up if an operation of the `affine` dialect that was written uses what it may not. Linear in
-    /// what was written.
+    /// Gives up if an operation of the `affine` dialect that was written uses what it may not.
+    /// Linear in what was written.
     fn check_operands(&mut self, replaced: &[Op]) {
         let known: HashSet<Op> = replaced.iter().copied().collect();
         let block = self.program.block;
@@ -314,19 +316,19 @@ impl Emit<'_> {
         }
     }
 
-    /// A form over the levels around as one over values that are there.
+    /// Returns a form over the levels around as one over values.
     fn here(&self, form: &Form) -> Result<Form, Reason> {
         self.in_values(form, self.scopes.len() as u32).ok_or(Reason::NotAffine)
     }
 
-    /// A form over values of the program, as a sum over those that are there.
+    /// Returns a form over values of the program as a sum over those that are here.
     fn sum(&self, form: &Form) -> Result<Sum, Reason> {
         let width = |form: &Form| bounds::bits(self.range_of(form));
         Sum::of(form, &self.mapping, &width).ok_or(Reason::TooWide)
     }
 
-    /// The value of a form over values of the program, which is in range, computed where we are unless it is there
-    /// already. `affine`: by `affine.apply`, if that can be.
+    /// Returns the value of a form over values of the program, which is in range. It is computed
+    /// here unless it is known. `affine`: by `affine.apply`, if its operands allow that.
     fn computed(&mut self, form: &Form, ty: Type, affine: bool, at: InsertPoint) -> Result<Value, Reason> {
         let sum = self.sum(form)?;
         let is_there = matches!(sum.as_offset(), Some((None, _) | (_, 0)));
@@ -465,8 +467,8 @@ impl Emit<'_> {
         }
     }
 
-    /// The origin that gives a loop its form: the first that is `affine`, since what is in it needs that; else the
-    /// first.
+    /// Returns the origin that gives a loop its form: the first that is `affine`, since operations
+    /// in it need that; else the first.
     fn lead<'h>(&self, header: &'h Header) -> Option<&'h Origin> {
         let is_affine = |origin: &&Origin| affine::is_loop(self.body, self.program.loop_info(origin.of).op);
         header.origins.iter().find(is_affine).or(header.origins.first())
@@ -479,7 +481,8 @@ impl Emit<'_> {
         names.all(|name| Some(name) == first)
     }
 
-    /// The values of the variable of a loop that is about to be opened; nothing if it runs what its first origin does.
+    /// Returns the values of the variable of a loop that is about to be opened; nothing if it runs
+    /// what its first origin does.
     fn range(
         &self,
         header: &Header,
@@ -502,8 +505,9 @@ impl Emit<'_> {
         Range::of(&counted.span, meaning, depth).map(Some).ok_or(Reason::NotAffine)
     }
 
-    /// What the variable of a loop that is about to be opened is, over the levels down to it; the coefficient of its own, which
-    /// is positive. That is what the variable of the program's loop is, or if that counts down, what counts up from its lower bound.
+    /// Returns the variable of a loop that is about to be opened, as a form over the levels down to
+    /// it, and the coefficient of its own level, which is positive. It is the variable of the
+    /// program's loop; or if that counts down, another one that counts up from the lower bound.
     fn meaning(&self, lead: &Origin) -> Option<(Form, i64)> {
         let depth = self.scopes.len() as u32;
         let space = &self.program.loop_info(lead.of).space;

@@ -1,7 +1,7 @@
 //! Affine forms over values as affine expressions.
 //!
-//! An affine map may not overflow, not even on the way. So terms are added in an order in which no sum
-//! leaves 64 bits, and a form without such an order is no expression. Each operand has to be a
+//! An affine map may not overflow, not even on the way. So terms are added in an order in which no
+//! sum leaves 64 bits, and a form without such an order is no expression. Each operand has to be a
 //! dimension or a symbol where it is used.
 //!
 //! **Cost.** Quadratic in the terms of a form, which are few.
@@ -106,7 +106,8 @@ impl Emit<'_> {
             && affine::validity::is_valid_dim(self.body.op_ref(self.user(at)), value)
     }
 
-    /// Returns true if the first value in a form may be a symbol of an operation that is written here.
+    /// Returns true if the first value in a form may be a symbol of an operation that is written
+    /// here.
     pub(super) fn is_of_symbol(&self, form: &Form, at: InsertPoint) -> bool {
         let value = form.terms().first().and_then(|(atom, _)| atom.factors()?.first().copied());
         value.is_some_and(|value| {

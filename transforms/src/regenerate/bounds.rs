@@ -1,10 +1,11 @@
 //! The bounds of a loop that runs other iterations than a loop of the program.
 //!
-//! A bound is any affine form over values that are there. It must not wrap, and there are three ways to
-//! see to that. A value plus a number is cut off before the number is added, in its own type. Other sums
-//! are written as they are if [ranges](super::reach) say that they fit. Else they are computed in a wider
-//! type and cut off at the ends of the variable's: below the first and above the last value there is no
-//! iteration to lose. Maps of `affine` loops do no such thing, so there a bound may be refused.
+//! A bound is any affine form over values that are there. It must not wrap, and there are three
+//! ways to see to that. A value plus a number is cut off before the number is added, in its own
+//! type. Other sums are written as they are if [ranges](super::reach) say that they fit. Else they
+//! are computed in a wider type and cut off at the ends of the variable's: below the first and
+//! above the last value there is no iteration to lose. Maps of `affine` loops do no such thing, so
+//! there a bound may be refused.
 //!
 //! # Assumptions
 //!
@@ -41,8 +42,8 @@ pub(super) enum End {
 }
 
 impl Range {
-    /// Returns the values of a variable that is `meaning`, in which the loop's level has the positive
-    /// coefficient `step`, for the values of the level that are in `span`.
+    /// Returns the values of a variable that is `meaning`, in which the loop's level has the
+    /// positive coefficient `step`, for the values of the level that are in `span`.
     pub(super) fn of(span: &Span, (meaning, step): &(Form, i64), depth: u32) -> Option<Range> {
         let Span::Range { scale, lower, upper } = span else { return None };
         let rest = meaning.plus(&Form::level(depth), step.checked_neg()?)?;
@@ -259,8 +260,8 @@ impl Emit<'_> {
         bounds.filter_map(|bound| self.around(lead, bound)).any(|bound| bound == *form)
     }
 
-    /// Returns `value`, or where that plus `offset` would wrap what it may be instead; and `number`, if
-    /// it still is to be compared with the sum.
+    /// Returns `value`, or where that plus `offset` would wrap what it may be instead; and
+    /// `number`, if it still is to be compared with the sum.
     fn limited(
         &mut self,
         value: Value,
@@ -285,9 +286,9 @@ impl Emit<'_> {
         (self.pick(side, value, limit, at), number)
     }
 
-    /// A form over levels as a value of this type that is there and a number. Or as a bound of the loop in
-    /// the program, which is computed again, and a number: that one is in range. Or as a value that
-    /// is cut off at the ends of the type.
+    /// Returns a form over levels as a value of this type and a number. The value is one of the
+    /// program; or a bound of the loop in the program, which is in range and computed again; or the
+    /// form itself, cut off at the ends of the type.
     fn part(
         &mut self,
         lead: &Origin,

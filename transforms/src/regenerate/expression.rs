@@ -46,9 +46,9 @@ impl Sum {
         Sum { constant, terms }
     }
 
-    /// A form over values of the program, which are here what `mapping` says. `width` says how many bits a
-    /// dividend needs. `None` if there is a level in it, or a dividend needs too many. Recurses once a
-    /// nested quotient, which forms bound.
+    /// A form over values of the program, which are here what `mapping` says. `width` says how many
+    /// bits a dividend needs. `None` if there is a level in it, or a dividend needs too many.
+    /// Recurses once a nested quotient, which forms bound.
     pub(super) fn of(form: &Form, mapping: &Mapping, width: &dyn Fn(&Form) -> Option<u32>) -> Option<Sum> {
         let term = |(atom, coefficient): &(Atom, i64)| {
             let term = match atom {

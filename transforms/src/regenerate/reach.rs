@@ -1,13 +1,14 @@
 //! The numbers that sums of values may come to in a new loop.
 //!
 //! A bound is written only if computing it cannot wrap, or if it is cut off in a wider type. So a
-//! range is wanted that holds the sum. Variables of new loops are replaced by their own bounds, from
-//! the inside: `n - i` is at least 1 where `i` runs below `n`. What is left is known by its type and
-//! by [facts](crate::dependence::form::facts).
+//! range is wanted that holds the sum. Variables of new loops are replaced by their own bounds,
+//! from the inside: `n - i` is at least 1 where `i` runs below `n`. What is left is known by its
+//! type and by [facts](crate::dependence::form::facts).
 //!
 //! # Assumptions
 //!
-//! - A variable of 64 bits that begins early and steps little does not come near the end of its type:
+//! - A variable of 64 bits that begins early and steps little does not come near the end of its
+//!   type:
 //!   no machine runs as many iterations. Not tried, for that reason.
 //!
 //! **Cost.** At most [`MAX_REPLACED`] bounds are put in the place of variables.
@@ -43,14 +44,15 @@ pub(super) struct Between {
 }
 
 impl Emit<'_> {
-    /// Returns the bounds of a variable that takes these values and steps like a loop of the program.
+    /// Returns the bounds of a variable that takes these values and steps like a loop of the
+    /// program.
     pub(super) fn between(&self, lower: Vec<Form>, upper: Vec<Form>, step: Option<i64>) -> Between {
         let most = self.reached(&lower, step);
         Between { lower, upper, most }
     }
 
-    /// Returns a number that the variable of a loop never gets to in practice, if it begins at the greatest of
-    /// these and steps like a loop of the program.
+    /// Returns a number that the variable of a loop never gets to in practice, if it begins at the
+    /// greatest of these and steps like a loop of the program.
     pub(super) fn reached(&self, lower: &[Form], step: Option<i64>) -> Option<i64> {
         let begin = lower.iter().map(|form| self.range_of(form).1).max()?;
         let begin = i64::try_from(begin).ok().filter(|begin| *begin <= EARLY)?;
@@ -63,7 +65,8 @@ impl Emit<'_> {
         fits(self.range_of(form), width)
     }
 
-    /// Returns the least and the greatest number that a form over values may be, as far as is known.
+    /// Returns the least and the greatest number that a form over values may be, as far as is
+    /// known.
     pub(super) fn range_of(&self, form: &Form) -> Range {
         let greatest = |form: &Form| self.greatest(form, &mut { MAX_REPLACED });
         let least = form.times(-1).map_or(i128::MIN, |opposite| greatest(&opposite).saturating_neg());
