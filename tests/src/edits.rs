@@ -115,6 +115,12 @@ fn bound(forest: &Forest, program: &Program, item: Green, depth: u32, random: &m
     Some(sum)
 }
 
+/// Returns the tree with a change of the item at `place`. Panics if it cannot be made.
+pub fn made(forest: &mut Forest, program: &Program, tree: Green, place: &[usize], change: Change) -> Green {
+    let edit = change.at(place);
+    edit.apply(program, forest, tree).unwrap_or_else(|| panic!("{edit:?} can be made"))
+}
+
 /// The place of a child of where a cursor stands.
 fn path(cursor: &Red, at: usize) -> Box<[usize]> {
     cursor.path().chain([at]).collect()

@@ -10,6 +10,8 @@ const REWIRING: &str = "rewiring";
 const GRAPHS: &str = "cfg_fusion";
 /// Compares trees with what edits are said to make of them.
 const TREES: &str = "tree";
+/// Runs what is written of edited trees.
+const WRITTEN: &str = "written";
 /// Runs what transformations make of random programs.
 const TRANSFORMATIONS: &str = "transformations";
 
@@ -594,7 +596,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "transforms/src/regenerate.rs",
-        tests: &[FIXTURES, TREES, TRANSFORMATIONS],
+        tests: &[FIXTURES, TREES, WRITTEN, TRANSFORMATIONS],
         faults: &[
             Fault(
                 "steps that run in another order keep their flags",
@@ -639,8 +641,33 @@ pub(super) const FAULTS: &[Place] = &[
         ],
     },
     Place {
+        file: "transforms/src/regenerate/apply.rs",
+        tests: &[WRITTEN, FIXTURES],
+        faults: &[
+            Fault("a map may overflow on the way", "(is_last || «fits(&with)»)", "true"),
+            Fault("a map may overflow", "if «!is_value && !self.always_fits(form, 64)» {", "false"),
+            Fault("affine operations use any value", "«errors.has_errors()»", "false"),
+        ],
+    },
+    Place {
+        file: "transforms/src/regenerate/reach.rs",
+        tests: &[WRITTEN, FIXTURES],
+        faults: &[
+            Fault(
+                "a variable is never as much as one less than its bound",
+                "(&scope.between.upper, «-1»)",
+                "-2",
+            ),
+            Fault(
+                "every loop begins early",
+                "«i64::try_from(begin).ok().filter(|begin| *begin <= EARLY)?»;",
+                "i64::try_from(begin).unwrap_or(0).min(EARLY)",
+            ),
+        ],
+    },
+    Place {
         file: "transforms/src/regenerate/bounds.rs",
-        tests: &[FIXTURES, TREES, TRANSFORMATIONS],
+        tests: &[FIXTURES, TREES, WRITTEN, TRANSFORMATIONS],
         faults: &[
             Fault(
                 "the first iteration is that below the bound",
@@ -658,11 +685,7 @@ pub(super) const FAULTS: &[Place] = &[
                 "upper.checked_sub(lower)? <= «self.step»",
                 "1",
             ),
-            Fault(
-                "a variable may leave its type",
-                "(«!is_sound»).then_some(Reason::StepMayWrap)",
-                "false",
-            ),
+            Fault("a variable may leave its type", "(«!is_sound»).then_some(Reason::StepMayWrap)", "false"),
             Fault(
                 "a bound is cut off where it would not wrap",
                 "End::Lower => «offset <= 0»,",
@@ -673,6 +696,14 @@ pub(super) const FAULTS: &[Place] = &[
                 "(«self.pick(side, value, limit, at)», number)",
                 "{ let _ = (side, limit); value }",
             ),
+            Fault(
+                "a loop may begin elsewhere than in its step",
+                "if range.step > 1 && «!starts_in_type» {",
+                "false",
+            ),
+            Fault("a wide bound is not cut off below", "if «range.0 < least.into()» {", "false"),
+            Fault("a wide bound is not cut off above", "if «range.1 > greatest.into()» {", "false"),
+            Fault("a dividend has 64 bits", "_ if «fits(range, 64)» => Some(64),", "range.0 <= range.1"),
             Fault(
                 "the least of lower bounds counts",
                 "«if end == End::Lower { numbers.max() } else { numbers.min() }»",
