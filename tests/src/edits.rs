@@ -1,7 +1,7 @@
 //! Random edits of loop trees, most of them wrong.
 
 use loomir::ir::Body;
-use loomir::transforms::dependence::form::Form;
+use loomir::transforms::dependence::form::{Atom, Form};
 use loomir::transforms::tree::{Change, Forest, Green, Header, Node, Program, Red};
 
 use crate::random::Random;
@@ -30,7 +30,7 @@ pub fn edit(
     tree: Green,
     random: &mut Random,
 ) -> Option<(Green, usize)> {
-    let mut cursor = Red::of(tree);
+    let (mut cursor, mut depth) = (Red::of(tree), 0);
     let (items, loops) = loop {
         let items: Vec<Green> = cursor.children(forest).collect();
         let loops: Vec<usize> =
@@ -40,6 +40,7 @@ pub fn edit(
             break (items, loops);
         }
         cursor.down(forest, *random.pick(&loops));
+        depth += 1;
     };
     let kind = random.weighted(&[15, 14, 14, 14, 22, 6, 10, 2, 3, 6, 12, 12]);
     let at = match kind {
@@ -63,7 +64,7 @@ pub fn edit(
             let fuse = Change::Fuse { shift }.at(path(&cursor, first));
             return Some((fuse.apply(program, forest, tree)?, kind));
         }
-        6 => Change::SplitRange { at: Form::constant(random.range(0, 4)) },
+        6 => Change::SplitRange { at: bound(forest, program, item, depth, random)? },
         10 => Change::StripMine { size: random.range(1, 4) },
         11 => Change::Peel { first: random.below(3), last: random.below(3) },
         // What no edit makes.
@@ -87,6 +88,37 @@ pub fn edit(
     };
     let edit = change.at(path(&cursor, at));
     Some((edit.apply(program, forest, tree)?, kind))
+}
+
+/// Returns where to split the range of a loop inside of `depth` others. It is mostly a number, else
+/// a sum of that with a variable around or with a number that bounds the loop.
+fn bound(forest: &Forest, program: &Program, item: Green, depth: u32, random: &mut Random) -> Option<Form> {
+    let mut sum = Form::constant(random.range(0, 4));
+    if depth > 0 && random.chance(30) {
+        let level = Form::level(random.below(depth as usize) as u32);
+        sum = sum.plus(&level, *random.pick(&[1, 1, -1, 2]))?;
+    }
+    if random.chance(20)
+        && let Node::Loop { header, .. } = forest.get(item)
+    {
+        let lead = forest.header(header).origins.first()?.of;
+        let mut parameters = Vec::new();
+        program
+            .loop_info(lead)
+            .space
+            .bounds()
+            .for_each(|own| own.each_parameter(&mut |at| parameters.push(at)));
+        if let Some(value) = parameters.first() {
+            sum = sum.plus(&Form::atom(Atom::Param(*value)), *random.pick(&[1, -1, 2]))?;
+        }
+    }
+    Some(sum)
+}
+
+/// Returns the tree with a change of the item at `place`. Panics if it cannot be made.
+pub fn made(forest: &mut Forest, program: &Program, tree: Green, place: &[usize], change: Change) -> Green {
+    let edit = change.at(place);
+    edit.apply(program, forest, tree).unwrap_or_else(|| panic!("{edit:?} can be made"))
 }
 
 /// The place of a child of where a cursor stands.

@@ -91,8 +91,10 @@ impl Script {
         for assumption in approved.assumed() {
             let _ = writeln!(text, "// taken not to overlap: {}", assumption.text(body));
         }
-        regenerate(body, program, forest, &approved, Rewrite::Changed)
-            .map_err(|op| Diagnostic::remark(body.loc(op), "this loop cannot be written"))
+        regenerate(body, program, forest, &approved, Rewrite::Changed).map_err(|why| {
+            let text = format!("this loop cannot be written: {}", why.reason.text());
+            Diagnostic::remark(body.loc(why.op), text)
+        })
     }
 }
 

@@ -210,8 +210,8 @@ fn distribute_block(body: &mut Body, block: Block, options: &Options) -> Report 
         }
         match options.checker(body, &program).judge(&forest, root) {
             Ok(approved) => {
-                if let Err(op) = regenerate(body, &program, &forest, &approved, Rewrite::Changed) {
-                    report.remarks.push(remarks::not_written(body, op));
+                if let Err(why) = regenerate(body, &program, &forest, &approved, Rewrite::Changed) {
+                    report.remarks.push(why.remark(remarks::remarks(body), "distributed"));
                 }
             }
             Err(verdict) => {

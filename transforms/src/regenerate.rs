@@ -7,9 +7,12 @@
 //!
 //! Steps of reductions that run in [another order](Reordered) lose the flags that need not hold there, and only these.
 //!
+//! A loop that runs backwards is written with a variable that counts upwards over the same values.
+//! The program's variable is computed from it. If one of the loops that become one is `affine`, so
+//! is the new one.
+//!
 //! The tree must keep the order in which values are computed and used, and run a loop that carries values in order, its parts in one sequence. What cannot be
-//! written is refused: a loop with a range of its own that does not count upwards in its first origin, or with a bound that is neither a number nor one value
-//! and a number; and one loop of two kinds.
+//! written is refused, with the [`Reason`].
 //!
 //! **Cost.** Linear in the operations of the block and in what is copied.
 
@@ -21,25 +24,33 @@ use loomir_ir::{
 };
 use smallvec::SmallVec;
 
+use crate::dependence::form::range::fits;
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::absolute;
 use crate::dependence::updates::reduction::drop_poison_flags;
 use crate::legality::Approved;
 use crate::marks;
+use crate::tree::edit::counted;
 use crate::tree::{
     Arm, Forest, Green, Header, If, Item, LoopId, Mark, Node, Origin, Program, Reordered, Span, StatementId,
 };
 use bounds::Range;
 use expression::{Expression, Sum};
 use known::{Computed, Known};
+use reach::Between;
 
+mod apply;
 mod bounds;
 mod carried;
 mod conditional;
 mod expression;
 mod known;
 mod parallel;
+mod reach;
+mod unwritable;
 mod version;
+
+pub use unwritable::{Reason, Unwritable};
 
 /// What is written again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -55,7 +66,8 @@ pub enum Rewrite {
 ///
 /// # Errors
 ///
-/// The block stays as it was if a loop cannot be written (see the [module](self)): that loop of the program, or the first of those it is made of.
+/// The block stays as it was if a loop cannot be written. The error names that loop of the program,
+/// or one of those it is made of.
 ///
 /// # Panics
 ///
@@ -66,7 +78,7 @@ pub fn regenerate(
     forest: &Forest,
     approved: &Approved,
     rewrite: Rewrite,
-) -> Result<(), Op> {
+) -> Result<(), Unwritable> {
     assert!(approved.is_of(program), "the tree was approved for another program");
     let (root, reordered) = (approved.root(), approved.reordered());
     if root == program.root && rewrite == Rewrite::Changed {
@@ -94,6 +106,7 @@ pub fn regenerate(
         known: Known::new(),
         outermost: None,
         loc: Loc::UNKNOWN,
+        written: HashMap::new(),
         unwritable: None,
         in_remainder: false,
     };
@@ -118,10 +131,11 @@ pub fn regenerate(
             Builder::new(emit.body, end).place(*op);
         }
     }
+    emit.check_operands(&replaced);
     let Emit { mapping, unwritable, .. } = emit;
-    if let Some(op) = unwritable {
+    if let Some(unwritable) = unwritable {
         restore(body, program.block, &replaced, end);
-        return Err(op);
+        return Err(unwritable);
     }
     for op in replaced.into_iter().rev().filter(|op| !kept.contains(op)) {
         for result in body.results(op).collect::<Vec<_>>() {
@@ -159,6 +173,8 @@ struct Scope {
     /// What the variable is, as a form over the levels down to this one; the own level's coefficient is `scale`. None: the level is the
     /// variable, and nothing is computed from it.
     meaning: Option<(Form, i64)>,
+    /// What the variable is between.
+    between: Between,
     /// Whether values in it are computed by `affine.apply`.
     affine: bool,
 }
@@ -181,8 +197,10 @@ struct Emit<'a> {
     outermost: Option<Op>,
     /// Where what is computed for a loop is said to come from: the loop.
     loc: Loc,
+    /// The loops that were written, each with the loop of the program that gives it its form.
+    written: HashMap<Op, Op>,
     /// A loop that cannot be written. What is written from then on is thrown away.
-    unwritable: Option<Op>,
+    unwritable: Option<Unwritable>,
     /// True inside a remainder of one iteration, which is written without a loop.
     in_remainder: bool,
 }
@@ -261,35 +279,75 @@ impl Emit<'_> {
     fn variable(&mut self, of: LoopId, old: Value, map: &[Form], at: InsertPoint) -> Value {
         let depth = self.scopes.len() as u32;
         let info = self.program.loop_info(of);
-        let form = info
-            .space
-            .variable
-            .as_ref()
-            .and_then(|form| form.substitute(&mut |level| absolute(map.get(level as usize)?, depth)));
-        if info.space.variable.is_some() {
-            let sum = form.and_then(|form| self.sum_of(&form)).unwrap_or_else(|| self.give_up(of));
-            return self.value_of(sum, self.body.value_type(old), at);
+        let ty = self.body.value_type(old);
+        if let Some(form) = &info.space.variable {
+            let form = form.substitute(&mut |level| absolute(map.get(level as usize)?, depth));
+            let form = form.ok_or(Reason::NotAffine).and_then(|form| self.here(&form));
+            let affine = self.scopes.iter().any(|scope| scope.affine);
+            return match form.and_then(|form| self.computed(&form, ty, affine, at)) {
+                Ok(value) => value,
+                Err(reason) => self.anything(of, reason, ty, at),
+            };
         }
         // Nothing is known of the variable but that the loop is whole: it is the new loop's.
         let own = map.get(info.depth as usize).and_then(|form| absolute(form, depth));
-        match own.as_ref().map(Form::terms) {
-            Some([(Atom::Level(level), 1)]) => self.scopes[*level as usize].variable,
-            _ => {
-                let anything = self.give_up(of);
-                self.value_of(anything, self.body.value_type(old), at)
-            }
+        match own.as_ref().map(|own| (own.terms(), own.constant_part())) {
+            Some(([(Atom::Level(level), 1)], 0)) => self.scopes[*level as usize].variable,
+            _ => self.anything(of, Reason::NotCounted, ty, at),
         }
     }
 
-    /// A loop cannot be written: any number will do in its place.
-    fn give_up(&mut self, of: LoopId) -> Sum {
-        self.unwritable.get_or_insert(self.program.loop_info(of).op);
-        Sum::constant(0)
+    /// Gives up, and returns any number in the place of a value that cannot be computed.
+    fn anything(&mut self, of: LoopId, reason: Reason, ty: Type, at: InsertPoint) -> Value {
+        self.give_up(of, reason);
+        self.value_of(Sum::constant(0), ty, at)
     }
 
-    /// A form over the levels around as one over values that are there.
-    fn sum_of(&self, form: &Form) -> Option<Sum> {
-        Sum::of(&self.in_values(form, self.scopes.len() as u32)?, &self.mapping)
+    /// Remembers that a loop cannot be written.
+    fn give_up(&mut self, of: LoopId, reason: Reason) {
+        self.unwritable.get_or_insert(Unwritable { op: self.program.loop_info(of).op, reason });
+    }
+
+    /// Gives up if an operation of the `affine` dialect that was written uses what it may not.
+    /// Linear in what was written.
+    fn check_operands(&mut self, replaced: &[Op]) {
+        let known: HashSet<Op> = replaced.iter().copied().collect();
+        let block = self.program.block;
+        let new = self.body.ops(block).filter(|op| !known.contains(op));
+        if let Some(op) = new.into_iter().find_map(|op| self.misused(op)) {
+            let mut around = std::iter::successors(Some(op), |op| self.body.parent_op(*op));
+            let origin = around.find_map(|op| self.written.get(&op)).copied();
+            let op = origin.unwrap_or(self.body.region_parent(self.body.block_region(block)));
+            self.unwritable.get_or_insert(Unwritable { op, reason: Reason::NoOperand });
+        }
+    }
+
+    /// Returns a form over the levels around as one over values.
+    fn here(&self, form: &Form) -> Result<Form, Reason> {
+        self.in_values(form, self.scopes.len() as u32).ok_or(Reason::NotAffine)
+    }
+
+    /// Returns a form over values of the program as a sum over those that are here.
+    fn sum(&self, form: &Form) -> Result<Sum, Reason> {
+        let width = |form: &Form| bounds::bits(self.range_of(form));
+        Sum::of(form, &self.mapping, &width).ok_or(Reason::TooWide)
+    }
+
+    /// Returns the value of a form over values of the program, which is in range. It is computed
+    /// here unless it is known. `affine`: by `affine.apply`, if its operands allow that.
+    fn computed(&mut self, form: &Form, ty: Type, affine: bool, at: InsertPoint) -> Result<Value, Reason> {
+        let sum = self.sum(form)?;
+        let is_there = matches!(sum.as_offset(), Some((None, _) | (_, 0)));
+        let key = Computed::Sum(sum.clone(), ty);
+        if affine
+            && !is_there
+            && ty == Type::INDEX
+            && self.known.get(&key).is_none()
+            && let Some(value) = self.applied(form, at)
+        {
+            self.known.insert(key, value, false);
+        }
+        Ok(self.value_of(sum, ty, at))
     }
 
     /// A form over levels as one over values: a level is what the variable of its loop says.
@@ -329,10 +387,9 @@ impl Emit<'_> {
         // A number is written once, before the outermost new loop or `if`.
         let outside = self.outermost.filter(|_| is_number);
         let at = outside.map_or(at, InsertPoint::Before);
-        let affine = self.scopes.iter().any(|scope| scope.affine);
         let mut builder = Builder::new(self.body, at);
         builder.set_loc(self.loc);
-        let value = Expression { builder, affine }.value(&sum, ty);
+        let value = Expression { builder }.value(&sum, ty);
         self.known.insert(key, value, outside.is_some());
         value
     }
@@ -347,39 +404,32 @@ impl Emit<'_> {
 
     fn new_loop(&mut self, header: &Header, inside: Green, at: InsertPoint) {
         let program = self.program;
-        let Some(lead) = header.origins.first() else { return };
+        let Some(lead) = self.lead(header) else { return };
         let info = program.loop_info(lead.of);
         // What counts upwards runs its iterations in one of the orders, too.
-        if header.parallel && header.span == Span::Whole && info.dimension.is_some() {
+        let of_one_kind = self.is_of_one_kind(header);
+        if header.parallel && header.span == Span::Whole && info.dimension.is_some() && of_one_kind {
             return self.parallel(header, inside, at);
         }
         let around = std::mem::replace(&mut self.loc, self.body.loc(info.op));
-        let depth = self.scopes.len() as u32;
         let meaning = self.meaning(lead);
-        let range = match (&header.span, &meaning) {
-            (Span::Range { scale: own, lower, upper }, Some((meaning, scale))) if own == scale => {
-                Range::of(lower, upper, meaning, *scale, depth)
+        let range = match self.range(header, lead, meaning.as_ref()) {
+            Ok(range) => range,
+            Err(reason) => {
+                self.give_up(lead.of, reason);
+                None
             }
-            _ => None,
         };
-        // What is affine in one kind of loop need not be in another.
-        let name = |of: LoopId| self.body.op_name(program.loop_info(of).op);
-        let of_one_kind = header.origins.iter().all(|origin| name(origin.of) == name(lead.of));
-        // All iterations of the program's loop are those of a loop that does not leap over any.
-        let leaps = || lead.iteration().is_none_or(|own| own.coefficient_of_level(0) != 1);
-        let is_written = match header.span {
-            Span::Whole => meaning.is_none() || !leaps(),
-            Span::Range { .. } => range.is_some() && (info.space.is_counted() || !leaps()),
-        };
-        if !is_written || !of_one_kind {
-            self.give_up(lead.of);
-        }
         if let Some(value) = range.as_ref().and_then(Range::only_value) {
             // One iteration needs no loop.
             let ty = self.body.value_type(info.variable);
+            let width = ty.integer_width(self.body.ctx()).unwrap_or(64);
+            if !fits((value.into(), value.into()), width) {
+                self.give_up(lead.of, Reason::StartMayWrap);
+            }
             let variable = self.value_of(Sum::constant(value), ty, at);
             self.begin_with(header, at);
-            self.open_scope(lead, variable, meaning);
+            self.open_scope(lead, variable, meaning, range.as_ref());
             self.known.open();
             let was_in_remainder = self.in_remainder;
             self.in_remainder |= header.mark == Some(Mark::Remainder);
@@ -398,11 +448,12 @@ impl Emit<'_> {
         };
         self.mark(header, &mut state);
         let op = Builder::new(self.body, at).insert(state);
+        self.written.insert(op, info.op);
         let is_outermost = self.outermost.is_none();
         self.outermost.get_or_insert(op);
-        let block = self.new_block(header, op);
+        let block = self.new_block(header, lead, op);
         let variable = self.body.argument(block, 0);
-        self.open_scope(lead, variable, meaning);
+        self.open_scope(lead, variable, meaning, range.as_ref());
         self.known.open();
         self.sequence(inside, InsertPoint::End(block));
         let yielded = self.yielded_by(header, InsertPoint::End(block));
@@ -412,7 +463,8 @@ impl Emit<'_> {
             let mut builder = Builder::new(self.body, InsertPoint::End(block));
             builder.set_loc(self.loc);
             let is_affine = builder.body().is(op, affine::ForOp::DEF);
-            let state = builder.state(if is_affine { affine::YieldOp::DEF } else { scf::YieldOp::DEF });
+            let end = if is_affine { affine::YieldOp::DEF } else { scf::YieldOp::DEF };
+            let state = builder.state(end).operands(&yielded);
             builder.insert(state);
         } else if let Some(terminator) = self.body.terminator(info.block) {
             self.terminator(terminator, yielded, InsertPoint::End(block));
@@ -436,19 +488,89 @@ impl Emit<'_> {
         state.set_attr(self.body.ctx(), name, Attr::UNIT);
     }
 
-    /// What the variable of a loop that is about to be opened is, over the levels down to it; the coefficient of its own.
+    /// Returns the origin that gives a loop its form: the first that is `affine`, since operations
+    /// in it need that; else the first.
+    fn lead<'h>(&self, header: &'h Header) -> Option<&'h Origin> {
+        let is_affine = |origin: &&Origin| affine::is_loop(self.body, self.program.loop_info(origin.of).op);
+        header.origins.iter().find(is_affine).or(header.origins.first())
+    }
+
+    /// Returns true if all origins of a loop are of one kind.
+    fn is_of_one_kind(&self, header: &Header) -> bool {
+        let mut names = header.origins.iter().map(|own| self.body.op_name(self.program.loop_info(own.of).op));
+        let first = names.next();
+        names.all(|name| Some(name) == first)
+    }
+
+    /// Returns the values of the variable of a loop that is about to be opened; nothing if it runs
+    /// what its first origin does.
+    fn range(
+        &self,
+        header: &Header,
+        lead: &Origin,
+        meaning: Option<&(Form, i64)>,
+    ) -> Result<Option<Range>, Reason> {
+        let of_one_kind = self.is_of_one_kind(header);
+        // All iterations of the program's loop are those of a loop that does not leap over any.
+        let in_order = lead.iteration().is_some_and(|own| own.coefficient_of_level(0) == 1);
+        if header.span == Span::Whole && of_one_kind && in_order {
+            return Ok(None);
+        }
+        let counted = counted(self.program, header).ok_or(match of_one_kind {
+            true => Reason::NotCounted,
+            false => Reason::TwoKinds,
+        })?;
+        let depth = self.scopes.len() as u32;
+        let is_counted = self.program.loop_info(lead.of).space.is_counted();
+        let meaning = meaning.filter(|_| is_counted || in_order).ok_or(Reason::NotCounted)?;
+        Range::of(&counted.span, meaning, depth).map(Some).ok_or(Reason::NotAffine)
+    }
+
+    /// Returns the variable of a loop that is about to be opened, as a form over the levels down to
+    /// it, and the coefficient of its own level, which is positive. It is the variable of the
+    /// program's loop; or if that counts down, another one that counts up from the lower bound.
     fn meaning(&self, lead: &Origin) -> Option<(Form, i64)> {
         let depth = self.scopes.len() as u32;
-        let form = self.program.loop_info(lead.of).space.variable.as_ref()?;
-        let form = form.substitute(&mut |level| absolute(lead.map.get(level as usize)?, depth + 1))?;
+        let space = &self.program.loop_info(lead.of).space;
+        let form = self.around(lead, space.variable.as_ref()?)?;
         let scale = form.coefficient_of_level(depth);
-        (scale > 0).then_some((form, scale))
+        let (form, scale) = match scale < 0 {
+            true => {
+                let scale = scale.checked_neg()?;
+                (self.around(lead, space.lower.as_ref()?)?.plus(&Form::level(depth), scale)?, scale)
+            }
+            false => (form, scale),
+        };
+        let rest = form.plus(&Form::level(depth), scale.checked_neg()?)?;
+        let is_outside = rest.all_atoms(&|atom| *atom != Atom::Level(depth));
+        (scale > 0 && is_outside).then_some((form, scale))
     }
 
     /// Enters a loop whose variable this is, and is this over the levels.
-    fn open_scope(&mut self, lead: &Origin, variable: Value, meaning: Option<(Form, i64)>) {
-        let affine = affine::is_loop(self.body, self.program.loop_info(lead.of).op);
-        self.scopes.push(Scope { variable, meaning, affine });
+    fn open_scope(
+        &mut self,
+        lead: &Origin,
+        variable: Value,
+        meaning: Option<(Form, i64)>,
+        range: Option<&Range>,
+    ) {
+        let info = self.program.loop_info(lead.of);
+        let affine = affine::is_loop(self.body, info.op);
+        let here = |form: &Form| self.here(form).ok();
+        let program = |form: &Form| self.around(lead, form).and_then(|form| here(&form));
+        let space = &info.space;
+        let (lower, upper) = match range {
+            Some(range) => {
+                (range.lower.iter().filter_map(here).collect(), range.upper.iter().filter_map(here).collect())
+            }
+            None if space.unsigned => Default::default(),
+            None => {
+                let upper = space.uppers.iter().flatten().filter_map(program).collect();
+                (space.lower.iter().filter_map(program).collect(), upper)
+            }
+        };
+        let between = self.between(lower, upper, space.step);
+        self.scopes.push(Scope { variable, meaning, between, affine });
     }
 
     /// A terminator like `old` that yields other values.
@@ -492,26 +614,17 @@ impl Emit<'_> {
     }
 
     /// The block of a new loop: the variable, then what each origin carries.
-    fn new_block(&mut self, header: &Header, op: Op) -> Block {
-        let program = self.program;
+    fn new_block(&mut self, header: &Header, lead: &Origin, op: Op) -> Block {
         let region = self.body.region(op, 0);
         let block = self.body.append_block(region, &[]);
-        for (i, origin) in header.origins.iter().enumerate() {
-            let info = program.loop_info(origin.of);
-            let arguments: Vec<Value> = match info.dimension {
-                Some(_) => vec![info.variable],
-                None => self.body.arguments(info.block).collect(),
-            };
-            for (j, old) in arguments.into_iter().enumerate() {
-                if i > 0 && j == 0 {
-                    continue;
-                }
-                let (ty, loc) = (self.body.value_type(old), self.body.argument_loc(old));
-                let new = self.body.add_argument(block, ty);
-                self.body.set_argument_loc(new, loc);
-                if j > 0 {
-                    self.mapping.map(old, new);
-                }
+        let variable = self.program.loop_info(lead.of).variable;
+        let carried = header.origins.iter().flat_map(|origin| self.carried_by(origin));
+        for old in std::iter::once(variable).chain(carried).collect::<Vec<_>>() {
+            let (ty, loc) = (self.body.value_type(old), self.body.argument_loc(old));
+            let new = self.body.add_argument(block, ty);
+            self.body.set_argument_loc(new, loc);
+            if old != variable {
+                self.mapping.map(old, new);
             }
         }
         block

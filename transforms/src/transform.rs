@@ -27,7 +27,7 @@ use crate::analyses::Analyses;
 use crate::dependence::base::AliasMode;
 use crate::dependence::callees::{self, Callees};
 use crate::legality::{Approved, Checker, QUESTION, Verdict};
-use crate::regenerate::{Rewrite, regenerate};
+use crate::regenerate::{Reason, Rewrite, Unwritable, regenerate};
 use crate::remark::Remarks;
 use crate::tree::raise::{raise_by, roots};
 use crate::tree::{Change, Edit, Forest, Program};
@@ -136,7 +136,7 @@ pub fn transform<T: Transformation>(body: &mut Body, by: &T, analyses: &Analyses
     let mut remarks = Diagnostics::default();
     // Blocks inside statements first: a statement is copied with all that was done in it.
     for block in roots(body, analyses).into_iter().rev() {
-        let mut unwritable = HashSet::new();
+        let mut unwritable = HashMap::new();
         loop {
             match in_block(body, block, by, analyses, &unwritable) {
                 Ok(said) => break remarks.append(said),
@@ -149,7 +149,6 @@ pub fn transform<T: Transformation>(body: &mut Body, by: &T, analyses: &Analyses
 
 const NOT_APPLIED: &str = "its first and last iteration are not known before it";
 const NOT_APPROVED: &str = "a dependence may not be kept";
-const NOT_WRITTEN: &str = "its new bounds cannot be written in its type";
 
 /// Changes the loops of a block, but for those that cannot be written.
 ///
@@ -161,15 +160,15 @@ fn in_block<T: Transformation>(
     block: Block,
     by: &T,
     analyses: &Analyses,
-    unwritable: &HashSet<Op>,
-) -> Result<Diagnostics, Vec<Op>> {
+    unwritable: &HashMap<Op, Reason>,
+) -> Result<Diagnostics, Vec<(Op, Reason)>> {
     let mut forest = Forest::default();
     let program = raise_by(analyses, body, block, &mut forest, AliasMode::May);
     let mut proposals = Proposals::default();
     by.propose(&mut LoopRef::all(&program, &forest), &mut proposals);
-    let (refused, mut edits): (Vec<_>, Vec<_>) =
-        proposals.edits.into_iter().partition(|(op, _)| unwritable.contains(op));
-    proposals.missed.extend(refused.into_iter().map(|(op, _)| (op, NOT_WRITTEN)));
+    let mut edits = proposals.edits;
+    edits.retain(|(op, _)| !unwritable.contains_key(op));
+    proposals.missed.extend(unwritable.iter().map(|(op, reason)| (*op, reason.text())));
     edits.sort_by(|(_, a), (_, b)| b.place.cmp(&a.place));
     let checker = Checker::new(body, &program, AliasMode::May, QUESTION);
     let mut search = Search {
@@ -199,8 +198,8 @@ fn in_block<T: Transformation>(
     }
     match regenerate(body, &program, &forest, &approved, Rewrite::Changed) {
         Ok(()) => Ok(said),
-        Err(op) if done.contains(&op) => Err(vec![op]),
-        Err(_) => Err(done.into_iter().collect()),
+        Err(Unwritable { op, reason }) if done.contains(&op) => Err(vec![(op, reason)]),
+        Err(Unwritable { reason, .. }) => Err(done.into_iter().map(|op| (op, reason)).collect()),
     }
 }
 

@@ -17,12 +17,6 @@ pub(super) fn expanded(body: &Body, value: Value) -> Diagnostic {
     remarks(body).passed("Expanded", loc, "Value handed on in an array")
 }
 
-/// What is said of a block that stays as it was, because what was made of this loop has no form.
-pub(super) fn not_written(body: &Body, op: Op) -> Diagnostic {
-    let text = "What distribution made of this loop cannot be written; the loops stay as they were";
-    remarks(body).left("NotWritten", body.loc(op), text)
-}
-
 /// The remark for a loop that was distributed; each loop but the first begins with one of `heads`.
 pub(super) fn distributed(body: &Body, op: Op, heads: &[Op]) -> Diagnostic {
     let text = format!("Loop distributed into {} loops", heads.len() + 1);

@@ -59,7 +59,7 @@ pub fn fuse_pair(body: &mut Body, pair: [Op; 2], options: &Options) -> Result<()
     let approved =
         approved.map_err(|verdict| verdict.not_approved(remarks::remarks(body), block, "fused"))?;
     let written = regenerate(body, &program, &forest, &approved, Rewrite::Changed);
-    written.map_err(|op| remarks::not_written(body, op))
+    written.map_err(|why| why.remark(remarks::remarks(body), "fused"))
 }
 
 /// The innermost block around an operation that is raised by itself.

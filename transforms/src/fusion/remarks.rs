@@ -198,12 +198,6 @@ pub(super) fn no_candidate(body: &Body, op: Op) -> Option<Diagnostic> {
     Some(remarks(body).unfit(name, body.loc(op), "Loop is not a candidate for fusion", why))
 }
 
-/// What is said of a block that stays as it was, because what was made of this loop has no form.
-pub(super) fn not_written(body: &Body, op: Op) -> Diagnostic {
-    let text = "What fusion made of this loop cannot be written; the loops stay as they were";
-    remarks(body).left("NotWritten", body.loc(op), text)
-}
-
 /// The remark for a sequence whose first loop is this, in which loops are fused with others than the nearest.
 pub(super) fn regrouped(body: &Body, first: Op, more: f64, steps: usize, is_optimal: bool) -> Diagnostic {
     let found = if is_optimal { "optimal" } else { "the best of a bounded search" };

@@ -109,7 +109,7 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
         Ok(approved) => {
             match regenerate(body, &program, &forest, &approved, Rewrite::Changed) {
                 Ok(()) => report.changed = root != program.root,
-                Err(op) => report.remarks.push(remarks::not_written(body, op)),
+                Err(why) => report.remarks.push(why.remark(remarks::remarks(body), "fused")),
             }
             report
         }

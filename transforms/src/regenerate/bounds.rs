@@ -1,30 +1,36 @@
-//! The bounds of a loop that runs part of a loop of the program.
+//! The bounds of a loop that runs other iterations than a loop of the program.
 //!
-//! A bound is a number, or one value and a number; or a bound that the loop has in the program and a number. The sum is cut off at the ends of its type where it would wrap: below the first
-//! and above the last value there is no iteration to lose.
-//! A loop that stands for blocks of iterations has the step of a block.
+//! A bound is any affine form over values that are there. It must not wrap, and there are three
+//! ways to see to that. A value plus a number is cut off before the number is added, in its own
+//! type. Other sums are written as they are if [ranges](super::reach) say that they fit. Else they
+//! are computed in a wider type and cut off at the ends of the variable's: below the first and
+//! above the last value there is no iteration to lose. Maps of `affine` loops do no such thing, so
+//! there a bound may be refused.
 //!
 //! # Assumptions
 //!
 //! - A bound near the end of its type, of 5 bits or 64, is cut off and does not wrap. Tried with
 //!   300 random pairs of loops at both ends of `i5`, `i8`, `i64` and `index`.
 
-use loomir_dialects::{affine, arith};
+use loomir_dialects::{affine, arith, scf};
 use loomir_ir::opdef::{OPERAND_SEGMENTS, OpDef};
-use loomir_ir::{AffineExpr, AffineMap, AttrKind, Builder, InsertPoint, OperationState, Type, Value};
+use loomir_ir::{AffineExpr, AttrKind, InsertPoint, OperationState, Type, Value};
 
-use super::Emit;
-use super::expression::{Expression, Sum};
+use super::apply::Operands;
+use super::expression::Sum;
 use super::known::Computed;
+use super::{Emit, Reason, outside};
 use crate::dependence::form::Form;
+use crate::dependence::form::range::fits;
 use crate::dependence::nest::absolute;
-use crate::tree::{Header, Origin};
+use crate::tree::{Header, Origin, Span};
 
 /// The values of a loop's variable: from the greatest of `lower` on, below the least of `upper`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Range {
-    lower: Vec<Form>,
-    upper: Vec<Form>,
+    /// Forms over levels.
+    pub lower: Vec<Form>,
+    pub upper: Vec<Form>,
     step: i64,
 }
 
@@ -36,22 +42,21 @@ pub(super) enum End {
 }
 
 impl Range {
-    /// The values of the variable where `scale` times the loop's level is within these bounds, and the variable is `meaning`, in which the level
-    /// has the coefficient `scale`.
-    pub(super) fn of(
-        lower: &[Form],
-        upper: &[Form],
-        meaning: &Form,
-        scale: i64,
-        depth: u32,
-    ) -> Option<Range> {
-        let rest = meaning.plus(&Form::level(depth), scale.checked_neg()?)?;
-        let first = |form: &Form| rest.plus(&absolute(form, depth)?.ceil_div(scale)?, scale);
-        let last = |form: &Form| rest.plus(&absolute(form, depth)?, 1);
+    /// Returns the values of a variable that is `meaning`, in which the loop's level has the
+    /// positive coefficient `step`, for the values of the level that are in `span`.
+    pub(super) fn of(span: &Span, (meaning, step): &(Form, i64), depth: u32) -> Option<Range> {
+        let Span::Range { scale, lower, upper } = span else { return None };
+        let rest = meaning.plus(&Form::level(depth), step.checked_neg()?)?;
+        let first = |form: &Form| rest.plus(&absolute(form, depth)?.ceil_div(*scale)?, *step);
+        // In steps of the scale, the first value that is not below the form is as good as the form.
+        let last = |form: &Form| match scale == step {
+            true => rest.plus(&absolute(form, depth)?, 1),
+            false => first(form),
+        };
         Some(Range {
             lower: lower.iter().map(first).collect::<Option<_>>()?,
             upper: upper.iter().map(last).collect::<Option<_>>()?,
-            step: scale,
+            step: *step,
         })
     }
 
@@ -63,37 +68,23 @@ impl Range {
     }
 }
 
-impl Range {
-    /// Returns true if adding the step to the variable's last value does not leave so many bits.
-    ///
-    /// The last value is known to be small if an upper bound is a number. Where the variable has 64
-    /// bits and begins at a number, no program runs long enough to come near their end.
-    fn stays_within(&self, width: u32) -> bool {
-        let numbers = |forms: &[Form]| forms.iter().filter_map(Form::as_constant).collect::<Vec<_>>();
-        let greatest = i64::MAX >> 64u32.saturating_sub(width).min(63);
-        let end = numbers(&self.upper).into_iter().min();
-        let ends_early = end.is_some_and(|end| end.checked_add(self.step).is_some_and(|end| end <= greatest));
-        let begins_early = numbers(&self.lower).iter().any(|begin| *begin <= FAR_FROM_END);
-        let fits = self.step <= greatest;
-        fits && (ends_early
-            || (width >= 64 && self.step <= FAR_FROM_END && self.lower.len() == 1 && begins_early))
-    }
+/// The least and the greatest number of so many bits, at most 64.
+fn ends(width: u32) -> (i64, i64) {
+    (i64::MIN >> (64 - width), i64::MAX >> (64 - width))
 }
-
-/// So far from the end of 64 bits a loop runs longer than any machine does.
-const FAR_FROM_END: i64 = 1 << 61;
 
 /// What to cut a value off at before `offset` is added, where the bound `number` stands beside the sum: max(n, v + k) = max(n - k, v) + k, which does
 /// not wrap for `k ≤ 0`, and the like for min. `None` where it could wrap.
-fn limit(number: i64, offset: i64, end: End) -> Option<i64> {
-    number.checked_sub(offset).filter(|_| match end {
+fn limit(number: i64, offset: i64, end: End, width: u32) -> Option<i64> {
+    let limit = number.checked_sub(offset).filter(|limit| fits(((*limit).into(), (*limit).into()), width));
+    limit.filter(|_| match end {
         End::Lower => offset <= 0,
         End::Upper => offset >= 0,
     })
 }
 
 impl Emit<'_> {
-    /// The operation of a loop over `range`, without its block.
+    /// Returns the operation of a loop over `range`, without its block.
     pub(super) fn bounded_shell(
         &mut self,
         header: &Header,
@@ -101,197 +92,248 @@ impl Emit<'_> {
         range: &Range,
         at: InsertPoint,
     ) -> OperationState {
-        let mut state = self.shell(header, lead, at);
         let info = self.program.loop_info(lead.of);
         let ctx = self.body.ctx().clone();
-        // A loop whose variable leaps over iterations of the program's has a step of its own.
-        let leaps = lead.iteration().is_none_or(|own| own.coefficient_of_level(0) != 1);
-        let ty = self.body.value_type(self.program.loop_info(lead.of).variable);
-        if leaps && !range.stays_within(ty.integer_width(self.body.ctx()).unwrap_or(64)) {
-            self.give_up(lead.of);
+        let ty = self.body.value_type(info.variable);
+        let inits = self.inits(header, at);
+        let types = inits.iter().map(|value| self.body.value_type(*value)).collect();
+        if let Some(reason) = self.overflow(lead, range, ty) {
+            self.give_up(lead.of, reason);
         }
-        // Behind the bounds stands what the loop begins with.
-        let inits = state.operands.split_off(state.operands.len() - state.result_types.len());
+        let mut state;
         if affine::is_loop(self.body, info.op) {
-            let (lower_map, mut operands) = self.affine_bound(lead, &range.lower, End::Lower, at);
-            let (upper_map, more) = self.affine_bound(lead, &range.upper, End::Upper, at);
-            let segments = [operands.len() as i64, more.len() as i64, inits.len() as i64];
-            operands.extend(more);
-            state.operands = operands;
-            state.set_attr(&ctx, "lowerBoundMap", ctx.attr(AttrKind::AffineMap(lower_map)));
-            state.set_attr(&ctx, "upperBoundMap", ctx.attr(AttrKind::AffineMap(upper_map)));
-            if leaps {
-                state.set_attr(&ctx, "step", ctx.int_attr(Type::INDEX, range.step));
+            state = OperationState::of(&ctx, affine::ForOp::DEF, self.loc).regions(1);
+            let mut counts = Vec::new();
+            let bounds = [("lowerBoundMap", End::Lower), ("upperBoundMap", End::Upper)];
+            for (name, end) in bounds {
+                let forms = if end == End::Lower { &range.lower } else { &range.upper };
+                let mut operands = Operands::default();
+                let results = self.affine_bounds(lead, forms, end, &mut operands, at).unwrap_or_else(|why| {
+                    self.give_up(lead.of, why);
+                    vec![AffineExpr::constant(&ctx, 0)]
+                });
+                let (map, values) = operands.into_map(&ctx, results);
+                state.set_attr(&ctx, name, ctx.attr(AttrKind::AffineMap(map)));
+                counts.push(values.len() as i64);
+                state.operands.extend(values);
             }
-            state.set_attr(&ctx, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &segments));
+            state.set_attr(&ctx, "step", ctx.int_attr(Type::INDEX, range.step));
+            counts.push(inits.len() as i64);
+            state.set_attr(&ctx, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, &counts));
         } else {
-            let lower = self.bound(lead, &range.lower, End::Lower, ty, at);
-            let upper = self.bound(lead, &range.upper, End::Upper, ty, at);
-            let step = if leaps { self.number(range.step, ty, at) } else { state.operands[2] };
-            state.operands = vec![lower, upper, step];
+            state = OperationState::of(&ctx, scf::ForOp::DEF, self.loc).regions(1);
+            for (forms, end) in [(&range.lower, End::Lower), (&range.upper, End::Upper)] {
+                let bound = self.bound(lead, forms, end, ty, at).unwrap_or_else(|why| {
+                    self.give_up(lead.of, why);
+                    self.number(0, ty, at)
+                });
+                state.operands.push(bound);
+            }
+            let step = self.body.operands(info.op).nth(2);
+            let is_for = self.body.is(info.op, scf::ForOp::DEF);
+            state.operands.push(match step.filter(|_| is_for && info.space.step == Some(range.step)) {
+                Some(step) => self.resolve(step, &outside(&lead.map), at),
+                None => self.number(range.step, ty, at),
+            });
         }
+        state.result_types = types;
         state.operands.extend(inits);
         state
     }
 
+    /// Returns the reason why a variable may leave its type, if it may.
+    fn overflow(&self, lead: &Origin, range: &Range, ty: Type) -> Option<Reason> {
+        let width = ty.integer_width(self.body.ctx()).unwrap_or(64);
+        if !(1..=64).contains(&width) {
+            return Some(Reason::TooWide);
+        }
+        let (least, greatest) = ends(width);
+        let here = |forms: &[Form]| forms.iter().filter_map(|form| self.here(form).ok()).collect::<Vec<_>>();
+        let (lower, upper) = (here(&range.lower), here(&range.upper));
+        // What is cut off below starts elsewhere, and so do all values behind it.
+        let starts_in_type = lower.iter().any(|form| self.range_of(form).0 >= least.into());
+        if range.step > 1 && !starts_in_type {
+            return Some(Reason::StartMayWrap);
+        }
+        let info = self.program.loop_info(lead.of);
+        // These are values of the program's loop, which gets to the end.
+        let is_part = info.space.step == Some(range.step)
+            && range.upper.iter().any(|own| {
+                let bounds = info.space.uppers.iter().flatten();
+                let gap = |bound: &Form| own.minus(&self.around(lead, bound)?)?.as_constant();
+                bounds.filter_map(gap).any(|gap| gap <= 0)
+            });
+        let step = i128::from(range.step);
+        let ends_early =
+            upper.iter().any(|form| self.range_of(form).1.saturating_add(step) <= greatest.into());
+        let reached = self.reached(&lower, info.space.step).filter(|_| width == 64);
+        let is_far = reached.is_some_and(|most| most.checked_add(range.step).is_some());
+        let is_sound = range.step == 1 || is_part || ends_early || is_far;
+        (!is_sound).then_some(Reason::StepMayWrap)
+    }
+
+    /// Returns what a bound of a loop of the program is here, over levels.
+    pub(super) fn around(&self, lead: &Origin, bound: &Form) -> Option<Form> {
+        let depth = self.scopes.len() as u32;
+        bound.substitute(&mut |level| absolute(lead.map.get(level as usize)?, depth + 1))
+    }
+
     /// One value: the greatest of the lower, the least of the upper bounds.
-    fn bound(&mut self, lead: &Origin, forms: &[Form], end: End, ty: Type, at: InsertPoint) -> Value {
-        let parts = self.parts(lead, forms, end, at);
-        let number = parts.iter().find_map(|(value, number)| value.is_none().then_some(*number));
+    fn bound(
+        &mut self,
+        lead: &Origin,
+        forms: &[Form],
+        end: End,
+        ty: Type,
+        at: InsertPoint,
+    ) -> Result<Value, Reason> {
+        let width = ty.integer_width(self.body.ctx()).unwrap_or(64).clamp(1, 64);
+        let mut parts = Vec::with_capacity(forms.len());
+        for form in forms {
+            parts.push(self.part(lead, form, ty, at)?);
+        }
+        let fits = |form: &Form| self.here(form).is_ok_and(|here| self.always_fits(&here, width));
+        let fits: Vec<bool> = forms.iter().map(fits).collect();
+        let number = constant_of(&parts, end).map(|number| number.clamp(ends(width).0, ends(width).1));
         let mut result: Option<Value> = None;
-        for (value, offset) in parts {
+        for ((value, offset), fits) in parts.into_iter().zip(fits) {
             let Some(value) = value else { continue };
-            let bound = match number.and_then(|number| limit(number, offset, end)) {
-                Some(limit) => {
-                    let limit = self.number(limit, ty, at);
-                    let value = self.pick(end, value, limit, at);
-                    self.plus(value, offset, ty, at)
-                }
-                None => {
-                    let value = self.within(value, offset, ty, at);
-                    let sum = self.plus(value, offset, ty, at);
-                    match number {
-                        Some(number) => {
-                            let number = self.number(number, ty, at);
-                            self.pick(end, sum, number, at)
-                        }
-                        None => sum,
-                    }
-                }
+            let (value, left) = match fits {
+                true => (value, number),
+                false => self.limited(value, offset, number, end, ty, at),
             };
+            let mut bound = self.plus(value, offset, ty, at);
+            if let Some(number) = left {
+                let number = self.number(number, ty, at);
+                bound = self.pick(end, bound, number, at);
+            }
             result = Some(match result {
                 Some(other) => self.pick(end, other, bound, at),
                 None => bound,
             });
         }
-        match (result, number) {
-            (Some(result), _) => result,
-            (None, number) => self.number(number.unwrap_or_default(), ty, at),
-        }
+        Ok(result.unwrap_or_else(|| self.number(number.unwrap_or_default(), ty, at)))
     }
 
-    /// The bounds as the results of a map, and its operands.
-    fn affine_bound(
+    /// The bounds as the results of a map.
+    fn affine_bounds(
         &mut self,
         lead: &Origin,
         forms: &[Form],
         end: End,
+        operands: &mut Operands,
         at: InsertPoint,
-    ) -> (AffineMap, Vec<Value>) {
+    ) -> Result<Vec<AffineExpr>, Reason> {
         let ctx = self.body.ctx().clone();
-        let parts = self.parts(lead, forms, end, at);
-        let number = parts.iter().find_map(|(value, number)| value.is_none().then_some(*number));
-        let mut operands: Vec<Value> = Vec::new();
-        let mut results = Vec::new();
-        for (value, offset) in parts {
-            let constant = AffineExpr::constant(&ctx, offset);
-            let Some(value) = value else {
-                results.push(constant);
-                continue;
+        let constants: Vec<_> = forms.iter().filter_map(|form| Some((None, form.as_constant()?))).collect();
+        let number = constant_of(&constants, end);
+        let mut results: Vec<AffineExpr> =
+            number.map(|number| AffineExpr::constant(&ctx, number)).into_iter().collect();
+        for form in forms.iter().filter(|form| form.as_constant().is_none()) {
+            let here = self.here(form)?;
+            let is_one = matches!(self.sum(&here)?.as_offset(), Some((Some(_), _)));
+            // A symbol plus a number can be cut off, which no expression can say.
+            let direct = match is_one && here.constant_part() != 0 && self.is_of_symbol(&here, at) {
+                true => Err(Reason::BoundMayWrap),
+                false => self.affine_expr(&here, self.bounds_program(lead, form), operands, at),
             };
-            // The variable of a loop is no symbol, and stays so.
-            let is_variable = affine::validity::is_induction_variable(self.body, value);
-            let value = if is_variable { value } else { self.limited(value, offset, number, end, at) };
-            let position = operands.iter().position(|known| *known == value).unwrap_or(operands.len());
-            if position == operands.len() {
-                operands.push(value);
-            }
-            results.push(AffineExpr::dim(&ctx, position as u32).add(&ctx, constant));
+            results.push(match direct {
+                Ok(expr) => expr,
+                Err(reason) => {
+                    let (value, offset) = self.part(lead, form, Type::INDEX, at)?;
+                    let value = value.ok_or(reason)?;
+                    let (value, _) = self.limited(value, offset, number, end, Type::INDEX, at);
+                    if !self.may_be_dimension(value, at) {
+                        return Err(reason);
+                    }
+                    let dimension = AffineExpr::dim(&ctx, operands.dimension(value));
+                    dimension.add(&ctx, AffineExpr::constant(&ctx, offset))
+                }
+            });
         }
-        (AffineMap::new(&ctx, operands.len() as u32, 0, results), operands)
+        Ok(results)
     }
 
-    /// `value`, or where that plus `offset` would wrap what it may be instead.
+    /// Returns true if a form over levels is a bound of the loop in the program, so in range.
+    fn bounds_program(&self, lead: &Origin, form: &Form) -> bool {
+        let bounds = self.program.loop_info(lead.of).space.bounds();
+        bounds.filter_map(|bound| self.around(lead, bound)).any(|bound| bound == *form)
+    }
+
+    /// Returns `value`, or where that plus `offset` would wrap what it may be instead; and
+    /// `number`, if it still is to be compared with the sum.
     fn limited(
         &mut self,
         value: Value,
         offset: i64,
         number: Option<i64>,
         end: End,
+        ty: Type,
         at: InsertPoint,
-    ) -> Value {
-        if offset == 0 {
-            return value;
+    ) -> (Value, Option<i64>) {
+        let width = ty.integer_width(self.body.ctx()).unwrap_or(64).clamp(1, 64);
+        if let Some(limit) = number.and_then(|number| limit(number, offset, end, width)) {
+            let limit = self.number(limit, ty, at);
+            return (self.pick(end, value, limit, at), None);
         }
-        match number.and_then(|number| limit(number, offset, end)) {
-            Some(limit) => {
-                let limit = self.number(limit, Type::INDEX, at);
-                self.pick(end, value, limit, at)
-            }
-            None => self.within(value, offset, Type::INDEX, at),
-        }
+        let (least, greatest) = ends(width);
+        let (side, limit) = match offset {
+            0 => return (value, number),
+            ..0 => (End::Lower, least - offset),
+            _ => (End::Upper, greatest - offset),
+        };
+        let limit = self.number(limit, ty, at);
+        (self.pick(side, value, limit, at), number)
     }
 
-    /// Each bound of a loop as a value, if it has one, and a number. There is one without a value at most, the first.
-    fn parts(
+    /// Returns a form over levels as a value of this type and a number. The value is one of the
+    /// program; or a bound of the loop in the program, which is in range and computed again; or the
+    /// form itself, cut off at the ends of the type.
+    fn part(
         &mut self,
         lead: &Origin,
-        forms: &[Form],
-        end: End,
+        form: &Form,
+        ty: Type,
         at: InsertPoint,
-    ) -> Vec<(Option<Value>, i64)> {
-        let parts = forms.iter().map(|form| self.part(lead, form, at)).collect();
-        let parts: Option<Vec<(Option<Value>, i64)>> = parts;
-        let Some(mut parts) = parts else {
-            self.give_up(lead.of);
-            return vec![(None, 0)];
-        };
-        let numbers = parts.iter().filter(|(value, _)| value.is_none()).map(|(_, number)| *number);
-        let number = if end == End::Lower { numbers.max() } else { numbers.min() };
-        parts.retain(|(value, _)| value.is_some());
-        number.map(|number| (None, number)).into_iter().chain(parts).collect()
-    }
-
-    /// A form as a value that is there and a number; or as one that a bound of the loop in the program has, which is computed again. That one is in range, and so
-    /// is what is computed for it with numbers that wrap.
-    fn part(&mut self, lead: &Origin, form: &Form, at: InsertPoint) -> Option<(Option<Value>, i64)> {
-        let depth = self.scopes.len() as u32;
+    ) -> Result<(Option<Value>, i64), Reason> {
+        let here = self.here(form)?;
         let info = self.program.loop_info(lead.of);
         let is_affine = affine::is_loop(self.body, info.op);
-        let ty = self.body.value_type(info.variable);
-        if let Some((value, offset)) = self.sum_of(form)?.as_offset() {
-            let Some(own) = value.filter(|own| self.body.value_type(*own) != ty) else {
-                return Some((value, offset));
-            };
-            // A form looks through casts that keep the number. A bound of an affine loop has to be
-            // valid, and a cast may not be.
-            if !is_affine {
-                return Some((Some(self.value_of(Sum::offset(own, 0), ty, at)), offset));
+        let width = ty.integer_width(self.body.ctx()).unwrap_or(64);
+        let is_small = |offset: i64| fits((offset.into(), offset.into()), width);
+        match self.sum(&here)?.as_offset() {
+            Some((None, number)) => return Ok((None, number)),
+            Some((Some(value), offset)) if is_small(offset) && self.body.value_type(value) == ty => {
+                return Ok((Some(value), offset));
             }
+            _ => {}
         }
-        let mut here = |level: u32| absolute(lead.map.get(level as usize)?, depth + 1);
         let near = |bound: &Form| {
-            let bound = bound.substitute(&mut here)?;
-            let offset = form.minus(&bound)?.as_constant()?;
+            let bound = self.around(lead, bound)?;
+            let offset = form.minus(&bound)?.as_constant().filter(|offset| is_small(*offset))?;
             Some((bound, offset))
         };
-        let (bound, offset) = info.space.bounds().find_map(near)?;
-        let sum = self.sum_of(&bound)?;
-        let key = Computed::Sum(sum.clone(), ty);
-        let may_bound = |value: &Value| {
-            !is_affine || affine::validity::is_valid_symbol(self.body.op_ref(info.op), *value)
-        };
-        if let Some(known) = self.known.get(&key).filter(may_bound) {
-            return Some((Some(known), offset));
+        if let Some((bound, offset)) = info.space.bounds().find_map(near) {
+            let bound = self.here(&bound)?;
+            return Ok((Some(self.computed(&bound, ty, is_affine, at)?), offset));
         }
-        let mut builder = Builder::new(self.body, at);
-        builder.set_loc(self.loc);
-        let value = Expression { builder, affine: is_affine }.value(&sum, ty);
-        self.known.insert(key, value, false);
-        Some((Some(value), offset))
-    }
-
-    /// `value` kept where adding `offset` does not wrap.
-    fn within(&mut self, value: Value, offset: i64, ty: Type, at: InsertPoint) -> Value {
-        let width = ty.integer_width(self.body.ctx()).unwrap_or(64).clamp(1, 64);
-        let (least, greatest) = (i64::MIN >> (64 - width), i64::MAX >> (64 - width));
-        let (end, limit) = match offset {
-            0 => return value,
-            ..0 => (End::Lower, least.checked_sub(offset)),
-            _ => (End::Upper, greatest.checked_sub(offset)),
-        };
-        let limit = self.number(limit.unwrap_or_default(), ty, at);
-        self.pick(end, value, limit, at)
+        let range = self.range_of(&here);
+        if fits(range, width) {
+            return Ok((Some(self.computed(&here, ty, is_affine, at)?), 0));
+        }
+        let wide = self.body.ctx().int_type(bits(range).filter(|bits| *bits > width).unwrap_or(128));
+        bits(range).ok_or(Reason::TooWide)?;
+        let (least, greatest) = ends(width);
+        let mut value = self.computed(&here, wide, false, at)?;
+        if range.0 < least.into() {
+            let least = self.number(least, wide, at);
+            value = self.pick(End::Lower, value, least, at);
+        }
+        if range.1 > greatest.into() {
+            let greatest = self.number(greatest, wide, at);
+            value = self.pick(End::Upper, value, greatest, at);
+        }
+        Ok((Some(self.value_of(Sum::offset(value, 0), ty, at)), 0))
     }
 
     pub(super) fn number(&mut self, number: i64, ty: Type, at: InsertPoint) -> Value {
@@ -299,12 +341,7 @@ impl Emit<'_> {
     }
 
     fn plus(&mut self, value: Value, offset: i64, ty: Type, at: InsertPoint) -> Value {
-        if offset == 0 {
-            return value;
-        }
-        let mut builder = Builder::new(self.body, at);
-        builder.set_loc(self.loc);
-        Expression { builder, affine: false }.value(&Sum::offset(value, offset), ty)
+        self.value_of(Sum::offset(value, offset), ty, at)
     }
 
     /// The greater of two lower bounds, the lesser of two upper bounds.
@@ -320,5 +357,20 @@ impl Emit<'_> {
         let value = self.make(def, &[a, b], at);
         self.known.insert(key, value, false);
         value
+    }
+}
+
+/// The number among bounds that counts.
+fn constant_of(parts: &[(Option<Value>, i64)], end: End) -> Option<i64> {
+    let numbers = parts.iter().filter(|(value, _)| value.is_none()).map(|(_, number)| *number);
+    if end == End::Lower { numbers.max() } else { numbers.min() }
+}
+
+/// Returns how many bits the numbers of a range need, 64 or 128. `None` if they may need more.
+pub(super) fn bits(range: (i128, i128)) -> Option<u32> {
+    const MOST: i128 = 1 << 120;
+    match range {
+        _ if fits(range, 64) => Some(64),
+        (least, greatest) => (-MOST <= least && greatest <= MOST).then_some(128),
     }
 }

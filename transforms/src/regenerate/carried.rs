@@ -57,7 +57,7 @@ impl Emit<'_> {
     }
 
     /// What a loop of the program carries.
-    fn carried_by(&self, origin: &Origin) -> Vec<Value> {
+    pub(super) fn carried_by(&self, origin: &Origin) -> Vec<Value> {
         let info = self.program.loop_info(origin.of);
         // All arguments of a loop of several dimensions are variables.
         self.body.arguments(info.block).skip(1).take(info.carried).collect()

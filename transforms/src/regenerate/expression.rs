@@ -1,8 +1,11 @@
-//! Affine forms over values as operations: one `affine.apply` where its operands may be dimensions, else arithmetic.
+//! Affine forms over values as arithmetic.
+//!
+//! Sums, differences and products may wrap: a result that is in range is right, whatever was on the
+//! way. Quotients may not, so their dividends are computed in a type that holds them.
 
-use loomir_dialects::{affine, arith};
+use loomir_dialects::arith;
 use loomir_ir::opdef::OpDef;
-use loomir_ir::{AffineExpr, AffineMap, AttrKind, Builder, Context, InsertPoint, Mapping, Op, Type, Value};
+use loomir_ir::{Builder, Mapping, Type, Value};
 
 use crate::dependence::form::{Atom, Form};
 
@@ -20,8 +23,8 @@ pub(super) enum Term {
     Value(Value),
     /// The product of values.
     Product(Vec<Value>),
-    /// `⌊sum / divisor⌋`
-    FloorDiv(Sum, i64),
+    /// `⌊sum / divisor⌋`, and the bits that the dividend needs: 64 or 128.
+    FloorDiv(Sum, i64, u32),
 }
 
 impl Sum {
@@ -43,9 +46,10 @@ impl Sum {
         Sum { constant, terms }
     }
 
-    /// A form over values of the program, which are here what `mapping` says. `None` if there is a level in it. Recurses once a nested
-    /// quotient, which forms bound.
-    pub(super) fn of(form: &Form, mapping: &Mapping) -> Option<Sum> {
+    /// A form over values of the program, which are here what `mapping` says. `width` says how many
+    /// bits a dividend needs. `None` if there is a level in it, or a dividend needs too many.
+    /// Recurses once a nested quotient, which forms bound.
+    pub(super) fn of(form: &Form, mapping: &Mapping, width: &dyn Fn(&Form) -> Option<u32>) -> Option<Sum> {
         let term = |(atom, coefficient): &(Atom, i64)| {
             let term = match atom {
                 Atom::Level(_) => return None,
@@ -53,7 +57,9 @@ impl Sum {
                 Atom::Product(values) => {
                     Term::Product(values.iter().map(|value| mapping.value(*value)).collect())
                 }
-                Atom::FloorDiv(inner, divisor) => Term::FloorDiv(Sum::of(inner, mapping)?, *divisor),
+                Atom::FloorDiv(inner, divisor) => {
+                    Term::FloorDiv(Sum::of(inner, mapping, width)?, *divisor, width(inner)?)
+                }
             };
             Some((term, *coefficient))
         };
@@ -81,53 +87,12 @@ impl Sum {
 /// Writes sums at a place.
 pub(super) struct Expression<'b> {
     pub builder: Builder<'b>,
-    /// Whether `affine.apply` is wanted.
-    pub affine: bool,
 }
 
 impl Expression<'_> {
     /// The value of `sum`, which is one of type `ty`, an integer or `index`.
     pub(super) fn value(&mut self, sum: &Sum, ty: Type) -> Value {
-        if self.affine
-            && sum.as_constant().is_none()
-            && ty == Type::INDEX
-            && let Some((map, operands)) = self.map(sum)
-        {
-            let ctx = self.builder.ctx();
-            let map = ctx.attr(AttrKind::AffineMap(map));
-            let state = self.builder.state(affine::ApplyOp::DEF).operands(&operands).results(&[Type::INDEX]);
-            return self.builder.value(state.attr(&ctx, "map", map));
-        }
         self.arithmetic(sum, ty, true)
-    }
-
-    /// A map with this result, and its operands. `None` if one of them may not be a dimension there.
-    fn map(&mut self, sum: &Sum) -> Option<(AffineMap, Vec<Value>)> {
-        let ctx = self.builder.ctx();
-        let mut operands = Vec::new();
-        let results = vec![expr(&ctx, sum, &mut operands)?];
-        let user = self.parent();
-        let body = self.builder.body();
-        let valid = operands.iter().all(|value| {
-            body.value_type(*value) == Type::INDEX
-                && affine::validity::is_valid_dim(body.op_ref(user), *value)
-        });
-        valid.then(|| (AffineMap::new(&ctx, operands.len() as u32, 0, results), operands))
-    }
-
-    /// The operation whose block is being written.
-    fn parent(&mut self) -> Op {
-        let point = self.builder.point();
-        let body = self.builder.body();
-        let block = match point {
-            InsertPoint::Before(op) | InsertPoint::After(op) => body.block_of(op),
-            InsertPoint::End(block) | InsertPoint::Start(block) => Some(block),
-        };
-        // An operation of the block would do as well, but there may be none yet.
-        block.map_or(body.root(), |block| {
-            let parent = body.region_parent(body.block_region(block));
-            body.first_op(block).unwrap_or(parent)
-        })
     }
 
     /// `is_value`: the sum is a value of the program, which is in range.
@@ -141,9 +106,12 @@ impl Expression<'_> {
                     let product = |a, b| self.binary(arith::MulIOp::DEF, a, b, false);
                     factors.into_iter().reduce(product).unwrap_or_else(|| self.constant(1, ty))
                 }
-                Term::FloorDiv(inner, divisor) => {
+                Term::FloorDiv(inner, divisor, width) => {
                     // What is divided may be beyond a narrow type, though the quotient is not.
-                    let wide = if ty == Type::INDEX { ty } else { Type::I64 };
+                    let wide = match (width, ty) {
+                        (..=64, Type::INDEX) => ty,
+                        (width, _) => self.builder.ctx().int_type(*width),
+                    };
                     let (inner, divisor) =
                         (self.arithmetic(inner, wide, false), self.constant(*divisor, wide));
                     let quotient = self.binary(arith::FloorDivSIOp::DEF, inner, divisor, false);
@@ -208,27 +176,4 @@ impl Expression<'_> {
         let state = self.builder.state(def).operands(&[value]).results(&[ty]);
         self.builder.value(state)
     }
-}
-
-/// `None` if there is a product of values in it. Recurses once a nested quotient, which forms bound.
-fn expr(ctx: &Context, sum: &Sum, operands: &mut Vec<Value>) -> Option<AffineExpr> {
-    let mut all = AffineExpr::constant(ctx, 0);
-    for (term, coefficient) in &sum.terms {
-        let term = match term {
-            Term::Value(value) => {
-                let position = operands.iter().position(|v| v == value).unwrap_or_else(|| {
-                    operands.push(*value);
-                    operands.len() - 1
-                });
-                AffineExpr::dim(ctx, position as u32)
-            }
-            Term::Product(_) => return None,
-            Term::FloorDiv(inner, divisor) => {
-                let inner = expr(ctx, inner, operands)?;
-                inner.floordiv(ctx, AffineExpr::constant(ctx, *divisor))
-            }
-        };
-        all = all.add(ctx, term.mul(ctx, AffineExpr::constant(ctx, *coefficient)));
-    }
-    Some(all.add(ctx, AffineExpr::constant(ctx, sum.constant)))
 }

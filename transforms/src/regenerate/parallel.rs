@@ -66,6 +66,7 @@ impl Emit<'_> {
         let (mut levels, mut inside) = (vec![header], inside);
         while let Some((next, body)) =
             levels.last().and_then(|last| next_dimension(program, forest, last, inside))
+            && self.is_of_one_kind(next)
         {
             levels.push(next);
             inside = body;
@@ -103,6 +104,7 @@ impl Emit<'_> {
         self.mark(header, &mut state);
 
         let op = Builder::new(self.body, at).insert(state);
+        self.written.insert(op, old);
         let is_outermost = self.outermost.is_none();
         self.outermost.get_or_insert(op);
         let region = self.body.region(op, 0);
@@ -113,7 +115,7 @@ impl Emit<'_> {
             let variable = self.body.add_argument(block, ty);
             self.body.set_argument_loc(variable, loc);
             let meaning = self.meaning(lead);
-            self.open_scope(lead, variable, meaning);
+            self.open_scope(lead, variable, meaning, None);
         }
         self.known.open();
         self.sequence(inside, InsertPoint::End(block));

@@ -18,6 +18,7 @@ mod range;
 mod substitute;
 
 pub(crate) use fuse::{Parts, Times, Together};
+pub(crate) use range::counted;
 
 /// One edit of a tree: what is changed, and where.
 ///

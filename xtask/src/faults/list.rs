@@ -14,6 +14,8 @@ const TREES: &str = "tree";
 const SCHEDULES: &str = "schedule";
 /// Programs that a fusion of graphs falls for that does not look closely.
 const TRAPS: &str = "fusion_traps";
+/// Runs what is written of edited trees.
+const WRITTEN: &str = "written";
 /// Runs what transformations make of random programs.
 const TRANSFORMATIONS: &str = "transformations";
 
@@ -643,7 +645,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "transforms/src/regenerate.rs",
-        tests: &[FIXTURES, TREES, TRANSFORMATIONS],
+        tests: &[FIXTURES, TREES, WRITTEN, TRANSFORMATIONS],
         faults: &[
             Fault(
                 "steps that run in another order keep their flags",
@@ -665,16 +667,20 @@ pub(super) const FAULTS: &[Place] = &[
                 "if coefficient != 0 && «coefficient % scale == 0» {",
                 "coefficient == *scale",
             ),
-            Fault("a loop may be made of two kinds", "if !is_written || «!of_one_kind» {", "false"),
             Fault(
-                "a loop that leaps runs as its bounds say",
-                "Span::Whole => «meaning.is_none() || !leaps()»,",
+                "a loop may be made of two kinds",
+                "header.span == Span::Whole && «of_one_kind» && in_order",
                 "true",
             ),
             Fault(
-                "a loop that counts down is written upwards",
-                "(«scale > 0»).then_some((form, scale))",
-                "scale != 0",
+                "a loop that leaps runs as its bounds say",
+                "header.span == Span::Whole && of_one_kind && «in_order» {",
+                "true",
+            ),
+            Fault(
+                "a loop that counts down is not written",
+                "let (form, scale) = match «scale < 0» {",
+                "scale < 0 && false",
             ),
             Fault(
                 "what was stated of one loop is stated of all of it",
@@ -684,30 +690,51 @@ pub(super) const FAULTS: &[Place] = &[
         ],
     },
     Place {
+        file: "transforms/src/regenerate/apply.rs",
+        tests: &[WRITTEN, FIXTURES],
+        faults: &[
+            Fault("a map may overflow on the way", "(is_last || «fits(&with)»)", "true"),
+            Fault("a map may overflow", "if «!is_value && !self.always_fits(form, 64)» {", "false"),
+            Fault("affine operations use any value", "«errors.has_errors()»", "false"),
+        ],
+    },
+    Place {
+        file: "transforms/src/regenerate/reach.rs",
+        tests: &[WRITTEN, FIXTURES],
+        faults: &[
+            Fault(
+                "a variable is never as much as one less than its bound",
+                "(&scope.between.upper, «-1»)",
+                "-2",
+            ),
+            Fault(
+                "every loop begins early",
+                "«i64::try_from(begin).ok().filter(|begin| *begin <= EARLY)?»;",
+                "i64::try_from(begin).unwrap_or(0).min(EARLY)",
+            ),
+        ],
+    },
+    Place {
         file: "transforms/src/regenerate/bounds.rs",
-        tests: &[FIXTURES, TREES, TRANSFORMATIONS],
+        tests: &[FIXTURES, TREES, WRITTEN, TRANSFORMATIONS],
         faults: &[
             Fault(
                 "the first iteration is that below the bound",
-                "rest.plus(&«absolute(form, depth)?.ceil_div(scale)?», scale)",
-                "absolute(form, depth)?.plus(&Form::constant(-1), 1)?.ceil_div(scale)?",
+                "rest.plus(&«absolute(form, depth)?.ceil_div(*scale)?», *step)",
+                "absolute(form, depth)?.plus(&Form::constant(-1), 1)?.ceil_div(*scale)?",
             ),
             Fault(
                 "one iteration too many is written",
-                "let last = |form: &Form| «rest.plus(&absolute(form, depth)?, 1)»;",
+                "true => «rest.plus(&absolute(form, depth)?, 1)»,",
                 "rest.plus(&absolute(form, depth)?, 1)?.plus(&Form::constant(1), 1)",
             ),
-            Fault("a loop over blocks has the step of the loop it was", "step: «scale»,", "1"),
+            Fault("a loop over blocks has the step of the loop it was", "step: «*step»,", "1"),
             Fault(
                 "a range of one step has one value, whatever the step",
                 "upper.checked_sub(lower)? <= «self.step»",
                 "1",
             ),
-            Fault(
-                "a variable may leave its type",
-                "if leaps && «!range.stays_within(ty.integer_width(self.body.ctx()).unwrap_or(64))» {",
-                "false",
-            ),
+            Fault("a variable may leave its type", "(«!is_sound»).then_some(Reason::StepMayWrap)", "false"),
             Fault(
                 "a bound is cut off where it would not wrap",
                 "End::Lower => «offset <= 0»,",
@@ -715,9 +742,17 @@ pub(super) const FAULTS: &[Place] = &[
             ),
             Fault(
                 "a sum may wrap",
-                "None => «self.within(value, offset, Type::INDEX, at)»,\n        }",
-                "value",
+                "(«self.pick(side, value, limit, at)», number)",
+                "{ let _ = (side, limit); value }",
             ),
+            Fault(
+                "a loop may begin elsewhere than in its step",
+                "if range.step > 1 && «!starts_in_type» {",
+                "false",
+            ),
+            Fault("a wide bound is not cut off below", "if «range.0 < least.into()» {", "false"),
+            Fault("a wide bound is not cut off above", "if «range.1 > greatest.into()» {", "false"),
+            Fault("a dividend has 64 bits", "_ if «fits(range, 64)» => Some(64),", "range.0 <= range.1"),
             Fault(
                 "the lesser of two lower bounds counts",
                 "End::Lower => «arith::MaxSIOp::DEF»,",

@@ -44,22 +44,9 @@ impl Forms<'_> {
         range
     }
 
-    /// A range of a form without levels outside of quotients.
+    /// A range of a form without levels.
     pub(super) fn range_of_form(&mut self, form: &Form, fuel: usize) -> Option<Range> {
-        let mut sum: Range = (form.constant_part().into(), form.constant_part().into());
-        for (atom, coefficient) in form.terms() {
-            let atom = match atom {
-                Atom::Level(_) => return None,
-                Atom::FloorDiv(inner, divisor) => {
-                    quotient(self.range_of_form(inner, fuel)?, i128::from(*divisor))
-                }
-                unknown => self.range_of_unknown(unknown, fuel)?,
-            };
-            let factor = i128::from(*coefficient);
-            let term = product(atom, (factor, factor));
-            sum = self::sum(sum, term);
-        }
-        Some(sum)
+        of_form(form, &mut |unknown| self.range_of_unknown(unknown, fuel))
     }
 
     /// The range of a parameter, or of a product of such.
@@ -191,7 +178,8 @@ pub(super) fn width(body: &Body, value: Value) -> u32 {
     body.value_type(value).integer_width(body.ctx()).unwrap_or(64)
 }
 
-fn type_range(body: &Body, value: Value) -> Range {
+/// Returns the range of all values that have the type of this one.
+pub(crate) fn type_range(body: &Body, value: Value) -> Range {
     match width(body, value) {
         width @ 1..64 => (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1),
         64 => ALL,
@@ -229,8 +217,22 @@ fn quotient(range: Range, divisor: i128) -> Range {
     (end(range.0), end(range.1))
 }
 
+/// Returns a range of a form, given those of its levels, parameters and products.
+pub(crate) fn of_form(form: &Form, of: &mut dyn FnMut(&Atom) -> Option<Range>) -> Option<Range> {
+    let mut all: Range = (form.constant_part().into(), form.constant_part().into());
+    for (atom, coefficient) in form.terms() {
+        let atom = match atom {
+            Atom::FloorDiv(inner, divisor) => quotient(of_form(inner, of)?, i128::from(*divisor)),
+            unknown => of(unknown)?,
+        };
+        let factor = i128::from(*coefficient);
+        all = sum(all, product(atom, (factor, factor)));
+    }
+    Some(all)
+}
+
 /// The range of a parameter or product, whose factors have these ranges.
-pub(super) fn of_product(unknown: &Atom, ranges: &[Range]) -> Range {
+pub(crate) fn of_product(unknown: &Atom, ranges: &[Range]) -> Range {
     let all = ranges.iter().copied().reduce(product).unwrap_or((1, 1));
     match unknown {
         // A square is not negative.

@@ -116,7 +116,7 @@ impl Forest {
 }
 
 /// A header that says by itself which values the variable takes. `None` if that is known only when the program runs.
-pub(super) fn counted(program: &Program, header: &Header) -> Option<Header> {
+pub(crate) fn counted(program: &Program, header: &Header) -> Option<Header> {
     if header.span != Span::Whole {
         return Some(header.clone());
     }

@@ -1,0 +1,145 @@
+//! Affine forms over values as affine expressions.
+//!
+//! An affine map may not overflow, not even on the way. So terms are added in an order in which no
+//! sum leaves 64 bits, and a form without such an order is no expression. Each operand has to be a
+//! dimension or a symbol where it is used.
+//!
+//! **Cost.** Quadratic in the terms of a form, which are few.
+
+use loomir_dialects::affine;
+use loomir_ir::{AffineExpr, AffineMap, AttrKind, Builder, InsertPoint, Op, Type, Value};
+
+use super::expression::Sum;
+use super::{Emit, Reason};
+use crate::dependence::form::{Atom, Form};
+
+/// The operands of a map that is being made: its dimensions.
+#[derive(Default)]
+pub(super) struct Operands(Vec<Value>);
+
+impl Operands {
+    /// Returns the dimension that a value is.
+    pub(super) fn dimension(&mut self, value: Value) -> u32 {
+        let position = self.0.iter().position(|known| *known == value).unwrap_or(self.0.len());
+        if position == self.0.len() {
+            self.0.push(value);
+        }
+        position as u32
+    }
+
+    /// Returns the map with these results, and its operands.
+    pub(super) fn into_map(
+        self,
+        ctx: &loomir_ir::Context,
+        results: Vec<AffineExpr>,
+    ) -> (AffineMap, Vec<Value>) {
+        (AffineMap::new(ctx, self.0.len() as u32, 0, results), self.0)
+    }
+}
+
+impl Emit<'_> {
+    /// Returns the result of an `affine.apply` that computes a form over values, which is in range.
+    pub(super) fn applied(&mut self, form: &Form, at: InsertPoint) -> Option<Value> {
+        let mut operands = Operands::default();
+        let result = self.affine_expr(form, true, &mut operands, at).ok()?;
+        let ctx = self.body.ctx().clone();
+        let (map, operands) = operands.into_map(&ctx, vec![result]);
+        let mut builder = Builder::new(self.body, at);
+        builder.set_loc(self.loc);
+        let state = builder.state(affine::ApplyOp::DEF).operands(&operands).results(&[Type::INDEX]);
+        Some(builder.value(state.attr(&ctx, "map", ctx.attr(AttrKind::AffineMap(map)))))
+    }
+
+    /// Returns a form over values as an expression. `is_value`: the form is known to be in range.
+    /// Recurses once a nested quotient, which forms bound.
+    pub(super) fn affine_expr(
+        &mut self,
+        form: &Form,
+        is_value: bool,
+        operands: &mut Operands,
+        at: InsertPoint,
+    ) -> Result<AffineExpr, Reason> {
+        let ctx = self.body.ctx().clone();
+        let constant = Form::constant(form.constant_part());
+        let mut left = form.terms().to_vec();
+        let (mut sum, mut all) = (Form::default(), None::<AffineExpr>);
+        while !left.is_empty() {
+            let is_last = left.len() == 1 && is_value && form.constant_part() == 0;
+            // The next one with which the sum does not overflow.
+            let next = left.iter().enumerate().find_map(|(place, (atom, coefficient))| {
+                let term = Form::atom(atom.clone()).times(*coefficient)?;
+                let with = sum.plus(&term, 1)?;
+                let fits = |form: &Form| self.always_fits(form, 64);
+                ((*coefficient == 1 || fits(&term)) && (is_last || fits(&with))).then_some((place, with))
+            });
+            let (place, with) = next.ok_or(Reason::BoundMayWrap)?;
+            let (atom, coefficient) = left.remove(place);
+            let term = match atom {
+                Atom::Param(value) => AffineExpr::dim(&ctx, operands.dimension(self.dimension(value, at)?)),
+                Atom::FloorDiv(inner, divisor) => {
+                    let inner = self.affine_expr(&inner, false, operands, at)?;
+                    inner.floordiv(&ctx, AffineExpr::constant(&ctx, divisor))
+                }
+                Atom::Product(_) | Atom::Level(_) => return Err(Reason::NoOperand),
+            };
+            let term = term.mul(&ctx, AffineExpr::constant(&ctx, coefficient));
+            all = Some(all.map_or(term, |all| all.add(&ctx, term)));
+            sum = with;
+        }
+        if !is_value && !self.always_fits(form, 64) {
+            return Err(Reason::BoundMayWrap);
+        }
+        let constant = AffineExpr::constant(&ctx, constant.constant_part());
+        Ok(all.map_or(constant, |all| all.add(&ctx, constant)))
+    }
+
+    /// Returns a value of the program as a dimension of an operation that is written here.
+    pub(super) fn dimension(&mut self, value: Value, at: InsertPoint) -> Result<Value, Reason> {
+        let here = self.mapping.value(value);
+        let index = self.value_of(Sum::offset(here, 0), Type::INDEX, at);
+        if self.may_be_dimension(index, at) { Ok(index) } else { Err(Reason::NoOperand) }
+    }
+
+    /// Returns true if a value may be a dimension of an operation that is written here.
+    pub(super) fn may_be_dimension(&self, value: Value, at: InsertPoint) -> bool {
+        self.body.value_type(value) == Type::INDEX
+            && affine::validity::is_valid_dim(self.body.op_ref(self.user(at)), value)
+    }
+
+    /// Returns true if the first value in a form may be a symbol of an operation that is written
+    /// here.
+    pub(super) fn is_of_symbol(&self, form: &Form, at: InsertPoint) -> bool {
+        let value = form.terms().first().and_then(|(atom, _)| atom.factors()?.first().copied());
+        value.is_some_and(|value| {
+            affine::validity::is_valid_symbol(self.body.op_ref(self.user(at)), self.mapping.value(value))
+        })
+    }
+
+    /// Returns an operation of the block that is being written, or the one around if there is none.
+    fn user(&self, at: InsertPoint) -> Op {
+        let block = match at {
+            InsertPoint::Before(op) | InsertPoint::After(op) => self.body.block_of(op),
+            InsertPoint::End(block) | InsertPoint::Start(block) => Some(block),
+        };
+        block.map_or(self.body.root(), |block| {
+            let parent = self.body.region_parent(self.body.block_region(block));
+            self.body.first_op(block).unwrap_or(parent)
+        })
+    }
+
+    /// Returns the first operation of the `affine` dialect in `op` that uses values it may not.
+    pub(super) fn misused(&self, op: Op) -> Option<Op> {
+        self.body.preorder(op).find(|inside| {
+            let view = self.body.op_ref(*inside);
+            let mut errors = loomir_ir::Diagnostics::default();
+            if let Some(verify) = view.def().filter(|_| self.is_affine(*inside)).and_then(|def| def.verify) {
+                verify(view, &mut errors);
+            }
+            errors.has_errors()
+        })
+    }
+
+    fn is_affine(&self, op: Op) -> bool {
+        self.body.ctx().str(self.body.info(op).dialect()) == "affine"
+    }
+}

@@ -1,0 +1,112 @@
+//! The numbers that sums of values may come to in a new loop.
+//!
+//! A bound is written only if computing it cannot wrap, or if it is cut off in a wider type. So a
+//! range is wanted that holds the sum. Variables of new loops are replaced by their own bounds,
+//! from the inside: `n - i` is at least 1 where `i` runs below `n`. What is left is known by its
+//! type and by [facts](crate::dependence::form::facts).
+//!
+//! # Assumptions
+//!
+//! - A variable of 64 bits that begins early and steps little does not come near the end of its
+//!   type:
+//!   no machine runs as many iterations. Not tried, for that reason.
+//!
+//! **Cost.** At most [`MAX_REPLACED`] bounds are put in the place of variables.
+
+use hashbrown::HashMap;
+use loomir_ir::Value;
+
+use super::Emit;
+use crate::dependence::form::range::{Range, both, fits, of_form, of_product, type_range};
+use crate::dependence::form::{Atom, Form};
+
+/// A loop that begins at most here
+const EARLY: i64 = 1 << 62;
+
+/// and has at most this step
+const SMALL_STEP: i64 = 64;
+
+/// gets less far than this, were it to run for weeks.
+const FAR: i64 = 1 << 58;
+
+/// Most bounds that are put in the place of variables for one sum.
+const MAX_REPLACED: u32 = 64;
+
+/// The numbers a variable of a new loop is between, as forms over values.
+#[derive(Clone, Default)]
+pub(super) struct Between {
+    /// It is not less than any of these,
+    pub lower: Vec<Form>,
+    /// and less than each of these.
+    pub upper: Vec<Form>,
+    /// The greatest number it comes to in any run.
+    pub most: Option<i64>,
+}
+
+impl Emit<'_> {
+    /// Returns the bounds of a variable that takes these values and steps like a loop of the
+    /// program.
+    pub(super) fn between(&self, lower: Vec<Form>, upper: Vec<Form>, step: Option<i64>) -> Between {
+        let most = self.reached(&lower, step);
+        Between { lower, upper, most }
+    }
+
+    /// Returns a number that the variable of a loop never gets to in practice, if it begins at the
+    /// greatest of these and steps like a loop of the program.
+    pub(super) fn reached(&self, lower: &[Form], step: Option<i64>) -> Option<i64> {
+        let begin = lower.iter().map(|form| self.range_of(form).1).max()?;
+        let begin = i64::try_from(begin).ok().filter(|begin| *begin <= EARLY)?;
+        step.filter(|step| *step <= SMALL_STEP)?;
+        begin.checked_add(FAR)
+    }
+
+    /// Returns true if a form over values always is a number of so many bits.
+    pub(super) fn always_fits(&self, form: &Form, width: u32) -> bool {
+        fits(self.range_of(form), width)
+    }
+
+    /// Returns the least and the greatest number that a form over values may be, as far as is
+    /// known.
+    pub(super) fn range_of(&self, form: &Form) -> Range {
+        let greatest = |form: &Form| self.greatest(form, &mut { MAX_REPLACED });
+        let least = form.times(-1).map_or(i128::MIN, |opposite| greatest(&opposite).saturating_neg());
+        (least, greatest(form))
+    }
+
+    /// Recurses once a new loop around.
+    fn greatest(&self, form: &Form, left: &mut u32) -> i128 {
+        let mut greatest = of_form(form, &mut |atom| self.range_of_atom(atom)).map_or(i128::MAX, |all| all.1);
+        let coefficient = |value: Value| {
+            let own = form.terms().iter().find(|(atom, _)| *atom == Atom::Param(value));
+            own.map(|(_, coefficient)| *coefficient)
+        };
+        let innermost = self.scopes.iter().rev().find_map(|own| Some((own, coefficient(own.variable)?)));
+        let Some((scope, coefficient)) = innermost else { return greatest };
+        let variable = Form::atom(Atom::Param(scope.variable));
+        let (bounds, last) =
+            if coefficient > 0 { (&scope.between.upper, -1) } else { (&scope.between.lower, 0) };
+        for bound in bounds {
+            let Some(fewer) = left.checked_sub(1) else { break };
+            *left = fewer;
+            let end = bound.plus(&Form::constant(last), 1).and_then(|end| end.minus(&variable));
+            let replaced = end.and_then(|gap| form.plus(&gap, coefficient));
+            greatest = greatest.min(replaced.map_or(i128::MAX, |form| self.greatest(&form, left)));
+        }
+        greatest
+    }
+
+    fn range_of_atom(&self, atom: &Atom) -> Option<Range> {
+        let ranges: Vec<Range> = atom.factors()?.iter().map(|value| self.range_of_value(*value)).collect();
+        Some(of_product(atom, &ranges))
+    }
+
+    fn range_of_value(&self, value: Value) -> Range {
+        let of_type = type_range(self.body, value);
+        if let Some(scope) = self.scopes.iter().find(|own| own.variable == value) {
+            let most = scope.between.most.map_or(i128::MAX, i128::from);
+            return both(of_type, (i128::MIN, most));
+        }
+        let known = self.program.surroundings.facts.range(&Atom::Param(value), &HashMap::new());
+        known.map_or(of_type, |known| both(known, of_type))
+    }
+}
