@@ -137,14 +137,7 @@ pub fn regenerate(
         restore(body, program.block, &replaced, end);
         return Err(unwritable);
     }
-    for op in replaced.into_iter().rev().filter(|op| !kept.contains(op)) {
-        for result in body.results(op).collect::<Vec<_>>() {
-            if let Some(new) = mapping.get(result) {
-                body.replace_all_uses(result, new);
-            }
-        }
-        body.erase(op);
-    }
+    erase(body, replaced.into_iter().filter(|op| !kept.contains(op)), &mapping);
     if !reordered.is_empty() {
         let inside = |op: &Op| body.preorder(*op).collect::<Vec<_>>();
         let moved: Vec<Op> =
@@ -152,6 +145,18 @@ pub fn regenerate(
         moved.into_iter().for_each(|op| drop_poison_flags(body, op));
     }
     Ok(())
+}
+
+/// Erases operations from the last to the first. Their results are used by new names.
+fn erase(body: &mut Body, ops: impl DoubleEndedIterator<Item = Op>, mapping: &Mapping) {
+    for op in ops.rev() {
+        for result in body.results(op).collect::<Vec<_>>() {
+            if let Some(new) = mapping.get(result) {
+                body.replace_all_uses(result, new);
+            }
+        }
+        body.erase(op);
+    }
 }
 
 /// Makes `ops` all there is in a block again, in this order before `end`.

@@ -36,13 +36,16 @@ use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc, Op};
 use loomir_transforms::fusion::Profitability;
+use loomir_transforms::legality::ApprovedPlan;
 use loomir_transforms::polyhedra::Limits;
 
 use candidate::{Adjacent, Candidate, between, following};
+use distribute::Rest;
 use finals::Finals;
 use proposal::Past;
 use remarks::Missed;
 use reorder::{Change, Reordered};
+use rewire::Plan;
 pub use strategy::Strategy;
 use summary::{Counter, Summaries, Summary};
 
@@ -347,17 +350,42 @@ impl<'f> Fusion<'f> {
             },
         };
         let (change, rest) = reordered.unzip();
-        let approved = plan;
-        let plan = approved.plan();
+        let remark = remarks::fused(self.function, loops, plan.plan(), tested.as_ref(), change.as_ref());
+        let rest = change.zip(rest.flatten());
+        let behind = self.carry_out(depth, first, second, &plan, rest)?;
+        self.remarks.push((second.place, remark));
+        let plan = plan.plan();
         self.report.hoisted += plan.hoisted().count();
         self.report.sunk += plan.sunk().count();
         self.report.kept += plan.motion.kept.len();
         self.report.peeled += plan.rests.peeled as usize;
-        let remark = remarks::fused(self.function, loops, plan, tested.as_ref(), change.as_ref());
+        self.report.fused += 1;
+        let is_backwards = matches!(change, Some(Change::Backwards(_)));
+        let is_interchanged = matches!(change, Some(Change::Interchanged(_)));
+        self.report.reversed += usize::from(is_backwards);
+        self.report.interchanged += usize::from(is_interchanged);
+        let was_shifted = self.shifted.contains(&second.candidate.id);
+        if first.start > 0 || was_shifted || is_backwards || is_interchanged {
+            self.shifted.insert(first.candidate.id);
+        }
+        Some(behind)
+    }
+
+    /// Makes the second loop part of the first, as the judge approved, and of what is known of it. What
+    /// is left of a loop that was split is placed; what is behind then is returned.
+    fn carry_out(
+        &mut self,
+        depth: u32,
+        first: &mut Group,
+        second: &Group,
+        approved: &ApprovedPlan<Plan>,
+        rest: Option<(Change, (Rest, Summary))>,
+    ) -> Option<Option<Group>> {
+        let plan = approved.plan();
         let pair = [&first.candidate, &second.candidate];
         let mut finals = std::mem::take(&mut first.summary.finals);
         finals.join(self.function, pair.map(|own| own.latch), second.summary.finals.clone());
-        let fused = rewire::fuse(self.function, self.analysis, &mut self.constants, pair, &approved);
+        let fused = rewire::fuse(self.function, self.analysis, &mut self.constants, pair, approved);
         first.candidate = fused?;
         let summary = &mut first.summary;
         summary.count = second.summary.count;
@@ -369,24 +397,14 @@ impl<'f> Fusion<'f> {
         }
         summary.finals = if plan.rests.is_nothing() { finals } else { Finals::default() };
         let mut behind = None;
-        if let (Some(Change::Distributed(which, _)), Some(rest)) = (change, rest.flatten()) {
+        if let Some((Change::Distributed(which, _), rest)) = rest {
             self.report.distributed += 1;
             let fused = first.candidate.clone();
             (first.candidate, behind) = self.placed(second.place, fused, summary, which, rest);
         }
         self.analysis.step(self.function, NAME);
-        self.report.fused += 1;
-        self.remarks.push((second.place, remark));
         (first.missed, first.has_grown) = (None, true);
         first.start += plan.rests.peeled;
-        let is_backwards = matches!(change, Some(Change::Backwards(_)));
-        let is_interchanged = matches!(change, Some(Change::Interchanged(_)));
-        self.report.reversed += usize::from(is_backwards);
-        self.report.interchanged += usize::from(is_interchanged);
-        let was_shifted = self.shifted.contains(&second.candidate.id);
-        if first.start > 0 || was_shifted || is_backwards || is_interchanged {
-            self.shifted.insert(first.candidate.id);
-        }
         if !plan.rests.is_nothing() {
             summary.last = None;
         }
