@@ -131,9 +131,23 @@ fn contract_in(
     callees: &Arc<Callees>,
     options: &ContractionOptions,
 ) -> ContractionReport {
-    let analyses = options.analyses.knowing(callees);
-    contraction::contract(function, &ContractionOptions { analyses, ..*options })
+    let options = ContractionOptions { analyses: options.analyses.knowing(callees), ..*options };
+    let mut report = contraction::contract(function, &options);
+    // What is gone may have been in the way of more.
+    let mut changed = report.changed();
+    for _ in 1..MAX_CONTRACTIONS {
+        if !changed {
+            break;
+        }
+        let more = contraction::contract(function, &options);
+        changed = more.changed();
+        report.go_on(more);
+    }
+    report
 }
+
+/// Most times in a row that a function is contracted.
+const MAX_CONTRACTIONS: usize = 16;
 
 /// [`fuse`] and then [`contract`], in turns until nothing changes. Each function is worked on while it
 /// is at hand: a program that fits in no cache is gone through once.
