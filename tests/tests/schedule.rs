@@ -12,6 +12,7 @@ use loomir::transforms::dependence::form::facts::Facts;
 use loomir::transforms::dependence::form::{Atom, Form};
 use loomir::transforms::dependence::nest::{Frame, LoopIteration, Nest, Representative};
 use loomir::transforms::legality::{Ending, Means, Piece, QUESTION, Schedule, Verdict};
+use loomir_testing::blocks::each_block;
 use loomir_testing::random::Random;
 
 const CASES: u64 = 3000;
@@ -212,4 +213,47 @@ fn a_time_that_forgets_iterations_is_refused() {
     let piece = Piece { touches: &touches, old, new, ending: Ending::default(), replaces: false };
     let verdict = Schedule::new(&frame, vec![piece]).check(&means);
     assert!(matches!(verdict, Verdict::Unknown { .. }), "{verdict:?}");
+}
+
+/// A store to one argument moves over a load of another one: legal only if it is tested that they are
+/// apart.
+#[test]
+fn what_is_assumed_has_to_be_tested() {
+    let source = "func.func @f(%a: memref<8xi32>, %b: memref<8xi32>) { return }";
+    let ctx = loomir::context();
+    let mut module = loomir::parse(&ctx, source, "f.mlir").expect("it reads");
+    let mut is_asked = false;
+    each_block(&mut module, &mut |body, block| {
+        let arguments: Vec<_> = body.arguments(block).collect();
+        let bases = Bases::new(body, AliasMode::Distinct);
+        let means = Means { bases: &bases, dependence: &Polyhedral, limits: &QUESTION, tested_before: None };
+        let frame = Frame {
+            depth: 0,
+            constraints: Vec::new(),
+            exact: true,
+            variables: Vec::new(),
+            facts: Arc::new(Facts::default()),
+        };
+        let touches = |object: usize, writes: bool| {
+            let access = Access { object, place: Form::constant(0), writes };
+            let drawn =
+                Drawn { levels: 0, accesses: vec![access], old: vec![], new: vec![], ending: [false; 3] };
+            nest(&drawn, body.root(), &[Base::Argument(arguments[0]), Base::Argument(arguments[1])])
+        };
+        let nests = [touches(0, false), touches(1, true)];
+        let piece = |at: usize| Piece {
+            touches: &nests[at],
+            old: vec![Form::constant(at as i64)],
+            new: vec![Form::constant(-(at as i64))],
+            ending: Ending::default(),
+            replaces: false,
+        };
+        let schedule = Schedule::new(&frame, vec![piece(0), piece(1)]);
+        let Verdict::Legal { assumed } = schedule.check(&means) else { panic!("they are assumed apart") };
+        assert_eq!(assumed.len(), 1);
+        assert!(schedule.judge((), &[], &means).is_err());
+        assert!(schedule.judge((), &assumed, &means).is_ok());
+        is_asked = true;
+    });
+    assert!(is_asked);
 }

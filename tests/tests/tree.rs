@@ -4,7 +4,7 @@ use loomir::AliasMode;
 use loomir::dialects::interp::Limits;
 use loomir::ir::{Block, Body, verifier};
 use loomir::transforms::dependence::form::Form;
-use loomir::transforms::legality::{Approved, Checker};
+use loomir::transforms::legality::{Approved, Checker, Verdict, Witness};
 use loomir::transforms::regenerate::{Reason, Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;
 use loomir::transforms::tree::{Change, Forest, Green, Header, Node, Origin, Program, Span, StatementId};
@@ -493,4 +493,24 @@ fn a_loop_that_counts_down_is_written_with_bounds_of_its_own() {
     let store = "affine.store %v, %a[%i] : memref<9xi32>";
     assert_eq!(backwards(store, true), None);
     insta::assert_snapshot!(backwards(store, false).unwrap_or_default());
+}
+
+#[test]
+fn a_loop_that_ends_early_is_refused() {
+    let source = "func.func @f(%a: memref<9xi32>, %v: i32) {
+           affine.for %i = 0 to 9 { affine.store %v, %a[%i] : memref<9xi32> }
+           return
+         }";
+    let ctx = loomir::context();
+    let mut module = loomir::parse(&ctx, source, "one.mlir").expect("it reads");
+    each_block(&mut module, &mut |body, block| {
+        let mut forest = Forest::default();
+        let program = raise(body, block, &mut forest, AliasMode::May);
+        let item = forest.item(program.root, 0).expect("there is a loop");
+        let span = Span::range(1, vec![Form::constant(0)], vec![Form::constant(8)]);
+        let short = run_at(&mut forest, item, Form::level(0), span);
+        let root = forest.splice(program.root, 0..1, &[short]);
+        let verdict = Checker::new(body, &program, AliasMode::May, Default::default()).judge(&forest, root);
+        assert!(matches!(verdict, Err(Verdict::Illegal(Witness::Lost(_)))), "{verdict:?}");
+    });
 }

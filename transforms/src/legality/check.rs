@@ -149,8 +149,10 @@ impl<'a> Checker<'a> {
 
     /// What the program and a tree do not have in common.
     fn changed(&self, forest: &Forest, tree: Green) -> Difference<'a> {
-        let outermost = self.difference(forest, tree, 0);
         let innermost = self.difference(forest, tree, u32::MAX);
+        if innermost.frame.depth == 0 {
+            return innermost;
+        }
         // What an edit inside of loops moved to other iterations of those is judged from the outside.
         let stays = |difference: &Difference<'_>| {
             let found = leaves(
@@ -171,7 +173,7 @@ impl<'a> Checker<'a> {
                 })
             })
         };
-        if stays(&innermost) { innermost } else { outermost }
+        if stays(&innermost) { innermost } else { self.difference(forest, tree, 0) }
     }
 
     /// Whether `items` may stand where the program has the loop `of`, all else being as it was. What is around the loop is not looked at, so that this
@@ -232,23 +234,46 @@ impl<'a> Checker<'a> {
         let depth = difference.frame.depth;
         let at =
             |arm| leaves(self.body, self.program, forest, difference.changed(), depth, arm, Purpose::Order);
-        let (mut fast, mut fallback) = match (at(Arm::Fast), at(Arm::Fallback)) {
-            (Ok(fast), Ok(fallback)) => (fast, fallback),
-            (Err(of), _) | (_, Err(of)) => return Verdict::MayBeIllegal(Witness::Extent(of)),
+        let mut fast = match at(Arm::Fast) {
+            Ok(fast) => fast,
+            Err(of) => return Verdict::MayBeIllegal(Witness::Extent(of)),
         };
-        let mut verdict = self.arm(forest, difference, &mut fast, Arm::Fast);
-        if fast.iter().any(|leaf| leaf.version.is_some()) {
-            verdict = verdict.or(self.arm(forest, difference, &mut fallback, Arm::Fallback));
-            verdict = verdict.or(self.same_statements(&fast, &fallback));
+        let whole = self.whole(forest, difference, Purpose::Cover);
+        let verdict = self.arm(forest, difference, &mut fast, &whole, Arm::Fast);
+        if fast.iter().all(|leaf| leaf.version.is_none()) {
+            return verdict;
         }
-        verdict
+        let mut fallback = match at(Arm::Fallback) {
+            Ok(fallback) => fallback,
+            Err(of) => return verdict.or(Verdict::MayBeIllegal(Witness::Extent(of))),
+        };
+        let verdict = verdict.or(self.arm(forest, difference, &mut fallback, &whole, Arm::Fallback));
+        verdict.or(self.same_statements(&fast, &fallback))
+    }
+
+    /// The statements of the program where it and the tree differ, as leaves.
+    fn whole(
+        &self,
+        forest: &Forest,
+        difference: &Difference<'_>,
+        purpose: Purpose,
+    ) -> Result<Vec<Placed>, Op> {
+        let (items, depth) = (difference.replaced(), difference.frame.depth);
+        leaves(self.body, self.program, forest, items, depth, Arm::Fast, purpose)
     }
 
     /// The tree with one arm of each versioned node taken.
-    fn arm(&self, forest: &Forest, difference: &Difference<'_>, leaves: &mut [Placed], arm: Arm) -> Verdict {
+    fn arm(
+        &self,
+        forest: &Forest,
+        difference: &Difference<'_>,
+        leaves: &mut [Placed],
+        whole: &Result<Vec<Placed>, Op>,
+        arm: Arm,
+    ) -> Verdict {
         let part = self.part(forest, difference, arm);
         let verdict = scope::check(&part, difference.inside, &difference.new, arm);
-        let verdict = verdict.or(self.covered(&part, difference, arm));
+        let verdict = verdict.or(self.covered(&part, difference, whole, arm));
         if !verdict.is_legal() {
             return verdict;
         }
@@ -277,20 +302,29 @@ impl<'a> Checker<'a> {
 
     /// Whether each instance runs once. What is computed inside is a parameter only where nothing else will do: what would go wrong for some number
     /// need not for the one it is.
-    fn covered(&self, part: &Part<'_>, difference: &Difference<'_>, arm: Arm) -> Verdict {
+    fn covered(
+        &self,
+        part: &Part<'_>,
+        difference: &Difference<'_>,
+        whole: &Result<Vec<Placed>, Op>,
+        arm: Arm,
+    ) -> Verdict {
         let depth = difference.frame.depth;
-        let judged = |purpose| {
-            let at = |items, arm| leaves(self.body, self.program, part.forest, items, depth, arm, purpose);
-            match (at(difference.replaced(), Arm::Fast), at(difference.changed(), arm)) {
-                (Ok(statements), Ok(leaves)) => coverage::check(part, &statements, &leaves),
-                (Err(of), _) | (_, Err(of)) => Verdict::MayBeIllegal(Witness::Extent(of)),
+        let judged = |whole: &Result<Vec<Placed>, Op>, purpose| {
+            let items = difference.changed();
+            let leaves = leaves(self.body, self.program, part.forest, items, depth, arm, purpose);
+            match (whole, leaves) {
+                (Ok(whole), Ok(leaves)) => coverage::check(part, whole, &leaves),
+                (Err(of), _) => Verdict::MayBeIllegal(Witness::Extent(*of)),
+                (_, Err(of)) => Verdict::MayBeIllegal(Witness::Extent(of)),
             }
         };
-        let verdict = judged(Purpose::Cover);
+        let verdict = judged(whole, Purpose::Cover);
         if !matches!(verdict, Verdict::MayBeIllegal(_)) {
             return verdict;
         }
-        let within = judged(Purpose::CoverWithin);
+        let within = self.whole(part.forest, difference, Purpose::CoverWithin);
+        let within = judged(&within, Purpose::CoverWithin);
         if within.is_legal() { within } else { verdict }
     }
 

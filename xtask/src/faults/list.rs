@@ -218,7 +218,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "transforms/src/legality/coverage.rs",
-        tests: &[FIXTURES, INSTANCES],
+        tests: &[FIXTURES, TREES, INSTANCES],
         faults: &[
             Fault(
                 "lost iterations are not missed",
@@ -522,13 +522,25 @@ pub(super) const FAULTS: &[Place] = &[
         ],
     },
     Place {
-        file: "lowering/src/cfg/loop_fusion/reorder.rs",
+        file: "lowering/src/cfg/loop_fusion/proposal.rs",
         tests: &[FIXTURES, TRAPS, GRAPHS],
-        faults: &[Fault(
-            "what stays in front is judged as if it stayed behind",
-            "match «takes_head == (which == Which::Second)» {",
-            "true",
-        )],
+        faults: &[
+            Fault(
+                "the rest of a loop ran on the other side",
+                "|(_, comes_first)| «i64::from(*comes_first)»",
+                "i64::from(!*comes_first)",
+            ),
+            Fault(
+                "the second loop runs as late as it did",
+                "level.plus(&Form::constant(«i64::from(late)»), 1)",
+                "0",
+            ),
+            Fault(
+                "a loop run backwards ran forwards",
+                "Some(Past { time, rest }) => («&time[..]», rest.as_ref()),",
+                "&own[..]",
+            ),
+        ],
     },
     Place {
         file: "lowering/src/cfg/loop_fusion/backwards.rs",

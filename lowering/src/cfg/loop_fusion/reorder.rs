@@ -9,10 +9,10 @@
 //! **Cost.** A bounded number of shapes for each pair, each of which costs what is inside the two loops, and only where they share memory.
 
 use loomir_ir::{Loc, Op, Value};
-use loomir_transforms::dependence::base::{AliasMode, Base, Bases};
+use loomir_transforms::dependence::base::Base;
 use loomir_transforms::dependence::form::Form;
 use loomir_transforms::dependence::nest::Nest;
-use loomir_transforms::legality::{ApprovedPlan, Verdict, Witness, merged};
+use loomir_transforms::legality::{ApprovedPlan, Verdict, Witness};
 
 use super::backwards::Backwards;
 use super::candidate::Candidate;
@@ -238,8 +238,9 @@ impl Fusion<'_> {
             for takes_head in [!is_first, is_first] {
                 let mut fault = faults[usize::from(!is_first)];
                 for _ in 0..CUTS_TRIED {
-                    let way = (which, takes_head);
-                    let Some((cut, part, rest)) = self.cut(depth, own, &pieces, fault, way) else { break };
+                    let Some((cut, part, rest)) = self.cut(depth, own, &pieces, fault, takes_head) else {
+                        break;
+                    };
                     let time = vec![Form::level(depth)];
                     let past = Some(Past { time, rest: Some((rest.clone(), !takes_head)) });
                     let group = Group { past, ..Group::of(own.place, own.candidate.clone(), part) };
@@ -280,21 +281,13 @@ impl Fusion<'_> {
         of: &Group,
         pieces: &Pieces,
         fault: Op,
-        (which, takes_head): (Which, bool),
+        takes_head: bool,
     ) -> Option<(Cut, Summary, Summary)> {
         let place = pieces.place(fault)?;
         let places = pieces.cuts_beside(place, takes_head);
         let cut = places.into_iter().take(PLACES_TRIED).find_map(|at| pieces.cut(self.function, at))?;
         let head = self.touched(depth, pieces.whole(&cut, true))?;
         let tail = self.touched(depth, pieces.whole(&cut, false))?;
-        // The rest of the first comes in front, that of the second behind. The head in front is turned around where the loops would be if they were fused, the tail in front in any other pair.
-        let keeps_order = match takes_head == (which == Which::Second) {
-            true => self.keeps_order(depth, [&head, &tail], 0),
-            false => self.keeps_order(depth, [&tail, &head], -1),
-        };
-        if !keeps_order {
-            return None;
-        }
         let is_in_both = |counter: &Counter| {
             let place = pieces.argument(counter.argument);
             place.is_some_and(|place| cut.is_in_both(place))
@@ -331,18 +324,6 @@ impl Fusion<'_> {
         let mut moved = motion.hoisted.iter().chain(&motion.above).chain(&motion.sunk).chain(&motion.kept);
         moved.all(|op| !touches_memory(self.function, *op))
     }
-
-    /// Whether no iteration of the first depends on one of the second that is more than `delay` earlier, whatever holds.
-    fn keeps_order(&self, depth: u32, [first, second]: [&Nest; 2], delay: i64) -> bool {
-        let bases = Bases::new(self.function, AliasMode::May);
-        let verdict = merged(first, second, delay, &self.frame(depth), &self.means(&bases));
-        holds_always(&verdict)
-    }
-}
-
-/// Whether something is legal, whatever holds.
-fn holds_always(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Legal { assumed } if assumed.is_empty())
 }
 
 /// The two operations that a verdict names.
