@@ -46,7 +46,7 @@ use crate::dependence::nest::Frame;
 use crate::legality::{self, Means, QUESTION, Verdict};
 use crate::marks;
 use crate::tree::{Forest, Green, If, Node, Program};
-use group::{Group, Joined};
+use group::{Fit, Group, Joined};
 use line::Entry;
 use pair::Only;
 use remarks::Missed;
@@ -418,14 +418,7 @@ impl<'a> Fusion<'a> {
         let mut assumed = assumed.unwrap_or_default();
         let known = first.assumed.iter().chain(&assumed);
         let (around, frame) = (frame, &frame.knowing(known.flat_map(Assumption::facts)));
-        let (x, y) = (first.op(self.program), second.op(self.program));
-        let mapping = |op| self.body.attr(op, "mapping");
-        if self.body.op_name(x) != self.body.op_name(y) || mapping(x) != mapping(y) {
-            return Err(Missed::DifferentKinds);
-        }
-        if let Some(unsigned) = [first, second].into_iter().find(|group| group.is_unsigned(self.program)) {
-            return Err(Missed::Unsigned(unsigned.op(self.program)));
-        }
+        self.check_kinds(first, second)?;
         let mut fit = first.fit(second, self.program, frame)?;
         if let Some(user) = self.user_of(first, second) {
             return Err(Missed::UsesResult(user));
@@ -454,18 +447,7 @@ impl<'a> Fusion<'a> {
                 (Way::AsItIs, Missed::CannotBeCut)
             }
             verdict => {
-                let delay = match fit.may_be_delayed {
-                    true => self.best_delay(first, second, frame, &mut assumed),
-                    false => None,
-                };
-                let way = match delay {
-                    Some((least, block)) => Some(Way::Later { least, block }),
-                    None if fit.same && !second.parallel => {
-                        self.backwards(first, second, frame, &mut assumed)
-                    }
-                    None => None,
-                };
-                fit.same &= delay.is_none();
+                let way = self.later_or_backwards((first, second), &mut fit, frame, &mut assumed);
                 (way.ok_or_else(|| Missed::Dependences(verdict.clone()))?, Missed::Dependences(verdict))
             }
         };
@@ -487,6 +469,41 @@ impl<'a> Fusion<'a> {
         };
         let joined = joined.ok_or(missed)?;
         Ok(Plan { way, assumed, joined, hoisted, swapped, reshaped: Reshaped::default() })
+    }
+
+    /// Refuses loops of two kinds, and loops that count as unsigned.
+    fn check_kinds(&self, first: &Group, second: &Group) -> Result<(), Missed> {
+        let (x, y) = (first.op(self.program), second.op(self.program));
+        let mapping = |op| self.body.attr(op, "mapping");
+        if self.body.op_name(x) != self.body.op_name(y) || mapping(x) != mapping(y) {
+            return Err(Missed::DifferentKinds);
+        }
+        match [first, second].into_iter().find(|group| group.is_unsigned(self.program)) {
+            Some(unsigned) => Err(Missed::Unsigned(unsigned.op(self.program))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns how the second loop may run if a dependence keeps it from running as it did: later,
+    /// or else backwards. A loop that runs later no longer has the iterations of the first.
+    fn later_or_backwards(
+        &mut self,
+        (first, second): (&Group, &Group),
+        fit: &mut Fit,
+        frame: &Frame,
+        assumed: &mut Vec<Assumption>,
+    ) -> Option<Way> {
+        let delay = match fit.may_be_delayed {
+            true => self.best_delay(first, second, frame, assumed),
+            false => None,
+        };
+        let way = match delay {
+            Some((least, block)) => Some(Way::Later { least, block }),
+            None if fit.same && !second.parallel => self.backwards(first, second, frame, assumed),
+            None => None,
+        };
+        fit.same &= delay.is_none();
+        way
     }
 
     /// Whether nothing of this is about what is computed in the segment at hand.

@@ -177,10 +177,19 @@ impl Counting {
 
     /// Writes it as `scf.for` in its place.
     fn write(self, body: &mut Body) {
-        let Counting { op, before, after, position, .. } = self;
+        let (end, step) = self.write_bounds(body);
+        let carried = Carried::of(&self, body);
+        let new = self.write_header(body, &carried, (end, step));
+        self.write_body(body, &carried, new);
+        self.replace_results(body, &carried, (new, end));
+        body.erase(self.op);
+    }
+
+    /// Makes the end, exclusive, and the step, so that both are there before the loop.
+    fn write_bounds(&self, body: &mut Body) -> (Value, Value) {
+        let op = self.op;
         let ctx = body.ctx().clone();
-        let inits: Vec<Value> = body.operands(op).collect();
-        let ty = body.value_type(inits[position]);
+        let ty = body.value_type(body.operand(op, self.position));
         let mut builder = Builder::before(body, op);
         let number = |builder: &mut Builder<'_>, number: i64| {
             let state = builder.state(arith::ConstantOp::DEF).results(&[ty]);
@@ -201,67 +210,101 @@ impl Counting {
             (step, _) if is_there(builder.body(), step) => step,
             (_, step) => number(&mut builder, step),
         };
+        (end, step)
+    }
 
-        let body = builder.body();
-        let used: Vec<bool> = body.results(op).map(|result| body.is_used(result)).collect();
-        let shown: Vec<Value> =
-            self.passed.iter().zip(&used).filter(|(_, used)| **used).map(|(value, _)| *value).collect();
-        let behind = needed(body, before, &shown);
-        let counter = body.argument(before, position);
-        // With steps of one, the counter ends where it started or at the end.
-        let carries_counter = self.step.1 > 1 && (behind.contains(&counter));
-        let carried: Vec<usize> = (0..inits.len()).filter(|i| *i != position || carries_counter).collect();
-        let mut operands = vec![inits[position], end, step];
-        operands.extend(carried.iter().map(|i| inits[*i]));
-        let types: Vec<Type> = carried.iter().map(|i| body.value_type(inits[*i])).collect();
+    /// Makes the `scf.for`, with an empty region.
+    fn write_header(&self, body: &mut Body, carried: &Carried, (end, step): (Value, Value)) -> Op {
+        let ctx = body.ctx().clone();
+        let inits: Vec<Value> = body.operands(self.op).collect();
+        let mut operands = vec![inits[self.position], end, step];
+        operands.extend(carried.positions.iter().map(|i| inits[*i]));
+        let types: Vec<Type> = carried.positions.iter().map(|i| body.value_type(inits[*i])).collect();
+        let mut builder = Builder::before(body, self.op);
         let mut state = builder.state(scf::ForOp::DEF).operands(&operands).results(&types);
         if self.unsigned {
             state = state.attr(&ctx, "unsignedCmp", loomir_ir::Attr::UNIT);
         }
         let new = builder.insert(state);
+        body.set_attributes(new, body.attributes(self.op));
+        new
+    }
 
-        let body = builder.body();
-        body.set_attributes(new, body.attributes(op));
+    /// Moves the body over, behind what the condition computes for it.
+    fn write_body(&self, body: &mut Body, carried: &Carried, new: Op) {
+        let counter = body.argument(self.before, self.position);
         let region = body.region(new, 0);
         let block = body.append_block(region, &[]);
         let mut inside = Mapping::default();
-        let variable = body.add_argument(block, ty);
+        let variable = body.add_argument(block, body.value_type(body.operand(self.op, self.position)));
         body.set_argument_loc(variable, body.argument_loc(counter));
         inside.map(counter, variable);
-        for (i, ty) in carried.iter().zip(types) {
-            let (old, argument) = (body.argument(before, *i), body.add_argument(block, ty));
+        for i in &carried.positions {
+            let old = body.argument(self.before, *i);
+            let argument = body.add_argument(block, body.value_type(body.operand(self.op, *i)));
             body.set_argument_loc(argument, body.argument_loc(old));
-            if *i != position {
+            if *i != self.position {
                 inside.map(old, argument);
             }
         }
-        copy_needed(body, before, &self.passed, InsertPoint::End(block), &mut inside);
+        copy_needed(body, self.before, &self.passed, InsertPoint::End(block), &mut inside);
         let arguments: Vec<Value> = self.passed.iter().map(|value| inside.value(*value)).collect();
-        body.inline_block(after, block, None, &arguments);
+        body.inline_block(self.after, block, None, &arguments);
         if let Some(terminator) = body.terminator(block) {
-            let next: Vec<Value> = carried.iter().map(|i| body.operand(terminator, *i)).collect();
+            let next: Vec<Value> = carried.positions.iter().map(|i| body.operand(terminator, *i)).collect();
             body.set_operands(terminator, &next);
         }
         if body.block_of(self.increment) == Some(block) && !body.has_used_results(self.increment) {
             body.erase(self.increment);
         }
+    }
 
+    /// Computes behind the new loop what the old one passed on, and replaces its results.
+    fn replace_results(&self, body: &mut Body, carried: &Carried, (new, end): (Op, Value)) {
         let mut outside = Mapping::default();
-        if behind.contains(&counter) && !carries_counter {
+        if carried.needs_counter && !carried.has_counter {
             let max: &'static OpDef = if self.unsigned { arith::MaxUIOp::DEF } else { arith::MaxSIOp::DEF };
-            let mut builder = Builder::before(body, op);
-            let state = builder.state(max).operands(&[inits[position], end]);
+            let counter = body.argument(self.before, self.position);
+            let init = body.operand(self.op, self.position);
+            let mut builder = Builder::before(body, self.op);
+            let state = builder.state(max).operands(&[init, end]);
             outside.map(counter, builder.value(state));
         }
-        for (result, i) in carried.iter().enumerate() {
-            outside.map(body.argument(before, *i), body.result(new, result));
+        for (result, i) in carried.positions.iter().enumerate() {
+            outside.map(body.argument(self.before, *i), body.result(new, result));
         }
-        copy_needed(body, before, &shown, InsertPoint::Before(op), &mut outside);
+        copy_needed(body, self.before, &carried.shown, InsertPoint::Before(self.op), &mut outside);
         for (index, value) in self.passed.iter().enumerate() {
-            let result = body.result(op, index);
+            let result = body.result(self.op, index);
             body.replace_all_uses(result, outside.value(*value));
         }
-        body.erase(op);
+    }
+}
+
+/// The values that an `scf.for` carries in place of those of an `scf.while`.
+struct Carried {
+    /// Positions of the old ones that it carries too.
+    positions: Vec<usize>,
+    /// Values of the block before that are used behind the loop.
+    shown: Vec<Value>,
+    /// True if these depend on the counter.
+    needs_counter: bool,
+    /// True if the counter is carried beside the variable, for nothing else tells where it ends.
+    has_counter: bool,
+}
+
+impl Carried {
+    fn of(counting: &Counting, body: &Body) -> Carried {
+        let Counting { op, before, position, .. } = *counting;
+        let used: Vec<bool> = body.results(op).map(|result| body.is_used(result)).collect();
+        let shown: Vec<Value> =
+            counting.passed.iter().zip(&used).filter(|(_, used)| **used).map(|(value, _)| *value).collect();
+        let needs_counter = needed(body, before, &shown).contains(&body.argument(before, position));
+        // With steps of one, the counter ends where it started or at the end.
+        let has_counter = counting.step.1 > 1 && needs_counter;
+        let all = 0..body.operands(op).count();
+        let positions = all.filter(|i| *i != position || has_counter).collect();
+        Carried { positions, shown, needs_counter, has_counter }
     }
 }
 

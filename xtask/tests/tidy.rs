@@ -26,6 +26,12 @@ const FUZZ: &str = "fuzz";
 /// The longest file.
 const MAX_LINES: usize = 800;
 
+/// The longest function.
+const MAX_FUNCTION_LINES: usize = 80;
+
+/// Where functions are short, by how paths begin.
+const SHORT_FUNCTIONS: &[&str] = &["transforms/src/", "lowering/src/cfg.rs", "lowering/src/cfg/"];
+
 /// The only file with `unsafe` code, and the crate it is in.
 const FFI_FILE: &str = "lowering/src/jit/ffi.rs";
 const FFI_CRATE: &str = "lowering";
@@ -180,6 +186,62 @@ fn files_are_small() {
         &format!("a file has at most {MAX_LINES} lines"),
         long.map(|source| format!("{}: {}", source.path, length(source))).collect(),
     );
+}
+
+/// Returns the name of the function that begins in a line.
+fn function_name(line: &str) -> Option<&str> {
+    let (before, after) = line.split_once("fn ")?;
+    let is_qualifier = |word: &str| {
+        let words = ["pub", "const", "async", "unsafe", "extern", "default", "\""];
+        words.iter().any(|own| word.starts_with(own)) || word.ends_with(')')
+    };
+    before.split_whitespace().all(is_qualifier).then(|| after.split(['(', '<']).next().unwrap_or_default())
+}
+
+/// Returns the lines of the function that begins at the first of these, as rustfmt writes it: the
+/// closing brace stands as far in as the first line. One line if it has no body of more.
+fn function_length(lines: &[&str]) -> usize {
+    let first = lines.first().copied().unwrap_or_default();
+    let indent = &first[..first.len() - first.trim_start().len()];
+    let ends = |line: &str| {
+        let own = line.strip_prefix(indent);
+        own.is_some_and(|own| own == "}" || own.starts_with(')') && own.ends_with(';'))
+    };
+    if first.ends_with(['}', ';']) {
+        return 1;
+    }
+    lines.iter().position(|line| ends(line)).map_or(lines.len(), |last| last + 1)
+}
+
+#[test]
+fn functions_are_short() {
+    let is_asked = |source: &Source| SHORT_FUNCTIONS.iter().any(|start| source.path.starts_with(start));
+    let mut complaints = Vec::new();
+    for Source { path, text } in rust().iter().filter(|source| is_asked(source)) {
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let Some(name) = function_name(line) else { continue };
+            let length = function_length(&lines[at..]);
+            if length > MAX_FUNCTION_LINES {
+                complaints.push(format!("{path}:{}: {name}: {length}", at + 1));
+            }
+        }
+    }
+    assert_none(&format!("a function has at most {MAX_FUNCTION_LINES} lines"), complaints);
+}
+
+#[test]
+fn function_lengths_are_read() {
+    let read = |text: &str| -> Vec<(String, usize)> {
+        let lines: Vec<&str> = text.lines().collect();
+        let named = |at: usize| Some((function_name(lines[at])?.to_string(), function_length(&lines[at..])));
+        (0..lines.len()).filter_map(named).collect()
+    };
+    let text = "/// No fn here.\nimpl A {\n    pub(super) fn a<T>(\n        x: T,\n    ) -> T\n    where\n        \
+                T: B,\n    {\n        {\n        }\n    }\n\n    fn b() {}\n}\ntrait B {\n    fn c(\n    \
+                );\n    const fn d() {\n    }\n}\n";
+    let expected = [("a", 9), ("b", 1), ("c", 2), ("d", 2)];
+    assert_eq!(read(text), expected.map(|(name, length)| (name.to_string(), length)));
 }
 
 #[test]

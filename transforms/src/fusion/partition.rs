@@ -133,6 +133,22 @@ impl<'a> Guide<'a> {
             None => others.of(item),
         }
     }
+
+    /// Accepts a fusion, or says why it is not done. This guide names the group `wanted`, or none.
+    fn accept(
+        self,
+        attempt: Attempt,
+        wanted: Option<Name>,
+        conditional: Option<Op>,
+    ) -> Result<Attempt, Missed> {
+        match self {
+            Guide::Nearest | Guide::Given(_) if wanted.is_none() && attempt.saving.cycles < 0.0 => {
+                Err(Missed::NotBeneficial(attempt.saving))
+            }
+            Guide::Given(_) if wanted.is_none() && conditional.is_none() => Err(Missed::OthersSaveMore),
+            _ => Ok(attempt),
+        }
+    }
 }
 
 /// A fusion that may be done.
@@ -401,23 +417,9 @@ impl Fusion<'_> {
             Guide::Given(partners) => partners[item],
             Guide::Nearest | Guide::AtAnyCost | Guide::Regrouped(..) => None,
         };
-        let is_near = |(at, entry): &(usize, &Entry)| match entry {
-            Entry::Group(_) => wanted.is_none_or(|wanted| line.names[*at] == wanted),
-            Entry::If(..) => wanted.is_none() && second.guarded.is_none(),
-            Entry::Statement(..) => false,
-        };
-        let near: Vec<usize> = line
-            .entries
-            .iter()
-            .enumerate()
-            .rev()
-            .filter(is_near)
-            .map(|(at, _)| at)
-            .take(GROUPS_TRIED)
-            .collect();
         // Why not, with the nearest it has memory in common with, or else the nearest.
         let mut why: Option<((Op, Op), Missed, bool)> = None;
-        for (tried, at) in near.into_iter().enumerate() {
+        for (tried, at) in line.nearest(&second, wanted).into_iter().enumerate() {
             if tried > 0 && line.entries.len() - at > ENTRIES_PASSED {
                 break;
             }
@@ -432,25 +434,10 @@ impl Fusion<'_> {
             if conditional.is_some() && !first.shares_with(&second) {
                 continue;
             }
-            let ops = (first.op(self.program), second.op(self.program));
-            let missed = match (self.attempt(&first, between, &second, frame), guide) {
-                (Ok(attempt), Guide::Nearest | Guide::Given(_))
-                    if wanted.is_none() && attempt.saving.cycles < 0.0 =>
-                {
-                    line.was_too_dear = true;
-                    Missed::NotBeneficial(attempt.saving)
-                }
-                (Ok(_), Guide::Given(_)) if wanted.is_none() && conditional.is_none() => {
-                    Missed::OthersSaveMore
-                }
-                (Ok(attempt), _) => {
-                    let loops = first.originals.len() + second.originals.len();
-                    let remark = self.told(|| remarks::fused(self.body, ops, conditional, &attempt, loops));
-                    line.said.push(Said { item, remark, outcome: Outcome::Fused });
-                    line.saved += attempt.saving.cycles;
-                    line.has_losses |= !attempt.saving.losses.is_empty() || attempt.saving.apart > MUCH_APART;
-                    line.is_cut |= !attempt.plan.joined.whole;
-                    line.savings.push((item, attempt.saving.cycles));
+            let attempt = self.attempt(&first, between, &second, frame);
+            let missed = match attempt.and_then(|found| guide.accept(found, wanted, conditional)) {
+                Ok(attempt) => {
+                    line.note(self, item, (&first, &second), conditional, &attempt);
                     drop(first);
                     if let Some(own) = with_guard {
                         line.entries[at] = Entry::Group(own);
@@ -461,11 +448,13 @@ impl Fusion<'_> {
                     }
                     return Ok(());
                 }
-                (Err(missed), _) => missed,
+                Err(missed) => missed,
             };
+            line.was_too_dear |= matches!(missed, Missed::NotBeneficial(_));
             let is_near = first.shares_with(&second);
             // Of conditionals it is said only that they were.
             if conditional.is_none() && why.as_ref().is_none_or(|(.., was_near)| is_near && !was_near) {
+                let ops = (first.op(self.program), second.op(self.program));
                 why = Some((ops, self.with_delay(missed, &first, &second, frame), is_near));
             }
         }
@@ -557,6 +546,37 @@ impl Fusion<'_> {
 }
 
 impl Line {
+    /// Returns the places of the entries to try a loop with, the nearest first. If a group is
+    /// `wanted`, it is the only one.
+    fn nearest(&self, second: &Group, wanted: Option<Name>) -> Vec<usize> {
+        let is_near = |(at, entry): &(usize, &Entry)| match entry {
+            Entry::Group(_) => wanted.is_none_or(|wanted| self.names[*at] == wanted),
+            Entry::If(..) => wanted.is_none() && second.guarded.is_none(),
+            Entry::Statement(..) => false,
+        };
+        let entries = self.entries.iter().enumerate().rev();
+        entries.filter(is_near).map(|(at, _)| at).take(GROUPS_TRIED).collect()
+    }
+
+    /// Notes a fusion that is about to be done: its remark, what it saves and what it costs.
+    fn note(
+        &mut self,
+        fusion: &Fusion<'_>,
+        item: usize,
+        (first, second): (&Group, &Group),
+        conditional: Option<Op>,
+        attempt: &Attempt,
+    ) {
+        let ops = (first.op(fusion.program), second.op(fusion.program));
+        let loops = first.originals.len() + second.originals.len();
+        let remark = fusion.told(|| remarks::fused(fusion.body, ops, conditional, attempt, loops));
+        self.said.push(Said { item, remark, outcome: Outcome::Fused });
+        self.saved += attempt.saving.cycles;
+        self.has_losses |= !attempt.saving.losses.is_empty() || attempt.saving.apart > MUCH_APART;
+        self.is_cut |= !attempt.plan.joined.whole;
+        self.savings.push((item, attempt.saving.cycles));
+    }
+
     fn push(&mut self, item: usize, entry: Entry) {
         self.entries.push(entry);
         self.names.push(Name::of(item));

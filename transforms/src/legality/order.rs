@@ -31,7 +31,7 @@ use super::pairs::{each_pair, every_pair};
 use super::placed::{Around, Placed, Unsaid, Within};
 use super::schedule::is_contradiction;
 use super::{Cause, Instance, Verdict, Witness, carried};
-use crate::analyses::{Answer, Order, Question, Relation};
+use crate::analyses::{Answer, Example, Order, Question, Relation};
 use crate::assumption::Assumption;
 use crate::dependence::access::{Class, Domain};
 use crate::dependence::base::{Base, Overlap};
@@ -160,36 +160,126 @@ fn turned_around(
     tested: &[Assumption],
 ) -> Verdict {
     let ((first, _, (s, op)), (second, _, (t, other))) = (a, b);
-    let meeting = Meeting::of(s, t, overlap);
-    let maps: Vec<&Form> = first.map.iter().chain(&second.map).collect();
-    let meet_in = |frame: &Frame, (s, t): (&Class, &Class), order: &[Relation<'_>]| {
-        part.means.dependence.meet(&Question {
+    let meetings = Meetings::of(part, (a, b), overlap, tested);
+    let around = shared(first, second);
+    let levels: Vec<Form> = (0..around.len() as u32).map(|k| Form::level(part.frame.depth + k)).collect();
+    let cases = cases(part, (a, b), &levels, around);
+    // Of many cases most are answered at once: the two never meet.
+    if cases.len() > 1 {
+        match meetings.meet(part.frame, (s, t), &[]) {
+            Answer::Never => return Verdict::legal(),
+            Answer::Unknown => return Verdict::Unknown { accesses: (*op, *other) },
+            Answer::Perhaps | Answer::At(_) => {}
+        }
+    }
+    for (order, loops) in &cases {
+        let within = (known_within(s, (first, second), *loops), known_within(t, (second, first), *loops));
+        let classes = (within.0.as_ref().unwrap_or(s), within.1.as_ref().unwrap_or(t));
+        return match meetings.meet(part.frame, classes, order) {
+            Answer::Never => continue,
+            _ if meetings.are_avoided(classes, order) => continue,
+            Answer::Unknown => Verdict::Unknown { accesses: (*op, *other) },
+            Answer::Perhaps => meetings.verdict(None),
+            Answer::At(example) => meetings.verdict(Some(&example)),
+        };
+    }
+    Verdict::legal()
+}
+
+/// Pairs of instances of two accesses that touch one location.
+struct Meetings<'q> {
+    part: &'q Part<'q>,
+    first: &'q Access<'q>,
+    second: &'q Access<'q>,
+    overlap: Overlap,
+    meeting: Meeting<'q>,
+    /// The iterations of both leaves, which an example shows.
+    maps: Vec<&'q Form>,
+    tested: &'q [Assumption],
+}
+
+impl<'q> Meetings<'q> {
+    fn of(
+        part: &'q Part<'q>,
+        (first, second): (&'q Access<'q>, &'q Access<'q>),
+        overlap: Overlap,
+        tested: &'q [Assumption],
+    ) -> Meetings<'q> {
+        let meeting = Meeting::of(&first.2.0, &second.2.0, overlap);
+        let maps = first.0.map.iter().chain(&second.0.map).collect();
+        Meetings { part, first, second, overlap, meeting, maps, tested }
+    }
+
+    /// Asks for a pair in such an order. The classes are those of the accesses, with what else is
+    /// known of them.
+    fn meet(&self, frame: &Frame, (s, t): (&Class, &Class), order: &[Relation<'_>]) -> Answer {
+        self.part.means.dependence.meet(&Question {
             first: s,
             second: t,
             frame,
-            equal: &meeting.pairs,
+            equal: &self.meeting.pairs,
             order,
-            shown: &maps,
-            limits: part.means.limits,
+            shown: &self.maps,
+            limits: self.part.means.limits,
         })
-    };
-    let meet = |classes: (&Class, &Class), order: &[Relation<'_>]| meet_in(part.frame, classes, order);
-    // One of these holds, and whichever it is, there are none.
-    let choices = || tested.iter().map(Assumption::alternatives).filter(|forms| forms.len() > 1);
-    let is_avoided = |classes: (&Class, &Class), order: &[Relation<'_>]| {
+    }
+
+    /// Returns the tested alternatives. One form of each list is not negative.
+    fn choices(&self) -> impl Iterator<Item = &'q [Form]> {
+        self.tested.iter().map(Assumption::alternatives).filter(|forms| forms.len() > 1)
+    }
+
+    /// True if there are no pairs in such an order, whichever of some tested alternatives holds.
+    fn are_avoided(&self, classes: (&Class, &Class), order: &[Relation<'_>]) -> bool {
         let never = |form: &Form| {
-            let frame = part.frame.knowing([form.clone()]);
-            matches!(meet_in(&frame, classes, order), Answer::Never)
+            let frame = self.part.frame.knowing([form.clone()]);
+            matches!(self.meet(&frame, classes, order), Answer::Never)
         };
-        choices().any(|forms| forms.iter().all(never))
-    };
-    let around = shared(first, second);
-    let levels: Vec<Form> = (0..around.len() as u32).map(|k| Form::level(part.frame.depth + k)).collect();
+        self.choices().any(|forms| forms.iter().all(never))
+    }
+
+    /// Returns the verdict on a pair that is turned around, or may be if there is no example.
+    fn verdict(&self, example: Option<&Example>) -> Verdict {
+        let part = self.part;
+        let ((first, _, (s, op)), (second, _, (t, other))) = (self.first, self.second);
+        if let Base::Carried(_) = s.base {
+            return Verdict::MayBeIllegal(Witness::Carried(*op));
+        }
+        let instance = |leaf: &Placed, op: Op, side: Side| {
+            let own: Vec<_> = LoopIteration::over(part.program, leaf.statement, &leaf.map).collect();
+            Instance::of(op, example, own.iter().skip(part.frame.depth as usize), side)
+        };
+        let cause = self.meeting.cause(s, t, self.overlap, example);
+        let certain = matches!(cause, Cause::Element(_))
+            && self.choices().next().is_none()
+            && s.domain.exact
+            && t.domain.exact
+            && part.frame.exact
+            && !part.is_made_inside(s.base);
+        let witness = Witness::Order {
+            first: instance(first, *op, Side::First),
+            second: instance(second, *other, Side::Second),
+            writes: [s.writes, t.writes],
+            cause,
+        };
+        if certain { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) }
+    }
+}
+
+/// Returns the orders in which the program runs `a` before `b`, and the tree may run `b` first.
+/// Beside each is the number of loops of which both run the same iteration.
+fn cases<'f>(
+    part: &Part<'_>,
+    (a, b): (&Access<'f>, &Access<'f>),
+    levels: &'f [Form],
+    around: &[Around],
+) -> Vec<(Vec<Relation<'f>>, usize)> {
+    let ((first, _, (s, _)), (second, ..)) = (a, b);
     let run_before = earlier(part, first, second);
     let run_later = match s.base {
         // What is in no order that counts is never right.
         Base::Carried(_) if !carried::is_handed_on(first, second) => vec![Ordered::default()],
-        _ => later(&levels, around, b.1 < a.1),
+        _ => later(levels, around, b.1 < a.1),
     };
     let (decided, computed) = (decided_apart(part, first, second), computed_alike(part, first, second));
     let mut cases: Vec<(Vec<Relation<'_>>, usize)> = Vec::new();
@@ -205,47 +295,7 @@ fn turned_around(
             }
         }
     }
-    // Of many cases most are answered at once: the two never meet.
-    if cases.len() > 1 {
-        match meet((s, t), &[]) {
-            Answer::Never => return Verdict::legal(),
-            Answer::Unknown => return Verdict::Unknown { accesses: (*op, *other) },
-            Answer::Perhaps | Answer::At(_) => {}
-        }
-    }
-    for (order, loops) in &cases {
-        let within = (known_within(s, (first, second), *loops), known_within(t, (second, first), *loops));
-        let classes = (within.0.as_ref().unwrap_or(s), within.1.as_ref().unwrap_or(t));
-        let example = match meet(classes, order) {
-            Answer::Never => continue,
-            _ if is_avoided(classes, order) => continue,
-            Answer::Unknown => return Verdict::Unknown { accesses: (*op, *other) },
-            Answer::Perhaps => None,
-            Answer::At(example) => Some(example),
-        };
-        if let Base::Carried(_) = s.base {
-            return Verdict::MayBeIllegal(Witness::Carried(*op));
-        }
-        let instance = |leaf: &Placed, op: Op, side: Side| {
-            let own: Vec<_> = LoopIteration::over(part.program, leaf.statement, &leaf.map).collect();
-            Instance::of(op, example.as_deref(), own.iter().skip(part.frame.depth as usize), side)
-        };
-        let cause = meeting.cause(s, t, overlap, example.as_deref());
-        let certain = matches!(cause, Cause::Element(_))
-            && choices().next().is_none()
-            && s.domain.exact
-            && t.domain.exact
-            && part.frame.exact
-            && !part.is_made_inside(s.base);
-        let witness = Witness::Order {
-            first: instance(first, *op, Side::First),
-            second: instance(second, *other, Side::Second),
-            writes: [s.writes, t.writes],
-            cause,
-        };
-        return if certain { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) };
-    }
-    Verdict::legal()
+    cases
 }
 
 /// A class of a leaf with what is known of when that runs by what is computed inside of the loops, where it and another leaf run the same iteration of so

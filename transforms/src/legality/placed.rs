@@ -15,7 +15,7 @@ use crate::dependence::access::{Class, Domain};
 use crate::dependence::form::{Atom, Form};
 use crate::dependence::nest::{Risk, absolute, enter, guard, in_place};
 use crate::tree::{
-    Arm, AssumptionId, Forest, Green, Header, HeaderId, IfId, LoopId, Node, Program, Span, StatementId,
+    Arm, AssumptionId, Forest, Green, Header, HeaderId, IfId, LoopId, Map, Node, Program, Span, StatementId,
 };
 
 /// A leaf in its place. Leaves are listed in the order of the text, so of two in the same iteration of all loops that are around both, the one
@@ -267,51 +267,8 @@ impl Walk<'_> {
                 }
                 self.sequence = around;
             }
-            Node::Loop { header, body } => {
-                let mut inner = Domain { exact: true, ..(**domain).clone() };
-                enter(self.program, self.forest, header, &mut inner, u32::MAX);
-                let (unsaid, pinned, running) = (self.unsaid.len(), self.pinned.len(), self.running.len());
-                let Header { span, origins, .. } = self.forest.header(header);
-                let lead = origins.first().filter(|_| *span == Span::Whole);
-                self.pin(&mut inner, domain, lead.map(|lead| &*lead.map));
-                for origin in origins {
-                    let map =
-                        origin.map.iter().map(|form| absolute(form, inner.levels)).collect::<Option<_>>();
-                    self.running.extend(map.map(|map| (origin.of, map)));
-                }
-                if !inner.exact && self.purpose != Purpose::Order {
-                    let extent = extent(self.ir, self.program, self.forest, header, inner.levels)?;
-                    self.unsaid.push(extent);
-                }
-                inner.exact &= domain.exact;
-                let parallel = self.forest.header(header).parallel;
-                self.loops.push(Around { number: self.next_loop, parallel, sequence: self.sequence });
-                self.next_loop += 1;
-                let risk = Risk::of_loop(self.program, self.forest, header, domain);
-                self.within_header(risk, body, inner)?;
-                self.loops.pop();
-                self.running.truncate(running);
-                self.unsaid.truncate(unsaid);
-                self.pinned.truncate(pinned);
-            }
-            Node::Guard { of, map, holds, body } => {
-                let mut inner = Domain { exact: true, ..(**domain).clone() };
-                guard(self.program, self.forest, (of, map), holds, &mut inner, u32::MAX);
-                let (unsaid, pinned) = (self.unsaid.len(), self.pinned.len());
-                self.pin(&mut inner, domain, Some(self.forest.map(map)));
-                if !inner.exact || self.purpose == Purpose::Order {
-                    let condition = Unsaid::Condition(self.program.if_info(of).alike, holds);
-                    let inside = self.program.decided_inside(self.ir, of) as usize;
-                    let map = self.forest.map(map).iter().take(inside);
-                    let map = map.map(|form| absolute(form, domain.levels));
-                    let map = map.collect::<Option<_>>().ok_or(self.program.if_info(of).op)?;
-                    self.unsaid.push((condition, map));
-                }
-                inner.exact &= domain.exact;
-                self.within_header(Risk::of_guard(self.program, of, domain), body, inner)?;
-                self.unsaid.truncate(unsaid);
-                self.pinned.truncate(pinned);
-            }
+            Node::Loop { header, body } => self.visit_loop(header, body, domain)?,
+            Node::Guard { of, map, holds, body } => self.visit_guard((of, map), holds, body, domain)?,
             Node::Versioned { assumption, fast, fallback } => {
                 let around = self.version.replace((self.next_version, assumption));
                 self.next_version += 1;
@@ -320,37 +277,96 @@ impl Walk<'_> {
                 self.sequence = outer;
                 self.version = around;
             }
-            Node::Leaf { statement, map } => {
-                let map = self.forest.map(map);
-                let op = self.program.statement(statement).op();
-                let here =
-                    map.iter().map(|form| absolute(form, domain.levels)).collect::<Option<Vec<Form>>>();
-                let here = here.ok_or(op)?;
-                let computed = match self.purpose {
-                    Purpose::CoverWithin => self.computed(&here).ok_or(op)?,
-                    Purpose::Order | Purpose::Cover => Vec::new(),
-                };
-                let classes = match self.purpose {
-                    Purpose::Order => in_place(self.program, statement, map, domain, self.depth)
-                        .chain(carried::class(self.program, statement, &here, domain))
-                        .chain(self.risk.as_ref().map(|risk| risk.class(domain.levels)))
-                        .collect(),
-                    Purpose::Cover | Purpose::CoverWithin => Vec::new(),
-                };
-                self.found.push(Placed {
-                    statement,
-                    loops: self.loops.clone(),
-                    domain: domain.clone(),
-                    unsaid: self.unsaid.clone(),
-                    map: here,
-                    within: self.within(),
-                    computed,
-                    classes,
-                    item: self.item,
-                    version: self.version,
-                });
-            }
+            Node::Leaf { statement, map } => self.place(statement, map, domain)?,
         }
+        Ok(())
+    }
+
+    /// Visits the body of a loop. Its header constrains when leaves run, and in which iterations of
+    /// the program's loops.
+    fn visit_loop(&mut self, header: HeaderId, body: Green, domain: &Arc<Domain>) -> Result<(), Op> {
+        let mut inner = Domain { exact: true, ..(**domain).clone() };
+        enter(self.program, self.forest, header, &mut inner, u32::MAX);
+        let (unsaid, pinned, running) = (self.unsaid.len(), self.pinned.len(), self.running.len());
+        let Header { span, origins, parallel, .. } = self.forest.header(header);
+        let lead = origins.first().filter(|_| *span == Span::Whole);
+        self.pin(&mut inner, domain, lead.map(|lead| &*lead.map));
+        for origin in origins {
+            let map = origin.map.iter().map(|form| absolute(form, inner.levels)).collect::<Option<_>>();
+            self.running.extend(map.map(|map| (origin.of, map)));
+        }
+        if !inner.exact && self.purpose != Purpose::Order {
+            let extent = extent(self.ir, self.program, self.forest, header, inner.levels)?;
+            self.unsaid.push(extent);
+        }
+        inner.exact &= domain.exact;
+        self.loops.push(Around { number: self.next_loop, parallel: *parallel, sequence: self.sequence });
+        self.next_loop += 1;
+        let risk = Risk::of_loop(self.program, self.forest, header, domain);
+        self.within_header(risk, body, inner)?;
+        self.loops.pop();
+        self.running.truncate(running);
+        self.unsaid.truncate(unsaid);
+        self.pinned.truncate(pinned);
+        Ok(())
+    }
+
+    /// Visits what runs where the condition of an `if`, in the iteration `map`, holds or fails.
+    fn visit_guard(
+        &mut self,
+        (of, map): (IfId, Map),
+        holds: bool,
+        body: Green,
+        domain: &Arc<Domain>,
+    ) -> Result<(), Op> {
+        let mut inner = Domain { exact: true, ..(**domain).clone() };
+        guard(self.program, self.forest, (of, map), holds, &mut inner, u32::MAX);
+        let (unsaid, pinned) = (self.unsaid.len(), self.pinned.len());
+        self.pin(&mut inner, domain, Some(self.forest.map(map)));
+        if !inner.exact || self.purpose == Purpose::Order {
+            let condition = Unsaid::Condition(self.program.if_info(of).alike, holds);
+            let inside = self.program.decided_inside(self.ir, of) as usize;
+            let map = self.forest.map(map).iter().take(inside);
+            let map = map.map(|form| absolute(form, domain.levels));
+            let map = map.collect::<Option<_>>().ok_or(self.program.if_info(of).op)?;
+            self.unsaid.push((condition, map));
+        }
+        inner.exact &= domain.exact;
+        self.within_header(Risk::of_guard(self.program, of, domain), body, inner)?;
+        self.unsaid.truncate(unsaid);
+        self.pinned.truncate(pinned);
+        Ok(())
+    }
+
+    /// Adds a leaf to those found, with what its purpose asks for.
+    fn place(&mut self, statement: StatementId, map: Map, domain: &Arc<Domain>) -> Result<(), Op> {
+        let map = self.forest.map(map);
+        let op = self.program.statement(statement).op();
+        let here = map.iter().map(|form| absolute(form, domain.levels)).collect::<Option<Vec<Form>>>();
+        let here = here.ok_or(op)?;
+        let computed = match self.purpose {
+            Purpose::CoverWithin => self.computed(&here).ok_or(op)?,
+            Purpose::Order | Purpose::Cover => Vec::new(),
+        };
+        let classes = match self.purpose {
+            Purpose::Order => in_place(self.program, statement, map, domain, self.depth)
+                .chain(carried::class(self.program, statement, &here, domain))
+                .chain(self.risk.as_ref().map(|risk| risk.class(domain.levels)))
+                .collect(),
+            Purpose::Cover | Purpose::CoverWithin => Vec::new(),
+        };
+        self.found.push(Placed {
+            statement,
+            loops: self.loops.clone(),
+            domain: domain.clone(),
+            unsaid: self.unsaid.clone(),
+            map: here,
+            within: self.within(),
+            computed,
+            classes,
+            item: self.item,
+            version: self.version,
+        });
         Ok(())
     }
 }

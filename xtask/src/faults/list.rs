@@ -116,7 +116,7 @@ pub(super) const FAULTS: &[Place] = &[
             ),
             Fault(
                 "the place in the tree is turned around",
-                "later(&levels, around, «b.1 < a.1»)",
+                "later(levels, around, «b.1 < a.1»)",
                 "a.1 < b.1",
             ),
             Fault(

@@ -124,6 +124,26 @@ impl Barrier {
 }
 
 impl Summary {
+    /// Returns what is known of a loop that touches this, and has these marks.
+    fn of(scev: &mut ScalarEvolution<'_>, of: LoopId, nest: Nest, marks: Marks) -> Summary {
+        let (function, analysis) = (scev.function(), scev.analysis());
+        let exact = scev.counts(of).exact;
+        let count = exact.map(|count| match scev.get(count) {
+            Expr::Constant(_, number) => Count::Constant(*number),
+            _ => Count::Symbolic(count),
+        });
+        let last = last_iteration(scev, of);
+        let header = analysis.block(analysis.loops().get(of).header());
+        let counters: Vec<Counter> =
+            function.arguments(header).filter_map(|argument| counter(scev, argument, of)).collect();
+        let variable = guards::bounds(scev, of).map(|bounds| bounds.variable);
+        let variable = counters.iter().find(|counter| Some(counter.argument) == variable).cloned();
+        let Marks { barrier, late, seen, odd } = marks;
+        let finals = Finals::of(scev, of);
+        let stores_plainly = odd.is_none();
+        Summary { count, last, nest, barrier, late, seen, stores_plainly, variable, counters, finals }
+    }
+
     /// Where a loop of this one and another behind it in each iteration would show that one of them may not be left: what keeps it, and the operation of the other that somebody would miss, or see too
     /// early.
     pub(super) fn ends_early(&self, second: &Summary) -> Option<(Barrier, Op)> {
@@ -179,37 +199,16 @@ impl Summaries {
         let data_layout = DataLayout::of_symbols(function.ctx(), symbols);
         let mut scev = ScalarEvolution::new(function, analysis, &data_layout);
         let accesses = Accesses::of_blocks(symbols, &mut scev, &|node| wanted.touches(analysis, node));
-        let mut nests: HashMap<LoopId, Nest> = HashMap::new();
-        let mut by_op: HashMap<Op, Vec<Option<Nest>>> = HashMap::new();
+        let mut table = AccessTable::default();
         let unused: HashSet<Op> =
             if all { HashSet::new() } else { unused(function, true).into_iter().collect() };
         for access in &accesses.all {
-            let seen = by_op.entry(access.op).or_default();
-            if seen.is_empty() {
-                let around = std::iter::once(None).chain(access.loops.iter().copied().map(Some));
-                seen.extend(around.map(|of| wanted.is_around(analysis, of).then(Nest::default)));
-            }
-            if unused.contains(&access.op) {
-                continue;
-            }
-            for (depth, nest) in (0..).zip(seen.iter_mut()) {
-                if let Some(nest) = nest {
-                    add(nest, &accesses, access, depth);
-                }
-            }
-            for (depth, of) in (0..).zip(&access.loops) {
-                if wanted.covers(analysis, *of) {
-                    add(nests.entry(*of).or_default(), &accesses, access, depth);
-                }
-            }
+            table.add(&accesses, access, !unused.contains(&access.op), (analysis, wanted));
         }
         let facts = accesses.facts().clone();
-        let mut within: HashMap<LoopId, Barrier> = HashMap::new();
-        let mut barriers: HashMap<Op, Barrier> = HashMap::new();
-        let mut single = HashSet::new();
         let writing: HashSet<Op> =
             accesses.all.iter().filter(|access| access.writes()).map(|access| access.op).collect();
-        let mut marks: HashMap<LoopId, [Option<Op>; 3]> = HashMap::new();
+        let (mut barriers, mut single) = (HashMap::new(), HashSet::new());
         for block in function.blocks(function.region(function.root(), 0)) {
             for op in function.ops(block) {
                 if !calls::may_be_copied(function, op, symbols) {
@@ -217,78 +216,29 @@ impl Summaries {
                 }
                 barriers.extend(barrier(function, op, symbols).map(|found| (op, found)));
                 if calls::touched(function, op, symbols) == Some(Touched::Nothing) {
-                    let around = analysis
-                        .number_at(function, op)
-                        .map_or(0, |node| analysis.loops_around(node).count());
-                    by_op.insert(op, vec![Some(Nest::default()); around + 1]);
+                    table.add_nothing(op, analysis.number_at(function, op), analysis);
                 }
             }
         }
-        for (of, own) in analysis.loops().iter() {
-            let blocks = own.nodes.iter().filter(|node| analysis.loops().innermost(**node) == Some(of));
-            let ops: Vec<Op> = blocks.flat_map(|node| function.ops(analysis.block(*node))).collect();
-            let found = ops.iter().filter_map(|op| barriers.get(op).copied()).reduce(Barrier::stronger);
-            let inner_marks = own.children.iter().filter_map(|child| marks.get(child).copied());
-            let is_late = |op: &&Op| {
-                !function.has_trait(**op, Trait::Pure) && !function.has_trait(**op, Trait::Terminator)
-            };
-            let is_seen = |op: &&Op| writing.contains(*op) || barriers.contains_key(*op);
-            let is_odd = |op: &&Op| is_seen(op) && !is_plain_store(function, **op, &data_layout);
-            let first = [ops.iter().find(is_late), ops.iter().find(is_seen), ops.iter().find(is_odd)];
-            let both = inner_marks.fold(first.map(Option::<&Op>::copied), |own, inner| {
-                [own[0].or(inner[0]), own[1].or(inner[1]), own[2].or(inner[2])]
-            });
-            marks.insert(of, both);
-            let inner = own.children.iter().filter_map(|child| {
-                let endless = || {
-                    let header = analysis.block(analysis.loops().get(*child).header());
-                    let is_left = scev.counts(*child).constant_max.is_some();
-                    function.first_op(header).filter(|_| !is_left).map(Barrier::Endless)
-                };
-                within.get(child).copied().or_else(endless)
-            });
-            let all = found.into_iter().chain(inner).reduce(Barrier::stronger);
-            within.extend(all.map(|found| (of, found)));
+        let mut marks: HashMap<LoopId, Marks> = HashMap::new();
+        for (of, _) in analysis.loops().iter() {
+            let own = Marks::of(&mut scev, of, (&writing, &barriers), &data_layout);
+            marks.insert(of, own.around(&mut scev, of, &marks));
         }
         let mut loops = HashMap::new();
         for of in scev.loops_from_the_outside() {
-            let exact = scev.counts(of).exact;
-            let count = exact.map(|count| match scev.get(count) {
-                Expr::Constant(_, number) => Count::Constant(*number),
-                _ => Count::Symbolic(count),
-            });
-            let last = last_iteration(&mut scev, of);
+            let known = marks.get(&of).copied().unwrap_or_default();
             let header = analysis.block(analysis.loops().get(of).header());
-            let counters: Vec<Counter> =
-                function.arguments(header).filter_map(|argument| counter(&mut scev, argument, of)).collect();
-            let variable = guards::bounds(&mut scev, of).map(|bounds| bounds.variable);
-            let variable = counters.iter().find(|counter| Some(counter.argument) == variable).cloned();
-            let barrier = within.get(&of).copied();
-            let nest = match wanted.covers(analysis, of) {
-                true => nests.remove(&of).unwrap_or_default(),
-                false => function.first_op(header).map(anything).unwrap_or_default(),
+            let (nest, marks) = match (wanted.covers(analysis, of), function.first_op(header)) {
+                (true, _) => (table.loops.remove(&of).unwrap_or_default(), known),
+                (false, first) => (
+                    first.map(anything).unwrap_or_default(),
+                    Marks { late: first, seen: first, odd: first, ..known },
+                ),
             };
-            let [late, seen, odd] = match wanted.covers(analysis, of) {
-                true => marks.get(&of).copied().unwrap_or_default(),
-                false => [function.first_op(header); 3],
-            };
-            let stores_plainly = odd.is_none();
-            let finals = Finals::of(&mut scev, of);
-            let summary = Summary {
-                count,
-                last,
-                nest,
-                barrier,
-                late,
-                seen,
-                stores_plainly,
-                variable,
-                counters,
-                finals,
-            };
-            loops.insert(of, summary);
+            loops.insert(of, Summary::of(&mut scev, of, nest, marks));
         }
-        Summaries { loops, accesses: by_op, barriers, single, facts, data_layout }
+        Summaries { loops, accesses: table.ops, barriers, single, facts, data_layout }
     }
 
     /// What is known of a loop.
@@ -324,6 +274,107 @@ impl Summaries {
     /// that is not known.
     pub(super) fn touched(&self, op: Op, depth: u32) -> Option<&Nest> {
         self.accesses.get(&op)?.get(depth as usize)?.as_ref()
+    }
+}
+
+/// The accesses of each loop and each operation.
+#[derive(Default)]
+struct AccessTable {
+    loops: HashMap<LoopId, Nest>,
+    /// See [`Summaries`].
+    ops: HashMap<Op, Vec<Option<Nest>>>,
+}
+
+impl AccessTable {
+    /// Adds an access to its operation and the loops around, where these are asked about. An access
+    /// that does not count only registers its operation.
+    fn add(
+        &mut self,
+        accesses: &Accesses<'_>,
+        access: &Access,
+        counts: bool,
+        (analysis, wanted): (&Analysis, &Adjacent),
+    ) {
+        let seen = self.ops.entry(access.op).or_default();
+        if seen.is_empty() {
+            let around = std::iter::once(None).chain(access.loops.iter().copied().map(Some));
+            seen.extend(around.map(|of| wanted.is_around(analysis, of).then(Nest::default)));
+        }
+        if !counts {
+            return;
+        }
+        for (depth, nest) in (0..).zip(seen.iter_mut()) {
+            if let Some(nest) = nest {
+                add(nest, accesses, access, depth);
+            }
+        }
+        for (depth, of) in (0..).zip(&access.loops) {
+            if wanted.covers(analysis, *of) {
+                add(self.loops.entry(*of).or_default(), accesses, access, depth);
+            }
+        }
+    }
+
+    /// Adds an operation that touches nothing, in the block of this number.
+    fn add_nothing(&mut self, op: Op, block: Option<u32>, analysis: &Analysis) {
+        let around = block.map_or(0, |node| analysis.loops_around(node).count());
+        self.ops.insert(op, vec![Some(Nest::default()); around + 1]);
+    }
+}
+
+/// Operations of a loop that restrict where it may run: the first of each kind.
+#[derive(Clone, Copy, Default)]
+struct Marks {
+    barrier: Option<Barrier>,
+    /// See [`Summary`].
+    late: Option<Op>,
+    seen: Option<Op>,
+    /// One that somebody sees, and that is no ordinary store.
+    odd: Option<Op>,
+}
+
+impl Marks {
+    /// Returns the marks of a loop, without the loops in it.
+    fn of(
+        scev: &mut ScalarEvolution<'_>,
+        of: LoopId,
+        (writing, barriers): (&HashSet<Op>, &HashMap<Op, Barrier>),
+        data_layout: &DataLayout,
+    ) -> Marks {
+        let (function, analysis) = (scev.function(), scev.analysis());
+        let nodes = analysis.loops().get(of).nodes.iter();
+        let blocks = nodes.filter(|node| analysis.loops().innermost(**node) == Some(of));
+        let ops: Vec<Op> = blocks.flat_map(|node| function.ops(analysis.block(*node))).collect();
+        let is_late =
+            |op: &Op| !function.has_trait(*op, Trait::Pure) && !function.has_trait(*op, Trait::Terminator);
+        let is_seen = |op: &Op| writing.contains(op) || barriers.contains_key(op);
+        let is_odd = |op: &Op| is_seen(op) && !is_plain_store(function, *op, data_layout);
+        let first = |is_wanted: &dyn Fn(&Op) -> bool| ops.iter().copied().find(is_wanted);
+        Marks {
+            barrier: ops.iter().filter_map(|op| barriers.get(op).copied()).reduce(Barrier::stronger),
+            late: first(&is_late),
+            seen: first(&is_seen),
+            odd: first(&is_odd),
+        }
+    }
+
+    /// Adds the marks of the loops directly inside. One of these that may not end is a barrier.
+    fn around(mut self, scev: &mut ScalarEvolution<'_>, of: LoopId, inner: &HashMap<LoopId, Marks>) -> Marks {
+        let (function, analysis) = (scev.function(), scev.analysis());
+        for child in &analysis.loops().get(of).children {
+            let marks = inner.get(child).copied().unwrap_or_default();
+            let endless = || {
+                let header = analysis.block(analysis.loops().get(*child).header());
+                let is_left = scev.counts(*child).constant_max.is_some();
+                function.first_op(header).filter(|_| !is_left).map(Barrier::Endless)
+            };
+            let barrier = marks.barrier.or_else(endless);
+            self.barrier = self.barrier.into_iter().chain(barrier).reduce(Barrier::stronger);
+            self.late = self.late.or(marks.late);
+            self.seen = self.seen.or(marks.seen);
+            self.odd = self.odd.or(marks.odd);
+        }
+        self
     }
 }
 
