@@ -15,7 +15,7 @@
 //! Which of the loops that may be fused are is decided by what they [cost](crate::cost): the grouping of a sequence with which most is
 //! saved (`fusion/partition.rs`); or each with the nearest, if that is wanted.
 //!
-//! All that is chosen for a block is [judged](Checker::judge) as a whole before it is written. What the
+//! All that is chosen for a block is [judged](legality::Checker::judge) as a whole before it is written. What the
 //! judge does not approve stays as it was.
 //!
 //! Whatever is not fused gets a remark that says why, under the names LLVM's `loop-fusion` uses.
