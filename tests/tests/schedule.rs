@@ -79,6 +79,17 @@ fn split(pieces: &mut [Drawn], random: &mut Random) {
     }
 }
 
+/// The frame outside of all loops, where nothing is known.
+fn outside() -> Frame {
+    Frame {
+        depth: 0,
+        constraints: Vec::new(),
+        exact: true,
+        variables: Vec::new(),
+        facts: Arc::new(Facts::default()),
+    }
+}
+
 fn instances(levels: u32) -> Vec<Vec<i64>> {
     (0..levels).fold(vec![Vec::new()], |all, _| {
         all.iter().flat_map(|own| (0..LENGTH).map(|i| [&own[..], &[i]].concat())).collect()
@@ -153,13 +164,7 @@ fn a_schedule_is_legal_iff_no_pair_of_instances_is_turned_around() {
     let objects = ["a", "b"].map(|name| Base::Global(ctx.name(name)));
     let bases = Bases::new(&body, AliasMode::May);
     let means = Means { bases: &bases, dependence: &Polyhedral, limits: &QUESTION, tested_before: None };
-    let frame = Frame {
-        depth: 0,
-        constraints: Vec::new(),
-        exact: true,
-        variables: Vec::new(),
-        facts: Arc::new(Facts::default()),
-    };
+    let frame = outside();
     let mut counts = [0; 2];
     for index in 0..CASES {
         let mut random = Random::of_case(31, index);
@@ -193,13 +198,7 @@ fn a_time_that_forgets_iterations_is_refused() {
     let body = Body::new(&ctx, OperationState::new(&ctx, "test.op", Loc::UNKNOWN));
     let bases = Bases::new(&body, AliasMode::May);
     let means = Means { bases: &bases, dependence: &Polyhedral, limits: &QUESTION, tested_before: None };
-    let frame = Frame {
-        depth: 0,
-        constraints: Vec::new(),
-        exact: true,
-        variables: Vec::new(),
-        facts: Arc::new(Facts::default()),
-    };
+    let frame = outside();
     let access = Access { object: 0, place: Form::level(0), writes: true };
     let drawn = Drawn {
         levels: 1,
@@ -227,13 +226,7 @@ fn what_is_assumed_has_to_be_tested() {
         let arguments: Vec<_> = body.arguments(block).collect();
         let bases = Bases::new(body, AliasMode::Distinct);
         let means = Means { bases: &bases, dependence: &Polyhedral, limits: &QUESTION, tested_before: None };
-        let frame = Frame {
-            depth: 0,
-            constraints: Vec::new(),
-            exact: true,
-            variables: Vec::new(),
-            facts: Arc::new(Facts::default()),
-        };
+        let frame = outside();
         let touches = |object: usize, writes: bool| {
             let access = Access { object, place: Form::constant(0), writes };
             let drawn =

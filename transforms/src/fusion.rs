@@ -86,7 +86,7 @@ pub struct Options {
     pub delay_multiple: i64,
     /// How much may be assumed of one fused loop, and tested before it.
     pub max_tests: usize,
-    /// How often a function is fused, at most: what one round fused, the next may fuse further.
+    /// Most rounds for one function. The loops that one round fused may fuse further in the next.
     pub max_rounds: usize,
     /// Whether to say what was done and what not, and why. Errors are said in any case.
     pub remarks: bool,

@@ -207,7 +207,7 @@ struct Group {
     missed: Option<Missed>,
     /// Whether it took in another one in this round, or is what was left of one.
     has_grown: bool,
-    /// How its iterations ran, if that is not how they are numbered.
+    /// The order in which its iterations ran, if they are numbered otherwise.
     past: Option<Past>,
 }
 
@@ -371,8 +371,8 @@ impl<'f> Fusion<'f> {
         Some(behind)
     }
 
-    /// Makes the second loop part of the first, as the judge approved, and of what is known of it. What
-    /// is left of a loop that was split is placed; what is behind then is returned.
+    /// Makes the second loop part of the first, as the judge approved, and adds what is known of it.
+    /// Places the rest of a loop that was split. Returns it if it stands behind both.
     fn carry_out(
         &mut self,
         depth: u32,

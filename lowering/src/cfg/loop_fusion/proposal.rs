@@ -1,4 +1,4 @@
-//! What a fusion proposes to the judge: each piece that moves, with its time before and after.
+//! The schedule that a fusion proposes to the judge: each piece that moves, with its two times.
 //!
 //! ```text
 //!     in the program   preheader  first loop  between  second loop
@@ -29,7 +29,7 @@ use super::summary::{Summary, anything};
 use super::{Fusion, Group};
 use crate::cfg::effects::touches_memory;
 
-/// How the iterations of a loop ran in the program, if that is another way than they are numbered.
+/// The order in which the iterations of a loop ran in the program, if they are numbered otherwise.
 #[derive(Clone, Debug)]
 pub(super) struct Past {
     /// When each ran, over its levels.
