@@ -12,11 +12,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("polyhedra", &[]),
     ("ir", &[]),
     ("dialects", &["ir"]),
+    ("check", &["ir", "dialects", "polyhedra"]),
     ("transforms", &["ir", "dialects", "polyhedra"]),
     ("lowering", &["ir", "dialects", "polyhedra", "transforms"]),
-    ("loomir", &["ir", "dialects", "polyhedra", "transforms", "lowering"]),
-    ("tests", &["ir", "dialects", "polyhedra", "transforms", "lowering", "loomir"]),
-    ("benches", &["ir", "dialects", "polyhedra", "transforms", "lowering", "loomir", "tests"]),
+    ("loomir", &["ir", "dialects", "check", "polyhedra", "transforms", "lowering"]),
+    ("tests", &["ir", "dialects", "check", "polyhedra", "transforms", "lowering", "loomir"]),
+    ("benches", &["ir", "dialects", "check", "polyhedra", "transforms", "lowering", "loomir", "tests"]),
     ("xtask", &[]),
 ];
 
