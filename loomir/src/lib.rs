@@ -39,13 +39,13 @@ use std::sync::Arc;
 
 use loomir_ir::text::{ParseOptions, PrintOptions};
 use loomir_ir::{Body, Context, Diagnostics, Registry, verifier};
-use loomir_transforms::dependence::callees::Callees;
+use loomir_transforms::access::callees::Callees;
 use loomir_transforms::{contraction, distribution, fusion};
 
-pub use loomir_transforms::analyses::Analyses;
+pub use loomir_transforms::access::Analyses;
+pub use loomir_transforms::access::base::AliasMode;
 pub use loomir_transforms::contraction::{Options as ContractionOptions, Report as ContractionReport};
 pub use loomir_transforms::cost::CostSource;
-pub use loomir_transforms::dependence::base::AliasMode;
 pub use loomir_transforms::distribution::{Expand, Options as DistributeOptions, Report as DistributeReport};
 pub use loomir_transforms::fusion::{Options as FuseOptions, Profitability, Report as FuseReport};
 

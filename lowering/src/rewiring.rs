@@ -28,8 +28,8 @@ use loomir_dialects::func;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::{SymbolTable, lookup, symbol_name};
 use loomir_ir::{Body, Diagnostic, Diagnostics, Loc};
-use loomir_transforms::dependence::base::AliasMode;
-use loomir_transforms::dependence::callees::Callees;
+use loomir_transforms::access::base::AliasMode;
+use loomir_transforms::access::callees::Callees;
 use loomir_transforms::{fusion, while_to_for};
 
 use crate::cfg::{Analysis, lcssa, loop_fusion, loop_rotate, loop_simplify};

@@ -1,7 +1,7 @@
 //! Random edits of loop trees, most of them wrong.
 
 use loomir::ir::Body;
-use loomir::transforms::dependence::form::{Atom, Form};
+use loomir::transforms::affine::{Atom, Form};
 use loomir::transforms::tree::{Change, Forest, Green, Header, Node, Program, Red};
 
 use crate::random::Random;

@@ -20,8 +20,8 @@ use loomir::dialects::interp::Limits;
 use loomir::ir::text::{SPLIT_MARKER, split_source};
 use loomir::ir::{Body, Diagnostics};
 use loomir::lowering::cfg::{self, print::Printed};
-use loomir::transforms::analyses::Analyses;
-use loomir::transforms::dependence::listing;
+use loomir::transforms::access::Analyses;
+use loomir::transforms::listing;
 use loomir::{AliasMode, CostSource, FuseOptions};
 
 use crate::behaviour::{Input, inputs, same_behaviour};

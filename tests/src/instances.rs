@@ -10,12 +10,12 @@ use loomir::dialects::arith;
 use loomir::dialects::interfaces::Decision;
 use loomir::ir::rewrite::constant_of;
 use loomir::ir::{Body, Op, Value};
-use loomir::transforms::dependence::access::Class;
-use loomir::transforms::dependence::base::{Base, Bases, Overlap};
-use loomir::transforms::dependence::form::Form;
-use loomir::transforms::dependence::updates::reduction::has_poison_flags;
-use loomir::transforms::dependence::updates::{Reduction, updates_of};
-use loomir::transforms::simplify::operation::{Operation, width};
+use loomir::transforms::access::Class;
+use loomir::transforms::access::base::{Base, Bases, Overlap};
+use loomir::transforms::access::updates::reduction::has_poison_flags;
+use loomir::transforms::access::updates::{Reduction, updates_of};
+use loomir::transforms::affine::Form;
+use loomir::transforms::affine::operation::{Operation, width};
 use loomir::transforms::tree::{Forest, Green, IfId, Node, Program, Span, StatementId};
 
 use crate::random::Random;

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 
 use loomir::ir::Op;
-use loomir::transforms::dependence::access::Class;
-use loomir::transforms::dependence::base::Base;
-use loomir::transforms::dependence::listing::Kind;
+use loomir::transforms::access::Class;
+use loomir::transforms::access::base::Base;
+use loomir::transforms::listing::Kind;
 use loomir::transforms::tree::Program;
 
 use crate::instances::{Instance, Values, location};

@@ -26,7 +26,7 @@ use std::fmt::Write;
 
 use loomir::AliasMode;
 use loomir::ir::{Body, Diagnostic, Diagnostics, Loc, Value};
-use loomir::transforms::dependence::form::{Atom, Form};
+use loomir::transforms::affine::{Atom, Form};
 use loomir::transforms::legality::{Checker, Verdict};
 use loomir::transforms::regenerate::{Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;

@@ -9,19 +9,20 @@ use loomir::dialects::interfaces::Decision;
 use loomir::dialects::interp::Limits;
 use loomir::ir::text::{SPLIT_MARKER, split_source};
 use loomir::ir::{Body, Op, OpRef, verifier};
-use loomir::transforms::analyses::dependence::{Differences, Polyhedral};
-use loomir::transforms::analyses::{
+use loomir::transforms::access::Frame;
+use loomir::transforms::access::base::Bases;
+use loomir::transforms::access::dependence::{Differences, Polyhedral};
+use loomir::transforms::access::{
     Accesses, Answer, ClosedForms, ControlFlow, Dependence, Elements, INTERFACES, Order, Question, Site,
     Statements,
 };
-use loomir::transforms::dependence::base::Bases;
-use loomir::transforms::dependence::form::condition::Condition;
-use loomir::transforms::dependence::form::{Form, Forms};
-use loomir::transforms::dependence::nest::{Frame, Nest};
+use loomir::transforms::affine::condition::Condition;
+use loomir::transforms::affine::{Form, Forms};
 use loomir::transforms::legality::{
     Approved, Checker, Ending, Means, Piece, Schedule, Verdict, Witness, merged,
 };
 use loomir::transforms::regenerate::{Rewrite, regenerate};
+use loomir::transforms::tree::nest::Nest;
 use loomir::transforms::tree::raise::raise_by;
 use loomir::transforms::tree::{Change, Forest, Node, Program, StatementId};
 use loomir::{AliasMode, Analyses, ContractionOptions, FuseOptions, Profitability};

@@ -1,8 +1,8 @@
 //! Affine forms, ranges and facts of values, against all that they can be: random expressions at widths where every input is tried.
 
 use loomir::ir::{Body, Value};
-use loomir::transforms::dependence::form::Atom;
-use loomir::transforms::dependence::form::Forms;
+use loomir::transforms::affine::Atom;
+use loomir::transforms::affine::Forms;
 use loomir_testing::expressions::{Expressions, Number};
 use loomir_testing::random::Random;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use loomir::AliasMode;
 use loomir::dialects::interp::Limits;
 use loomir::ir::{Op, verifier};
-use loomir::transforms::dependence::base::Bases;
+use loomir::transforms::access::base::Bases;
 use loomir::transforms::legality::{Checker, Verdict, Witness};
 use loomir::transforms::regenerate::{Reason, Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;

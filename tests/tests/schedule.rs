@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use loomir::AliasMode;
 use loomir::ir::{Body, Loc, Op, OperationState};
-use loomir::transforms::analyses::dependence::Polyhedral;
-use loomir::transforms::dependence::access::{Class, Domain};
-use loomir::transforms::dependence::base::{Base, Bases};
-use loomir::transforms::dependence::form::facts::Facts;
-use loomir::transforms::dependence::form::{Atom, Form};
-use loomir::transforms::dependence::nest::{Frame, LoopIteration, Nest, Representative};
+use loomir::transforms::access::Frame;
+use loomir::transforms::access::base::{Base, Bases};
+use loomir::transforms::access::dependence::Polyhedral;
+use loomir::transforms::access::{Class, Domain};
+use loomir::transforms::affine::facts::Facts;
+use loomir::transforms::affine::{Atom, Form};
 use loomir::transforms::legality::{Ending, Means, Piece, QUESTION, Schedule, Verdict};
+use loomir::transforms::tree::nest::{LoopIteration, Nest, Representative};
 use loomir_testing::blocks::each_block;
 use loomir_testing::random::Random;
 

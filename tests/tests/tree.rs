@@ -3,7 +3,7 @@
 use loomir::AliasMode;
 use loomir::dialects::interp::Limits;
 use loomir::ir::{Block, Body, verifier};
-use loomir::transforms::dependence::form::Form;
+use loomir::transforms::affine::Form;
 use loomir::transforms::legality::{Approved, Checker, Verdict, Witness};
 use loomir::transforms::regenerate::{Reason, Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;

@@ -4,7 +4,7 @@
 use loomir::AliasMode;
 use loomir::dialects::interp::Limits;
 use loomir::ir::verifier;
-use loomir::transforms::dependence::form::{Atom, Form};
+use loomir::transforms::affine::{Atom, Form};
 use loomir::transforms::legality::Checker;
 use loomir::transforms::regenerate::{Reason, Rewrite, regenerate};
 use loomir::transforms::tree::raise::raise;

@@ -6,8 +6,11 @@
 
 use loomir_ir::{Body, Value};
 
-use crate::dependence::form::{Atom, Form};
-use crate::legality::called;
+use crate::affine::{Atom, Form};
+use crate::naming::called;
+
+/// How much may be tested before a loop, if nothing else is said.
+pub(crate) const MAX_TESTS: usize = 8;
 
 /// What may hold when the program runs.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

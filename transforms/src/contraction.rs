@@ -1,7 +1,7 @@
 //! Array contraction: memory that fusion made unnecessary.
 //!
 //! Once a producer and its consumer run in one loop, what lies between them need not be an array. From the data flow of a function's accesses
-//! ([`dependence::flow`](crate::dependence::flow)), in this order:
+//! ([`flow`](crate::flow)), in this order:
 //!
 //! 1. allocations that only the sides of one conditional use move there (`contraction/sink.rs`);
 //! 2. a load gets the value that its element was last seen with in the same iteration, a store that is overwritten before it is read goes
@@ -23,12 +23,13 @@ use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op, Value};
 use loomir_polyhedra::Limits;
 
-use crate::analyses::{ACCESSES, Analyses, CLOSED_FORMS, CONTROL_FLOW};
-use crate::dependence::base::Base;
-use crate::dependence::callees::{self, Callees};
-use crate::dependence::flow::Flow;
-use crate::dependence::locals::{self, Locals};
-use crate::dependence::timeline::{self, AccessId, Timeline};
+use crate::access::base::Base;
+use crate::access::callees::Callees;
+use crate::access::locals::{self, Locals};
+use crate::access::survey;
+use crate::access::{ACCESSES, Analyses, CLOSED_FORMS, CONTROL_FLOW};
+use crate::flow::Flow;
+use crate::flow::timeline::{self, AccessId, Timeline};
 use cleanup::Cleanup;
 use flowing::{Flowing, Missed, Plan, Storage};
 
@@ -281,7 +282,7 @@ impl Pass for ArrayContraction {
     }
 
     fn surveys(&self) -> &[&'static Survey] {
-        callees::SURVEYS
+        survey::SURVEYS
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {

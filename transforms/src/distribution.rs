@@ -23,14 +23,15 @@ use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Block, Body, Diagnostics, Op, Value};
 use loomir_polyhedra::Limits;
 
-use crate::analyses::{Analyses, INTERFACES};
+use crate::access::Frame;
+use crate::access::base::AliasMode;
+use crate::access::callees::Callees;
+use crate::access::survey;
+use crate::access::{Analyses, INTERFACES};
+use crate::assumption::MAX_TESTS;
 use crate::assumption::{self, Assumption};
 use crate::cost::{Cost, CostSource};
-use crate::dependence::base::AliasMode;
-use crate::dependence::callees::{self, Callees};
-use crate::dependence::nest::Frame;
 use crate::expansion::{self, Expanded, HandOn, Read};
-use crate::fusion::MAX_TESTS;
 use crate::legality::{Checker, QUESTION, Verdict};
 use crate::regenerate::{Rewrite, regenerate};
 use crate::tree::raise::{raise_by, roots};
@@ -532,7 +533,7 @@ impl Pass for LoopDistribute {
     }
 
     fn surveys(&self) -> &[&'static Survey] {
-        callees::SURVEYS
+        survey::SURVEYS
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {

@@ -25,7 +25,7 @@
 //!   with `fixtures/fusion/iteration_spaces.mlir` and `widths.mlir`.
 //! - Remarks and costs decide which of several legal programs it is, never whether one is legal.
 //!
-//! **Cost.** Each loop is summarised once a level; a pair costs its pairs of access classes on objects that may overlap (see [`nest`](crate::dependence::nest)).
+//! **Cost.** Each loop is summarised once a level; a pair costs its pairs of access classes on objects that may overlap (see [`nest`](crate::tree::nest)).
 //! Joining two bodies is logarithmic; the changed part of a block is written once, at the end.
 
 use std::rc::Rc;
@@ -37,19 +37,21 @@ use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Body, Diagnostics, Op};
 use loomir_polyhedra::Limits;
 
-use crate::analyses::{Analyses, INTERFACES};
+use crate::access::Frame;
+use crate::access::base::{AliasMode, Bases};
+use crate::access::callees::Callees;
+use crate::access::survey;
+use crate::access::{Analyses, INTERFACES};
+use crate::assumption::MAX_TESTS;
 use crate::assumption::{self, Assumption};
 use crate::cost::{Cost, CostSource, Saving, StaticCost, Work};
-use crate::dependence::base::{AliasMode, Bases};
-use crate::dependence::callees::{self, Callees};
-use crate::dependence::nest::Frame;
 use crate::legality::{self, Means, QUESTION, Verdict};
 use crate::marks;
 use crate::tree::{Forest, Green, If, Node, Program};
+use decision::Missed;
 use group::{Fit, Group, Joined};
 use line::Entry;
 use pair::Only;
-use remarks::Missed;
 use reshape::Reshaped;
 use segment::Segment;
 use way::Cleared;
@@ -57,7 +59,10 @@ use way::Cleared;
 pub use pair::fuse_pair;
 pub use rounds::fuse;
 
+mod decision;
+mod footprint;
 mod group;
+mod grouping;
 mod guard;
 mod line;
 mod pair;
@@ -678,11 +683,6 @@ impl<'a> Fusion<'a> {
         Some(self.body.preorder(second).find(uses).unwrap_or(second))
     }
 }
-
-/// The greatest delay that a remark names.
-const MOST_NAMED: i64 = 4096;
-/// How much may be tested before a loop, if nothing else is said.
-pub(crate) const MAX_TESTS: usize = 8;
 /// How the second of two loops runs in the fused one.
 enum Way {
     /// In the iterations in which it ran.
@@ -708,6 +708,8 @@ struct Plan {
     reshaped: Reshaped,
 }
 
+/// The greatest delay that a remark names.
+const MOST_NAMED: i64 = 4096;
 /// The pass `loop-fusion` on `func.func`.
 pub const PASS: PassInfo = PassInfo {
     name: "loop-fusion",
@@ -759,7 +761,7 @@ impl Pass for LoopFusion {
     }
 
     fn surveys(&self) -> &[&'static Survey] {
-        callees::SURVEYS
+        survey::SURVEYS
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {

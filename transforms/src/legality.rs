@@ -14,7 +14,7 @@
 //! | may these two change places | what stands between loops | [`independent`] |
 //! | may these pieces run in this order | loops of a graph | [`Schedule::judge`] |
 //!
-//! What there is to keep is listed by [`Dependences`](crate::dependence::listing::Dependences).
+//! What there is to keep is listed by [`Dependences`](crate::listing::Dependences).
 //!
 //! [`merged`] and [`independent`] are the first question for edits that keep whole iterations, asked
 //! class by class before there is a tree. They guide a search, and their answers approve nothing.
@@ -29,19 +29,19 @@
 use loomir_ir::{Body, Diagnostic, Op, Value};
 use loomir_polyhedra::Limits;
 
-use crate::analyses::{Dependence, Example};
+use crate::access::Class;
+use crate::access::base::{Base, Bases, Overlap};
+use crate::access::callees::{Callees, callee};
+use crate::access::{Dependence, Example};
+use crate::affine::system::Side;
+use crate::affine::{Atom, Form};
 use crate::assumption::{self, Assumption};
-use crate::dependence::access::Class;
-use crate::dependence::base::{Base, Bases, Overlap};
-use crate::dependence::callees::{Callees, callee};
-use crate::dependence::form::{Atom, Form};
-use crate::dependence::nest::{LoopIteration, Nest};
-use crate::dependence::system::Side;
 use crate::tree::Program;
+use crate::tree::nest::{LoopIteration, Nest};
 
 pub use avoid::zero as assumed_zero;
 pub use check::Checker;
-pub(crate) use explain::{called, called_in_full, iterations, object, symbols};
+pub(crate) use explain::{iterations, object, symbols};
 pub use judge::Approved;
 pub use merge::{independent, merged};
 pub use schedule::{ApprovedPlan, Ending, Piece, Schedule};
@@ -56,6 +56,7 @@ pub mod meeting;
 mod merge;
 mod order;
 mod pairs;
+mod part;
 pub(crate) mod placed;
 mod reordered;
 mod schedule;

@@ -2,48 +2,54 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`dependence`] | what loops touch: affine forms, base objects, access classes |
-//! | [`tree`] | the loop tree: immutable, shared, many variants at once |
-//! | [`analyses`] | what is asked of dependences, values, accesses and conditions, behind interfaces |
+//! | [`affine`] | integer values as affine forms, with facts and ranges |
+//! | [`access`] | what operations touch: objects, subscripts, iteration spaces; whether two accesses meet |
 //! | [`assumption`] | what a fast version assumes, and what is tested before it |
+//! | [`tree`] | the loop tree: immutable, shared, many variants at once |
+//! | [`flow`] | the last writers of what is read |
 //! | [`legality`] | the one question: does an edit keep every dependence |
+//! | [`listing`] | the dependences of a program, for people to read |
 //! | [`cost`] | what loops cost, and what fusing them saves |
 //! | [`fusion`] | neighbouring loops become one |
 //! | [`distribution`] | a loop becomes several |
 //! | [`transform`] | what proposes edits: strip-mining, peeling |
 //! | [`while_to_for`] | loops that count, written as such |
 //! | [`if_to_select`] | conditionals that only compute become selections |
-//! | [`simplify`] | when two integer expressions are one number |
 //! | [`saturate`] | integer expressions become the cheapest that are equal |
 //! | [`mem2reg`] | memory that is only loaded and stored becomes values |
 //! | [`contraction`] | arrays become values or smaller ones |
 //! | [`canonicalize`] | folding and dead code |
 //! | [`regenerate`] | from an approved tree back to IR |
 //! | [`remark`] | what passes say |
+//!
+//! Modules use only those above them in this table, and no two use each other: the layers are
+//! `affine`, `access`, `tree`, `legality`, and on top whatever proposes, chooses, writes or lists.
 #![forbid(unsafe_code)]
 
 use loomir_ir::pass::PassInfo;
 
 pub use loomir_polyhedra as polyhedra;
 
-pub mod analyses;
+pub mod access;
+pub mod affine;
 pub mod assumption;
 pub mod canonicalize;
 pub mod contraction;
 pub mod cost;
-pub mod dependence;
 pub mod distribution;
 mod expansion;
+pub mod flow;
 pub mod fusion;
 pub mod if_to_select;
 pub mod legality;
+pub mod listing;
 mod lookup;
 mod marks;
 pub mod mem2reg;
+mod naming;
 pub mod regenerate;
 pub mod remark;
 pub mod saturate;
-pub mod simplify;
 pub mod transform;
 pub mod tree;
 pub mod while_to_for;
@@ -62,6 +68,6 @@ const PASSES: &[PassInfo] = &[
     if_to_select::PASS,
     while_to_for::PASS,
     saturate::PASS,
-    dependence::listing::PASS,
+    listing::PASS,
     mem2reg::PASS,
 ];

@@ -24,13 +24,13 @@ use loomir_ir::{
 };
 use smallvec::SmallVec;
 
-use crate::dependence::form::range::fits;
-use crate::dependence::form::{Atom, Form};
-use crate::dependence::nest::absolute;
-use crate::dependence::updates::reduction::drop_poison_flags;
+use crate::access::updates::reduction::drop_poison_flags;
+use crate::affine::range::fits;
+use crate::affine::{Atom, Form};
 use crate::legality::Approved;
 use crate::marks;
 use crate::tree::edit::counted;
+use crate::tree::levels::absolute;
 use crate::tree::{
     Arm, Forest, Green, Header, If, Item, LoopId, Mark, Node, Origin, Program, Reordered, Span, StatementId,
 };

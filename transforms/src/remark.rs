@@ -6,8 +6,8 @@
 use loomir_ir::diagnostics::{Arg, Remark, RemarkKind};
 use loomir_ir::{Body, Diagnostic, Loc, Op};
 
+use crate::access::base::AliasMode;
 use crate::assumption::Assumption;
-use crate::dependence::base::AliasMode;
 
 /// Makes the remarks of a pass on a function.
 #[derive(Clone, Copy, Debug)]

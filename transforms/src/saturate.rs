@@ -1,7 +1,7 @@
 //! Integer expressions become the cheapest that are equal.
 //!
 //! An expression is what operations on words of one width compute that nothing else uses. Equality saturation finds what it is equal to
-//! ([`rules`](crate::simplify::rules)), a cost for each operation says which of that is the cheapest, and if it is cheaper than what was there it takes
+//! ([`rules`](crate::affine::rules)), a cost for each operation says which of that is the cheapest, and if it is cheaper than what was there it takes
 //! its place. Flags are not kept: without them a result is poison less often, and none of the rules needs them.
 //!
 //! Ranges that conditional rules need are those of the leaves where the expression stands: types, loop bounds, and the conditions of what is around
@@ -15,13 +15,13 @@ use loomir_dialects::arith;
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::{Body, Builder, Diagnostics, Op, Type, Value};
 
-use crate::dependence::form::Forms;
-use crate::dependence::form::range::{Range, fits};
-use crate::dependence::surroundings::Surroundings;
-use crate::simplify::operation::{Binary, Operation};
-use crate::simplify::rules::{Graph, is_division};
-use crate::simplify::saturation::Saturation;
-use crate::simplify::word::{Expression, Word};
+use crate::affine::Forms;
+use crate::affine::operation::{Binary, Operation};
+use crate::affine::range::{Range, fits};
+use crate::affine::rules::{Graph, is_division};
+use crate::affine::saturation::Saturation;
+use crate::affine::surroundings::Surroundings;
+use crate::affine::word::{Expression, Word};
 
 /// The pass `saturate`, on any operation that owns a body and on all inside.
 pub const PASS: PassInfo = PassInfo {

@@ -23,9 +23,10 @@ use hashbrown::{HashMap, HashSet};
 use loomir_ir::pass::{Options, Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc, Op};
 
-use crate::analyses::Analyses;
-use crate::dependence::base::AliasMode;
-use crate::dependence::callees::{self, Callees};
+use crate::access::Analyses;
+use crate::access::base::AliasMode;
+use crate::access::callees::Callees;
+use crate::access::survey;
 use crate::legality::{Approved, Checker, QUESTION, Verdict};
 use crate::regenerate::{Reason, Rewrite, Unwritable, regenerate};
 use crate::remark::Remarks;
@@ -118,7 +119,7 @@ impl<T: Transformation> Pass for TransformPass<T> {
     }
 
     fn surveys(&self) -> &[&'static Survey] {
-        callees::SURVEYS
+        survey::SURVEYS
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {

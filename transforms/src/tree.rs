@@ -17,6 +17,9 @@
 
 pub mod edit;
 pub mod green;
+mod ids;
+pub mod levels;
+pub mod nest;
 pub mod program;
 pub mod raise;
 pub mod red;
@@ -27,7 +30,8 @@ mod sides;
 pub use edit::{Change, Edit};
 pub(crate) use edit::{Parts, Times, Together};
 pub use green::{AssumptionId, Forest, Green, Header, HeaderId, Map, Mark, Node, Origin, Span};
-pub use program::{IfId, LoopId, Program, StatementId};
+pub use ids::{IfId, LoopId, StatementId};
+pub use program::Program;
 pub use red::Red;
 pub use reordered::{Arm, Reordered};
 pub use sides::{If, Item};

@@ -21,7 +21,7 @@ use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{Block, Body, Builder, Diagnostics, InsertPoint, Mapping, Op, Trait, Type, Value, ValueDef};
 
-use crate::dependence::form::Forms;
+use crate::affine::Forms;
 
 /// The pass `scf-uplift-while-to-for`, on any operation that owns a body and on all inside.
 pub const PASS: PassInfo = PassInfo {

@@ -38,10 +38,10 @@ use loomir_ir::graph::loops::LoopId;
 use loomir_ir::graph::post_dominators::PostDominatorTree;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Attr, Body, Op, OpRef, Trait, Value};
-use loomir_transforms::dependence::access::{Class, Domain};
-use loomir_transforms::dependence::base::Base;
-use loomir_transforms::dependence::form::facts::Facts;
-use loomir_transforms::dependence::form::{Atom, Form};
+use loomir_transforms::access::base::Base;
+use loomir_transforms::access::{Class, Domain};
+use loomir_transforms::affine::facts::Facts;
+use loomir_transforms::affine::{Atom, Form};
 
 use self::numbers::Numbers;
 use self::space::Space;

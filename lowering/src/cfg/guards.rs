@@ -11,7 +11,7 @@
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Body, Op, Trait, Value};
-use loomir_transforms::simplify::operation::Predicate;
+use loomir_transforms::affine::operation::Predicate;
 
 use super::Analysis;
 use super::roles::Roles;

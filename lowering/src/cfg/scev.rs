@@ -15,7 +15,7 @@
 //! | `evaluate` | expressions of numbers |
 //! | [`mod@print`] | what `opt` prints |
 //!
-//! Expressions are words modulo two to the power of a width, where the [forms](loomir_transforms::dependence::form) of the tree are numbers; where words provably do not wrap, one is the
+//! Expressions are words modulo two to the power of a width, where the [forms](loomir_transforms::affine) of the tree are numbers; where words provably do not wrap, one is the
 //! other.
 //!
 //! **Soundness.** An expression is the value wherever that is defined and not poison. A range holds of it, and flags say of it what does not wrap, each time the header of its loop runs.

@@ -16,11 +16,11 @@ use loomir_lowering::cfg::accesses::dependence::Means;
 use loomir_lowering::cfg::accesses::{Access, Accesses};
 use loomir_lowering::cfg::print::{Printed, print};
 use loomir_lowering::cfg::scev::ScalarEvolution;
-use loomir_transforms::analyses::dependence::Polyhedral;
-use loomir_transforms::analyses::{Answer, Order};
-use loomir_transforms::dependence::access::Class;
-use loomir_transforms::dependence::base::{AliasMode, Base, Bases};
-use loomir_transforms::dependence::form::{Atom, Form};
+use loomir_transforms::access::Class;
+use loomir_transforms::access::base::{AliasMode, Base, Bases};
+use loomir_transforms::access::dependence::Polyhedral;
+use loomir_transforms::access::{Answer, Order};
+use loomir_transforms::affine::{Atom, Form};
 use loomir_transforms::polyhedra;
 use proptest::prelude::*;
 

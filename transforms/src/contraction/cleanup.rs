@@ -8,7 +8,7 @@ use loomir_dialects::interfaces::{EffectKind, MemoryAccess, MemoryEffects, Resou
 use loomir_ir::rewrite::is_trivially_dead;
 use loomir_ir::{Body, Loc, Op, Trait, Value};
 
-use crate::dependence::locals::Locals;
+use crate::access::locals::Locals;
 
 /// Operations and allocations that may be of no more use.
 pub(super) struct Cleanup {

@@ -19,9 +19,9 @@ use loomir_ir::graph::Dominance;
 use loomir_ir::{Body, DYNAMIC, Op, TypeKind, Value};
 use loomir_polyhedra::{Affine, Conjunction, Error, Int, Relation};
 
-use crate::dependence::base::Base;
-use crate::dependence::flow::{Clock, Flow, MAX_WRITERS, Sources};
-use crate::dependence::timeline::{Access, AccessId, Timeline};
+use crate::access::base::Base;
+use crate::flow::timeline::{Access, AccessId, Timeline};
+use crate::flow::{Clock, Flow, MAX_WRITERS, Sources};
 
 /// Most pairs of a load and a store of an array that is to be folded.
 const MAX_PAIRS: usize = 128;

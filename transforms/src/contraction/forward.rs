@@ -13,10 +13,10 @@ use std::hash::Hash;
 use hashbrown::HashMap;
 use loomir_ir::{Body, Op, Value};
 
-use crate::dependence::base::Base;
-use crate::dependence::flow::Flow;
-use crate::dependence::form::Form;
-use crate::dependence::timeline::{Access, AccessId, Timeline};
+use crate::access::base::Base;
+use crate::affine::Form;
+use crate::flow::Flow;
+use crate::flow::timeline::{Access, AccessId, Timeline};
 
 /// How many accesses of one element are tried, from the nearest on.
 const MAX_CANDIDATES: usize = 8;

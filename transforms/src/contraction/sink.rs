@@ -13,7 +13,7 @@ use loomir_dialects::interfaces::{Conditional, EffectKind, MemoryEffects};
 use loomir_dialects::memref;
 use loomir_ir::{Block, Body, Mapping, Op, Region, Value};
 
-use crate::dependence::locals::Locals;
+use crate::access::locals::Locals;
 
 /// Moves local allocations into the sides of conditionals. Whether any was. Linear in their uses.
 pub(super) fn sink(body: &mut Body, locals: &Locals) -> bool {

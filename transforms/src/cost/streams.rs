@@ -9,8 +9,8 @@ use hashbrown::HashMap;
 use loomir_ir::Value;
 use smallvec::SmallVec;
 
-use crate::dependence::base::Base;
-use crate::dependence::form::{Atom, Form};
+use crate::access::base::Base;
+use crate::affine::{Atom, Form};
 use crate::lookup::{Absent, Lookup};
 
 /// What accesses of one stream have in common.
@@ -279,7 +279,7 @@ pub(super) fn lines(
 /// The size of a dimension about which nothing is known.
 const UNKNOWN_SIZE: f64 = 1024.0;
 
-/// How far the values of a form reach. Quotients nest at most [`MAX_NESTING`](crate::dependence::form::MAX_NESTING) deep.
+/// How far the values of a form reach. Quotients nest at most [`MAX_NESTING`](crate::affine::MAX_NESTING) deep.
 fn extent(form: &Form, trips: &dyn Fn(u32) -> f64) -> f64 {
     let reach = |atom: &Atom| match atom {
         Atom::Level(level) => (trips(*level) - 1.0).max(0.0),

@@ -10,10 +10,12 @@ use smallvec::SmallVec;
 
 use super::streams::{Key, Stream, Streams, lines, place};
 use super::{Cost, Machine};
-use crate::dependence::access::{Class, Domain};
-use crate::dependence::base::bytes_of_element;
-use crate::dependence::form::{Atom, Form};
-use crate::dependence::nest::{Frame, absolute, enter, guard, in_place};
+use crate::access::Frame;
+use crate::access::base::bytes_of_element;
+use crate::access::{Class, Domain};
+use crate::affine::{Atom, Form};
+use crate::tree::levels::absolute;
+use crate::tree::nest::{enter, guard, in_place};
 use crate::tree::{Forest, Green, Header, Map, Node, Program, Span, StatementId};
 
 /// What a loop does each time it is reached, or loops that run as one.

@@ -12,9 +12,9 @@
 use loomir_ir::{Body, Op, Value};
 
 use super::pieces::Pieces;
+use crate::access::Frame;
+use crate::access::base::bytes_of_element;
 use crate::cost::{Cost, Work};
-use crate::dependence::base::bytes_of_element;
-use crate::dependence::nest::Frame;
 use crate::tree::{Forest, HeaderId, Program};
 
 /// A place where a loop may be cut.

@@ -2,8 +2,9 @@
 
 use loomir_ir::{Body, Diagnostic, Loc, Op, Value};
 
-use crate::dependence::callees::Callees;
-use crate::legality::{Verdict, called};
+use crate::access::callees::Callees;
+use crate::legality::Verdict;
+use crate::naming::called;
 use crate::remark::{self, Remarks};
 
 /// The remarks of the pass on a function.

@@ -17,13 +17,15 @@ use std::rc::Rc;
 use loomir_dialects::affine;
 use loomir_ir::{Body, Op, Type, Value};
 
-use super::line::Footprint;
-use super::remarks::Missed;
+use super::decision::Missed;
+use super::footprint::Footprint;
+use crate::access::Frame;
+use crate::affine::{Atom, Form};
 use crate::assumption::Assumption;
 use crate::cost::Work;
-use crate::dependence::form::{Atom, Form};
-use crate::dependence::nest::{Frame, Nest, absolute, relative};
 use crate::marks;
+use crate::tree::levels::{absolute, relative};
+use crate::tree::nest::Nest;
 use crate::tree::{Forest, Green, Header, LoopId, Mark, Node, Origin, Parts, Program, Span, Times, Together};
 
 /// A loop with more operations than this is not cut: what is cut is copied.

@@ -17,7 +17,7 @@ use std::rc::Rc;
 use super::Fusion;
 use super::group::Group;
 use super::line::Entry;
-use crate::dependence::nest::Frame;
+use crate::access::Frame;
 use crate::tree::{If, Node};
 
 impl Fusion<'_> {

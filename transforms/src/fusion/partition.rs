@@ -19,85 +19,24 @@ use std::rc::Rc;
 
 use loomir_ir::{Diagnostic, Op};
 
+use super::decision::{Attempt, Change, Missed, Stuck};
+use super::footprint::Footprint;
 use super::group::Group;
-use super::line::{self, Entry, Footprint};
-use super::remarks::{self, Missed};
-use super::reshape::{Change, Reshaped};
+use super::grouping::{Grouping, Left, MAX_LOOPS, Name, Outcome, Partner, Said, count_loops};
+use super::line::{self, Entry};
+use super::remarks;
+use super::reshape::Reshaped;
 use super::search::Search;
 use super::segment::Segment;
-use super::way::{Cleared, ENTRIES_PASSED, Stuck};
+use super::way::{Cleared, ENTRIES_PASSED};
 use super::{Fusion, Plan, Profitability};
+use crate::access::Frame;
 use crate::assumption::{self, Assumption};
 use crate::cost::{Saving, Work};
-use crate::dependence::nest::Frame;
 use crate::tree::{Green, If, Item};
 
-/// How many loops a part of a sequence may have of which all groupings are looked at.
-pub(super) const MAX_LOOPS: usize = 8;
-/// How many loops a part of a longer sequence may have that cannot be taken apart.
-const MAX_WIDE: usize = 24;
 /// How many steps searches in one longer sequence may take.
 const MAX_STEPS: usize = 20_000;
-/// Where a greater part of a loop runs by itself, other groupings are looked at.
-const MUCH_APART: f64 = 0.125;
-/// How many groups a loop is tried with, from the nearest on.
-pub(super) const GROUPS_TRIED: usize = 3;
-
-/// A sequence whose loops were fused as some guide says.
-#[derive(Default)]
-pub(super) struct Line {
-    pub entries: Vec<Entry>,
-    /// What each entry is called.
-    names: Vec<Name>,
-    /// Items that were put together, the former one first.
-    joins: Vec<(usize, usize)>,
-    /// Items, or what they were put together with, that have changed places for what is assumed.
-    pub swapped: Vec<(usize, usize)>,
-    said: Vec<Said>,
-    /// What was saved, in cycles; and by which item.
-    pub saved: f64,
-    savings: Vec<(usize, f64)>,
-    /// Whether something was fused that costs something beside what it saves.
-    has_losses: bool,
-    /// Whether loops became one that do not have all iterations in common, or not at once.
-    is_cut: bool,
-    /// Whether something was not fused for what it costs.
-    was_too_dear: bool,
-}
-
-/// An entry of a line, by the first item in it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Name {
-    pub item: usize,
-    /// It is what another loop left over when it was distributed so that this item could join the rest of it.
-    pub is_rest: bool,
-}
-
-impl Name {
-    pub(super) fn of(item: usize) -> Name {
-        Name { item, is_rest: false }
-    }
-
-    pub(super) fn rest(item: usize) -> Name {
-        Name { item, is_rest: true }
-    }
-}
-
-/// What was found about an item.
-struct Said {
-    item: usize,
-    /// How it is told, if that is wanted.
-    remark: Option<Diagnostic>,
-    outcome: Outcome,
-}
-
-enum Outcome {
-    Fused,
-    Refused,
-    /// A conditional became one with another, with what was assumed for that.
-    Merged(Vec<Assumption>),
-    Note,
-}
 
 /// With which group each loop is fused.
 #[derive(Clone, Copy)]
@@ -151,41 +90,6 @@ impl<'a> Guide<'a> {
     }
 }
 
-/// A fusion that may be done.
-pub(super) struct Attempt {
-    pub plan: Plan,
-    pub saving: Saving,
-    /// What the second costs, as it is joined, and how many iterations of both can run at once.
-    work: Option<(Rc<Work>, Option<f64>)>,
-}
-
-impl Attempt {
-    /// How many cycles it saves, if that was asked.
-    pub(super) fn saved_cycles(&self) -> Option<i64> {
-        self.work.is_some().then(|| self.saving.cycles.round() as i64)
-    }
-}
-
-/// What is left beside a fused loop.
-#[derive(Default)]
-pub(super) struct Left {
-    /// Which of the entries between the two are moved before the first.
-    pub hoisted: Vec<bool>,
-    /// A part of the first that runs before that.
-    pub before: Option<Rc<Group>>,
-    /// A part of the second that runs behind all that is there.
-    pub behind: Option<Rc<Group>>,
-    /// Which of all these, counted from the first on, change places for what is assumed.
-    pub swapped: Vec<(usize, usize)>,
-}
-
-/// The conditional with which another one can become one.
-pub(super) struct Partner {
-    pub at: usize,
-    pub hoisted: Vec<bool>,
-    assumed: Vec<Assumption>,
-}
-
 impl Fusion<'_> {
     /// Fuses the loops of a sequence with each other.
     pub(super) fn choose(&mut self, items: &[Item], frame: &Frame) -> Vec<Segment> {
@@ -207,7 +111,7 @@ impl Fusion<'_> {
     }
 
     /// The sequence with the grouping of most worth.
-    fn line(&mut self, items: &[Item], frame: &Frame) -> Line {
+    fn line(&mut self, items: &[Item], frame: &Frame) -> Grouping {
         let entries = self.entries(items, frame);
         self.best(entries, frame)
     }
@@ -243,7 +147,7 @@ impl Fusion<'_> {
     }
 
     /// The sequence of these entries with the grouping of most worth.
-    pub(super) fn best(&mut self, mut entries: Vec<Entry>, frame: &Frame) -> Line {
+    pub(super) fn best(&mut self, mut entries: Vec<Entry>, frame: &Frame) -> Grouping {
         let all = 0..entries.len();
         if self.options.profitability == Profitability::Always {
             return self.in_order(all.zip(entries), Guide::AtAnyCost, frame);
@@ -330,8 +234,8 @@ impl Fusion<'_> {
         entries: impl Iterator<Item = (usize, Entry)>,
         guide: Guide<'_>,
         frame: &Frame,
-    ) -> Line {
-        let mut line = Line::default();
+    ) -> Grouping {
+        let mut line = Grouping::default();
         for (item, entry) in entries {
             let guide = guide.of(item);
             match entry {
@@ -407,7 +311,7 @@ impl Fusion<'_> {
     /// Fuses a loop with a group of the line, or with a loop that is all of a conditional there. The error is that loop.
     fn take_in(
         &mut self,
-        line: &mut Line,
+        line: &mut Grouping,
         item: usize,
         second: Rc<Group>,
         guide: Guide<'_>,
@@ -466,7 +370,7 @@ impl Fusion<'_> {
     }
 
     /// A remark, if remarks are wanted.
-    fn told(&self, remark: impl FnOnce() -> Diagnostic) -> Option<Diagnostic> {
+    pub(super) fn told(&self, remark: impl FnOnce() -> Diagnostic) -> Option<Diagnostic> {
         self.options.remarks.then(remark)
     }
 
@@ -474,7 +378,7 @@ impl Fusion<'_> {
     /// the line if neither may be.
     fn take_in_if(
         &mut self,
-        line: &mut Line,
+        line: &mut Grouping,
         item: usize,
         mut second: Entry,
         guide: Guide<'_>,
@@ -545,142 +449,7 @@ impl Fusion<'_> {
     }
 }
 
-impl Line {
-    /// Returns the places of the entries to try a loop with, the nearest first. If a group is
-    /// `wanted`, it is the only one.
-    fn nearest(&self, second: &Group, wanted: Option<Name>) -> Vec<usize> {
-        let is_near = |(at, entry): &(usize, &Entry)| match entry {
-            Entry::Group(_) => wanted.is_none_or(|wanted| self.names[*at] == wanted),
-            Entry::If(..) => wanted.is_none() && second.guarded.is_none(),
-            Entry::Statement(..) => false,
-        };
-        let entries = self.entries.iter().enumerate().rev();
-        entries.filter(is_near).map(|(at, _)| at).take(GROUPS_TRIED).collect()
-    }
-
-    /// Notes a fusion that is about to be done: its remark, what it saves and what it costs.
-    fn note(
-        &mut self,
-        fusion: &Fusion<'_>,
-        item: usize,
-        (first, second): (&Group, &Group),
-        conditional: Option<Op>,
-        attempt: &Attempt,
-    ) {
-        let ops = (first.op(fusion.program), second.op(fusion.program));
-        let loops = first.originals.len() + second.originals.len();
-        let remark = fusion.told(|| remarks::fused(fusion.body, ops, conditional, attempt, loops));
-        self.said.push(Said { item, remark, outcome: Outcome::Fused });
-        self.saved += attempt.saving.cycles;
-        self.has_losses |= !attempt.saving.losses.is_empty() || attempt.saving.apart > MUCH_APART;
-        self.is_cut |= !attempt.plan.joined.whole;
-        self.savings.push((item, attempt.saving.cycles));
-    }
-
-    fn push(&mut self, item: usize, entry: Entry) {
-        self.entries.push(entry);
-        self.names.push(Name::of(item));
-    }
-
-    /// Moves what stands between two entries that became one, the second of them `item`, and adds what is left of them.
-    fn close_up(&mut self, at: usize, item: usize, left: Left) {
-        self.joins.push((self.names[at].item, item));
-        let item_at = |place: usize| self.names.get(at + place).map_or(item, |name| name.item);
-        let swapped = left.swapped.iter().map(|(a, b)| (item_at(*a), item_at(*b)));
-        self.swapped.extend(swapped.collect::<Vec<_>>());
-        line::hoist(&mut self.entries, at, &left.hoisted);
-        line::hoist(&mut self.names, at, &left.hoisted);
-        if let Some(before) = left.before {
-            self.entries.insert(at, Entry::Group(before));
-            self.names.insert(at, Name::rest(item));
-        }
-        if let Some(behind) = left.behind {
-            self.push(item, Entry::Group(behind));
-        }
-    }
-
-    /// How many loops joined a group.
-    #[cfg(test)]
-    pub(super) fn fused(&self) -> usize {
-        self.savings.len()
-    }
-
-    /// For each of so many items one of those it was put together with, the same for all of them.
-    pub(super) fn together(&self, items: usize) -> Vec<usize> {
-        let mut group: Vec<usize> = (0..items).collect();
-        // What joins is one item.
-        for (first, item) in &self.joins {
-            group[*item] = group[*first];
-        }
-        group
-    }
-
-    /// What each entry is called.
-    pub(super) fn names(&self) -> &[Name] {
-        &self.names
-    }
-
-    fn saved_in(&self, part: &Range<usize>) -> f64 {
-        let inside = self.savings.iter().filter(|(item, _)| part.contains(item));
-        inside.map(|(_, saved)| saved).sum()
-    }
-
-    /// Parts of the sequence that no group reaches out of, and in which there is more than one group, with at most [`MAX_LOOPS`] loops or, if they have no
-    /// such part at their beginning, [`MAX_WIDE`]. Two may overlap.
-    fn parts(&self, entries: &[Entry]) -> Vec<Range<usize>> {
-        let mut reach: Vec<usize> = (0..entries.len()).collect();
-        for (first, item) in &self.joins {
-            reach[*first] = reach[*first].max(*item);
-        }
-        // Where each begins that nothing reaches out of, and how many loops are before it.
-        let mut cuts = vec![(0, 0)];
-        let (mut furthest, mut loops) = (0, 0);
-        for (at, entry) in entries.iter().enumerate() {
-            furthest = furthest.max(reach[at]);
-            loops += usize::from(matches!(entry, Entry::Group(_)));
-            if furthest == at {
-                cuts.push((at + 1, loops));
-            }
-        }
-        let mut parts: Vec<Range<usize>> = Vec::new();
-        let mut next = 0;
-        while let Some((start, before)) = cuts.get(next).copied() {
-            let fits = cuts[next..].partition_point(|(_, loops)| loops - before <= MAX_LOOPS);
-            let wide = cuts.get(next + 1).filter(|(_, loops)| fits == 1 && loops - before <= MAX_WIDE);
-            let end = wide.unwrap_or(&cuts[next + fits.max(1) - 1]).0;
-            if count_loops(&entries[start..end]) > 2 && parts.last().is_none_or(|last| last.end < end) {
-                parts.push(start..end);
-            }
-            next += (fits / 2).max(1);
-        }
-        parts
-    }
-
-    /// Says of a part whose first item is `item` that its loops were grouped in another way: how much that saves, how many steps it took to find,
-    /// and whether there is none better.
-    fn say_regrouped(
-        &mut self,
-        fusion: &Fusion<'_>,
-        entries: &[Entry],
-        item: usize,
-        (more, steps, is_optimal): (f64, usize, bool),
-    ) {
-        let mut loops = entries.iter().filter(|entry| matches!(entry, Entry::Group(_)));
-        if let Some(first) = loops.next() {
-            let first = first.op(fusion.program);
-            let remark = fusion.told(|| remarks::regrouped(fusion.body, first, more, steps, is_optimal));
-            let at = self.said.partition_point(|said| said.item < item);
-            self.said.insert(at, Said { item, remark, outcome: Outcome::Note });
-        }
-    }
-}
-
 /// Copies of the entries of a part, with their numbers.
 pub(super) fn within(entries: &[Entry], part: &Range<usize>) -> impl Iterator<Item = (usize, Entry)> {
     part.clone().zip(entries[part.clone()].iter().cloned())
-}
-
-/// How many loops there are.
-pub(super) fn count_loops(entries: &[Entry]) -> usize {
-    entries.iter().filter(|entry| matches!(entry, Entry::Group(_))).count()
 }

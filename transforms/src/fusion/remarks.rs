@@ -8,73 +8,13 @@ use loomir_dialects::scf;
 use loomir_ir::diagnostics::{Arg, Fields};
 use loomir_ir::{Body, Diagnostic, Op};
 
-use super::partition::Attempt;
-use super::reshape::{Change, Which};
-use super::way::{Conflict, Stuck};
+use super::decision::{Attempt, Change, Conflict, Missed, Stuck, Which};
 use super::{Plan, Way};
+use crate::access::callees::Callees;
 use crate::assumption::Assumption;
 use crate::cost::{Loss, Saving};
-use crate::dependence::callees::Callees;
-use crate::legality::{Verdict, Witness};
+use crate::legality::Verdict;
 use crate::remark::{self, Remarks};
-
-/// Why a pair was not fused.
-#[derive(Clone, Debug)]
-pub(super) enum Missed {
-    /// One is an `affine.for`, the other an `scf.for`, or the like; or their dimensions are mapped to different things.
-    DifferentKinds,
-    /// This loop compares its variable as unsigned.
-    Unsigned(Op),
-    /// A step is not a known positive number.
-    UnknownStep,
-    /// The steps.
-    Steps(i64, i64),
-    /// The numbers of iterations, where known.
-    TripCounts(Option<i64>, Option<i64>),
-    /// The numbers of iterations agree, but by how much the variables differ is known at run time only.
-    UnknownOffset,
-    /// The loops run different numbers of iterations and have nothing in common.
-    NothingShared,
-    /// This operation of the second loop uses a result of the first.
-    UsesResult(Op),
-    /// This stands between the loops and cannot move.
-    NonAdjacent(Box<Stuck>),
-    /// The loops run different iterations, and the bounds of what not both have cannot be written.
-    CannotBeCut,
-    /// So many pairs of arguments would have to be tested.
-    TooManyTests(usize),
-    /// So many things would have to be tested, of which not all are about pairs of arguments.
-    TooManyAssumptions(usize),
-    /// A dependence is turned around, or may be.
-    Dependences(Verdict),
-    /// The same, unless the second ran `delay` iterations later, of which at most `most` may be.
-    TooLate { delay: i64, most: i64, verdict: Box<Verdict> },
-    /// It would cost more than it saves.
-    NotBeneficial(Saving),
-    /// It may be, but other loops are fused with which more is saved.
-    OthersSaveMore,
-    /// A dependence of loops whose iterations may run in any order would go from one iteration to another, or may.
-    InOrder(Verdict),
-}
-
-impl Missed {
-    /// Whether the reason is how the iterations of the two lie to each other, so that other shapes of the loops may do better.
-    pub(super) fn is_of_the_iterations(&self) -> bool {
-        use Missed::{CannotBeCut, Dependences, InOrder, Steps, TripCounts, UnknownOffset};
-        matches!(self, Steps(..) | TripCounts(..) | UnknownOffset | CannotBeCut | Dependences(_) | InOrder(_))
-    }
-
-    /// The operation of the first loop and that of the second whose order would change.
-    pub(super) fn at_fault(&self) -> Option<(Op, Op)> {
-        let (Missed::Dependences(verdict) | Missed::InOrder(verdict)) = self else { return None };
-        match verdict {
-            Verdict::Illegal(Witness::Order { first, second, .. })
-            | Verdict::MayBeIllegal(Witness::Order { first, second, .. }) => Some((first.op, second.op)),
-            Verdict::Unknown { accesses } => Some(*accesses),
-            _ => None,
-        }
-    }
-}
 
 /// The remarks of the pass on a function.
 pub(super) fn remarks(body: &Body) -> Remarks<'_> {

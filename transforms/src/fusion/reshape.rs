@@ -21,13 +21,13 @@
 use hashbrown::HashSet;
 use loomir_ir::{Body, Op};
 
+use super::decision::{Change, Missed, Which};
 use super::group::Group;
 use super::line::Entry;
-use super::remarks::Missed;
 use super::{Fusion, Plan, Way};
+use crate::access::Frame;
+use crate::access::base::AliasMode;
 use crate::assumption::Assumption;
-use crate::dependence::base::AliasMode;
-use crate::dependence::nest::Frame;
 use crate::distribution::pieces::Pieces;
 use crate::legality::{Checker, Verdict};
 use crate::tree::{Forest, Green, HeaderId, LoopId, Node};
@@ -36,24 +36,6 @@ use crate::tree::{Forest, Green, HeaderId, LoopId, Node};
 const LEVELS_MOVED: usize = 2;
 /// How many cuts of a loop are tried from one of its ends.
 const CUTS_TRIED: usize = 3;
-
-/// One of two neighbours.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Which {
-    First,
-    Second,
-}
-
-/// What was done with one of two neighbours before they were fused.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Change {
-    /// The first runs backwards.
-    Backwards,
-    /// Another loop of it runs outermost.
-    Interchanged(Which),
-    /// A part of it is a loop of its own, which begins with this operation.
-    Distributed(Which, Op),
-}
 
 /// Neighbours of another shape.
 #[derive(Default)]

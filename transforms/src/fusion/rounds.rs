@@ -20,8 +20,8 @@ use hashbrown::HashSet;
 use loomir_ir::{Block, Body, Loc};
 
 use super::{Fusion, Options, Report, remarks};
+use crate::access::Frame;
 use crate::assumption;
-use crate::dependence::nest::Frame;
 use crate::legality::Checker;
 use crate::regenerate::{Rewrite, regenerate};
 use crate::tree::raise::{raise_by, roots};

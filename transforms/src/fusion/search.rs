@@ -18,9 +18,9 @@ use hashbrown::HashMap;
 
 use super::Fusion;
 use super::group::Group;
+use super::grouping::{Left, MAX_LOOPS, Name, Partner, count_loops};
 use super::line::{self, Entry};
-use super::partition::{Left, MAX_LOOPS, Name, Partner, count_loops};
-use crate::dependence::nest::Frame;
+use crate::access::Frame;
 
 mod beam;
 
@@ -250,7 +250,7 @@ mod tests {
     use super::super::Options;
     use super::super::partition::{Guide, within};
     use super::*;
-    use crate::dependence::base::AliasMode;
+    use crate::access::base::AliasMode;
     use crate::tree::Forest;
     use crate::tree::raise::raise;
 

@@ -23,11 +23,11 @@ use hashbrown::HashSet;
 use loomir_ir::{Body, Op, Trait, Value, ValueDef};
 
 use super::Fusion;
+use super::grouping::Grouping;
 use super::line::Entry;
-use super::partition::Line;
+use crate::access::Frame;
+use crate::access::base::AliasMode;
 use crate::assumption::{self, Assumption};
-use crate::dependence::base::AliasMode;
-use crate::dependence::nest::Frame;
 use crate::tree::{Forest, Green, Item};
 
 /// Neighbours in a line that are in one version, if something is assumed of them.
@@ -64,7 +64,12 @@ impl Segment {
 impl Fusion<'_> {
     /// The segments of a line that was made of `items`. Nothing if what would have to be tested before one is too much, or is computed in
     /// it, or if one cannot be a version.
-    pub(super) fn segments(&mut self, line: &Line, items: &[Item], frame: &Frame) -> Option<Vec<Segment>> {
+    pub(super) fn segments(
+        &mut self,
+        line: &Grouping,
+        items: &[Item],
+        frame: &Frame,
+    ) -> Option<Vec<Segment>> {
         let is_versioned = self.alias == AliasMode::Version && frame.depth == 0 && self.inside.is_none();
         if line.swapped.is_empty() || !is_versioned {
             let alone = |entry: &Entry| Segment::alone(entry.clone(), self.forest);
@@ -145,7 +150,7 @@ struct Ties {
 }
 
 impl Ties {
-    fn of(line: &Line, items: usize) -> Ties {
+    fn of(line: &Grouping, items: usize) -> Ties {
         let together = line.together(items);
         let group: Vec<usize> = line.names().iter().map(|name| together[name.item]).collect();
         let mut entries = vec![(Vec::new(), false); items];

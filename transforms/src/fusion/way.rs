@@ -12,13 +12,13 @@
 //! **Cost.** A swap costs the pairs of access classes on overlapping objects; an entry moves over at most [`ENTRIES_PASSED`] others that stay, so for few
 //! entries it is that for each.
 
-use loomir_ir::Op;
-
 use super::Fusion;
-use super::line::{Entry, Footprint};
+use super::decision::{Conflict, Stuck};
+use super::footprint::Footprint;
+use super::line::Entry;
+use crate::access::Frame;
+use crate::access::base::Bases;
 use crate::assumption::{self, Assumption};
-use crate::dependence::base::Bases;
-use crate::dependence::nest::Frame;
 use crate::legality::{self, Verdict};
 
 /// How many entries a loop may pass.
@@ -33,26 +33,6 @@ pub(super) struct Cleared {
     pub swapped: Vec<(usize, usize)>,
     /// All that is assumed for that.
     pub assumed: Vec<Assumption>,
-}
-
-/// What stands between two entries and can go neither way.
-#[derive(Clone, Debug)]
-pub(super) struct Stuck {
-    /// An operation of it, to show.
-    pub op: Op,
-    /// Why it cannot move before the first.
-    pub hoisting: Option<Conflict>,
-    /// Why the second cannot move before it.
-    pub passing: Option<Conflict>,
-}
-
-/// Why two entries cannot change places.
-#[derive(Clone, Debug)]
-pub(super) enum Conflict {
-    /// The one behind uses a result of the other.
-    UsesResult,
-    /// They touch one location, or may.
-    Touches(Verdict),
 }
 
 impl Fusion<'_> {

@@ -15,11 +15,11 @@
 use loomir_polyhedra::{Emptiness, Limits};
 
 use super::Means;
-use crate::analyses::Question;
+use crate::access::Frame;
+use crate::access::Question;
+use crate::affine::system::System;
+use crate::affine::{Atom, Form};
 use crate::assumption::{Assumption, is_testable};
-use crate::dependence::form::{Atom, Form};
-use crate::dependence::nest::Frame;
-use crate::dependence::system::System;
 use crate::tree::Program;
 
 /// Most inequalities of which one is assumed to fail.

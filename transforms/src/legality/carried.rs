@@ -15,11 +15,9 @@ use std::sync::Arc;
 
 use loomir_ir::Op;
 
-use super::check::Part;
-use super::placed::Placed;
-use crate::dependence::access::{Class, Domain};
-use crate::dependence::base::Base;
-use crate::dependence::form::Form;
+use crate::access::base::Base;
+use crate::access::{Class, Domain};
+use crate::affine::Form;
 use crate::tree::program::LoopInfo;
 use crate::tree::{Forest, Green, LoopId, Node, Origin, Program, StatementId};
 
@@ -51,20 +49,14 @@ pub(super) fn class(
     Some((class, info.op))
 }
 
-/// Whether the parts of a loop that two leaves of its anchor are in stand in one sequence: what runs first hands on to the other.
-pub(super) fn is_handed_on(first: &Placed, second: &Placed) -> bool {
-    let sequence = |leaf: &Placed| leaf.loops.last().map(|around| around.sequence);
-    sequence(first) == sequence(second)
-}
-
 /// Whether a part of a loop, with this body, has in it what stands for the loop, so that its iterations are those of that.
-pub(super) fn is_judged(part: &Part<'_>, origin: &Origin, body: Green) -> bool {
+pub(super) fn is_judged((program, forest): (&Program, &Forest), origin: &Origin, body: Green) -> bool {
     let stands_for = |statement: StatementId| {
-        let of = anchored(part.program, statement);
-        of.is_some_and(|info| info.op == part.program.loop_info(origin.of).op)
+        let of = anchored(program, statement);
+        of.is_some_and(|info| info.op == program.loop_info(origin.of).op)
     };
-    part.forest.items(body).any(|item| match part.forest.get(item) {
-        Node::Leaf { statement, map } => stands_for(statement) && part.forest.map(map) == &origin.map[..],
+    forest.items(body).any(|item| match forest.get(item) {
+        Node::Leaf { statement, map } => stands_for(statement) && forest.map(map) == &origin.map[..],
         _ => false,
     })
 }

@@ -13,14 +13,15 @@ use hashbrown::{HashMap, HashSet};
 use loomir_ir::{Body, Op};
 use loomir_polyhedra::Limits;
 
+use super::part::{Alone, Part};
 use super::placed::{Placed, Purpose, leaves};
 use super::whole::keep_whole;
 use super::{Instance, Means, Verdict, Witness, coverage, order, reordered, scope};
-use crate::analyses::Dependence;
-use crate::analyses::dependence::Polyhedral;
-use crate::dependence::base::{AliasMode, Base, Bases};
-use crate::dependence::form::{Atom, Form};
-use crate::dependence::nest::{Frame, LoopIteration};
+use crate::access::Dependence;
+use crate::access::Frame;
+use crate::access::base::{AliasMode, Bases};
+use crate::access::dependence::Polyhedral;
+use crate::affine::Form;
 use crate::tree::{Arm, Forest, Green, LoopId, Node, Program, Reordered, StatementId};
 
 /// Judges trees of one program.
@@ -28,7 +29,7 @@ use crate::tree::{Arm, Forest, Green, LoopId, Node, Program, Reordered, Statemen
 /// ```
 /// # use loomir_dialects as dialects;
 /// # use loomir_ir::{Context, text};
-/// # use loomir_transforms::dependence::base::AliasMode;
+/// # use loomir_transforms::access::base::AliasMode;
 /// # use loomir_transforms::legality::{Checker, Verdict};
 /// # use loomir_transforms::tree::{Forest, raise::raise};
 /// # use loomir_polyhedra::Limits;
@@ -62,22 +63,6 @@ pub struct Checker<'a> {
     asks_of_all: bool,
 }
 
-/// What is judged: neighbours in a sequence of the tree.
-pub(super) struct Part<'a> {
-    pub(super) body: &'a Body,
-    pub(super) program: &'a Program,
-    pub(super) forest: &'a Forest,
-    pub(super) means: Means<'a>,
-    /// Where they stand.
-    pub(super) frame: &'a Frame,
-    /// Set if a loop is judged by itself.
-    pub(super) alone: Option<Alone<'a>>,
-    /// True if every pair of accesses is asked about.
-    pub(super) asks_of_all: bool,
-    /// For each item the place it had in the program, if it is there as it was.
-    places: Rc<[Option<usize>]>,
-}
-
 /// Two sequences that stand in the same loops: one of the program, one of the tree.
 struct Difference<'a> {
     frame: Frame,
@@ -89,15 +74,6 @@ struct Difference<'a> {
     same: (usize, usize),
     /// Set if a loop is judged by itself.
     alone: Option<Alone<'a>>,
-}
-
-/// A loop that is judged by itself.
-#[derive(Clone, Copy)]
-pub(super) struct Alone<'a> {
-    /// Its operation: all that is computed outside is there, and nothing outside uses what is computed inside.
-    pub(super) op: Op,
-    /// Operations inside whose results are there wherever they are used.
-    pub(super) handed_on: &'a HashSet<Op>,
 }
 
 impl<'a> Checker<'a> {
@@ -373,67 +349,5 @@ impl Difference<'_> {
         self.changed().iter().for_each(|item| *times.entry(*item).or_default() += 1);
         let place = |item: &Green| places.get(item).copied().flatten().filter(|_| times[item] == 1);
         self.changed().iter().map(place).collect()
-    }
-}
-
-impl<'a> Part<'a> {
-    /// The part where what `frame` says holds.
-    pub(super) fn within<'b>(&self, frame: &'b Frame) -> Part<'b>
-    where
-        'a: 'b,
-    {
-        Part { frame, places: self.places.clone(), ..*self }
-    }
-
-    /// Returns the place that a leaf's item had in the program, if it is there as it was.
-    pub(super) fn place_of(&self, leaf: &Placed) -> Option<usize> {
-        self.places[leaf.item as usize]
-    }
-
-    /// Whether the order of two leaves may differ from what it was.
-    pub(super) fn is_moved(&self, a: &Placed, b: &Placed) -> bool {
-        match (self.place_of(a), self.place_of(b)) {
-            (Some(x), Some(y)) => (x < y) != (a.item < b.item),
-            _ => true,
-        }
-    }
-
-    /// The loops of the program around two statements, from the outside.
-    pub(super) fn loops_around_both(&self, a: StatementId, b: StatementId) -> Vec<LoopId> {
-        let path = |id: StatementId| self.program.path(self.program.statement(id).parent);
-        path(a).into_iter().zip(path(b)).take_while(|(x, y)| x == y).map(|(of, _)| of).collect()
-    }
-
-    /// Whether an object is made anew in iterations that are judged.
-    pub(super) fn is_made_inside(&self, base: Base) -> bool {
-        match base {
-            Base::Allocation(value) => {
-                !self.program.is_known(&Form::atom(Atom::Param(value)), self.frame.depth)
-            }
-            _ => false,
-        }
-    }
-
-    /// An iteration of a statement: that of a leaf with this map, over levels, where forms have these values.
-    pub(super) fn instance(
-        &self,
-        id: StatementId,
-        map: &[Form],
-        value: &dyn Fn(&Form) -> Option<i64>,
-    ) -> Instance {
-        let iteration: Vec<_> = LoopIteration::over(self.program, id, map).collect();
-        let own = &iteration[iteration.len().min(self.frame.depth as usize)..];
-        Instance::at(self.program.statement(id).op(), own, value)
-    }
-
-    /// A fault that is certain if nothing was approximated.
-    pub(super) fn at_fault(&self, witness: Witness, exact: bool) -> Verdict {
-        if exact && self.frame.exact { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) }
-    }
-
-    /// The solver gave up on the iterations of a statement.
-    pub(super) fn unknown(&self, id: StatementId) -> Verdict {
-        let op = self.program.statement(id).op();
-        Verdict::Unknown { accesses: (op, op) }
     }
 }

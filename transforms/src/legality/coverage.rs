@@ -17,12 +17,12 @@ use hashbrown::{HashMap, HashSet};
 use loomir_ir::Value;
 use loomir_polyhedra::{Emptiness, Set, Space, Tuple, Var};
 
-use super::check::Part;
+use super::part::Part;
 use super::placed::{Placed, Unsaid};
 use super::{Instance, Verdict, Witness, carried};
+use crate::affine::system::{Pair, Side, System, Unknowns};
+use crate::affine::{Atom, Form};
 use crate::assumption::Assumption;
-use crate::dependence::form::{Atom, Form};
-use crate::dependence::system::{Pair, Side, System, Unknowns};
 use crate::tree::StatementId;
 
 /// Judges the leaves against the statements that were in this part of the program.

@@ -3,11 +3,12 @@
 //! **Assumptions.**
 //! - Nothing is decided here: an answer becomes text.
 
-use loomir_ir::{Body, Diagnostic, Loc, Op, Value, ValueDef};
+use loomir_ir::{Body, Diagnostic, Op, Value, ValueDef};
 
 use super::{Cause, Element, Instance, Iteration, Verdict, Witness};
-use crate::dependence::base::Base;
-use crate::dependence::callees::callee;
+use crate::access::base::Base;
+use crate::access::callees::callee;
+use crate::naming::{called, called_in_full};
 
 mod data;
 
@@ -163,31 +164,4 @@ pub(crate) fn object(body: &Body, Element { base, origin, .. }: &Element) -> Opt
 
 fn joined(numbers: &[i64]) -> String {
     numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
-}
-
-/// How a value is called in a remark, with what it is.
-pub(crate) fn called_in_full(body: &Body, value: Value) -> String {
-    let ValueDef::BlockArgument { block, .. } = body.def(value) else { return called(body, value) };
-    let of = body.region_parent(body.block_region(block));
-    match body.loc(of).file_line_col(body.ctx()) {
-        _ if of == body.root() => format!("argument {}", called(body, value)),
-        Some((_, line, column)) => {
-            format!("argument {} of the block at {line}:{column}", called(body, value))
-        }
-        None => format!("argument {} of a block", called(body, value)),
-    }
-}
-
-/// How a value is called in a remark.
-pub(crate) fn called(body: &Body, value: Value) -> String {
-    match body.def(value) {
-        ValueDef::BlockArgument { index, .. } => format!("#{index}"),
-        ValueDef::OpResult { op, .. } => match body.loc(op) {
-            Loc::UNKNOWN => format!("the result of '{}'", body.op_ref(op).name()),
-            loc => match loc.file_line_col(body.ctx()) {
-                Some((_, line, column)) => format!("the result at {line}:{column}"),
-                None => format!("the result of '{}'", body.op_ref(op).name()),
-            },
-        },
-    }
 }

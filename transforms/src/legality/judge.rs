@@ -12,8 +12,8 @@
 use loomir_ir::{Block, Diagnostic};
 
 use super::{Checker, Verdict};
+use crate::access::base::AliasMode;
 use crate::assumption::Assumption;
-use crate::dependence::base::AliasMode;
 use crate::remark::Remarks;
 use crate::tree::{Forest, Green, Program, Reordered};
 

@@ -6,11 +6,11 @@
 //!   rows that overlap.
 
 use super::{Cause, Element, add_symbols};
-use crate::analyses::Example;
-use crate::dependence::access::Class;
-use crate::dependence::base::{Base, Overlap};
-use crate::dependence::form::Form;
-use crate::dependence::system::Side;
+use crate::access::Class;
+use crate::access::Example;
+use crate::access::base::{Base, Overlap};
+use crate::affine::Form;
+use crate::affine::system::Side;
 
 /// What two accesses have in common: pairs of subscripts that are equal where they meet, and whether that is all there is to say.
 pub struct Meeting<'c> {

@@ -17,12 +17,13 @@
 use super::avoid::avoiding;
 use super::meeting::Meeting;
 use super::{Cause, Instance, Means, Verdict, Witness};
-use crate::analyses::{Answer, Order, Question, Relation};
+use crate::access::Frame;
+use crate::access::base::{Base, Overlap};
+use crate::access::{Answer, Order, Question, Relation};
+use crate::affine::Form;
+use crate::affine::system::Side;
 use crate::assumption::{self, Assumption};
-use crate::dependence::base::{Base, Overlap};
-use crate::dependence::form::Form;
-use crate::dependence::nest::{Frame, Nest, Representative};
-use crate::dependence::system::Side;
+use crate::tree::nest::{Nest, Representative};
 
 /// Whether the iterations of `first` and `second`, neighbours that stand in `frame`, may run merged: those of the second `delay` later than those
 /// of equal number of the first, and behind them. Costs what [`independent`] costs.

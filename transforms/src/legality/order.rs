@@ -24,24 +24,22 @@ use hashbrown::HashSet;
 use loomir_ir::Op;
 use smallvec::SmallVec;
 
-use super::check::Part;
 use super::meeting::Meeting;
 use super::merge::assume_apart;
 use super::pairs::{each_pair, every_pair};
-use super::placed::{Around, Placed, Unsaid, Within};
+use super::part::Part;
+use super::placed::{Access, Around, Placed, Unsaid, Within, is_handed_on, shared};
 use super::schedule::is_contradiction;
-use super::{Cause, Instance, Verdict, Witness, carried};
-use crate::analyses::{Answer, Example, Order, Question, Relation};
+use super::{Cause, Instance, Verdict, Witness};
+use crate::access::Frame;
+use crate::access::base::{Base, Overlap};
+use crate::access::{Answer, Example, Order, Question, Relation};
+use crate::access::{Class, Domain};
+use crate::affine::Form;
+use crate::affine::system::Side;
 use crate::assumption::Assumption;
-use crate::dependence::access::{Class, Domain};
-use crate::dependence::base::{Base, Overlap};
-use crate::dependence::form::Form;
-use crate::dependence::nest::{Frame, LoopIteration};
-use crate::dependence::system::Side;
 use crate::tree::AssumptionId;
-
-/// One access of a leaf.
-pub(super) type Access<'p> = (&'p Placed, usize, &'p (Class, Op));
+use crate::tree::nest::LoopIteration;
 
 /// Judges all pairs of leaves of which one was moved against the other, one of each kind.
 pub(super) fn check(part: &Part<'_>, leaves: &[Placed]) -> Verdict {
@@ -105,7 +103,7 @@ impl<'p> Asked<'p> {
             tested: tested_around(a.0, b.0),
             in_program: in_program.map(|of| part.program.loop_info(of).dimension.is_some()).collect(),
             in_tree: shared(a.0, b.0).iter().map(|around| around.parallel).collect(),
-            is_handed_on: carried::is_handed_on(a.0, b.0),
+            is_handed_on: is_handed_on(a.0, b.0),
             text: [a.0.statement.cmp(&b.0.statement), a.1.cmp(&b.1)],
         }
     }
@@ -278,7 +276,7 @@ fn cases<'f>(
     let run_before = earlier(part, first, second);
     let run_later = match s.base {
         // What is in no order that counts is never right.
-        Base::Carried(_) if !carried::is_handed_on(first, second) => vec![Ordered::default()],
+        Base::Carried(_) if !is_handed_on(first, second) => vec![Ordered::default()],
         _ => later(levels, around, b.1 < a.1),
     };
     let (decided, computed) = (decided_apart(part, first, second), computed_alike(part, first, second));
@@ -329,12 +327,6 @@ fn earlier<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> Vec<Or
         found.push(Ordered { relations: equal, in_any_order: false });
     }
     found
-}
-
-/// The loops of the tree around two leaves.
-pub(super) fn shared<'l>(a: &'l Placed, b: &Placed) -> &'l [Around] {
-    let shared = a.loops.iter().zip(&b.loops).take_while(|(x, y)| x == y).count();
-    &a.loops[..shared]
 }
 
 /// The pairs of which the tree may run the second before the first: those with equal iterations of all loops around if it stands before it.

@@ -21,13 +21,12 @@ use std::ops::{ControlFlow, Range};
 
 use hashbrown::{HashMap, HashSet};
 
-use super::check::Part;
-use super::order::{Access, shared};
-use super::placed::{Around, Placed, Unsaid, Within};
-use crate::dependence::access::Class;
-use crate::dependence::base::{Base, Overlap};
-use crate::dependence::form::Form;
-use crate::dependence::objects;
+use super::part::Part;
+use super::placed::{Access, Around, Placed, Unsaid, Within, shared};
+use crate::access::Class;
+use crate::access::base::{Base, Overlap};
+use crate::access::objects;
+use crate::affine::Form;
 use crate::tree::{AssumptionId, LoopId, StatementId};
 
 /// Asks about one pair of each kind, and stops where that breaks off.

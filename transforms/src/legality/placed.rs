@@ -11,9 +11,10 @@ use std::sync::Arc;
 use loomir_ir::{Body, Op, Value};
 
 use super::carried;
-use crate::dependence::access::{Class, Domain};
-use crate::dependence::form::{Atom, Form};
-use crate::dependence::nest::{Risk, absolute, enter, guard, in_place};
+use crate::access::{Class, Domain};
+use crate::affine::{Atom, Form};
+use crate::tree::levels::absolute;
+use crate::tree::nest::{Risk, enter, guard, in_place};
 use crate::tree::{
     Arm, AssumptionId, Forest, Green, Header, HeaderId, IfId, LoopId, Map, Node, Program, Span, StatementId,
 };
@@ -386,4 +387,19 @@ fn extent(
         (Some(lead), Some(map)) => Ok((Unsaid::Extent(program.loop_info(lead.of).alike), map)),
         _ => Err(header.origins.first().map_or(ir.root(), |origin| program.loop_info(origin.of).op)),
     }
+}
+
+/// One access of a leaf.
+pub(super) type Access<'p> = (&'p Placed, usize, &'p (Class, Op));
+
+/// The loops of the tree around two leaves.
+pub(super) fn shared<'l>(a: &'l Placed, b: &Placed) -> &'l [Around] {
+    let shared = a.loops.iter().zip(&b.loops).take_while(|(x, y)| x == y).count();
+    &a.loops[..shared]
+}
+
+/// Whether the parts of a loop that two leaves of its anchor are in stand in one sequence: what runs first hands on to the other.
+pub(super) fn is_handed_on(first: &Placed, second: &Placed) -> bool {
+    let sequence = |leaf: &Placed| leaf.loops.last().map(|around| around.sequence);
+    sequence(first) == sequence(second)
 }

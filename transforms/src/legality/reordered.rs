@@ -12,12 +12,12 @@
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::{Body, Op, Value};
 
-use super::check::Part;
-use super::order::{Access, either_way};
-use super::placed::Placed;
-use crate::dependence::base::Base;
-use crate::dependence::updates::reduction::has_poison_flags;
-use crate::dependence::updates::{Reduction, updates_of};
+use super::order::either_way;
+use super::part::Part;
+use super::placed::{Access, Placed};
+use crate::access::base::Base;
+use crate::access::updates::reduction::has_poison_flags;
+use crate::access::updates::{Reduction, updates_of};
 use crate::tree::Program;
 
 /// Most updates of an object by one reduction of which each pair is asked about.

@@ -35,11 +35,12 @@ use loomir_ir::Op;
 
 use super::merge::{apart, independent};
 use super::{Cause, Instance, Means, Verdict, Witness};
-use crate::analyses::{Order, Relation};
+use crate::access::Class;
+use crate::access::Frame;
+use crate::access::{Order, Relation};
+use crate::affine::{Atom, Form};
 use crate::assumption::Assumption;
-use crate::dependence::access::Class;
-use crate::dependence::form::{Atom, Form};
-use crate::dependence::nest::{Frame, Nest, Representative};
+use crate::tree::nest::{Nest, Representative};
 
 /// A part of a program that is moved.
 #[derive(Clone, Debug)]

@@ -16,11 +16,12 @@
 use hashbrown::HashMap;
 use loomir_ir::{Block, Op, Value, ValueDef};
 
-use super::check::Part;
+use super::part::Part;
 use super::{Verdict, Witness, carried};
+use crate::access::Frame;
+use crate::affine::Form;
 use crate::assumption::Assumption;
-use crate::dependence::form::Form;
-use crate::dependence::nest::{Frame, absolute};
+use crate::tree::levels::absolute;
 use crate::tree::{Arm, Green, Header, HeaderId, IfId, LoopId, Map, Node, Origin, Span};
 
 /// Judges the items of a sequence that stands in `inside`, the innermost loop of the frame.
@@ -218,7 +219,7 @@ impl Scope<'_> {
             return Ok(());
         }
         if !self.runs_whole(header, origin)
-            && (header.parallel || !carried::is_judged(self.part, origin, inside))
+            && (header.parallel || !carried::is_judged((self.part.program, self.part.forest), origin, inside))
         {
             return Err(Verdict::MayBeIllegal(Witness::Carried(info.op)));
         }

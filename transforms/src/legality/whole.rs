@@ -12,17 +12,16 @@
 use hashbrown::HashSet;
 use loomir_ir::Op;
 
-use super::check::Part;
 use super::meeting::Meeting;
 use super::merge::assume_apart;
-use super::order::shared;
-use super::placed::Placed;
-use crate::analyses::{Answer, Order, Question, Relation};
+use super::part::Part;
+use super::placed::{Placed, shared};
+use crate::access::Class;
+use crate::access::base::Overlap;
+use crate::access::updates::{MAX_BETWEEN, Update, updates_of};
+use crate::access::{Answer, Order, Question, Relation};
+use crate::affine::Form;
 use crate::assumption::{self, Assumption};
-use crate::dependence::access::Class;
-use crate::dependence::base::Overlap;
-use crate::dependence::form::Form;
-use crate::dependence::updates::{MAX_BETWEEN, Update, updates_of};
 
 /// Makes accesses like any others of what is no update any more. What has to be assumed for the others, and is not tested where they stand, is returned.
 pub(super) fn keep_whole(part: &Part<'_>, leaves: &mut [Placed]) -> Vec<Assumption> {

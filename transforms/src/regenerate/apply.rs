@@ -11,7 +11,7 @@ use loomir_ir::{AffineExpr, AffineMap, AttrKind, Builder, InsertPoint, Op, Type,
 
 use super::expression::Sum;
 use super::{Emit, Reason};
-use crate::dependence::form::{Atom, Form};
+use crate::affine::{Atom, Form};
 
 /// The operands of a map that is being made: its dimensions.
 #[derive(Default)]

@@ -18,11 +18,11 @@ use loomir_ir::{AffineExpr, AttrKind, InsertPoint, OperationState, Type, Value};
 
 use super::apply::Operands;
 use super::expression::Sum;
-use super::known::Computed;
+use super::known::{Computed, End};
 use super::{Emit, Reason, outside};
-use crate::dependence::form::Form;
-use crate::dependence::form::range::fits;
-use crate::dependence::nest::absolute;
+use crate::affine::Form;
+use crate::affine::range::fits;
+use crate::tree::levels::absolute;
 use crate::tree::{Header, Origin, Span};
 
 /// The values of a loop's variable: from the greatest of `lower` on, below the least of `upper`.
@@ -32,13 +32,6 @@ pub(super) struct Range {
     pub lower: Vec<Form>,
     pub upper: Vec<Form>,
     step: i64,
-}
-
-/// Which end of a range a bound is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum End {
-    Lower,
-    Upper,
 }
 
 impl Range {

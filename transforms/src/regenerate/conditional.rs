@@ -9,7 +9,7 @@
 use loomir_ir::{Builder, InsertPoint, Op, OperationState, Type, Value};
 
 use super::Emit;
-use crate::dependence::form::Form;
+use crate::affine::Form;
 use crate::tree::If;
 use crate::tree::{Green, Node};
 

@@ -7,7 +7,7 @@ use loomir_dialects::arith;
 use loomir_ir::opdef::OpDef;
 use loomir_ir::{Builder, Mapping, Type, Value};
 
-use crate::dependence::form::{Atom, Form};
+use crate::affine::{Atom, Form};
 
 /// An affine form over values that are there, where it is written: a [`Form`] without levels, its parameters replaced by what they are there.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

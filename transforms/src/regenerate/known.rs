@@ -3,7 +3,6 @@
 use hashbrown::HashMap;
 use loomir_ir::{Type, Value};
 
-use super::bounds::End;
 use super::expression::Sum;
 
 /// What is computed.
@@ -15,6 +14,13 @@ pub(super) enum Computed {
     Frozen(Value),
     /// Of two values that bound a loop, the one that does.
     Bound(End, [Value; 2]),
+}
+
+/// Which end of a range a bound is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum End {
+    Lower,
+    Upper,
 }
 
 type Values = HashMap<Computed, Value>;

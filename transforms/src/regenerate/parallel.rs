@@ -8,7 +8,7 @@ use loomir_ir::opdef::OPERAND_SEGMENTS;
 use loomir_ir::{AttrKind, Builder, Dict, InsertPoint, Op, OperationState, Type, Value};
 
 use super::{Emit, outside};
-use crate::dependence::form::Form;
+use crate::affine::Form;
 use crate::tree::Program;
 use crate::tree::{Forest, Green, Header, Node, Span};
 

@@ -3,7 +3,7 @@
 //! A bound is written only if computing it cannot wrap, or if it is cut off in a wider type. So a
 //! range is wanted that holds the sum. Variables of new loops are replaced by their own bounds,
 //! from the inside: `n - i` is at least 1 where `i` runs below `n`. What is left is known by its
-//! type and by [facts](crate::dependence::form::facts).
+//! type and by [facts](crate::affine::facts).
 //!
 //! # Assumptions
 //!
@@ -17,8 +17,8 @@ use hashbrown::HashMap;
 use loomir_ir::Value;
 
 use super::Emit;
-use crate::dependence::form::range::{Range, both, fits, of_form, of_product, type_range};
-use crate::dependence::form::{Atom, Form};
+use crate::affine::range::{Range, both, fits, of_form, of_product, type_range};
+use crate::affine::{Atom, Form};
 
 /// A loop that begins at most here
 const EARLY: i64 = 1 << 62;

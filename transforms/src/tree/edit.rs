@@ -10,7 +10,7 @@
 use super::green::{Forest, Green, Node};
 use super::program::Program;
 use super::red::Red;
-use crate::dependence::form::Form;
+use crate::affine::Form;
 
 mod fuse;
 mod order;

@@ -8,9 +8,9 @@
 
 use std::hash::Hash;
 
-use super::program::{IfId, LoopId, StatementId};
+use super::ids::{IfId, LoopId, StatementId};
+use crate::affine::{Atom, Form};
 use crate::assumption::Assumption;
-use crate::dependence::form::{Atom, Form};
 use crate::lookup::Lookup;
 
 /// A tree. Copying it is copying a number; equal numbers of one forest are equal trees.

@@ -11,23 +11,12 @@ use loomir_ir::{Block, Body, Op, Trait, Value};
 use smallvec::SmallVec;
 
 use super::green::{Forest, Green, Map};
-use crate::dependence::access::{Effects, Space};
-use crate::dependence::form::condition::Condition;
-use crate::dependence::form::{Atom, Form};
-use crate::dependence::nest::absolute;
-use crate::dependence::surroundings::Surroundings;
-
-/// A loop of the program.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct LoopId(pub u32);
-
-/// An `if` of the program: a conditional.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct IfId(pub u32);
-
-/// A statement of the program. Statements are numbered in the order in which they stand in it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct StatementId(pub u32);
+use super::ids::{IfId, LoopId, StatementId};
+use super::levels::absolute;
+use crate::access::{Effects, Space};
+use crate::affine::condition::Condition;
+use crate::affine::surroundings::Surroundings;
+use crate::affine::{Atom, Form};
 
 /// A loop as it was.
 #[derive(Clone, Debug)]
@@ -53,7 +42,7 @@ pub struct LoopInfo {
     /// The loop as a tree, as it was raised.
     pub green: Green,
     /// True if computing its bounds and step may be undefined: see
-    /// [`header_may_be_undefined`](crate::dependence::access::header_may_be_undefined).
+    /// [`header_may_be_undefined`](crate::access::header_may_be_undefined).
     pub may_be_undefined: bool,
     /// The first loop in the same loop with the same bounds. What its space does not say exactly, it does not say of these loops alike.
     pub alike: LoopId,
@@ -69,7 +58,7 @@ pub struct IfInfo {
     /// What is known of that, over the loops of the program around.
     pub condition: Condition,
     /// True if deciding it may be undefined: see
-    /// [`header_may_be_undefined`](crate::dependence::access::header_may_be_undefined).
+    /// [`header_may_be_undefined`](crate::access::header_may_be_undefined).
     pub may_be_undefined: bool,
     /// What its regions run, if they have a block: the first if the condition holds, the second if not.
     pub bodies: [Option<Green>; 2],

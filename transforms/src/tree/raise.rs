@@ -5,24 +5,23 @@
 //! **Cost.** Linear in the operations.
 
 use hashbrown::HashMap;
-use loomir_dialects::interfaces::{Conditional, Decision, LoopBounds, LoopLike, ParallelLike};
+use loomir_dialects::interfaces::{Decision, LoopBounds, LoopLike};
 use loomir_ir::{Block, Body, Op, Trait};
 use smallvec::{SmallVec, smallvec};
 
 use super::green::{Forest, Green, Header, Map, Origin, Span};
-use super::program::{IfId, IfInfo, LoopId, LoopInfo, Program, StatementId, StatementInfo};
+use super::ids::{IfId, LoopId, StatementId};
+use super::program::{IfInfo, LoopInfo, Program, StatementInfo};
 use super::sides::If;
-use crate::analyses::Analyses;
-use crate::dependence::access::{Effects, Reader, Space, header_may_be_undefined};
-use crate::dependence::base::AliasMode;
-use crate::dependence::form::Form;
-use crate::dependence::form::condition::Condition;
-use crate::dependence::surroundings::Surroundings;
+use crate::access::Analyses;
+use crate::access::base::AliasMode;
+use crate::access::structure::{MAX_DEPTH, Structure};
+use crate::access::{Effects, Reader, Space, header_may_be_undefined};
+use crate::affine::Form;
+use crate::affine::condition::Condition;
+use crate::affine::surroundings::Surroundings;
 
 mod tie;
-
-/// What stands inside more loops and `if`s than this is raised to statements.
-pub const MAX_DEPTH: u32 = 32;
 
 /// Raises the operations of `block`, its terminator excepted.
 pub fn raise(body: &Body, block: Block, forest: &mut Forest, mode: AliasMode) -> Program {
@@ -94,79 +93,6 @@ pub fn roots(body: &Body, analyses: &Analyses) -> Vec<Block> {
         stack[mark..].reverse();
     }
     found
-}
-
-/// An operation that is no statement of the tree.
-pub enum Structure<'b> {
-    /// A counted loop.
-    Loop {
-        /// What it means.
-        model: &'b dyn LoopLike,
-        /// Its body, which ends in a terminator.
-        block: Block,
-    },
-    /// A loop of some dimensions whose iterations may run in any order, without results.
-    Parallel {
-        /// The iteration space of each dimension; at least one.
-        dimensions: Vec<LoopBounds>,
-        /// Its body, which ends in a terminator and has a variable for each dimension as arguments.
-        block: Block,
-    },
-    /// A conditional. If it has results, both regions have a block and yield them.
-    If {
-        /// What decides it.
-        decision: Decision,
-        /// The blocks of its regions, which end in terminators; the first region has one.
-        blocks: [Option<Block>; 2],
-    },
-}
-
-impl<'b> Structure<'b> {
-    /// What an operation is, if it is no statement.
-    pub fn of(body: &'b Body, op: Op) -> Option<Structure<'b>> {
-        if body.own_regions(op).len() == 0 {
-            return None;
-        }
-        let view = body.op_ref(op);
-        let ended = |region| body.single_block(region).filter(|block| body.terminator(*block).is_some());
-        if let Some(model) = view.info().interface::<dyn LoopLike>() {
-            return Some(Structure::Loop { model, block: ended(model.body(view))? });
-        }
-        if let Some(model) = view.info().interface::<dyn ParallelLike>() {
-            let (dimensions, block) = (model.dimensions(view), ended(model.body(view))?);
-            let fits = !dimensions.is_empty() && dimensions.len() == body.num_arguments(block);
-            return (fits && view.num_results() == 0).then_some(Structure::Parallel { dimensions, block });
-        }
-        let decision = view.info().interface::<dyn Conditional>()?.decision(view)?;
-        if view.regions().len() != 2 {
-            return None;
-        }
-        let (first, second) = (view.region(0), view.region(1));
-        let blocks = [Some(ended(first)?), ended(second)];
-        let is_whole = blocks[1].is_some() || body.entry_block(second).is_none();
-        let yields = |block: &Option<Block>| {
-            let end = block.and_then(|block| body.terminator(block));
-            end.map_or(0, |end| body.operands(end).len()) == view.num_results()
-        };
-        (is_whole && blocks.iter().all(yields)).then_some(Structure::If { decision, blocks })
-    }
-
-    /// How many nodes of the tree it is, one inside the other.
-    pub fn levels(&self) -> u32 {
-        match self {
-            Structure::Parallel { dimensions, .. } => dimensions.len() as u32,
-            Structure::Loop { .. } | Structure::If { .. } => 1,
-        }
-    }
-
-    /// The blocks inside.
-    pub fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
-        let blocks = match self {
-            Structure::Loop { block, .. } | Structure::Parallel { block, .. } => [Some(*block), None],
-            Structure::If { blocks, .. } => *blocks,
-        };
-        blocks.into_iter().flatten()
-    }
 }
 
 /// Where an operation stands.

@@ -10,7 +10,7 @@
 //! around, and the loops and guards there.
 //!
 //! ```
-//! # use loomir_transforms::dependence::form::Form;
+//! # use loomir_transforms::affine::Form;
 //! # use loomir_transforms::tree::{Forest, Header, Red, Span, StatementId};
 //! # let mut forest = Forest::default();
 //! # let none = forest.make_map(Box::new([]));
@@ -39,7 +39,7 @@ use std::ops::Range;
 
 use super::green::{Forest, Green, HeaderId, Node};
 use super::program::Program;
-use crate::dependence::nest::Frame;
+use crate::access::Frame;
 
 /// A place in a tree. See the [module](self).
 #[derive(Clone, PartialEq, Eq, Debug)]

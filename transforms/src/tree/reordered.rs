@@ -12,7 +12,7 @@ pub enum Arm {
     Fallback,
 }
 
-/// Steps of reductions that run in another order, so that [what is promised of their results](crate::dependence::updates::reduction) need not hold: where
+/// Steps of reductions that run in another order, so that [what is promised of their results](crate::access::updates::reduction) need not hold: where
 /// a tree is written as IR, it is not promised of them. [`Checker::reordered`](crate::legality::Checker::reordered) says which they are.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reordered {

@@ -3,7 +3,7 @@
 //! An `if` with both sides is one operation in the program, and its sides exclude each other, so whoever moves or writes them takes them together.
 
 use super::green::{Forest, Green, Map, Node};
-use super::program::IfId;
+use super::ids::IfId;
 
 /// One or both sides of an `if`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

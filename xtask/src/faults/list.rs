@@ -180,7 +180,7 @@ pub(super) const FAULTS: &[Place] = &[
         )],
     },
     Place {
-        file: "transforms/src/dependence/updates/reduction.rs",
+        file: "transforms/src/access/updates/reduction.rs",
         tests: &[FIXTURES, INSTANCES],
         faults: &[Fault(
             "sums of floats need no leave to be associated otherwise",
@@ -205,7 +205,7 @@ pub(super) const FAULTS: &[Place] = &[
         ],
     },
     Place {
-        file: "transforms/src/legality/check.rs",
+        file: "transforms/src/legality/part.rs",
         tests: &[FIXTURES, INSTANCES],
         faults: &[
             Fault("items that change places are not looked at", "(x < y) != (a.item < b.item)", "false"),
@@ -240,7 +240,7 @@ pub(super) const FAULTS: &[Place] = &[
         ],
     },
     Place {
-        file: "transforms/src/dependence/nest.rs",
+        file: "transforms/src/tree/nest.rs",
         tests: &[FIXTURES, INSTANCES],
         faults: &[
             Fault(

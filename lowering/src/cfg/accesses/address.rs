@@ -3,7 +3,7 @@
 //! An address computation that may not wrap adds its bytes in ℤ. One that may wrap has to be shown
 //! not to by ranges, in the width that the data layout gives address arithmetic. So has a sum of
 //! several in a row. Two objects are apart only where
-//! [`Bases`](loomir_transforms::dependence::base::Bases) says so, as on the tree.
+//! [`Bases`](loomir_transforms::access::base::Bases) says so, as on the tree.
 //!
 //! **Assumptions.**
 //! - No object has half of all addresses, and an access is less than that away from the address
@@ -24,7 +24,7 @@ use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::{Symbol, SymbolTable};
 use loomir_ir::{Context, Name, Op, Value, ValueDef};
-use loomir_transforms::dependence::base::Base;
+use loomir_transforms::access::base::Base;
 
 use super::numbers::{Numbers, fits};
 use super::polynomial::Polynomial;

@@ -11,8 +11,8 @@ use loomir_dialects::interp::integer::signed;
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Op, Value, ValueDef};
-use loomir_transforms::dependence::form::facts::Facts;
-use loomir_transforms::dependence::form::{Atom, Form};
+use loomir_transforms::affine::facts::Facts;
+use loomir_transforms::affine::{Atom, Form};
 
 use super::polynomial::Polynomial;
 use crate::cfg::scev::ScalarEvolution;

@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use loomir_transforms::dependence::form::{Atom, Form, MAX_TERMS};
+use loomir_transforms::affine::{Atom, Form, MAX_TERMS};
 
 /// Most factors of a product.
 const MAX_FACTORS: usize = 5;

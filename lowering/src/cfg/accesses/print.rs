@@ -8,8 +8,8 @@ use std::fmt::Write;
 use loomir_dialects::interp::layout::DataLayout;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Body, Diagnostics, OpRef};
-use loomir_transforms::dependence::base::Base;
-use loomir_transforms::dependence::form::{Atom, Form};
+use loomir_transforms::access::base::Base;
+use loomir_transforms::affine::{Atom, Form};
 
 use super::{Access, Accesses};
 use crate::cfg::Analysis;

@@ -8,11 +8,11 @@ use loomir_dialects::llvm;
 use loomir_ir::Value;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::graph::post_dominators::PostDominatorTree;
-use loomir_transforms::dependence::form::facts::Facts;
-use loomir_transforms::dependence::form::{Atom, Form};
-use loomir_transforms::dependence::system::System;
+use loomir_transforms::affine::facts::Facts;
+use loomir_transforms::affine::operation::Predicate;
+use loomir_transforms::affine::system::System;
+use loomir_transforms::affine::{Atom, Form};
 use loomir_transforms::polyhedra::{Emptiness, Limits};
-use loomir_transforms::simplify::operation::Predicate;
 
 use super::numbers::{Numbers, fits};
 use crate::cfg::scev::expr::{Cast, Expr, ExprId, ExprType, MinMax};

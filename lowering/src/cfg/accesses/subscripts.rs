@@ -5,8 +5,8 @@
 //!
 //! Cost: linear in the terms of the offset; two integer questions a dimension and piece.
 
-use loomir_transforms::dependence::form::facts::Facts;
-use loomir_transforms::dependence::form::{Atom, Form};
+use loomir_transforms::affine::facts::Facts;
+use loomir_transforms::affine::{Atom, Form};
 
 use super::polynomial::{Monomial, Polynomial, without};
 use super::space::follows;

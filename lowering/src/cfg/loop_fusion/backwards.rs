@@ -23,7 +23,7 @@ use loomir_dialects::interp::integer::signed;
 use loomir_dialects::llvm;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Trait, Value};
-use loomir_transforms::dependence::form::{Atom, Form};
+use loomir_transforms::affine::{Atom, Form};
 use loomir_transforms::legality::ApprovedPlan;
 
 use super::candidate::Candidate;

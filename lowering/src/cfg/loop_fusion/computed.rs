@@ -7,8 +7,8 @@ use std::cmp::Ordering;
 use loomir_dialects::interp::integer::{mask, signed};
 use loomir_dialects::llvm;
 use loomir_ir::{Body, Builder, Type, TypeKind, Value};
-use loomir_transforms::dependence::form::{Atom, Form};
-use loomir_transforms::simplify::operation::Predicate;
+use loomir_transforms::affine::operation::Predicate;
+use loomir_transforms::affine::{Atom, Form};
 
 /// Most terms, and how great a factor may be: so sums of them have less than 128 bits.
 const MAX_TERMS: usize = 16;

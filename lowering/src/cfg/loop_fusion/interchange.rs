@@ -24,9 +24,9 @@ use std::cmp::Ordering;
 use hashbrown::HashSet;
 use loomir_dialects::llvm;
 use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Value};
-use loomir_transforms::dependence::form::{Atom, Form};
+use loomir_transforms::affine::operation::Predicate;
+use loomir_transforms::affine::{Atom, Form};
 use loomir_transforms::legality::ApprovedPlan;
-use loomir_transforms::simplify::operation::Predicate;
 
 use super::backwards::{MAX_OPS, increment, integer};
 use super::candidate::Candidate;

@@ -17,8 +17,9 @@
 
 use hashbrown::HashSet;
 use loomir_ir::{Block, Body, Loc, Op, Trait, Value};
-use loomir_transforms::dependence::nest::{Frame, Nest};
+use loomir_transforms::access::Frame;
 use loomir_transforms::legality::{Means, Verdict, independent};
+use loomir_transforms::tree::nest::Nest;
 
 use super::candidate::{Between, Candidate};
 use super::def_use::DefUse;

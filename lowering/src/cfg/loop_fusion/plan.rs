@@ -10,9 +10,9 @@
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Body, Op, Value};
+use loomir_transforms::access::Frame;
+use loomir_transforms::access::base::{AliasMode, Base, Bases};
 use loomir_transforms::assumption::Assumption;
-use loomir_transforms::dependence::base::{AliasMode, Base, Bases};
-use loomir_transforms::dependence::nest::Frame;
 use loomir_transforms::fusion::Profitability;
 use loomir_transforms::legality::{ApprovedPlan, Means, Schedule, Verdict};
 

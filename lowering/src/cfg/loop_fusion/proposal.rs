@@ -16,12 +16,12 @@
 
 use hashbrown::HashMap;
 use loomir_ir::{Op, Trait};
-use loomir_transforms::analyses::dependence::Polyhedral;
+use loomir_transforms::access::base::{AliasMode, Bases};
+use loomir_transforms::access::dependence::Polyhedral;
+use loomir_transforms::affine::Form;
 use loomir_transforms::assumption::Assumption;
-use loomir_transforms::dependence::base::{AliasMode, Bases};
-use loomir_transforms::dependence::form::Form;
-use loomir_transforms::dependence::nest::Nest;
 use loomir_transforms::legality::{ApprovedPlan, Ending, Means, Piece, Schedule};
+use loomir_transforms::tree::nest::Nest;
 
 use super::remarks::Missed;
 use super::rewire::Plan;

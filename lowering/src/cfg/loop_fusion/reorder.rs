@@ -9,10 +9,10 @@
 //! **Cost.** A bounded number of shapes for each pair, each of which costs what is inside the two loops, and only where they share memory.
 
 use loomir_ir::{Loc, Op, Value};
-use loomir_transforms::dependence::base::Base;
-use loomir_transforms::dependence::form::Form;
-use loomir_transforms::dependence::nest::Nest;
+use loomir_transforms::access::base::Base;
+use loomir_transforms::affine::Form;
 use loomir_transforms::legality::{ApprovedPlan, Verdict, Witness};
+use loomir_transforms::tree::nest::Nest;
 
 use super::backwards::Backwards;
 use super::candidate::Candidate;

@@ -31,8 +31,8 @@ use hashbrown::{HashMap, HashSet};
 use loomir_ir::rewrite::is_trivially_dead;
 use loomir_ir::text::attr_to_string;
 use loomir_ir::{Attr, Block, Body, Op, Value};
-use loomir_transforms::dependence::nest::Nest;
 use loomir_transforms::legality::ApprovedPlan;
+use loomir_transforms::tree::nest::Nest;
 
 use super::candidate::{Between, Candidate};
 use super::def_use::{self, DefUse};

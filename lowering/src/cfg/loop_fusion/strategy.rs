@@ -9,8 +9,8 @@
 //!
 //! **Soundness.** The first three are cheap, and ask the last one where they would let a pair pass. So none lets anything pass that it does not.
 
-use loomir_transforms::analyses::Dependence;
-use loomir_transforms::analyses::dependence::{Confirmed, Differences, Directions, Polyhedral};
+use loomir_transforms::access::Dependence;
+use loomir_transforms::access::dependence::{Confirmed, Differences, Directions, Polyhedral};
 
 /// How dependences are told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -21,11 +21,11 @@ use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Body, Op, Trait, Type, Value};
-use loomir_transforms::dependence::access::{Class, Domain};
-use loomir_transforms::dependence::base::Base;
-use loomir_transforms::dependence::form::Form;
-use loomir_transforms::dependence::form::facts::Facts;
-use loomir_transforms::dependence::nest::{LoopIteration, Nest, Representative};
+use loomir_transforms::access::base::Base;
+use loomir_transforms::access::{Class, Domain};
+use loomir_transforms::affine::Form;
+use loomir_transforms::affine::facts::Facts;
+use loomir_transforms::tree::nest::{LoopIteration, Nest, Representative};
 
 use super::candidate::Adjacent;
 use super::finals::Finals;

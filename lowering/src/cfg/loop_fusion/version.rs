@@ -28,13 +28,13 @@ use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::types::LlvmType;
 use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Type, Value};
+use loomir_transforms::access::Class;
+use loomir_transforms::access::base::Base;
+use loomir_transforms::affine::operation::Predicate;
+use loomir_transforms::affine::{Atom, Form};
 use loomir_transforms::assumption::Assumption;
-use loomir_transforms::dependence::access::Class;
-use loomir_transforms::dependence::base::Base;
-use loomir_transforms::dependence::form::{Atom, Form};
-use loomir_transforms::dependence::nest::Nest;
 use loomir_transforms::legality::ApprovedPlan;
-use loomir_transforms::simplify::operation::Predicate;
+use loomir_transforms::tree::nest::Nest;
 
 use super::candidate::{Candidate, MAX_BETWEEN};
 use super::computed::{binary, compare, is_computable, number};

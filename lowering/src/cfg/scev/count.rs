@@ -13,7 +13,7 @@
 
 use loomir_dialects::interp::integer::mask;
 use loomir_ir::graph::loops::LoopId;
-use loomir_transforms::simplify::operation::Predicate;
+use loomir_transforms::affine::operation::Predicate;
 
 use super::ScalarEvolution;
 use super::build::inverse;

@@ -16,7 +16,7 @@ use loomir_dialects::interp::integer::mask;
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Op, Value};
-use loomir_transforms::simplify::operation::Predicate;
+use loomir_transforms::affine::operation::Predicate;
 
 use super::ScalarEvolution;
 use super::count::{Limit, Setting, Tested};

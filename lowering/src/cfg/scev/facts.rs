@@ -14,7 +14,7 @@ use std::rc::Rc;
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Op, Value};
-use loomir_transforms::simplify::operation::Predicate;
+use loomir_transforms::affine::operation::Predicate;
 
 use super::ScalarEvolution;
 use super::expr::{Cast, Expr, ExprId};

@@ -14,7 +14,7 @@ use loomir_dialects::interp::integer::{mask, signed};
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
 use loomir_ir::{Value, ValueDef};
-use loomir_transforms::simplify::operation::Predicate;
+use loomir_transforms::affine::operation::Predicate;
 
 use super::ScalarEvolution;
 use super::expr::{Cast, Expr, ExprId, MinMax};

@@ -21,7 +21,7 @@ use loomir_ir::graph::loops::LoopId;
 use loomir_ir::opdef::Folded;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{Op, Value, ValueDef};
-use loomir_transforms::simplify::operation::Predicate;
+use loomir_transforms::affine::operation::Predicate;
 
 use super::ScalarEvolution;
 use super::expr::{Cast, Expr, ExprId, ExprType, Flags, MinMax};

@@ -8,8 +8,8 @@
 
 use super::{COPIED, Placed, Search};
 use crate::fusion::Fusion;
+use crate::fusion::grouping::{GROUPS_TRIED, Name};
 use crate::fusion::line::Entry;
-use crate::fusion::partition::{GROUPS_TRIED, Name};
 
 /// How many beginnings are kept.
 const WIDTH: usize = 4;

@@ -4,7 +4,8 @@ use loomir_ir::Body;
 use loomir_ir::diagnostics::{Arg, Fields};
 
 use super::super::{Cause, Instance, Iteration, Verdict, Witness};
-use super::{called, called_in_full, object};
+use super::object;
+use crate::naming::{called, called_in_full};
 use crate::remark;
 
 /// What would go wrong; nothing if all is well.

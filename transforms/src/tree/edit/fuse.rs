@@ -12,7 +12,7 @@
 //! ```
 
 use super::range::counted;
-use crate::dependence::form::Form;
+use crate::affine::Form;
 use crate::tree::green::{Forest, Green, Header, Mark, Node, Origin, Span};
 use crate::tree::program::Program;
 

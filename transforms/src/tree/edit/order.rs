@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::range::{counted, ends};
-use crate::dependence::form::{Atom, Form};
+use crate::affine::{Atom, Form};
 use crate::tree::green::{Forest, Green, Header, Node, Origin};
 use crate::tree::program::Program;
 

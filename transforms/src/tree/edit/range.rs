@@ -1,6 +1,6 @@
 //! Parts of loops: blocks of iterations, and the iterations before and from one on.
 
-use crate::dependence::form::Form;
+use crate::affine::Form;
 use crate::tree::green::{Forest, Green, Header, Node, Origin, Span};
 use crate::tree::program::Program;
 

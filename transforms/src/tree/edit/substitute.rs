@@ -1,6 +1,6 @@
 //! Forms in the place of the loops around a tree.
 
-use crate::dependence::form::Form;
+use crate::affine::Form;
 use crate::tree::green::{Forest, Green, Header, Node};
 
 impl Forest {

@@ -12,8 +12,8 @@ use std::collections::BinaryHeap;
 use hashbrown::HashMap;
 use loomir_ir::{Body, Op};
 
-use crate::dependence::access::Effects;
-use crate::dependence::base::{Bases, Overlap};
+use crate::access::Effects;
+use crate::access::base::{Bases, Overlap};
 
 /// Most operations that are looked at together.
 pub(super) const MAX_RUN: usize = 128;

@@ -1,0 +1,193 @@
+//! Memory accesses: what operations touch, and whether two of them meet.
+//!
+//! An operation becomes access [classes](Class): an object ([`base`]), affine subscripts and an
+//! iteration space ([`Reader`]). A call is what the called function does ([`callees`], [`survey`]).
+//! Two classes become one integer conjunction, and a [`Dependence`] test says if it has a point.
+//!
+//! Transformations ask through interfaces, each with several implementations ([`Analyses`]):
+//!
+//! | interface | asked | here are |
+//! | --- | --- | --- |
+//! | [`Dependence`] | are there two instances of two accesses that conflict in such an order | none, flat, directions, polyhedral |
+//! | [`ClosedForms`] | which values are followed as affine forms | none, affine, polyhedral |
+//! | [`Accesses`] | where in its object an access is | alias, linear, delinearized |
+//! | [`ControlFlow`] | when does what is inside a conditional run | cfg, predicates |
+//! | [`Statements`] | which operations are moved together | op, tied, block |
+//!
+//! An implementation answers for itself only. Where it cannot tell it says so, and everybody takes
+//! the worst case. So any combination is sound; a less precise one is cheaper and refuses more. Each
+//! interface can be implemented in another crate. The defaults are the most precise.
+
+use std::sync::Arc;
+
+use loomir_ir::pass;
+use loomir_ir::{Body, Op};
+
+use crate::affine::closed_forms;
+pub use crate::affine::closed_forms::ClosedForms;
+use callees::Callees;
+pub use class::{Class, Domain, Effects, Space};
+pub use control_flow::ControlFlow;
+pub use dependence::{Answer, Dependence, Example, Order, Question, Relation};
+pub use elements::{Accesses, Elements, Site};
+pub use frame::Frame;
+pub use reader::{Reader, header_may_be_undefined};
+pub use statements::Statements;
+use structure::Structure;
+
+pub mod base;
+pub mod callees;
+mod class;
+pub mod control_flow;
+pub mod dependence;
+pub mod elements;
+mod frame;
+pub mod locals;
+pub mod objects;
+mod reader;
+pub mod statements;
+pub mod structure;
+pub mod survey;
+pub mod updates;
+
+/// Which implementation of each interface is used.
+#[derive(Clone, Debug)]
+pub struct Analyses {
+    /// Whether accesses conflict.
+    pub dependence: Arc<dyn Dependence>,
+    /// Which values are followed.
+    pub closed_forms: Arc<dyn ClosedForms>,
+    /// Where accesses are.
+    pub accesses: Arc<dyn Accesses>,
+    /// When something runs.
+    pub control_flow: Arc<dyn ControlFlow>,
+    /// What is moved together.
+    pub statements: Arc<dyn Statements>,
+    /// What the functions do that are called; nothing is known of them by default. No interface: there is one implementation.
+    pub callees: Arc<Callees>,
+}
+
+impl Default for Analyses {
+    fn default() -> Analyses {
+        Analyses {
+            dependence: Arc::new(dependence::Polyhedral),
+            closed_forms: Arc::new(closed_forms::Polyhedral),
+            accesses: Arc::new(elements::Delinearized),
+            control_flow: Arc::new(control_flow::Predicates),
+            statements: Arc::new(statements::Single),
+            callees: Arc::default(),
+        }
+    }
+}
+
+/// An interface, as options and flags name it.
+#[derive(Clone, Copy, Debug)]
+pub struct Interface {
+    /// Its name.
+    pub name: &'static str,
+    /// The names of its implementations, from the least precise to the most; the last one is the default.
+    pub implementations: &'static [&'static str],
+    /// The default.
+    pub default: &'static str,
+    /// What it says, with the names of its implementations.
+    pub help: &'static str,
+}
+
+/// The interface [`Dependence`].
+pub const DEPENDENCE: Interface = Interface {
+    name: "dependence",
+    implementations: &["none", "flat", "directions", "polyhedral"],
+    default: "polyhedral",
+    help: "how dependences are told: none (all accesses depend on each other), flat (by objects), directions (bounds and divisibility), polyhedral (exactly)",
+};
+
+/// The interface [`ClosedForms`].
+pub const CLOSED_FORMS: Interface = Interface {
+    name: "closed-forms",
+    implementations: &["none", "affine", "polyhedral"],
+    default: "polyhedral",
+    help: "which index values are followed: none (numbers and variables themselves), affine (sums of multiples), polyhedral (quotients and remainders too)",
+};
+
+/// The interface [`Accesses`].
+pub const ACCESSES: Interface = Interface {
+    name: "accesses",
+    implementations: &["alias", "linear", "delinearized"],
+    default: "delinearized",
+    help: "where in an object an access is: alias (anywhere), linear (at an address, where strides are numbers), delinearized (at a subscript for each dimension)",
+};
+
+/// The interface [`ControlFlow`].
+pub const CONTROL_FLOW: Interface = Interface {
+    name: "control-flow",
+    implementations: &["cfg", "predicates"],
+    default: "predicates",
+    help: "what conditions say: cfg (nothing: what is inside may run), predicates (when it runs)",
+};
+
+/// The interface [`Statements`].
+pub const STATEMENTS: Interface = Interface {
+    name: "statements",
+    implementations: &["block", "tied", "op"],
+    default: "op",
+    help: "what is moved together: block (neighbours), tied (what computes a value and what uses it), op (each operation by itself)",
+};
+
+/// The interfaces.
+pub const INTERFACES: [Interface; 5] = [DEPENDENCE, CLOSED_FORMS, ACCESSES, CONTROL_FLOW, STATEMENTS];
+
+impl Interface {
+    /// The option of a pass: its name, its default, what it says.
+    pub const fn option(self) -> (&'static str, &'static str, &'static str) {
+        (self.name, self.default, self.help)
+    }
+}
+
+impl Analyses {
+    /// Uses an implementation of this crate, both by name.
+    ///
+    /// # Errors
+    /// A message, if there is no such interface, or no such implementation of it.
+    pub fn choose(&mut self, interface: &str, implementation: &str) -> Result<(), String> {
+        let found = match interface {
+            "dependence" => dependence::named(implementation).map(|own| self.dependence = own),
+            "closed-forms" => closed_forms::named(implementation).map(|own| self.closed_forms = own),
+            "accesses" => elements::named(implementation).map(|own| self.accesses = own),
+            "control-flow" => control_flow::named(implementation).map(|own| self.control_flow = own),
+            "statements" => statements::named(implementation).map(|own| self.statements = own),
+            _ => return Err(format!("there is no interface '{interface}'")),
+        };
+        let known =
+            INTERFACES.iter().find(|own| own.name == interface).map_or(&[][..], |own| own.implementations);
+        found.ok_or_else(|| format!("'{implementation}' is none of {}", known.join(", ")))
+    }
+
+    /// The same, where what is called is known.
+    #[must_use]
+    pub fn knowing(&self, callees: &Arc<Callees>) -> Analyses {
+        Analyses { callees: callees.clone(), ..self.clone() }
+    }
+
+    /// What the options of a pass choose.
+    ///
+    /// # Errors
+    /// A message, if one of them names no implementation.
+    pub fn of_options(options: &pass::Options) -> Result<Analyses, String> {
+        let mut analyses = Analyses::default();
+        for interface in INTERFACES {
+            if let Some(name) = options.get(interface.name) {
+                analyses.choose(interface.name, name)?;
+            }
+        }
+        Ok(analyses)
+    }
+
+    /// What an operation is, if it is no statement.
+    pub fn structure<'b>(&self, body: &'b Body, op: Op) -> Option<Structure<'b>> {
+        let is_one = |structure: &Structure<'_>| match structure {
+            Structure::If { .. } => self.control_flow.is_guard(body.op_ref(op)),
+            Structure::Loop { .. } | Structure::Parallel { .. } => true,
+        };
+        Structure::of(body, op).filter(is_one)
+    }
+}

@@ -1,0 +1,116 @@
+//! Access classes, and the iteration spaces in which they happen.
+
+use std::sync::Arc;
+
+use loomir_dialects::interfaces::LoopBounds;
+use loomir_dialects::memref;
+use loomir_ir::{Body, Op, Value};
+use smallvec::SmallVec;
+
+use super::base::Base;
+use super::updates::Reduction;
+use crate::affine::Form;
+use crate::affine::system::Instances;
+
+/// Iteration vectors: all integer values of the levels for which every constraint is `>= 0`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Domain {
+    /// How many levels there are.
+    pub levels: u32,
+    /// Forms that are not negative.
+    pub constraints: Vec<Form>,
+    /// Whether these are all there are.
+    pub exact: bool,
+}
+
+impl Class {
+    /// Accesses of any part of an object.
+    pub fn whole(base: Base, writes: bool, domain: &Arc<Domain>) -> Class {
+        let domain = domain.clone();
+        Class { base, origin: None, sizes: Vec::new(), subscripts: None, writes, update: None, domain }
+    }
+
+    /// What subscripts of a memref name elements of that is `origin` or a cast of it: that, but for a global, which has several values.
+    pub(super) fn named_origin(body: &Body, origin: Value) -> Option<Value> {
+        let names_global = body.defining_op(origin).is_some_and(|op| body.is(op, memref::GetGlobalOp::DEF));
+        (!names_global).then_some(origin)
+    }
+
+    /// Whether equal subscripts name equal elements in both, if they are accesses of one object.
+    pub fn counts_like(&self, other: &Class) -> bool {
+        self.origin == other.origin && self.sizes == other.sizes
+    }
+}
+
+impl Domain {
+    /// The levels and what constrains them.
+    pub fn instances(&self) -> Instances<'_> {
+        (self.levels, &self.constraints)
+    }
+}
+
+/// Accesses of one relation.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Class {
+    /// The object.
+    pub base: Base,
+    /// The memref whose elements the subscripts name; `None` for those of the base itself, a global.
+    pub origin: Option<Value>,
+    /// The sizes of all dimensions but the first, where they are not those of the origin's type.
+    pub sizes: Vec<Form>,
+    /// One form for each dimension, `None` where it is not affine. `None` altogether: the whole object.
+    pub subscripts: Option<Vec<Option<Form>>>,
+    /// Whether it writes.
+    pub writes: bool,
+    /// The reduction by a step of which it is part of an update of its element, [as a whole](super::updates).
+    pub update: Option<Reduction>,
+    /// For which iterations.
+    pub domain: Arc<Domain>,
+}
+
+/// The iteration space of a loop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Space {
+    /// The bounds as they are.
+    pub bounds: LoopBounds,
+    /// The one lower bound, if it is affine.
+    pub lower: Option<Form>,
+    /// The upper bounds; `None` where one is not affine.
+    pub uppers: Vec<Option<Form>>,
+    /// The step, if it is a positive constant.
+    pub step: Option<i64>,
+    /// Whether its variable is compared as unsigned.
+    pub unsigned: bool,
+    /// Its variable. The loop's own level counts iterations if there is one affine lower bound and a constant step; else it is
+    /// the variable itself, which has no form if it is unsigned.
+    pub variable: Option<Form>,
+    /// Forms that are not negative, and whether they are all there is to say.
+    pub domain: Domain,
+}
+
+impl Space {
+    /// Whether the loop's level counts its iterations.
+    pub fn is_counted(&self) -> bool {
+        self.lower.is_some() && self.step.is_some() && !self.unsigned
+    }
+
+    /// Its lower and upper bounds, those that are affine.
+    pub fn bounds(&self) -> impl Iterator<Item = &Form> {
+        self.lower.iter().chain(self.uppers.iter().flatten())
+    }
+
+    /// `upper - lower` for each upper bound, if all are affine.
+    pub fn extents(&self) -> Option<Vec<Form>> {
+        let lower = self.lower.as_ref()?;
+        self.uppers.iter().map(|upper| upper.as_ref()?.minus(lower)).collect()
+    }
+}
+
+/// What an operation touches, with all that is inside it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Effects {
+    /// The classes, each with an operation of it.
+    pub classes: SmallVec<[(Class, Op); 1]>,
+    /// An operation that touches the world or may not return.
+    pub world: Option<Op>,
+}

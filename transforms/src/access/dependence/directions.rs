@@ -1,0 +1,255 @@
+//! Dependences by direction: the cheap tests of production compilers.
+//!
+//! Each subscript is an equation between the levels of two instances. An order that is asked for, one level greater than another by at
+//! least so much, is put into it: the greater one is the other, that much, and a *slack* that is not negative. Then an equation has no
+//! solution if the greatest common divisor of its coefficients does not divide its constant, or if the least or the greatest it can be is on one
+//! side of zero (Banerjee's bounds, with those of the levels that are numbers). For one level with one coefficient on both sides that is the
+//! strong SIV test, without any the ZIV test.
+//!
+//! Subscripts are not looked at together, bounds that use other levels or parameters are not used, and quotients are not looked into. So it
+//! says less than the exact answer, and never more.
+
+use hashbrown::HashMap;
+
+use super::{Order, Question, Relation};
+use crate::affine::system::Side;
+use crate::affine::{Atom, Form};
+
+/// An unknown.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Unknown<'f> {
+    /// A level that both instances share.
+    Shared(u32),
+    /// A level of the first alone.
+    First(u32),
+    /// A level of the second alone.
+    Second(u32),
+    /// A parameter, or a product of such.
+    Parameter(&'f Atom),
+    Slack(usize),
+}
+
+/// `constant + Σ coefficient · unknown`, no coefficient zero, each unknown once: zero, or at least that.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Row<'f> {
+    pub(super) constant: i128,
+    pub(super) terms: Vec<(Unknown<'f>, i128)>,
+    is_zero: bool,
+}
+
+/// The least and the greatest that something can be, where there are such numbers.
+pub(super) type Range = (Option<i128>, Option<i128>);
+
+/// What is known of two instances.
+#[derive(Default)]
+pub(super) struct Known<'f> {
+    ranges: HashMap<Unknown<'f>, Range>,
+    rows: Vec<Row<'f>>,
+}
+
+/// Whether there are certainly no two instances as asked.
+pub(super) fn never(question: &Question<'_>) -> bool {
+    let depth = question.frame.depth;
+    let Some(mut known) = Known::of(question) else { return true };
+    let difference = |first, second, sign, distance, is_zero| {
+        let row = Row::of(first, Side::First, depth)?.plus(&Row::of(second, Side::Second, depth)?, -1)?;
+        Row { constant: distance, terms: Vec::new(), is_zero }.plus(&row, sign)
+    };
+    let subscripts = question.equal.iter().filter_map(|(x, y)| difference(x, y, 1, 0, true));
+    known.rows = subscripts.collect();
+    let first_order = known.rows.len();
+    // Equalities first: the fewer unknowns there are, the more the others say.
+    let mut order: Vec<_> = question.order.iter().collect();
+    order.sort_by_key(|one| one.is != Order::Equal);
+    known.rows.extend(order.into_iter().filter_map(|one| match one.is {
+        Order::Equal => difference(one.first, one.second, 1, 0, true),
+        Order::Greater => difference(one.first, one.second, 1, -1, false),
+        Order::Less => difference(one.first, one.second, -1, -1, false),
+    }));
+    (first_order..known.rows.len()).any(|at| known.put_in(at))
+        || known.rows.iter().any(|row| known.is_impossible(row))
+}
+
+/// Whether a subscript says that two instances are so many iterations of one loop apart, always the same, and an order that they are not. This is
+/// the strong SIV test, and allocates nothing.
+pub(super) fn is_wrong_distance(question: &Question<'_>) -> bool {
+    let is_wrong = |(x, y): &(&Form, &Form)| {
+        let (level, coefficient) = only_own_level(x, y, question.frame.depth)?;
+        let apart = y.constant_part().checked_sub(x.constant_part())?;
+        let (distance, rest) = (apart.checked_div(coefficient)?, apart.checked_rem(coefficient)?);
+        let is_kept = |one: &Relation<'_>| {
+            let is_level = |form: &Form| matches!(form.terms(), [(Atom::Level(own), 1)] if *own == level);
+            let wanted = one.second.constant_part().checked_sub(one.first.constant_part());
+            let known = wanted.filter(|_| is_level(one.first) && is_level(one.second));
+            known.is_none_or(|wanted| match one.is {
+                Order::Less => distance < wanted,
+                Order::Equal => distance == wanted,
+                Order::Greater => distance > wanted,
+            })
+        };
+        Some(rest != 0 || !question.order.iter().all(is_kept))
+    };
+    question.equal.iter().any(|pair| is_wrong(pair) == Some(true))
+}
+
+/// The one level from `depth` on in two forms that are alike but for a number, and its coefficient. `None` if they have a quotient.
+fn only_own_level(x: &Form, y: &Form, depth: u32) -> Option<(u32, i64)> {
+    let mut found = None;
+    for (atom, coefficient) in x.terms() {
+        match atom {
+            Atom::Level(level) if *level >= depth && found.is_some() => return None,
+            Atom::Level(level) if *level >= depth => found = Some((*level, *coefficient)),
+            Atom::FloorDiv(..) => return None,
+            Atom::Level(_) | Atom::Param(_) | Atom::Product(_) => {}
+        }
+    }
+    found.filter(|_| x.terms() == y.terms())
+}
+
+impl<'f> Row<'f> {
+    /// A form over the levels of one instance. `None` if it has a quotient.
+    pub(super) fn of(form: &'f Form, side: Side, shared: u32) -> Option<Row<'f>> {
+        let term = |(atom, coefficient): &'f (Atom, i64)| {
+            let unknown = match (atom, side) {
+                (Atom::Level(level), _) if *level < shared => Unknown::Shared(*level),
+                (Atom::Level(level), Side::First) => Unknown::First(*level),
+                (Atom::Level(level), Side::Second) => Unknown::Second(*level),
+                (Atom::Param(_) | Atom::Product(_), _) => Unknown::Parameter(atom),
+                (Atom::FloorDiv(..), _) => return None,
+            };
+            Some((unknown, i128::from(*coefficient)))
+        };
+        let terms = form.terms().iter().map(term).collect::<Option<_>>()?;
+        Some(Row { constant: form.constant_part().into(), terms, is_zero: false })
+    }
+
+    /// `self + factor · other`. `None` if a number leaves 128 bits.
+    pub(super) fn plus(mut self, other: &Row<'f>, factor: i128) -> Option<Row<'f>> {
+        self.constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
+        for (unknown, coefficient) in &other.terms {
+            let scaled = coefficient.checked_mul(factor)?;
+            match self.terms.iter().position(|(own, _)| own == unknown) {
+                Some(at) => self.terms[at].1 = self.terms[at].1.checked_add(scaled)?,
+                None => self.terms.push((*unknown, scaled)),
+            }
+        }
+        self.terms.retain(|(_, coefficient)| *coefficient != 0);
+        Some(self)
+    }
+
+    /// The two unknowns of `greater - less + constant`.
+    fn direction(&self) -> Option<(Unknown<'f>, Unknown<'f>)> {
+        match self.terms[..] {
+            [(greater, 1), (less, -1)] | [(less, -1), (greater, 1)] => Some((greater, less)),
+            _ => None,
+        }
+    }
+}
+
+impl<'f> Known<'f> {
+    /// The bounds of levels and parameters that are numbers. Nothing if there are no instances at all.
+    pub(super) fn of(question: &Question<'f>) -> Option<Known<'f>> {
+        let mut known = Known::default();
+        let around = question.frame.constraints.iter().chain(&question.first.domain.constraints);
+        let around = around.map(|form| (form, Side::First));
+        let second = question.second.domain.constraints.iter().map(|form| (form, Side::Second));
+        let mut rows =
+            around.chain(second).filter_map(|(form, side)| Row::of(form, side, question.frame.depth));
+        (!rows.any(|row| known.bound(&row))).then_some(known)
+    }
+
+    fn range(&self, unknown: Unknown<'f>) -> Range {
+        self.ranges.get(&unknown).copied().unwrap_or_default()
+    }
+
+    /// Notes that an unknown is within `range` too; whether nothing is.
+    pub(super) fn narrow(&mut self, unknown: Unknown<'f>, (least, greatest): Range) -> bool {
+        let (own, other) = self.range(unknown);
+        let range = (own.max(least), other.into_iter().chain(greatest).min());
+        self.ranges.insert(unknown, range);
+        matches!(range, (Some(least), Some(greatest)) if least > greatest)
+    }
+
+    /// Notes that a row of one unknown is not negative; whether that cannot be. Others say nothing here.
+    fn bound(&mut self, row: &Row<'f>) -> bool {
+        match row.terms[..] {
+            [] => row.constant < 0,
+            [(unknown, 1)] => self.narrow(unknown, (row.constant.checked_neg(), None)),
+            [(unknown, -1)] => self.narrow(unknown, (None, Some(row.constant))),
+            [(unknown, c)] if c > 1 => {
+                let least = row.constant.div_euclid(c).checked_neg();
+                self.narrow(unknown, (least, None))
+            }
+            [(unknown, c)] => {
+                let greatest = c.checked_neg().map(|c| row.constant.div_euclid(c));
+                self.narrow(unknown, (None, greatest))
+            }
+            _ => false,
+        }
+    }
+
+    /// Puts an order, row `at`, into all rows, if it says how two unknowns lie to each other; whether that cannot be.
+    fn put_in(&mut self, at: usize) -> bool {
+        let Some((greater, less)) = self.rows[at].direction() else { return false };
+        let Row { constant, is_zero, .. } = std::mem::take(&mut self.rows[at]);
+        // greater = less - constant + slack
+        let Some(distance) = constant.checked_neg() else { return false };
+        let ((low, high), (least, _)) = (self.range(greater), self.range(less));
+        let minus = |a: Option<i128>, b: Option<i128>| a?.checked_sub(b?);
+        let mut with = Row { constant: distance, terms: vec![(less, 1)], is_zero: false };
+        if is_zero {
+            if self.narrow(less, (minus(low, Some(distance)), minus(high, Some(distance)))) {
+                return true;
+            }
+        } else {
+            with.terms.push((Unknown::Slack(at), 1));
+            if self.narrow(less, (None, minus(high, Some(distance))))
+                || self.narrow(Unknown::Slack(at), (Some(0), minus(minus(high, Some(distance)), least)))
+            {
+                return true;
+            }
+        }
+        for row in &mut self.rows {
+            let Some((_, coefficient)) = row.terms.iter().copied().find(|(own, _)| *own == greater) else {
+                continue;
+            };
+            let own = Row { terms: vec![(greater, 1)], ..Row::default() };
+            let rest = row.clone().plus(&own, -coefficient).and_then(|rest| rest.plus(&with, coefficient));
+            // What does not fit says nothing.
+            *row = rest.unwrap_or_default();
+        }
+        false
+    }
+
+    /// The least and the greatest that a row can be.
+    pub(super) fn range_of(&self, row: &Row<'f>) -> Range {
+        let (mut least, mut greatest) = (Some(row.constant), Some(row.constant));
+        for (unknown, coefficient) in &row.terms {
+            let (low, high) = self.range(*unknown);
+            let times = |bound: Option<i128>| bound?.checked_mul(*coefficient);
+            let (low, high) =
+                if *coefficient > 0 { (times(low), times(high)) } else { (times(high), times(low)) };
+            let add = |sum: Option<i128>, term: Option<i128>| sum?.checked_add(term?);
+            (least, greatest) = (add(least, low), add(greatest, high));
+        }
+        (least, greatest)
+    }
+
+    /// Whether a row cannot be zero, or not be as great as that.
+    fn is_impossible(&self, row: &Row<'f>) -> bool {
+        let (least, greatest) = self.range_of(row);
+        let coefficients = row.terms.iter().map(|(_, coefficient)| coefficient.unsigned_abs());
+        let divisor = coefficients.fold(0, greatest_common_divisor);
+        let is_divided = row.constant.unsigned_abs().is_multiple_of(divisor);
+        greatest.is_some_and(|greatest| greatest < 0)
+            || (row.is_zero && (!is_divided || least.is_some_and(|least| least > 0)))
+    }
+}
+
+fn greatest_common_divisor(a: u128, b: u128) -> u128 {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

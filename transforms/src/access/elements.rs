@@ -1,0 +1,153 @@
+//! Where in its object an access is.
+//!
+//! # Assumptions
+//!
+//! - Strides that are not static and positive may be zero, so elements may be one. Tried with
+//!   `memref.reinterpret_cast` and `memref.subview` of stride 0.
+
+use std::fmt;
+use std::sync::Arc;
+
+use loomir_dialects::{affine, arith, interfaces};
+use loomir_ir::{Attr, AttrKind, Body, Context, DYNAMIC, Type, TypeKind, Value};
+
+use super::Domain;
+use super::base::{Base, Bases};
+use crate::affine::{Atom, Form, Forms};
+use digits::Digits;
+
+mod digits;
+mod linear;
+
+pub use linear::Linear;
+
+/// Locates accesses.
+///
+/// **Owed:** two accesses of one object with equal origin, equal sizes and equally many subscripts touch one location only if all subscripts that
+/// both have are equal; if both have all, and they are equal, they do.
+pub trait Accesses: fmt::Debug + Send + Sync {
+    /// Where an access is; `None` if it may be anywhere in its object.
+    fn locate(&self, site: &mut Site<'_, '_>) -> Option<Elements>;
+}
+
+/// Places in an object, by number.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Elements {
+    /// The memref whose elements the subscripts name.
+    pub origin: Value,
+    /// The sizes of all dimensions but the first, if they are not those of the origin's type: forms over parameters alone.
+    pub sizes: Vec<Form>,
+    /// One form for each dimension, `None` where it is not affine.
+    pub subscripts: Vec<Option<Form>>,
+}
+
+/// An access that is located.
+pub struct Site<'s, 'b> {
+    /// The body it is in.
+    pub body: &'b Body,
+    /// What is accessed, and with which subscripts.
+    pub access: &'s interfaces::Access,
+    /// Its object.
+    pub base: Base,
+    /// The memref of which the accessed one is a cast, or that itself.
+    pub origin: Value,
+    /// The forms of values.
+    pub forms: &'s mut Forms<'b>,
+    /// The objects of memrefs.
+    pub bases: &'s mut Bases<'b>,
+    /// The iterations in which the access happens, those of the loops of the tree around excepted: these are said loop by loop.
+    pub domain: &'s Domain,
+    /// For each loop around, from the outside, forms that are not negative.
+    pub around: &'s [Vec<Form>],
+}
+
+impl Site<'_, '_> {
+    /// Whether a memref names one piece of memory while the statement runs. A view that is made inside it may be another one each time; an
+    /// allocation is one object anyway.
+    fn is_one(&self, origin: Value) -> bool {
+        self.base == Base::Allocation(origin) || self.forms.is_parameter(origin)
+    }
+
+    /// Whether a form uses a value that is a product, or what may be one.
+    fn has_product(&self, form: &Form) -> bool {
+        let is_one = |value: Value| {
+            let op = self.body.defining_op(value);
+            op.is_some_and(|op| {
+                self.body.is(op, arith::MulIOp::DEF) || self.body.is(op, affine::ApplyOp::DEF)
+            })
+        };
+        form.terms().iter().any(|(atom, _)| matches!(atom, Atom::Param(value) if is_one(*value)))
+    }
+}
+
+/// Anywhere in the object.
+#[derive(Clone, Copy, Debug)]
+pub struct Alias;
+
+/// At a subscript for each dimension: of the memref itself or, if it is a view that says no more than which elements it has, of the memref it is a
+/// view of. A memref of one dimension has more if its subscript is a sum of products with parameters, and these prove to be sizes.
+#[derive(Clone, Copy, Debug)]
+pub struct Delinearized;
+
+impl Accesses for Alias {
+    fn locate(&self, _: &mut Site<'_, '_>) -> Option<Elements> {
+        None
+    }
+}
+
+impl Accesses for Delinearized {
+    fn locate(&self, site: &mut Site<'_, '_>) -> Option<Elements> {
+        let memref = site.access.memref;
+        if let Some(elements) = linear::of_view(site) {
+            return Some(elements);
+        }
+        let ty = site.body.value_type(memref);
+        if !site.is_one(site.origin) || !has_separate_elements(site.body.ctx(), ty) {
+            return None;
+        }
+        let subscripts = site.forms.of_accessed(&site.access.subscripts);
+        let by_itself = Elements { origin: site.origin, sizes: Vec::new(), subscripts };
+        let is_product = |form: &Option<Form>| form.as_ref().is_none_or(|form| site.has_product(form));
+        if !matches!(&by_itself.subscripts[..], [one] if is_product(one)) {
+            return Some(by_itself);
+        }
+        let found = Digits::of_subscript(site, &site.access.subscripts);
+        match found.filter(|found| !found.sizes.is_empty() && found.are_proper(site)) {
+            Some(Digits { digits, sizes }) => {
+                let subscripts = digits.into_iter().map(Some).collect();
+                Some(Elements { sizes, subscripts, ..by_itself })
+            }
+            None => Some(by_itself),
+        }
+    }
+}
+
+/// Whether different subscripts in bounds are different memory: the identity layout, or static strides that leave no
+/// overlap.
+fn has_separate_elements(ctx: &Context, ty: Type) -> bool {
+    let TypeKind::MemRef { shape: Some(shape), layout, .. } = ty.kind(ctx) else { return false };
+    match layout {
+        None => true,
+        Some(layout) => has_separate_strides(ctx, *layout, shape),
+    }
+}
+
+fn has_separate_strides(ctx: &Context, layout: Attr, shape: &[i64]) -> bool {
+    let AttrKind::Strided { strides, .. } = layout.kind(ctx) else { return false };
+    let mut dims: Vec<(i64, i64)> = strides.iter().copied().zip(shape.iter().copied()).collect();
+    if dims.iter().any(|(stride, size)| *stride == DYNAMIC || *stride <= 0 || *size < 0) {
+        return false;
+    }
+    dims.sort_unstable();
+    dims.windows(2).all(|pair| pair[0].0.checked_mul(pair[0].1).is_some_and(|extent| extent <= pair[1].0))
+}
+
+/// An implementation by its name.
+pub(super) fn named(name: &str) -> Option<Arc<dyn Accesses>> {
+    Some(match name {
+        "alias" => Arc::new(Alias),
+        "linear" => Arc::new(Linear),
+        "delinearized" => Arc::new(Delinearized),
+        _ => return None,
+    })
+}

@@ -1,0 +1,261 @@
+//! Subscripts taken apart: `(i·n + j)·m + k` as the digits `i, j, k` of a number whose places have the sizes `n` and `m`.
+//!
+//! If each digit but the first is at least 0 and below its size, two such numbers with the same sizes are equal only if all
+//! their digits are, as in an array of so many dimensions. That is what [`Digits::are_proper`] shows, in the iterations in which an access happens;
+//! without it nothing follows. Products are those of the program that do not wrap, of one factor that does not depend on loops: the size.
+//!
+//! **Cost.** Linear in the operations a subscript is computed by; two integer questions a digit.
+
+use loomir_dialects::affine;
+use loomir_dialects::interfaces::Subscripts;
+use loomir_ir::affine::AffineExprKind;
+use loomir_ir::{AffineExpr, Value};
+use loomir_polyhedra::{Emptiness, Limits, Var};
+
+use super::Site;
+use crate::affine::system::{System, Unknowns};
+use crate::affine::{Atom, Form, fold_expr};
+
+/// Deepest nesting of products that is looked into.
+const MAX_NESTING: u32 = 8;
+/// What showing that a digit is proper may cost.
+const LIMITS: Limits = Limits::steps(20_000);
+
+/// A number by its digits.
+#[derive(Clone, Debug)]
+pub(super) struct Digits {
+    /// The digits, the one of the highest place first. At least one.
+    pub(super) digits: Vec<Form>,
+    /// The sizes of all places but the highest.
+    pub(super) sizes: Vec<Form>,
+}
+
+impl Digits {
+    /// The digits of the one subscript of an access.
+    pub(super) fn of_subscript(site: &mut Site<'_, '_>, subscripts: &Subscripts) -> Option<Digits> {
+        let ctx = site.body.ctx().clone();
+        let [expr] = subscripts.map.results(&ctx)[..] else { return None };
+        let dims = subscripts.map.data(&ctx).dims as usize;
+        of_expr(site, expr, dims, &subscripts.operands, MAX_NESTING)
+    }
+
+    /// The digits of a sum of multiples in places whose sizes are numbers; none of the forms `known` is negative.
+    pub(super) fn of_sum(
+        site: &Site<'_, '_>,
+        mut sum: Vec<(i64, Form)>,
+        sizes: &[i64],
+        known: &[Form],
+    ) -> Option<Digits> {
+        let mut digits = Vec::new();
+        for size in sizes.iter().rev() {
+            let (higher, digit) = divided(site, &sum, *size, known)?;
+            digits.push(digit);
+            sum = higher;
+        }
+        digits.push(summed(&sum)?);
+        digits.reverse();
+        Some(Digits { digits, sizes: sizes.iter().map(|size| Form::constant(*size)).collect() })
+    }
+
+    /// Whether each digit but the first is at least 0 and below its size.
+    pub(super) fn are_proper(&self, site: &Site<'_, '_>) -> bool {
+        self.digits.iter().skip(1).zip(&self.sizes).all(|(digit, size)| site.is_below(digit, size, &[]))
+    }
+
+    fn one(digit: Form) -> Digits {
+        Digits { digits: vec![digit], sizes: Vec::new() }
+    }
+
+    /// The sum of two numbers; nothing if they are made of other places.
+    fn plus(mut self, mut other: Digits) -> Option<Digits> {
+        loop {
+            let places = self.sizes.iter().rev().zip(other.sizes.iter().rev());
+            let common = places.take_while(|(own, others)| own == others).count() + 1;
+            let (Some(a), Some(b)) =
+                (self.sizes.len().checked_sub(common), other.sizes.len().checked_sub(common))
+            else {
+                break;
+            };
+            let (x, y) = (self.sizes[a].clone(), other.sizes[b].clone());
+            match (without_factors(&x, &y), without_factors(&y, &x)) {
+                (Some(rest), _) => self.split(a, rest, y),
+                (_, Some(rest)) => other.split(b, rest, x),
+                (None, None) => return None,
+            }
+        }
+        let (mut long, short) =
+            if self.sizes.len() < other.sizes.len() { (other, self) } else { (self, other) };
+        for (own, more) in long.digits.iter_mut().rev().zip(short.digits.iter().rev()) {
+            *own = own.plus(more, 1)?;
+        }
+        Some(long)
+    }
+
+    /// Two places where there was one, whose size is the product of theirs.
+    fn split(&mut self, place: usize, higher: Form, lower: Form) {
+        self.sizes[place] = higher;
+        self.sizes.insert(place + 1, lower);
+        self.digits.insert(place + 1, Form::constant(0));
+    }
+
+    /// The number times another one.
+    fn times(mut self, factor: i64) -> Option<Digits> {
+        for digit in &mut self.digits {
+            *digit = digit.times(factor)?;
+        }
+        Some(self)
+    }
+
+    /// The product of two numbers, one of which is a number or a size.
+    fn product(self, other: Digits) -> Option<Digits> {
+        let single = |own: &Digits| own.sizes.is_empty().then(|| own.digits[0].clone());
+        let constant = |own: &Digits| single(own)?.as_constant();
+        if let Some(factor) = constant(&self) {
+            return other.times(factor);
+        }
+        if let Some(factor) = constant(&other) {
+            return self.times(factor);
+        }
+        let is_size = |form: &Form| form.all_atoms(&|atom| matches!(atom, Atom::Param(_)));
+        let size = |own: &Digits| single(own).filter(is_size);
+        let (mut number, size) = match (size(&self), size(&other)) {
+            (_, Some(size)) => (self, size),
+            (Some(size), None) => (other, size),
+            (None, None) => return None,
+        };
+        number.sizes.push(size);
+        number.digits.push(Form::constant(0));
+        Some(number)
+    }
+}
+
+/// What is left of a product of parameters without the factors of another one, if it has them and more.
+fn without_factors(product: &Form, factors: &Form) -> Option<Form> {
+    let ([(all, 1)], 0) = (product.terms(), product.constant_part()) else { return None };
+    let ([(some, 1)], 0) = (factors.terms(), factors.constant_part()) else { return None };
+    let mut rest = all.factors()?.to_vec();
+    for factor in some.factors()? {
+        rest.swap_remove(rest.iter().position(|own| own == factor)?);
+    }
+    let mut rest = rest.into_iter().map(|value| Form::atom(Atom::Param(value)));
+    let first = rest.next()?;
+    rest.try_fold(first, |product, factor| product.product(&factor))
+}
+
+/// A sum of multiples as one form.
+pub(super) fn summed(sum: &[(i64, Form)]) -> Option<Form> {
+    sum.iter().try_fold(Form::constant(0), |sum, (factor, form)| sum.plus(form, *factor))
+}
+
+/// A sum as `size · higher + digit` with a digit that is at least 0 and below the size. What is a multiple of the size is taken as that, so the sum
+/// is better not added up.
+fn divided(
+    site: &Site<'_, '_>,
+    sum: &[(i64, Form)],
+    size: i64,
+    known: &[Form],
+) -> Option<(Vec<(i64, Form)>, Form)> {
+    if size <= 0 {
+        return None;
+    }
+    let (whole, rest): (Vec<_>, Vec<_>) = sum.iter().cloned().partition(|(factor, _)| factor % size == 0);
+    let mut higher: Vec<(i64, Form)> =
+        whole.into_iter().map(|(factor, form)| (factor / size, form)).collect();
+    let rest = summed(&rest)?;
+    let multiples = rest.terms().iter().filter(|(_, coefficient)| coefficient % size == 0);
+    let multiples = multiples.into_iter().try_fold(Form::constant(0), |sum, (atom, coefficient)| {
+        sum.plus(&Form::atom(atom.clone()), coefficient / size)
+    })?;
+    let rest = rest.plus(&multiples.times(size)?, -1)?;
+    higher.push((1, multiples));
+    // A number below zero may be the distance to the next multiple, or from the last one.
+    [0, 1].into_iter().find_map(|above| {
+        let more = rest.constant_part().div_euclid(size).checked_add(above)?;
+        let digit = rest.plus(&Form::constant(more), size.checked_neg()?)?;
+        site.is_below(&digit, &Form::constant(size), known).then(|| {
+            let mut higher = higher.clone();
+            higher.push((1, Form::constant(more)));
+            (higher, digit)
+        })
+    })
+}
+
+/// The digits of an affine expression, products of two values included.
+fn of_expr(
+    site: &mut Site<'_, '_>,
+    expr: AffineExpr,
+    dims: usize,
+    operands: &[Value],
+    fuel: u32,
+) -> Option<Digits> {
+    let ctx = site.body.ctx().clone();
+    let known: Vec<Option<Digits>> = operands.iter().map(|value| of_value(site, *value, fuel)).collect();
+    fold_expr(
+        expr,
+        &ctx,
+        |kind| match kind {
+            AffineExprKind::Dim(dim) => known.get(dim as usize)?.clone(),
+            AffineExprKind::Symbol(symbol) => known.get(dims + symbol as usize)?.clone(),
+            AffineExprKind::Constant(number) => Some(Digits::one(Form::constant(number))),
+            _ => None,
+        },
+        |kind, a: Digits, b: Digits| match kind {
+            AffineExprKind::Add(..) => a.plus(b),
+            AffineExprKind::Mul(..) => a.product(b),
+            _ => None,
+        },
+    )
+}
+
+/// The digits of a value: those of its form, in which products are parameters. Recurses once a product, as long as there is fuel.
+fn of_value(site: &mut Site<'_, '_>, value: Value, fuel: u32) -> Option<Digits> {
+    let form = site.forms.of(value)?;
+    let mut sum = Digits::one(Form::constant(form.constant_part()));
+    for (atom, coefficient) in form.terms() {
+        let product = match atom {
+            Atom::Param(product) if fuel > 0 => of_product(site, *product, fuel - 1),
+            _ => None,
+        };
+        let term = product.unwrap_or_else(|| Digits::one(Form::atom(atom.clone())));
+        sum = sum.plus(term.times(*coefficient)?)?;
+    }
+    Some(sum)
+}
+
+fn of_product(site: &mut Site<'_, '_>, value: Value, fuel: u32) -> Option<Digits> {
+    let body = site.body;
+    let op = body.defining_op(value)?;
+    if let Some(factors) = site.forms.factors(op) {
+        let [a, b] = factors.map(|factor| of_value(site, factor, fuel));
+        return a?.product(b?);
+    }
+    if body.is(op, affine::ApplyOp::DEF) {
+        let map = body.attr(op, "map").and_then(|attr| attr.as_affine_map(body.ctx()))?;
+        let operands: Vec<Value> = body.operands(op).collect();
+        let expr = *map.results(body.ctx()).first()?;
+        return of_expr(site, expr, map.data(body.ctx()).dims as usize, &operands, fuel);
+    }
+    None
+}
+
+impl Site<'_, '_> {
+    /// Whether a form is at least 0 and below a size whenever the access happens; none of the forms `known` is negative either.
+    fn is_below(&self, form: &Form, size: &Form, known: &[Form]) -> bool {
+        let levels = self.domain.levels;
+        let around = || {
+            let loops = self.around.iter().take(levels as usize).flatten();
+            loops.chain(&self.domain.constraints).chain(known)
+        };
+        let mut unknowns = Unknowns::default();
+        around().chain([form, size]).for_each(|form| unknowns.add(form));
+        let vars = levels as usize + unknowns.listed.len();
+        let mut inside = System::new(vars, Var(levels), unknowns.listed);
+        inside.constrain(around(), &Var);
+        let (mut below, mut above) = (inside.clone(), inside);
+        let (low, high) = (below.affine(form, &Var), above.affine(form, &Var));
+        below.set.add_lt(low, 0);
+        let size = above.affine(size, &Var);
+        above.set.add_ge(high, size);
+        [below, above].iter().all(|outside| matches!(outside.set.is_empty(&LIMITS), Emptiness::Empty))
+    }
+}

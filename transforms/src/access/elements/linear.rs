@@ -1,0 +1,134 @@
+//! Accesses as addresses: one form for the distance from where the memory of a memref begins, in elements.
+//!
+//! Views that keep the beginning (subviews, casts, other shapes of the same elements) are followed to the memref they are views of, so an element is the
+//! same one whatever the view it is named by. Strides have to be numbers; where a view begins may be any form. Of other accesses
+//! nothing is known but the object.
+
+use loomir_dialects::interfaces::ViewLike;
+use loomir_dialects::memref::{
+    CastOp, CollapseShapeOp, ExpandShapeOp, MemorySpaceCastOp, ReinterpretCastOp, SubViewOp, TransposeOp,
+};
+use loomir_ir::opdef::OpDef;
+use loomir_ir::{Body, DYNAMIC, Op, TypeKind, Value};
+
+use super::digits::{Digits, summed};
+use super::{Accesses, Elements, Site};
+use crate::affine::{Form, Forms};
+
+/// At an address.
+#[derive(Clone, Copy, Debug)]
+pub struct Linear;
+
+/// Views with the elements of their source, counted from the same place in memory.
+static VIEWS: [&OpDef; 7] = [
+    CastOp::DEF,
+    MemorySpaceCastOp::DEF,
+    SubViewOp::DEF,
+    ReinterpretCastOp::DEF,
+    ExpandShapeOp::DEF,
+    CollapseShapeOp::DEF,
+    TransposeOp::DEF,
+];
+
+impl Accesses for Linear {
+    fn locate(&self, site: &mut Site<'_, '_>) -> Option<Elements> {
+        let origin = whole(site.body, site.access.memref);
+        let address = summed(&address(site, origin)?)?;
+        Some(Elements { origin, sizes: Vec::new(), subscripts: vec![Some(address)] })
+    }
+}
+
+/// The subscripts that an access through a view has in the memref it is a view of, if they can be told from the address there.
+pub(super) fn of_view(site: &mut Site<'_, '_>) -> Option<Elements> {
+    let (body, origin) = (site.body, whole(site.body, site.access.memref));
+    if origin == site.origin {
+        return None;
+    }
+    let TypeKind::MemRef { shape: Some(shape), layout: None, .. } = body.value_type(origin).kind(body.ctx())
+    else {
+        return None;
+    };
+    let sizes = shape.get(1..).filter(|sizes| !sizes.contains(&DYNAMIC))?;
+    let address = address(site, origin)?;
+    // An access outside of what the view has is undefined.
+    let subscripts = site.forms.of_accessed(&site.access.subscripts).into_iter().flatten();
+    let shape = body.value_type(site.access.memref).shape(body.ctx()).unwrap_or_default();
+    let mut inside = Vec::new();
+    for (subscript, size) in subscripts.zip(shape).filter(|(_, size)| **size != DYNAMIC) {
+        inside.extend(Form::constant(size - 1).minus(&subscript));
+        inside.push(subscript);
+    }
+    let found = Digits::of_sum(site, address, sizes, &inside)?;
+    Some(Elements { origin, sizes: Vec::new(), subscripts: found.digits.into_iter().map(Some).collect() })
+}
+
+/// The memref that a view, or a view of a view, is one of.
+fn whole(body: &Body, memref: Value) -> Value {
+    std::iter::successors(Some(memref), |view| source(body, *view)).last().unwrap_or(memref)
+}
+
+/// How far from where the memory of `origin` begins an access is, a sum of multiples.
+fn address(site: &mut Site<'_, '_>, origin: Value) -> Option<Vec<(i64, Form)>> {
+    if !site.is_one(origin) {
+        return None;
+    }
+    let memref = site.access.memref;
+    let subscripts = site.forms.of_accessed(&site.access.subscripts);
+    let mut sum = beginning(site.body, site.forms, memref)?;
+    add_strides(site.body, &mut sum, memref, subscripts)?;
+    Some(sum)
+}
+
+/// What a memref is a view of, counted from the same place.
+fn source(body: &Body, view: Value) -> Option<Value> {
+    let op = body.defining_op(view).filter(|op| VIEWS.iter().any(|def| body.is(*op, def)))?;
+    let op = body.op_ref(op);
+    Some(op.info().interface::<dyn ViewLike>()?.source(op))
+}
+
+/// The address of the element of a memref whose subscripts are all 0.
+fn beginning(body: &Body, forms: &mut Forms<'_>, memref: Value) -> Option<Vec<(i64, Form)>> {
+    let (mut sum, mut view) = (Vec::new(), memref);
+    loop {
+        let (_, offset) = body.value_type(view).strides_and_offset(body.ctx())?;
+        if offset != DYNAMIC {
+            sum.push((offset, Form::constant(1)));
+            return Some(sum);
+        }
+        let (op, from) = (body.defining_op(view)?, source(body, view)?);
+        if body.is(op, SubViewOp::DEF) {
+            add_strides(body, &mut sum, from, offsets(body, forms, op)?)?;
+        } else if body.is(op, ReinterpretCastOp::DEF) {
+            // From the beginning of the memory, wherever its source begins.
+            sum.push((1, offsets(body, forms, op)?.into_iter().next()??));
+            return Some(sum);
+        }
+        view = from;
+    }
+}
+
+/// The offsets of a view, numbers and values together.
+fn offsets(body: &Body, forms: &mut Forms<'_>, op: Op) -> Option<Vec<Option<Form>>> {
+    let view = body.op_ref(op);
+    let numbers = view.attr("static_offsets")?.as_dense_ints(body.ctx())?;
+    let mut values = view.operand_group("offsets").into_iter();
+    let offset = |number: i64| match number {
+        DYNAMIC => forms.of(values.next()?),
+        number => Some(Form::constant(number)),
+    };
+    Some(numbers.into_iter().map(offset).collect())
+}
+
+/// Adds each subscript times the stride of its dimension. `None` if one of them is not known.
+fn add_strides(
+    body: &Body,
+    sum: &mut Vec<(i64, Form)>,
+    memref: Value,
+    subscripts: Vec<Option<Form>>,
+) -> Option<()> {
+    let (strides, _) = body.value_type(memref).strides_and_offset(body.ctx())?;
+    for (stride, subscript) in strides.into_iter().zip(subscripts) {
+        sum.push((Some(stride).filter(|stride| *stride != DYNAMIC)?, subscript?));
+    }
+    Some(())
+}

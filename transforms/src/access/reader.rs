@@ -1,0 +1,342 @@
+//! What operations touch: access classes, and the iteration spaces of loops.
+//!
+//! An access is an object, subscripts as affine forms over the loops around it, and whether it writes. What an operation with regions
+//! does inside is summarised with it, loops in it as further levels. Nothing is left out: what is not affine touches the whole
+//! object, a condition shrinks an iteration space by what is affine in it, a call touches what the function does that it [calls](super::callees), an
+//! operation nobody knows touches the world. `exact` says where nothing was approximated.
+//!
+//! # Assumptions
+//!
+//! - What may be undefined and touches no memory reads `Exit`, allocations and headers of loops
+//!   and conditionals among it. Tried in `fixtures/fusion/may_not_return.mlir`.
+//! - Arguments of the function at hand are not poison where they bound loops or decide; those of
+//!   functions that it calls may be.
+//! - Atomic updates read and write their whole object. Tried in `tests/hazards.rs`.
+
+use std::sync::Arc;
+
+use loomir_dialects::interfaces::{
+    self, CallLike, Conditional, Decision, Effect, EffectKind, LoopBounds, LoopLike, MemoryAccess,
+    MemoryEffects, Resource,
+};
+use loomir_ir::{Block, Body, Op, Region, Trait, Value};
+
+use super::Analyses;
+use super::base::{AliasMode, Base, Bases};
+use super::callees::summary::Call;
+use super::class::{Class, Domain, Effects, Space};
+use super::elements::{Elements, Site};
+use super::updates::{Reduction, updates_by};
+use crate::affine::classes::may_be_poison;
+use crate::affine::condition::Condition;
+use crate::affine::surroundings::Surroundings;
+use crate::affine::{Form, Forms};
+
+/// Reads what operations touch, off their interfaces.
+pub struct Reader<'b> {
+    body: &'b Body,
+    forms: Forms<'b>,
+    bases: Bases<'b>,
+    surroundings: Surroundings,
+    analyses: &'b Analyses,
+    /// True if arguments of the function are taken not to be poison.
+    trusts_arguments: bool,
+    /// For each loop around what was looked at last, from the outside, forms that are not negative.
+    around: Vec<Vec<Form>>,
+    /// All iterations of so many loops.
+    everywhere: Vec<Arc<Domain>>,
+}
+
+impl<'b> Reader<'b> {
+    /// Nothing read yet, as seen from `block`.
+    pub fn new(body: &'b Body, block: Block, mode: AliasMode, analyses: &'b Analyses) -> Self {
+        let (surroundings, forms) = Surroundings::of(body, block, &*analyses.closed_forms);
+        let (around, everywhere) = (Vec::new(), Vec::new());
+        let (bases, trusts_arguments) = (Bases::new(body, mode), true);
+        Reader { body, forms, bases, surroundings, analyses, trusts_arguments, around, everywhere }
+    }
+
+    /// The same for those who stand outside of the function: see [`Forms::spell_out`].
+    #[must_use]
+    pub fn from_outside(mut self) -> Self {
+        self.forms.spell_out();
+        // What a call passes may be.
+        self.trusts_arguments = false;
+        self
+    }
+
+    /// What is known where the block stands, facts about the parameters of all that was read among it.
+    pub fn surroundings(&mut self) -> Surroundings {
+        Surroundings { facts: Arc::new(self.forms.facts()), ..self.surroundings.clone() }
+    }
+
+    /// The objects.
+    pub fn bases(&self) -> &Bases<'b> {
+        &self.bases
+    }
+
+    /// Makes what is defined directly in the body of an entered loop known by name.
+    pub fn enter(&mut self, block: Block) {
+        self.forms.enter(block);
+    }
+
+    /// The iteration space of a loop that stands inside `depth` others. `op` must implement [`LoopLike`].
+    pub fn space(&mut self, op: Op, model: &dyn LoopLike, depth: u32) -> Space {
+        let view = self.body.op_ref(op);
+        let block = self.body.entry_block(model.body(view));
+        let variable = block.map(|block| self.body.argument(block, 0));
+        self.space_within(model.bounds(view), model.is_unsigned(view), variable, depth)
+    }
+
+    /// The iteration space within these bounds of a loop that stands inside `depth` others. Its variable from now on has the form it has there.
+    pub fn space_within(
+        &mut self,
+        bounds: LoopBounds,
+        unsigned: bool,
+        induction: Option<Value>,
+        depth: u32,
+    ) -> Space {
+        let mut lowers = self.forms.of_bound(&bounds.lower);
+        let uppers = self.forms.of_bound(&bounds.upper);
+        let step = self.forms.of_step(bounds.step);
+        let level = Form::level(depth);
+        let mut domain = Domain { levels: depth + 1, constraints: Vec::new(), exact: !unsigned };
+        let single = if lowers.len() == 1 { lowers[0].clone() } else { None };
+        let counted = match (&single, step) {
+            (Some(lower), Some(step)) if !unsigned => lower.plus(&level, step),
+            _ => None,
+        };
+        let lower = if counted.is_some() { single } else { None };
+        let variable = match counted {
+            Some(form) => {
+                domain.constraints.push(level);
+                Some(form)
+            }
+            None if unsigned => None,
+            None => {
+                domain.exact = domain.exact && step == Some(1);
+                for lower in lowers.drain(..) {
+                    push(&mut domain, lower.and_then(|lower| level.minus(&lower)));
+                }
+                Some(level)
+            }
+        };
+        if let Some(variable) = &variable {
+            for upper in &uppers {
+                let last = upper.as_ref().and_then(|upper| upper.minus(variable));
+                push(&mut domain, last.and_then(|f| f.plus(&Form::constant(1), -1)));
+            }
+        }
+        if let Some(value) = induction {
+            self.forms.set(value, variable.clone());
+        }
+        self.around.resize(depth as usize, Vec::new());
+        self.around.push(domain.constraints.clone());
+        Space { bounds, lower, uppers, step, unsigned, variable, domain }
+    }
+
+    /// What `op`, which stands inside `depth` loops, touches, with all that is inside it. Linear.
+    pub fn effects(&mut self, op: Op, depth: u32) -> Effects {
+        enum Visit {
+            Op(Op, Arc<Domain>),
+            Inside(Region, Arc<Domain>),
+        }
+        let mut effects = Effects::default();
+        let domain = self.everywhere(depth);
+        if self.body.own_regions(op).len() == 0 {
+            self.own_effects(op, &domain, &mut effects);
+            return effects;
+        }
+        let mut stack = vec![Visit::Op(op, domain)];
+        while let Some(visit) = stack.pop() {
+            match visit {
+                Visit::Op(op, domain) => {
+                    self.own_effects(op, &domain, &mut effects);
+                    let mark = stack.len();
+                    for (index, region) in self.body.own_regions(op).enumerate() {
+                        stack.push(Visit::Inside(region, self.inside(op, index, &domain)));
+                    }
+                    stack[mark..].reverse();
+                }
+                Visit::Inside(region, domain) => {
+                    let mark = stack.len();
+                    for block in self.body.blocks(region) {
+                        stack.extend(self.body.ops(block).map(|op| Visit::Op(op, domain.clone())));
+                    }
+                    stack[mark..].reverse();
+                }
+            }
+        }
+        effects
+    }
+
+    fn everywhere(&mut self, depth: u32) -> Arc<Domain> {
+        while self.everywhere.len() <= depth as usize {
+            let levels = self.everywhere.len() as u32;
+            self.everywhere.push(Arc::new(Domain { levels, constraints: Vec::new(), exact: true }));
+        }
+        self.everywhere[depth as usize].clone()
+    }
+
+    /// What is known of what decides a conditional.
+    pub fn condition(&mut self, decision: &Decision) -> Condition {
+        self.analyses.control_flow.condition(&mut self.forms, decision)
+    }
+
+    /// The iteration space of what is inside a region of an operation.
+    fn inside(&mut self, op: Op, region: usize, domain: &Arc<Domain>) -> Arc<Domain> {
+        let view = self.body.op_ref(op);
+        let mut inner = if let Some(model) = view.info().interface::<dyn LoopLike>() {
+            let mut inner = self.space(op, model, domain.levels).domain;
+            inner.constraints.splice(0..0, domain.constraints.iter().cloned());
+            inner
+        } else {
+            let conditional = view.info().interface::<dyn Conditional>();
+            let decision = conditional.and_then(|model| model.decision(view));
+            // Without one, something else decides whether, or how often, what is inside runs.
+            let condition = decision.map_or_else(Condition::opaque, |decision| self.condition(&decision));
+            let outcome = condition.outcome(region == 0);
+            if outcome.constraints.is_empty() && outcome.exact >= domain.exact {
+                return domain.clone();
+            }
+            let mut inner = (**domain).clone();
+            inner.constraints.extend_from_slice(&outcome.constraints);
+            inner.exact = outcome.exact;
+            inner
+        };
+        inner.exact &= domain.exact;
+        Arc::new(inner)
+    }
+
+    fn own_effects(&mut self, op: Op, domain: &Arc<Domain>, effects: &mut Effects) {
+        let view = self.body.op_ref(op);
+        let info = view.info();
+        if self.body.nested(op).is_some() || self.may_run_forever(op) {
+            return effects.touch_world(op, domain);
+        }
+        if let Some(model) = info.interface::<dyn MemoryAccess>() {
+            let access = model.access(view);
+            let mut class = self.located(&access, domain);
+            class.update = self.update(op, &access, &class);
+            return effects.classes.push((class, op));
+        }
+        let harmless = [Trait::Pure, Trait::RecursiveMemoryEffects, Trait::ReturnLike];
+        if let Some(model) = info.interface::<dyn MemoryEffects>() {
+            if model.may_not_return(view) {
+                effects.touch_world(op, domain);
+            }
+            let before = effects.classes.len();
+            for effect in model.effects(view) {
+                self.effect(op, effect, domain, effects);
+            }
+            // What touches memory that was there before stays behind an exit for that already.
+            if effects.classes.len() == before
+                && header_may_be_undefined(self.body, op, self.trusts_arguments)
+            {
+                effects.classes.push((Class::whole(Base::Exit, false, domain), op));
+            }
+        } else if let Some(classes) = self.called(op, domain) {
+            effects.classes.extend(classes.into_iter().map(|class| (class, op)));
+        } else if !harmless.into_iter().any(|t| info.has_trait(t)) {
+            effects.touch_world(op, domain);
+        } else if header_may_be_undefined(self.body, op, self.trusts_arguments) {
+            effects.classes.push((Class::whole(Base::Exit, false, domain), op));
+        }
+    }
+
+    /// What a call touches, if it is known what the function does that it calls.
+    fn called(&mut self, op: Op, domain: &Arc<Domain>) -> Option<Vec<Class>> {
+        let view = self.body.op_ref(op);
+        let model = view.info().interface::<dyn CallLike>()?;
+        let summary = self.analyses.callees.called_by(self.body, op)?;
+        let Reader { body, forms, bases, .. } = self;
+        summary.classes_at(Call { body, operands: model.arguments(view), forms, bases, domain })
+    }
+
+    /// The class of an access.
+    fn located(&mut self, access: &interfaces::Access, domain: &Arc<Domain>) -> Class {
+        let (base, origin) = self.bases.of(access.memref);
+        let (body, analyses, writes) = (self.body, self.analyses, access.stored.is_some());
+        let Reader { forms, bases, around, .. } = self;
+        let mut site = Site { body, access, base, origin, forms, bases, domain, around };
+        let (origin, sizes, subscripts) = match analyses.accesses.locate(&mut site) {
+            Some(Elements { origin, sizes, subscripts }) => (origin, sizes, Some(subscripts)),
+            None => (origin, Vec::new(), None),
+        };
+        let origin = Class::named_origin(body, origin);
+        Class { base, origin, sizes, subscripts, writes, update: None, domain: domain.clone() }
+    }
+
+    /// The reduction by a step of which an access of this class is part of an update.
+    fn update(&mut self, op: Op, access: &interfaces::Access, class: &Class) -> Option<Reduction> {
+        let is_one = class.subscripts.as_ref().is_some_and(|all| all.iter().all(Option::is_some));
+        let updates = if is_one { updates_by(self.body, op, access) } else { Vec::new() };
+        let same_element = |this: &mut Self, other: Op| {
+            let view = this.body.op_ref(other);
+            view.info().interface::<dyn MemoryAccess>().is_some_and(|model| {
+                let other = this.located(&model.access(view), &class.domain);
+                let place = |class: &Class| (class.base, class.origin);
+                place(&other) == place(class)
+                    && (&other.sizes, &other.subscripts) == (&class.sizes, &class.subscripts)
+            })
+        };
+        let found = updates.into_iter().find(|update| {
+            let partner = if op == update.load { update.store } else { update.load };
+            same_element(self, partner) && !update.other.is_some_and(|other| same_element(self, other))
+        });
+        found.map(|update| update.by)
+    }
+
+    /// Whether blocks inside an operation branch, so that it may repeat them without end.
+    fn may_run_forever(&self, op: Op) -> bool {
+        self.body.own_regions(op).any(|region| self.body.blocks(region).nth(1).is_some())
+    }
+
+    fn effect(&mut self, op: Op, effect: Effect, domain: &Arc<Domain>, effects: &mut Effects) {
+        let base = match effect.on {
+            Resource::Value(value) => self.bases.of(value).0,
+            Resource::Global(name) => Base::Global(name),
+            Resource::World => return effects.touch_world(op, domain),
+        };
+        if effect.kind == EffectKind::Allocate {
+            // A new object; nobody else can know it yet.
+            return;
+        }
+        let writes = effect.kind != EffectKind::Read;
+        effects.classes.push((Class::whole(base, writes, domain), op));
+    }
+}
+
+impl Effects {
+    /// What is touched by what has these effects and then by what has others.
+    pub fn and_then(mut self, other: Effects) -> Effects {
+        self.classes.extend(other.classes);
+        Effects { world: self.world.or(other.world), ..self }
+    }
+
+    fn touch_world(&mut self, op: Op, domain: &Arc<Domain>) {
+        self.world = self.world.or(Some(op));
+        self.classes.push((Class::whole(Base::World, true, domain), op));
+    }
+}
+
+/// True if operands may make an operation undefined, before what is inside it runs: a divisor or
+/// step that may be zero; of a loop or
+/// conditional also a bound or condition that may be poison. Arguments of the function are taken
+/// not to be if `trusts_arguments`.
+pub fn header_may_be_undefined(body: &Body, op: Op, trusts_arguments: bool) -> bool {
+    let view = body.op_ref(op);
+    let info = view.info();
+    // What a loop carries in comes last, and may be anything.
+    let inits = info.interface::<dyn LoopLike>().map_or(0, |model| model.inits(view).len());
+    let decides = if body.own_regions(op).len() > 0 { body.num_operands(op) - inits } else { 0 };
+    info.interface::<dyn MemoryEffects>().is_some_and(|model| model.may_be_undefined(view))
+        || body.operands(op).take(decides).any(|value| may_be_poison(body, value, trusts_arguments))
+}
+
+fn push(domain: &mut Domain, constraint: Option<Form>) {
+    match constraint {
+        Some(constraint) => domain.constraints.push(constraint),
+        None => domain.exact = false,
+    }
+}

@@ -1,0 +1,116 @@
+//! Operations that may be applied in any order.
+//!
+//! | a step of one | if |
+//! | --- | --- |
+//! | a sum, difference, product, `andi`, `ori`, `xori`, least or greatest number of words | always: words wrap around |
+//! | `addf`, `subf`, `mulf` | with `reassoc`: without, another order rounds otherwise |
+//! | `minimumf`, `maximumf` | always: a NaN comes before all numbers, and -0.0 is less than 0.0 |
+//! | `minnumf`, `maxnumf` | with `nnan` and `nsz`: what becomes of a signalling NaN depends on what it meets, and either of two zeros comes back |
+//!
+//! A difference is the sum of what is subtracted. Steps on floats are of one reduction only if they have the same flags, so that none makes promises about
+//! numbers which only another order brings to it.
+//!
+//! What is promised of sums and products on the way (`nsw`, `nuw`; `nnan` and `ninf`, of floats) need not hold of those in another order, and if it does not they
+//! are poison: there these flags [have to go](drop_poison_flags). Of least and greatest numbers there are no others on the way than those combined.
+//!
+//! **Assumptions.**
+//! - Words wrap; floats are combined in another order only with `reassoc`, or where no order
+//!   rounds. Tried with `fixtures/fusion/updates.mlir` and `update_flags.mlir`.
+
+use loomir_dialects::arith;
+use loomir_ir::opdef::{EnumDef, OpDef};
+use loomir_ir::{Attr, Body, Op, Value};
+
+use crate::affine::operation::{Binary, Operation};
+
+/// An associative and commutative operation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Reduction {
+    /// Of words.
+    Word(Binary),
+    /// Of floats, with these flags, numbers of [`arith::FASTMATH`].
+    Float(Combining, u64),
+}
+
+/// How two floats are combined.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs, reason = "they are called what they are called in `arith`")]
+pub enum Combining {
+    Add,
+    Mul,
+    Minimum,
+    Maximum,
+    MinNum,
+    MaxNum,
+}
+
+/// How it is written, and under which flags it is associative and commutative.
+const FLOATS: [(&OpDef, Combining, &[&str]); 7] = [
+    (arith::AddFOp::DEF, Combining::Add, &["reassoc"]),
+    (arith::SubFOp::DEF, Combining::Add, &["reassoc"]),
+    (arith::MulFOp::DEF, Combining::Mul, &["reassoc"]),
+    (arith::MinimumFOp::DEF, Combining::Minimum, &[]),
+    (arith::MaximumFOp::DEF, Combining::Maximum, &[]),
+    (arith::MinNumFOp::DEF, Combining::MinNum, &["nnan", "nsz"]),
+    (arith::MaxNumFOp::DEF, Combining::MaxNum, &["nnan", "nsz"]),
+];
+
+impl Reduction {
+    /// The reduction that an operation is a step of, and what it combines: either operand may be what was there so far, where there is one.
+    pub(super) fn of(body: &Body, op: Op) -> Option<(Reduction, [Option<Value>; 2])> {
+        use Binary::{Add, And, MaxS, MaxU, MinS, MinU, Mul, Or, Sub, Xor};
+        let info = body.info(op);
+        if let Some((def, combining, needed)) = FLOATS.iter().find(|(def, ..)| info.is(def)) {
+            let flags = flags(body, op, "fastmath", &arith::FASTMATH);
+            let needed = union(&arith::FASTMATH, needed);
+            let [a, b] = operands(body, op, std::ptr::eq(*def, arith::SubFOp::DEF));
+            return (flags & needed == needed).then_some((Reduction::Float(*combining, flags), [a, b]));
+        }
+        let Operation::Binary(binary) = Operation::of(body, op)? else { return None };
+        let reduction = match binary {
+            Sub => Add,
+            Add | Mul | And | Or | Xor | MinS | MinU | MaxS | MaxU => binary,
+            _ => return None,
+        };
+        Some((Reduction::Word(reduction), operands(body, op, binary == Sub)))
+    }
+}
+
+/// What an operation combines; of a difference only the first can be what was there so far.
+fn operands(body: &Body, op: Op, is_difference: bool) -> [Option<Value>; 2] {
+    [Some(body.operand(op, 0)), Some(body.operand(op, 1)).filter(|_| !is_difference)]
+}
+
+fn flags(body: &Body, op: Op, name: &str, of: &EnumDef) -> u64 {
+    body.attr(op, name).and_then(|attr| of.value(body.ctx(), attr)).unwrap_or(0)
+}
+
+fn union(of: &EnumDef, names: &[&str]) -> u64 {
+    names.iter().filter_map(|name| of.value_of(name)).fold(0, |all, flag| all | flag)
+}
+
+/// Whether a step of a reduction has flags that make it poison in an order in which they do not hold.
+pub fn has_poison_flags(body: &Body, op: Op) -> bool {
+    without_poison_flags(body, op).is_some()
+}
+
+/// Takes those flags from it.
+pub fn drop_poison_flags(body: &mut Body, op: Op) {
+    if let Some((name, left)) = without_poison_flags(body, op) {
+        body.set_attr(op, name, left);
+    }
+}
+
+/// The attribute with such flags, and what is left of it without.
+fn without_poison_flags(body: &Body, op: Op) -> Option<(&'static str, Attr)> {
+    let (reduction, _) = Reduction::of(body, op)?;
+    let (name, all, promises) = match reduction {
+        Reduction::Word(_) => ("overflowFlags", &arith::OVERFLOW, &["nsw", "nuw"]),
+        Reduction::Float(Combining::Add | Combining::Mul, _) => {
+            ("fastmath", &arith::FASTMATH, &["nnan", "ninf"])
+        }
+        Reduction::Float(..) => return None,
+    };
+    let (own, promises) = (flags(body, op, name, all), union(all, promises));
+    (own & promises != 0).then(|| (name, all.attr(body.ctx(), own & !promises)))
+}

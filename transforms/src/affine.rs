@@ -1,0 +1,777 @@
+//! Affine normal form: an index value as a sum of multiples of loop variables, parameters, products of parameters and floored quotients.
+//!
+//! Forms are exact over ℤ. What an operation computes in fixed width becomes a form only where it provably does not wrap: its flags or
+//! the ranges of its operands ([`range`]) say so (`affine` maps do not wrap by definition), or what wrapped on the way is back in range at the end,
+//! as in `n - 1 + 1`. All else is *not affine*: a parameter, where it is computed outside, of which [`facts`] and [`classes`] say what they
+//! can; elsewhere whoever asks has to assume any value. Equal values usually have equal forms, and forms are compared and hashed structurally.
+//!
+//! Poison: a form tells what a value is unless it is poison. Whoever uses a value as a bound, a condition or a subscript has undefined behaviour if
+//! it is, so nothing said of such uses can be wrong.
+//!
+//! **Assumptions.**
+//! - `affine` arithmetic does not wrap by definition; arithmetic on words may, unless flags or
+//!   ranges say otherwise. Tried with `tests/tests/forms.rs`: random expressions, all inputs; and
+//!   `fixtures/fusion/symbolic.mlir`.
+//! - An `index` has 64 bits. A layout that says otherwise is not looked at here.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`operation`] | the integer operations, whatever dialect they are written in |
+//! | [`range`] | intervals of values |
+//! | [`condition`] | conditions as affine constraints |
+//! | [`facts`] | facts about parameters |
+//! | [`surroundings`] | facts that hold where a block stands |
+//! | [`classes`] | keys of values that are not affine |
+//! | [`word`], [`rules`], [`saturation`] | equality of expressions over words, with `egg` |
+//! | [`system`] | forms as integer conjunctions |
+//! | [`closed_forms`] | the interface that chooses which values are followed |
+//!
+//! Cost: each value of a body is looked at once a [`Forms`]; a form has at most [`MAX_TERMS`] terms and quotients nest at
+//! most [`MAX_NESTING`] deep, so no input makes forms large.
+
+use std::cmp::Ordering;
+
+use hashbrown::{HashMap, HashSet};
+use loomir_dialects::affine;
+use loomir_dialects::interfaces::{Bound, Step, Subscripts};
+use loomir_ir::affine::AffineExprKind;
+use loomir_ir::rewrite::constant_of;
+use loomir_ir::{AffineExpr, Attr, Block, Body, Op, Value};
+use smallvec::{SmallVec, smallvec};
+
+use classes::Classes;
+use closed_forms::{ClosedForms, Polyhedral};
+use condition::Condition;
+use operation::{Binary, Operation, has_no_signed_wrap};
+use range::{Range, fits, width};
+
+pub mod classes;
+pub mod closed_forms;
+pub mod condition;
+pub mod facts;
+pub mod operation;
+pub mod range;
+pub mod rules;
+pub mod saturation;
+mod subscript;
+pub mod surroundings;
+pub mod system;
+pub mod word;
+
+/// Most terms a form may have.
+pub const MAX_TERMS: usize = 64;
+/// Deepest nesting of quotients.
+pub const MAX_NESTING: usize = 8;
+/// Most factors of a product.
+const MAX_FACTORS: usize = 4;
+/// Longest chain of operations followed from a value.
+const MAX_CHAIN: usize = 256;
+
+/// What a term of a form multiplies.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Atom {
+    /// The variable of a loop around. Of what a program touches, and of its loops, levels count inwards, 0 being the outermost loop; in maps and
+    /// headers of the tree they count outwards, 0 being the innermost. [`absolute`](crate::tree::levels::absolute) goes from the second to the first.
+    Level(u32),
+    /// A value that does not change while the nest runs.
+    Param(Value),
+    /// The product of two or more such values, in ℤ. By their place in the body.
+    Product(Box<[Value]>),
+    /// `⌊form / divisor⌋`, divisor > 1.
+    FloorDiv(Box<Form>, i64),
+}
+
+/// `constant + Σ coefficient · atom`, atoms in canonical order, no coefficient zero.
+#[derive(PartialEq, Eq, Hash, Debug, Default)]
+pub struct Form {
+    constant: i64,
+    terms: Terms,
+}
+
+/// Most forms have two terms or fewer; those are no allocation.
+type Terms = SmallVec<[(Atom, i64); 2]>;
+
+impl Clone for Form {
+    fn clone(&self) -> Form {
+        // What most are, without a loop.
+        let terms = match &self.terms[..] {
+            [] => Terms::new(),
+            [(atom, coefficient)] => smallvec![(atom.clone(), *coefficient)],
+            terms => terms.iter().cloned().collect(),
+        };
+        Form { constant: self.constant, terms }
+    }
+}
+
+impl Atom {
+    /// A total order that depends on the program alone: values count by their place in the body.
+    pub fn order(&self, other: &Atom) -> Ordering {
+        match (self, other) {
+            (Atom::Level(a), Atom::Level(b)) => a.cmp(b),
+            (Atom::Param(a), Atom::Param(b)) => a.index().cmp(&b.index()),
+            (Atom::Product(a), Atom::Product(b)) => {
+                a.iter().map(|value| value.index()).cmp(b.iter().map(|value| value.index()))
+            }
+            (Atom::FloorDiv(a, c), Atom::FloorDiv(b, d)) => c.cmp(d).then_with(|| a.order(b)),
+            _ => self.rank().cmp(&other.rank()),
+        }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Atom::Level(_) => 0,
+            Atom::Param(_) => 1,
+            Atom::Product(_) => 2,
+            Atom::FloorDiv(..) => 3,
+        }
+    }
+
+    /// The values that a parameter or product of such multiplies.
+    pub fn factors(&self) -> Option<&[Value]> {
+        match self {
+            Atom::Param(value) => Some(std::slice::from_ref(value)),
+            Atom::Product(values) => Some(values),
+            Atom::Level(_) | Atom::FloorDiv(..) => None,
+        }
+    }
+
+    /// The product of two atoms, if they are parameters or products of such.
+    fn product(&self, other: &Atom) -> Option<Atom> {
+        let mut all = [self.factors()?, other.factors()?].concat();
+        all.sort_unstable_by_key(|value| value.index());
+        (all.len() <= MAX_FACTORS).then(|| Atom::Product(all.into()))
+    }
+}
+
+impl Form {
+    /// A number.
+    pub fn constant(value: i64) -> Form {
+        Form { constant: value, terms: Terms::new() }
+    }
+
+    /// One atom.
+    pub fn atom(atom: Atom) -> Form {
+        Form { constant: 0, terms: smallvec![(atom, 1)] }
+    }
+
+    /// The variable of the loop at a level.
+    pub fn level(level: u32) -> Form {
+        Form::atom(Atom::Level(level))
+    }
+
+    /// The number, if it is one.
+    pub fn as_constant(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// The parameter, if it is one.
+    pub fn as_parameter(&self) -> Option<Value> {
+        match self.terms[..] {
+            [(Atom::Param(value), 1)] if self.constant == 0 => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The constant part.
+    pub fn constant_part(&self) -> i64 {
+        self.constant
+    }
+
+    /// The terms in canonical order.
+    pub fn terms(&self) -> &[(Atom, i64)] {
+        &self.terms
+    }
+
+    fn order(&self, other: &Form) -> Ordering {
+        let lengths = self.terms.len().cmp(&other.terms.len());
+        let terms = || {
+            let pairs = self.terms.iter().zip(&other.terms);
+            pairs
+                .map(|((a, c), (b, d))| a.order(b).then(c.cmp(d)))
+                .find(|o| o.is_ne())
+                .unwrap_or(Ordering::Equal)
+        };
+        self.constant.cmp(&other.constant).then(lengths).then_with(terms)
+    }
+
+    fn nesting(&self) -> usize {
+        let depth = |atom: &Atom| if let Atom::FloorDiv(inner, _) = atom { 1 + inner.nesting() } else { 0 };
+        self.terms.iter().map(|(atom, _)| depth(atom)).max().unwrap_or(0)
+    }
+
+    /// `self + factor · other`; `None` if a coefficient leaves 64 bits or there are too many terms.
+    pub fn plus(&self, other: &Form, factor: i64) -> Option<Form> {
+        let constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
+        if other.terms.is_empty() || factor == 0 {
+            return Some(Form { constant, ..self.clone() });
+        }
+        if self.terms.is_empty() {
+            let mut form = Form { constant, ..other.clone() };
+            for (_, coefficient) in form.terms.iter_mut().filter(|_| factor != 1) {
+                *coefficient = coefficient.checked_mul(factor)?;
+            }
+            return Some(form);
+        }
+        let mut terms = Terms::with_capacity(self.terms.len() + other.terms.len());
+        let (mut a, mut b) = (self.terms.iter().peekable(), other.terms.iter().peekable());
+        loop {
+            let order = match (a.peek(), b.peek()) {
+                (None, None) => break,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some((x, _)), Some((y, _))) => x.order(y),
+            };
+            let left = if order.is_le() { a.next() } else { None };
+            let right = if order.is_ge() { b.next() } else { None };
+            let scaled = right.map(|(_, c)| c.checked_mul(factor));
+            let coefficient = match (left, scaled) {
+                (Some((_, c)), None) => *c,
+                (None, Some(c)) => c?,
+                (Some((_, c)), Some(d)) => c.checked_add(d?)?,
+                (None, None) => break,
+            };
+            if let (true, Some((atom, _))) = (coefficient != 0, left.or(right)) {
+                terms.push((atom.clone(), coefficient));
+            }
+        }
+        (terms.len() <= MAX_TERMS).then_some(Form { constant, terms })
+    }
+
+    /// `factor · self`.
+    pub fn times(&self, factor: i64) -> Option<Form> {
+        Form::default().plus(self, factor)
+    }
+
+    /// `self · other`, if one of them is a number, or both are sums of parameters and products of such.
+    pub fn product(&self, other: &Form) -> Option<Form> {
+        match (self.as_constant(), other.as_constant()) {
+            (_, Some(factor)) => return self.times(factor),
+            (Some(factor), _) => return other.times(factor),
+            _ => {}
+        }
+        let mut sum = self.times(other.constant)?.plus(&other.times(self.constant)?, 1)?;
+        sum.constant = self.constant.checked_mul(other.constant)?;
+        for (a, x) in &self.terms {
+            for (b, y) in &other.terms {
+                let term = Form { constant: 0, terms: smallvec![(a.product(b)?, x.checked_mul(*y)?)] };
+                sum = sum.plus(&term, 1)?;
+            }
+        }
+        Some(sum)
+    }
+
+    /// Whether each number in it is a multiple of `divisor`, which is positive.
+    fn is_multiple_of(&self, divisor: i64) -> bool {
+        self.constant % divisor == 0 && self.terms.iter().all(|(_, coefficient)| coefficient % divisor == 0)
+    }
+
+    /// The form that is the same modulo 2 to the power of `width`, with the least numbers, read as signed.
+    fn wrapped(mut self, width: u32) -> Form {
+        let unused = 64u32.saturating_sub(width.max(1));
+        let wrap = |number: &mut i64| *number = *number << unused >> unused;
+        wrap(&mut self.constant);
+        self.terms.iter_mut().for_each(|(_, coefficient)| wrap(coefficient));
+        self.terms.retain(|(_, coefficient)| *coefficient != 0);
+        self
+    }
+
+    /// `self - other`.
+    pub fn minus(&self, other: &Form) -> Option<Form> {
+        self.plus(other, -1)
+    }
+
+    /// `⌊self / divisor⌋` for a positive divisor. Terms whose coefficients it divides come out of the quotient.
+    pub fn floor_div(&self, divisor: i64) -> Option<Form> {
+        if divisor <= 0 {
+            return None;
+        }
+        if divisor == 1 {
+            return Some(self.clone());
+        }
+        let mut outside = Form::constant(self.constant.div_euclid(divisor));
+        let mut inside = Form::constant(self.constant.rem_euclid(divisor));
+        for (atom, c) in &self.terms {
+            let target = if c % divisor == 0 { &mut outside } else { &mut inside };
+            target.terms.push((atom.clone(), if c % divisor == 0 { c / divisor } else { *c }));
+        }
+        if inside.terms.is_empty() {
+            return Some(outside);
+        }
+        if inside.nesting() >= MAX_NESTING {
+            return None;
+        }
+        outside.plus(&Form::atom(Atom::FloorDiv(Box::new(inside), divisor)), 1)
+    }
+
+    /// `⌈self / divisor⌉`.
+    pub fn ceil_div(&self, divisor: i64) -> Option<Form> {
+        self.plus(&Form::constant(divisor.checked_sub(1)?), 1)?.floor_div(divisor)
+    }
+
+    /// `self mod divisor`, in `[0, divisor)`.
+    pub fn modulo(&self, divisor: i64) -> Option<Form> {
+        self.plus(&self.floor_div(divisor)?, divisor.checked_neg()?)
+    }
+
+    /// The form with another form in the place of each level. `None` if `replacement` has none, or a number leaves 64 bits.
+    pub fn substitute(&self, replacement: &mut dyn FnMut(u32) -> Option<Form>) -> Option<Form> {
+        let mut sum = Form::constant(self.constant);
+        for (atom, coefficient) in &self.terms {
+            let term = match atom {
+                Atom::Level(level) => replacement(*level)?,
+                Atom::Param(_) | Atom::Product(_) => Form::atom(atom.clone()),
+                Atom::FloorDiv(inner, divisor) => inner.substitute(replacement)?.floor_div(*divisor)?,
+            };
+            sum = match (&sum.terms[..], *coefficient) {
+                ([], 1) => Form { constant: term.constant.checked_add(sum.constant)?, ..term },
+                (_, coefficient) => sum.plus(&term, coefficient)?,
+            };
+        }
+        Some(sum)
+    }
+
+    /// The form with another form in the place of each level and of each parameter. `None` if one of these has none, a number leaves 64 bits, or a
+    /// product is no sum of products of parameters.
+    pub fn instantiate(
+        &self,
+        level: &mut dyn FnMut(u32) -> Option<Form>,
+        parameter: &mut dyn FnMut(Value) -> Option<Form>,
+    ) -> Option<Form> {
+        let mut sum = Form::constant(self.constant);
+        for (atom, coefficient) in &self.terms {
+            let term = match atom {
+                Atom::Level(at) => level(*at)?,
+                Atom::FloorDiv(inner, divisor) => inner.instantiate(level, parameter)?.floor_div(*divisor)?,
+                Atom::Param(value) => parameter(*value)?,
+                Atom::Product(values) => {
+                    let mut product = Form::constant(1);
+                    for value in values {
+                        product = product.product(&parameter(*value)?)?;
+                    }
+                    product
+                }
+            };
+            sum = sum.plus(&term, *coefficient)?;
+        }
+        Some(sum)
+    }
+
+    /// The form with a level replaced by itself minus `delay`.
+    pub fn delayed(&self, level: u32, delay: i64) -> Option<Form> {
+        let earlier = Form::level(level).plus(&Form::constant(1), delay.checked_neg()?)?;
+        self.substitute(&mut |own| Some(if own == level { earlier.clone() } else { Form::level(own) }))
+    }
+
+    /// The form with each level `by` higher: what it is inside so many more loops, where levels count outwards.
+    pub fn raised(&self, by: u32) -> Option<Form> {
+        self.substitute(&mut |level| Some(Form::level(level + by)))
+    }
+
+    /// The coefficient of a level outside of quotients.
+    pub fn coefficient_of_level(&self, level: u32) -> i64 {
+        let of = |(atom, c): &(Atom, i64)| if *atom == Atom::Level(level) { Some(*c) } else { None };
+        self.terms.iter().find_map(of).unwrap_or(0)
+    }
+
+    /// Calls `f` with each parameter, those inside products and quotients included.
+    pub fn each_parameter(&self, f: &mut dyn FnMut(Value)) {
+        self.each_unknown(&mut |atom| atom.factors().into_iter().flatten().for_each(|value| f(*value)));
+    }
+
+    /// Whether values are multiplied in it.
+    pub fn has_product(&self) -> bool {
+        let mut found = false;
+        self.each_unknown(&mut |atom| found |= matches!(atom, Atom::Product(_)));
+        found
+    }
+
+    /// Calls `f` with each parameter and each product of such, those inside quotients included.
+    pub fn each_unknown(&self, f: &mut dyn FnMut(&Atom)) {
+        for (atom, _) in &self.terms {
+            match atom {
+                Atom::Param(_) | Atom::Product(_) => f(atom),
+                Atom::FloorDiv(inner, _) => inner.each_unknown(f),
+                Atom::Level(_) => {}
+            }
+        }
+    }
+
+    /// What the form is where levels and parameters have these values. `None` where one has none, or a number leaves 64 bits.
+    pub fn evaluate(
+        &self,
+        level: &dyn Fn(u32) -> Option<i64>,
+        parameter: &dyn Fn(Value) -> Option<i64>,
+    ) -> Option<i64> {
+        let product = |product: i64, value: &Value| product.checked_mul(parameter(*value)?);
+        self.evaluate_with(level, &|atom| atom.factors()?.iter().try_fold(1, product))
+    }
+
+    /// The same with a value for each parameter and each product of such.
+    pub fn evaluate_with(
+        &self,
+        level: &dyn Fn(u32) -> Option<i64>,
+        unknown: &dyn Fn(&Atom) -> Option<i64>,
+    ) -> Option<i64> {
+        self.terms.iter().try_fold(self.constant, |sum, (atom, coefficient)| {
+            let value = match atom {
+                Atom::Level(at) => level(*at)?,
+                Atom::Param(_) | Atom::Product(_) => unknown(atom)?,
+                Atom::FloorDiv(inner, divisor) => inner.evaluate_with(level, unknown)?.div_euclid(*divisor),
+            };
+            sum.checked_add(value.checked_mul(*coefficient)?)
+        })
+    }
+
+    /// Whether every level and parameter satisfies `accept`, those inside products and quotients included.
+    pub fn all_atoms(&self, accept: &dyn Fn(&Atom) -> bool) -> bool {
+        self.terms.iter().all(|(atom, _)| match atom {
+            Atom::FloorDiv(inner, _) => inner.all_atoms(accept),
+            Atom::Product(values) => values.iter().all(|value| accept(&Atom::Param(*value))),
+            atom => accept(atom),
+        })
+    }
+}
+
+/// The forms of the values of a body, as seen from a block and from the loops in it that are entered.
+///
+/// Loop variables that are [set](Forms::set) have the forms they are set to. Other values that are not affine in those are parameters if they
+/// are defined directly in the block, around it, or in the body of a loop that was [entered](Forms::enter); they have no form otherwise.
+pub struct Forms<'b> {
+    body: &'b Body,
+    followed: &'b dyn ClosedForms,
+    /// The blocks whose values are parameters.
+    around: HashSet<Block>,
+    memo: HashMap<Value, Option<Form>>,
+    /// Forms that are equal modulo 2 to the power of the width.
+    congruent: HashMap<Value, Option<Form>>,
+    ranges: HashMap<Value, Range>,
+    conditions: HashMap<Value, Condition>,
+    classes: Classes,
+    /// The parameters there are forms with.
+    named: Vec<Value>,
+    /// Whether subscripts are told as sums though these are the same in all iterations: to whoever asks from outside of the function the names of
+    /// what it computes say nothing.
+    spelled_out: bool,
+}
+
+impl<'b> Forms<'b> {
+    /// Forms seen from the nests that stand in `block`. Linear in its depth.
+    pub fn new(body: &'b Body, block: Block) -> Self {
+        Forms::followed_by(body, block, &Polyhedral)
+    }
+
+    /// The same, of which those are given out that are followed.
+    pub fn followed_by(body: &'b Body, block: Block, followed: &'b dyn ClosedForms) -> Self {
+        let mut around = HashSet::new();
+        let mut current = Some(block);
+        while let Some(block) = current {
+            around.insert(block);
+            current = body.block_of(body.region_parent(body.block_region(block)));
+        }
+        Forms {
+            body,
+            followed,
+            around,
+            memo: HashMap::new(),
+            congruent: HashMap::new(),
+            ranges: HashMap::new(),
+            conditions: HashMap::new(),
+            classes: Classes::default(),
+            named: Vec::new(),
+            spelled_out: false,
+        }
+    }
+
+    /// From now on none of these forms is negative wherever anything is asked of.
+    pub fn suppose(&mut self, constraints: &[Form]) {
+        // What was found out without them may have been less.
+        self.memo.clear();
+        self.congruent.clear();
+        self.conditions.clear();
+        self.ranges.clear();
+        for constraint in constraints {
+            self.narrow(constraint);
+        }
+    }
+
+    /// From now on subscripts that are sums of parameters are told as such.
+    pub fn spell_out(&mut self) {
+        self.spelled_out = true;
+    }
+
+    /// Makes the values defined directly in `block` parameters: they are the same throughout one execution of it.
+    pub fn enter(&mut self, block: Block) {
+        self.around.insert(block);
+    }
+
+    /// Fixes the form of a value: an induction variable that is entered.
+    pub fn set(&mut self, value: Value, form: Option<Form>) {
+        self.memo.insert(value, form);
+    }
+
+    /// The form of a value of type `index` (or any integer type), if it is affine.
+    pub fn of(&mut self, value: Value) -> Option<Form> {
+        self.form(value, MAX_CHAIN)
+    }
+
+    /// The forms of the results of a map. `None` for those that are not affine.
+    pub fn of_subscripts(&mut self, subscripts: &Subscripts) -> Vec<Option<Form>> {
+        let ctx = self.body.ctx();
+        let operands: SmallVec<[Option<Form>; 2]> = subscripts.operands.iter().map(|v| self.of(*v)).collect();
+        let data = subscripts.map.data(ctx);
+        let (dims, symbols) = operands.split_at((data.dims as usize).min(operands.len()));
+        let form = |expr| expr_form(expr, ctx, dims, symbols);
+        let followed = |form: &Form| self.followed.follows(form, &operands);
+        data.results.iter().map(|expr| form(*expr).filter(followed)).collect()
+    }
+
+    /// The forms whose greatest (lower bound) or least (upper bound) is the bound. `None` where one is not affine.
+    pub fn of_bound(&mut self, bound: &Bound) -> Vec<Option<Form>> {
+        match bound {
+            Bound::Value(value) => vec![self.of(*value)],
+            Bound::Map(subscripts) => self.of_subscripts(subscripts),
+        }
+    }
+
+    /// The step of a loop, if it is a positive constant.
+    pub fn of_step(&mut self, step: Step) -> Option<i64> {
+        match step {
+            Step::Constant(step) => Some(step),
+            Step::Value(value) => self.of(value)?.as_constant(),
+        }
+        .filter(|step| *step > 0)
+    }
+
+    /// Whether a form is given out that was computed from these.
+    pub fn follows(&self, form: &Form, operands: &[Option<Form>]) -> bool {
+        self.followed.follows(form, operands)
+    }
+
+    /// Whether a value keeps its value while the nests run.
+    pub fn is_parameter(&self, value: Value) -> bool {
+        self.body.value_block(value).is_some_and(|block| self.around.contains(&block))
+    }
+
+    fn form(&mut self, value: Value, fuel: usize) -> Option<Form> {
+        if let Some(known) = self.memo.get(&value) {
+            return known.clone();
+        }
+        let form = match self.body.defining_op(value) {
+            Some(op) if fuel > 0 => self.followed_form(op, fuel - 1),
+            _ => None,
+        };
+        let form = match form {
+            None if self.is_parameter(value) => {
+                let name = self.name(value, fuel);
+                let is_followed = name.as_parameter().is_some() || self.followed.follows(&name, &[]);
+                Some(if is_followed { name } else { Form::atom(Atom::Param(value)) })
+            }
+            form => form,
+        };
+        self.memo.insert(value, form.clone());
+        if let (Some(form), Some(_)) = (&form, self.body.defining_op(value)) {
+            self.note(value, form, fuel);
+        }
+        form
+    }
+
+    fn followed_form(&mut self, op: Op, fuel: usize) -> Option<Form> {
+        let (body, followed) = (self.body, self.followed);
+        let form = self.op_form(op, fuel).or_else(|| {
+            followed.of_result(body.op_ref(op), &mut |at| self.form(body.operands(op).nth(at)?, fuel))
+        });
+        form.filter(|form| followed.follows(form, &[]))
+    }
+
+    fn op_form(&mut self, op: Op, fuel: usize) -> Option<Form> {
+        let body = self.body;
+        let ctx = body.ctx();
+        if body.num_results(op) == 1
+            && let Some(constant) = constant_of(body, body.result(op, 0))
+        {
+            return constant.as_int(ctx).map(Form::constant);
+        }
+        if body.is(op, affine::ApplyOp::DEF) {
+            let map = body.attr(op, "map").and_then(|a: Attr| a.as_affine_map(ctx))?;
+            let operands: Vec<Option<Form>> = body.operands(op).map(|v| self.form(v, fuel)).collect();
+            let (dims, symbols) = operands.split_at((map.data(ctx).dims as usize).min(operands.len()));
+            return expr_form(*map.results(ctx).first()?, ctx, dims, symbols);
+        }
+        let operation = Operation::of(body, op)?;
+        let (first, result) = (body.operand(op, 0), body.result(op, 0));
+        let is_never_negative = |this: &mut Self, value| this.range(value, fuel).0 >= 0;
+        match operation {
+            // The number is kept where it is in range either way.
+            Operation::Signed if fits(self.range(first, fuel), width(body, result)) => self.form(first, fuel),
+            Operation::Unsigned
+                if is_never_negative(self, first) && fits(self.range(first, fuel), width(body, result)) =>
+            {
+                self.form(first, fuel)
+            }
+            Operation::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Shl) => {
+                self.exact_ring(op, operation, fuel)
+            }
+            Operation::Binary(binary) => {
+                let divisor = self.form(body.operand(op, 1), fuel)?.as_constant().filter(|d| *d > 0);
+                let dividend = |this: &mut Self| this.form(first, fuel);
+                let rounds_down = binary == Binary::FloorDivS || is_never_negative(self, first);
+                match binary {
+                    Binary::DivS | Binary::FloorDivS | Binary::CeilDivS | Binary::DivU | Binary::CeilDivU => {
+                        let is_signed = !matches!(binary, Binary::DivU | Binary::CeilDivU);
+                        let (divisor, form) = (divisor?, dividend(self)?);
+                        match binary {
+                            // Without a rest nothing is rounded.
+                            _ if is_signed && form.is_multiple_of(divisor) => form.floor_div(divisor),
+                            Binary::CeilDivS => form.ceil_div(divisor),
+                            Binary::CeilDivU => form.ceil_div(divisor).filter(|_| rounds_down),
+                            // Rounding towards zero is rounding down for what is not negative.
+                            _ => form.floor_div(divisor).filter(|_| rounds_down),
+                        }
+                    }
+                    Binary::RemS | Binary::RemU if rounds_down => dividend(self)?.modulo(divisor?),
+                    // What is shifted right as signed is rounded down.
+                    Binary::ShrS => dividend(self)?.floor_div(self.shift(op, fuel)?),
+                    Binary::ShrU if rounds_down => dividend(self)?.floor_div(self.shift(op, fuel)?),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// What a sum, difference, product or shift to the left computes, if that does not wrap.
+    fn exact_ring(&mut self, op: Op, operation: Operation, fuel: usize) -> Option<Form> {
+        let Operation::Binary(binary) = operation else { return None };
+        let body = self.body;
+        if self.is_exact(op, binary, fuel) {
+            let a = self.form(body.operand(op, 0), fuel)?;
+            let b = match binary {
+                Binary::Shl => Form::constant(self.shift(op, fuel)?),
+                _ => self.form(body.operand(op, 1), fuel)?,
+            };
+            return ring(binary, &a, &b);
+        }
+        // What wrapped on the way is back in range at the end.
+        let form = self.congruent(body.result(op, 0), fuel)?;
+        let range = self.range_of_form(&form, fuel)?;
+        fits(range, width(body, body.result(op, 0))).then_some(form)
+    }
+
+    /// Whether a sum, difference, product or shift to the left is what it is in ℤ, on the way too.
+    fn is_exact(&mut self, op: Op, binary: Binary, fuel: usize) -> bool {
+        let width = width(self.body, self.body.result(op, 0));
+        has_no_signed_wrap(self.body, op)
+            || self.exact_range(op, binary, fuel).is_some_and(|range| fits(range, width))
+    }
+
+    /// The factors of a product that does not wrap.
+    pub fn factors(&mut self, op: Op) -> Option<[Value; 2]> {
+        let is_product = Operation::of(self.body, op) == Some(Operation::Binary(Binary::Mul));
+        let is_exact = is_product && self.is_exact(op, Binary::Mul, MAX_CHAIN);
+        is_exact.then(|| [0, 1].map(|at| self.body.operand(op, at)))
+    }
+
+    /// A form that is the value modulo 2 to the power of its width: sums, differences and products of words are those of numbers, wrapped.
+    fn congruent(&mut self, value: Value, fuel: usize) -> Option<Form> {
+        let body = self.body;
+        if let Some(known) = self.congruent.get(&value) {
+            return known.clone();
+        }
+        let op = body.defining_op(value).filter(|_| fuel > 0);
+        let operation = op.and_then(|op| Some((op, Operation::of(body, op)?)));
+        let form = match operation {
+            Some((
+                op,
+                Operation::Binary(binary @ (Binary::Add | Binary::Sub | Binary::Mul | Binary::Shl)),
+            )) => {
+                let a = self.congruent(body.operand(op, 0), fuel - 1);
+                let b = match binary {
+                    Binary::Shl => self.shift(op, fuel - 1).map(Form::constant),
+                    _ => self.congruent(body.operand(op, 1), fuel - 1),
+                };
+                a.zip(b).and_then(|(a, b)| ring(binary, &a, &b))
+            }
+            // What is cut off are multiples.
+            Some((op, Operation::Signed | Operation::Unsigned))
+                if width(body, value) <= width(body, body.operand(op, 0)) =>
+            {
+                self.congruent(body.operand(op, 0), fuel - 1)
+            }
+            _ => self.form(value, fuel),
+        };
+        let form = form.map(|form| form.wrapped(width(body, value)));
+        self.congruent.insert(value, form.clone());
+        form
+    }
+
+    /// Two to the power of what an operation shifts by, which is a number.
+    fn shift(&mut self, op: Op, fuel: usize) -> Option<i64> {
+        let by = self.form(self.body.operand(op, 1), fuel)?.as_constant()?;
+        let width = width(self.body, self.body.result(op, 0)).min(63);
+        (0..i64::from(width)).contains(&by).then(|| 1 << by)
+    }
+}
+
+/// A sum, difference or product; of a shift, the power of two is given.
+fn ring(binary: Binary, a: &Form, b: &Form) -> Option<Form> {
+    match binary {
+        Binary::Add => a.plus(b, 1),
+        Binary::Sub => a.minus(b),
+        _ => a.product(b),
+    }
+}
+
+/// Folds an affine expression over what its leaves are, without recursion.
+pub(crate) fn fold_expr<T: Clone>(
+    expr: AffineExpr,
+    ctx: &loomir_ir::Context,
+    leaf: impl Fn(AffineExprKind) -> Option<T>,
+    combine: impl Fn(AffineExprKind, T, T) -> Option<T>,
+) -> Option<T> {
+    let kind = expr.kind(ctx);
+    if kind.is_leaf() {
+        return leaf(kind);
+    }
+    let mut stack: Vec<Option<T>> = Vec::new();
+    expr.visit(ctx, &mut |kind| {
+        let value = if kind.is_leaf() {
+            leaf(kind)
+        } else {
+            let b = stack.pop().flatten();
+            let a = stack.pop().flatten();
+            a.zip(b).and_then(|(a, b)| combine(kind, a, b))
+        };
+        stack.push(value);
+    });
+    stack.pop().flatten()
+}
+
+fn expr_form(
+    expr: AffineExpr,
+    ctx: &loomir_ir::Context,
+    dims: &[Option<Form>],
+    symbols: &[Option<Form>],
+) -> Option<Form> {
+    fold_expr(
+        expr,
+        ctx,
+        |kind| match kind {
+            AffineExprKind::Dim(d) => dims.get(d as usize)?.clone(),
+            AffineExprKind::Symbol(s) => symbols.get(s as usize)?.clone(),
+            AffineExprKind::Constant(c) => Some(Form::constant(c)),
+            _ => None,
+        },
+        |kind, a, b| match kind {
+            AffineExprKind::Add(..) => a.plus(&b, 1),
+            AffineExprKind::Mul(..) => match (a.as_constant(), b.as_constant()) {
+                (_, Some(factor)) => a.times(factor),
+                (Some(factor), _) => b.times(factor),
+                _ => None,
+            },
+            AffineExprKind::FloorDiv(..) => a.floor_div(b.as_constant()?),
+            AffineExprKind::CeilDiv(..) => a.ceil_div(b.as_constant().filter(|d| *d > 0)?),
+            AffineExprKind::Mod(..) => a.modulo(b.as_constant()?),
+            _ => None,
+        },
+    )
+}

@@ -1,0 +1,329 @@
+//! Values that are equal though nobody knows what they are: each class has one name, so what is built from them compares equal.
+//!
+//! A value that is not affine is known by the operation that computes it. Sums, differences and products of words are equal if they are so as polynomials
+//! modulo 2 to the power of the width; other pure operations if they and their attributes are the same and their operands are so equal. Of a class the
+//! first value met is the name, where it stands in a block around the other one: forms are asked for in the order of the text, so
+//! the name is computed before each use.
+//!
+//! What is left is asked of equality saturation ([`Saturation`]), if it computes the same as another value, one of its own operands or a number, for a few
+//! numbers: so nearly every proof that is tried succeeds.
+//!
+//! Poison: a name must not be poison where the value is not, for it may be written in the value's place. So what may make the name's expression poison, flags and what
+//! carries them not looked into, must be part of what is sure to make the value's so: of a selection only the condition is.
+//!
+//! # Assumptions
+//!
+//! - What is frozen is another number each time, so it has a class of its own.
+//!
+//! **Cost.** A value's expression is walked to at most 32 operations. At most 24 proofs are tried, each within the limits of a saturation.
+
+use hashbrown::{HashMap, HashSet};
+use loomir_dialects::interfaces::{LoopLike, ParallelLike};
+use loomir_dialects::{llvm, memref};
+use loomir_ir::attributes::Dict;
+use loomir_ir::rewrite::constant_of;
+use loomir_ir::{Body, Name, Op, Trait, Type, Value, ValueDef};
+
+use super::operation::{Binary, Operation, has_flags};
+use super::range::{Range, fits, width};
+use super::saturation::Saturation;
+use super::word::{Expression, Word};
+use super::{Atom, Form, Forms};
+
+/// Most operations of an expression that are looked into.
+const MAX_EXPRESSION: usize = 32;
+
+/// How a value is computed: equal keys are equal values.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Key {
+    /// A polynomial modulo 2 to the power of a width.
+    Ring(Form, u32),
+    /// An operation, by its name, with attributes, the type of its result and operands.
+    Alike(Name, [Dict; 2], Type, Vec<Operand>),
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Operand {
+    Word(Form, u32),
+    Other(Value),
+}
+
+/// Most proofs that are tried.
+const MAX_PROOFS: usize = 24;
+/// For how many numbers expressions are computed before a proof is tried.
+const TRIALS: u64 = 4;
+
+/// What an expression of some width is for a few numbers.
+type Print = (u32, [Option<i64>; TRIALS as usize]);
+
+/// The names of the classes. See the [module](self).
+#[derive(Default)]
+pub(super) struct Classes {
+    names: HashMap<Key, Vec<Member>>,
+    /// Forms of expressions.
+    printed: HashMap<Print, Vec<(Member, Expression)>>,
+    saturation: Option<Saturation>,
+    proofs: usize,
+}
+
+/// What stands for a class, and what makes it poison.
+#[derive(Clone)]
+struct Member {
+    form: Form,
+    /// It is poison only if one of these is.
+    may: HashSet<Value>,
+    /// If one of these is poison, so is it.
+    must: HashSet<Value>,
+}
+
+impl Forms<'_> {
+    /// The form of a value that is a parameter and, as far as one sees, not affine: the name of its class; what is proved equal, if that is a form.
+    pub(super) fn name(&mut self, value: Value, fuel: usize) -> Form {
+        let body = self.body;
+        let own = Form::atom(Atom::Param(value));
+        let key = body.defining_op(value).filter(|_| fuel > 0).and_then(|op| self.key(op, value, fuel - 1));
+        let Some(key) = key else {
+            self.named.push(value);
+            return own;
+        };
+        let member = Member::of(body, value, own.clone());
+        let names = self.classes.names.get(&key);
+        if let Some(name) =
+            names.into_iter().flatten().find(|name| name.stands_for(value, &member.must, body))
+        {
+            return name.form.clone();
+        }
+        let expression = self.expression(value, fuel);
+        let found = expression.and_then(|expression| self.proved(value, expression, member.clone(), fuel));
+        let form = found.unwrap_or_else(|| {
+            self.named.push(value);
+            own
+        });
+        let member = Member { form: form.clone(), ..member };
+        self.classes.names.entry(key).or_default().push(member);
+        form
+    }
+
+    /// Notes that a value has a form that is made of other values' names, for what is proved equal to it.
+    pub(super) fn note(&mut self, value: Value, form: &Form, fuel: usize) {
+        let body = self.body;
+        let is_computed = |value: &Value| {
+            let op = body.defining_op(*value).and_then(|op| Operation::of(body, op));
+            matches!(op, Some(Operation::Binary(_)))
+        };
+        let mut names = HashSet::new();
+        form.each_parameter(&mut |name| _ = names.insert(name));
+        let is_sum = form.all_atoms(&|atom| !matches!(atom, Atom::Level(_)));
+        if form.terms().len() + form.constant_part().signum().unsigned_abs() as usize > 1
+            && is_sum
+            && names.iter().any(is_computed)
+            && let Some(expression) = self.expression(value, fuel)
+        {
+            let mut member = Member::of(body, value, form.clone());
+            form.each_parameter(&mut |name| member.may.extend(leaves(body, name, Poison::Possible)));
+            self.proved(value, expression, member, fuel);
+        }
+    }
+
+    fn expression(&mut self, value: Value, fuel: usize) -> Option<Expression> {
+        let body = self.body;
+        let look_into = |op: Op| !may_make_poison(body, op);
+        // What the value itself is, is being asked.
+        let mut form_of = |other: Value| {
+            if other == value { self.memo.get(&other).cloned().flatten() } else { self.form(other, fuel) }
+        };
+        Expression::of(body, value, &look_into, &mut form_of)
+    }
+
+    /// The form of what an expression is proved equal to: a number, one of its leaves, or an earlier expression. If there is none, it is one for others.
+    fn proved(&mut self, value: Value, expression: Expression, member: Member, fuel: usize) -> Option<Form> {
+        let leaves: Vec<Value> = expression.leaves.clone();
+        // A leaf of another width that does not fit is cut off.
+        let whole = (-(1i128 << (expression.width - 1)), (1i128 << (expression.width - 1)) - 1);
+        let range =
+            |leaf: &Value| Some(self.range(*leaf, fuel)).filter(|range| fits(*range, expression.width));
+        let known: Vec<Option<Range>> = leaves.iter().map(range).collect();
+        let ranges: Vec<Range> = known.iter().map(|range| range.unwrap_or(whole)).collect();
+        let sample = |trial: u64, leaf: u32| sample(leaves[leaf as usize], ranges[leaf as usize], trial);
+        let trials: [u64; TRIALS as usize] = std::array::from_fn(|trial| trial as u64);
+        let print = trials.map(|trial| expression.evaluate(&|leaf| sample(trial, leaf)));
+        let first = print[0]?;
+        if print.iter().all(|found| *found == Some(first))
+            && self.are_equal(&expression, vec![Word::Number(first)], &ranges)
+        {
+            return Some(Form::constant(first));
+        }
+        let body = self.body;
+        let leaves_of = |leaf: u32| self::leaves(body, leaves[leaf as usize], Poison::Possible);
+        for leaf in 0..leaves.len() as u32 {
+            let form = Form::atom(Atom::Param(leaves[leaf as usize]));
+            let is_it = trials.iter().all(|trial| print[*trial as usize] == Some(sample(*trial, leaf)));
+            let fits = known[leaf as usize].is_some();
+            if is_it
+                && fits
+                && form != member.form
+                && leaves_of(leaf).is_subset(&member.must)
+                && self.are_equal(&expression, vec![Word::Leaf(leaf)], &ranges)
+            {
+                return self.form(leaves[leaf as usize], fuel);
+            }
+        }
+        let key = (expression.width, print);
+        let mut candidates = self.classes.printed.remove(&key).unwrap_or_default();
+        let found = candidates.iter().find(|(name, other)| {
+            let stands = name.stands_for(value, &member.must, body);
+            let nodes = stands.then(|| other.over(&expression.leaves)).flatten();
+            nodes.is_some_and(|nodes| name.form == member.form || self.are_equal(&expression, nodes, &ranges))
+        });
+        let found = found.map(|(name, _)| name.form.clone());
+        if found.is_none() {
+            candidates.push((member, expression));
+        }
+        self.classes.printed.insert(key, candidates);
+        found
+    }
+
+    fn are_equal(&mut self, a: &Expression, b: Vec<Word>, leaves: &[Range]) -> bool {
+        if self.classes.proofs >= MAX_PROOFS {
+            return false;
+        }
+        self.classes.proofs += 1;
+        let saturation = self.classes.saturation.get_or_insert_default();
+        saturation.are_equal(a, &b.into(), leaves.to_vec())
+    }
+
+    fn key(&mut self, op: Op, value: Value, fuel: usize) -> Option<Key> {
+        let body = self.body;
+        if is_ring(Operation::of(body, op)) {
+            return Some(Key::Ring(self.congruent(value, fuel)?, width(body, value)));
+        }
+        if !is_computed(body, op) {
+            return None;
+        }
+        let mut operands = Vec::with_capacity(body.num_operands(op));
+        for operand in body.operands(op) {
+            let is_word = super::operation::width(body, operand).is_some();
+            let form = if is_word { self.congruent(operand, fuel) } else { None };
+            operands
+                .push(form.map_or(Operand::Other(operand), |form| Operand::Word(form, width(body, operand))));
+        }
+        if body.has_trait(op, Trait::Commutative) {
+            operands.sort_by(Operand::order);
+        }
+        Some(Key::Alike(
+            body.info(op).name(),
+            [body.properties(op), body.attributes(op)],
+            body.value_type(value),
+            operands,
+        ))
+    }
+}
+
+impl Member {
+    fn of(body: &Body, value: Value, form: Form) -> Member {
+        let [may, must] = [Poison::Possible, Poison::Certain].map(|how| leaves(body, value, how));
+        Member { form, may, must }
+    }
+
+    /// Whether it may be written in the place of another value that is equal, and poison if one of `must` is.
+    fn stands_for(&self, other: Value, must: &HashSet<Value>, body: &Body) -> bool {
+        let outwards = |block: &_| body.block_of(body.region_parent(body.block_region(*block)));
+        let mut around = true;
+        self.form.each_parameter(&mut |name| {
+            let block = body.value_block(name);
+            let mut blocks = std::iter::successors(body.value_block(other), outwards);
+            around &= blocks.any(|outer| Some(outer) == block);
+        });
+        around && self.may.is_subset(must)
+    }
+}
+
+/// A number that a leaf may be: a small one where it can be, so that little wraps.
+fn sample(leaf: Value, (lower, upper): Range, trial: u64) -> i64 {
+    let least = lower.max(0).min(upper);
+    let mixed = (leaf.index() as u64 * 31 + trial + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let most = (upper - least).min(96);
+    (least + i128::from(mixed >> 33) % (most + 1)) as i64
+}
+
+impl Operand {
+    fn order(&self, other: &Operand) -> std::cmp::Ordering {
+        match (self, other) {
+            (Operand::Word(a, _), Operand::Word(b, _)) => a.order(b),
+            (Operand::Other(a), Operand::Other(b)) => a.index().cmp(&b.index()),
+            (Operand::Word(..), Operand::Other(_)) => std::cmp::Ordering::Less,
+            (Operand::Other(_), Operand::Word(..)) => std::cmp::Ordering::Greater,
+        }
+    }
+}
+
+fn is_ring(operation: Option<Operation>) -> bool {
+    matches!(operation, Some(Operation::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Shl)))
+}
+
+/// True if an operation has one result, which depends on its operands alone: what is frozen is
+/// another number each time.
+fn is_computed(body: &Body, op: Op) -> bool {
+    let is_pure = body.has_trait(op, Trait::Pure) || body.is(op, memref::DimOp::DEF);
+    is_pure
+        && !body.is(op, llvm::FreezeOp::DEF)
+        && body.num_results(op) == 1
+        && body.num_operands(op) > 0
+        && body.own_regions(op).len() == 0
+}
+
+/// How what a value is made of makes it poison.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Poison {
+    /// It may be poison only if one part is.
+    Possible,
+    /// It is poison if one part is.
+    Certain,
+}
+
+/// True if a value may be poison: all but constants, variables of loops and, if `trusts_arguments`,
+/// arguments of the function, and what is computed of these
+/// alone without flags.
+pub fn may_be_poison(body: &Body, value: Value, trusts_arguments: bool) -> bool {
+    let is_number = |leaf: Value| {
+        let ValueDef::BlockArgument { block, index } = body.def(leaf) else { return false };
+        let parent = body.region_parent(body.block_region(block));
+        let info = body.info(parent);
+        (info.interface::<dyn LoopLike>().is_some() && index == 0)
+            || info.interface::<dyn ParallelLike>().is_some()
+            || (trusts_arguments && parent == body.root() && body.is_entry(block))
+    };
+    leaves(body, value, Poison::Possible).into_iter().any(|leaf| !is_number(leaf))
+}
+
+/// What a value is made of, as far as that may or is sure to make it poison.
+fn leaves(body: &Body, value: Value, how: Poison) -> HashSet<Value> {
+    let mut leaves = HashSet::new();
+    let mut open = vec![value];
+    for looked_at in 0.. {
+        let Some(next) = open.pop() else { break };
+        let op = body.defining_op(next).filter(|op| is_computed(body, *op));
+        match op {
+            _ if constant_of(body, next).is_some() => {}
+            Some(op) if looked_at < MAX_EXPRESSION && !may_make_poison(body, op) => {
+                // The side that is not taken does no harm.
+                let is_selection = Operation::of(body, op) == Some(Operation::Select);
+                let certain = if is_selection && how == Poison::Certain { 1 } else { usize::MAX };
+                open.extend(body.operands(op).take(certain));
+            }
+            _ => _ = leaves.insert(next),
+        }
+    }
+    leaves
+}
+
+/// Whether an operation may be poison though its operands are not: by a flag, or if a shift is too wide.
+fn may_make_poison(body: &Body, op: Op) -> bool {
+    let shifts = [Binary::Shl, Binary::ShrS, Binary::ShrU].map(Operation::Binary);
+    match Operation::of(body, op) {
+        Some(operation) if shifts.contains(&operation) => constant_of(body, body.operand(op, 1)).is_none(),
+        Some(Operation::Compare(_)) => false,
+        Some(_) => has_flags(body, op),
+        None => !body.is(op, memref::DimOp::DEF),
+    }
+}

@@ -1,0 +1,145 @@
+//! Facts about parameters: what is true of a value whatever it is.
+//!
+//! A parameter is a number that nothing is assumed of, as far as a form goes. The operation that computes it says more: a size of a memref is not negative, what
+//! `arith.minsi` computes is at most either operand, a remainder is below its divisor, and all are within their types. None of
+//! that is approximated, so with it a question whether there are instances that would go wrong is answered more often, and its witnesses have numbers that can be.
+//!
+//! Poison: facts are about values that are used as bounds, conditions or subscripts of what runs, so they are not poison.
+//!
+//! **Assumptions.**
+//! - Sizes of memrefs are not negative. Tried with `fixtures/fusion/symbolic.mlir`.
+//! - An argument of a function that is used as a bound is not poison. Not tried: nothing executes
+//!   poison arguments.
+
+use hashbrown::HashMap;
+use loomir_dialects::affine;
+use loomir_ir::Value;
+
+use super::operation::{Binary, Operation};
+use super::range::{Range, applied, both, of_product};
+use super::{Atom, Form, Forms, MAX_CHAIN};
+
+/// What is known of some parameters.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    of: HashMap<Value, Fact>,
+}
+
+/// What is known of a parameter.
+#[derive(Clone, Debug)]
+struct Fact {
+    range: Range,
+    /// Forms that are not negative.
+    relations: Vec<Form>,
+}
+
+impl Facts {
+    /// Whether anything was said of a parameter.
+    pub fn is_known(&self, value: Value) -> bool {
+        self.of.contains_key(&value)
+    }
+
+    /// Adds what is known of a parameter: the least and the greatest number it may be, and forms without levels that are not negative.
+    pub fn know(&mut self, value: Value, range: Range, relations: Vec<Form>) {
+        self.of.insert(value, Fact { range, relations });
+    }
+
+    /// The least and the greatest number that a parameter, or a product of such, may be where some are in narrower ranges; none if nothing is known
+    /// of it.
+    pub fn range(&self, unknown: &Atom, narrower: &HashMap<Value, Range>) -> Option<Range> {
+        let ranges = unknown.factors()?.iter().map(|value| self.range_of(*value, narrower));
+        let ranges = ranges.collect::<Option<Vec<Range>>>()?;
+        Some(of_product(unknown, &ranges))
+    }
+
+    fn range_of(&self, value: Value, narrower: &HashMap<Value, Range>) -> Option<Range> {
+        let own = self.of.get(&value)?.range;
+        Some(narrower.get(&value).map_or(own, |narrower| both(own, *narrower)))
+    }
+
+    /// Forms without levels that are not negative, about a parameter or a product of such, likewise.
+    pub fn relations(&self, unknown: &Atom, narrower: &HashMap<Value, Range>) -> Vec<Form> {
+        match unknown {
+            Atom::Param(value) => self.of.get(value).map(|fact| fact.relations.clone()).unwrap_or_default(),
+            Atom::Product(factors) => self.of_factors(unknown, factors, narrower).into_iter().collect(),
+            Atom::Level(_) | Atom::FloorDiv(..) => Vec::new(),
+        }
+    }
+
+    /// Of `x ≥ a` and `y ≥ b`, `(x - a)(y - b) ≥ 0`: a plane below the product.
+    fn of_factors(
+        &self,
+        product: &Atom,
+        factors: &[Value],
+        narrower: &HashMap<Value, Range>,
+    ) -> Option<Form> {
+        let [x, y] = factors else { return None };
+        let least = |value: &Value| i64::try_from(self.range_of(*value, narrower)?.0).ok();
+        let (a, b) = (least(x)?, least(y)?);
+        let atom = |value: &Value| Form::atom(Atom::Param(*value));
+        let plane = Form::constant(a.checked_mul(b)?).plus(&atom(x), b.checked_neg()?)?;
+        plane.plus(&atom(y), a.checked_neg()?)?.plus(&Form::atom(product.clone()), 1)
+    }
+}
+
+impl Forms<'_> {
+    /// What is known of all parameters that forms were made of.
+    pub fn facts(&mut self) -> Facts {
+        let mut facts = Facts::default();
+        let mut next = 0;
+        // Relations may have further ones.
+        while let Some(value) = self.named.get(next).copied() {
+            next += 1;
+            if facts.is_known(value) {
+                continue;
+            }
+            let range = self.range_of(value);
+            let mut relations = self.relations(value).unwrap_or_default();
+            let has_no_level = |form: &Form| form.all_atoms(&|atom| !matches!(atom, Atom::Level(_)));
+            relations.retain(has_no_level);
+            facts.know(value, range, relations);
+        }
+        facts
+    }
+
+    /// Forms that are not negative, by what computes a value.
+    fn relations(&mut self, value: Value) -> Option<Vec<Form>> {
+        let body = self.body;
+        let op = body.defining_op(value)?;
+        let own = Form::atom(Atom::Param(value));
+        let at_most = |bound: Option<Form>| bound.and_then(|bound| bound.minus(&own));
+        let at_least = |bound: Option<Form>| bound.and_then(|bound| own.minus(&bound));
+        if body.is(op, affine::MinOp::DEF) || body.is(op, affine::MaxOp::DEF) {
+            let least = body.is(op, affine::MinOp::DEF);
+            let bounds = self.of_subscripts(&applied(body, op)?).into_iter();
+            return Some(
+                bounds.filter_map(|bound| if least { at_most(bound) } else { at_least(bound) }).collect(),
+            );
+        }
+        let Operation::Binary(binary) = Operation::of(body, op)? else { return None };
+        let [a, b] = [0, 1].map(|i| body.operand(op, i));
+        let (of_a, of_b) = (self.of(a), self.of(b));
+        let (a, b) = (self.range(a, MAX_CHAIN), self.range(b, MAX_CHAIN));
+        let is_natural = a.0 >= 0 && b.0 >= 0;
+        let relations = match binary {
+            Binary::MinS => vec![at_most(of_a), at_most(of_b)],
+            Binary::MaxS => vec![at_least(of_a), at_least(of_b)],
+            Binary::MinU if is_natural => vec![at_most(of_a), at_most(of_b)],
+            Binary::MaxU if is_natural => vec![at_least(of_a), at_least(of_b)],
+            Binary::And if is_natural => vec![at_most(of_a), at_most(of_b)],
+            Binary::Or if is_natural => vec![at_least(of_a), at_least(of_b)],
+            // A quotient by one or more is at most what is divided; a rest also is less than the divisor.
+            Binary::DivS | Binary::DivU | Binary::CeilDivS | Binary::CeilDivU | Binary::FloorDivS
+                if a.0 >= 0 && b.0 >= 1 =>
+            {
+                vec![at_most(of_a)]
+            }
+            Binary::RemS | Binary::RemU if a.0 >= 0 && b.0 >= 1 => {
+                vec![at_most(of_a), at_most(of_b.and_then(|b| b.plus(&Form::constant(1), -1)))]
+            }
+            Binary::ShrS | Binary::ShrU if a.0 >= 0 => vec![at_most(of_a)],
+            _ => Vec::new(),
+        };
+        Some(relations.into_iter().flatten().collect())
+    }
+}

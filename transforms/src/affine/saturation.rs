@@ -1,0 +1,67 @@
+//! Growing all expressions that are equal by the rules, within limits of nodes and iterations, never of time.
+
+use std::time::Duration;
+
+use egg::{Id, RecExpr, Runner};
+
+use super::range::Range;
+use super::rules::{Graph, Ranges, rules};
+use super::word::{Expression, Word};
+
+/// Most nodes of a graph.
+const MAX_NODES: usize = 4_000;
+/// Most rounds in which every rule is applied wherever it can be.
+const MAX_ROUNDS: usize = 12;
+
+/// Two expressions over the same leaves and what the rules make of them.
+pub struct Saturation {
+    rules: Vec<egg::Rewrite<Word, Ranges>>,
+}
+
+impl Default for Saturation {
+    fn default() -> Self {
+        Saturation { rules: rules() }
+    }
+}
+
+impl Saturation {
+    /// Whether two expressions over leaves of these ranges are proved equal. They have the same width, and `b`'s leaves are those of `a` as `leaf` says.
+    pub fn are_equal(&self, a: &Expression, b: &RecExpr<Word>, leaves: Vec<Range>) -> bool {
+        let (graph, roots) = self.grown(a.width, &[&a.nodes, b], leaves, true);
+        matches!(roots[..], [x, y] if graph.find(x) == graph.find(y))
+    }
+
+    /// The expressions that are equal to this one, and its class.
+    pub fn equals_of(&self, expression: &Expression, leaves: Vec<Range>) -> (Graph, Id) {
+        let (graph, roots) = self.grown(expression.width, &[&expression.nodes], leaves, false);
+        let root = graph.find(roots[0]);
+        (graph, root)
+    }
+
+    /// Applies the rules to some expressions until nothing is new, or a limit is reached; if wanted, until all are one class.
+    fn grown(
+        &self,
+        width: u32,
+        expressions: &[&RecExpr<Word>],
+        leaves: Vec<Range>,
+        until_equal: bool,
+    ) -> (Graph, Vec<Id>) {
+        let mut runner = Runner::new(Ranges { width, leaves })
+            .with_node_limit(MAX_NODES)
+            .with_iter_limit(MAX_ROUNDS)
+            .with_time_limit(Duration::MAX);
+        for expression in expressions {
+            runner = runner.with_expr(expression);
+        }
+        let is_done = move |runner: &mut Runner<Word, Ranges>| {
+            let mut classes = runner.roots.iter().map(|root| runner.egraph.find(*root));
+            let first = classes.next();
+            if until_equal && classes.all(|class| Some(class) == first) {
+                return Err("equal".to_owned());
+            }
+            Ok(())
+        };
+        let runner = runner.with_hook(is_done).run(&self.rules);
+        (runner.egraph, runner.roots)
+    }
+}

@@ -1,0 +1,107 @@
+//! What subscripts are, where they are used.
+//!
+//! Arithmetic on words wraps, and most of it says nothing of that: `%i + %m` is a number between 0 and the size of the memref, or there is no access. Outside of
+//! a memref nothing may be accessed, so a sum that, had it wrapped, would be outside did not wrap where it counts. Of an access that happens its subscripts are
+//! what they would be in ℤ, as long as that lies so near that no other number that is the same word is inside.
+//!
+//! **Assumptions.**
+//! - An access outside of its memref is undefined, so one that happens is inside, and a word that
+//!   wrapped would not be. Tried with `fixtures/fusion/subscripts.mlir` and `widths.mlir`.
+//!
+//! **Cost.** Linear in the operations that compute a subscript, up to the first that are forms already.
+
+use hashbrown::HashMap;
+use loomir_dialects::interfaces::Subscripts;
+use loomir_ir::Value;
+use loomir_ir::affine::AffineExprKind;
+
+use super::operation::{Binary, Operation};
+use super::range::{Range, product, sum, width};
+use super::{Atom, Form, Forms, MAX_CHAIN, ring};
+
+/// What a value would be if nothing wrapped, and between which numbers that lies.
+type Unwrapped = Option<(Form, Range)>;
+
+impl Forms<'_> {
+    /// The forms of the subscripts of an access, where it happens. `None` for those that are not affine.
+    pub fn of_accessed(&mut self, subscripts: &Subscripts) -> Vec<Option<Form>> {
+        let mut forms = self.of_subscripts(subscripts);
+        let ctx = self.body.ctx();
+        let data = subscripts.map.data(ctx);
+        for (form, expr) in forms.iter_mut().zip(&data.results) {
+            let operand = match expr.kind(ctx) {
+                AffineExprKind::Dim(dim) => Some(dim),
+                AffineExprKind::Symbol(symbol) => Some(data.dims + symbol),
+                _ => None,
+            };
+            let operand = operand.and_then(|at| subscripts.operands.get(at as usize).copied());
+            if let Some(value) = operand.filter(|value| is_open(form.as_ref(), *value)) {
+                *form = self.inside(value).or(form.take());
+            }
+        }
+        forms
+    }
+
+    /// The form of a value that is not negative, read as signed.
+    fn inside(&mut self, value: Value) -> Option<Form> {
+        let body = self.body;
+        let mut value = value;
+        // What was made wider is as negative as before.
+        while let Some(op) = body.defining_op(value)
+            && Operation::of(body, op) == Some(Operation::Signed)
+            && width(body, body.operand(op, 0)) <= width(body, value)
+        {
+            value = body.operand(op, 0);
+        }
+        let (form, (least, greatest)) = self.unwrapped(value, MAX_CHAIN, &mut HashMap::new())?;
+        // The words that are not negative are those below half; one more turn, or one less, and a number is another.
+        let half = 1i128 << (width(body, value).clamp(1, 64) - 1);
+        let is_near = -half <= least && greatest < 2 * half;
+        Some(form).filter(|form| {
+            is_near && (self.spelled_out || has_level(form)) && self.followed.follows(form, &[])
+        })
+    }
+
+    fn unwrapped(&mut self, value: Value, fuel: usize, memo: &mut HashMap<Value, Unwrapped>) -> Unwrapped {
+        if let Some(known) = memo.get(&value) {
+            return known.clone();
+        }
+        let form = self.form(value, fuel);
+        let sum = if is_open(form.as_ref(), value) { self.unwrapped_sum(value, fuel, memo) } else { None };
+        let found = sum.or_else(|| Some((form?, self.range(value, fuel))));
+        memo.insert(value, found.clone());
+        found
+    }
+
+    fn unwrapped_sum(
+        &mut self,
+        value: Value,
+        fuel: usize,
+        memo: &mut HashMap<Value, Unwrapped>,
+    ) -> Unwrapped {
+        let (body, fuel) = (self.body, fuel.checked_sub(1)?);
+        let op = body.defining_op(value)?;
+        let Operation::Binary(binary @ (Binary::Add | Binary::Sub | Binary::Mul)) = Operation::of(body, op)?
+        else {
+            return None;
+        };
+        let (a, of_a) = self.unwrapped(body.operand(op, 0), fuel, memo)?;
+        let (b, of_b) = self.unwrapped(body.operand(op, 1), fuel, memo)?;
+        let range = match binary {
+            Binary::Add => sum(of_a, of_b),
+            Binary::Sub => sum(of_a, product(of_b, (-1, -1))),
+            _ => product(of_a, of_b),
+        };
+        Some((ring(binary, &a, &b)?, range))
+    }
+}
+
+/// Whether nothing is known of a value of this form but that it is one in each iteration.
+fn is_open(form: Option<&Form>, value: Value) -> bool {
+    form.is_none_or(|form| form.as_parameter() == Some(value))
+}
+
+/// Whether a form is another one in each iteration of some loop. One that is not is better told by its name, as elsewhere.
+fn has_level(form: &Form) -> bool {
+    form.terms().iter().any(|(atom, _)| matches!(atom, Atom::Level(_)))
+}

@@ -1,0 +1,292 @@
+//! Affine forms as constraints of one integer conjunction.
+//!
+//! A [`System`] knows which variable each parameter is, products of parameters being variables too; which one a level is, is said with each form, since the
+//! levels of several instances stand beside each other. A [`Pair`] is the usual case: instances of two accesses under common loops.
+//!
+//! What is known of parameters ([`Facts`]) is added only where it matters: no points without it are none with it, and a point that agrees
+//! with it is one. So few questions are asked twice.
+//!
+//! **Assumptions.**
+//! - A parameter is one variable for all instances of a system. Tried with
+//!   `fixtures/fusion/computed_bounds.mlir` and `tests/tests/dependences.rs`.
+//! - Facts only shrink a set of conflicts, so those that are not followed make no loop legal.
+//!   Tried with `fixtures/fusion/large_coefficients.mlir`.
+
+use hashbrown::{HashMap, HashSet};
+use loomir_ir::Value;
+use loomir_polyhedra::{Affine, Conjunction, Emptiness, Limits, Point, Var};
+
+use super::facts::Facts;
+use super::range::{Range, both, of_one};
+use super::{Atom, Form};
+
+/// Most parameters and products that facts are followed to.
+const MAX_FOLLOWED: usize = 64;
+/// Most constraints on the way to what a system says of its parameters.
+const MAX_SHADOW: usize = 64;
+
+/// A conjunction under construction.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// The constraints so far.
+    pub set: Conjunction,
+    /// The variables of parameters and products of such.
+    unknowns: HashMap<Atom, Var>,
+    /// Those in the order in which they came.
+    listed: Vec<Atom>,
+    /// What constraints on a single parameter say of it.
+    narrower: HashMap<Value, Range>,
+}
+
+impl System {
+    /// No constraints on so many variables, the last of which are these parameters and products, in this order, beginning with `first`.
+    pub fn new(vars: usize, first: Var, unknowns: Vec<Atom>) -> System {
+        let vars_of = unknowns.iter().cloned().zip((first.0..).map(Var)).collect();
+        System { set: Conjunction::new(vars), unknowns: vars_of, listed: unknowns, narrower: HashMap::new() }
+    }
+
+    /// A form over the system's variables, of which `level` gives those of the levels. Quotients become existential variables, as do parameters
+    /// that are none; they nest at most [`MAX_NESTING`](super::MAX_NESTING) deep.
+    pub fn affine(&mut self, form: &Form, level: &dyn Fn(u32) -> Var) -> Affine {
+        let mut sum = Affine::constant(form.constant_part());
+        for (atom, coefficient) in form.terms() {
+            let term: Affine = match atom {
+                Atom::Level(at) => level(*at).into(),
+                Atom::Param(_) | Atom::Product(_) => self.unknown(atom).into(),
+                Atom::FloorDiv(inner, divisor) => {
+                    let inner = self.affine(inner, level);
+                    self.set.floor_div(inner, *divisor).into()
+                }
+            };
+            sum = sum.add_scaled(&term, &(*coefficient).into());
+        }
+        sum
+    }
+
+    fn unknown(&mut self, atom: &Atom) -> Var {
+        if let Some(var) = self.unknowns.get(atom) {
+            return *var;
+        }
+        let var = self.set.exists();
+        self.unknowns.insert(atom.clone(), var);
+        self.listed.push(atom.clone());
+        var
+    }
+
+    /// Whether there are points for which the facts about parameters hold.
+    pub fn is_empty(&self, facts: &Facts, limits: &Limits) -> Emptiness {
+        match self.set.is_empty(limits) {
+            Emptiness::NonEmpty(point) if !self.agrees(facts, &point) => {
+                self.knowing(facts).set.is_empty(limits)
+            }
+            answer => answer,
+        }
+    }
+
+    /// Whether facts hold at a point. Of those about further parameters it is not known.
+    pub fn agrees(&self, facts: &Facts, point: &Point) -> bool {
+        let at = |atom: &Atom| {
+            let var = self.unknowns.get(atom).filter(|var| var.index() < self.set.visible());
+            var.and_then(|var| point.get(*var).to_i64())
+        };
+        self.listed.iter().all(|atom| {
+            let value = at(atom);
+            let is_within = |(lower, upper)| value.is_some_and(|v| (lower..=upper).contains(&i128::from(v)));
+            facts.range(atom, &self.narrower).is_none_or(is_within)
+                && facts
+                    .relations(atom, &self.narrower)
+                    .iter()
+                    .all(|form| form.evaluate_with(&|_| None, &at).is_some_and(|value| value >= 0))
+        })
+    }
+
+    /// The system with what is known of its parameters.
+    pub fn knowing(&self, facts: &Facts) -> System {
+        let mut all = self.clone();
+        let mut next = 0;
+        while next < all.listed.len().min(MAX_FOLLOWED) {
+            let atom = all.listed[next].clone();
+            next += 1;
+            let var = all.unknown(&atom);
+            if let Some((lower, upper)) = facts.range(&atom, &all.narrower) {
+                if lower != i128::MIN {
+                    all.set.add_ge(var, Affine::constant(lower));
+                }
+                if upper != i128::MAX {
+                    all.set.add_le(var, Affine::constant(upper));
+                }
+            }
+            // There are no levels in them.
+            let relations = facts.relations(&atom, &all.narrower);
+            all.constrain(&relations, &Var);
+        }
+        all
+    }
+
+    /// The values of so many levels and of the parameters for which none of the forms is negative.
+    pub fn over<'a>(levels: u32, forms: impl IntoIterator<Item = &'a Form> + Clone) -> System {
+        let mut unknowns = Unknowns::default();
+        forms.clone().into_iter().for_each(|form| unknowns.add(form));
+        let vars = levels as usize + unknowns.listed.len();
+        let mut system = System::new(vars, Var(levels), unknowns.listed);
+        system.constrain(forms, &Var);
+        system
+    }
+
+    /// Forms over the parameters and products that `is_kept` accepts, and no levels, that are not negative wherever there is a point for which the facts
+    /// hold. `None` if there are too many, or none of these is in it.
+    pub fn shadow(&self, facts: &Facts, is_kept: &dyn Fn(&Atom) -> bool) -> Option<Vec<Form>> {
+        if !self.listed.iter().any(is_kept) {
+            return None;
+        }
+        let known = self.knowing(facts);
+        let kept = known.listed.iter().filter(|atom| is_kept(atom));
+        let kept: HashMap<Var, &Atom> = kept.map(|atom| (known.unknowns[atom], atom)).collect();
+        let rows = known.set.shadow(|var| kept.contains_key(&var), MAX_SHADOW)?;
+        let form = |row: &Affine| {
+            let constant = Form::constant(row.constant_term().to_i64()?);
+            row.terms().iter().try_fold(constant, |sum, (var, coefficient)| {
+                sum.plus(&Form::atom((*kept.get(var)?).clone()), coefficient.to_i64()?)
+            })
+        };
+        // What has no form says nothing more.
+        Some(rows.iter().filter_map(form).collect())
+    }
+
+    /// Adds that none of the forms is negative.
+    pub fn constrain<'a>(&mut self, forms: impl IntoIterator<Item = &'a Form>, level: &dyn Fn(u32) -> Var) {
+        for form in forms {
+            if let Some((value, range)) = of_one(form) {
+                let known = self.narrower.entry(value).or_insert(range);
+                *known = both(*known, range);
+            }
+            let form = self.affine(form, level);
+            self.set.add_ge(form, 0);
+        }
+    }
+}
+
+/// Parameters, and products of such, that forms have.
+#[derive(Clone, Debug, Default)]
+pub struct Unknowns {
+    /// In the order in which they came.
+    pub listed: Vec<Atom>,
+    seen: HashSet<Atom>,
+}
+
+impl Unknowns {
+    /// Adds those of a form.
+    pub fn add(&mut self, form: &Form) {
+        form.each_unknown(&mut |atom| {
+            if self.seen.insert(atom.clone()) {
+                self.listed.push(atom.clone());
+            }
+        });
+    }
+}
+
+/// Which of two instances a form is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// The first.
+    First,
+    /// The second.
+    Second,
+}
+
+/// Instances of two accesses: variables are the levels around both, those of the first, those of the second, and the parameters of both.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// The constraints so far.
+    pub system: System,
+    shared: u32,
+    /// How many levels only the first has.
+    skipped: u32,
+}
+
+/// Which instances of an access there are: its levels, and forms over them that are not negative.
+pub type Instances<'a> = (u32, &'a [Form]);
+
+impl Pair {
+    /// The pairs of instances of which the first `shared` levels are common and satisfy `around`, and for which each of `equal` has equal forms.
+    pub fn new(
+        (first, of_first): Instances<'_>,
+        (second, of_second): Instances<'_>,
+        shared: u32,
+        around: &[Form],
+        equal: &[(&Form, &Form)],
+    ) -> Pair {
+        Pair::with_forms((first, of_first), (second, of_second), shared, around, equal, &[])
+    }
+
+    /// The same, for use with `forms` too: their parameters are variables.
+    pub fn with_forms(
+        (first, of_first): Instances<'_>,
+        (second, of_second): Instances<'_>,
+        shared: u32,
+        around: &[Form],
+        equal: &[(&Form, &Form)],
+        forms: &[&Form],
+    ) -> Pair {
+        let levels = first + second - shared;
+        let mut unknowns = Unknowns::default();
+        let domains = of_first.iter().chain(of_second).chain(around);
+        let equal_forms = equal.iter().flat_map(|(x, y)| [*x, *y]);
+        domains.chain(equal_forms).chain(forms.iter().copied()).for_each(|form| unknowns.add(form));
+        let vars = levels as usize + unknowns.listed.len();
+        let mut system = System::new(vars, Var(levels), unknowns.listed);
+        let of_first_var = |level| Var(level);
+        let skipped = first - shared;
+        let of_second_var = |level| second_var(level, shared, skipped);
+        system.constrain(around.iter().chain(of_first), &of_first_var);
+        system.constrain(of_second, &of_second_var);
+        for (x, y) in equal {
+            let (x, y) = (system.affine(x, &of_first_var), system.affine(y, &of_second_var));
+            system.set.add_eq(x, y);
+        }
+        Pair { system, shared, skipped }
+    }
+
+    /// The variable of a level of the first.
+    pub fn first(&self, level: u32) -> Var {
+        Var(level)
+    }
+
+    /// The variable of a level of the second.
+    pub fn second(&self, level: u32) -> Var {
+        second_var(level, self.shared, self.skipped)
+    }
+
+    /// The variable of a level of one of them.
+    pub fn level(&self, level: u32, side: Side) -> Var {
+        match side {
+            Side::First => self.first(level),
+            Side::Second => self.second(level),
+        }
+    }
+
+    /// A form over the levels of one of them.
+    pub fn affine(&mut self, form: &Form, side: Side) -> Affine {
+        let (shared, skipped) = (self.shared, self.skipped);
+        match side {
+            Side::First => self.system.affine(form, &Var),
+            Side::Second => self.system.affine(form, &|level| second_var(level, shared, skipped)),
+        }
+    }
+
+    /// What a form of one of them is at a point; nothing if it has a parameter that is not among those of the system, or does not fit 64 bits.
+    pub fn value(&self, point: &Point, form: &Form, side: Side) -> Option<i64> {
+        let at = |var: Var| point.get(var).to_i64();
+        let visible = self.system.set.visible();
+        let unknown = |atom: &Atom| {
+            let var = self.system.unknowns.get(atom).filter(|var| var.index() < visible);
+            at(*var?)
+        };
+        form.evaluate_with(&|level| at(self.level(level, side)), &unknown)
+    }
+}
+
+/// The variable of a level of an instance whose own levels stand behind `skipped` others.
+fn second_var(level: u32, shared: u32, skipped: u32) -> Var {
+    Var(if level < shared { level } else { level + skipped })
+}

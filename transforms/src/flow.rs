@@ -1,0 +1,479 @@
+//! Data flow: which write an instance of a read gets its value from.
+//!
+//! The *last writer* of a read is the latest write to its element before it. As a relation from instances of the read to times of writes it
+//! is a lexicographic maximum, and found from the nearest writes outwards: those in the same iteration of all loops around the read, those in earlier
+//! iterations of the innermost, those before that loop, and so on; what has a writer is done (Feautrier 1991). A write
+//! that surely happens in each of its instances is a *must* write; others *may* write, and what may lie between a read and its last
+//! must write is in the relation too, which then is no longer exact. [`Sources`] says both, so whoever needs the flow itself asks
+//! for [`exact`](Sources::exact), and whoever needs no more than that nothing is missing does not.
+//!
+//! **Assumptions.**
+//! - A write surely happens only if its domain is exact and each condition around it is met.
+//!   Tried with `fixtures/contraction/not_forwarded.mlir`.
+//! - Two accesses of one object by equal subscripts touch equal bytes: their types of elements
+//!   are those of the object. Tried with `fixtures/contraction/forwarding.mlir` and
+//!   `not_forwarded.mlir`.
+//!
+//! **Cost.** One maximisation for each loop around the read, of at most [`MAX_WRITERS`] writes; most reads have theirs in the same
+//! iteration, where there is nothing to maximise.
+
+use loomir_ir::Body;
+use loomir_polyhedra::{Affine, Emptiness, Error, Limits, Order, Relation, Set, Space, Tuple, Var};
+
+use crate::access::Class;
+use crate::access::base::{AliasMode, Bases, Overlap};
+use crate::affine::system::{Pair, System, Unknowns};
+use crate::affine::{Atom, Form};
+use timeline::{Access, AccessId, Side, Timeline};
+
+pub mod timeline;
+
+/// Most writes among which the last writers of a read are looked for.
+pub const MAX_WRITERS: usize = 16;
+
+/// Questions about the order of accesses of one timeline.
+pub struct Flow<'a> {
+    timeline: &'a Timeline,
+    bases: Bases<'a>,
+    limits: Limits,
+}
+
+/// Where the instances of a read get their values from.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    /// From instances of the read to times of writes, nothing missing.
+    pub relation: Relation,
+    /// The writes of which there are times in the relation.
+    pub writers: Vec<AccessId>,
+    /// Whether the relation has for each instance of the read its last writer and nothing else.
+    pub exact: bool,
+    /// Whether surely each instance of the read has a writer.
+    pub covered: bool,
+}
+
+/// The times at which accesses of some object happen, as tuples: for each of `loops` loops the number in the text and the iteration, then
+/// the number of the access, zeros behind it.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    parameters: Vec<Atom>,
+    names: Vec<String>,
+    loops: u32,
+}
+
+/// A way in which one access comes before another: how many outer loops run the same iteration, and whether the next one runs an earlier
+/// one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Before {
+    same: u32,
+    earlier: bool,
+}
+
+impl<'a> Flow<'a> {
+    /// Questions about accesses of `body`.
+    pub fn new(body: &'a Body, timeline: &'a Timeline, limits: Limits) -> Self {
+        Flow { timeline, bases: Bases::new(body, AliasMode::May), limits }
+    }
+
+    /// What one question may cost.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The ways in which `x` may come before `y` in iterations that have the outer `shared` in common.
+    fn ways(&self, x: &Access, y: &Access, shared: u32) -> Vec<Before> {
+        let common = x.common_loops(y);
+        let first = shared.max(self.timeline.object_depth(x, y));
+        let exclusive = x.exclusive_within(y);
+        let together = |same| exclusive.is_none_or(|within| within > same);
+        let mut ways: Vec<Before> = (first..common)
+            .filter(|same| together(*same))
+            .map(|same| Before { same, earlier: true })
+            .collect();
+        let (a, b) = (self.timeline.order_at(x, common), self.timeline.order_at(y, common));
+        // Of what is in one compound nobody knows the order.
+        if together(common) && common >= first && (a < b || (a == b && x.compound)) {
+            ways.push(Before { same: common, earlier: false });
+        }
+        ways
+    }
+
+    /// Whether two accesses may overlap at all.
+    fn may_overlap(&self, x: &Access, y: &Access) -> bool {
+        self.bases.overlap(x.class.base, y.class.base) != Overlap::Apart
+    }
+
+    /// The pairs of subscripts that are equal where two accesses touch one element; none if nothing is known of that.
+    fn subscripts<'c>(&self, x: &'c Class, y: &'c Class, known: u32) -> Vec<(&'c Form, &'c Form)> {
+        let same = self.bases.overlap(x.base, y.base) == Overlap::Same && x.counts_like(y);
+        if !same || !self.timeline.names_one_object(x, known) {
+            return Vec::new();
+        }
+        self.known_subscripts(x, y, known).into_iter().map(|(_, a, b)| (a, b)).collect()
+    }
+
+    /// The dimensions in which two accesses both have subscripts whose parameters are known inside `depth` loops, with these; none if their numbers of
+    /// dimensions differ.
+    fn known_subscripts<'c>(
+        &self,
+        x: &'c Class,
+        y: &'c Class,
+        depth: u32,
+    ) -> Vec<(usize, &'c Form, &'c Form)> {
+        let (Some(a), Some(b)) = (&x.subscripts, &y.subscripts) else { return Vec::new() };
+        if a.len() != b.len() {
+            return Vec::new();
+        }
+        let pairs = a.iter().zip(b).enumerate();
+        let pairs = pairs.filter_map(|(at, (a, b))| Some((at, a.as_ref()?, b.as_ref()?)));
+        let known = |form| self.timeline.is_known(form, depth);
+        pairs.filter(|(_, a, b)| known(a) && known(b)).collect()
+    }
+
+    /// The constraints of an access's iterations whose parameters are known inside `depth` loops.
+    fn constraints<'c>(&self, access: &'c Access, depth: u32) -> std::borrow::Cow<'c, [Form]> {
+        let all = &access.class.domain.constraints;
+        if access.parameters <= depth {
+            return all.as_slice().into();
+        }
+        all.iter().filter(|form| self.timeline.is_known(form, depth)).cloned().collect::<Vec<_>>().into()
+    }
+
+    /// Whether `x` may touch, before `y` does, what `y` touches, in iterations that have the outer `shared` in common.
+    pub fn may_meet(&self, x: AccessId, y: AccessId, shared: u32) -> bool {
+        let (x, y) = (self.timeline.get(x), self.timeline.get(y));
+        self.may_overlap(x, y) && self.ways(x, y, shared).into_iter().any(|way| self.may_meet_so(x, y, way))
+    }
+
+    fn may_meet_so(&self, x: &Access, y: &Access, way: Before) -> bool {
+        let shared = way.same;
+        let equal = self.subscripts(&x.class, &y.class, shared);
+        // In one iteration of all that they are over, subscripts that differ by a number are apart.
+        let is_outer =
+            |form: &Form| form.all_atoms(&|atom| !matches!(atom, Atom::Level(level) if *level >= shared));
+        let differ = |(a, b): &(&Form, &Form)| {
+            is_outer(a) && is_outer(b) && a.minus(b).and_then(|d| d.as_constant()).is_some_and(|d| d != 0)
+        };
+        if equal.iter().any(differ) {
+            return false;
+        }
+        let (of_x, of_y) = (self.constraints(x, shared), self.constraints(y, shared));
+        let (of_x, of_y) = ((x.class.domain.levels, &*of_x), (y.class.domain.levels, &*of_y));
+        let mut pair = Pair::new(of_x, of_y, shared, &self.timeline.around, &equal);
+        if way.earlier {
+            let (a, b) = (pair.first(shared), pair.second(shared));
+            pair.system.set.add_lt(a, b);
+        }
+        !pair.system.is_empty(&self.timeline.facts, &self.limits).is_empty()
+    }
+
+    /// A clock for accesses.
+    pub fn clock(&self, accesses: impl IntoIterator<Item = AccessId>) -> Clock {
+        let mut clock = Clock { parameters: Vec::new(), names: Vec::new(), loops: 0 };
+        let mut unknowns = Unknowns::default();
+        let mut collect = |form: &Form| {
+            if self.timeline.is_known(form, 0) {
+                unknowns.add(form);
+            }
+        };
+        self.timeline.around.iter().for_each(&mut collect);
+        for id in accesses {
+            let access = self.timeline.get(id);
+            clock.loops = clock.loops.max(access.depth());
+            let subscripts = access.class.subscripts.iter().flatten().flatten();
+            subscripts.chain(&access.class.domain.constraints).for_each(&mut collect);
+        }
+        clock.parameters = unknowns.listed;
+        clock.names = (0..clock.parameters.len()).map(|i| format!("p{i}")).collect();
+        clock
+    }
+
+    /// What may write what a read reads, before it or after; `None` if that is more than [`MAX_WRITERS`].
+    pub fn writers(&self, read: AccessId) -> Option<Vec<AccessId>> {
+        let access = self.timeline.get(read);
+        let near = self.timeline.near(access.class.base, 0, u32::MAX);
+        let writers = near.filter(|id| {
+            let other = self.timeline.get(*id);
+            other.class.writes && self.may_overlap(other, access)
+        });
+        let writers: Vec<AccessId> = writers.take(MAX_WRITERS + 1).collect();
+        (writers.len() <= MAX_WRITERS).then_some(writers)
+    }
+
+    /// Where a read gets its values from, if these are all its [`writers`](Flow::writers), in times of a clock for all of them. `None` if a limit
+    /// was reached.
+    pub fn sources(&self, read: AccessId, writers: &[AccessId], clock: &Clock) -> Option<Sources> {
+        self.sources_if(read, writers, clock, &mut |_| true)
+    }
+
+    /// The same; `None`, and no longer looked for, if one of those writers is found that is not `wanted`.
+    pub fn sources_if(
+        &self,
+        read: AccessId,
+        writers: &[AccessId],
+        clock: &Clock,
+        wanted: &mut dyn FnMut(AccessId) -> bool,
+    ) -> Option<Sources> {
+        self.sources_among(read, writers, clock, wanted).ok().flatten()
+    }
+
+    fn sources_among(
+        &self,
+        id: AccessId,
+        writers: &[AccessId],
+        clock: &Clock,
+        wanted: &mut dyn FnMut(AccessId) -> bool,
+    ) -> Result<Option<Sources>, Error> {
+        let read = self.timeline.get(id);
+        let mut rest = self.iterations(read, clock);
+        let mut sources = Sources {
+            relation: Relation::empty(clock.space(read)),
+            writers: Vec::new(),
+            exact: true,
+            covered: false,
+        };
+        let mut ways: Vec<(Before, AccessId)> = Vec::new();
+        for writer in writers {
+            ways.extend(self.ways(self.timeline.get(*writer), read, 0).into_iter().map(|way| (way, *writer)));
+        }
+        // The nearest first: the more loops run the same iteration the nearer, and what an earlier iteration of the next one has written is nearer
+        // than what was written before that loop.
+        ways.sort_by_key(|(way, writer)| (std::cmp::Reverse(way.same), !way.earlier, *writer));
+        for step in ways.chunk_by(|(a, _), (b, _)| a == b) {
+            let way = step[0].0;
+            let (must, may): (Vec<AccessId>, Vec<AccessId>) =
+                step.iter().map(|(_, id)| *id).partition(|id| self.surely_writes(*id, read, way));
+            let last = self.last(&must, read, way, clock)?.intersect_domain(&rest)?;
+            for writer in must {
+                let order = self.timeline.get(writer);
+                let (at, number) = (clock.order(read, order.depth()), i64::from(order.order));
+                if !last.fix(at, number).is_empty(&self.limits).is_empty() {
+                    if !wanted(writer) {
+                        return Ok(None);
+                    }
+                    sources.add(writer);
+                }
+            }
+            if !may.is_empty() {
+                let not_before = last.then(&clock.not_before())?;
+                for writer in may {
+                    let all = self.pairs(self.timeline.get(writer), read, way, clock);
+                    let later = all.intersect_domain(&rest)?.subtract(&not_before, &self.limits)?;
+                    if !later.is_empty(&self.limits).is_empty() {
+                        if !wanted(writer) {
+                            return Ok(None);
+                        }
+                        sources.exact = false;
+                        sources.relation = sources.relation.union(&later)?;
+                        sources.add(writer);
+                    }
+                }
+            }
+            rest = rest.subtract(&last.domain(), &self.limits)?;
+            sources.relation = sources.relation.union(&last)?;
+            match rest.is_empty(&self.limits) {
+                Emptiness::Empty => {
+                    sources.covered = true;
+                    break;
+                }
+                Emptiness::NonEmpty(_) => {}
+                Emptiness::Unknown(limit) => return Err(limit.into()),
+            }
+        }
+        Ok(Some(sources))
+    }
+
+    /// Whether a write happens in each of its instances that come before the read's in this way, to the element that its subscripts name.
+    fn surely_writes(&self, writer: AccessId, read: &Access, way: Before) -> bool {
+        let writer = self.timeline.get(writer);
+        let (a, b) = (&writer.class, &read.class);
+        let named = self.bases.overlap(a.base, b.base) == Overlap::Same
+            && a.counts_like(b)
+            && self.timeline.names_one_object(a, 0)
+            && writer.element().is_some_and(|element| {
+                read.element().is_some_and(|other| {
+                    element.len() == other.len() && other.iter().all(|f| self.timeline.is_known(f, 0))
+                })
+            });
+        // A condition that decides about both within the iteration they share is met.
+        let met = |side: &Side| side.exact || (read.place.sides.contains(side) && side.depth <= way.same);
+        named && a.domain.exact && writer.parameters == 0 && writer.place.sides.iter().all(met)
+    }
+
+    /// The last of these writes.
+    fn last(
+        &self,
+        writers: &[AccessId],
+        read: &Access,
+        way: Before,
+        clock: &Clock,
+    ) -> Result<Relation, Error> {
+        let mut all = Relation::empty(clock.space(read));
+        for id in writers {
+            all = all.union(&self.pairs(self.timeline.get(*id), read, way, clock))?;
+        }
+        match writers {
+            [] => Ok(all),
+            // There is one.
+            [id] if !way.earlier && self.timeline.get(*id).depth() == way.same => Ok(all),
+            _ => all.lexmax(&self.limits),
+        }
+    }
+
+    /// All pairs of an instance of `y` and the time of one of `x` that comes before it in this way and touches the same element.
+    fn pairs(&self, x: &Access, y: &Access, way: Before, clock: &Clock) -> Relation {
+        let equal = self.subscripts(&x.class, &y.class, 0);
+        self.related(x, y, way, clock, &mut |system, of_x, of_y| {
+            for (a, b) in &equal {
+                let (a, b) = (system.affine(a, of_x), system.affine(b, of_y));
+                system.set.add_eq(a, b);
+            }
+        })
+    }
+
+    /// All pairs of an instance of `y` and the time of one of `x` that comes before it, in whatever way, and for which `more` holds.
+    pub fn all_before(
+        &self,
+        x: AccessId,
+        y: AccessId,
+        clock: &Clock,
+        more: &mut Constrain<'_>,
+    ) -> Result<Relation, Error> {
+        let (x, y) = (self.timeline.get(x), self.timeline.get(y));
+        let mut all = Relation::empty(clock.space(y));
+        for way in self.ways(x, y, 0) {
+            all = all.union(&self.related(x, y, way, clock, more))?;
+        }
+        Ok(all)
+    }
+
+    fn related(
+        &self,
+        x: &Access,
+        y: &Access,
+        way: Before,
+        clock: &Clock,
+        more: &mut Constrain<'_>,
+    ) -> Relation {
+        let space = clock.space(y);
+        let mut system = clock.system(&space);
+        let (depth, levels) = (x.depth(), x.class.domain.levels);
+        // What is inside a compound is not in its time.
+        let inner: Vec<Var> = (depth..levels).map(|_| system.set.exists()).collect();
+        let of_y = |level: u32| space.dim(level as usize);
+        let of_x = |level: u32| match level.checked_sub(depth) {
+            None => space.out(2 * level as usize + 1),
+            Some(inside) => inner[inside as usize],
+        };
+        system.constrain(self.constraints(y, 0).iter(), &of_y);
+        system.constrain(self.constraints(x, 0).iter(), &of_x);
+        system.constrain(self.timeline.around.iter(), &of_y);
+        for at in 0..=clock.loops {
+            if at <= depth {
+                system.set.add_eq(space.out(2 * at as usize), i64::from(self.timeline.order_at(x, at)));
+            } else {
+                system.set.add_eq(space.out(2 * at as usize), 0);
+            }
+            if at >= depth && at < clock.loops {
+                system.set.add_eq(space.out(2 * at as usize + 1), 0);
+            }
+        }
+        for level in 0..way.same {
+            system.set.add_eq(of_x(level), of_y(level));
+        }
+        if way.earlier {
+            system.set.add_lt(of_x(way.same), of_y(way.same));
+        }
+        more(&mut system, &of_x, &of_y);
+        Relation::from_conjunctions(space, vec![system.set])
+    }
+
+    /// The dimensions in which both accesses have subscripts that a clock for them knows, with these.
+    pub fn subscripts_of(&self, x: AccessId, y: AccessId) -> Vec<(usize, &Form, &Form)> {
+        self.known_subscripts(&self.timeline.get(x).class, &self.timeline.get(y).class, 0)
+    }
+
+    /// `x`'s subscript in a dimension minus `y`'s, over the relations from instances of `y` to times of `x`; `None` if that is no sum of multiples
+    /// of these and parameters.
+    pub fn difference(&self, x: AccessId, y: AccessId, dimension: usize, clock: &Clock) -> Option<Affine> {
+        let (x, y) = (self.timeline.get(x), self.timeline.get(y));
+        let space = clock.space(y);
+        let mut system = clock.system(&space);
+        let mut of = |access: &Access, level: &dyn Fn(u32) -> Var| {
+            let form = access.class.subscripts.as_ref()?.get(dimension)?.as_ref()?;
+            let plain = |atom: &Atom| match atom {
+                Atom::Level(level) => *level < access.depth(),
+                Atom::Param(_) | Atom::Product(_) => clock.parameters.contains(atom),
+                Atom::FloorDiv(..) => false,
+            };
+            let simple = form.terms().iter().all(|(atom, _)| plain(atom));
+            simple.then(|| system.affine(form, level))
+        };
+        let of_x = of(x, &|level| space.out(2 * level as usize + 1))?;
+        let of_y = of(y, &|level| space.dim(level as usize))?;
+        Some(of_x.add_scaled(&of_y, &(-1).into()))
+    }
+
+    /// The iterations of a read.
+    fn iterations(&self, read: &Access, clock: &Clock) -> Set {
+        let space = Space::set(&clock.names(), clock.instance(read));
+        let mut system = clock.system(&space);
+        let of_read = |level: u32| space.dim(level as usize);
+        system.constrain(self.constraints(read, 0).iter(), &of_read);
+        system.constrain(self.timeline.around.iter(), &of_read);
+        Set::from_conjunctions(space, vec![system.set])
+    }
+}
+
+/// Adds constraints on two instances, the variables of whose levels are given.
+pub type Constrain<'a> = dyn FnMut(&mut System, &dyn Fn(u32) -> Var, &dyn Fn(u32) -> Var) + 'a;
+
+impl Sources {
+    fn add(&mut self, writer: AccessId) {
+        if !self.writers.contains(&writer) {
+            self.writers.push(writer);
+        }
+    }
+}
+
+impl Clock {
+    /// The relations from instances of an access to times.
+    pub fn space(&self, access: &Access) -> Space {
+        Space::relation(&self.names(), self.instance(access), self.time())
+    }
+
+    /// The pairs of times of which the second does not come before the first.
+    pub fn at_or_after(&self) -> Relation {
+        Relation::lexicographic(&self.names(), &self.time(), Order::LessOrEqual)
+    }
+
+    /// The pairs of times of which the first does not come before the second.
+    fn not_before(&self) -> Relation {
+        Relation::lexicographic(&self.names(), &self.time(), Order::GreaterOrEqual)
+    }
+
+    /// The dimension of a time's iteration of a loop, in relations from instances of `access`.
+    pub fn iteration(&self, access: &Access, level: u32) -> Var {
+        self.space(access).out(2 * level as usize + 1)
+    }
+
+    /// The dimension of a time's number in the text inside `depth` loops.
+    fn order(&self, access: &Access, depth: u32) -> Var {
+        self.space(access).out(2 * depth as usize)
+    }
+
+    fn time(&self) -> Tuple {
+        Tuple::unnamed("", 2 * self.loops as usize + 1)
+    }
+
+    fn instance(&self, access: &Access) -> Tuple {
+        Tuple::unnamed("", access.class.domain.levels as usize)
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.names.iter().map(String::as_str).collect()
+    }
+
+    fn system(&self, space: &Space) -> System {
+        System::new(space.vars(), Var(0), self.parameters.clone())
+    }
+}

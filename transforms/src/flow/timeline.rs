@@ -1,0 +1,489 @@
+//! The accesses of a block in the order in which they run.
+//!
+//! Where a summary ([`Nest`](crate::tree::nest::Nest)) merges accesses of equal relation, a timeline keeps each one with its place: the loops around
+//! it, numbered from the block inwards, the sides of conditionals it is on, and its number in the order of the text. An operation that repeats what
+//! is inside it in a way nobody knows (`scf.while`, a region of several blocks) is one *compound*: its accesses have one number and no order. So is a
+//! call, of which the accesses are besides those of no load or store that is here.
+//!
+//! Instances of accesses are compared by time: a vector of, for each loop around and then for the access itself, the number in the
+//! text and the iteration. What runs on two sides of one conditional is *exclusive* within an iteration of the loops around it.
+//!
+//! **Assumptions.**
+//! - The block may run again, and others may see what is left in memory that is not local. Tried
+//!   with `fixtures/contraction/run_again.mlir`.
+//! - An object made in a loop is another one in each iteration. Tried with
+//!   `fixtures/contraction/folding.mlir`.
+//!
+//! **Cost.** Linear in the operations and in the depth of each. Looking for what may touch an object in a part of the text costs a
+//! search and what is found.
+
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
+use loomir_dialects::interfaces::{CallLike, Conditional, Decision, LoopLike};
+use loomir_ir::{Block, Body, Op, Region, Value};
+
+use crate::access::Analyses;
+use crate::access::Reader;
+use crate::access::base::{AliasMode, Base};
+use crate::access::locals::Locals;
+use crate::access::objects::{ALLOCATED, ANYWHERE, NAMED, rank};
+use crate::access::structure::{MAX_DEPTH, Structure};
+use crate::access::{Class, Domain};
+use crate::affine::Form;
+use crate::affine::facts::Facts;
+use crate::affine::surroundings::Surroundings;
+
+/// An access of a timeline.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct AccessId(u32);
+
+/// A side of a conditional.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Side {
+    /// The conditional.
+    pub op: Op,
+    /// Which of its regions.
+    pub region: Region,
+    /// How many loops are around it.
+    pub depth: u32,
+    /// Whether the iterations in which it runs are known exactly.
+    pub exact: bool,
+}
+
+/// Where accesses stand.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The loops around, from the outside.
+    pub loops: Vec<Op>,
+    /// The sides of conditionals around, from the outside.
+    pub sides: Vec<Side>,
+    /// The iterations of the loops, those of which it is known that the conditions rule them out excepted. Whether it is exact is so apart from the
+    /// sides that are not.
+    domain: Arc<Domain>,
+}
+
+/// One access.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// The operation.
+    pub op: Op,
+    /// What it touches. Levels below [`depth`](Access::depth) are the loops around it, the others are inside the compound it is in.
+    pub class: Class,
+    /// Where it stands.
+    pub place: Arc<Place>,
+    /// Its number, or its compound's, in the order of the text.
+    pub order: u32,
+    /// Whether it is inside a compound.
+    pub compound: bool,
+    /// Whether it happens in a function that the operation calls.
+    pub called: bool,
+    /// How many loops are around the innermost parameter that its subscripts and its iterations depend on.
+    pub parameters: u32,
+}
+
+impl Access {
+    /// How many loops of the timeline are around it.
+    pub fn depth(&self) -> u32 {
+        self.place.loops.len() as u32
+    }
+
+    /// Whether it writes or reads what nobody knows.
+    pub fn is_unknown(&self) -> bool {
+        self.class.base == Base::World
+    }
+
+    /// Whether it may read.
+    pub fn reads(&self) -> bool {
+        !self.class.writes || self.is_unknown()
+    }
+
+    /// Its subscripts, if it touches exactly the element they name.
+    pub fn element(&self) -> Option<Vec<&Form>> {
+        let subscripts = self.class.subscripts.as_ref().filter(|_| !self.compound)?;
+        subscripts.iter().map(Option::as_ref).collect()
+    }
+
+    /// How many loops have both around them.
+    pub fn common_loops(&self, other: &Access) -> u32 {
+        let pairs = self.place.loops.iter().zip(&other.place.loops);
+        pairs.take_while(|(a, b)| a == b).count() as u32
+    }
+
+    /// The number of loops around the conditional of which the two are on different sides: in one iteration of those, one of them runs at most.
+    pub fn exclusive_within(&self, other: &Access) -> Option<u32> {
+        let differ = self.place.sides.iter().zip(&other.place.sides).find(|(a, b)| a != b);
+        differ.filter(|(a, b)| a.op == b.op).map(|(a, _)| a.depth)
+    }
+}
+
+/// The accesses of a block. See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    accesses: Vec<Access>,
+    /// How many of them there are; behind them are the reads of [`ends`](Timeline::end).
+    real: usize,
+    ends: HashMap<Base, AccessId>,
+    /// Those that were removed since.
+    gone: HashSet<AccessId>,
+    /// What is known where the block stands.
+    pub around: Vec<Form>,
+    /// What is known of parameters.
+    pub facts: Arc<Facts>,
+    /// The first and last number of what is inside a loop or a conditional.
+    extents: HashMap<Op, (u32, u32)>,
+    /// How many loops are around each parameter.
+    depths: HashMap<Value, u32>,
+    /// The objects that are made here. What others hold may be read by the next run of the block, if it has one.
+    made: HashSet<Value>,
+    /// Accesses by object, in order.
+    by_base: HashMap<Base, Vec<AccessId>>,
+    /// Those of objects that are not local, by how much is known of where they are.
+    by_rank: [Vec<AccessId>; 3],
+    /// All of objects that are not local.
+    visible: Vec<AccessId>,
+}
+
+impl Timeline {
+    /// The accesses of `block` and all that is inside it. Its terminator is not looked at.
+    pub fn of(body: &Body, block: Block, locals: &Locals, analyses: &Analyses) -> Timeline {
+        let reader = Reader::new(body, block, AliasMode::May, analyses);
+        let mut scan = Scan {
+            body,
+            reader,
+            blocks: HashMap::new(),
+            next: 0,
+            timeline: Timeline {
+                accesses: Vec::new(),
+                real: 0,
+                ends: HashMap::new(),
+                gone: HashSet::new(),
+                around: Vec::new(),
+                facts: Arc::default(),
+                extents: HashMap::new(),
+                depths: HashMap::new(),
+                made: HashSet::new(),
+                by_base: HashMap::new(),
+                by_rank: Default::default(),
+                visible: Vec::new(),
+            },
+        };
+        let domain = Arc::new(Domain { levels: 0, constraints: Vec::new(), exact: true });
+        let outside = Arc::new(Place { loops: Vec::new(), sides: Vec::new(), domain });
+        scan.block(block, &outside);
+        let mut timeline = scan.timeline;
+        let Surroundings { constraints, facts, .. } = scan.reader.surroundings();
+        (timeline.around, timeline.facts) = (constraints, facts);
+        timeline.index(locals);
+        timeline.add_ends(locals, &outside);
+        timeline
+    }
+
+    /// The accesses in order, without those that were removed.
+    pub fn accesses(&self) -> impl DoubleEndedIterator<Item = AccessId> + '_ {
+        (0..self.real as u32).map(AccessId).filter(|id| !self.gone.contains(id))
+    }
+
+    /// The objects of which something may flow from one access to another, or be hidden by one: those that are touched by several, and those that are
+    /// made here. Objects that overlap unknown to each other may be seen by each other all the same. Linear in the accesses.
+    pub fn unsettled(&self) -> impl Iterator<Item = Base> + '_ {
+        self.bases().filter(|base| {
+            let mut left = self.of_base(*base);
+            left.next().is_some() && (rank(*base) != NAMED || left.next().is_some())
+        })
+    }
+
+    /// The accesses of an object, in order, without those that were removed.
+    pub fn of_base(&self, base: Base) -> impl Iterator<Item = AccessId> + '_ {
+        let all = self.by_base.get(&base).into_iter().flatten().copied();
+        all.filter(|id| !self.gone.contains(id))
+    }
+
+    /// One access.
+    pub fn get(&self, id: AccessId) -> &Access {
+        &self.accesses[id.0 as usize]
+    }
+
+    /// Notes that an access is no longer there.
+    pub fn remove(&mut self, id: AccessId) {
+        self.gone.insert(id);
+    }
+
+    /// The objects, in the order of their first access.
+    pub fn bases(&self) -> impl Iterator<Item = Base> + '_ {
+        let first = |(i, access): (usize, &Access)| {
+            let base = access.class.base;
+            (self.by_base[&base].first() == Some(&AccessId(i as u32))).then_some(base)
+        };
+        self.accesses[..self.real].iter().enumerate().filter_map(first)
+    }
+
+    /// The numbers of an operation and all inside it: those of a loop or a conditional, or `order` alone.
+    pub fn extent(&self, op: Op, order: u32) -> (u32, u32) {
+        self.extents.get(&op).copied().unwrap_or((order, order))
+    }
+
+    /// Whether all parameters of a form are the same throughout an iteration of the outer `depth` loops.
+    pub fn is_known(&self, form: &Form, depth: u32) -> bool {
+        let mut known = true;
+        form.each_parameter(&mut |value| known &= self.depth_of(value) <= depth);
+        known
+    }
+
+    /// Whether an object that is touched here is made here, so that no other run of the block reads or writes it.
+    pub fn makes(&self, object: Value) -> bool {
+        self.made.contains(&object)
+    }
+
+    /// How many loops are around a parameter or an allocation.
+    fn depth_of(&self, value: Value) -> u32 {
+        self.depths.get(&value).copied().unwrap_or(0)
+    }
+
+    /// The number of loops around the place where two accesses' object is made, if they touch one object: in another iteration of those it is
+    /// another object.
+    pub fn object_depth(&self, a: &Access, b: &Access) -> u32 {
+        match (a.class.base, b.class.base) {
+            (Base::Allocation(x), Base::Allocation(y)) if x == y => self.depth_of(x),
+            _ => 0,
+        }
+    }
+
+    /// Whether the subscripts of an access count in the same elements in all iterations of all but the outer `depth` loops.
+    pub fn names_one_object(&self, class: &Class, depth: u32) -> bool {
+        let origin = class.origin.filter(|origin| class.base != Base::Allocation(*origin));
+        origin.is_none_or(|origin| self.depth_of(origin) <= depth)
+            && class.sizes.iter().all(|size| self.is_known(size, depth))
+    }
+
+    /// The number in the text of what an access is, or is in, directly inside the outer `depth` of its loops.
+    pub fn order_at(&self, access: &Access, depth: u32) -> u32 {
+        match access.place.loops.get(depth as usize) {
+            Some(op) => self.extent(*op, access.order).0,
+            None => access.order,
+        }
+    }
+
+    /// The accesses with numbers from `first` to `last` on objects that may overlap `base`, and perhaps on some others.
+    pub fn near(&self, base: Base, first: u32, last: u32) -> impl Iterator<Item = AccessId> + '_ {
+        let own = self.by_base.get(&base).map_or(&[][..], |list| list);
+        let is_local = |id: &AccessId| self.by_rank[ALLOCATED].binary_search(id).is_err();
+        let lists: [&[AccessId]; 2] = match rank(base) {
+            ANYWHERE => [&self.visible, &[]],
+            NAMED => [&self.by_rank[NAMED], &self.by_rank[ANYWHERE]],
+            _ if own.first().is_none_or(is_local) => [own, &[]],
+            _ => [own, &self.by_rank[ANYWHERE]],
+        };
+        lists.into_iter().flat_map(move |list| {
+            let start = list.partition_point(|id| self.get(*id).order < first);
+            let within = list[start..].iter().copied().take_while(move |id| self.get(*id).order <= last);
+            within.filter(|id| !self.gone.contains(id))
+        })
+    }
+
+    /// The read of every element of an object behind everything: what others can see of it when the block has run. `None` if it is local, made again and
+    /// again, or written under several names.
+    pub fn end(&self, base: Base) -> Option<AccessId> {
+        self.ends.get(&base).copied()
+    }
+
+    /// Adds the reads behind everything, of the objects that are not local.
+    fn add_ends(&mut self, locals: &Locals, outside: &Arc<Place>) {
+        self.real = self.accesses.len();
+        let seen = self.bases().filter(|base| !locals.is_local(*base));
+        let ends: Vec<(Base, Access)> =
+            seen.filter_map(|base| Some((base, self.end_of(base, outside)?))).collect();
+        for (base, end) in ends {
+            self.ends.insert(base, AccessId(self.accesses.len() as u32));
+            self.accesses.push(end);
+        }
+    }
+
+    fn end_of(&self, base: Base, outside: &Arc<Place>) -> Option<Access> {
+        let mut writes = self.of_base(base).map(|id| self.get(id)).filter(|access| access.class.writes);
+        let first = writes.next()?;
+        let is_once = self.names_one_object(&first.class, 0) && self.object_depth(first, first) == 0;
+        if !is_once || writes.any(|access| !access.class.counts_like(&first.class)) {
+            return None;
+        }
+        let levels = first.class.subscripts.as_ref()?.len() as u32;
+        let class = Class {
+            subscripts: Some((0..levels).map(|level| Some(Form::level(level))).collect()),
+            writes: false,
+            domain: Arc::new(Domain { levels, constraints: Vec::new(), exact: true }),
+            ..first.class.clone()
+        };
+        let (op, place) = (first.op, outside.clone());
+        Some(Access { op, class, place, order: u32::MAX, compound: false, called: false, parameters: 0 })
+    }
+
+    fn index(&mut self, locals: &Locals) {
+        for (i, access) in self.accesses.iter().enumerate() {
+            let (id, base) = (AccessId(i as u32), access.class.base);
+            self.by_base.entry(base).or_default().push(id);
+            if !locals.is_local(base) {
+                self.by_rank[rank(base)].push(id);
+                self.visible.push(id);
+            }
+        }
+    }
+}
+
+struct Scan<'b> {
+    body: &'b Body,
+    reader: Reader<'b>,
+    /// How many loops are around the blocks that were entered.
+    blocks: HashMap<Block, u32>,
+    next: u32,
+    timeline: Timeline,
+}
+
+impl Scan<'_> {
+    /// Recurses once a loop or conditional, at most [`MAX_DEPTH`] times.
+    fn block(&mut self, block: Block, place: &Arc<Place>) {
+        let body = self.body;
+        let depth = place.loops.len() as u32;
+        self.blocks.insert(block, depth);
+        let terminator = body.terminator(block);
+        for op in body.ops(block).filter(|op| Some(*op) != terminator) {
+            let order = self.next;
+            self.next += 1;
+            let nesting = depth + place.sides.len() as u32;
+            match Entered::of(body, op).filter(|_| nesting < MAX_DEPTH) {
+                Some(Entered::Loop(model, block)) => self.enter_loop(op, model, block, place),
+                Some(Entered::Conditional(decision)) => self.enter_conditional(op, &decision, place),
+                None => {
+                    self.statement(op, order, place);
+                    continue;
+                }
+            }
+            self.timeline.extents.insert(op, (order, self.next - 1));
+        }
+    }
+
+    fn enter_loop(&mut self, op: Op, model: &dyn LoopLike, block: Block, place: &Arc<Place>) {
+        let depth = place.loops.len() as u32;
+        let space = self.reader.space(op, model, depth);
+        let mut domain = (*place.domain).clone();
+        domain.levels += 1;
+        domain.exact &= space.domain.exact;
+        domain.constraints.extend(space.domain.constraints);
+        let mut loops = place.loops.clone();
+        loops.push(op);
+        let inner = Arc::new(Place { loops, sides: place.sides.clone(), domain: Arc::new(domain) });
+        self.reader.enter(block);
+        self.block(block, &inner);
+    }
+
+    fn enter_conditional(&mut self, op: Op, decision: &Decision, place: &Arc<Place>) {
+        let body = self.body;
+        let condition = self.reader.condition(decision);
+        for (index, region) in body.own_regions(op).enumerate() {
+            let Some(block) = body.single_block(region) else { continue };
+            let outcome = condition.outcome(index == 0);
+            let mut inner = (**place).clone();
+            if !outcome.constraints.is_empty() {
+                Arc::make_mut(&mut inner.domain).constraints.extend_from_slice(&outcome.constraints);
+            }
+            inner.sides.push(Side { op, region, depth: place.loops.len() as u32, exact: outcome.exact });
+            self.reader.enter(block);
+            self.block(block, &Arc::new(inner));
+        }
+    }
+
+    fn statement(&mut self, op: Op, order: u32, place: &Arc<Place>) {
+        let body = self.body;
+        let depth = place.loops.len() as u32;
+        let compound = body.own_regions(op).len() > 0 || body.nested(op).is_some();
+        for (mut class, op) in self.reader.effects(op, depth).classes {
+            if class.base == Base::Exit {
+                continue;
+            }
+            let own = &class.domain;
+            if own.levels == depth && own.constraints.is_empty() && own.exact {
+                class.domain = place.domain.clone();
+            } else {
+                let mut constraints = place.domain.constraints.clone();
+                constraints.extend_from_slice(&own.constraints);
+                let exact = own.exact && place.domain.exact;
+                class.domain = Arc::new(Domain { levels: own.levels, constraints, exact });
+            }
+            let parameters = self.parameters(&class);
+            let place = place.clone();
+            let called = body.info(op).interface::<dyn CallLike>().is_some();
+            let compound = compound || called;
+            self.timeline.accesses.push(Access { op, class, place, order, compound, called, parameters });
+        }
+    }
+
+    /// The number of loops around the innermost parameter of a class; that of each is kept.
+    fn parameters(&mut self, class: &Class) -> u32 {
+        let (mut innermost, body, blocks) = (0, self.body, &self.blocks);
+        let depths = &mut self.timeline.depths;
+        let mut enter = |value| {
+            let depth = body.value_block(value).and_then(|block| blocks.get(&block)).copied().unwrap_or(0);
+            depths.insert(value, depth);
+            depth
+        };
+        if let Base::Allocation(object) = class.base {
+            enter(object);
+            if body.value_block(object).is_some_and(|block| blocks.contains_key(&block)) {
+                self.timeline.made.insert(object);
+            }
+        }
+        class.origin.map(&mut enter);
+        let subscripts = class.subscripts.iter().flatten().flatten().chain(&class.sizes);
+        for form in subscripts.chain(&class.domain.constraints) {
+            form.each_parameter(&mut |value| innermost = innermost.max(enter(value)));
+        }
+        innermost
+    }
+}
+
+/// The blocks that have timelines of their own: those of the function, and those inside compounds. In the order of the text.
+pub fn roots(body: &Body) -> Vec<Block> {
+    let mut roots = Vec::new();
+    // Blocks to visit, with how many loops and conditionals of their timeline are around; none for a new one.
+    let mut stack: Vec<(Block, Option<u32>)> = Vec::new();
+    let inside = |stack: &mut Vec<_>, op, nesting| {
+        let blocks = body.own_regions(op).flat_map(|region| body.blocks(region));
+        stack.extend(blocks.map(|block| (block, nesting)));
+    };
+    inside(&mut stack, body.root(), None);
+    stack.reverse();
+    while let Some((block, nesting)) = stack.pop() {
+        if nesting.is_none() {
+            roots.push(block);
+        }
+        let (mark, nesting) = (stack.len(), nesting.unwrap_or(0));
+        for op in body.ops(block) {
+            let entered = Entered::of(body, op).filter(|_| nesting < MAX_DEPTH);
+            inside(&mut stack, op, entered.map(|_| nesting + 1));
+        }
+        stack[mark..].reverse();
+    }
+    roots
+}
+
+/// What a timeline looks into.
+enum Entered<'b> {
+    /// A counted loop with its body.
+    Loop(&'b dyn LoopLike, Block),
+    /// What runs one of its regions, each of one block, or none.
+    Conditional(Decision),
+}
+
+impl<'b> Entered<'b> {
+    fn of(body: &'b Body, op: Op) -> Option<Entered<'b>> {
+        if body.own_regions(op).len() == 0 {
+            return None;
+        }
+        if let Some(Structure::Loop { model, block }) = Structure::of(body, op) {
+            return Some(Entered::Loop(model, block));
+        }
+        let view = body.op_ref(op);
+        let decision = view.info().interface::<dyn Conditional>()?.decision(view)?;
+        let is_simple = |region| body.single_block(region).is_some() || body.entry_block(region).is_none();
+        view.regions().all(is_simple).then_some(Entered::Conditional(decision))
+    }
+}

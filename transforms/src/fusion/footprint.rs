@@ -1,0 +1,64 @@
+//! The footprint of what stands in a sequence: what it touches, uses and computes.
+//!
+//! **Assumptions.**
+//! - Whatever an entry uses or computes is among the operands and results of its operations and
+//!   of those inside them. Tried with `fixtures/fusion/between.mlir` and
+//!   `conditional_results.mlir`.
+
+use std::rc::Rc;
+
+use hashbrown::HashSet;
+use loomir_ir::{Body, Op, Trait};
+
+use crate::tree::nest::Nest;
+
+/// What decides whether an entry may run before or behind another one.
+#[derive(Clone, Debug)]
+pub(super) struct Footprint {
+    /// What it touches.
+    pub nest: Rc<Nest>,
+    /// The operations outside whose results are used inside.
+    pub uses: HashSet<Op>,
+    /// The operations that it is, whose results may be used behind it.
+    pub ops: HashSet<Op>,
+}
+
+impl Footprint {
+    /// That of `ops`, which touch what `nest` says. What yields the results of a conditional defines these. Linear in what is inside them.
+    pub(super) fn of(ir: &Body, ops: impl IntoIterator<Item = Op>, nest: Nest) -> Footprint {
+        let (mut uses, mut defining) = (HashSet::new(), HashSet::new());
+        for op in ops {
+            let used = ir.preorder(op).flat_map(|inside| ir.operands(inside));
+            let used = used.filter_map(|value| ir.defining_op(value));
+            uses.extend(used.filter(|definer| !ir.is_within(*definer, op)));
+            defining.insert(op);
+            defining.extend(ir.parent_op(op).filter(|_| ir.has_trait(op, Trait::Terminator)));
+        }
+        Footprint { nest: Rc::new(nest), uses, ops: defining }
+    }
+
+    /// Adds a conditional whose condition is asked in it: what that is computed of is used.
+    pub(super) fn ask(&mut self, ir: &Body, conditional: Op) {
+        self.uses.extend(ir.operands(conditional).filter_map(|value| ir.defining_op(value)));
+        self.ops.insert(conditional);
+    }
+
+    /// Adds another one's.
+    pub(super) fn merge(&mut self, other: &Footprint) {
+        self.merge_later(other, &other.nest);
+    }
+
+    /// Adds another one's, which touches what `nest` says.
+    pub(super) fn merge_later(&mut self, other: &Footprint, nest: &Nest) {
+        Rc::make_mut(&mut self.nest).merge(nest);
+        self.uses.extend(&other.uses);
+        self.ops.extend(&other.ops);
+    }
+
+    /// Whether it has a result that `user` uses. Linear in the fewer operations.
+    pub(super) fn defines_for(&self, user: &Footprint) -> bool {
+        let (few, many) =
+            if user.uses.len() < self.ops.len() { (&user.uses, &self.ops) } else { (&self.ops, &user.uses) };
+        few.iter().any(|op| many.contains(op))
+    }
+}

@@ -1,0 +1,232 @@
+//! A sequence whose loops are grouped: its entries, and what was decided on the way.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use loomir_ir::{Diagnostic, Op};
+
+use super::decision::Attempt;
+use super::group::Group;
+use super::line::{self, Entry};
+use super::{Fusion, remarks};
+use crate::assumption::Assumption;
+
+/// How many loops a part of a sequence may have of which all groupings are looked at.
+pub(super) const MAX_LOOPS: usize = 8;
+/// How many groups a loop is tried with, from the nearest on.
+pub(super) const GROUPS_TRIED: usize = 3;
+/// Where a greater part of a loop runs by itself, other groupings are looked at.
+pub(super) const MUCH_APART: f64 = 0.125;
+/// How many loops a part of a longer sequence may have that cannot be taken apart.
+pub(super) const MAX_WIDE: usize = 24;
+
+/// A sequence whose loops were fused as some guide says.
+#[derive(Default)]
+pub(super) struct Grouping {
+    pub entries: Vec<Entry>,
+    /// What each entry is called.
+    pub names: Vec<Name>,
+    /// Items that were put together, the former one first.
+    pub joins: Vec<(usize, usize)>,
+    /// Items, or what they were put together with, that have changed places for what is assumed.
+    pub swapped: Vec<(usize, usize)>,
+    pub said: Vec<Said>,
+    /// What was saved, in cycles; and by which item.
+    pub saved: f64,
+    pub savings: Vec<(usize, f64)>,
+    /// Whether something was fused that costs something beside what it saves.
+    pub has_losses: bool,
+    /// Whether loops became one that do not have all iterations in common, or not at once.
+    pub is_cut: bool,
+    /// Whether something was not fused for what it costs.
+    pub was_too_dear: bool,
+}
+
+/// An entry of a line, by the first item in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Name {
+    pub item: usize,
+    /// It is what another loop left over when it was distributed so that this item could join the rest of it.
+    pub is_rest: bool,
+}
+
+impl Name {
+    pub(super) fn of(item: usize) -> Name {
+        Name { item, is_rest: false }
+    }
+
+    pub(super) fn rest(item: usize) -> Name {
+        Name { item, is_rest: true }
+    }
+}
+
+/// What was found about an item.
+pub(super) struct Said {
+    pub item: usize,
+    /// How it is told, if that is wanted.
+    pub remark: Option<Diagnostic>,
+    pub outcome: Outcome,
+}
+
+pub(super) enum Outcome {
+    Fused,
+    Refused,
+    /// A conditional became one with another, with what was assumed for that.
+    Merged(Vec<Assumption>),
+    Note,
+}
+
+/// What is left beside a fused loop.
+#[derive(Default)]
+pub(super) struct Left {
+    /// Which of the entries between the two are moved before the first.
+    pub hoisted: Vec<bool>,
+    /// A part of the first that runs before that.
+    pub before: Option<Rc<Group>>,
+    /// A part of the second that runs behind all that is there.
+    pub behind: Option<Rc<Group>>,
+    /// Which of all these, counted from the first on, change places for what is assumed.
+    pub swapped: Vec<(usize, usize)>,
+}
+
+/// The conditional with which another one can become one.
+pub(super) struct Partner {
+    pub at: usize,
+    pub hoisted: Vec<bool>,
+    pub assumed: Vec<Assumption>,
+}
+
+impl Grouping {
+    /// Returns the places of the entries to try a loop with, the nearest first. If a group is
+    /// `wanted`, it is the only one.
+    pub(super) fn nearest(&self, second: &Group, wanted: Option<Name>) -> Vec<usize> {
+        let is_near = |(at, entry): &(usize, &Entry)| match entry {
+            Entry::Group(_) => wanted.is_none_or(|wanted| self.names[*at] == wanted),
+            Entry::If(..) => wanted.is_none() && second.guarded.is_none(),
+            Entry::Statement(..) => false,
+        };
+        let entries = self.entries.iter().enumerate().rev();
+        entries.filter(is_near).map(|(at, _)| at).take(GROUPS_TRIED).collect()
+    }
+
+    /// Notes a fusion that is about to be done: its remark, what it saves and what it costs.
+    pub(super) fn note(
+        &mut self,
+        fusion: &Fusion<'_>,
+        item: usize,
+        (first, second): (&Group, &Group),
+        conditional: Option<Op>,
+        attempt: &Attempt,
+    ) {
+        let ops = (first.op(fusion.program), second.op(fusion.program));
+        let loops = first.originals.len() + second.originals.len();
+        let remark = fusion.told(|| remarks::fused(fusion.body, ops, conditional, attempt, loops));
+        self.said.push(Said { item, remark, outcome: Outcome::Fused });
+        self.saved += attempt.saving.cycles;
+        self.has_losses |= !attempt.saving.losses.is_empty() || attempt.saving.apart > MUCH_APART;
+        self.is_cut |= !attempt.plan.joined.whole;
+        self.savings.push((item, attempt.saving.cycles));
+    }
+
+    pub(super) fn push(&mut self, item: usize, entry: Entry) {
+        self.entries.push(entry);
+        self.names.push(Name::of(item));
+    }
+
+    /// Moves what stands between two entries that became one, the second of them `item`, and adds what is left of them.
+    pub(super) fn close_up(&mut self, at: usize, item: usize, left: Left) {
+        self.joins.push((self.names[at].item, item));
+        let item_at = |place: usize| self.names.get(at + place).map_or(item, |name| name.item);
+        let swapped = left.swapped.iter().map(|(a, b)| (item_at(*a), item_at(*b)));
+        self.swapped.extend(swapped.collect::<Vec<_>>());
+        line::hoist(&mut self.entries, at, &left.hoisted);
+        line::hoist(&mut self.names, at, &left.hoisted);
+        if let Some(before) = left.before {
+            self.entries.insert(at, Entry::Group(before));
+            self.names.insert(at, Name::rest(item));
+        }
+        if let Some(behind) = left.behind {
+            self.push(item, Entry::Group(behind));
+        }
+    }
+
+    /// How many loops joined a group.
+    #[cfg(test)]
+    pub(super) fn fused(&self) -> usize {
+        self.savings.len()
+    }
+
+    /// For each of so many items one of those it was put together with, the same for all of them.
+    pub(super) fn together(&self, items: usize) -> Vec<usize> {
+        let mut group: Vec<usize> = (0..items).collect();
+        // What joins is one item.
+        for (first, item) in &self.joins {
+            group[*item] = group[*first];
+        }
+        group
+    }
+
+    /// What each entry is called.
+    pub(super) fn names(&self) -> &[Name] {
+        &self.names
+    }
+
+    pub(super) fn saved_in(&self, part: &Range<usize>) -> f64 {
+        let inside = self.savings.iter().filter(|(item, _)| part.contains(item));
+        inside.map(|(_, saved)| saved).sum()
+    }
+
+    /// Parts of the sequence that no group reaches out of, and in which there is more than one group, with at most [`MAX_LOOPS`] loops or, if they have no
+    /// such part at their beginning, [`MAX_WIDE`]. Two may overlap.
+    pub(super) fn parts(&self, entries: &[Entry]) -> Vec<Range<usize>> {
+        let mut reach: Vec<usize> = (0..entries.len()).collect();
+        for (first, item) in &self.joins {
+            reach[*first] = reach[*first].max(*item);
+        }
+        // Where each begins that nothing reaches out of, and how many loops are before it.
+        let mut cuts = vec![(0, 0)];
+        let (mut furthest, mut loops) = (0, 0);
+        for (at, entry) in entries.iter().enumerate() {
+            furthest = furthest.max(reach[at]);
+            loops += usize::from(matches!(entry, Entry::Group(_)));
+            if furthest == at {
+                cuts.push((at + 1, loops));
+            }
+        }
+        let mut parts: Vec<Range<usize>> = Vec::new();
+        let mut next = 0;
+        while let Some((start, before)) = cuts.get(next).copied() {
+            let fits = cuts[next..].partition_point(|(_, loops)| loops - before <= MAX_LOOPS);
+            let wide = cuts.get(next + 1).filter(|(_, loops)| fits == 1 && loops - before <= MAX_WIDE);
+            let end = wide.unwrap_or(&cuts[next + fits.max(1) - 1]).0;
+            if count_loops(&entries[start..end]) > 2 && parts.last().is_none_or(|last| last.end < end) {
+                parts.push(start..end);
+            }
+            next += (fits / 2).max(1);
+        }
+        parts
+    }
+
+    /// Says of a part whose first item is `item` that its loops were grouped in another way: how much that saves, how many steps it took to find,
+    /// and whether there is none better.
+    pub(super) fn say_regrouped(
+        &mut self,
+        fusion: &Fusion<'_>,
+        entries: &[Entry],
+        item: usize,
+        (more, steps, is_optimal): (f64, usize, bool),
+    ) {
+        let mut loops = entries.iter().filter(|entry| matches!(entry, Entry::Group(_)));
+        if let Some(first) = loops.next() {
+            let first = first.op(fusion.program);
+            let remark = fusion.told(|| remarks::regrouped(fusion.body, first, more, steps, is_optimal));
+            let at = self.said.partition_point(|said| said.item < item);
+            self.said.insert(at, Said { item, remark, outcome: Outcome::Note });
+        }
+    }
+}
+
+/// How many loops there are.
+pub(super) fn count_loops(entries: &[Entry]) -> usize {
+    entries.iter().filter(|entry| matches!(entry, Entry::Group(_))).count()
+}

@@ -1,0 +1,101 @@
+//! The part of a tree that is judged.
+
+use std::rc::Rc;
+
+use hashbrown::HashSet;
+use loomir_ir::{Body, Op};
+
+use super::placed::Placed;
+use super::{Instance, Means, Verdict, Witness};
+use crate::access::Frame;
+use crate::access::base::Base;
+use crate::affine::{Atom, Form};
+use crate::tree::nest::LoopIteration;
+use crate::tree::{Forest, LoopId, Program, StatementId};
+
+/// What is judged: neighbours in a sequence of the tree.
+pub(super) struct Part<'a> {
+    pub(super) body: &'a Body,
+    pub(super) program: &'a Program,
+    pub(super) forest: &'a Forest,
+    pub(super) means: Means<'a>,
+    /// Where they stand.
+    pub(super) frame: &'a Frame,
+    /// Set if a loop is judged by itself.
+    pub(super) alone: Option<Alone<'a>>,
+    /// True if every pair of accesses is asked about.
+    pub(super) asks_of_all: bool,
+    /// For each item the place it had in the program, if it is there as it was.
+    pub(super) places: Rc<[Option<usize>]>,
+}
+
+/// A loop that is judged by itself.
+#[derive(Clone, Copy)]
+pub(super) struct Alone<'a> {
+    /// Its operation: all that is computed outside is there, and nothing outside uses what is computed inside.
+    pub(super) op: Op,
+    /// Operations inside whose results are there wherever they are used.
+    pub(super) handed_on: &'a HashSet<Op>,
+}
+
+impl<'a> Part<'a> {
+    /// The part where what `frame` says holds.
+    pub(super) fn within<'b>(&self, frame: &'b Frame) -> Part<'b>
+    where
+        'a: 'b,
+    {
+        Part { frame, places: self.places.clone(), ..*self }
+    }
+
+    /// Returns the place that a leaf's item had in the program, if it is there as it was.
+    pub(super) fn place_of(&self, leaf: &Placed) -> Option<usize> {
+        self.places[leaf.item as usize]
+    }
+
+    /// Whether the order of two leaves may differ from what it was.
+    pub(super) fn is_moved(&self, a: &Placed, b: &Placed) -> bool {
+        match (self.place_of(a), self.place_of(b)) {
+            (Some(x), Some(y)) => (x < y) != (a.item < b.item),
+            _ => true,
+        }
+    }
+
+    /// The loops of the program around two statements, from the outside.
+    pub(super) fn loops_around_both(&self, a: StatementId, b: StatementId) -> Vec<LoopId> {
+        let path = |id: StatementId| self.program.path(self.program.statement(id).parent);
+        path(a).into_iter().zip(path(b)).take_while(|(x, y)| x == y).map(|(of, _)| of).collect()
+    }
+
+    /// Whether an object is made anew in iterations that are judged.
+    pub(super) fn is_made_inside(&self, base: Base) -> bool {
+        match base {
+            Base::Allocation(value) => {
+                !self.program.is_known(&Form::atom(Atom::Param(value)), self.frame.depth)
+            }
+            _ => false,
+        }
+    }
+
+    /// An iteration of a statement: that of a leaf with this map, over levels, where forms have these values.
+    pub(super) fn instance(
+        &self,
+        id: StatementId,
+        map: &[Form],
+        value: &dyn Fn(&Form) -> Option<i64>,
+    ) -> Instance {
+        let iteration: Vec<_> = LoopIteration::over(self.program, id, map).collect();
+        let own = &iteration[iteration.len().min(self.frame.depth as usize)..];
+        Instance::at(self.program.statement(id).op(), own, value)
+    }
+
+    /// A fault that is certain if nothing was approximated.
+    pub(super) fn at_fault(&self, witness: Witness, exact: bool) -> Verdict {
+        if exact && self.frame.exact { Verdict::Illegal(witness) } else { Verdict::MayBeIllegal(witness) }
+    }
+
+    /// The solver gave up on the iterations of a statement.
+    pub(super) fn unknown(&self, id: StatementId) -> Verdict {
+        let op = self.program.statement(id).op();
+        Verdict::Unknown { accesses: (op, op) }
+    }
+}

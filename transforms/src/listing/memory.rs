@@ -1,0 +1,260 @@
+//! Dependences through memory: pairs of accesses of objects that may overlap.
+//!
+//! A pair is looked at once for each loop around both, which it may be carried by, and once in the innermost of these. What stands inside a loop is seen from
+//! there: what is computed in an iteration of it, or of one around, is a number that both know.
+
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+use loomir_ir::{Body, Op};
+use smallvec::SmallVec;
+
+use super::directions::{Ask, Entry, Given, Line};
+use super::{Dependence, End, Kind, Options, Through};
+use crate::access::Class;
+use crate::access::Example;
+use crate::access::Frame;
+use crate::access::base::{Base, Overlap};
+use crate::access::objects::Objects;
+use crate::affine::system::Side;
+use crate::affine::{Atom, Form};
+use crate::legality::meeting::Meeting;
+use crate::legality::placed::{Placed, Purpose, Unsaid, leaves};
+use crate::legality::{Cause, Instance, Means};
+use crate::tree::nest::LoopIteration;
+use crate::tree::{Arm, Forest, Green, Node, Program};
+
+/// The dependences through memory.
+pub(super) fn dependences(
+    body: &Body,
+    program: &Program,
+    forest: &Forest,
+    options: &Options<'_>,
+) -> Vec<Dependence> {
+    let Options { bases, dependence, limits } = *options;
+    let means = Means { bases, dependence, limits, tested_before: None };
+    let mut list = List { body, program, forest, means, found: Vec::new() };
+    list.sequence(program.root, &Frame::outside(&program.surroundings));
+    list.found
+}
+
+struct List<'a> {
+    body: &'a Body,
+    program: &'a Program,
+    forest: &'a Forest,
+    means: Means<'a>,
+    found: Vec<Dependence>,
+}
+
+/// An access of a leaf.
+#[derive(Clone, Copy)]
+struct Access<'p> {
+    leaf: &'p Placed,
+    /// The place of the leaf.
+    place: usize,
+    class: &'p Class,
+    op: Op,
+    /// The number of the class.
+    number: usize,
+}
+
+/// What is asked of two classes: their numbers, how many loops inside the frame are around both, and whether one of those carries it.
+type Key = (usize, usize, usize, bool);
+
+impl List<'_> {
+    /// Lists what loops of a sequence carry, what is among its items, and all inside. Recurses once a loop.
+    fn sequence(&mut self, items: Green, frame: &Frame) {
+        let items: Vec<Green> = self.forest.items(items).collect();
+        let found =
+            leaves(self.body, self.program, self.forest, &items, frame.depth, Arm::Fast, Purpose::Order);
+        // Of a tree as it was raised everything has a form.
+        let leaves = found.unwrap_or_default();
+        self.pairs(&leaves, frame);
+        drop(leaves);
+        self.inside(&items, frame);
+    }
+
+    /// Goes on inside of the loops among items. Recurses once a guard.
+    fn inside(&mut self, items: &[Green], frame: &Frame) {
+        let (program, forest) = (self.program, self.forest);
+        for item in items {
+            match forest.get(*item) {
+                Node::Loop { header, body } => {
+                    self.sequence(body, &frame.inside(program, forest, header));
+                }
+                Node::Guard { of, map, holds, body } => {
+                    let items: Vec<Green> = forest.items(body).collect();
+                    self.inside(&items, &frame.guarded(program, forest, (of, map), holds));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn pairs(&mut self, leaves: &[Placed], frame: &Frame) {
+        let mut classes: HashMap<&Class, usize> = HashMap::new();
+        let mut by_base: HashMap<Base, Vec<Access<'_>>> = HashMap::new();
+        let (mut objects, mut order) = (Objects::default(), HashMap::new());
+        for (place, leaf) in leaves.iter().enumerate() {
+            for (class, op) in
+                leaf.classes.iter().filter(|(class, _)| !matches!(class.base, Base::Carried(_)))
+            {
+                let next = classes.len();
+                let number = *classes.entry(class).or_insert(next);
+                let all = by_base.entry(class.base).or_default();
+                if all.is_empty() {
+                    objects.push(class.base);
+                    order.insert(class.base, order.len());
+                }
+                all.push(Access { leaf, place, class, op: *op, number });
+            }
+        }
+        let tells_apart = self.means.dependence.tells_objects_apart();
+        let mut memo: HashMap<Key, Rc<Vec<Line>>> = HashMap::new();
+        for base in objects.iter() {
+            let near: Vec<Base> = match tells_apart {
+                true => objects.near(base, true).collect(),
+                false => objects.iter().collect(),
+            };
+            // Each pair of objects is looked at once.
+            for other in near.into_iter().filter(|other| order[other] >= order[&base]) {
+                let Some(overlap) = self.means.overlap(base, other) else { continue };
+                if overlap == Overlap::AssumedApart {
+                    continue;
+                }
+                for (x, a) in by_base[&base].iter().enumerate() {
+                    let others = if base == other { &by_base[&other][x..] } else { &by_base[&other][..] };
+                    for b in others {
+                        self.pair(a, b, overlap, frame, &mut memo);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lists the dependences of two accesses, either of which may be the source.
+    fn pair(
+        &mut self,
+        a: &Access<'_>,
+        b: &Access<'_>,
+        overlap: Overlap,
+        frame: &Frame,
+        memo: &mut HashMap<Key, Rc<Vec<Line>>>,
+    ) {
+        if kinds(a.class, b.class).is_empty() && kinds(b.class, a.class).is_empty() {
+            return;
+        }
+        let common = a.leaf.loops.iter().zip(&b.leaf.loops).take_while(|(x, y)| x == y).count();
+        let is_carried = common > 0;
+        let is_one = a.place == b.place;
+        if (!is_carried && is_one) || exclude_each_other(a.leaf, b.leaf, frame.depth) {
+            return;
+        }
+        // Each iteration has one of its own.
+        if let (Overlap::Same, Base::Allocation(value)) = (overlap, a.class.base)
+            && is_carried
+            && !self.program.is_known(&Form::atom(Atom::Param(value)), frame.depth)
+        {
+            return;
+        }
+        let mut one_way = |source: &Access<'_>, sink: &Access<'_>| {
+            let key = (source.number, sink.number, common, is_carried);
+            let lines = memo.entry(key).or_insert_with(|| {
+                let meeting = Meeting::of(source.class, sink.class, overlap);
+                let ask = Ask {
+                    first: source.class,
+                    second: sink.class,
+                    frame,
+                    equal: &meeting.pairs,
+                    dependence: self.means.dependence,
+                    limits: self.means.limits,
+                };
+                let mut given = vec![Given::Open; common];
+                if is_carried {
+                    given[0] = Given::Later(None);
+                }
+                Rc::new(ask.lines(&given))
+            });
+            for line in lines.clone().iter() {
+                self.found.extend(self.told(source, sink, overlap, frame, line));
+            }
+        };
+        if is_carried || a.place < b.place {
+            one_way(a, b);
+        }
+        let is_same_access = is_one && a.op == b.op && a.number == b.number;
+        if (is_carried && !is_same_access) || b.place < a.place {
+            one_way(b, a);
+        }
+    }
+
+    /// A line of two accesses as a dependence.
+    fn told(
+        &self,
+        source: &Access<'_>,
+        sink: &Access<'_>,
+        overlap: Overlap,
+        frame: &Frame,
+        line: &Line,
+    ) -> Option<Dependence> {
+        let (s, t) = (source.class, sink.class);
+        let kinds = kinds(s, t);
+        if kinds.is_empty() {
+            return None;
+        }
+        let cause = Meeting::of(s, t, overlap).cause(s, t, overlap, line.example.as_deref());
+        let is_exact = s.domain.exact && t.domain.exact && frame.exact;
+        let is_certain = is_exact && matches!(cause, Cause::Element(_));
+        let around = Entry::SAME;
+        let vector: Vec<_> =
+            std::iter::repeat_n(around, frame.depth as usize).chain(line.vector.iter().copied()).collect();
+        let path = self.program.path(self.program.statement(source.leaf.statement).parent);
+        let carrier = (!line.vector.is_empty()).then(|| path.get(frame.depth as usize).copied()).flatten();
+        let is_update = (s.base, s.origin) == (t.base, t.origin) && s.update == t.update;
+        let end = |own: &Access<'_>| End { statement: own.leaf.statement, op: own.op };
+        let instance = |own: &Access<'_>, example: &Example, side: Side| {
+            let iteration: Vec<_> =
+                LoopIteration::over(self.program, own.leaf.statement, &own.leaf.map).collect();
+            Instance::of(own.op, Some(example), &iteration, side)
+        };
+        let example = line.example.as_deref().map(|example| {
+            Box::new([instance(source, example, Side::First), instance(sink, example, Side::Second)])
+        });
+        Some(Dependence {
+            source: end(source),
+            sink: end(sink),
+            kinds,
+            through: Through::Memory(cause),
+            carrier,
+            vector,
+            reduction: s.update.filter(|_| is_update),
+            is_certain,
+            example,
+        })
+    }
+}
+
+/// What two accesses are to each other, the first of which runs first. What touches the world reads and writes; what may be undefined hangs on whether
+/// that returns.
+fn kinds(source: &Class, sink: &Class) -> SmallVec<[Kind; 1]> {
+    let reads = |class: &Class| !class.writes || class.base == Base::World;
+    if (source.base, sink.base) == (Base::World, Base::Exit) {
+        return SmallVec::from_buf([Kind::Control]);
+    }
+    let all = [
+        (Kind::Flow, source.writes && reads(sink)),
+        (Kind::Anti, reads(source) && sink.writes),
+        (Kind::Output, source.writes && sink.writes),
+    ];
+    all.into_iter().filter(|(_, is)| *is).map(|(kind, _)| kind).collect()
+}
+
+/// Whether one of two leaves runs if a condition holds and the other one if it fails, where it is decided in what both share: so many loops around.
+fn exclude_each_other(a: &Placed, b: &Placed, shared: u32) -> bool {
+    a.unsaid.iter().any(|(what, map)| {
+        let Unsaid::Condition(of, holds) = *what else { return false };
+        let opposite = Unsaid::Condition(of, !holds);
+        let is_shared = |map: &Vec<Form>| map.len() <= shared as usize;
+        is_shared(map) && b.unsaid.iter().any(|(other, map)| *other == opposite && is_shared(map))
+    })
+}

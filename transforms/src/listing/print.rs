@@ -1,0 +1,181 @@
+//! Dependences as text, and the pass that prints them.
+//!
+//! Statements have their numbers in the order of the text. Under each are the dependences out of it, a line each: what it is, to where, through what, in which directions, and two
+//! instances. A distance is a number, `<`, `=` and `>` are directions, `*` is any. `perhaps` says that something was approximated.
+
+use std::fmt::Write;
+
+use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
+use loomir_ir::{Body, Diagnostics, Op, ValueDef};
+use loomir_polyhedra::Limits;
+
+use super::{Dependence, Dependences, Entry, Options, Through};
+use crate::access::base::{AliasMode, Bases};
+use crate::access::callees::Callees;
+use crate::access::survey;
+use crate::access::{Analyses, INTERFACES};
+use crate::legality::{Cause, iterations, object, symbols};
+use crate::naming::{called, called_in_full};
+use crate::tree::raise::{raise_by, roots};
+use crate::tree::{Forest, Program, StatementId};
+
+/// The pass `print-loop-dependences`.
+pub const PASS: PassInfo = PassInfo {
+    name: "print-loop-dependences",
+    anchor: Some("func.func"),
+    summary: "Print the dependences out of each statement",
+    options: &[
+        ("alias", "may", "what to assume of memrefs nothing is known of: may, distinct; version is distinct"),
+        INTERFACES[0].option(),
+        INTERFACES[1].option(),
+        INTERFACES[2].option(),
+        INTERFACES[3].option(),
+        INTERFACES[4].option(),
+    ],
+    make: |options| {
+        let alias = options.parse("alias", AliasMode::May)?;
+        Ok(Box::new(PrintDependences { alias, analyses: Analyses::of_options(options)? }))
+    },
+};
+
+struct PrintDependences {
+    alias: AliasMode,
+    analyses: Analyses,
+}
+
+impl Pass for PrintDependences {
+    fn name(&self) -> &str {
+        PASS.name
+    }
+
+    fn surveys(&self) -> &[&'static Survey] {
+        survey::SURVEYS
+    }
+
+    fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        let name = body.attr(body.root(), "sym_name").and_then(|name| name.as_str(body.ctx()));
+        let title = format!("Dependences of @{}", name.unwrap_or_default());
+        let analyses = self.analyses.knowing(&Callees::around(cx.surveys));
+        let text = print(body, self.alias, &analyses);
+        cx.print(title, text);
+        Ok(())
+    }
+}
+
+/// The dependences of a function, as text.
+pub fn print(body: &Body, alias: AliasMode, analyses: &Analyses) -> String {
+    let (mut text, limits, mut first) = (String::new(), Limits::default(), 0);
+    for block in roots(body, analyses) {
+        let mut forest = Forest::default();
+        let program = raise_by(analyses, body, block, &mut forest, alias);
+        let bases = Bases::new(body, alias);
+        let options = Options { bases: &bases, dependence: &*analyses.dependence, limits: &limits };
+        let all = Dependences::of(body, &program, &forest, &options);
+        Printer { body, program: &program, first }.all(&all, &mut text);
+        first += program.statements().count();
+    }
+    text
+}
+
+struct Printer<'p> {
+    body: &'p Body,
+    program: &'p Program,
+    /// How many statements are before those of the program.
+    first: usize,
+}
+
+impl Printer<'_> {
+    fn all(&self, all: &Dependences, text: &mut String) {
+        for (info, id) in self.program.statements().zip(0..) {
+            let statement = StatementId(id);
+            let ops: Vec<String> = info.ops.iter().map(|op| self.op(*op)).collect();
+            let _ = writeln!(text, "{}: {}", self.statement(statement), ops.join(", "));
+            for one in all.leaving(statement) {
+                self.one(one, text);
+            }
+        }
+    }
+
+    fn statement(&self, StatementId(id): StatementId) -> String {
+        format!("S{}", self.first + id as usize)
+    }
+
+    fn op(&self, op: Op) -> String {
+        let name = self.body.op_ref(op).name();
+        match self.body.loc(op).file_line_col(self.body.ctx()) {
+            Some((_, line, column)) => format!("{name} at {line}:{column}"),
+            None => name.to_owned(),
+        }
+    }
+
+    fn one(&self, one: &Dependence, text: &mut String) {
+        let kinds: Vec<&str> = one.kinds.iter().map(|kind| kind.name()).collect();
+        let perhaps = if one.is_certain { "" } else { "perhaps " };
+        let _ = write!(text, "  {perhaps}{} to {}", kinds.join(" and "), self.statement(one.sink.statement));
+        let _ = write!(text, " through {}", self.through(&one.through, one.source.op));
+        if !one.vector.is_empty() {
+            let vector: Vec<String> = one.vector.iter().map(entry).collect();
+            let _ = write!(text, ", ({})", vector.join(", "));
+        }
+        if one.reduction.is_some() {
+            text.push_str(", updates in any order");
+        }
+        if let Some([source, sink]) = one.example.as_deref() {
+            let element = match &one.through {
+                Through::Memory(Cause::Element(element)) => Some(element),
+                _ => None,
+            };
+            let numbers = |all: &[i64]| all.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+            let at = element.map(|own| format!(" element [{}]", numbers(&own.subscripts)));
+            let from = match (source.iteration.is_empty(), sink.iteration.is_empty()) {
+                (true, true) => String::new(),
+                (false, true) => format!(" from {}", iterations(&source.iteration)),
+                (true, false) => format!(" to {}", iterations(&sink.iteration)),
+                (false, false) => {
+                    format!(" from {} to {}", iterations(&source.iteration), iterations(&sink.iteration))
+                }
+            };
+            let of_element = element.map_or(&[][..], |own| &own.symbols);
+            let symbols = symbols(self.body, &[&source.symbols, of_element, &sink.symbols]);
+            let example = format!("{}{from}{symbols}", at.unwrap_or_default());
+            if !example.is_empty() {
+                let _ = write!(text, ":{example}");
+            }
+        }
+        text.push('\n');
+    }
+
+    fn through(&self, through: &Through, source: Op) -> String {
+        match through {
+            Through::Memory(Cause::Element(element)) => {
+                object(self.body, element).unwrap_or_else(|| "memory".to_owned())
+            }
+            Through::Memory(Cause::Object) => "some element".to_owned(),
+            Through::Memory(Cause::MayOverlap(Some((a, b)))) => {
+                let [a, b] = [a, b].map(|value| called_in_full(self.body, *value));
+                format!("{a} if {b} overlaps it")
+            }
+            Through::Memory(Cause::MayOverlap(None)) => "memory that may overlap".to_owned(),
+            Through::Memory(Cause::World) => "the world".to_owned(),
+            Through::Value(value) if self.body.defining_op(*value) == Some(source) => "its value".to_owned(),
+            Through::Value(value) => called(self.body, *value),
+            Through::Carried(value) => {
+                let of = match self.body.def(*value) {
+                    ValueDef::OpResult { op, .. } => op,
+                    ValueDef::BlockArgument { block, .. } => {
+                        self.body.region_parent(self.body.block_region(block))
+                    }
+                };
+                format!("what {} carries", self.op(of))
+            }
+        }
+    }
+}
+
+fn entry(entry: &Entry) -> String {
+    match entry.distance {
+        Some(0) => "=".to_owned(),
+        Some(distance) => distance.to_string(),
+        None => entry.directions.to_string(),
+    }
+}

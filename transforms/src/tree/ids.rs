@@ -1,0 +1,13 @@
+//! The loops, conditionals and statements of a program, by number.
+
+/// A loop of the program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct LoopId(pub u32);
+
+/// An `if` of the program: a conditional.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct IfId(pub u32);
+
+/// A statement of the program. Statements are numbered in the order in which they stand in it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct StatementId(pub u32);

@@ -1,0 +1,14 @@
+//! The two ways to number the loops around a place: from the root, and outwards.
+
+use crate::affine::Form;
+
+/// The form over levels counted from the root that a form over loops counted outwards is in a place inside `depth` loops.
+pub fn absolute(form: &Form, depth: u32) -> Option<Form> {
+    form.substitute(&mut |index| Some(Form::level(depth.checked_sub(index + 1)?)))
+}
+
+/// The form over loops counted outwards that a form over levels counted from the root is in a place inside `depth` loops.
+pub fn relative(form: &Form, depth: u32) -> Option<Form> {
+    // Counting from the other end is its own inverse.
+    absolute(form, depth)
+}

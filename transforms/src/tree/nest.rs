@@ -1,0 +1,586 @@
+//! The summary of a loop of the tree: what it touches, and when.
+//!
+//! Accesses of equal relation are one *class*: same object, same subscripts, same iteration space, same kind. A nest of a thousand
+//! statements that all update `A[i]` in place has two classes. Levels are numbered from the root of the tree, so the classes of two
+//! loops that are fused are merged by equality. Inside a nest, a value that is computed there is not affine; computed outside, it is a parameter.
+//!
+//! **Cost.** Linear in the leaves below the loop and their classes. Many classes of one object have [hulls](Nest::hulls), so that most questions about them are one.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use loomir_ir::{Op, Value};
+use smallvec::SmallVec;
+
+use super::levels::absolute;
+use super::{Forest, Green, HeaderId, IfId, LoopId, Map, Node, Program, Span, StatementId};
+use crate::access::Frame;
+use crate::access::base::Base;
+use crate::access::objects::Objects;
+use crate::access::{Class, Domain};
+use crate::affine::surroundings::Surroundings;
+use crate::affine::{Atom, Form};
+use crate::lookup::{Absent, Lookup};
+use alike::{Hulls, MIN_CLASSES};
+
+mod alike;
+
+/// A class with one operation of it, to show.
+#[derive(Clone, Debug)]
+pub struct Representative {
+    /// The class.
+    pub class: Class,
+    /// The first operation of the class.
+    pub op: Op,
+    /// Which iterations of the loops of the program around it run, from the nest's own inwards.
+    pub iteration: Arc<[LoopIteration]>,
+}
+
+/// Which iteration of a loop of the program runs, over the levels of a place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoopIteration {
+    /// Its number, from 0 on.
+    pub number: Form,
+    /// The value of the loop's variable, where that is affine.
+    pub variable: Option<Form>,
+}
+
+impl LoopIteration {
+    /// The iteration that a level counts, of a loop whose variable is not known.
+    pub fn counted(level: u32) -> LoopIteration {
+        LoopIteration { number: Form::level(level), variable: None }
+    }
+
+    /// Those of the loops of the program around a statement, from the outside, of which a leaf runs the iteration `map`, over levels.
+    pub fn over(
+        program: &Program,
+        statement: StatementId,
+        map: &[Form],
+    ) -> impl Iterator<Item = LoopIteration> {
+        let path = program.path(program.statement(statement).parent);
+        path.into_iter().zip(map).map(|(of, number)| {
+            let variable = program.loop_info(of).space.variable.as_ref();
+            let here = |form: &Form| form.substitute(&mut |level| map.get(level as usize).cloned());
+            LoopIteration { number: number.clone(), variable: variable.and_then(here) }
+        })
+    }
+
+    fn renumbered(&self, by: &dyn Fn(&Form) -> Option<Form>) -> Option<LoopIteration> {
+        Some(LoopIteration { number: by(&self.number)?, variable: self.variable.as_ref().and_then(by) })
+    }
+}
+
+/// The summary of a loop nest.
+#[derive(Clone, Debug, Default)]
+pub struct Nest {
+    /// Access classes in order of first appearance. Their domains constrain the nest's own levels; those of the loops around it are in the
+    /// [`Frame`].
+    pub classes: Vec<Representative>,
+    /// Their numbers by what they are.
+    index: Lookup,
+    /// The places in `classes` by object.
+    by_base: HashMap<Base, SmallVec<[usize; 2]>>,
+    /// The hulls of objects that have many classes.
+    hulls: HashMap<Base, Hulls>,
+    /// The objects it touches.
+    objects: Objects,
+    /// An operation that touches the world or may not return.
+    pub world: Option<Op>,
+    /// Whether a class uses a parameter.
+    pub symbolic: bool,
+}
+
+impl Nest {
+    /// What the classes of an object are, in order of first appearance.
+    pub fn of_base(&self, base: Base) -> impl Iterator<Item = &Representative> {
+        self.by_base.get(&base).into_iter().flatten().map(|i| &self.classes[*i])
+    }
+
+    /// Representatives of the classes of an object, fewer if there are many: each happens at least whenever those do that it stands for. Nothing if they
+    /// are few.
+    pub fn hulls(&self, base: Base) -> Option<&[Representative]> {
+        self.hulls.get(&base).map(|hulls| &hulls.all[..])
+    }
+
+    /// The objects it touches.
+    pub fn bases(&self) -> impl Iterator<Item = Base> + '_ {
+        self.objects.iter()
+    }
+
+    /// The objects it touches that `base` may overlap, [and perhaps some others](Objects::near).
+    pub fn bases_near(&self, base: Base) -> impl Iterator<Item = Base> + '_ {
+        self.objects.near(base, self.by_base.contains_key(&base))
+    }
+
+    /// Summarises `tree`, an item of a sequence that stands in `frame`.
+    pub fn of(program: &Program, forest: &Forest, tree: Green, frame: &Frame) -> Nest {
+        let mut scan = Scan { program, forest, depth: frame.depth, risk: None, nest: Nest::default() };
+        scan.visit(tree, &Arc::new(Domain { levels: frame.depth, constraints: Vec::new(), exact: true }));
+        scan.nest
+    }
+
+    /// Adds the classes of another nest that stands in the same frame.
+    pub fn merge(&mut self, other: &Nest) {
+        for Representative { class, op, iteration } in &other.classes {
+            if let Err(absent) = self.find(class) {
+                let representative =
+                    Representative { class: class.clone(), op: *op, iteration: iteration.clone() };
+                self.push(representative, absent);
+            }
+        }
+        self.world = self.world.or(other.world);
+    }
+
+    /// The nest with no access known as part of an update: for what may be half of one.
+    pub fn without_updates(self) -> Nest {
+        let mut plain = Nest { world: self.world, ..Nest::default() };
+        for Representative { class, op, iteration } in self.classes {
+            plain.add(Representative { class: Class { update: None, ..class }, op, iteration });
+        }
+        plain
+    }
+
+    /// The nest run later: `delay` later at its own level, which is level `depth`. `None` if a number leaves 64 bits.
+    pub fn delayed(&self, depth: u32, delay: i64) -> Option<Nest> {
+        self.renumbered(&|form| form.delayed(depth, delay))
+    }
+
+    /// The nest without those iterations of its own level, which is level `depth`, that come before number `first`. `None` if a number leaves 64 bits.
+    pub fn since(&self, depth: u32, first: i64) -> Option<Nest> {
+        let is_run = Form::level(depth).minus(&Form::constant(first))?;
+        let mut since = Nest { world: self.world, ..Nest::default() };
+        for own in &self.classes {
+            let mut class = own.class.clone();
+            // What has no such level happens whenever it did.
+            if class.domain.levels > depth {
+                let mut domain = Domain::clone(&class.domain);
+                domain.constraints.push(is_run.clone());
+                class.domain = Arc::new(domain);
+            }
+            since.add(Representative { class, ..own.clone() });
+        }
+        Some(since)
+    }
+
+    /// The nest with the iterations of its own level, which is level `depth`, from the last to the first: the last has number `last`, a form over what is known outside. `None` if a number leaves
+    /// 64 bits.
+    pub fn reversed(&self, depth: u32, last: &Form) -> Option<Nest> {
+        let mirrored = last.minus(&Form::level(depth))?;
+        let at = |level| if level == depth { mirrored.clone() } else { Form::level(level) };
+        self.renumbered(&|form| form.substitute(&mut |level| Some(at(level))))
+    }
+
+    /// The nest with the loop at level `depth` and the one inside it in the other order; all accesses are in both. `None` if a number leaves 64 bits.
+    pub fn interchanged(&self, depth: u32) -> Option<Nest> {
+        let other = |level| match level {
+            _ if level == depth => depth + 1,
+            _ if level == depth + 1 => depth,
+            _ => level,
+        };
+        self.renumbered(&|form| form.substitute(&mut |level| Some(Form::level(other(level)))))
+    }
+
+    /// The nest with other numbers of iterations, in all that is said of them.
+    fn renumbered(&self, by: &dyn Fn(&Form) -> Option<Form>) -> Option<Nest> {
+        let mut renumbered = Nest { world: self.world, ..Nest::default() };
+        for Representative { class, op, iteration } in &self.classes {
+            let class = class.renumbered(by)?;
+            let iteration = iteration.iter().map(|own| own.renumbered(by)).collect::<Option<_>>()?;
+            renumbered.add(Representative { class, op: *op, iteration });
+        }
+        Some(renumbered)
+    }
+
+    /// Adds a class, if it is not there yet.
+    pub fn add(&mut self, representative: Representative) {
+        if let Err(absent) = self.find(&representative.class) {
+            self.push(representative, absent);
+        }
+    }
+
+    fn find(&self, class: &Class) -> Result<u32, Absent> {
+        self.index.find(&self.classes, class, |own| &own.class)
+    }
+
+    /// Adds a class that is not there yet.
+    fn push(&mut self, representative: Representative, absent: Absent) {
+        let base = representative.class.base;
+        self.symbolic |= representative.class.is_symbolic();
+        let of_base = self.by_base.entry(base).or_default();
+        if of_base.is_empty() {
+            self.objects.push(base);
+        }
+        let next = self.classes.len();
+        of_base.push(next);
+        self.classes.push(representative);
+        self.index.add(absent, &self.classes, |own| &own.class);
+        if of_base.len() >= MIN_CLASSES {
+            let hulls = self.hulls.entry(base).or_default();
+            let new = if of_base.len() == MIN_CLASSES { &of_base[..] } else { &[next] };
+            new.iter().for_each(|at| hulls.add(&self.classes[*at]));
+        }
+    }
+}
+
+impl Frame {
+    /// Outside of all loops of the tree.
+    pub fn outside(surroundings: &Surroundings) -> Frame {
+        let Surroundings { constraints, exact, facts } = surroundings.clone();
+        Frame { depth: 0, constraints, exact, variables: Vec::new(), facts }
+    }
+
+    /// The frame in which a loop of the program stands. Of conditionals around it nothing is said.
+    pub fn around(program: &Program, forest: &Forest, of: LoopId) -> Frame {
+        let mut frame = Frame::outside(&program.surroundings);
+        for around in program.path(program.loop_info(of).parent) {
+            if let Node::Loop { header, .. } = forest.get(program.loop_info(around).green) {
+                frame = frame.inside(program, forest, header);
+            }
+        }
+        frame
+    }
+
+    /// The frame inside a loop that stands in this one.
+    pub fn inside(&self, program: &Program, forest: &Forest, header: HeaderId) -> Frame {
+        let mut domain = Domain { levels: self.depth, constraints: Vec::new(), exact: self.exact };
+        enter(program, forest, header, &mut domain, u32::MAX);
+        let mut constraints = self.constraints.clone();
+        constraints.append(&mut domain.constraints);
+        let mut variables = self.variables.clone();
+        variables.push(forest.header(header).origins.first().and_then(|lead| {
+            let info = program.loop_info(lead.of);
+            let variable = info.space.variable.as_ref()?;
+            let form = variable.substitute(&mut |level| lead.map.get(level as usize).cloned())?;
+            match form.terms() {
+                [(Atom::Level(0), step)] if *step > 0 => Some((info.variable, *step)),
+                _ => None,
+            }
+        }));
+        Frame { depth: domain.levels, constraints, exact: domain.exact, variables, facts: self.facts.clone() }
+    }
+
+    /// The frame where none of these forms, over no levels, is negative either.
+    pub fn knowing(&self, forms: impl IntoIterator<Item = Form>) -> Frame {
+        let mut frame = self.clone();
+        for form in forms {
+            if !frame.constraints.contains(&form) {
+                frame.constraints.push(form);
+            }
+        }
+        frame
+    }
+
+    /// Whether a form over no levels is known to be zero.
+    pub fn is_zero(&self, form: &Form) -> bool {
+        let has_no_level = form.all_atoms(&|atom| !matches!(atom, Atom::Level(_)));
+        let opposite = form.times(-1).filter(|_| has_no_level);
+        opposite.is_some_and(|opposite| [form, &opposite].iter().all(|own| self.constraints.contains(own)))
+    }
+
+    /// The frame where an `if` of this one holds, or fails.
+    pub fn guarded(&self, program: &Program, forest: &Forest, (of, map): (IfId, Map), holds: bool) -> Frame {
+        let constraints = self.constraints.clone();
+        let mut domain = Domain { levels: self.depth, constraints, exact: self.exact };
+        guard(program, forest, (of, map), holds, &mut domain, u32::MAX);
+        Frame { constraints: domain.constraints, exact: domain.exact, ..self.clone() }
+    }
+}
+
+impl Class {
+    /// Whether there is a parameter in what is known of it.
+    fn is_symbolic(&self) -> bool {
+        let is_number = |form: &Form| form.all_atoms(&|atom| matches!(atom, Atom::Level(_)));
+        let subscripts = self.subscripts.iter().flatten().flatten();
+        !subscripts.chain(&self.domain.constraints).all(is_number)
+    }
+
+    /// The class with other numbers of iterations.
+    fn renumbered(&self, by: &dyn Fn(&Form) -> Option<Form>) -> Option<Class> {
+        let mut class = self.clone();
+        for form in class.subscripts.iter_mut().flatten().flatten() {
+            *form = by(form)?;
+        }
+        let constraints = self.domain.constraints.iter().map(by).collect::<Option<_>>()?;
+        class.domain = Arc::new(Domain { constraints, ..*self.domain });
+        Some(class)
+    }
+}
+
+/// Whether a map to loops counted outwards leaves the levels what they are, in a place inside as many loops: most do.
+fn is_identity(map: &[Form], depth: u32) -> bool {
+    let stays = |(level, form): (u32, &Form)| match form.terms() {
+        [(Atom::Level(index), 1)] => index + level + 1 == depth && form.constant_part() == 0,
+        _ => false,
+    };
+    map.len() == depth as usize && (0..).zip(map).all(stays)
+}
+
+/// Adds a loop's level and what is known of it to `domain`. Of forms that use values computed inside more than `known` loops nothing is known.
+pub fn enter(program: &Program, forest: &Forest, header: HeaderId, domain: &mut Domain, known: u32) {
+    let depth = domain.levels;
+    domain.levels += 1;
+    let push = |domain: &mut Domain, form: Option<Form>| match form.filter(|f| program.is_known(f, known)) {
+        Some(form) => domain.constraints.push(form),
+        None => domain.exact = false,
+    };
+    let header = forest.header(header);
+    match &header.span {
+        Span::Whole => {
+            let Some(origin) = header.origins.first() else { return };
+            let space = &program.loop_info(origin.of).space;
+            domain.exact &= space.domain.exact;
+            let stays = is_identity(&origin.map, depth + 1);
+            for constraint in &space.domain.constraints {
+                let mut level = |level: u32| absolute(origin.map.get(level as usize)?, depth + 1);
+                let form = if stays { Some(constraint.clone()) } else { constraint.substitute(&mut level) };
+                push(domain, form);
+            }
+        }
+        Span::Range { scale, lower, upper } => {
+            let variable = Form::level(depth).times(*scale);
+            for form in lower {
+                let bound = absolute(form, depth);
+                push(domain, variable.as_ref().zip(bound).and_then(|(x, bound)| x.minus(&bound)));
+            }
+            for form in upper {
+                let last = absolute(form, depth).and_then(|f| f.plus(&Form::constant(1), -1));
+                push(domain, variable.as_ref().zip(last).and_then(|(x, last)| last.minus(x)));
+            }
+        }
+    }
+}
+
+/// Adds what is known where an `if` holds, or fails, to `domain`, as [`enter`] does.
+pub fn guard(
+    program: &Program,
+    forest: &Forest,
+    (of, map): (IfId, Map),
+    holds: bool,
+    domain: &mut Domain,
+    known: u32,
+) {
+    let outcome = program.if_info(of).condition.outcome(holds);
+    domain.exact &= outcome.exact;
+    let (map, depth) = (forest.map(map), domain.levels);
+    for constraint in &outcome.constraints {
+        let form = program.is_known(constraint, known).then_some(constraint);
+        match form.and_then(|f| f.substitute(&mut |level| absolute(map.get(level as usize)?, depth))) {
+            Some(form) => domain.constraints.push(form),
+            None => domain.exact = false,
+        }
+    }
+}
+
+struct Scan<'a> {
+    program: &'a Program,
+    forest: &'a Forest,
+    /// The loops around the nest.
+    depth: u32,
+    /// The outermost header around that may be undefined.
+    risk: Option<Risk>,
+    nest: Nest,
+}
+
+/// A loop or `if` of a tree whose [header may be
+/// undefined](crate::access::header_may_be_undefined).
+#[derive(Clone)]
+pub struct Risk {
+    op: Op,
+    /// When it is reached.
+    domain: Arc<Domain>,
+}
+
+impl Risk {
+    /// The header of a loop that stands in this domain, if it may be undefined.
+    pub fn of_loop(program: &Program, forest: &Forest, id: HeaderId, domain: &Arc<Domain>) -> Option<Risk> {
+        let mut loops = forest.header(id).origins.iter().map(|origin| program.loop_info(origin.of));
+        let op = loops.find(|info| info.may_be_undefined)?.op;
+        Some(Risk { op, domain: domain.clone() })
+    }
+
+    /// The decision of an `if` that stands in this domain, if it may be undefined.
+    pub fn of_guard(program: &Program, of: IfId, domain: &Arc<Domain>) -> Option<Risk> {
+        let info = program.if_info(of);
+        info.may_be_undefined.then(|| Risk { op: info.op, domain: domain.clone() })
+    }
+
+    /// Returns the class by which a leaf inside, in so many loops, stays behind what may not
+    /// return: it reads
+    /// [`Base::Exit`] whenever the header is reached.
+    pub fn class(&self, levels: u32) -> (Class, Op) {
+        let constraints = self.domain.constraints.clone();
+        let domain = Arc::new(Domain { levels, constraints, exact: false });
+        (Class::whole(Base::Exit, false, &domain), self.op)
+    }
+}
+
+impl Scan<'_> {
+    /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
+    fn visit(&mut self, tree: Green, domain: &Arc<Domain>) {
+        match self.forest.get(tree) {
+            Node::Empty => {}
+            Node::Sequence { .. } => {
+                let forest = self.forest;
+                for item in forest.items(tree) {
+                    self.visit(item, domain);
+                }
+            }
+            Node::Loop { header, body } => {
+                let mut inner = (**domain).clone();
+                enter(self.program, self.forest, header, &mut inner, self.depth);
+                let risk = Risk::of_loop(self.program, self.forest, header, domain);
+                self.within(risk, body, inner);
+            }
+            Node::Guard { of, map, holds, body } => {
+                let mut inner = (**domain).clone();
+                guard(self.program, self.forest, (of, map), holds, &mut inner, self.depth);
+                self.within(Risk::of_guard(self.program, of, domain), body, inner);
+            }
+            Node::Versioned { fast, fallback, .. } => {
+                self.visit(fast, domain);
+                self.visit(fallback, domain);
+            }
+            Node::Leaf { statement, map } => self.leaf(statement, map, domain),
+        }
+    }
+
+    /// The body of a loop or guard whose header is such a risk.
+    fn within(&mut self, risk: Option<Risk>, body: Green, domain: Domain) {
+        let around = self.risk.clone();
+        self.risk = around.clone().or(risk);
+        self.visit(body, &Arc::new(domain));
+        self.risk = around;
+    }
+
+    fn leaf(&mut self, statement: StatementId, map: Map, domain: &Arc<Domain>) {
+        let info = self.program.statement(statement);
+        self.nest.world = self.nest.world.or(info.effects.world);
+        let (map, depth) = (self.forest.map(map), self.depth);
+        let risk = self.risk.as_ref().map(|risk| risk.class(domain.levels));
+        for (class, op) in in_place(self.program, statement, map, domain, depth).chain(risk) {
+            if let Err(absent) = self.nest.find(&class) {
+                // A number that is too large is shown as none.
+                let here = |form: &Form| absolute(form, domain.levels).unwrap_or_default();
+                let here: Vec<Form> = map.iter().map(here).collect();
+                // Loops inside of the statement are counted.
+                let inside = (domain.levels..class.domain.levels).map(LoopIteration::counted);
+                let own = LoopIteration::over(self.program, statement, &here).skip(depth as usize);
+                let iteration = own.chain(inside).collect();
+                self.nest.push(Representative { class, op, iteration }, absent);
+            }
+        }
+    }
+}
+
+/// The access classes of a statement in a place of a tree: a leaf with this map inside the loops of `domain`. Of forms that use values computed
+/// inside more than `known` loops nothing is known.
+pub fn in_place(
+    program: &Program,
+    statement: StatementId,
+    map: &[Form],
+    domain: &Arc<Domain>,
+    known: u32,
+) -> impl Iterator<Item = (Class, Op)> {
+    let own = map.len() as u32;
+    let stays = is_identity(map, domain.levels);
+    program.statement(statement).effects.classes.iter().map(move |(class, op)| {
+        let mut level = |level: u32| match map.get(level as usize) {
+            Some(form) => absolute(form, domain.levels),
+            None => Some(Form::level(domain.levels + (level - own))),
+        };
+        let mut here = |form: &Form| if stays { Some(form.clone()) } else { form.substitute(&mut level) };
+        let mut keep = |form: &Form| program.is_known(form, known).then(|| here(form)).flatten();
+        let mut exact = domain.exact && class.domain.exact;
+        // A view that is made anew names other elements each time.
+        let is_one = |origin: Value| {
+            class.base == Base::Allocation(origin)
+                || program.is_known(&Form::atom(Atom::Param(origin)), known)
+        };
+        let is_grid = class.sizes.iter().all(|size| program.is_known(size, known));
+        let named = class.subscripts.as_ref().filter(|_| is_grid && class.origin.is_none_or(is_one));
+        let subscripts = named.map(|all| all.iter().map(|f| keep(f.as_ref()?)).collect());
+        let inner = class.domain.levels - own;
+        let domain = if inner == 0 && class.domain.constraints.is_empty() && exact == domain.exact {
+            domain.clone()
+        } else {
+            let mut constraints = domain.constraints.clone();
+            for constraint in &class.domain.constraints {
+                match keep(constraint) {
+                    Some(form) => constraints.push(form),
+                    None => exact = false,
+                }
+            }
+            Arc::new(Domain { levels: domain.levels + inner, constraints, exact })
+        };
+        let Class { base, origin, writes, update, .. } = *class;
+        (Class { base, origin, sizes: class.sizes.clone(), subscripts, writes, update, domain }, *op)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use loomir_ir::{Body, Context, Loc, OperationState, Registry};
+
+    use super::*;
+
+    /// The nest `A[2·i + j]` for `0 ≤ i ≤ 9` and `j ≤ i`, of an operation, inside one more loop.
+    fn nest(op: Op) -> Nest {
+        let [i, j] = [1, 2].map(Form::level);
+        let subscript = i.plus(&i, 1).and_then(|form| form.plus(&j, 1));
+        let constraints = vec![i.clone(), Form::constant(9).minus(&i).unwrap(), i.minus(&j).unwrap()];
+        let class = Class {
+            base: Base::World,
+            origin: None,
+            sizes: Vec::new(),
+            subscripts: Some(vec![subscript]),
+            writes: true,
+            update: None,
+            domain: Arc::new(Domain { levels: 3, constraints, exact: true }),
+        };
+        let iteration = Arc::new([LoopIteration::counted(1), LoopIteration::counted(2)]);
+        let mut nest = Nest::default();
+        nest.add(Representative { class, op, iteration });
+        nest
+    }
+
+    #[test]
+    fn a_reversed_nest_counts_from_the_last_iteration_down() {
+        let ctx = Context::new(Registry::new());
+        let body = Body::new(&ctx, OperationState::new(&ctx, "test.store", Loc::UNKNOWN));
+        let nest = nest(body.root());
+        let reversed = nest.reversed(1, &Form::constant(9)).unwrap();
+        let Representative { class, iteration, .. } = &reversed.classes[0];
+        let at = |form: &Form, i: i64, j: i64| {
+            let mut level = |level: u32| Some(Form::constant([0, i, j][level as usize]));
+            form.substitute(&mut level).and_then(|form| form.as_constant())
+        };
+        let subscript = class.subscripts.as_ref().unwrap()[0].as_ref().unwrap();
+        assert_eq!(at(subscript, 0, 4), Some(2 * 9 + 4));
+        assert_eq!(at(subscript, 9, 0), Some(0));
+        // The inner loop runs up to the number that the iteration had.
+        let values = class.domain.constraints.iter().map(|form| at(form, 2, 3).unwrap());
+        assert_eq!(values.collect::<Vec<_>>(), [7, 2, 4]);
+        assert_eq!(iteration[0].number, Form::constant(9).minus(&Form::level(1)).unwrap());
+        let twice = reversed.reversed(1, &Form::constant(9)).unwrap();
+        assert_eq!(twice.classes[0].class, nest.classes[0].class);
+    }
+
+    #[test]
+    fn what_is_left_of_a_nest_has_no_earlier_iterations() {
+        let ctx = Context::new(Registry::new());
+        let body = Body::new(&ctx, OperationState::new(&ctx, "test.store", Loc::UNKNOWN));
+        let nest = nest(body.root());
+        let since = nest.since(1, 2).unwrap();
+        let runs = |nest: &Nest, i: i64| {
+            let mut level = |level: u32| Some(Form::constant([0, i, 0][level as usize]));
+            let mut at =
+                |form: &Form| form.substitute(&mut level).and_then(|form| form.as_constant()).unwrap();
+            nest.classes[0].class.domain.constraints.iter().all(|form| at(form) >= 0)
+        };
+        let run = |nest: &Nest| (-1..11).filter(|i| runs(nest, *i)).collect::<Vec<_>>();
+        assert_eq!(run(&nest), (0..10).collect::<Vec<_>>());
+        assert_eq!(run(&since), (2..10).collect::<Vec<_>>());
+        // There is no such level: it may happen at any time.
+        assert_eq!(nest.since(3, 2).unwrap().classes[0].class, nest.classes[0].class);
+    }
+}
