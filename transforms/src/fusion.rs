@@ -215,6 +215,8 @@ struct Fusion<'a> {
     works: HashMap<(Green, u32), Rc<Work>>,
     /// The two loops that are fused and no others, if that is asked for.
     only: Option<Only>,
+    /// Original loops behind a run-time check in which nothing may be fused.
+    settled: HashSet<Green>,
 }
 
 impl<'a> Fusion<'a> {
@@ -233,6 +235,7 @@ impl<'a> Fusion<'a> {
             assumes_swaps: true,
             works: HashMap::new(),
             only: None,
+            settled: HashSet::new(),
         }
     }
 }
@@ -295,17 +298,21 @@ impl<'a> Fusion<'a> {
             return done.extend(fast);
         }
         let fast = self.forest.sequence(&fast);
-        let fallback = self.fallback(&segment.originals, frame);
+        let fallback = self.fallback(&segment.originals, &tests, frame);
         done.push(self.forest.versioned(tests, fast, fallback));
     }
 
     /// Returns the original items of a segment, fused where that needs no test. Nothing is told of that.
-    fn fallback(&mut self, originals: &[Green], frame: &Frame) -> Green {
+    fn fallback(&mut self, originals: &[Green], tests: &[Assumption], frame: &Frame) -> Green {
         let (report, alias) = (std::mem::take(&mut self.report), self.alias);
         self.alias = alias.untested();
         let originals = self.forest.sequence(originals);
         let fallback = self.sequence(originals, frame);
         (self.report, self.alias) = (report, alias);
+        // That two buffers overlap tells nothing more of these loops; how numbers lie may.
+        if fallback == originals && tests.iter().all(|test| matches!(test, Assumption::Apart(..))) {
+            self.settled.insert(fallback);
+        }
         fallback
     }
 

@@ -167,8 +167,8 @@ fn nothing_added(
 /// No two iterations of one or two leaves are one of the statement.
 fn nothing_repeated(part: &Part<'_>, a: &Placed, b: &Placed) -> Verdict {
     let frame = part.frame;
-    let maps: Vec<(&Form, &Form)> = a.map.iter().zip(&b.map).skip(frame.depth as usize).collect();
-    let forms: Vec<&Form> = a.map.iter().chain(&b.map).collect();
+    let maps: Vec<(&Form, &Form)> = a.map.iter().zip(&*b.map).skip(frame.depth as usize).collect();
+    let forms: Vec<&Form> = a.map.iter().chain(&*b.map).collect();
     let (first, second) = (a.domain.instances(), b.domain.instances());
     let mut both = Pair::with_forms(first, second, frame.depth, &frame.constraints, &maps, &forms);
     // Of one leaf, two different iterations: they differ at some level, and it may be told which is less.
@@ -209,7 +209,7 @@ fn nothing_lost(part: &Part<'_>, leaves: &[&Placed], whole: &Placed) -> Verdict 
     let mut unknowns = Unknowns::default();
     let constraints = whole.domain.constraints.iter().chain(&part.frame.constraints);
     for form in
-        constraints.chain(leaves.iter().flat_map(|leaf| leaf.domain.constraints.iter().chain(&leaf.map)))
+        constraints.chain(leaves.iter().flat_map(|leaf| leaf.domain.constraints.iter().chain(&*leaf.map)))
     {
         unknowns.add(form);
     }

@@ -21,6 +21,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hashbrown::HashSet;
+use hashbrown::hash_set::Entry;
 use loomir_ir::Op;
 use smallvec::SmallVec;
 
@@ -44,16 +45,17 @@ use crate::tree::nest::LoopIteration;
 /// Judges all pairs of leaves of which one was moved against the other, one of each kind.
 pub(super) fn check(part: &Part<'_>, leaves: &[Placed]) -> Verdict {
     let mut verdict = Verdict::legal();
-    let mut answered = HashSet::new();
+    let mut answered = HashSet::with_capacity(leaves.len());
     let pairs = if part.asks_of_all { every_pair } else { each_pair };
     let _ = pairs(part, leaves, &mut |first, second, overlap| {
         let asked = Asked::of(part, first, second);
-        if answered.contains(&asked) && !part.asks_of_all {
+        let asked = answered.entry(asked);
+        if matches!(asked, Entry::Occupied(_)) && !part.asks_of_all {
             return ControlFlow::Continue(());
         }
         let own = pair(part, first, second, overlap);
         if own == Verdict::legal() {
-            answered.insert(asked);
+            asked.insert();
         }
         verdict = std::mem::replace(&mut verdict, Verdict::legal()).or(own);
         match verdict {
@@ -204,7 +206,7 @@ impl<'q> Meetings<'q> {
         tested: &'q [Assumption],
     ) -> Meetings<'q> {
         let meeting = Meeting::of(&first.2.0, &second.2.0, overlap);
-        let maps = first.0.map.iter().chain(&second.0.map).collect();
+        let maps = first.0.map.iter().chain(&*second.0.map).collect();
         Meetings { part, first, second, overlap, meeting, maps, tested }
     }
 
@@ -319,7 +321,7 @@ struct Ordered<'f> {
 fn earlier<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> Vec<Ordered<'l>> {
     let from = part.frame.depth as usize;
     let loops = part.loops_around_both(first.statement, second.statement).into_iter().skip(from);
-    let pairs = first.map.iter().zip(&second.map).skip(from).zip(loops);
+    let pairs = first.map.iter().zip(&*second.map).skip(from).zip(loops);
     let pairs = pairs.map(|(pair, of)| (pair, part.program.loop_info(of).dimension.is_some()));
     let mut found = Vec::new();
     let equal = parted(pairs, Order::Less, &mut found);

@@ -167,8 +167,8 @@ struct Alike<'p> {
     members: Vec<Member<'p>>,
     /// The [number](Nests::number) of the first and the last nest that they are in.
     nests: [StatementId; 2],
-    /// The members inside each outermost loop of the program.
-    by_loop: HashMap<LoopId, Vec<usize>>,
+    /// The members inside outermost loops of the program, in the order of the loops.
+    by_loop: Vec<(LoopId, usize)>,
     /// The extremes of the first so many members.
     before: Vec<Extremes>,
     /// The extremes of all members but the first so many.
@@ -184,7 +184,7 @@ impl<'p> Objects<'p> {
     fn of(part: &Part<'_>, leaves: &'p [Placed], region: Range<usize>, nests: &Nests) -> Objects<'p> {
         let mut all: Vec<(Base, Vec<Alike<'p>>)> = Vec::new();
         let mut objects: HashMap<Base, usize> = HashMap::new();
-        let mut kinds: HashMap<Kind<'p>, (usize, usize)> = HashMap::new();
+        let mut kinds: HashMap<Kind<'p>, (usize, usize)> = HashMap::with_capacity(region.len());
         for place in region {
             let leaf = &leaves[place];
             for class in &leaf.classes {
@@ -210,7 +210,7 @@ impl<'p> Objects<'p> {
                 let alike = &mut all[object].1[kind];
                 alike.nests = [alike.nests[0].min(nest), alike.nests[1].max(nest)];
                 if let Some(of) = nests.of[place] {
-                    alike.by_loop.entry(of).or_default().push(alike.members.len());
+                    alike.by_loop.push((of, alike.members.len()));
                 }
                 let spot = Spot {
                     index: alike.members.len(),
@@ -303,7 +303,7 @@ impl<'p> Alike<'p> {
         Alike {
             members: Vec::new(),
             nests: [nest; 2],
-            by_loop: HashMap::new(),
+            by_loop: Vec::new(),
             before: Vec::new(),
             behind: Vec::new(),
         }
@@ -311,7 +311,8 @@ impl<'p> Alike<'p> {
 
     fn sum_up(&mut self) {
         let all = |spots: &mut dyn Iterator<Item = Spot>| {
-            let mut extremes = vec![Extremes::default()];
+            let mut extremes = Vec::with_capacity(self.members.len() + 1);
+            extremes.push(Extremes::default());
             extremes.extend(spots.scan(Extremes::default(), |so_far, spot| {
                 so_far.add(spot);
                 Some(*so_far)
@@ -321,6 +322,14 @@ impl<'p> Alike<'p> {
         self.before = all(&mut self.members.iter().map(|member| member.spot));
         self.behind = all(&mut self.members.iter().rev().map(|member| member.spot));
         self.behind.reverse();
+        self.by_loop.sort_unstable();
+    }
+
+    /// The members in an outermost loop of the program.
+    fn in_loop(&self, of: LoopId) -> &[(LoopId, usize)] {
+        let start = self.by_loop.partition_point(|(own, _)| *own < of);
+        let end = self.by_loop.partition_point(|(own, _)| *own <= of);
+        &self.by_loop[start..end]
     }
 
     /// The place of the first of them.
@@ -353,23 +362,26 @@ impl<'p> Alike<'p> {
     ) -> ControlFlow<()> {
         let is_one_kind = std::ptr::eq(self, other);
         let fewer = if self.by_loop.len() <= other.by_loop.len() { self } else { other };
-        let both = fewer.by_loop.keys();
-        let both = both.filter_map(|of| Some((self.by_loop.get(of)?, other.by_loop.get(of)?)));
-        let mut both: Vec<(&Vec<usize>, &Vec<usize>)> = both.collect();
-        both.sort_unstable_by_key(|(members, others)| (members[0], others[0]));
+        let loops = fewer.by_loop.chunk_by(|a, b| a.0 == b.0).map(|members| members[0].0);
+        let both = loops.map(|of| (self.in_loop(of), other.in_loop(of)));
+        let mut both: Vec<_> = both.filter(|(own, others)| !own.is_empty() && !others.is_empty()).collect();
+        both.sort_unstable_by_key(|(members, others)| (members[0].1, others[0].1));
         for (members, others) in both {
+            let is_only = members.len() == 1 && others.len() == 1;
             let mut asked = HashSet::new();
-            for (i, x) in members.iter().enumerate() {
-                for y in if is_one_kind { &others[i..] } else { &others[..] } {
+            for (i, (_, x)) in members.iter().enumerate() {
+                for (_, y) in if is_one_kind { &others[i..] } else { others } {
                     let (a, b) = (&self.members[*x], &other.members[*y]);
                     let is_one = is_one_kind && x == y;
-                    if asked.insert((
-                        a.innermost,
-                        b.innermost,
-                        a.spot.statement_order(b.spot),
-                        a.places(b),
-                        is_one,
-                    )) {
+                    if is_only
+                        || asked.insert((
+                            a.innermost,
+                            b.innermost,
+                            a.spot.statement_order(b.spot),
+                            a.places(b),
+                            is_one,
+                        ))
+                    {
                         ask(&a.access, &b.access)?;
                     }
                 }

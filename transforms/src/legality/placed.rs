@@ -6,9 +6,11 @@
 //! - A domain that is too large does no harm to order, one that is too small does. Tried with
 //!   `fixtures/fusion/symbolic_guards.mlir`.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use loomir_ir::{Body, Op, Value};
+use smallvec::SmallVec;
 
 use super::carried;
 use crate::access::{Class, Domain};
@@ -19,24 +21,27 @@ use crate::tree::{
     Arm, AssumptionId, Forest, Green, Header, HeaderId, IfId, LoopId, Map, Node, Program, Span, StatementId,
 };
 
+/// Most leaves for which there is room before they are found.
+const MAX_EXPECTED: usize = 1 << 16;
+
 /// A leaf in its place. Leaves are listed in the order of the text, so of two in the same iteration of all loops that are around both, the one
 /// listed first runs first.
 pub(crate) struct Placed {
     pub(crate) statement: StatementId,
     /// The loops around, from those of the part inwards.
-    pub(crate) loops: Vec<Around>,
+    pub(crate) loops: Rc<[Around]>,
     /// When it runs: the levels of the loops around.
     pub(crate) domain: Arc<Domain>,
     /// What `domain` does not say: whether these run this iteration, of the loops around what decides it. If only the order is asked for, all conditions around instead.
     pub(crate) unsaid: Vec<(Unsaid, Vec<Form>)>,
     /// Which iteration of the statement runs, over levels.
-    pub(crate) map: Vec<Form>,
+    pub(crate) map: Rc<[Form]>,
     /// What is known of that beyond `domain`, if the order is asked for.
     pub(crate) within: Within,
     /// What `domain` uses that is computed inside of the loops, and in which iteration, over those of the statement, if coverage is asked for.
     pub(crate) computed: Vec<(Value, Vec<Form>)>,
     /// What it touches.
-    pub(crate) classes: Vec<(Class, Op)>,
+    pub(crate) classes: SmallVec<[(Class, Op); 1]>,
     /// The item of the part it is in.
     pub(crate) item: u32,
     /// The versioned node it is in, by number, and what is tested there.
@@ -110,6 +115,7 @@ pub(crate) fn leaves(
     arm: Arm,
     purpose: Purpose,
 ) -> Result<Vec<Placed>, Op> {
+    let expected = items.iter().map(|item| forest.leaves(*item) as usize).sum::<usize>();
     let mut walk = Walk {
         ir,
         program,
@@ -128,7 +134,8 @@ pub(crate) fn leaves(
         version: None,
         next_version: 0,
         risk: None,
-        found: Vec::new(),
+        last_map: None,
+        found: Vec::with_capacity(expected.min(MAX_EXPECTED)),
     };
     let domain = Arc::new(Domain { levels: depth, constraints: Vec::new(), exact: true });
     for (index, item) in items.iter().enumerate() {
@@ -160,6 +167,8 @@ struct Walk<'a> {
     running: Vec<(LoopId, Vec<Form>)>,
     /// The outermost header around that may be undefined.
     risk: Option<Risk>,
+    /// The iteration of the last leaf, by its map and the levels around.
+    last_map: Option<(Map, u32, Rc<[Form]>)>,
     found: Vec<Placed>,
 }
 
@@ -339,12 +348,28 @@ impl Walk<'_> {
         Ok(())
     }
 
+    /// The iteration of a statement that runs, over levels. Leaves beside each other often share it.
+    fn here(&mut self, map: Map, levels: u32) -> Option<Rc<[Form]>> {
+        if self.last_map.as_ref().is_none_or(|(own, of, _)| (*own, *of) != (map, levels)) {
+            let here = self.forest.map(map).iter().map(|form| absolute(form, levels));
+            self.last_map = Some((map, levels, here.collect::<Option<_>>()?));
+        }
+        self.last_map.as_ref().map(|(_, _, here)| here.clone())
+    }
+
+    /// The loops around, shared by the leaves beside each other.
+    fn around(&self) -> Rc<[Around]> {
+        match self.found.last() {
+            Some(last) if *last.loops == *self.loops => last.loops.clone(),
+            _ => self.loops.as_slice().into(),
+        }
+    }
+
     /// Adds a leaf to those found, with what its purpose asks for.
     fn place(&mut self, statement: StatementId, map: Map, domain: &Arc<Domain>) -> Result<(), Op> {
-        let map = self.forest.map(map);
         let op = self.program.statement(statement).op();
-        let here = map.iter().map(|form| absolute(form, domain.levels)).collect::<Option<Vec<Form>>>();
-        let here = here.ok_or(op)?;
+        let here = self.here(map, domain.levels).ok_or(op)?;
+        let map = self.forest.map(map);
         let computed = match self.purpose {
             Purpose::CoverWithin => self.computed(&here).ok_or(op)?,
             Purpose::Order | Purpose::Cover => Vec::new(),
@@ -354,11 +379,11 @@ impl Walk<'_> {
                 .chain(carried::class(self.program, statement, &here, domain))
                 .chain(self.risk.as_ref().map(|risk| risk.class(domain.levels)))
                 .collect(),
-            Purpose::Cover | Purpose::CoverWithin => Vec::new(),
+            Purpose::Cover | Purpose::CoverWithin => SmallVec::new(),
         };
         self.found.push(Placed {
             statement,
-            loops: self.loops.clone(),
+            loops: self.around(),
             domain: domain.clone(),
             unsaid: self.unsaid.clone(),
             map: here,
@@ -393,8 +418,8 @@ fn extent(
 pub(super) type Access<'p> = (&'p Placed, usize, &'p (Class, Op));
 
 /// The loops of the tree around two leaves.
-pub(super) fn shared<'l>(a: &'l Placed, b: &Placed) -> &'l [Around] {
-    let shared = a.loops.iter().zip(&b.loops).take_while(|(x, y)| x == y).count();
+pub(crate) fn shared<'l>(a: &'l Placed, b: &Placed) -> &'l [Around] {
+    let shared = a.loops.iter().zip(&*b.loops).take_while(|(x, y)| x == y).count();
     &a.loops[..shared]
 }
 

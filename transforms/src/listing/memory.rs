@@ -19,7 +19,7 @@ use crate::access::objects::Objects;
 use crate::affine::system::Side;
 use crate::affine::{Atom, Form};
 use crate::legality::meeting::Meeting;
-use crate::legality::placed::{Placed, Purpose, Unsaid, leaves};
+use crate::legality::placed::{Placed, Purpose, Unsaid, leaves, shared};
 use crate::legality::{Cause, Instance, Means};
 use crate::tree::nest::LoopIteration;
 use crate::tree::{Arm, Forest, Green, Node, Program};
@@ -144,7 +144,7 @@ impl List<'_> {
         if kinds(a.class, b.class).is_empty() && kinds(b.class, a.class).is_empty() {
             return;
         }
-        let common = a.leaf.loops.iter().zip(&b.leaf.loops).take_while(|(x, y)| x == y).count();
+        let common = shared(a.leaf, b.leaf).len();
         let is_carried = common > 0;
         let is_one = a.place == b.place;
         if (!is_carried && is_one) || exclude_each_other(a.leaf, b.leaf, frame.depth) {

@@ -23,7 +23,7 @@ use crate::access::{Class, Domain};
 use crate::affine::system::Side;
 use crate::affine::{Atom, Form};
 use crate::legality::Instance;
-use crate::legality::placed::{Placed, Purpose, leaves};
+use crate::legality::placed::{Placed, Purpose, leaves, shared};
 use crate::tree::nest::LoopIteration;
 use crate::tree::{Arm, Forest, Green, LoopId, Program, StatementId};
 
@@ -294,7 +294,7 @@ impl List<'_> {
         else {
             return Vec::new();
         };
-        let common = from.loops.iter().zip(&to.loops).take_while(|(x, y)| x == y).count();
+        let common = shared(from, to).len();
         let given = |level: u32| match link.later {
             Some((own, by)) if own == level => Given::Later(by),
             Some((own, _)) if own < level => Given::Open,

@@ -1,7 +1,7 @@
 //! The loops, conditionals and statements of a program, by number.
 
 /// A loop of the program.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LoopId(pub u32);
 
 /// An `if` of the program: a conditional.
