@@ -131,6 +131,7 @@ mod limits;
 mod optimum;
 mod parametric;
 mod relation;
+mod resolved;
 mod rows;
 mod scalar;
 mod set;

@@ -5,10 +5,10 @@
 //! that pieces say where a point exists.
 
 use crate::conjunction::Conjunction;
-use crate::divs::Resolved;
 use crate::int::Int;
 use crate::lexmin::{Parametric, lexmin};
 use crate::limits::{Budget, Exact};
+use crate::resolved::Resolved;
 use crate::rows::System;
 use crate::scalar::{Scalar, ladder};
 use crate::solve::solve_apart;

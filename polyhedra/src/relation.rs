@@ -4,6 +4,7 @@
 //! what equalities give, so the usual affine maps compose without existential variables left.
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::affine::{Affine, Var};
@@ -20,6 +21,7 @@ use crate::parametric::End;
 use crate::set::Set;
 use crate::solve::Least;
 use crate::space::{Space, Tuple};
+use crate::text::{ParseError, parse};
 use crate::union;
 
 /// A relation between integer tuples, `[n] -> { S[i] -> A[i + 1] : … }`.
@@ -212,5 +214,33 @@ impl Relation {
         let dims = self.input().dims.iter().chain(&self.output().dims).cloned().collect();
         let space = self.space.with_tuples(vec![Tuple { name: None, dims }]);
         Set { space: Arc::new(space), pieces: self.pieces.clone() }
+    }
+}
+
+impl FromStr for Relation {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Relation, ParseError> {
+        let (space, pieces) = parse(text, 2)?;
+        Ok(Relation::from_conjunctions(space, pieces))
+    }
+}
+
+impl Set {
+    /// The relation of each point with itself.
+    pub fn identity(&self) -> Relation {
+        let (params, arity) = (self.space.params.len(), self.tuple().arity());
+        let map: Vec<usize> = (0..params + arity).collect();
+        let pieces = self.pieces.iter().filter_map(|piece| {
+            let mut pair = piece.renamed(params + 2 * arity, &map);
+            for dim in 0..arity {
+                pair.add_eq(Var((params + dim) as u32), Var((params + arity + dim) as u32));
+            }
+            pair.simplified()
+        });
+        let mut output = self.tuple().clone();
+        output.dims = vec![None; arity];
+        let space = self.space.with_tuples(vec![self.tuple().clone(), output]);
+        Relation { space: Arc::new(space), pieces: pieces.collect() }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::affine::{Affine, Var};
@@ -15,9 +16,9 @@ use crate::int::Int;
 use crate::limits::{Budget, Limits};
 use crate::optimum::{self, Optimum};
 use crate::parametric::End;
-use crate::relation::Relation;
 use crate::solve::Least;
 use crate::space::{Space, Tuple};
+use crate::text::{ParseError, parse};
 use crate::union;
 
 /// A set of integer tuples, `[n] -> { S[i, j] : … }`: a union of conjunctions over parameters and dimensions.
@@ -68,28 +69,20 @@ impl Set {
         Ok(Set { space: Arc::new(self.space.with_tuples(vec![tuple])), pieces })
     }
 
-    /// The relation of each point with itself.
-    pub fn identity(&self) -> Relation {
-        let (params, arity) = (self.space.params.len(), self.tuple().arity());
-        let map: Vec<usize> = (0..params + arity).collect();
-        let pieces = self.pieces.iter().filter_map(|piece| {
-            let mut pair = piece.renamed(params + 2 * arity, &map);
-            for dim in 0..arity {
-                pair.add_eq(Var((params + dim) as u32), Var((params + arity + dim) as u32));
-            }
-            pair.simplified()
-        });
-        let mut output = self.tuple().clone();
-        output.dims = vec![None; arity];
-        let space = self.space.with_tuples(vec![self.tuple().clone(), output]);
-        Relation { space: Arc::new(space), pieces: pieces.collect() }
-    }
-
     /// The same set with another tuple of the same arity.
     pub fn renamed(&self, tuple: Tuple) -> Result<Set, Error> {
         if tuple.arity() != self.tuple().arity() {
             return Err(Error::NoSuchDimension(tuple.arity()));
         }
         Ok(Set { space: Arc::new(self.space.with_tuples(vec![tuple])), pieces: self.pieces.clone() })
+    }
+}
+
+impl FromStr for Set {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Set, ParseError> {
+        let (space, pieces) = parse(text, 1)?;
+        Ok(Set::from_conjunctions(space, pieces))
     }
 }

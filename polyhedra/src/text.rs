@@ -16,12 +16,9 @@ mod parser;
 mod printer;
 
 use std::fmt;
-use std::str::FromStr;
 
+pub(crate) use parser::parse;
 pub(crate) use printer::print;
-
-use crate::relation::Relation;
-use crate::set::Set;
 
 /// A text that is not a set or relation, and where it stops being one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,21 +36,3 @@ impl fmt::Display for ParseError {
 }
 
 impl std::error::Error for ParseError {}
-
-impl FromStr for Set {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Set, ParseError> {
-        let (space, pieces) = parser::parse(text, 1)?;
-        Ok(Set::from_conjunctions(space, pieces))
-    }
-}
-
-impl FromStr for Relation {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Relation, ParseError> {
-        let (space, pieces) = parser::parse(text, 2)?;
-        Ok(Relation::from_conjunctions(space, pieces))
-    }
-}

@@ -6,9 +6,9 @@
 //! complement follow.
 
 use crate::conjunction::{Conjunction, Point};
-use crate::divs::Resolved;
 use crate::limits::{Budget, Exact};
 use crate::parametric::difference;
+use crate::resolved::Resolved;
 use crate::rows::{System, complement, negate};
 
 /// All conjunctions of a member of each union, in normal form, plainly empty ones left out.

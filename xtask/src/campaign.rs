@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use crate::Failure;
 use crate::record::{self, Heading};
+use crate::setup::cargo_with;
 use crate::setup::{self, Tools};
-use crate::test::cargo_with;
 
 /// One campaign.
 struct Campaign {

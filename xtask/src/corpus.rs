@@ -11,8 +11,8 @@ use std::process::Stdio;
 use crate::Failure;
 use crate::process::root;
 use crate::record::{self, Heading};
+use crate::setup::cargo_with;
 use crate::setup::{self, Tools};
-use crate::test::cargo_with;
 
 /// What becomes of a file.
 enum Outcome {

@@ -5,9 +5,10 @@
 //! the target folder, so nothing of the user's Python changes.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::Failure;
-use crate::process::{command, execute, output, root};
+use crate::process::{cargo, command, execute, output, root};
 
 /// LLVM's version, and so melior's.
 const VERSION: &str = "22";
@@ -145,4 +146,17 @@ fn islpy() -> Result<PathBuf, Failure> {
         ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", ISLPY];
     execute(command(&python).args(pip))?;
     if works() { Ok(python) } else { Err(format!("{ISLPY} is installed but can't be imported.")) }
+}
+
+/// `cargo` with what the tests may use: the folder of LLVM's tools and a Python with islpy. A test whose tool is named
+/// must use it; one whose tool isn't skips itself.
+pub(crate) fn cargo_with(tools: &Tools) -> Command {
+    let mut cargo = cargo();
+    for (variable, tool) in [("LOOMIR_LLVM", &tools.llvm), ("LOOMIR_ISLPY", &tools.islpy)] {
+        match tool {
+            Ok(path) => cargo.env(variable, path),
+            Err(_) => cargo.env_remove(variable),
+        };
+    }
+    cargo
 }

@@ -4,11 +4,10 @@
 //! came of each. All share one target folder, one profile and two feature sets (without and with LLVM), so nothing
 //! is compiled twice for the same purpose: clippy and the documentation share checked crates, the tests built ones.
 
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::process::{cargo, execute};
-use crate::setup::{self, Tools};
+use crate::setup::{self, Tools, cargo_with};
 use crate::{Failure, campaign};
 
 /// The feature that links LLVM, on each crate that has it.
@@ -97,19 +96,6 @@ fn report(rows: &[(&str, &str, Duration, Outcome)], total: Duration) -> Result<(
     }
     println!("{:<12}{:>8.1}", "all", total.as_secs_f64());
     if bad == 0 { Ok(()) } else { Err(format!("{bad} of {} steps did not pass", rows.len())) }
-}
-
-/// `cargo` with what the tests may use: the folder of LLVM's tools and a Python with islpy. A test whose tool is named
-/// must use it; one whose tool isn't skips itself.
-pub(crate) fn cargo_with(tools: &Tools) -> Command {
-    let mut cargo = cargo();
-    for (variable, tool) in [("LOOMIR_LLVM", &tools.llvm), ("LOOMIR_ISLPY", &tools.islpy)] {
-        match tool {
-            Ok(path) => cargo.env(variable, path),
-            Err(_) => cargo.env_remove(variable),
-        };
-    }
-    cargo
 }
 
 fn tidy(tools: &Tools) -> Result<(), Failure> {

@@ -20,18 +20,12 @@ const LEFT: &[(&str, &str, usize)] = &[
     ("ir", "", 13),
     ("ir", "text", 5),
     ("loomir", "cli", 3),
-    ("lowering", "", 2),
     ("lowering", "cfg::loop_fusion", 4),
     ("lowering", "cfg::loop_fusion", 7),
-    ("lowering", "ll", 2),
     ("lowering", "ll::read", 5),
-    ("lowering", "ll::write", 7),
-    ("lowering", "rewiring", 2),
+    ("lowering", "ll::write", 6),
     ("lowering", "to_llvm", 2),
-    ("polyhedra", "", 2),
-    ("polyhedra", "", 4),
     ("tests", "ll", 2),
-    ("xtask", "", 2),
 ];
 
 /// A module, as the names on the way to it.

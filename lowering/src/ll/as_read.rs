@@ -8,9 +8,8 @@
 //! **Cost.** Linear in the function, where there is something to keep.
 
 use hashbrown::HashMap;
+use loomir_dialects::llvm;
 use loomir_ir::{Attr, AttrKind, Block, Body, Context, Op, Type, Value};
-
-use super::write::is_literal;
 
 /// Of a function: what its text said besides.
 const AS_READ: &str = "llvm.as_read";
@@ -180,4 +179,19 @@ pub(super) fn lines(body: &Body) -> HashMap<Op, usize> {
         }
     }
     lines
+}
+
+/// Whether an operation is a constant that becomes a literal at its uses.
+pub(super) fn is_literal(body: &Body, op: Op) -> bool {
+    let info = body.info(op);
+    [
+        llvm::ConstantOp::DEF,
+        llvm::AddressOfOp::DEF,
+        llvm::ZeroOp::DEF,
+        llvm::UndefOp::DEF,
+        llvm::PoisonOp::DEF,
+        llvm::NoneTokenOp::DEF,
+    ]
+    .into_iter()
+    .any(|def| info.is(def))
 }

@@ -33,7 +33,6 @@ mod names;
 mod types;
 
 pub(crate) use beside::Label;
-pub(super) use constants::is_literal;
 
 /// What is collected for the whole module while its parts are written.
 pub(crate) struct Module {

@@ -9,16 +9,13 @@ use hashbrown::HashMap;
 use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::{Block, Body, Builder, InsertPoint, Op, OpDef, Type, Value};
+use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Type, Value};
 
-use super::formula::Formula;
+use super::formula::{Counters, Formula, binary, number, resize};
 use crate::cfg::Analysis;
 use crate::cfg::branch::{Ending, Target, end_block, set_successor_operands, successor_operands, targets};
 use crate::cfg::roles::Roles;
 use crate::cfg::scev::ScalarEvolution;
-
-/// The variables that count loops.
-pub(super) type Counters = HashMap<LoopId, Value>;
 
 /// A loop that can be counted.
 struct Counted {
@@ -191,26 +188,3 @@ fn test(
 
 /// The predicate of `llvm.icmp` of two numbers that differ.
 const NOT_EQUAL: i128 = 1;
-
-/// A constant.
-pub(super) fn number(b: &mut Builder<'_>, ty: Type, bits: i128) -> Value {
-    let ctx = b.ctx();
-    let state = b.state(llvm::ConstantOp::DEF).attr(&ctx, "value", ctx.int_attr(ty, bits)).results(&[ty]);
-    b.value(state)
-}
-
-/// An operation of two operands and a result of one type.
-pub(super) fn binary(b: &mut Builder<'_>, def: &'static OpDef, x: Value, y: Value) -> Value {
-    let ty = b.type_of(x);
-    let state = b.state(def).operands(&[x, y]).results(&[ty]);
-    b.value(state)
-}
-
-/// The low bits of a word of 64.
-pub(super) fn resize(b: &mut Builder<'_>, value: Value, ty: Type) -> Value {
-    if b.type_of(value) == ty {
-        return value;
-    }
-    let state = b.state(llvm::TruncOp::DEF).operands(&[value]).results(&[ty]);
-    b.value(state)
-}

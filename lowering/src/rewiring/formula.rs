@@ -5,11 +5,13 @@
 use hashbrown::HashMap;
 use loomir_dialects::llvm;
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::{Builder, Signedness, TypeKind, Value};
+use loomir_ir::{Builder, OpDef, Signedness, Type, TypeKind, Value};
 
-use super::counters::{Counters, binary, number, resize};
 use crate::cfg::scev::ScalarEvolution;
 use crate::cfg::scev::expr::{Cast, Expr, ExprId};
+
+/// The variables that count loops.
+pub(super) type Counters = HashMap<LoopId, Value>;
 
 /// An expression of numbers, values, sums, products, widths and recurrences.
 pub(super) enum Formula {
@@ -96,4 +98,27 @@ impl Formula {
             }
         }
     }
+}
+
+/// A constant.
+pub(super) fn number(b: &mut Builder<'_>, ty: Type, bits: i128) -> Value {
+    let ctx = b.ctx();
+    let state = b.state(llvm::ConstantOp::DEF).attr(&ctx, "value", ctx.int_attr(ty, bits)).results(&[ty]);
+    b.value(state)
+}
+
+/// An operation of two operands and a result of one type.
+pub(super) fn binary(b: &mut Builder<'_>, def: &'static OpDef, x: Value, y: Value) -> Value {
+    let ty = b.type_of(x);
+    let state = b.state(def).operands(&[x, y]).results(&[ty]);
+    b.value(state)
+}
+
+/// The low bits of a word of 64.
+pub(super) fn resize(b: &mut Builder<'_>, value: Value, ty: Type) -> Value {
+    if b.type_of(value) == ty {
+        return value;
+    }
+    let state = b.state(llvm::TruncOp::DEF).operands(&[value]).results(&[ty]);
+    b.value(state)
 }

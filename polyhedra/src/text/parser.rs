@@ -21,7 +21,7 @@ const MAX_PIECES: usize = 20_000;
 const PARSE_STEPS: u64 = 20_000_000;
 
 /// The space and conjunctions of a text; `tuples` is 1 for a set, 2 for a relation.
-pub(super) fn parse(text: &str, tuples: usize) -> Result<(Space, Vec<Conjunction>), ParseError> {
+pub(crate) fn parse(text: &str, tuples: usize) -> Result<(Space, Vec<Conjunction>), ParseError> {
     let mut parser = Parser {
         tokens: tokens(text)?,
         at: 0,

@@ -7,8 +7,8 @@
 use std::fmt::{self, Write};
 
 use crate::conjunction::Conjunction;
-use crate::divs::Resolved;
 use crate::int::Int;
+use crate::resolved::Resolved;
 use crate::scalar::Scalar;
 use crate::space::{Space, Tuple};
 

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use loomir_ir::{Body, Op, Value};
 
 use super::names::identifier;
-use crate::ll::as_read::{AsRead, Named, lines, named};
+use crate::ll::as_read::{AsRead, Named, is_literal, lines, named};
 
 /// What a value or block is called in a text, without a sign before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Beside {
             let mut ops: Vec<(usize, Op)> =
                 lines(function).into_iter().map(|(op, line)| (line, op)).collect();
             // Of several with one line the last is what is written there; the others are literals.
-            ops.retain(|(_, op)| !super::is_literal(function, *op));
+            ops.retain(|(_, op)| !is_literal(function, *op));
             let ops: HashMap<usize, Op> = ops.into_iter().collect();
             for (line, text) in records {
                 if let Some(op) = ops.get(&line) {

@@ -9,29 +9,15 @@ use hashbrown::HashMap;
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::memory::DYNAMIC_INDEX;
 use loomir_dialects::llvm::types::LlvmType;
-use loomir_ir::{Attr, AttrKind, Body, Diagnostic, FloatKind, Op, OpRef, Type, TypeKind, Value};
+use loomir_ir::{Attr, AttrKind, Diagnostic, FloatKind, OpRef, Type, TypeKind, Value};
 
 use super::names::{double, quoted, widen};
 use super::{Module, no_text};
 use crate::ll::IN_RANGE;
+use crate::ll::as_read::is_literal;
 
 /// How deep constants may nest.
 const MAX_DEPTH: usize = 256;
-
-/// Whether an operation is a constant that becomes a literal at its uses.
-pub(in super::super) fn is_literal(body: &Body, op: Op) -> bool {
-    let info = body.info(op);
-    [
-        llvm::ConstantOp::DEF,
-        llvm::AddressOfOp::DEF,
-        llvm::ZeroOp::DEF,
-        llvm::UndefOp::DEF,
-        llvm::PoisonOp::DEF,
-        llvm::NoneTokenOp::DEF,
-    ]
-    .into_iter()
-    .any(|def| info.is(def))
-}
 
 /// The text of a literal operation, without its type.
 pub(super) fn literal(m: &mut Module, op: OpRef<'_>) -> Result<String, Diagnostic> {

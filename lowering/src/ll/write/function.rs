@@ -3,13 +3,12 @@
 use std::fmt::Write;
 
 use hashbrown::HashMap;
-use loomir_dialects::llvm;
 use loomir_dialects::llvm::attributes::{CCONV, LINKAGE, UNNAMED_ADDR};
 use loomir_dialects::llvm::types::{LlvmType, void};
+use loomir_dialects::{branch, llvm};
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Op, OpRef, Value};
 
-use crate::cfg::branch::successor_operands;
-use crate::ll::as_read::Named;
+use crate::ll::as_read::{Named, is_literal};
 use crate::ll::{CALLING_CONVENTION, CONSTANTS, DLL_STORAGE, PARTITION};
 
 use super::beside::{Beside, Label, Part};
@@ -41,9 +40,7 @@ impl<'b> Function<'b> {
     /// An operand without its type: a number or a literal.
     pub(super) fn operand(&self, m: &mut Module, value: Value) -> Result<String, Diagnostic> {
         match self.body.defining_op(value) {
-            Some(op) if constants::is_literal(self.body, op) => {
-                constants::literal(m, OpRef::new(self.body, op))
-            }
+            Some(op) if is_literal(self.body, op) => constants::literal(m, OpRef::new(self.body, op)),
             _ => Ok(format!("%{}", self.values[value.index()])),
         }
     }
@@ -95,7 +92,7 @@ impl<'b> Function<'b> {
                 }
             }
             for op in body.ops(block) {
-                if !constants::is_literal(body, op) {
+                if !is_literal(body, op) {
                     for result in body.results(op) {
                         f.values[result.index()] = labels.of(Named::Value(result));
                     }
@@ -104,7 +101,8 @@ impl<'b> Function<'b> {
             let Some(terminator) = body.last_op(block) else { continue };
             // The first edge to each target, to which later ones are compared.
             let mut first: HashMap<Block, usize> = HashMap::new();
-            let all = successor_operands(body, terminator);
+            let all = branch::successor_operands(body, terminator);
+            let all = all.unwrap_or_else(|| vec![Vec::new(); body.successors(terminator).len()]);
             for (index, (target, operands)) in body.successors(terminator).zip(&all).enumerate() {
                 let differs = match first.get(&target) {
                     Some(earlier) => all[*earlier] != *operands,
@@ -190,7 +188,7 @@ fn write_block(m: &mut Module, f: &Function<'_>, block: Block, text: &mut String
 
 /// The line of an operation, unless it is a literal, with what is attached to it.
 fn line(m: &mut Module, f: &Function<'_>, op: Op) -> Result<Option<String>, Diagnostic> {
-    if constants::is_literal(f.body, op) {
+    if is_literal(f.body, op) {
         return Ok(None);
     }
     let view = OpRef::new(f.body, op);
