@@ -5,11 +5,14 @@
 //!
 //! 1. allocations that only the sides of one conditional use move there (`contraction/sink.rs`);
 //! 2. a load gets the value that its element was last seen with in the same iteration, a store that is overwritten before it is read goes
-//!    (`contraction/forward.rs`);
+//!    (`legality/storage/forward.rs`);
 //! 3. a load whose last writer, wherever it is, stored a value that is there gets it; stores that are no load's last writer go, if nobody sees them in the
-//!    end either; what is left of a local array is folded to the elements that are alive together (`contraction/flowing.rs`,
+//!    end either; what is left of a local array is folded to the elements that are alive together (`legality/storage/flowing.rs`,
 //!    `contraction/folded.rs`);
 //! 4. what is of no more use goes, allocations that are only written among it (`contraction/cleanup.rs`).
+//!
+//! The judge of storage (`legality/storage.rs`) decides 2 and 3; contraction chooses what to ask, and
+//! writes what is approved.
 //!
 //! No value is computed again or in another order, so floating point stays what it was, bit for bit. What escapes, or is
 //! visible from outside, keeps its stores.
@@ -29,14 +32,12 @@ use crate::access::locals::{self, Locals};
 use crate::access::survey;
 use crate::access::{ACCESSES, Analyses, CLOSED_FORMS, CONTROL_FLOW};
 use crate::flow::Flow;
-use crate::flow::timeline::{self, AccessId, Timeline};
+use crate::flow::timeline::{self, Timeline};
+use crate::legality::storage::{Forwarded, Missed, Plan, Storage, StorageJudge, Unneeded};
 use cleanup::Cleanup;
-use flowing::{Flowing, Missed, Plan, Storage};
 
 mod cleanup;
-mod flowing;
 mod folded;
-mod forward;
 mod remarks;
 mod sink;
 
@@ -141,9 +142,9 @@ impl Contraction<'_> {
         let mut timeline = Timeline::of(body, block, &self.locals, &self.options.analyses);
         let limits = self.options.limits;
         self.erase_unused_loads(body, &mut timeline);
-        let found = forward::forwarded(body, &timeline, &Flow::new(body, &timeline, limits));
+        let found = StorageJudge::new(body, &timeline, &Flow::new(body, &timeline, limits)).forwarded();
         self.forward(body, &mut timeline, &found);
-        let dead = forward::overwritten(body, &timeline, &Flow::new(body, &timeline, limits));
+        let dead = StorageJudge::new(body, &timeline, &Flow::new(body, &timeline, limits)).overwritten();
         self.erase_stores(body, &mut timeline, &dead);
         timeline.unsettled().collect()
     }
@@ -158,34 +159,35 @@ impl Contraction<'_> {
         let mut timeline = Timeline::of(body, block, &self.locals, &self.options.analyses);
         let limits = self.options.limits;
         let flow = Flow::new(body, &timeline, limits);
-        let found = Flowing::new(body, &timeline, &flow).invariant();
+        let found = StorageJudge::new(body, &timeline, &flow).invariant();
         self.forward(body, &mut timeline, &found);
         let flow = Flow::new(body, &timeline, limits);
-        let dead = Flowing::new(body, &timeline, &flow).unseen();
+        let dead = StorageJudge::new(body, &timeline, &flow).unseen();
         self.erase_stores(body, &mut timeline, &dead);
         for base in timeline.bases().collect::<Vec<_>>() {
             let Base::Allocation(allocation) = base else { continue };
             let flow = Flow::new(body, &timeline, limits);
-            let flowing = Flowing::new(body, &timeline, &flow);
+            let judge = StorageJudge::new(body, &timeline, &flow);
             if !self.locals.is_local(base) {
-                if flowing.has_flow(allocation)
+                if judge.has_flow(allocation)
                     && let Some(op) = locals::escape(body, allocation)
                 {
                     self.tell(|| remarks::missed(body, allocation, Missed::Escapes(op)));
                 }
-            } else if let Some(plan) = flowing.plan(allocation) {
+            } else if let Some(plan) = judge.plan(allocation) {
                 self.carry_out(body, &mut timeline, allocation, plan);
             }
         }
     }
 
     fn carry_out(&mut self, body: &mut Body, timeline: &mut Timeline, allocation: Value, plan: Plan) {
-        self.erase_stores(body, timeline, &plan.dead);
-        match plan.storage {
+        let (dead, kept, storage) = plan.into_parts();
+        self.erase_stores(body, timeline, &dead);
+        match storage {
             Storage::Stays(why) => self.tell(|| remarks::missed(body, allocation, why)),
             Storage::Scalar => {}
             Storage::Folds(folds) => {
-                let accesses: Vec<Op> = plan.kept.iter().map(|id| timeline.get(*id).op).collect();
+                let accesses: Vec<Op> = kept.iter().map(|id| timeline.get(*id).op).collect();
                 let before = body.value_type(allocation);
                 if let Some(old) = body.defining_op(allocation)
                     && let Some(folded) = folded::fold(body, old, &folds, &accesses)
@@ -218,26 +220,26 @@ impl Contraction<'_> {
     }
 
     /// Each of these loads gets the value that another access, which stays, has seen.
-    fn forward(&mut self, body: &mut Body, timeline: &mut Timeline, found: &[(AccessId, AccessId)]) {
-        for (load, source) in found {
-            let access = timeline.get(*load);
-            let Some(value) = value_at(body, timeline.get(*source).op) else { continue };
+    fn forward(&mut self, body: &mut Body, timeline: &mut Timeline, found: &[Forwarded]) {
+        for forwarded in found {
+            let access = timeline.get(forwarded.load());
+            let Some(value) = value_at(body, timeline.get(forwarded.source()).op) else { continue };
             if let Base::Allocation(allocation) = access.class.base {
                 self.replaced.insert(allocation);
             }
             let op = access.op;
             body.replace_all_uses(body.result(op, 0), value);
             self.cleanup.erase(body, &self.locals, op);
-            timeline.remove(*load);
+            timeline.remove(forwarded.load());
             self.report.forwarded += 1;
         }
     }
 
-    fn erase_stores(&mut self, body: &mut Body, timeline: &mut Timeline, stores: &[AccessId]) {
-        for store in stores {
-            let op = timeline.get(*store).op;
+    fn erase_stores(&mut self, body: &mut Body, timeline: &mut Timeline, stores: &[Unneeded]) {
+        for unneeded in stores {
+            let op = timeline.get(unneeded.store()).op;
             self.cleanup.erase(body, &self.locals, op);
-            timeline.remove(*store);
+            timeline.remove(unneeded.store());
         }
         self.report.stores_erased += stores.len();
     }

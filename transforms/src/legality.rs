@@ -13,6 +13,7 @@
 //! | may these two neighbours run merged | loops that fusion tries | [`merged`] |
 //! | may these two change places | what stands between loops | [`independent`] |
 //! | may these pieces run in this order | loops of a graph | [`Schedule::judge`] |
+//! | may this storage be shared, or go | arrays that contraction tries | `StorageJudge` |
 //!
 //! What there is to keep is listed by [`Dependences`](crate::listing::Dependences).
 //!
@@ -61,6 +62,7 @@ pub(crate) mod placed;
 mod reordered;
 mod schedule;
 mod scope;
+pub(crate) mod storage;
 mod whole;
 
 /// What dependences are told with.

@@ -16,11 +16,12 @@ use loomir_ir::{
     Type, TypeKind, Value,
 };
 
-use super::flowing::Fold;
+use crate::legality::storage::{Fold, Folds};
 
 /// Makes a smaller allocation in the place of the one that `old` makes, all of whose uses but frees are `accesses`. The new one; nobody uses the
 /// other any more.
-pub(super) fn fold(body: &mut Body, old: Op, folds: &[Fold], accesses: &[Op]) -> Option<Value> {
+pub(super) fn fold(body: &mut Body, old: Op, folds: &Folds, accesses: &[Op]) -> Option<Value> {
+    let folds = folds.dimensions();
     let ctx = body.ctx().clone();
     let allocation = body.result(old, 0);
     let ty = body.value_type(allocation);

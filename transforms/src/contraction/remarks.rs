@@ -3,7 +3,7 @@
 use loomir_ir::text::type_to_string;
 use loomir_ir::{Body, Diagnostic, Loc, Type, Value};
 
-use super::flowing::Missed;
+use crate::legality::storage::Missed;
 use crate::remark::{self, Remarks};
 
 /// The remark for an array that went: `read` if there were loads of it.

@@ -16,12 +16,13 @@ use hashbrown::HashSet;
 use loomir_dialects::interfaces::{MemoryAccess, MemoryEffects, ViewLike};
 use loomir_dialects::{affine, memref};
 use loomir_ir::graph::Dominance;
-use loomir_ir::{Body, DYNAMIC, Op, TypeKind, Value};
+use loomir_ir::{DYNAMIC, Op, TypeKind, Value};
 use loomir_polyhedra::{Affine, Conjunction, Error, Int, Relation};
 
+use super::{Fold, Folds, Forwarded, Missed, Plan, Storage, StorageJudge, Unneeded};
 use crate::access::base::Base;
-use crate::flow::timeline::{Access, AccessId, Timeline};
-use crate::flow::{Clock, Flow, MAX_WRITERS, Sources};
+use crate::flow::timeline::{Access, AccessId};
+use crate::flow::{Clock, MAX_WRITERS, Sources};
 
 /// Most pairs of a load and a store of an array that is to be folded.
 const MAX_PAIRS: usize = 128;
@@ -30,71 +31,17 @@ const MAX_NEAR: usize = 24;
 /// Most elements of a window in a dimension whose size is not known.
 const MAX_WINDOW: i64 = 256;
 
-/// What becomes of a dimension of an array.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Fold {
-    /// It stays.
-    Keep,
-    /// It has this size, and subscripts count modulo it.
-    Modulo(i64),
-}
-
-/// Why an array stays as it is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Missed {
-    /// By this operation it becomes known to others.
-    Escapes(Op),
-    /// Something else than a load, a store or a free uses it.
-    Used(Op),
-    /// More than half of its elements are alive at a time.
-    FullSize,
-    /// There is no bound on how many are.
-    Unbounded,
-    /// Too many accesses, or a limit was reached.
-    TooHard,
-}
-
-/// What becomes of an array's storage.
-pub(super) enum Storage {
-    /// It has no dimensions.
-    Scalar,
-    /// It stays.
-    Stays(Missed),
-    /// Its dimensions are folded.
-    Folds(Vec<Fold>),
-}
-
-/// What is to be done with a local array.
-pub(super) struct Plan {
-    /// Stores nobody needs.
-    pub dead: Vec<AccessId>,
-    /// The accesses that stay.
-    pub kept: Vec<AccessId>,
-    /// What becomes of its storage.
-    pub storage: Storage,
-}
-
-/// Questions about the arrays of a timeline.
-pub(super) struct Flowing<'a> {
-    body: &'a Body,
-    timeline: &'a Timeline,
-    flow: &'a Flow<'a>,
-}
-
-impl<'a> Flowing<'a> {
-    /// Questions about the arrays of `timeline`.
-    pub(super) fn new(body: &'a Body, timeline: &'a Timeline, flow: &'a Flow<'a>) -> Self {
-        Flowing { body, timeline, flow }
-    }
-
+impl StorageJudge<'_> {
     /// For each load whose last writers all store the same value, which is there, one of them.
-    pub(super) fn invariant(&self) -> Vec<(AccessId, AccessId)> {
+    pub(crate) fn invariant(&self) -> Vec<Forwarded> {
         let mut dominance = Dominance::new();
         let loads = self.timeline.accesses().filter(|id| {
             let access = self.timeline.get(*id);
             !access.class.writes && access.element().is_some()
         });
-        loads.filter_map(|id| Some((id, self.source_of(id, &mut dominance)?))).collect()
+        loads
+            .filter_map(|load| Some(Forwarded { load, source: self.source_of(load, &mut dominance)? }))
+            .collect()
     }
 
     /// One of the last writers of a load, if they all store one value and that is there where the load is.
@@ -124,8 +71,9 @@ impl<'a> Flowing<'a> {
     }
 
     /// The stores into objects that others can see, of which neither a read here nor what comes behind the block sees anything.
-    pub(super) fn unseen(&self) -> Vec<AccessId> {
-        self.timeline.bases().flat_map(|base| self.unseen_of(base).unwrap_or_default()).collect()
+    pub(crate) fn unseen(&self) -> Vec<Unneeded> {
+        let unseen = self.timeline.bases().flat_map(|base| self.unseen_of(base).unwrap_or_default());
+        unseen.map(Unneeded).collect()
     }
 
     /// Those into one object; `None` if that would be too much to find out.
@@ -195,7 +143,7 @@ impl<'a> Flowing<'a> {
     }
 
     /// Whether a load and a store of an allocation run in one loop, so that less than all of it may be alive at a time.
-    pub(super) fn has_flow(&self, allocation: Value) -> bool {
+    pub(crate) fn has_flow(&self, allocation: Value) -> bool {
         let all = self.timeline.of_base(Base::Allocation(allocation)).take(MAX_PAIRS);
         let (stores, loads): (Vec<&Access>, Vec<&Access>) =
             all.map(|id| self.timeline.get(id)).partition(|access| access.class.writes);
@@ -207,7 +155,7 @@ impl<'a> Flowing<'a> {
 
     /// What is to be done with a local allocation. `None` if none of its accesses is here, or not all, or if it is made elsewhere: then what one
     /// run of the block leaves in it another one may find.
-    pub(super) fn plan(&self, allocation: Value) -> Option<Plan> {
+    pub(crate) fn plan(&self, allocation: Value) -> Option<Plan> {
         let all: Vec<AccessId> = self.timeline.of_base(Base::Allocation(allocation)).collect();
         let (writes, loads): (Vec<AccessId>, Vec<AccessId>) =
             all.iter().partition(|id| self.timeline.get(**id).class.writes);
@@ -238,6 +186,7 @@ impl<'a> Flowing<'a> {
         let (needed, dead): (Vec<AccessId>, Vec<AccessId>) =
             writes.into_iter().filter(is_store).partition(is_needed);
         let storage = self.storage(allocation, &needed, &sources, &clock);
+        let dead = dead.into_iter().map(Unneeded).collect();
         Some(Plan { dead, kept: loads.into_iter().chain(needed).collect(), storage })
     }
 
@@ -254,7 +203,7 @@ impl<'a> Flowing<'a> {
         match self.folds(allocation, writes, sources, clock) {
             Ok(windows) if windows.is_empty() => Storage::Scalar,
             Ok(windows) if windows.iter().any(|(fold, _)| *fold != Fold::Keep) => {
-                Storage::Folds(windows.into_iter().map(|(fold, _)| fold).collect())
+                Storage::Folds(Folds(windows.into_iter().map(|(fold, _)| fold).collect()))
             }
             Ok(windows) if windows.iter().any(|(_, window)| window.is_none()) => {
                 Storage::Stays(Missed::Unbounded)

@@ -13,6 +13,7 @@ use std::hash::Hash;
 use hashbrown::HashMap;
 use loomir_ir::{Body, Op, Value};
 
+use super::{Forwarded, StorageJudge, Unneeded};
 use crate::access::base::Base;
 use crate::affine::Form;
 use crate::flow::Flow;
@@ -59,8 +60,20 @@ impl Elements {
     }
 }
 
-/// For each load that can be spared, the earlier access that has its value. None of those is a load that can be spared.
-pub(super) fn forwarded(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> Vec<(AccessId, AccessId)> {
+impl StorageJudge<'_> {
+    /// The loads that can be spared, each with the earlier access that has its value. None of those
+    /// is a load that can be spared.
+    pub(crate) fn forwarded(&self) -> Vec<Forwarded> {
+        forwarded(self.body, self.timeline, self.flow)
+    }
+
+    /// The stores that are overwritten before anybody reads them.
+    pub(crate) fn overwritten(&self) -> Vec<Unneeded> {
+        overwritten(self.body, self.timeline, self.flow)
+    }
+}
+
+fn forwarded(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> Vec<Forwarded> {
     let mut seen = Elements::default();
     let mut sources: HashMap<AccessId, AccessId> = HashMap::new();
     let mut found = Vec::new();
@@ -73,7 +86,7 @@ pub(super) fn forwarded(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> Ve
             // A load that can be spared has the value of its own source.
             let source = sources.get(&source).copied().unwrap_or(source);
             sources.insert(id, source);
-            found.push((id, source));
+            found.push(Forwarded { load: id, source });
         }
         if access.element().is_some() {
             seen.add(element, id);
@@ -104,15 +117,14 @@ fn source(
     None
 }
 
-/// The stores that are overwritten before anybody reads them.
-pub(super) fn overwritten(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> Vec<AccessId> {
+fn overwritten(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> Vec<Unneeded> {
     let mut later = Elements::default();
     let mut dead = Vec::new();
     for id in timeline.accesses().rev() {
         let access = timeline.get(id);
         let Some(element) = Element::of(access).filter(|_| access.class.writes) else { continue };
         if is_overwritten(body, timeline, flow, id, later.nearest(&element)) {
-            dead.push(id);
+            dead.push(Unneeded(id));
         }
         // A store that goes is overwritten itself before anything reads it.
         later.add(element, id);

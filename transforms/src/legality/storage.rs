@@ -1,0 +1,120 @@
+//! The judge of storage: which accesses may go, and how small an array may become.
+//!
+//! Storage may change if each read still finds the value of its last writer, and what is visible in
+//! the end is what it was (`L3`). Three changes are asked about:
+//!
+//! - a load gets a value that is there already ([`Forwarded`]);
+//! - a store goes, since it is the last writer of no read and nobody sees it in the end
+//!   ([`Unneeded`]);
+//! - elements of a local array share storage ([`Folds`]).
+//!
+//! Only this module makes these values, and contraction writes nothing else. Where the data flow is
+//! not exact, or a limit is reached, nothing is approved.
+
+use loomir_ir::{Body, Op};
+
+use crate::flow::Flow;
+use crate::flow::timeline::{AccessId, Timeline};
+
+mod flowing;
+mod forward;
+
+/// Judges changes of the storage that the accesses of a timeline use.
+pub(crate) struct StorageJudge<'a> {
+    body: &'a Body,
+    timeline: &'a Timeline,
+    flow: &'a Flow<'a>,
+}
+
+/// A load that may get the value which another access stored or loaded.
+pub(crate) struct Forwarded {
+    load: AccessId,
+    source: AccessId,
+}
+
+/// A store that may go.
+pub(crate) struct Unneeded(AccessId);
+
+/// The folding of each dimension of an array.
+pub(crate) struct Folds(Vec<Fold>);
+
+/// What becomes of a dimension of an array.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fold {
+    /// It stays.
+    Keep,
+    /// It has this size, and subscripts count modulo it.
+    Modulo(i64),
+}
+
+/// Why an array stays as it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Missed {
+    /// By this operation it becomes known to others.
+    Escapes(Op),
+    /// Something else than a load, a store or a free uses it.
+    Used(Op),
+    /// More than half of its elements are alive at a time.
+    FullSize,
+    /// There is no bound on how many are.
+    Unbounded,
+    /// Too many accesses, or a limit was reached.
+    TooHard,
+}
+
+/// What becomes of an array's storage.
+pub(crate) enum Storage {
+    /// It has no dimensions.
+    Scalar,
+    /// It stays.
+    Stays(Missed),
+    /// Its dimensions are folded.
+    Folds(Folds),
+}
+
+/// The contraction of a local array.
+pub(crate) struct Plan {
+    dead: Vec<Unneeded>,
+    kept: Vec<AccessId>,
+    storage: Storage,
+}
+
+impl<'a> StorageJudge<'a> {
+    /// A judge of the accesses of `timeline`, with their data flow.
+    pub(crate) fn new(body: &'a Body, timeline: &'a Timeline, flow: &'a Flow<'a>) -> Self {
+        StorageJudge { body, timeline, flow }
+    }
+}
+
+impl Forwarded {
+    /// The load.
+    pub(crate) fn load(&self) -> AccessId {
+        self.load
+    }
+
+    /// The access that has its value. It stays.
+    pub(crate) fn source(&self) -> AccessId {
+        self.source
+    }
+}
+
+impl Unneeded {
+    /// The store.
+    pub(crate) fn store(&self) -> AccessId {
+        self.0
+    }
+}
+
+impl Folds {
+    /// The dimensions in order.
+    pub(crate) fn dimensions(&self) -> &[Fold] {
+        &self.0
+    }
+}
+
+impl Plan {
+    /// The stores that go, the accesses that stay, and the storage.
+    pub(crate) fn into_parts(self) -> (Vec<Unneeded>, Vec<AccessId>, Storage) {
+        (self.dead, self.kept, self.storage)
+    }
+}
