@@ -19,6 +19,9 @@ const WRITTEN: &str = "written";
 /// Runs what transformations make of random programs.
 const TRANSFORMATIONS: &str = "transformations";
 
+/// Contracts random programs, and runs them.
+const CONTRACTION: &str = "contraction";
+
 /// Faults of one file.
 pub(super) struct Place {
     pub(super) file: &'static str,
@@ -167,6 +170,39 @@ pub(super) const FAULTS: &[Place] = &[
                 "updates by different operations may change places",
                 "a.update == b.update",
                 "b.update.is_some()",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/legality/storage/forward.rs",
+        tests: &[FIXTURES, CONTRACTION],
+        faults: &[
+            Fault(
+                "writes between a store and a load are not looked at",
+                "clear.then_some(candidate)",
+                "Some(candidate)",
+            ),
+            Fault(
+                "a store is overwritten though it is read before",
+                "return «none_of(&mut between, |id| flow.may_meet(store, id, until.depth()))»;",
+                "true",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/legality/storage/flowing.rs",
+        tests: &[FIXTURES, CONTRACTION],
+        faults: &[
+            Fault("a window is one element too small", "Ok(«window.checked_add(1)»)", "Some(window.max(1))"),
+            Fault(
+                "a value of another iteration counts as the same",
+                "(sure && «self.is_current(value, access, &sources, &clock)»)",
+                "true",
+            ),
+            Fault(
+                "a store that somebody sees in the end goes",
+                "for read in «[end].into_iter()».chain(reads)",
+                "[end].into_iter().take(0)",
             ),
         ],
     },
