@@ -4,13 +4,19 @@
 use loomir_check::proof::{Proof, ProofOptions, prove};
 use loomir_ir::{Body, Context, Op, text, verifier};
 
-/// Parses and verifies a program.
+pub(crate) mod pairs;
+pub(crate) mod run;
+
+/// Parses and verifies a program that is right.
 pub(crate) fn parse(ctx: &Context, source: &str) -> Body {
-    let body =
-        text::parse(ctx, source, "input.mlir").unwrap_or_else(|e| panic!("{}\n{source}", e.to_text(ctx)));
+    try_parse(ctx, source).unwrap_or_else(|errors| panic!("{errors}\n{source}"))
+}
+
+/// Parses and verifies a program.
+pub(crate) fn try_parse(ctx: &Context, source: &str) -> Result<Body, String> {
+    let body = text::parse(ctx, source, "input.mlir").map_err(|errors| errors.to_text(ctx))?;
     let errors = verifier::verify(&body);
-    assert!(!errors.has_errors(), "{}\n{source}", errors.to_text(ctx));
-    body
+    if errors.has_errors() { Err(errors.to_text(ctx)) } else { Ok(body) }
 }
 
 /// The functions with a body, by name.
