@@ -9,6 +9,7 @@
 //! - A loop variable counts in the integers and does not leave its type, as in the interpreter.
 //! - Arithmetic on `index` that is shown neither by flags nor by ranges to be exact is assumed not
 //!   to wrap; the answer names that ([`Assumption::IndexArithmetic`]). Other integers wrap.
+//! - Arguments are not poison.
 //! - Counted loops end. Functions of one module are compared: the caller compares globals.
 //!
 //! # Bounds
@@ -136,6 +137,11 @@ fn attempt(functions: [OpRef<'_>; 2], options: &ProofOptions) -> Result<Vec<Assu
         |side: usize, message: &str| reason(functions, side, functions[side].op(), message.to_string());
     if functions[0].attr("function_type") != functions[1].attr("function_type") {
         return Err(whole(1, "the types of the functions differ"));
+    }
+    for name in ["arg_attrs", "res_attrs"] {
+        if functions[0].attr(name) != functions[1].attr(name) {
+            return Err(whole(1, "the attributes of arguments or results differ"));
+        }
     }
     let mut solver = Solver::new(options.questions, options.steps);
     let mut params = Params::default();

@@ -10,7 +10,7 @@
 
 use hashbrown::HashMap;
 use loomir_ir::{Attr, Body, Dict, Name, Op, OpName, Type};
-use loomir_polyhedra::Conjunction;
+use loomir_polyhedra::{Affine, Conjunction};
 
 use super::form::{Cases, Condition, Form};
 use super::sets::{Pieces, var};
@@ -132,6 +132,8 @@ pub(super) struct Object {
     pub(super) sizes: Vec<Option<Form>>,
     /// True if the argument is marked to overlap no other.
     pub(super) is_alone: bool,
+    /// The operation that allocates it, with its scope.
+    pub(super) made: (Op, ScopeId),
     pub(super) stores: Vec<AccessId>,
 }
 
@@ -155,6 +157,7 @@ pub(super) struct Free {
     pub(super) object: ObjectId,
     pub(super) scope: ScopeId,
     pub(super) order: usize,
+    pub(super) op: Op,
 }
 
 /// A function.
@@ -223,6 +226,8 @@ pub(super) enum ParamKey {
     Argument(usize),
     /// The extent of a dimension of a buffer among the arguments.
     Size(usize, usize),
+    /// The least (if true) or greatest of some numbers.
+    Extreme(bool, Vec<Form>),
     /// The result of an operation without effects.
     Computed { name: OpName, properties: Dict, operands: Vec<Invariant>, result: usize, ty: Type },
 }
@@ -234,7 +239,7 @@ pub(super) enum ParamKey {
 pub(super) struct Params {
     known: HashMap<ParamKey, u32>,
     /// Least and greatest value of each.
-    ranges: Vec<(i64, i64)>,
+    ranges: Vec<(i128, i128)>,
 }
 
 impl Params {
@@ -243,7 +248,7 @@ impl Params {
     }
 
     /// Returns the number of a parameter with its range.
-    pub(super) fn number(&mut self, key: ParamKey, range: (i64, i64)) -> u32 {
+    pub(super) fn number(&mut self, key: ParamKey, range: (i128, i128)) -> u32 {
         let next = self.ranges.len() as u32;
         *self.known.entry(key).or_insert_with(|| {
             self.ranges.push(range);
@@ -254,7 +259,7 @@ impl Params {
     /// Adds the range of a parameter to a set.
     pub(super) fn bound(&self, set: &mut Conjunction, param: u32) {
         let (least, greatest) = self.ranges[param as usize];
-        set.add_ge(var(param as usize), least);
-        set.add_le(var(param as usize), greatest);
+        set.add_ge(var(param as usize), Affine::constant(least));
+        set.add_le(var(param as usize), Affine::constant(greatest));
     }
 }

@@ -10,8 +10,9 @@
 use loomir_ir::Op;
 use loomir_polyhedra::Conjunction;
 
+use super::form::Form;
 use super::matching::Matcher;
-use super::model::{Access, AccessId, Kind, Program, TermId};
+use super::model::{Access, AccessId, Kind, Object, Program, ScopeId, TermId};
 use super::order::{Place, before};
 use super::sets::{Asked, Pieces, hide, moved, var};
 
@@ -39,11 +40,28 @@ pub(super) fn unmet(matcher: &mut Matcher<'_, '_>) -> Asked<Option<Unmet>> {
             return Ok(Some(Unmet { op, message }));
         }
     }
+    for object in program.objects.iter() {
+        let (op, scope) = object.made;
+        for size in object.sizes.iter().flatten().filter(|_| !object.is_visible()) {
+            if !is_size(matcher, size, scope)? {
+                let message = "it may allocate a buffer of negative size".to_string();
+                return Ok(Some(Unmet { op, message }));
+            }
+        }
+    }
     for free in &program.frees {
         let end = Place { scope: free.scope, order: free.order };
         let depth = program.objects[free.object].depth;
+        for other in program.frees.iter().filter(|other| other.object == free.object) {
+            let again = Place { scope: other.scope, order: other.order };
+            if follows(matcher, end, again, depth)? {
+                let message = "it may free a buffer again".to_string();
+                return Ok(Some(Unmet { op: other.op, message }));
+            }
+        }
         for access in program.accesses.iter().filter(|access| access.object == free.object) {
-            if follows(matcher, end, access, depth)? {
+            let place = Place { scope: access.scope, order: access.order };
+            if follows(matcher, end, place, depth)? {
                 let message = "it may access a buffer that was freed".to_string();
                 return Ok(Some(Unmet { op: access.op, message }));
             }
@@ -52,16 +70,39 @@ pub(super) fn unmet(matcher: &mut Matcher<'_, '_>) -> Asked<Option<Unmet>> {
     Ok(None)
 }
 
-/// True if an access may run behind the end of the life of the buffer it touches.
-fn follows(matcher: &mut Matcher<'_, '_>, end: Place, access: &Access, depth: usize) -> Asked<bool> {
+/// True if what stands in a place may run behind the end of the life of its buffer.
+fn follows(matcher: &mut Matcher<'_, '_>, end: Place, place: Place, depth: usize) -> Asked<bool> {
     let (program, params) = (matcher.programs[1], matcher.params);
-    let place = Place { scope: access.scope, order: access.order };
     let outer = program.scopes[end.scope].depth();
     let late = before(program, params, end, place).into_iter().map(|mut set| {
         (0..depth).for_each(|k| set.add_eq(var(params + k), var(params + outer + k)));
         set
     });
     Ok(!matcher.solver.pruned(late)?.is_empty())
+}
+
+/// True if an extent is never negative, or also that of a buffer which the original allocates
+/// whenever it runs.
+fn is_size(matcher: &mut Matcher<'_, '_>, size: &Form, scope: ScopeId) -> Asked<bool> {
+    let (programs, params) = (matcher.programs, matcher.params);
+    let is_own = |object: &Object| {
+        !object.is_visible() && object.depth == 0 && object.sizes.iter().flatten().any(|own| own == size)
+    };
+    let is_certain = |scope: ScopeId| {
+        let scope = &programs[0].scopes[scope];
+        scope.guards.is_empty() && scope.domain == programs[0].scopes[0].domain
+    };
+    if programs[0].objects.iter().any(|object| is_own(object) && is_certain(object.made.1)) {
+        return Ok(true);
+    }
+    let negative = programs[1].domains[scope].iter().map(|set| {
+        let mut set = set.clone();
+        let size = size.expression(&mut set, params);
+        set.add_lt(size, 0);
+        set
+    });
+    let negative: Pieces = negative.collect();
+    Ok(matcher.solver.pruned(negative)?.is_empty())
 }
 
 /// True if an operation that may be undefined runs only where the original runs it too.

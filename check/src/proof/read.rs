@@ -231,23 +231,24 @@ impl<'b> Reader<'b, '_> {
                 if *size >= 0 {
                     return Some(Form::constant(*size));
                 }
-                let param = self.params.number(ParamKey::Size(index, dim), (0, i64::MAX));
+                let param = self.params.number(ParamKey::Size(index, dim), (0, i128::from(i64::MAX)));
                 Some(Form::atom(Atom::Param(param)))
             })
             .collect();
-        self.new_object(ObjectKey::Argument(index), ty, 0, sizes, is_alone)
+        self.new_object(ObjectKey::Argument(index), ty, (self.body().root(), 0), sizes, is_alone)
     }
 
     fn new_object(
         &mut self,
         key: ObjectKey,
         ty: Type,
-        depth: usize,
+        made: (Op, ScopeId),
         sizes: Vec<Option<Form>>,
         is_alone: bool,
     ) -> View {
+        let depth = self.scope(made.1).depth();
         let dims = sizes.iter().map(|_| (Form::default(), 1)).collect();
-        let object = Object { key, ty, depth, sizes: sizes.clone(), is_alone, stores: Vec::new() };
+        let object = Object { key, ty, depth, sizes: sizes.clone(), is_alone, made, stores: Vec::new() };
         self.program.objects.push(object);
         View { object: self.program.objects.len() - 1, dims, sizes }
     }

@@ -34,8 +34,7 @@ impl<'b> Reader<'b, '_> {
             .collect();
         let key = ObjectKey::Allocation(self.allocations);
         self.allocations += 1;
-        let depth = self.scope(scope).depth();
-        let view = self.new_object(key, ty, depth, sizes, true);
+        let view = self.new_object(key, ty, (op.op(), scope), sizes, true);
         self.bindings[op.result(0).index()] = Binding::View(view);
         Ok(())
     }
@@ -49,7 +48,7 @@ impl<'b> Reader<'b, '_> {
             return self.refuse(op.op(), "a buffer is freed under a condition that is not affine");
         }
         let order = self.next_order();
-        self.program.frees.push(Free { object: view.object, scope, order });
+        self.program.frees.push(Free { object: view.object, scope, order, op: op.op() });
         Ok(())
     }
 
@@ -66,7 +65,7 @@ impl<'b> Reader<'b, '_> {
             None => {
                 let shape = ty.shape(op.ctx()).unwrap_or_default();
                 let sizes = shape.iter().map(|size| Some(Form::constant(*size))).collect();
-                self.new_object(key, ty, 0, sizes, false)
+                self.new_object(key, ty, (op.op(), 0), sizes, false)
             }
         };
         self.bindings[op.result(0).index()] = Binding::View(view);

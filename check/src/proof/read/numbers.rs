@@ -7,25 +7,22 @@
 use loomir_dialects::interfaces::Subscripts;
 use loomir_ir::affine::AffineExprKind;
 use loomir_ir::{AffineExpr, AffineMap, AttrKind, Context, Op, OpRef, Type, TypeKind, Value};
-use loomir_polyhedra::Conjunction;
+use loomir_polyhedra::{Affine, Conjunction};
 
-use super::super::form::{Condition, Constraint, Form};
-use super::super::model::{Kind, ScopeId, TermId};
+use super::super::form::{Atom, Cases, Condition, Constraint, Form, both};
+use super::super::model::{Kind, ParamKey, ScopeId, TermId};
 use super::{Binding, Read, Reader};
 
-/// Returns the signed range of an integer type of 2 to 64 bits, or of `index`.
-pub(super) fn range_of(ctx: &Context, ty: Type) -> Option<(i64, i64)> {
-    if ty.is_index() {
-        return Some((i64::MIN, i64::MAX));
-    }
-    if !ty.is_signless_integer(ctx) {
+/// The numbers from zero on.
+const NATURAL: (i128, i128) = (0, i128::MAX);
+
+/// Returns the signed range of an integer type of 2 to 128 bits, or of `index`.
+pub(super) fn range_of(ctx: &Context, ty: Type) -> Option<(i128, i128)> {
+    let width = if ty.is_index() { 64 } else { ty.integer_width(ctx)? };
+    if !ty.is_index() && !ty.is_signless_integer(ctx) {
         return None;
     }
-    match ty.integer_width(ctx)? {
-        64 => Some((i64::MIN, i64::MAX)),
-        width @ 2..64 => Some((-(1 << (width - 1)), (1 << (width - 1)) - 1)),
-        _ => None,
-    }
+    (2..=128).contains(&width).then(|| (i128::MIN >> (128 - width), i128::MAX >> (128 - width)))
 }
 
 pub(super) fn is_buffer(ctx: &Context, ty: Type) -> bool {
@@ -38,9 +35,9 @@ pub(super) fn is_unranked_buffer(ctx: &Context, ty: Type) -> bool {
 
 impl<'b> Reader<'b, '_> {
     /// True if a form may have a value outside of a range in some iteration of a scope.
-    fn may_leave(&mut self, form: &Form, scope: ScopeId, (least, greatest): (i64, i64)) -> bool {
+    fn may_leave(&mut self, form: &Form, scope: ScopeId, (least, greatest): (i128, i128)) -> bool {
         if let Some(value) = form.as_constant() {
-            return value < least || value > greatest;
+            return i128::from(value) < least || i128::from(value) > greatest;
         }
         let scope = self.scope(scope).clone();
         let count = self.params.len();
@@ -56,10 +53,17 @@ impl<'b> Reader<'b, '_> {
             used.dedup();
             used.iter().for_each(|param| self.params.bound(&mut set, *param));
             let value = form.expression(&mut set, count);
-            let (mut below, mut above) = (set.clone(), set);
-            below.add_lt(value.clone(), least);
-            above.add_gt(value, greatest);
-            for outside in [below, above] {
+            let mut outside = Vec::new();
+            if least > i128::MIN {
+                let mut below = set.clone();
+                below.add_lt(value.clone(), Affine::constant(least));
+                outside.push(below);
+            }
+            if greatest < i128::MAX {
+                set.add_gt(value, Affine::constant(greatest));
+                outside.push(set);
+            }
+            for outside in outside {
                 if !self.solver.is_empty(&outside).unwrap_or(false) {
                     return true;
                 }
@@ -110,6 +114,12 @@ impl<'b> Reader<'b, '_> {
                 let [condition, yes, no] = [0, 1, 2].map(|index| self.value(op.operand(index), op.op()));
                 return Ok(Some(Kind::Choice { condition: condition?, yes: yes?, no: no? }));
             }
+            // Frozen is what it is, for arguments are no poison.
+            "llvm.freeze" => {
+                let operand = self.value(op.operand(0), op.op())?;
+                let frozen = self.program.terms[operand].kind.clone();
+                return Ok(matches!(frozen, Kind::Number(_) | Kind::Truth(_)).then_some(frozen));
+            }
             "arith.cmpi" | "index.cmp" => return Ok(self.comparison(op, scope).map(Kind::Truth)),
             _ => {}
         }
@@ -148,8 +158,7 @@ impl<'b> Reader<'b, '_> {
         let (a, b) = (self.form(op.operand(0))?.clone(), self.form(op.operand(1))?.clone());
         let predicate = predicate(op)?;
         if predicate.starts_with('u') {
-            let range = (0, i64::MAX);
-            if self.may_leave(&a, scope, range) || self.may_leave(&b, scope, range) {
+            if self.may_leave(&a, scope, NATURAL) || self.may_leave(&b, scope, NATURAL) {
                 return None;
             }
         }
@@ -204,7 +213,7 @@ impl<'b> Reader<'b, '_> {
         let rounds_up = matches!(name, "ceildivsi" | "ceildivs" | "ceildivui" | "ceildivu");
         let is_signed = name.ends_with("si") || name.ends_with('s');
         // Rounding towards zero, and unsigned numbers, are the same only from zero on.
-        if !(is_signed && (rounds_down || rounds_up)) && self.may_leave(a, scope, (0, i64::MAX)) {
+        if !(is_signed && (rounds_down || rounds_up)) && self.may_leave(a, scope, NATURAL) {
             return None;
         }
         match name {
@@ -222,7 +231,7 @@ impl<'b> Reader<'b, '_> {
             // A sign extended number is the same number.
             "index_cast" | "extsi" | "trunci" | "casts" => !self.may_leave(&form, scope, range),
             "index_castui" | "extui" | "castu" => {
-                !self.may_leave(&form, scope, (0, i64::MAX)) && !self.may_leave(&form, scope, range)
+                !self.may_leave(&form, scope, NATURAL) && !self.may_leave(&form, scope, range)
             }
             _ => false,
         };
@@ -231,6 +240,9 @@ impl<'b> Reader<'b, '_> {
 
     /// Returns the least or greatest of some numbers as a choice among them.
     fn extreme(&mut self, forms: Vec<Form>, least: bool, scope: ScopeId, ty: Type, op: Op) -> Option<Kind> {
+        if forms.iter().all(Form::is_invariant) {
+            return self.invariant_extreme(forms, least, scope, ty).map(Kind::Number);
+        }
         let mut forms = forms.into_iter();
         let first = forms.next()?;
         let mut kind = Kind::Number(first.clone());
@@ -249,6 +261,38 @@ impl<'b> Reader<'b, '_> {
             seen.push(next);
         }
         Some(kind)
+    }
+
+    /// Returns the least or greatest of numbers that no loop changes as a parameter. The domain of
+    /// the scope says what it is.
+    fn invariant_extreme(
+        &mut self,
+        mut forms: Vec<Form>,
+        least: bool,
+        scope: ScopeId,
+        ty: Type,
+    ) -> Option<Form> {
+        forms.sort();
+        forms.dedup();
+        if let [form] = &forms[..] {
+            return Some(form.clone());
+        }
+        let range = range_of(self.body().ctx(), ty)?;
+        let param = self.params.number(ParamKey::Extreme(least, forms.clone()), range);
+        let value = Form::atom(Atom::Param(param));
+        let mut cases = Cases::new();
+        for (index, form) in forms.iter().enumerate() {
+            let mut case = vec![Constraint::zero(value.minus(form)?)];
+            for (other, bound) in forms.iter().enumerate().filter(|(other, _)| *other != index) {
+                let beyond = if least { bound.minus(form)? } else { form.minus(bound)? };
+                case.push(Constraint::at_least_zero(beyond.offset(-i64::from(other < index))?));
+            }
+            cases.push(case);
+        }
+        if let Some(domain) = both(&self.scope(scope).domain, &cases) {
+            self.program.scopes[scope].domain = domain;
+        }
+        Some(value)
     }
 
     /// Applies an affine map to operands; `None` if one of them is no form.
