@@ -57,6 +57,9 @@ pub enum Assumption {
     DistinctArguments,
     /// Arithmetic on `index` does not wrap.
     IndexArithmetic,
+    /// Floats are combined in another order where the flag `reassoc` allows it. Results may be
+    /// rounded otherwise.
+    Reassociation,
 }
 
 impl Assumption {
@@ -65,6 +68,7 @@ impl Assumption {
         match self {
             Assumption::DistinctArguments => "buffers among the arguments do not overlap",
             Assumption::IndexArithmetic => "arithmetic on 'index' does not wrap",
+            Assumption::Reassociation => "floats may be rounded otherwise, as 'reassoc' allows",
         }
     }
 }
@@ -179,6 +183,9 @@ fn attempt(functions: [OpRef<'_>; 2], options: &ProofOptions) -> Result<Vec<Assu
         }
         if programs.iter().any(|program| program.assumed_exact.is_some()) {
             under.push(Assumption::IndexArithmetic);
+        }
+        if matcher.rounds_otherwise {
+            under.push(Assumption::Reassociation);
         }
         return Ok(under);
     }

@@ -18,8 +18,10 @@
 //! Reference: Verdoolaege, Janssens, Bruynooghe, *Equivalence checking of static affine programs
 //! using widening to handle recurrences*, TOPLAS 2012.
 
+mod chain;
 mod follow;
 mod operations;
+mod reassociate;
 
 use hashbrown::HashMap;
 use loomir_ir::Op;
@@ -84,6 +86,10 @@ pub(super) struct Matcher<'m, 'b> {
     log: Vec<[TermId; 2]>,
     /// The number of claims of one pair of terms before they are widened.
     patience: usize,
+    /// True while chains are first compared in the order in which they stand.
+    in_order: bool,
+    /// True if a chain of floats was matched in another order.
+    pub(super) rounds_otherwise: bool,
 }
 
 impl<'m, 'b> Matcher<'m, 'b> {
@@ -102,6 +108,8 @@ impl<'m, 'b> Matcher<'m, 'b> {
             claims: HashMap::new(),
             log: Vec::new(),
             patience,
+            in_order: false,
+            rounds_otherwise: false,
         }
     }
 

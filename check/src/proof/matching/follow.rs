@@ -12,6 +12,8 @@ use super::{Goal, Matcher, Side, Stuck};
 pub(super) struct Layout {
     params: usize,
     depths: [usize; 2],
+    /// Variables behind those of both sides, which steps leave alone.
+    extra: usize,
 }
 
 impl Layout {
@@ -21,13 +23,13 @@ impl Layout {
     }
 
     fn vars(self) -> usize {
-        self.params + self.depths[0] + self.depths[1]
+        self.params + self.depths[0] + self.depths[1] + self.extra
     }
 
     fn with_depth(self, side: Side, depth: usize) -> Layout {
         let mut depths = self.depths;
         depths[side] = depth;
-        Layout { params: self.params, depths }
+        Layout { params: self.params, depths, extra: self.extra }
     }
 
     /// Returns where a variable of this layout is in another one, whose variables on one side
@@ -39,8 +41,10 @@ impl Layout {
                 v
             } else if (mine..mine + self.depths[side]).contains(&v) {
                 own + (v - mine)
-            } else {
+            } else if v < self.params + self.depths[0] + self.depths[1] {
                 other.base(1 - side) + (v - theirs)
+            } else {
+                v + other.depths[0] + other.depths[1] - self.depths[0] - self.depths[1]
             }
         }
     }
@@ -48,7 +52,15 @@ impl Layout {
 
 impl Matcher<'_, '_> {
     pub(super) fn layout(&self, terms: [TermId; 2]) -> Layout {
-        Layout { params: self.params, depths: [0, 1].map(|side| self.depth(side, terms[side])) }
+        let depths = [0, 1].map(|side| self.depth(side, terms[side]));
+        Layout { params: self.params, depths, extra: 0 }
+    }
+
+    /// Returns the layout of a goal's relation, which may have more variables than its terms.
+    pub(super) fn layout_of(&self, goal: &Goal) -> Layout {
+        let plain = self.layout(goal.terms);
+        let vars = goal.pairs.first().map_or(plain.vars(), Conjunction::visible);
+        Layout { extra: vars - plain.vars(), ..plain }
     }
 
     /// True if a term has the value of other terms and computes nothing.
@@ -107,7 +119,7 @@ impl Matcher<'_, '_> {
         agenda: &mut Vec<Goal>,
     ) {
         let own = &self.programs[side].loops[around];
-        let layout = self.layout(goal.terms);
+        let layout = self.layout_of(goal);
         let base = layout.base(side);
         let variable = base + layout.depths[side] - 1;
         // Not before a lower bound: variable - step - lower >= 0.
@@ -152,7 +164,7 @@ impl Matcher<'_, '_> {
     ) -> Result<(), Stuck> {
         let ends = self.ends_of(side, of)?;
         let own = &self.programs[side].loops[of];
-        let layout = self.layout(goal.terms);
+        let layout = self.layout_of(goal);
         let depth = layout.depths[side];
         let base = layout.base(side);
         let place = |v: usize| if v < layout.params { v } else { base + (v - layout.params) };
@@ -176,7 +188,7 @@ impl Matcher<'_, '_> {
         agenda: &mut Vec<Goal>,
     ) {
         let Kind::Truth(truth) = &self.term(side, condition).kind else { return };
-        let layout = self.layout(goal.terms);
+        let layout = self.layout_of(goal);
         for (cases, target) in [(&truth.holds, yes), (&truth.fails, no)] {
             let mut pairs = Pieces::new();
             for piece in &goal.pairs {
@@ -200,7 +212,7 @@ impl Matcher<'_, '_> {
     ) -> Result<(), Stuck> {
         let Some(flow) = self.flow_of(side, access)?.cloned() else { return Ok(()) };
         let program = self.programs[side];
-        let layout = self.layout(goal.terms);
+        let layout = self.layout_of(goal);
         let base = layout.base(side);
         let place = |v: usize| if v < layout.params { v } else { base + (v - layout.params) };
         let initial: Pieces = flow.initial.iter().map(|set| moved(set, layout.vars(), place)).collect();

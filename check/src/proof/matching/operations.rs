@@ -8,6 +8,7 @@ use loomir_polyhedra::Conjunction;
 use super::super::form::{Cases, Form};
 use super::super::model::{AccessId, Kind, TermId};
 use super::super::sets::Pieces;
+use super::chain::Combining;
 use super::{Goal, Matcher, Side, Stuck};
 
 /// The deepest nesting of attempts to swap operands.
@@ -133,6 +134,14 @@ impl Matcher<'_, '_> {
         nesting: usize,
     ) -> Result<(), Stuck> {
         let [a, b] = [0, 1].map(|side| self.term(side, goal.terms[side]));
+        if !self.in_order
+            && nesting < MAX_ATTEMPTS
+            && let (Some(x), Some(y)) = (self.combines(0, goal.terms[0]), self.combines(1, goal.terms[1]))
+            && x.family == y.family
+            && a.ty == b.ty
+        {
+            return self.combination(goal, x, agenda, nesting);
+        }
         let (xs, ys) = match (&a.kind, &b.kind) {
             (Kind::Operation { operands: x, result: r }, Kind::Operation { operands: y, result: q })
                 if r == q && x.len() == y.len() =>
@@ -168,24 +177,21 @@ impl Matcher<'_, '_> {
             }
         };
         let straight: Vec<[TermId; 2]> = xs.iter().zip(&ys).map(|(x, y)| [*x, *y]).collect();
-        let is_commutative = matches!(a.kind, Kind::Operation { .. })
-            && xs.len() == 2
-            && self.programs[0].body.has_trait(a.op, Trait::Commutative);
+        let is_commutative =
+            matches!(a.kind, Kind::Operation { .. }) && xs.len() == 2 && self.is_commutative(a.op);
         if !is_commutative {
             straight.into_iter().for_each(|terms| self.push_both(&goal, terms, agenda));
             return Ok(());
         }
         let swapped = vec![[xs[0], ys[1]], [xs[1], ys[0]]];
-        let fits = |pairs: &[[TermId; 2]]| {
-            pairs.iter().all(|[x, y]| self.shape(0, *x, SHAPE_DEPTH) == self.shape(1, *y, SHAPE_DEPTH))
-        };
+        let fits = |pairs: &[[TermId; 2]]| pairs.iter().all(|terms| self.fits(*terms));
         let (first, second) = match (fits(&straight), fits(&swapped)) {
-            (true, false) => return self.in_order(&goal, straight, agenda),
-            (false, true) => return self.in_order(&goal, swapped, agenda),
+            (true, false) => return self.push_all(&goal, straight, agenda),
+            (false, true) => return self.push_all(&goal, swapped, agenda),
             _ => (straight, swapped),
         };
         if nesting >= MAX_ATTEMPTS {
-            return self.in_order(&goal, first, agenda);
+            return self.push_all(&goal, first, agenda);
         }
         let length = self.log.len();
         let mut goals = Vec::new();
@@ -200,7 +206,45 @@ impl Matcher<'_, '_> {
         self.show_within(goals, nesting + 1).map_err(|_| stuck)
     }
 
-    fn in_order(&self, goal: &Goal, pairs: Vec<[TermId; 2]>, agenda: &mut Vec<Goal>) -> Result<(), Stuck> {
+    /// Shows two chains equal as they stand, or else in another order.
+    fn combination(
+        &mut self,
+        goal: Goal,
+        own: Combining,
+        agenda: &mut Vec<Goal>,
+        nesting: usize,
+    ) -> Result<(), Stuck> {
+        let length = self.log.len();
+        let plain = Goal { terms: goal.terms, pairs: goal.pairs.clone() };
+        self.in_order = true;
+        let mut goals = Vec::new();
+        let shown = match self.operation(plain, &mut goals, nesting + 1) {
+            Ok(()) => self.show_within(goals, nesting + 1),
+            stuck => stuck,
+        };
+        self.in_order = false;
+        let Err(Stuck::Mismatch(mismatch)) = shown else { return shown };
+        self.retract(length);
+        match self.reassociated(&goal, own)? {
+            Some(goals) => {
+                self.rounds_otherwise |= own.family.rounds();
+                agenda.extend(goals);
+            }
+            None => return Err(Stuck::Mismatch(mismatch)),
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_commutative(&self, op: Op) -> bool {
+        self.programs[0].body.has_trait(op, Trait::Commutative)
+    }
+
+    /// True if two terms look alike.
+    pub(super) fn fits(&self, [x, y]: [TermId; 2]) -> bool {
+        self.shape(0, x, SHAPE_DEPTH) == self.shape(1, y, SHAPE_DEPTH)
+    }
+
+    fn push_all(&self, goal: &Goal, pairs: Vec<[TermId; 2]>, agenda: &mut Vec<Goal>) -> Result<(), Stuck> {
         pairs.into_iter().for_each(|terms| self.push_both(goal, terms, agenda));
         Ok(())
     }
@@ -282,7 +326,7 @@ impl Hasher for Fnv {
 }
 
 /// True if the second operation is the first one, or one that is defined more often.
-fn refines(bodies: [&Body; 2], ops: [Op; 2]) -> bool {
+pub(super) fn refines(bodies: [&Body; 2], ops: [Op; 2]) -> bool {
     let ctx = bodies[0].ctx();
     let [a, b] = [0, 1].map(|side| bodies[side].op_ref(ops[side]));
     if a.name() != b.name() {
