@@ -4,3 +4,7 @@
 //! shares no code with `loomir-transforms`: no reading of accesses, no dependences, no legality. A
 //! fault there cannot hide here.
 #![forbid(unsafe_code)]
+
+pub mod proof;
+
+pub use proof::{Assumption, Proof, ProofOptions, Reason, Which, prove};

@@ -247,7 +247,14 @@ impl Conjunction {
     }
 
     /// The conjunction over `visible` variables whose variable `map[v]` is `v` here; existential ones follow.
-    pub(crate) fn renamed(&self, visible: usize, map: &[usize]) -> Conjunction {
+    ///
+    /// ```
+    /// use loomir_polyhedra::{Conjunction, Var};
+    /// let mut set = Conjunction::new(2);
+    /// set.add_eq(Var(0), 3);
+    /// assert_eq!(set.renamed(3, &[2, 0]).equalities().next().unwrap().to_string(), "-3 + x2");
+    /// ```
+    pub fn renamed(&self, visible: usize, map: &[usize]) -> Conjunction {
         let columns: Vec<usize> = std::iter::once(0)
             .chain((0..self.vars()).map(|var| {
                 if var < self.visible() { map[var] + 1 } else { visible + (var - self.visible()) + 1 }
@@ -262,7 +269,12 @@ impl Conjunction {
     }
 
     /// Makes the visible variables for which `hide` holds existential. The others keep their order.
-    pub(crate) fn hidden(&self, hide: impl Fn(usize) -> bool) -> Conjunction {
+    ///
+    /// ```
+    /// use loomir_polyhedra::Conjunction;
+    /// assert_eq!(Conjunction::new(3).hidden(|var| var == 1).visible(), 2);
+    /// ```
+    pub fn hidden(&self, hide: impl Fn(usize) -> bool) -> Conjunction {
         let (hidden, kept): (Vec<usize>, Vec<usize>) = (0..self.visible()).partition(|var| hide(*var));
         let order: Vec<usize> = std::iter::once(0)
             .chain(kept.iter().map(|var| var + 1))

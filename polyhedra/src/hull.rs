@@ -5,15 +5,37 @@
 //! variables. Parametric minimisation needs this for what it starts from, since an equality it does not know about shows
 //! only after a cut for every value of a variable, and for the [contexts](crate::lexmin) it passes through.
 
+use crate::algebra::limited;
 use crate::conjunction::Conjunction;
+use crate::error::Error;
 use crate::int::Int;
-use crate::limits::{Budget, Exact};
+use crate::limits::{Budget, Exact, Limits};
 use crate::rows::{Rows, evaluate, negate};
 use crate::scalar::{Scalar, ladder};
 use crate::solve::lattice::echelon;
 use crate::solve::solve_apart;
 
 impl Conjunction {
+    /// Returns the same set with every equality it implies stated; `None` if it is empty.
+    ///
+    /// The equalities of the result span the affine hull of the set.
+    ///
+    /// # Errors
+    /// If the limit is reached.
+    ///
+    /// ```
+    /// use loomir_polyhedra::{Conjunction, Limits, Var};
+    /// let mut set = Conjunction::new(2);
+    /// set.add_le(Var(0), Var(1));
+    /// set.add_le(Var(1) + 0, Var(0) + 0);
+    /// let stated = set.with_equalities(&Limits::default())?.unwrap();
+    /// assert_eq!(stated.equalities().count(), 1);
+    /// # Ok::<(), loomir_polyhedra::Error>(())
+    /// ```
+    pub fn with_equalities(&self, limits: &Limits) -> Result<Option<Conjunction>, Error> {
+        limited(limits, |budget| self.with_hull(budget))
+    }
+
     /// The same set in normal form with every implied equality stated; `None` if it is empty.
     pub(crate) fn with_hull(&self, budget: &mut Budget) -> Exact<Option<Conjunction>> {
         let Some(set) = self.simplified_within(budget)? else { return Ok(None) };

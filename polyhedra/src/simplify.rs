@@ -26,7 +26,7 @@ impl Conjunction {
     }
 
     /// The same set in normal form; `None` if that shows it to be empty.
-    pub(crate) fn simplified(&self) -> Option<Conjunction> {
+    pub fn simplified(&self) -> Option<Conjunction> {
         let mut set = self.normalized()?;
         while set.existentials() > 1 && set.merge_twins() {
             set = set.normalized()?;

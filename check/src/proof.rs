@@ -1,0 +1,296 @@
+//! Proves that two functions compute the same, for all sizes and inputs.
+//!
+//! Each function is read by itself ([`read`]) into statements with iteration domains ([`model`]).
+//! Exact array data flow tells which store each load reads from ([`flow`]). Computations are
+//! matched backwards from what the functions leave behind ([`matching`]). Last, the other function
+//! must not be undefined where the original is defined ([`obligations`]).
+//!
+//! # Assumptions
+//! - A loop variable counts in the integers and does not leave its type, as in the interpreter.
+//! - Arithmetic on `index` that is shown neither by flags nor by ranges to be exact is assumed not
+//!   to wrap; the answer names that ([`Assumption::IndexArithmetic`]). Other integers wrap.
+//! - Arguments are not poison.
+//! - Counted loops end. Functions of one module are compared: the caller compares globals.
+//!
+//! # Bounds
+//! All questions about sets together are bounded by [`ProofOptions::questions`], each by
+//! [`ProofOptions::steps`]. Where a bound is met the answer is [`Proof::Undecided`].
+
+mod flow;
+mod form;
+mod hull;
+mod matching;
+mod model;
+mod obligations;
+mod order;
+mod read;
+mod sets;
+
+use loomir_ir::{Body, Loc, Op, OpRef};
+use loomir_polyhedra::Conjunction;
+
+use matching::{Goal, Matcher, Mismatch, Stuck};
+use model::{Kind, ObjectKey, Output, Params, Program};
+use sets::{OutOfReach, Pieces, Solver, var};
+
+/// What a proof may rest on and how long it may take.
+#[derive(Clone, Debug)]
+pub struct ProofOptions {
+    /// Buffers among the arguments do not overlap each other.
+    pub distinct: bool,
+    /// The most sets that are looked at.
+    pub questions: u64,
+    /// The most steps of one question.
+    pub steps: u64,
+}
+
+impl Default for ProofOptions {
+    fn default() -> ProofOptions {
+        ProofOptions { distinct: false, questions: 400_000, steps: 20_000_000 }
+    }
+}
+
+/// A condition under which two functions are equal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Assumption {
+    /// Buffers among the arguments do not overlap.
+    DistinctArguments,
+    /// Arithmetic on `index` does not wrap.
+    IndexArithmetic,
+    /// Floats are combined in another order where the flag `reassoc` allows it. Results may be
+    /// rounded otherwise.
+    Reassociation,
+}
+
+impl Assumption {
+    /// Returns the condition as a sentence.
+    pub fn message(self) -> &'static str {
+        match self {
+            Assumption::DistinctArguments => "buffers among the arguments do not overlap",
+            Assumption::IndexArithmetic => "arithmetic on 'index' does not wrap",
+            Assumption::Reassociation => "floats may be rounded otherwise, as 'reassoc' allows",
+        }
+    }
+}
+
+/// One of the two programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Which {
+    /// The original.
+    Before,
+    /// The other one.
+    After,
+}
+
+/// A cause for which equality is not decided.
+#[derive(Clone, Debug)]
+pub struct Reason {
+    /// The program that the place belongs to.
+    pub program: Which,
+    /// The place.
+    pub loc: Loc,
+    /// The operation there.
+    pub op: String,
+    /// The cause, as a sentence without its end.
+    pub message: String,
+    /// A place in the other program that belongs to it.
+    pub other: Option<Loc>,
+}
+
+/// The answer of the prover.
+#[derive(Clone, Debug)]
+pub enum Proof {
+    /// The functions compute the same, under these assumptions.
+    Equal {
+        /// The assumptions.
+        under: Vec<Assumption>,
+    },
+    /// The prover does not know.
+    Undecided {
+        /// The causes.
+        reasons: Vec<Reason>,
+    },
+}
+
+impl Proof {
+    /// True if the functions are equal.
+    pub fn is_equal(&self) -> bool {
+        matches!(self, Proof::Equal { .. })
+    }
+}
+
+/// Proves that the function `after` of one program does what `before` of another one does.
+///
+/// Both programs share one context.
+pub fn prove(before: &Body, f: Op, after: &Body, g: Op, options: &ProofOptions) -> Proof {
+    let functions = [OpRef::new(before, f), OpRef::new(after, g)];
+    match attempt(functions, options) {
+        Ok(under) => Proof::Equal { under },
+        Err(reason) => Proof::Undecided { reasons: vec![*reason] },
+    }
+}
+
+fn reason(functions: [OpRef<'_>; 2], side: usize, op: Op, message: String) -> Box<Reason> {
+    let op = functions[side].body().op_ref(op);
+    let program = if side == 0 { Which::Before } else { Which::After };
+    Box::new(Reason { program, loc: op.loc(), op: op.name().to_string(), message, other: None })
+}
+
+fn attempt(functions: [OpRef<'_>; 2], options: &ProofOptions) -> Result<Vec<Assumption>, Box<Reason>> {
+    let whole =
+        |side: usize, message: &str| reason(functions, side, functions[side].op(), message.to_string());
+    if functions[0].attr("function_type") != functions[1].attr("function_type") {
+        return Err(whole(1, "the types of the functions differ"));
+    }
+    for name in ["arg_attrs", "res_attrs"] {
+        if functions[0].attr(name) != functions[1].attr(name) {
+            return Err(whole(1, "the attributes of arguments or results differ"));
+        }
+    }
+    let mut solver = Solver::new(options.questions, options.steps);
+    let mut params = Params::default();
+    let mut read = |side: usize| {
+        read::read(functions[side], &mut params, &mut solver, side == 0)
+            .map_err(|refusal| reason(functions, side, refusal.op, refusal.message))
+    };
+    let mut programs = [read(0)?, read(1)?];
+    programs.iter_mut().for_each(|program| program.finish(params.len()));
+    let programs = [&programs[0], &programs[1]];
+    let mut last = whole(0, "the bound on questions was reached");
+    // What widening makes too large may hold for less.
+    for patience in [1, 24] {
+        let mut matcher = Matcher::new(programs, params.len(), &mut solver, patience);
+        let goals = goals(&programs, params.len()).map_err(|message| whole(1, message))?;
+        match matcher.show(goals) {
+            Ok(()) => {}
+            Err(Stuck::OutOfReach) => break,
+            Err(Stuck::Mismatch(mismatch)) => {
+                last = described(functions, mismatch);
+                continue;
+            }
+        }
+        match obligations::unmet(&mut matcher) {
+            Ok(None) => {}
+            Ok(Some(unmet)) => return Err(reason(functions, 1, unmet.op, unmet.message)),
+            Err(OutOfReach) => break,
+        }
+        let mut under = Vec::new();
+        if overlapping(&programs) {
+            if !options.distinct {
+                return Err(whole(1, "buffers among the arguments may overlap"));
+            }
+            under.push(Assumption::DistinctArguments);
+        }
+        if programs.iter().any(|program| program.assumed_exact.is_some()) {
+            under.push(Assumption::IndexArithmetic);
+        }
+        if matcher.rounds_otherwise {
+            under.push(Assumption::Reassociation);
+        }
+        return Ok(under);
+    }
+    Err(last)
+}
+
+/// True if some buffer that callers know is written and may overlap another one.
+fn overlapping(programs: &[&Program<'_>; 2]) -> bool {
+    programs.iter().any(|program| {
+        let is_final = |access: usize| {
+            let of = |term: usize| matches!(program.terms[term].kind, Kind::Load(load) if load == access);
+            program.finals.iter().any(|(_, term)| of(*term))
+        };
+        let touched = |object: usize| {
+            let mut accesses =
+                (0..program.accesses.len()).filter(|id| program.accesses[*id].object == object);
+            accesses.any(|access| !is_final(access))
+        };
+        let seen: Vec<_> = (0..program.objects.len())
+            .filter(|object| program.objects[*object].is_visible() && touched(*object))
+            .map(|object| &program.objects[object])
+            .collect();
+        let may_meet = |a: &model::Object, b: &model::Object| {
+            let is_global = |own: &model::Object| matches!(own.key, ObjectKey::Global(_));
+            let is_written = !a.stores.is_empty() || !b.stores.is_empty();
+            let is_apart = a.is_alone || b.is_alone || (is_global(a) && is_global(b));
+            is_written && !is_apart
+        };
+        seen.iter().enumerate().any(|(k, a)| seen[..k].iter().any(|b| may_meet(a, b)))
+    })
+}
+
+/// Returns the goals: results and buffers that others see are the same at the end.
+fn goals(programs: &[&Program<'_>; 2], params: usize) -> Result<Vec<Goal>, &'static str> {
+    let mut goals = Vec::new();
+    let mut buffers: Vec<[usize; 2]> = Vec::new();
+    for (a, b) in programs[0].outputs.iter().zip(&programs[1].outputs) {
+        match (a, b) {
+            (Output::Value(x), Output::Value(y)) => {
+                goals.push(Goal { terms: [*x, *y], pairs: vec![Conjunction::new(params)] });
+            }
+            (Output::Buffer(x), Output::Buffer(y)) => buffers.push([*x, *y]),
+            _ => return Err("the results of the functions differ"),
+        }
+    }
+    for [x, y] in &buffers {
+        let keys = [programs[0].objects[*x].key, programs[1].objects[*y].key];
+        let is_new = |key: &ObjectKey| matches!(key, ObjectKey::Allocation(_));
+        if keys[0] != keys[1] && !keys.iter().all(is_new) {
+            return Err("different buffers are returned");
+        }
+        // A buffer returned twice is one buffer in both programs.
+        let clashes = buffers.iter().any(|[u, v]| (u == x) != (v == y));
+        if clashes || programs[0].objects[*x].sizes != programs[1].objects[*y].sizes {
+            return Err("different buffers are returned");
+        }
+    }
+    for side in [0, 1] {
+        for (object, _) in &programs[side].finals {
+            let own = &programs[side].objects[*object];
+            let other = programs[1 - side].object(own.key);
+            if !matches!(own.key, ObjectKey::Allocation(_)) {
+                match other {
+                    Some(other) if side == 0 => buffers.push([*object, other]),
+                    None if !own.stores.is_empty() => {
+                        return Err("a buffer is written by one of the functions only");
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    for [x, y] in buffers {
+        if programs[0].objects[x].stores.is_empty() && programs[1].objects[y].stores.is_empty() {
+            continue;
+        }
+        let find = |program: &Program<'_>, object: usize| {
+            program.finals.iter().find(|(own, _)| *own == object).map(|(_, term)| *term)
+        };
+        let (Some(a), Some(b)) = (find(programs[0], x), find(programs[1], y)) else {
+            return Err("a buffer is seen in one of the functions only");
+        };
+        goals.push(Goal { terms: [a, b], pairs: same_elements(programs, [a, b], params) });
+    }
+    Ok(goals)
+}
+
+/// Returns the pairs of equal elements of two buffers.
+fn same_elements(programs: &[&Program<'_>; 2], terms: [usize; 2], params: usize) -> Pieces {
+    let rank = programs[0].depth(terms[0]);
+    let pair = |set: &Conjunction| {
+        let mut pair = sets::moved(set, params + 2 * rank, |v| v);
+        (0..rank).for_each(|k| pair.add_eq(var(params + k), var(params + rank + k)));
+        pair
+    };
+    programs[0].domains[programs[0].terms[terms[0]].scope].iter().map(pair).collect()
+}
+
+fn described(functions: [OpRef<'_>; 2], mismatch: Mismatch) -> Box<Reason> {
+    let mut message = mismatch.message;
+    if let Some([x, y]) = mismatch.instance {
+        let list = |values: Vec<i64>| values.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+        message.push_str(&format!(", in iteration ({}) before and ({}) after", list(x), list(y)));
+    }
+    let mut reason = reason(functions, 1, mismatch.ops[1], message);
+    reason.other = Some(functions[0].body().op_ref(mismatch.ops[0]).loc());
+    reason
+}

@@ -1,0 +1,263 @@
+//! Matching of computations: shows that two terms are equal in pairs of instances.
+//!
+//! A *claim* says that a term of the original program and one of the other program have equal
+//! values for all pairs of instances in a relation. Claims start at what the functions leave
+//! behind and go backwards. Copies are followed on either side: loads to the stores that wrote what
+//! they read, carried variables to the iteration before, conditionals to the arm that ran.
+//! Operations match if they are the same and their operands do.
+//!
+//! **Why a claim may rest on itself.** Each step goes from instances to instances that they depend
+//! on, in at least one of the programs to one that ran earlier. Executions are finite, so the steps
+//! from any pair of instances end. A claim met again for instances it covers therefore holds by
+//! induction over the time of both executions.
+//!
+//! **Recurrences.** A claim met again for other instances is claimed for the affine hull of all of
+//! them within the iteration domains ([`Matcher::widened`]). What fails for the hull may hold for
+//! less, so the prover tries again with later widening.
+//!
+//! Reference: Verdoolaege, Janssens, Bruynooghe, *Equivalence checking of static affine programs
+//! using widening to handle recurrences*, TOPLAS 2012.
+
+mod chain;
+mod follow;
+mod operations;
+mod reassociate;
+
+use hashbrown::HashMap;
+use loomir_ir::Op;
+use loomir_polyhedra::Conjunction;
+
+use super::flow::{Flow, flow};
+use super::model::{AccessId, Kind, LoopId, ObjectKey, Program, Term, TermId};
+use super::sets::{Asked, OutOfReach, Pieces, Solver, hide, moved};
+
+/// The programs: 0 is the original, 1 the other one.
+pub(super) type Side = usize;
+
+/// Terms to be shown equal. The relation is over the parameters, the variables of the first term
+/// and those of the second.
+#[derive(Debug)]
+pub(super) struct Goal {
+    pub(super) terms: [TermId; 2],
+    pub(super) pairs: Pieces,
+}
+
+/// The cause that ends a proof.
+#[derive(Debug)]
+pub(super) enum Stuck {
+    /// Terms that are not seen to be equal.
+    Mismatch(Mismatch),
+    /// The bound on questions was reached.
+    OutOfReach,
+}
+
+/// Two terms that are not seen to be equal, with an instance of each.
+#[derive(Debug)]
+pub(super) struct Mismatch {
+    pub(super) ops: [Op; 2],
+    pub(super) instance: Option<[Vec<i64>; 2]>,
+    pub(super) message: String,
+}
+
+impl From<OutOfReach> for Stuck {
+    fn from(_: OutOfReach) -> Stuck {
+        Stuck::OutOfReach
+    }
+}
+
+/// The first and last iterations of a loop.
+#[derive(Debug, Clone)]
+struct Ends {
+    /// The iterations around in which the loop does not run.
+    empty: Pieces,
+    /// The iterations around with the last value of the loop's variable.
+    last: Pieces,
+}
+
+/// The state of a proof.
+pub(super) struct Matcher<'m, 'b> {
+    pub(super) programs: [&'m Program<'b>; 2],
+    pub(super) params: usize,
+    pub(super) solver: &'m mut Solver,
+    flows: [HashMap<AccessId, Option<Flow>>; 2],
+    ends: [HashMap<LoopId, Ends>; 2],
+    claims: HashMap<[TermId; 2], Vec<Pieces>>,
+    /// The claims in the order in which they were made.
+    log: Vec<[TermId; 2]>,
+    /// The number of claims of one pair of terms before they are widened.
+    patience: usize,
+    /// True while chains are first compared in the order in which they stand.
+    in_order: bool,
+    /// True if a chain of floats was matched in another order.
+    pub(super) rounds_otherwise: bool,
+}
+
+impl<'m, 'b> Matcher<'m, 'b> {
+    pub(super) fn new(
+        programs: [&'m Program<'b>; 2],
+        params: usize,
+        solver: &'m mut Solver,
+        patience: usize,
+    ) -> Matcher<'m, 'b> {
+        Matcher {
+            programs,
+            params,
+            solver,
+            flows: [HashMap::new(), HashMap::new()],
+            ends: [HashMap::new(), HashMap::new()],
+            claims: HashMap::new(),
+            log: Vec::new(),
+            patience,
+            in_order: false,
+            rounds_otherwise: false,
+        }
+    }
+
+    pub(super) fn term(&self, side: Side, term: TermId) -> &'m Term {
+        &self.programs[side].terms[term]
+    }
+
+    pub(super) fn depth(&self, side: Side, term: TermId) -> usize {
+        self.programs[side].depth(term)
+    }
+
+    /// Returns the relations of the claims about two terms.
+    pub(super) fn claimed(&self, terms: [TermId; 2]) -> impl Iterator<Item = &Conjunction> {
+        self.claims.get(&terms).into_iter().flatten().flatten()
+    }
+
+    /// Returns all claims in the order in which they were first made.
+    pub(super) fn claimed_terms(&self) -> Vec<[TermId; 2]> {
+        let mut seen = hashbrown::HashSet::new();
+        self.log.iter().filter(|terms| seen.insert(**terms)).copied().collect()
+    }
+
+    /// Shows all goals, or says which one is not seen to hold.
+    pub(super) fn show(&mut self, goals: Vec<Goal>) -> Result<(), Stuck> {
+        self.show_within(goals, 0)
+    }
+
+    fn show_within(&mut self, goals: Vec<Goal>, nesting: usize) -> Result<(), Stuck> {
+        let mut agenda = goals;
+        agenda.reverse();
+        while let Some(goal) = agenda.pop() {
+            let pairs = self.solver.pruned(goal.pairs)?;
+            if pairs.is_empty() {
+                continue;
+            }
+            let goal = Goal { terms: goal.terms, pairs };
+            let [a, b] = goal.terms;
+            if self.is_undefined_first(a) || self.leaf(&goal, &mut agenda)? {
+                continue;
+            }
+            let Some(goal) = self.claim(goal)? else { continue };
+            if self.is_copy(0, a)? {
+                self.follow(0, goal, &mut agenda)?;
+            } else if self.is_copy(1, b)? {
+                self.follow(1, goal, &mut agenda)?;
+            } else {
+                self.operation(goal, &mut agenda, nesting)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns a goal with what is to be shown of it; `None` if it follows from claims.
+    fn claim(&mut self, goal: Goal) -> Asked<Option<Goal>> {
+        let known = self.claims.get(&goal.terms);
+        let count = known.map_or(0, Vec::len);
+        let mut pairs = goal.pairs;
+        if let Some(known) = known {
+            let known: Pieces = known.iter().flatten().cloned().collect();
+            if self.solver.is_subset(&pairs, &known)? {
+                return Ok(None);
+            }
+            if count >= self.patience {
+                pairs = self.widened(goal.terms, &known, pairs)?;
+            }
+        }
+        pairs = self.solver.coalesced(pairs)?;
+        self.claims.entry(goal.terms).or_default().push(pairs.clone());
+        self.log.push(goal.terms);
+        Ok(Some(Goal { terms: goal.terms, pairs }))
+    }
+
+    /// Returns the affine hull of all pairs within the iteration domains.
+    fn widened(&mut self, terms: [TermId; 2], known: &[Conjunction], pairs: Pieces) -> Asked<Pieces> {
+        let all: Pieces = known.iter().chain(&pairs).cloned().collect();
+        let hull = self.solver.affine_hull(&all)?;
+        let (params, depths) = (self.params, [0, 1].map(|side| self.depth(side, terms[side])));
+        let vars = params + depths[0] + depths[1];
+        let [first, second] = [0, 1].map(|side| {
+            let program = self.programs[side];
+            let shift = if side == 0 { 0 } else { depths[0] };
+            let place = |v: usize| if v < params { v } else { v + shift };
+            let domain = &program.domains[program.terms[terms[side]].scope];
+            domain.iter().map(|set| moved(set, vars, place)).collect::<Pieces>()
+        });
+        let within = super::sets::intersect(&first, &second).into_iter().map(|mut set| {
+            hull.iter().for_each(|equality| set.add_eq(equality.clone(), 0));
+            set
+        });
+        let mut wide = self.solver.pruned(within)?;
+        if !self.solver.is_subset(&pairs, &wide)? {
+            wide.extend(pairs);
+        }
+        Ok(wide)
+    }
+
+    /// Takes back the claims made since the log had a length.
+    fn retract(&mut self, length: usize) {
+        for terms in self.log.drain(length..).rev() {
+            if let Some(known) = self.claims.get_mut(&terms) {
+                known.pop();
+            }
+        }
+    }
+
+    /// True if the original reads memory that was never written: any value will do.
+    fn is_undefined_first(&self, term: TermId) -> bool {
+        self.is_unwritten(0, term)
+    }
+
+    fn is_unwritten(&self, side: Side, term: TermId) -> bool {
+        let Kind::Initial(access) = self.term(side, term).kind else { return false };
+        let program = self.programs[side];
+        matches!(program.objects[program.accesses[access].object].key, ObjectKey::Allocation(_))
+    }
+
+    fn flow_of(&mut self, side: Side, access: AccessId) -> Asked<Option<&Flow>> {
+        if !self.flows[side].contains_key(&access) {
+            let found = flow(self.programs[side], self.params, access, self.solver)?;
+            self.flows[side].insert(access, found);
+        }
+        Ok(self.flows[side].get(&access).and_then(Option::as_ref))
+    }
+
+    fn ends_of(&mut self, side: Side, of: LoopId) -> Asked<Ends> {
+        if let Some(ends) = self.ends[side].get(&of) {
+            return Ok(ends.clone());
+        }
+        let program = self.programs[side];
+        let own = &program.loops[of];
+        let outside = program.scopes[own.outside].depth();
+        let last = self.solver.lexmax(&program.domains[own.inside], self.params + outside)?;
+        let runs = hide(&last, self.params + outside..self.params + outside + 1);
+        let empty = self.solver.subtract(&program.domains[own.outside], &runs)?;
+        let ends = Ends { empty, last };
+        self.ends[side].insert(of, ends.clone());
+        Ok(ends)
+    }
+
+    /// Returns the error that a goal is not seen to hold.
+    fn mismatch<T>(&mut self, goal: &Goal, pairs: &[Conjunction], message: String) -> Result<T, Stuck> {
+        let [a, b] = [0, 1].map(|side| self.depth(side, goal.terms[side]));
+        let ops = [0, 1].map(|side| self.term(side, goal.terms[side]).op);
+        let params = self.params;
+        let instance = self
+            .solver
+            .sample(pairs)
+            .map(|point| [point[params..params + a].to_vec(), point[params + a..params + a + b].to_vec()]);
+        Err(Stuck::Mismatch(Mismatch { ops, instance, message }))
+    }
+}

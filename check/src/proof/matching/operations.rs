@@ -1,0 +1,355 @@
+//! Comparison of terms that copy nothing: numbers, constants, arguments and operations.
+
+use std::hash::{Hash, Hasher};
+
+use loomir_ir::{AttrKind, Body, Op, Trait};
+use loomir_polyhedra::Conjunction;
+
+use super::super::form::{Cases, Form};
+use super::super::model::{AccessId, Kind, TermId};
+use super::super::sets::Pieces;
+use super::chain::Combining;
+use super::{Goal, Matcher, Side, Stuck};
+
+/// The deepest nesting of attempts to swap operands.
+const MAX_ATTEMPTS: usize = 12;
+/// The depth to which terms are compared to see which operands belong together.
+const SHAPE_DEPTH: usize = 5;
+
+impl Matcher<'_, '_> {
+    /// Decides a goal between terms without operands; false if it is none.
+    pub(super) fn leaf(&mut self, goal: &Goal, agenda: &mut Vec<Goal>) -> Result<bool, Stuck> {
+        let [a, b] = [0, 1].map(|side| self.term(side, goal.terms[side]));
+        match (&a.kind, &b.kind) {
+            (Kind::Number(x), Kind::Number(y)) => {
+                if a.ty != b.ty {
+                    return self.mismatch(goal, &goal.pairs, "the types differ".to_string());
+                }
+                self.same_forms(goal, &[(x.clone(), y.clone())], "the numbers differ")?;
+            }
+            (Kind::Truth(x), Kind::Truth(y)) => {
+                self.never_both(goal, &x.holds, &y.fails)?;
+                self.never_both(goal, &x.fails, &y.holds)?;
+            }
+            (Kind::Constant(x), Kind::Constant(y)) => {
+                if x != y || a.ty != b.ty {
+                    return self.mismatch(goal, &goal.pairs, "the constants differ".to_string());
+                }
+            }
+            (Kind::Argument(x), Kind::Argument(y)) | (Kind::Address(x), Kind::Address(y)) => {
+                if x != y {
+                    return self.mismatch(goal, &goal.pairs, "the arguments differ".to_string());
+                }
+            }
+            (Kind::Initial(x), Kind::Initial(y)) => self.same_element(goal, [*x, *y], agenda)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Shows that two accesses touch one element of one buffer.
+    fn same_element(&mut self, goal: &Goal, ids: [AccessId; 2], agenda: &mut Vec<Goal>) -> Result<(), Stuck> {
+        let accesses = [0, 1].map(|side| &self.programs[side].accesses[ids[side]]);
+        let objects = [0, 1].map(|side| &self.programs[side].objects[accesses[side].object]);
+        if self.is_unwritten(1, goal.terms[1]) || objects[0].key != objects[1].key {
+            return self.mismatch(goal, &goal.pairs, "different buffers are read".to_string());
+        }
+        if objects[0].ty.element(self.programs[0].body.ctx())
+            != objects[1].ty.element(self.programs[1].body.ctx())
+        {
+            return self.mismatch(goal, &goal.pairs, "the types of the elements differ".to_string());
+        }
+        match (&accesses[0].element, &accesses[1].element) {
+            (Some(x), Some(y)) if x.len() == y.len() => {
+                let forms: Vec<_> = x.iter().cloned().zip(y.iter().cloned()).collect();
+                self.same_forms(goal, &forms, "different elements are read")
+            }
+            _ => {
+                let [x, y] = [0, 1].map(|side| &accesses[side].subscripts);
+                if x.len() != y.len()
+                    || self.claim(Goal { terms: goal.terms, pairs: goal.pairs.clone() })?.is_none()
+                {
+                    return if x.len() == y.len() {
+                        Ok(())
+                    } else {
+                        self.mismatch(goal, &goal.pairs, "the buffers have different ranks".to_string())
+                    };
+                }
+                for (x, y) in x.iter().zip(y) {
+                    self.push_both(goal, [*x, *y], agenda);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn same_forms(&mut self, goal: &Goal, forms: &[(Form, Form)], message: &str) -> Result<(), Stuck> {
+        let layout = self.layout(goal.terms);
+        let [a, b] = [0, 1].map(|side| layout.base(side));
+        for (x, y) in forms {
+            let mut differ = Pieces::new();
+            for piece in &goal.pairs {
+                let mut set = piece.clone();
+                let x = x.expression(&mut set, a);
+                let y = y.expression(&mut set, b);
+                let mut other = set.clone();
+                set.add_lt(x.clone(), y.clone());
+                other.add_gt(x, y);
+                differ.extend([set, other]);
+            }
+            let differ = self.solver.pruned(differ)?;
+            if !differ.is_empty() {
+                return self.mismatch(goal, &differ, message.to_string());
+            }
+        }
+        Ok(())
+    }
+
+    fn never_both(&mut self, goal: &Goal, first: &Cases, second: &Cases) -> Result<(), Stuck> {
+        let layout = self.layout(goal.terms);
+        let [a, b] = [0, 1].map(|side| layout.base(side));
+        let mut differ = Pieces::new();
+        for piece in &goal.pairs {
+            for x in first {
+                for y in second {
+                    let mut set: Conjunction = piece.clone();
+                    x.iter().for_each(|constraint| constraint.add_to(&mut set, a));
+                    y.iter().for_each(|constraint| constraint.add_to(&mut set, b));
+                    differ.push(set);
+                }
+            }
+        }
+        let differ = self.solver.pruned(differ)?;
+        match differ.is_empty() {
+            true => Ok(()),
+            false => self.mismatch(goal, &differ, "the conditions differ".to_string()),
+        }
+    }
+
+    /// Replaces a goal between operations by goals between their operands.
+    pub(super) fn operation(
+        &mut self,
+        goal: Goal,
+        agenda: &mut Vec<Goal>,
+        nesting: usize,
+    ) -> Result<(), Stuck> {
+        let [a, b] = [0, 1].map(|side| self.term(side, goal.terms[side]));
+        if !self.in_order
+            && nesting < MAX_ATTEMPTS
+            && let (Some(x), Some(y)) = (self.combines(0, goal.terms[0]), self.combines(1, goal.terms[1]))
+            && x.family == y.family
+            && a.ty == b.ty
+        {
+            return self.combination(goal, x, agenda, nesting);
+        }
+        let (xs, ys) = match (&a.kind, &b.kind) {
+            (Kind::Operation { operands: x, result: r }, Kind::Operation { operands: y, result: q })
+                if r == q && x.len() == y.len() =>
+            {
+                let bodies = [0, 1].map(|side| self.programs[side].body);
+                if a.ty != b.ty || !refines(bodies, [a.op, b.op]) {
+                    return self.mismatch(&goal, &goal.pairs, "the operations differ".to_string());
+                }
+                (x.clone(), y.clone())
+            }
+            (Kind::Choice { condition: c, yes: x, no: u }, Kind::Choice { condition: d, yes: y, no: v })
+                if a.ty == b.ty =>
+            {
+                (vec![*c, *x, *u], vec![*d, *y, *v])
+            }
+            (Kind::Choice { yes, no, .. }, _) => {
+                // Whatever is chosen is the other term.
+                for target in [*yes, *no] {
+                    self.push(0, &goal, target, self.layout(goal.terms), &goal.pairs, agenda);
+                }
+                return Ok(());
+            }
+            (_, Kind::Choice { yes, no, .. }) => {
+                for target in [*yes, *no] {
+                    self.push(1, &goal, target, self.layout(goal.terms), &goal.pairs, agenda);
+                }
+                return Ok(());
+            }
+            _ => {
+                let message =
+                    format!("{} is not {}", self.describe(0, goal.terms[0]), self.describe(1, goal.terms[1]));
+                return self.mismatch(&goal, &goal.pairs, message);
+            }
+        };
+        let straight: Vec<[TermId; 2]> = xs.iter().zip(&ys).map(|(x, y)| [*x, *y]).collect();
+        let is_commutative =
+            matches!(a.kind, Kind::Operation { .. }) && xs.len() == 2 && self.is_commutative(a.op);
+        if !is_commutative {
+            straight.into_iter().for_each(|terms| self.push_both(&goal, terms, agenda));
+            return Ok(());
+        }
+        let swapped = vec![[xs[0], ys[1]], [xs[1], ys[0]]];
+        let fits = |pairs: &[[TermId; 2]]| pairs.iter().all(|terms| self.fits(*terms));
+        let (first, second) = match (fits(&straight), fits(&swapped)) {
+            (true, false) => return self.push_all(&goal, straight, agenda),
+            (false, true) => return self.push_all(&goal, swapped, agenda),
+            _ => (straight, swapped),
+        };
+        if nesting >= MAX_ATTEMPTS {
+            return self.push_all(&goal, first, agenda);
+        }
+        let length = self.log.len();
+        let mut goals = Vec::new();
+        first.into_iter().for_each(|terms| self.push_both(&goal, terms, &mut goals));
+        let Err(stuck) = self.show_within(goals, nesting + 1) else { return Ok(()) };
+        if matches!(stuck, Stuck::OutOfReach) {
+            return Err(stuck);
+        }
+        self.retract(length);
+        let mut goals = Vec::new();
+        second.into_iter().for_each(|terms| self.push_both(&goal, terms, &mut goals));
+        self.show_within(goals, nesting + 1).map_err(|_| stuck)
+    }
+
+    /// Shows two chains equal as they stand, or else in another order.
+    fn combination(
+        &mut self,
+        goal: Goal,
+        own: Combining,
+        agenda: &mut Vec<Goal>,
+        nesting: usize,
+    ) -> Result<(), Stuck> {
+        let length = self.log.len();
+        let plain = Goal { terms: goal.terms, pairs: goal.pairs.clone() };
+        self.in_order = true;
+        let mut goals = Vec::new();
+        let shown = match self.operation(plain, &mut goals, nesting + 1) {
+            Ok(()) => self.show_within(goals, nesting + 1),
+            stuck => stuck,
+        };
+        self.in_order = false;
+        let Err(Stuck::Mismatch(mismatch)) = shown else { return shown };
+        self.retract(length);
+        match self.reassociated(&goal, own)? {
+            Some(goals) => {
+                self.rounds_otherwise |= own.family.rounds();
+                agenda.extend(goals);
+            }
+            None => return Err(Stuck::Mismatch(mismatch)),
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_commutative(&self, op: Op) -> bool {
+        self.programs[0].body.has_trait(op, Trait::Commutative)
+    }
+
+    /// True if two terms look alike.
+    pub(super) fn fits(&self, [x, y]: [TermId; 2]) -> bool {
+        self.shape(0, x, SHAPE_DEPTH) == self.shape(1, y, SHAPE_DEPTH)
+    }
+
+    fn push_all(&self, goal: &Goal, pairs: Vec<[TermId; 2]>, agenda: &mut Vec<Goal>) -> Result<(), Stuck> {
+        pairs.into_iter().for_each(|terms| self.push_both(goal, terms, agenda));
+        Ok(())
+    }
+
+    /// Adds a goal with other terms on both sides, at the same instances.
+    fn push_both(&self, goal: &Goal, terms: [TermId; 2], agenda: &mut Vec<Goal>) {
+        let layout = self.layout(goal.terms);
+        let mut half = Vec::new();
+        self.push(1, goal, terms[1], layout, &goal.pairs, &mut half);
+        for goal in half {
+            let layout = self.layout(goal.terms);
+            self.push(0, &goal, terms[0], layout, &goal.pairs, agenda);
+        }
+    }
+
+    /// Returns a number that tells terms apart by their operations.
+    fn shape(&self, side: Side, term: TermId, depth: usize) -> u64 {
+        let mix = |hash: u64, value: u64| (hash ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
+        let own = self.term(side, term);
+        let program = self.programs[side];
+        match &own.kind {
+            Kind::Number(_) | Kind::Truth(_) => 2,
+            Kind::Constant(attr) => mix(3, hash_of(attr)),
+            Kind::Argument(index) | Kind::Address(index) => mix(4, *index as u64),
+            Kind::Load(access) | Kind::Initial(access) => {
+                mix(5, hash_of(&program.objects[program.accesses[*access].object].key))
+            }
+            Kind::Carried { .. } | Kind::Exit { .. } => 6,
+            Kind::Choice { .. } => 7,
+            Kind::Operation { operands, .. } if depth > 0 => {
+                let name = hash_of(&program.body.op_name(own.op));
+                operands
+                    .iter()
+                    .fold(mix(8, name), |hash, operand| mix(hash, self.shape(side, *operand, depth - 1)))
+            }
+            Kind::Operation { .. } => mix(8, hash_of(&program.body.op_name(own.op))),
+        }
+    }
+
+    /// Names the computation of a term.
+    fn describe(&self, side: Side, term: TermId) -> String {
+        let own = self.term(side, term);
+        match &own.kind {
+            Kind::Number(_) => "an affine number".to_string(),
+            Kind::Truth(_) => "an affine condition".to_string(),
+            Kind::Constant(_) => "a constant".to_string(),
+            Kind::Argument(index) => format!("argument {index}"),
+            Kind::Address(index) => format!("the address of argument {index}"),
+            Kind::Initial(_) if self.is_unwritten(side, term) => "an element never written".to_string(),
+            Kind::Initial(_) => "an element as the function found it".to_string(),
+            Kind::Load(_) => "an element that is not followed".to_string(),
+            Kind::Choice { .. } => "a choice".to_string(),
+            Kind::Carried { .. } | Kind::Exit { .. } => "a carried value".to_string(),
+            Kind::Operation { .. } => format!("'{}'", self.programs[side].body.op_ref(own.op).name()),
+        }
+    }
+}
+
+/// Returns a hash that is the same in every run.
+fn hash_of(value: &impl Hash) -> u64 {
+    let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The hash function FNV-1a.
+struct Fnv(u64);
+
+impl Hasher for Fnv {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+/// True if the second operation is the first one, or one that is defined more often.
+pub(super) fn refines(bodies: [&Body; 2], ops: [Op; 2]) -> bool {
+    let ctx = bodies[0].ctx();
+    let [a, b] = [0, 1].map(|side| bodies[side].op_ref(ops[side]));
+    if a.name() != b.name() {
+        return false;
+    }
+    let [own, other] = [a, b].map(|op| op.properties().entries(ctx));
+    let flags = |entries: &[(loomir_ir::Name, loomir_ir::Attr)], name| {
+        entries.iter().find(|(key, _)| *key == name).map(|(_, attr)| *attr)
+    };
+    let is_flag = |name: &str| matches!(name, "overflowFlags" | "fastmath" | "fastmathFlags");
+    // Flags of the second must be flags of the first.
+    let bits = |attr: Option<loomir_ir::Attr>| match attr.map(|attr| attr.kind(ctx)) {
+        Some(AttrKind::Enum { value, .. }) => Some(*value),
+        None => Some(0),
+        _ => None,
+    };
+    let holds = |name: loomir_ir::Name| {
+        let (x, y) = (flags(own, name), flags(other, name));
+        if is_flag(ctx.str(name)) {
+            return matches!((bits(x), bits(y)), (Some(x), Some(y)) if y & !x == 0);
+        }
+        // `exact` only promises.
+        x == y || (ctx.str(name) == "isExact" && y.is_none())
+    };
+    own.iter().chain(other).all(|(name, _)| holds(*name))
+}

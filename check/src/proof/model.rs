@@ -1,0 +1,265 @@
+//! [`Program`]: a function as scopes, loops, terms and memory accesses, ready to be compared.
+//!
+//! A *scope* is a place in the loop nest with an iteration domain. Its variables are those of the
+//! loops around, outermost first. A *term* is a value as a function of the variables of its scope.
+//! An *access* reads or writes one element of an *object* in each iteration of its scope.
+//!
+//! **Order.** Instances run in the order of their loop variables; within one iteration in the order
+//! of their numbers ([`Access::order`]). Two instances share a loop if they are in the same
+//! iteration of all loops further out.
+
+use hashbrown::HashMap;
+use loomir_ir::{Attr, Body, Dict, Name, Op, OpName, Type};
+use loomir_polyhedra::{Affine, Conjunction};
+
+use super::form::{Cases, Condition, Form};
+use super::sets::{Pieces, var};
+
+pub(super) type TermId = usize;
+pub(super) type ScopeId = usize;
+pub(super) type LoopId = usize;
+pub(super) type AccessId = usize;
+pub(super) type ObjectId = usize;
+
+/// A place in the loop nest.
+#[derive(Debug, Clone)]
+pub(super) struct Scope {
+    /// The loops around, outermost first.
+    pub(super) loops: Vec<LoopId>,
+    /// The iteration domain over the variables of these loops.
+    pub(super) domain: Cases,
+    /// Conditions that are not affine and have to have these values.
+    pub(super) guards: Vec<(TermId, bool)>,
+}
+
+impl Scope {
+    /// The number of loops around.
+    pub(super) fn depth(&self) -> usize {
+        self.loops.len()
+    }
+}
+
+/// A counted loop of one variable.
+#[derive(Debug)]
+pub(super) struct Loop {
+    /// The scope around the loop.
+    pub(super) outside: ScopeId,
+    /// The scope of its body.
+    pub(super) inside: ScopeId,
+    /// The first value is the greatest of these.
+    pub(super) lowers: Vec<Form>,
+    pub(super) step: i64,
+    /// The number that orders the loop among what is around it.
+    pub(super) order: usize,
+    /// Values of carried variables in the first iteration.
+    pub(super) inits: Vec<TermId>,
+    /// Their values in the next iteration.
+    pub(super) yields: Vec<TermId>,
+}
+
+/// The kinds of values.
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    /// An integer that is an affine form.
+    Number(Form),
+    /// A truth value that is a condition over forms.
+    Truth(Condition),
+    /// Any other constant.
+    Constant(Attr),
+    /// An argument of the function that is neither an integer nor a buffer.
+    Argument(usize),
+    /// The address of a buffer among the arguments.
+    Address(usize),
+    /// A result of an operation without effects.
+    Operation { operands: Vec<TermId>, result: usize },
+    /// The element that an access reads.
+    Load(AccessId),
+    /// The element of an access as the function found it.
+    Initial(AccessId),
+    /// A carried variable of a loop, in its body.
+    Carried { around: LoopId, index: usize },
+    /// A carried variable behind the loop.
+    Exit { of: LoopId, index: usize },
+    /// One of two values.
+    Choice { condition: TermId, yes: TermId, no: TermId },
+}
+
+/// A value.
+#[derive(Debug, Clone)]
+pub(super) struct Term {
+    pub(super) kind: Kind,
+    pub(super) scope: ScopeId,
+    pub(super) ty: Type,
+    /// The operation that computes it; the function for its arguments.
+    pub(super) op: Op,
+}
+
+/// A load or a store of one element in each iteration.
+#[derive(Debug)]
+pub(super) struct Access {
+    pub(super) object: ObjectId,
+    /// The element, preceded by the iteration that allocated the object; `None` if not affine.
+    pub(super) element: Option<Vec<Form>>,
+    /// The subscripts as values.
+    pub(super) subscripts: Vec<TermId>,
+    pub(super) scope: ScopeId,
+    /// The place in the text of the program.
+    pub(super) order: usize,
+    /// The value that a store writes.
+    pub(super) stored: Option<TermId>,
+    pub(super) op: Op,
+}
+
+/// The identity of a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum ObjectKey {
+    /// An argument of the function.
+    Argument(usize),
+    /// A global.
+    Global(Name),
+    /// An allocation, by its number in the function.
+    Allocation(usize),
+}
+
+/// A buffer.
+#[derive(Debug)]
+pub(super) struct Object {
+    pub(super) key: ObjectKey,
+    pub(super) ty: Type,
+    /// The number of loops around the allocation: each iteration has a buffer of its own.
+    pub(super) depth: usize,
+    /// The extents, where known.
+    pub(super) sizes: Vec<Option<Form>>,
+    /// True if the argument is marked to overlap no other.
+    pub(super) is_alone: bool,
+    /// The operation that allocates it, with its scope.
+    pub(super) made: (Op, ScopeId),
+    pub(super) stores: Vec<AccessId>,
+}
+
+impl Object {
+    /// True if what the function leaves in the buffer is seen by its caller.
+    pub(super) fn is_visible(&self) -> bool {
+        !matches!(self.key, ObjectKey::Allocation(_))
+    }
+}
+
+/// A result of the function.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Output {
+    Value(TermId),
+    Buffer(ObjectId),
+}
+
+/// The place where a buffer ends its life.
+#[derive(Debug)]
+pub(super) struct Free {
+    pub(super) object: ObjectId,
+    pub(super) scope: ScopeId,
+    pub(super) order: usize,
+    pub(super) op: Op,
+}
+
+/// A function.
+#[derive(Debug)]
+pub(super) struct Program<'b> {
+    pub(super) body: &'b Body,
+    pub(super) scopes: Vec<Scope>,
+    pub(super) loops: Vec<Loop>,
+    pub(super) terms: Vec<Term>,
+    pub(super) accesses: Vec<Access>,
+    pub(super) objects: Vec<Object>,
+    pub(super) outputs: Vec<Output>,
+    pub(super) frees: Vec<Free>,
+    /// First results of operations that are undefined for some operands.
+    pub(super) traps: Vec<TermId>,
+    /// The elements that the function leaves in each buffer that others see.
+    pub(super) finals: Vec<(ObjectId, TermId)>,
+    /// The iteration domain of each scope, over the parameters and its variables.
+    pub(super) domains: Vec<Pieces>,
+    /// The first operation whose index arithmetic is taken not to wrap.
+    pub(super) assumed_exact: Option<Op>,
+}
+
+impl Program<'_> {
+    /// Returns the number of loop variables of a term.
+    pub(super) fn depth(&self, term: TermId) -> usize {
+        self.scopes[self.terms[term].scope].depth()
+    }
+
+    /// Returns the object of a key.
+    pub(super) fn object(&self, key: ObjectKey) -> Option<ObjectId> {
+        self.objects.iter().position(|object| object.key == key)
+    }
+
+    /// Makes the iteration domains, when all parameters are known.
+    pub(super) fn finish(&mut self, params: usize) {
+        let domain = |scope: &Scope| cases_over(&scope.domain, params, scope.depth());
+        self.domains = self.scopes.iter().map(domain).collect();
+    }
+}
+
+/// Returns the points at which some case holds.
+fn cases_over(cases: &Cases, params: usize, dims: usize) -> Pieces {
+    let one = |case: &Vec<super::form::Constraint>| {
+        let mut set = Conjunction::new(params + dims);
+        case.iter().for_each(|constraint| constraint.add_to(&mut set, params));
+        set.simplified()
+    };
+    cases.iter().filter_map(one).collect()
+}
+
+/// An operand of the computation of a parameter.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Invariant {
+    Number(Form, Type),
+    Truth(Condition),
+    Constant(Attr),
+    Argument(usize),
+    Address(usize),
+}
+
+/// The computation of a parameter.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum ParamKey {
+    /// An integer argument of the function.
+    Argument(usize),
+    /// The extent of a dimension of a buffer among the arguments.
+    Size(usize, usize),
+    /// The least (if true) or greatest of some numbers.
+    Extreme(bool, Vec<Form>),
+    /// The result of an operation without effects.
+    Computed { name: OpName, properties: Dict, operands: Vec<Invariant>, result: usize, ty: Type },
+}
+
+/// The parameters of two functions: equal computations are one parameter.
+///
+/// **Invariant.** Both functions are read with one table, so a number means the same in both.
+#[derive(Debug, Default)]
+pub(super) struct Params {
+    known: HashMap<ParamKey, u32>,
+    /// Least and greatest value of each.
+    ranges: Vec<(i128, i128)>,
+}
+
+impl Params {
+    pub(super) fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
+    /// Returns the number of a parameter with its range.
+    pub(super) fn number(&mut self, key: ParamKey, range: (i128, i128)) -> u32 {
+        let next = self.ranges.len() as u32;
+        *self.known.entry(key).or_insert_with(|| {
+            self.ranges.push(range);
+            next
+        })
+    }
+
+    /// Adds the range of a parameter to a set.
+    pub(super) fn bound(&self, set: &mut Conjunction, param: u32) {
+        let (least, greatest) = self.ranges[param as usize];
+        set.add_ge(var(param as usize), Affine::constant(least));
+        set.add_le(var(param as usize), Affine::constant(greatest));
+    }
+}

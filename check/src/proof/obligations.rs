@@ -1,0 +1,244 @@
+//! Undefined behaviour: the other program must not have any where the original has none.
+//!
+//! - A division runs only for operands for which the original divides too.
+//! - An access is within its buffer, or the original touches the same element of the same buffer.
+//! - No access follows the end of its buffer's life.
+//!
+//! Operations under conditions that are not affine count only where a claim shows the same
+//! condition in the original.
+
+use loomir_ir::Op;
+use loomir_polyhedra::Conjunction;
+
+use super::form::Form;
+use super::matching::Matcher;
+use super::model::{Access, AccessId, Kind, Object, Program, ScopeId, TermId};
+use super::order::{Place, before};
+use super::sets::{Asked, Pieces, hide, moved, var};
+
+/// An obligation that is not seen to be met.
+#[derive(Debug)]
+pub(super) struct Unmet {
+    pub(super) op: Op,
+    pub(super) message: String,
+}
+
+/// Returns the first obligation of the second program that is not seen to be met.
+pub(super) fn unmet(matcher: &mut Matcher<'_, '_>) -> Asked<Option<Unmet>> {
+    let program = matcher.programs[1];
+    for &trap in &program.traps {
+        if !traps_before(matcher, trap)? {
+            let op = program.terms[trap].op;
+            let message = "it may divide by zero where the original does not divide".to_string();
+            return Ok(Some(Unmet { op, message }));
+        }
+    }
+    for access in 0..program.accesses.len() {
+        if !is_within(matcher, access)? {
+            let op = program.accesses[access].op;
+            let message = "it may access an element that the original does not access".to_string();
+            return Ok(Some(Unmet { op, message }));
+        }
+    }
+    for object in program.objects.iter() {
+        let (op, scope) = object.made;
+        for size in object.sizes.iter().flatten().filter(|_| !object.is_visible()) {
+            if !is_size(matcher, size, scope)? {
+                let message = "it may allocate a buffer of negative size".to_string();
+                return Ok(Some(Unmet { op, message }));
+            }
+        }
+    }
+    for free in &program.frees {
+        let end = Place { scope: free.scope, order: free.order };
+        let depth = program.objects[free.object].depth;
+        for other in program.frees.iter().filter(|other| other.object == free.object) {
+            let again = Place { scope: other.scope, order: other.order };
+            if follows(matcher, end, again, depth)? {
+                let message = "it may free a buffer again".to_string();
+                return Ok(Some(Unmet { op: other.op, message }));
+            }
+        }
+        for access in program.accesses.iter().filter(|access| access.object == free.object) {
+            let place = Place { scope: access.scope, order: access.order };
+            if follows(matcher, end, place, depth)? {
+                let message = "it may access a buffer that was freed".to_string();
+                return Ok(Some(Unmet { op: access.op, message }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// True if what stands in a place may run behind the end of the life of its buffer.
+fn follows(matcher: &mut Matcher<'_, '_>, end: Place, place: Place, depth: usize) -> Asked<bool> {
+    let (program, params) = (matcher.programs[1], matcher.params);
+    let outer = program.scopes[end.scope].depth();
+    let late = before(program, params, end, place).into_iter().map(|mut set| {
+        (0..depth).for_each(|k| set.add_eq(var(params + k), var(params + outer + k)));
+        set
+    });
+    Ok(!matcher.solver.pruned(late)?.is_empty())
+}
+
+/// True if an extent is never negative, or also that of a buffer which the original allocates
+/// whenever it runs.
+fn is_size(matcher: &mut Matcher<'_, '_>, size: &Form, scope: ScopeId) -> Asked<bool> {
+    let (programs, params) = (matcher.programs, matcher.params);
+    let is_own = |object: &Object| {
+        !object.is_visible() && object.depth == 0 && object.sizes.iter().flatten().any(|own| own == size)
+    };
+    let is_certain = |scope: ScopeId| {
+        let scope = &programs[0].scopes[scope];
+        scope.guards.is_empty() && scope.domain == programs[0].scopes[0].domain
+    };
+    if programs[0].objects.iter().any(|object| is_own(object) && is_certain(object.made.1)) {
+        return Ok(true);
+    }
+    let negative = programs[1].domains[scope].iter().map(|set| {
+        let mut set = set.clone();
+        let size = size.expression(&mut set, params);
+        set.add_lt(size, 0);
+        set
+    });
+    let negative: Pieces = negative.collect();
+    Ok(matcher.solver.pruned(negative)?.is_empty())
+}
+
+/// True if an operation that may be undefined runs only where the original runs it too.
+fn traps_before(matcher: &mut Matcher<'_, '_>, trap: TermId) -> Asked<bool> {
+    let (programs, params) = (matcher.programs, matcher.params);
+    let own = &programs[1].terms[trap];
+    let scope = &programs[1].scopes[own.scope];
+    if !scope.guards.is_empty() {
+        return Ok(false);
+    }
+    let all = params + scope.depth();
+    let domain = &programs[1].domains[own.scope];
+    let mut covered = Pieces::new();
+    for &other in &programs[0].traps {
+        let term = &programs[0].terms[other];
+        let around = &programs[0].scopes[term.scope];
+        if !around.guards.is_empty() {
+            continue;
+        }
+        let depth = around.depth();
+        // One parameter is one computation with the same operands.
+        let is_same = match (&term.kind, &own.kind) {
+            (Kind::Number(x), Kind::Number(y)) => x == y,
+            (Kind::Truth(x), Kind::Truth(y)) => x == y,
+            _ => false,
+        };
+        if is_same {
+            let runs = hide(&programs[0].domains[term.scope], params..params + depth);
+            covered.extend(runs.iter().map(|set| moved(set, all, |v| v)));
+            continue;
+        }
+        let pairs: Pieces = matcher.claimed([other, trap]).cloned().collect();
+        covered.extend(hide(&pairs, params..params + depth));
+    }
+    let domain = domain.clone();
+    matcher.solver.is_subset(&domain, &covered)
+}
+
+/// True if an access is within its buffer, or touches what the original touches.
+fn is_within(matcher: &mut Matcher<'_, '_>, id: AccessId) -> Asked<bool> {
+    let (programs, params) = (matcher.programs, matcher.params);
+    let (program, own) = (programs[1], &programs[1].accesses[id]);
+    let object = &program.objects[own.object];
+    let Some(element) = &own.element else { return is_claimed(matcher, id) };
+    let mut outside = Pieces::new();
+    for (index, size) in element[object.depth..].iter().zip(&object.sizes) {
+        for set in &program.domains[own.scope] {
+            let mut below = set.clone();
+            let index = index.expression(&mut below, params);
+            let mut above = below.clone();
+            below.add_lt(index.clone(), 0);
+            outside.push(below);
+            if let Some(size) = size {
+                let size = size.expression(&mut above, params);
+                above.add_ge(index, size);
+            }
+            outside.push(above);
+        }
+    }
+    let outside = matcher.solver.pruned(outside)?;
+    if outside.is_empty() {
+        return Ok(true);
+    }
+    let mut covered = Pieces::new();
+    for other in &programs[0].accesses {
+        if programs[0].objects[other.object].key == object.key && object.is_visible() {
+            covered.extend(touched_too(matcher, other, own)?);
+            // Most accesses have one of the original that covers them.
+            if matcher.solver.is_subset(&outside, &covered)? {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the instances of an access that touch what some instance of one of the original touches.
+fn touched_too(matcher: &mut Matcher<'_, '_>, other: &Access, own: &Access) -> Asked<Pieces> {
+    let (programs, params) = (matcher.programs, matcher.params);
+    let scopes = [&programs[0].scopes[other.scope], &programs[1].scopes[own.scope]];
+    let (x, y) = (scopes[0].depth(), scopes[1].depth());
+    let (Some(a), Some(b)) = (&other.element, &own.element) else { return Ok(Pieces::new()) };
+    let all = params + x + y;
+    let firsts: Pieces = programs[0].domains[other.scope].iter().map(|set| moved(set, all, |v| v)).collect();
+    let behind = |set: &Conjunction| moved(set, all, |v| if v < params { v } else { v + x });
+    let seconds: Pieces = programs[1].domains[own.scope].iter().map(behind).collect();
+    let mut pairs: Pieces = super::sets::intersect(&firsts, &seconds)
+        .into_iter()
+        .map(|mut set| {
+            for (a, b) in a.iter().zip(b) {
+                let a = a.expression(&mut set, params);
+                let b = b.expression(&mut set, params + x);
+                set.add_eq(a, b);
+            }
+            set
+        })
+        .collect();
+    // Each condition in the original must be claimed to be one of the other program.
+    for (guard, value) in &scopes[0].guards {
+        let mut same = Pieces::new();
+        for (condition, wanted) in &scopes[1].guards {
+            if value == wanted {
+                let depths = [programs[0].depth(*guard), programs[1].depth(*condition)];
+                let place = |v: usize| match v {
+                    _ if v < params => v,
+                    _ if v < params + depths[0] => v,
+                    _ => params + x + (v - params - depths[0]),
+                };
+                same.extend(matcher.claimed([*guard, *condition]).map(|set| moved(set, all, place)));
+            }
+        }
+        pairs = super::sets::intersect(&pairs, &same);
+    }
+    Ok(hide(&pairs, params..params + x))
+}
+
+/// True if claims show that the original accesses what an access with other subscripts does.
+fn is_claimed(matcher: &mut Matcher<'_, '_>, id: AccessId) -> Asked<bool> {
+    let (programs, params) = (matcher.programs, matcher.params);
+    let own = &programs[1].accesses[id];
+    if !programs[1].scopes[own.scope].guards.is_empty() {
+        return Ok(false);
+    }
+    let initial = |program: &Program<'_>, wanted: AccessId| {
+        program.terms.iter().position(|term| matches!(term.kind, Kind::Initial(access) if access == wanted))
+    };
+    let Some(term) = initial(programs[1], id) else { return Ok(false) };
+    let mut covered = Pieces::new();
+    for [first, second] in matcher.claimed_terms() {
+        let around = programs[0].terms[first].scope;
+        if second == term && programs[0].scopes[around].guards.is_empty() {
+            let pairs: Pieces = matcher.claimed([first, second]).cloned().collect();
+            let depth = programs[0].scopes[around].depth();
+            covered.extend(hide(&pairs, params..params + depth));
+        }
+    }
+    let domain = programs[1].domains[own.scope].clone();
+    matcher.solver.is_subset(&domain, &covered)
+}

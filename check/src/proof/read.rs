@@ -1,0 +1,517 @@
+//! Reads a function into a [`Program`].
+//!
+//! One walk over the operations in their order. Integers that are affine become forms
+//! ([`numbers`]), accesses become elements of objects ([`memory`]), loops and conditionals become
+//! scopes ([`control`]). What is not understood ends the reading with its place and a cause.
+//!
+//! **Stores under other conditions.** A store that runs only if a condition holds that is not
+//! affine writes, in all iterations, the stored value or else the element as it was. So the data
+//! flow stays exact.
+
+mod control;
+mod memory;
+mod numbers;
+
+use loomir_dialects::interfaces::{
+    Conditional, FunctionLike, LoopLike, MemoryAccess, MemoryEffects, ParallelLike,
+};
+use loomir_ir::rewrite::constant_of;
+use loomir_ir::{Block, Body, Op, OpRef, Trait, Type, Value, ValueDef};
+
+use super::form::{Atom, Condition, Constraint, Form};
+use super::model::{
+    Access, Invariant, Kind, Object, ObjectId, ObjectKey, Output, ParamKey, Params, Program, Scope, ScopeId,
+    Term, TermId,
+};
+use super::sets::Solver;
+use numbers::range_of;
+
+/// The deepest nesting of regions that is read.
+const MAX_NESTING: usize = 128;
+
+/// An operation that is not understood.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) op: Op,
+    pub(super) message: String,
+}
+
+pub(super) type Read<T> = Result<T, Refusal>;
+
+/// The meaning of a value.
+#[derive(Clone, Debug)]
+enum Binding {
+    Unknown,
+    Term(TermId),
+    View(View),
+}
+
+/// A buffer as a memref value shows it: index `i` of a dimension is element
+/// `offset + i * stride` of the object.
+#[derive(Clone, Debug)]
+struct View {
+    object: ObjectId,
+    dims: Vec<(Form, i64)>,
+    sizes: Vec<Option<Form>>,
+}
+
+/// The state of the walk.
+struct Reader<'b, 'p> {
+    program: Program<'b>,
+    params: &'p mut Params,
+    solver: &'p mut Solver,
+    bindings: Vec<Binding>,
+    /// The next place in the text.
+    order: usize,
+    allocations: usize,
+    nesting: usize,
+    /// True for the original program, whose undefined behaviour allows anything.
+    is_original: bool,
+}
+
+/// Reads a function. `function` is a view of the operation with its body.
+pub(super) fn read<'b>(
+    function: OpRef<'b>,
+    params: &mut Params,
+    solver: &mut Solver,
+    is_original: bool,
+) -> Read<Program<'b>> {
+    let body = function.body();
+    let program = Program {
+        body,
+        scopes: vec![Scope { loops: Vec::new(), domain: vec![Vec::new()], guards: Vec::new() }],
+        loops: Vec::new(),
+        terms: Vec::new(),
+        accesses: Vec::new(),
+        objects: Vec::new(),
+        outputs: Vec::new(),
+        frees: Vec::new(),
+        traps: Vec::new(),
+        finals: Vec::new(),
+        domains: Vec::new(),
+        assumed_exact: None,
+    };
+    let mut reader = Reader {
+        program,
+        params,
+        solver,
+        bindings: vec![Binding::Unknown; body.num_value_slots()],
+        order: 0,
+        allocations: 0,
+        nesting: 0,
+        is_original,
+    };
+    let refuse = |message: &str| Refusal { op: function.op(), message: message.to_string() };
+    let Some(model) = function.info().interface::<dyn FunctionLike>() else {
+        return Err(refuse("this is no function"));
+    };
+    let region = model.body(function);
+    let Some(block) = body.single_block(region) else {
+        return Err(refuse("the function is not one block of structured control flow"));
+    };
+    reader.arguments(function, block)?;
+    reader.block(block, 0)?;
+    reader.results(block)?;
+    reader.finals(function.op())?;
+    Ok(reader.program)
+}
+
+impl<'b> Reader<'b, '_> {
+    fn body(&self) -> &'b Body {
+        self.program.body
+    }
+
+    fn refuse<T>(&self, op: Op, message: impl Into<String>) -> Read<T> {
+        Err(Refusal { op, message: message.into() })
+    }
+
+    fn scope(&self, scope: ScopeId) -> &Scope {
+        &self.program.scopes[scope]
+    }
+
+    fn term(&mut self, kind: Kind, scope: ScopeId, ty: Type, op: Op) -> TermId {
+        self.program.terms.push(Term { kind, scope, ty, op });
+        self.program.terms.len() - 1
+    }
+
+    fn bind(&mut self, value: Value, term: TermId) {
+        self.bindings[value.index()] = Binding::Term(term);
+    }
+
+    /// Returns the term of an operand.
+    fn value(&self, value: Value, user: Op) -> Read<TermId> {
+        match &self.bindings[value.index()] {
+            Binding::Term(term) => Ok(*term),
+            Binding::View(_) => self.refuse(user, "a buffer is used as a value"),
+            Binding::Unknown => self.refuse(user, "an operand is not understood"),
+        }
+    }
+
+    fn view(&self, value: Value, user: Op) -> Read<View> {
+        match &self.bindings[value.index()] {
+            Binding::View(view) => Ok(view.clone()),
+            _ => self.refuse(user, "the buffer accessed is not known"),
+        }
+    }
+
+    /// Returns the form of a value, if it is a number.
+    fn form(&self, value: Value) -> Option<&Form> {
+        match &self.bindings[value.index()] {
+            Binding::Term(term) => self.form_of(*term),
+            _ => None,
+        }
+    }
+
+    fn form_of(&self, term: TermId) -> Option<&Form> {
+        match &self.program.terms[term].kind {
+            Kind::Number(form) => Some(form),
+            _ => None,
+        }
+    }
+
+    fn next_order(&mut self) -> usize {
+        self.order += 1;
+        self.order
+    }
+
+    fn arguments(&mut self, function: OpRef<'b>, block: Block) -> Read<()> {
+        let (body, ctx) = (self.body(), function.ctx());
+        let attributes = function.attr("arg_attrs").and_then(|attr| attr.as_array(ctx)).unwrap_or_default();
+        for (index, argument) in body.arguments(block).enumerate() {
+            let ty = body.value_type(argument);
+            if ty.shape(ctx).is_some() && ty.element(ctx).is_some() && numbers::is_buffer(ctx, ty) {
+                let is_alone = attributes.get(index).is_some_and(|attr| {
+                    matches!(attr.kind(ctx), loomir_ir::AttrKind::Dictionary(dict)
+                        if dict.get(ctx, "llvm.noalias").is_some())
+                });
+                let view = self.argument_buffer(index, ty, is_alone);
+                self.bindings[argument.index()] = Binding::View(view);
+                continue;
+            }
+            if numbers::is_unranked_buffer(ctx, ty) {
+                return self.refuse(function.op(), "an argument is a buffer of unknown rank");
+            }
+            let kind = self.argument_value(index, ty);
+            let term = self.term(kind, 0, ty, function.op());
+            self.bind(argument, term);
+        }
+        Ok(())
+    }
+
+    fn argument_value(&mut self, index: usize, ty: Type) -> Kind {
+        let ctx = self.body().ctx();
+        if let Some(range) = range_of(ctx, ty) {
+            return Kind::Number(Form::atom(Atom::Param(
+                self.params.number(ParamKey::Argument(index), range),
+            )));
+        }
+        if ty.integer_width(ctx) == Some(1) {
+            return Kind::Truth(self.truth_param(ParamKey::Argument(index)));
+        }
+        Kind::Argument(index)
+    }
+
+    /// Returns the condition that a parameter of type `i1` is true.
+    fn truth_param(&mut self, key: ParamKey) -> Condition {
+        let param = self.params.number(key, (0, 1));
+        let form = Form::atom(Atom::Param(param));
+        // A truth value is 0 or 1: at least 1, or at most 0.
+        let holds = form.offset(-1).map(Constraint::at_least_zero);
+        let fails = form.times(-1).map(Constraint::at_least_zero);
+        Condition { holds: vec![holds.into_iter().collect()], fails: vec![fails.into_iter().collect()] }
+    }
+
+    fn argument_buffer(&mut self, index: usize, ty: Type, is_alone: bool) -> View {
+        let ctx = self.body().ctx();
+        let shape = ty.shape(ctx).unwrap_or_default().to_vec();
+        let sizes = shape
+            .iter()
+            .enumerate()
+            .map(|(dim, size)| {
+                if *size >= 0 {
+                    return Some(Form::constant(*size));
+                }
+                let param = self.params.number(ParamKey::Size(index, dim), (0, i128::from(i64::MAX)));
+                Some(Form::atom(Atom::Param(param)))
+            })
+            .collect();
+        self.new_object(ObjectKey::Argument(index), ty, (self.body().root(), 0), sizes, is_alone)
+    }
+
+    fn new_object(
+        &mut self,
+        key: ObjectKey,
+        ty: Type,
+        made: (Op, ScopeId),
+        sizes: Vec<Option<Form>>,
+        is_alone: bool,
+    ) -> View {
+        let depth = self.scope(made.1).depth();
+        let dims = sizes.iter().map(|_| (Form::default(), 1)).collect();
+        let object = Object { key, ty, depth, sizes: sizes.clone(), is_alone, made, stores: Vec::new() };
+        self.program.objects.push(object);
+        View { object: self.program.objects.len() - 1, dims, sizes }
+    }
+
+    fn results(&mut self, block: Block) -> Read<()> {
+        let body = self.body();
+        let Some(end) = body.terminator(block) else { return Ok(()) };
+        if !body.has_trait(end, Trait::ReturnLike) {
+            return self.refuse(end, "the function does not end with a return");
+        }
+        for operand in body.operands(end).collect::<Vec<_>>() {
+            let output = match &self.bindings[operand.index()] {
+                Binding::Term(term) => Output::Value(*term),
+                Binding::View(view) if view.dims.iter().all(|dim| *dim == (Form::default(), 1)) => {
+                    Output::Buffer(view.object)
+                }
+                _ => return self.refuse(end, "a result of the function is not understood"),
+            };
+            self.program.outputs.push(output);
+        }
+        Ok(())
+    }
+
+    /// Adds a load of every element of each buffer that others see, behind all else.
+    fn finals(&mut self, function: Op) -> Read<()> {
+        for object in 0..self.program.objects.len() {
+            let own = &self.program.objects[object];
+            let is_returned =
+                |output: &Output| matches!(output, Output::Buffer(returned) if *returned == object);
+            if !own.is_visible() && !self.program.outputs.iter().any(is_returned) {
+                continue;
+            }
+            if own.depth > 0 {
+                return self.refuse(function, "a buffer allocated in a loop is returned");
+            }
+            let (sizes, ty) = (own.sizes.clone(), own.ty);
+            let mut scope = 0;
+            let mut subscripts = Vec::new();
+            for (dim, size) in sizes.iter().enumerate() {
+                let Some(size) = size.clone() else {
+                    return self.refuse(function, "the extent of a buffer is not known");
+                };
+                scope = self.elements(size, scope, function)?;
+                let index = Kind::Number(Form::dim(dim));
+                subscripts.push(self.term(index, scope, Type::INDEX, function));
+            }
+            let Some(element) = ty.element(self.body().ctx()) else { continue };
+            let dims = sizes.iter().map(|_| (Form::default(), 1)).collect();
+            let view = View { object, dims, sizes };
+            let load = self.load(&view, subscripts, scope, function, element);
+            self.program.finals.push((object, load));
+        }
+        Ok(())
+    }
+
+    /// Reads the operations of a block but its terminator.
+    fn block(&mut self, block: Block, scope: ScopeId) -> Read<()> {
+        let body = self.body();
+        self.nesting += 1;
+        let end = body.terminator(block);
+        for op in body.ops(block) {
+            if self.nesting > MAX_NESTING {
+                return self.refuse(op, "regions are nested too deep");
+            }
+            if Some(op) != end {
+                self.operation(body.op_ref(op), scope)?;
+            }
+        }
+        self.nesting -= 1;
+        Ok(())
+    }
+
+    fn operation(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<()> {
+        let info = op.info();
+        if let Some(model) = info.interface::<dyn LoopLike>() {
+            return self.counted_loop(op, model, scope);
+        }
+        if let Some(model) = info.interface::<dyn ParallelLike>() {
+            return self.parallel_loop(op, model, scope);
+        }
+        if let Some(model) = info.interface::<dyn Conditional>() {
+            return self.conditional(op, model, scope);
+        }
+        if let Some(model) = info.interface::<dyn MemoryAccess>()
+            && matches!(op.name(), "memref.load" | "memref.store" | "affine.load" | "affine.store")
+        {
+            let access = model.access(op);
+            return self.element_access(op, &access, scope);
+        }
+        if op.name().starts_with("memref.") {
+            return self.buffer_operation(op, scope);
+        }
+        self.computation(op, scope)
+    }
+
+    /// Reads an operation without effects.
+    fn computation(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<()> {
+        let ctx = op.ctx();
+        if op.num_results() == 1
+            && let Some(constant) = constant_of(self.body(), op.result(0))
+        {
+            let ty = op.result_type(0);
+            let kind = match constant.as_int(ctx) {
+                Some(value) if ty.integer_width(ctx) == Some(1) => {
+                    Kind::Truth(Condition::constant(value != 0))
+                }
+                Some(value) if range_of(ctx, ty).is_some() => Kind::Number(Form::constant(value)),
+                _ => Kind::Constant(constant),
+            };
+            let term = self.term(kind, 0, ty, op.op());
+            self.bind(op.result(0), term);
+            return Ok(());
+        }
+        if op.num_results() == 1
+            && let Some(kind) = self.number(op, scope)?
+        {
+            let term = self.term(kind, scope, op.result_type(0), op.op());
+            self.bind(op.result(0), term);
+            return Ok(());
+        }
+        if !is_computation(op) {
+            return self.refuse(op.op(), format!("'{}' is not modelled", op.name()));
+        }
+        let operands: Vec<TermId> =
+            op.operands().map(|operand| self.value(operand, op.op())).collect::<Read<_>>()?;
+        let invariant = self.invariants(&operands);
+        for (index, result) in op.results().enumerate().collect::<Vec<_>>() {
+            let ty = op.type_of(result);
+            let key = |operands: &[Invariant]| ParamKey::Computed {
+                name: op.body().op_name(op.op()),
+                properties: op.properties(),
+                operands: operands.to_vec(),
+                result: index,
+                ty,
+            };
+            let kind = match &invariant {
+                Some(operands) if ty.integer_width(ctx) == Some(1) => {
+                    Kind::Truth(self.truth_param(key(operands)))
+                }
+                Some(operands) if let Some(range) = range_of(ctx, ty) => {
+                    Kind::Number(Form::atom(Atom::Param(self.params.number(key(operands), range))))
+                }
+                _ => Kind::Operation { operands: operands.clone(), result: index },
+            };
+            let term = self.term(kind, scope, ty, op.op());
+            self.bind(result, term);
+            if index == 0 && self.may_trap(op) {
+                self.program.traps.push(term);
+            }
+        }
+        Ok(())
+    }
+
+    fn may_trap(&self, op: OpRef<'_>) -> bool {
+        op.info().interface::<dyn MemoryEffects>().is_some_and(|model| model.may_be_undefined(op))
+    }
+
+    /// Returns the operands as parts of a parameter's computation, if none varies in a loop.
+    fn invariants(&self, operands: &[TermId]) -> Option<Vec<Invariant>> {
+        let one = |term: &TermId| {
+            let term = &self.program.terms[*term];
+            match &term.kind {
+                Kind::Number(form) if form.is_invariant() => Some(Invariant::Number(form.clone(), term.ty)),
+                Kind::Truth(condition) if condition.is_invariant() => {
+                    Some(Invariant::Truth(condition.clone()))
+                }
+                Kind::Constant(attr) => Some(Invariant::Constant(*attr)),
+                Kind::Argument(index) => Some(Invariant::Argument(*index)),
+                Kind::Address(index) => Some(Invariant::Address(*index)),
+                _ => None,
+            }
+        };
+        operands.iter().map(one).collect()
+    }
+
+    /// Reads an access of one element.
+    fn element_access(
+        &mut self,
+        op: OpRef<'b>,
+        access: &loomir_dialects::interfaces::Access,
+        scope: ScopeId,
+    ) -> Read<()> {
+        let view = self.view(access.memref, op.op())?;
+        let subscripts = self.subscripts(op, &access.subscripts, scope)?;
+        match access.stored {
+            None => {
+                let loaded = self.load(&view, subscripts, scope, op.op(), op.result_type(0));
+                self.bind(op.result(0), loaded);
+            }
+            Some(stored) => {
+                let stored = self.value(stored, op.op())?;
+                self.store(&view, subscripts, stored, scope, op.op());
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a load, and the term of the element as the function found it behind that of the load.
+    fn load(&mut self, view: &View, subscripts: Vec<TermId>, scope: ScopeId, op: Op, ty: Type) -> TermId {
+        let access = self.access(view, subscripts, None, scope, op);
+        let loaded = self.term(Kind::Load(access), scope, ty, op);
+        self.term(Kind::Initial(access), scope, ty, op);
+        loaded
+    }
+
+    fn store(&mut self, view: &View, subscripts: Vec<TermId>, stored: TermId, scope: ScopeId, op: Op) {
+        let ty = self.program.terms[stored].ty;
+        let mut stored = stored;
+        let guards = self.scope(scope).guards.clone();
+        if !guards.is_empty() {
+            let old = self.load(view, subscripts.clone(), scope, op, ty);
+            for (condition, value) in guards.into_iter().rev() {
+                let (yes, no) = if value { (stored, old) } else { (old, stored) };
+                stored = self.term(Kind::Choice { condition, yes, no }, scope, ty, op);
+            }
+        }
+        let access = self.access(view, subscripts, Some(stored), scope, op);
+        self.program.objects[view.object].stores.push(access);
+    }
+
+    fn access(
+        &mut self,
+        view: &View,
+        subscripts: Vec<TermId>,
+        stored: Option<TermId>,
+        scope: ScopeId,
+        op: Op,
+    ) -> usize {
+        let depth = self.program.objects[view.object].depth;
+        let affine = subscripts
+            .iter()
+            .zip(&view.dims)
+            .map(|(term, (offset, stride))| self.form_of(*term)?.times(*stride)?.plus(offset));
+        let element: Option<Vec<Form>> = (0..depth).map(|dim| Some(Form::dim(dim))).chain(affine).collect();
+        let order = self.next_order();
+        self.program.accesses.push(Access {
+            object: view.object,
+            element,
+            subscripts,
+            scope,
+            order,
+            stored,
+            op,
+        });
+        self.program.accesses.len() - 1
+    }
+}
+
+/// True if an operation only computes its results from its operands.
+fn is_computation(op: OpRef<'_>) -> bool {
+    let info = op.info();
+    let has_no_effect = |model: &dyn MemoryEffects| model.effects(op).is_empty() && !model.may_not_return(op);
+    let is_pure = match info.interface::<dyn MemoryEffects>() {
+        Some(model) => has_no_effect(model),
+        None => info.has_trait(Trait::Pure),
+    };
+    is_pure && op.regions().len() == 0 && op.successors().len() == 0 && op.num_results() > 0
+}
+
+/// Returns the operation that defines a value in a body.
+fn defining(body: &Body, value: Value) -> Option<OpRef<'_>> {
+    match body.def(value) {
+        ValueDef::OpResult { op, .. } => Some(body.op_ref(op)),
+        ValueDef::BlockArgument { .. } => None,
+    }
+}

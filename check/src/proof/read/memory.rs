@@ -1,0 +1,170 @@
+//! Operations of `memref` other than loads and stores of one element.
+
+use loomir_ir::{DYNAMIC, Op, OpRef, Type};
+
+use super::super::form::{Constraint, Form};
+use super::super::model::{Free, Kind, ObjectKey, ScopeId};
+use super::{Binding, Read, Reader, View};
+
+impl<'b> Reader<'b, '_> {
+    pub(super) fn buffer_operation(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<()> {
+        match op.name() {
+            "memref.alloc" | "memref.alloca" => self.allocation(op, scope),
+            "memref.dealloc" => self.free(op, scope),
+            "memref.get_global" => self.global(op),
+            "memref.dim" => self.extent(op, scope),
+            "memref.cast" => self.cast(op),
+            "memref.subview" => self.subview(op),
+            "memref.copy" => self.copy(op, scope),
+            "memref.extract_aligned_pointer_as_index" => self.address(op, scope),
+            name => self.refuse(op.op(), format!("'{name}' is not modelled")),
+        }
+    }
+
+    fn allocation(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<()> {
+        let ty = op.result_type(0);
+        let shape = ty.shape(op.ctx()).unwrap_or_default().to_vec();
+        let mut dynamic = op.operand_group("dynamicSizes").into_iter();
+        let sizes = shape
+            .iter()
+            .map(|size| match *size {
+                DYNAMIC => dynamic.next().and_then(|value| self.form(value).cloned()),
+                size => Some(Form::constant(size)),
+            })
+            .collect();
+        let key = ObjectKey::Allocation(self.allocations);
+        self.allocations += 1;
+        let view = self.new_object(key, ty, (op.op(), scope), sizes, true);
+        self.bindings[op.result(0).index()] = Binding::View(view);
+        Ok(())
+    }
+
+    fn free(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<()> {
+        let view = self.view(op.operand(0), op.op())?;
+        if self.program.objects[view.object].is_visible() {
+            return self.refuse(op.op(), "the function frees a buffer of its caller");
+        }
+        if !self.scope(scope).guards.is_empty() {
+            return self.refuse(op.op(), "a buffer is freed under a condition that is not affine");
+        }
+        let order = self.next_order();
+        self.program.frees.push(Free { object: view.object, scope, order, op: op.op() });
+        Ok(())
+    }
+
+    fn global(&mut self, op: OpRef<'b>) -> Read<()> {
+        let name = op.attr("name").and_then(|attr| attr.as_flat_symbol(op.ctx()));
+        let Some(name) = name else { return self.refuse(op.op(), "the global is not known") };
+        let key = ObjectKey::Global(name);
+        let ty = op.result_type(0);
+        let view = match self.program.object(key) {
+            Some(object) => {
+                let sizes = self.program.objects[object].sizes.clone();
+                View { object, dims: sizes.iter().map(|_| (Form::default(), 1)).collect(), sizes }
+            }
+            None => {
+                let shape = ty.shape(op.ctx()).unwrap_or_default();
+                let sizes = shape.iter().map(|size| Some(Form::constant(*size))).collect();
+                self.new_object(key, ty, (op.op(), 0), sizes, false)
+            }
+        };
+        self.bindings[op.result(0).index()] = Binding::View(view);
+        Ok(())
+    }
+
+    fn extent(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<()> {
+        let view = self.view(op.operand(0), op.op())?;
+        let dim = self.form(op.operand(1)).and_then(Form::as_constant);
+        let size = dim.and_then(|dim| view.sizes.get(usize::try_from(dim).ok()?)?.clone());
+        let Some(size) = size else { return self.refuse(op.op(), "the extent of the buffer is not known") };
+        let term = self.term(Kind::Number(size), scope, Type::INDEX, op.op());
+        self.bind(op.result(0), term);
+        Ok(())
+    }
+
+    fn cast(&mut self, op: OpRef<'b>) -> Read<()> {
+        let view = self.view(op.operand(0), op.op())?;
+        if op.result_type(0).shape(op.ctx()).map(<[i64]>::len) != Some(view.dims.len()) {
+            return self.refuse(op.op(), "the cast changes the rank of the buffer");
+        }
+        self.bindings[op.result(0).index()] = Binding::View(view);
+        Ok(())
+    }
+
+    fn subview(&mut self, op: OpRef<'b>) -> Read<()> {
+        let view = self.view(op.operand(0), op.op())?;
+        if op.result_type(0).shape(op.ctx()).map(<[i64]>::len) != Some(view.dims.len()) {
+            return self.refuse(op.op(), "the subview drops dimensions");
+        }
+        let numbers = |name: &str, group: &str| -> Option<Vec<Option<Form>>> {
+            let mut dynamic = op.operand_group(group).into_iter();
+            let numbers = op.attr(name)?.as_dense_ints(op.ctx())?;
+            let one = |number: i64| match number {
+                DYNAMIC => dynamic.next().and_then(|value| self.form(value).cloned()),
+                number => Some(Form::constant(number)),
+            };
+            Some(numbers.into_iter().map(one).collect())
+        };
+        let offsets = numbers("static_offsets", "offsets").unwrap_or_default();
+        let strides = numbers("static_strides", "strides").unwrap_or_default();
+        let sizes = numbers("static_sizes", "sizes").unwrap_or_default();
+        let mut dims = Vec::new();
+        for ((offset, stride), (base, step)) in offsets.into_iter().zip(strides).zip(&view.dims) {
+            let dim = offset.and_then(|offset| {
+                let stride = stride.and_then(|stride| stride.as_constant())?;
+                Some((offset.times(*step)?.plus(base)?, stride.checked_mul(*step)?))
+            });
+            match dim {
+                Some(dim) => dims.push(dim),
+                None => return self.refuse(op.op(), "the offsets of the subview are not affine"),
+            }
+        }
+        if dims.len() != view.dims.len() || sizes.len() != dims.len() {
+            return self.refuse(op.op(), "the subview is malformed");
+        }
+        self.bindings[op.result(0).index()] = Binding::View(View { object: view.object, dims, sizes });
+        Ok(())
+    }
+
+    /// Reads a copy as a loop nest over all elements.
+    fn copy(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<()> {
+        let (from, to) = (self.view(op.operand(0), op.op())?, self.view(op.operand(1), op.op())?);
+        let mut inside = scope;
+        let first = self.scope(scope).depth();
+        for dim in 0..from.dims.len() {
+            let Some(size) = from.sizes[dim].clone().or_else(|| to.sizes[dim].clone()) else {
+                return self.refuse(op.op(), "the extent of the buffer copied is not known");
+            };
+            inside = self.elements(size, inside, op.op())?;
+        }
+        let subscripts: Vec<usize> = (0..from.dims.len())
+            .map(|dim| self.term(Kind::Number(Form::dim(first + dim)), inside, Type::INDEX, op.op()))
+            .collect();
+        let Some(element) = op.operand_type(0).element(op.ctx()) else {
+            return self.refuse(op.op(), "the buffer copied has no elements");
+        };
+        let value = self.load(&from, subscripts.clone(), inside, op.op(), element);
+        self.store(&to, subscripts, value, inside, op.op());
+        Ok(())
+    }
+
+    /// Makes a loop over `0..size`.
+    pub(super) fn elements(&mut self, size: Form, scope: ScopeId, op: Op) -> Read<ScopeId> {
+        let variable = Form::dim(self.scope(scope).depth());
+        let below = size.minus(&variable).and_then(|rest| rest.offset(-1)).map(Constraint::at_least_zero);
+        let Some(below) = below else { return self.refuse(op, "the extent is too large") };
+        let space = vec![vec![Constraint::at_least_zero(variable), below]];
+        let around = self.enclosed(vec![Form::default()], space, 1, scope, op)?;
+        Ok(self.program.loops[around].inside)
+    }
+
+    fn address(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<()> {
+        let view = self.view(op.operand(0), op.op())?;
+        let ObjectKey::Argument(index) = self.program.objects[view.object].key else {
+            return self.refuse(op.op(), "the address of a buffer of the function is used as a number");
+        };
+        let term = self.term(Kind::Address(index), scope, Type::INDEX, op.op());
+        self.bind(op.result(0), term);
+        Ok(())
+    }
+}

@@ -1,0 +1,83 @@
+//! Comparing two functions by execution, as an oracle for proofs.
+
+use loomir_dialects::interp::{self, ArgSpec, FaultKind, Limits};
+use loomir_ir::{Body, Context, Type, TypeKind, text};
+
+/// SplitMix64.
+#[derive(Clone)]
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, count: usize) -> usize {
+        (self.bits() % count.max(1) as u64) as usize
+    }
+
+    pub(crate) fn range(&mut self, low: i64, high: i64) -> i64 {
+        low + self.below((high - low + 1) as usize) as i64
+    }
+
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+}
+
+/// One argument as text; buffers are distinct.
+fn argument(ctx: &Context, ty: Type, random: &mut Random, case: usize) -> String {
+    let seed = random.bits() >> 1;
+    match ty.kind(ctx) {
+        TypeKind::MemRef { .. } => {
+            let contents = if case == 0 { "iota".to_string() } else { format!("random:{seed}") };
+            let shape = text::type_to_string(ctx, ty);
+            // Unknown sizes are large enough for most subscripts.
+            if shape.contains('?') { format!("{contents} : {}", shape.replace('?', "12")) } else { contents }
+        }
+        TypeKind::Float(_) => "1.5".into(),
+        TypeKind::Index => random.range(-1, 9).to_string(),
+        _ if ty.integer_width(ctx) == Some(1) => (seed % 2).to_string(),
+        _ => random.range(-2, 9).to_string(),
+    }
+}
+
+/// Returns how a run ends; `None` if nothing can be said.
+fn ending(module: &Body, entry: &str, input: &[String]) -> Option<Result<String, String>> {
+    let limits = Limits { steps: 400_000, ..Limits::default() };
+    let specs: Result<Vec<ArgSpec>, _> =
+        input.iter().map(|text| ArgSpec::parse(module.ctx(), text)).collect();
+    match specs.and_then(|specs| interp::run(module, entry, &specs, &limits)) {
+        Ok(outcome) => Some(Ok(outcome.to_text())),
+        Err(fault) => match fault.kind {
+            FaultKind::Trap => Some(Err("trap".to_string())),
+            FaultKind::Undefined => {
+                let text = loomir_ir::Diagnostics::from(fault.diagnostic).to_text(module.ctx());
+                Some(Err(format!("undefined: {text}")))
+            }
+            _ => None,
+        },
+    }
+}
+
+/// Returns an input on which the second function does not do what the first one does.
+pub(crate) fn difference(before: &Body, after: &Body, entry: &str, random: &mut Random) -> Option<String> {
+    let (parameters, _) = interp::signature(before, entry)?;
+    for case in 0..8 {
+        let input: Vec<String> =
+            parameters.iter().map(|ty| argument(before.ctx(), *ty, random, case)).collect();
+        let Some(expected) = ending(before, entry, &input) else { continue };
+        if expected.as_ref().is_err_and(|end| end.starts_with("undefined")) {
+            continue;
+        }
+        let Some(actual) = ending(after, entry, &input) else { continue };
+        if actual != expected {
+            return Some(format!("@{entry}({}): {expected:?} before, {actual:?} after", input.join(", ")));
+        }
+    }
+    None
+}
