@@ -19,7 +19,7 @@
 //!
 //! **Cost.** Bounded by [`Options`]: a number of inputs, and of interpreter steps. Never by time.
 
-use loomir_dialects::interp::{self, ArgSpec, Fault, FaultKind, Limits, Outcome, Parts, Watch, Written};
+use loomir_dialects::interp::{self, ArgSpec, Fault, FaultKind, Limits, Outcome, Parts, Watch};
 use loomir_ir::{Body, Op};
 
 pub mod difference;
@@ -183,12 +183,9 @@ impl Pair<'_> {
     /// Executes both functions on an input and compares the endings.
     pub(crate) fn run(&mut self, input: &Input) -> Ran {
         let limits = Limits { steps: self.steps.min(self.left), call_depth: CALL_DEPTH, memory: MEMORY };
-        let (expected, steps) = match execute(self.before, input, &limits, None).0 {
-            Ok(outcome) => (Ok(outcome.clone()), outcome.steps),
-            Err(fault) => (Err(fault), limits.steps),
-        };
+        let interp::Ran { outcome, steps, .. } = execute(self.before, input, &limits, None);
         self.left = self.left.saturating_sub(steps.max(STEPS_OF_A_RUN));
-        let expected = match ending(self.before, expected) {
+        let expected = match ending(self.before, outcome) {
             Ok(ending) => ending,
             Err((FaultKind::Limit, _)) => return Ran::Limited,
             Err((FaultKind::Arguments, _)) => return Ran::Unfit,
@@ -196,7 +193,7 @@ impl Pair<'_> {
             Err(_) => return Ran::Undefined,
         };
         let steps = steps.saturating_mul(SLOWDOWN).saturating_add(ADDED_STEPS);
-        let actual = execute(self.after, input, &Limits { steps, ..limits }, None).0;
+        let actual = execute(self.after, input, &Limits { steps, ..limits }, None).outcome;
         match ending(self.after, actual) {
             Ok(actual) => difference::between(&expected, &actual).map_or(Ran::Alike, Ran::Different),
             Err((FaultKind::Unsupported, reason)) => Ran::Impossible(reason),
@@ -223,7 +220,7 @@ impl Pair<'_> {
         };
         let writer = |side: Side<'_>| {
             let limits = Limits { steps: self.steps * SLOWDOWN, call_depth: CALL_DEPTH, memory: MEMORY };
-            instance::of(side.module, &execute(side, &input, &limits, watch).1)
+            instance::of(side.module, &execute(side, &input, &limits, watch).written)
         };
         let writers = [writer(self.before), writer(self.after)];
         Counterexample { arguments: input.to_texts(), difference, writers }
@@ -231,19 +228,14 @@ impl Pair<'_> {
 }
 
 /// Executes one function on an input.
-pub(crate) fn execute(
-    side: Side<'_>,
-    input: &Input,
-    limits: &Limits,
-    watch: Option<Watch>,
-) -> (Result<Outcome, Box<Fault>>, Written) {
+pub(crate) fn execute(side: Side<'_>, input: &Input, limits: &Limits, watch: Option<Watch>) -> interp::Ran {
     let ctx = side.module.ctx();
     let texts = input.to_texts();
     let specs: Result<Vec<ArgSpec>, _> = texts.iter().map(|text| ArgSpec::parse(ctx, text)).collect();
     let parts = Parts { module: side.module, symbols: side.symbols };
     match specs {
         Ok(specs) => interp::run_parts(parts, side.name, &specs, limits, watch),
-        Err(fault) => (Err(fault), Vec::new()),
+        Err(fault) => interp::Ran { outcome: Err(fault), written: Vec::new(), steps: 0 },
     }
 }
 

@@ -82,7 +82,7 @@ pub use outcome::{Outcome, Output};
 pub use program::{Callee, Contents, DefineGlobal, GlobalDefinition};
 pub use registers::unusable;
 pub use trace::{Event, run_tracing};
-pub use watch::{Active, Parts, Watch, Written, run_parts};
+pub use watch::{Active, Parts, Ran, Watch, Written, run_parts};
 
 use code::FunctionId;
 use counts::Counts;

@@ -131,11 +131,17 @@ impl Maker<'_> {
     /// Numbers and sizes that differ from each other.
     fn mixed(&mut self, plain: Scene<'_>) {
         let few = [3, 1, 0, 2, 8, 5, 4, -1];
+        let is_number = |own: &&Parameter| matches!(own, Parameter::Integer { .. });
+        let count = self.parameters.iter().filter(is_number).count();
+        if count == 2 {
+            for (one, other) in few.iter().flat_map(|one| few.map(|other| (*one, other))) {
+                self.push(Scene { numbers: &[one, other], sizes: &[ROOMY], ..plain });
+            }
+        }
         let mut random = SplitMix64(21);
-        let count = self.parameters.len().max(1);
         for scene in 0..MIXED {
             let mut draw = |_| few[(random.next_bits() >> 32) as usize % few.len()];
-            let numbers: Vec<i64> = (0..count).map(&mut draw).collect();
+            let numbers: Vec<i64> = (0..count.max(1)).map(&mut draw).collect();
             self.push(Scene { numbers: &numbers, sizes: &[ROOMY], ..plain });
             let sizes: Vec<i64> = (0..8).map(|i| draw(i).max(0)).collect();
             let numbers = if scene % 2 == 0 { &sizes } else { &numbers };

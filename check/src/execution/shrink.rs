@@ -4,7 +4,7 @@
 //! Each step changes one thing and keeps the change if the functions still differ for certain. The
 //! number of steps is bounded.
 
-use super::difference::Difference;
+use super::difference::{Difference, Place};
 use super::input::{Argument, Contents, Input};
 use super::{Pair, Ran, doubts};
 
@@ -25,6 +25,7 @@ pub(super) fn shrink(pair: &mut Pair<'_>, input: Input) -> (Input, Difference) {
             left -= 1;
             pair.left = pair.left.max(pair.steps);
             if let Ran::Different(difference) = pair.run(&candidate)
+                && keeps_kind(best.1.as_ref(), &difference)
                 && doubts::about(pair.before, &candidate, &difference).is_none()
             {
                 found = Some((candidate, Some(difference)));
@@ -36,8 +37,13 @@ pub(super) fn shrink(pair: &mut Pair<'_>, input: Input) -> (Input, Difference) {
             None => break,
         }
     }
-    let unknown = Difference { place: super::Place::Ending, before: String::new(), after: String::new() };
+    let unknown = Difference { place: Place::Ending, before: String::new(), after: String::new() };
     (best.0, best.1.unwrap_or(unknown))
+}
+
+/// True unless a difference of values would become one of how the program ends: values tell more.
+fn keeps_kind(known: Option<&Difference>, found: &Difference) -> bool {
+    found.place != Place::Ending || known.is_none_or(|known| known.place == Place::Ending)
 }
 
 fn difference(pair: &mut Pair<'_>, input: &Input) -> Option<Difference> {

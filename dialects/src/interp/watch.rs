@@ -52,21 +52,32 @@ pub(super) struct Watching {
     pub(super) last: Written,
 }
 
+/// A run, however it ended.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// Its outcome, or why it ended early.
+    pub outcome: Result<Outcome, Box<Fault>>,
+    /// The last write of the element that was watched; empty if there was none.
+    pub written: Written,
+    /// Operations executed.
+    pub steps: u64,
+}
+
 /// As [`run`](super::run), with a part of a module, and returns the last writer of an element.
-/// The writer is empty if nothing wrote the element.
 pub fn run_parts(
     parts: Parts<'_>,
     entry: &str,
     arguments: &[ArgSpec],
     limits: &Limits,
     watch: Option<Watch>,
-) -> (Result<Outcome, Box<Fault>>, Written) {
+) -> Ran {
     let mut machine = Machine::new(limits);
     machine.watch = watch.map(|watch| Watching { watch, object: None, last: Vec::new() });
     let program = Program::new(parts.module, parts.symbols, Target::default(), &mut machine.memory);
     let outcome =
         program.and_then(|mut program| execute(&mut machine, &mut program, entry, arguments, limits));
-    (outcome, machine.watch.map(|watching| watching.last).unwrap_or_default())
+    let steps = limits.steps - machine.steps_left();
+    Ran { outcome, written: machine.watch.map(|watching| watching.last).unwrap_or_default(), steps }
 }
 
 /// Finds the element that is watched, now that the buffers are there.
