@@ -52,8 +52,19 @@ pub enum Verdict {
     Different(Box<Counterexample>),
     /// Nothing is certain: the reasons, and what execution tried.
     Undecided(Vec<String>, Tried),
-    /// The two cannot be compared: the reason, the place of the second one, and a way out.
-    Unfit(String, Option<Loc>, String),
+    /// The two cannot be compared.
+    Unfit(Unfit),
+}
+
+/// Why two functions cannot be compared.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unfit {
+    /// The reason.
+    pub reason: String,
+    /// More about it, with places in either program.
+    pub notes: Vec<(Loc, String)>,
+    /// A way out.
+    pub help: &'static str,
 }
 
 /// The parameters of functions as their users see them, by name, where a module was lowered.
@@ -80,11 +91,11 @@ pub fn check(
             Some(partner) => check.pair(symbol, partner),
             None if !symbol.has_body => continue,
             None if is_private(symbol.op) => continue,
-            None => Verdict::Unfit(
-                "the second program has no such function".into(),
-                None,
-                "name the functions to compare with '--function', or keep the name".into(),
-            ),
+            None => Verdict::Unfit(Unfit {
+                reason: "the second program has no such function".into(),
+                notes: Vec::new(),
+                help: "name the functions to compare with '--function', or keep the name",
+            }),
         };
         if symbol.has_body || other.defines(&symbol.name) {
             functions.push(Function { name: symbol.name.clone(), loc: symbol.op.loc(), verdict });
@@ -269,15 +280,21 @@ struct Check<'c, 'm> {
 
 impl Check<'_, '_> {
     fn pair(&self, one: &Symbol<'_>, other: &Symbol<'_>) -> Verdict {
-        let unfit = |reason: String, help: &str| Verdict::Unfit(reason, Some(other.op.loc()), help.into());
-        let types = (signature(one.op), signature(other.op));
-        if types.0 != types.1 {
-            let reason = format!("its signature was {} and is {}", types.0, types.1);
-            return unfit(reason, "functions are compared only if they take and give the same types");
+        let unfit = |reason: &str, [was, is]: [String; 2], help| {
+            let notes = vec![(one.op.loc(), was), (other.op.loc(), is)];
+            Verdict::Unfit(Unfit { reason: reason.into(), notes, help })
+        };
+        let types = [signature(one.op), signature(other.op)];
+        if types[0] != types[1] {
+            let [was, is] = types.map(|ty| format!("its type is {ty} here"));
+            let help = "functions are compared only if they take and give the same types";
+            return unfit("the types differ", [was, is], help);
         }
         if one.has_body != other.has_body {
-            let reason = if one.has_body { "it has lost its body" } else { "it had no body, and has one" };
-            return unfit(reason.into(), "declarations tell nothing; compare the programs that define it");
+            let said = |has_body| if has_body { "it is defined here" } else { "it is only declared here" };
+            let notes = [said(one.has_body).into(), said(other.has_body).into()];
+            let help = "compare two programs that both define it";
+            return unfit("one of the two has no body", notes, help);
         }
         if !one.has_body {
             return Verdict::Identical;

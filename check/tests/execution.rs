@@ -35,7 +35,10 @@ fn line(ctx: &Context, function: &Function) -> String {
             let _ = write!(text, "undecided, {} executed", if tried.executed > 0 { "some" } else { "none" });
             writeln!(text, ": {}", reasons.join("; "))
         }
-        Verdict::Unfit(reason, ..) => writeln!(text, "unfit: {reason}"),
+        Verdict::Unfit(unfit) => {
+            let notes: Vec<String> = unfit.notes.iter().map(|(_, note)| format!(" {note}")).collect();
+            writeln!(text, "unfit: {};{}", unfit.reason, notes.join(","))
+        }
         Verdict::Different(example) => {
             let found = &example.difference;
             let _ = writeln!(text, "different on ({})", example.arguments.join(", "));
@@ -341,9 +344,9 @@ fn functions_that_do_not_fit_are_named() {
     let before = "func.func @f(%n: index) { return }  func.func @g() { return }  func.func @h() { return }";
     let after = "func.func @f(%n: i32) { return }  func.func private @h()";
     insta::assert_snapshot!(answers(before, after), @"
-    @f: unfit: its signature was (index) -> () and is (i32) -> ()
-    @g: unfit: the second program has no such function
-    @h: unfit: it has lost its body
+    @f: unfit: the types differ; its type is (index) -> () here, its type is (i32) -> () here
+    @g: unfit: the second program has no such function;
+    @h: unfit: one of the two has no body; it is defined here, it is only declared here
     ");
 }
 

@@ -61,6 +61,11 @@ pub(super) fn of(
     if let (Some(name), true) = (only, functions.is_empty()) {
         return Err(missing(ctx, before, name));
     }
+    if functions.is_empty() && loomir::print(&before.module) != loomir::print(&after.module) {
+        let error = Diagnostic::error(Loc::UNKNOWN, "the first program defines no function to compare");
+        let error = error.help("is it the right file? The second program is not the same text");
+        return Err(before.input.failure(ctx, &error.into()));
+    }
     let status = status(&functions);
     let mut report = Report::default();
     if let Some(title) = &title {
@@ -127,9 +132,6 @@ fn summary(functions: &[Function]) -> String {
     let different = count(|own| matches!(own, Verdict::Different(_)));
     let undecided = count(|own| matches!(own, Verdict::Undecided(..)));
     let unfit = functions.len() - equal - different - undecided;
-    if functions.is_empty() {
-        return "nothing to compare: the first program defines no function\n".into();
-    }
     let mut text = format!("{equal} equal, {different} different, {undecided} not decided");
     if unfit > 0 {
         text += &format!(", {unfit} not comparable");
@@ -171,13 +173,10 @@ impl Say for Diagnostics {
                 let said = reasons.iter().fold(start, |said, own| said.note(Loc::UNKNOWN, own.clone()));
                 said.note(Loc::UNKNOWN, executions(tried))
             }
-            Verdict::Unfit(reason, place, help) => {
-                let said = new(Severity::Error, format!("@{name} cannot be compared: {reason}"));
-                let said = match place {
-                    Some(place) => said.note(*place, "the second program has it here"),
-                    None => said,
-                };
-                said.help(help.clone())
+            Verdict::Unfit(unfit) => {
+                let said = new(Severity::Error, format!("@{name} cannot be compared: {}", unfit.reason));
+                let notes = unfit.notes.iter();
+                notes.fold(said, |said, (loc, note)| said.note(*loc, note.clone())).help(unfit.help)
             }
         });
     }
@@ -261,7 +260,7 @@ fn object(ctx: &Context, function: &Function) -> Value {
         Verdict::Proved(under) => ("equal", under.clone(), None, None),
         Verdict::Different(example) => ("different", Vec::new(), None, Some(&**example)),
         Verdict::Undecided(reasons, tried) => ("not decided", reasons.clone(), Some(*tried), None),
-        Verdict::Unfit(reason, ..) => ("not comparable", vec![reason.clone()], None, None),
+        Verdict::Unfit(unfit) => ("not comparable", vec![unfit.reason.clone()], None, None),
     };
     json!({
         "name": function.name,
