@@ -9,7 +9,7 @@
 //! | [`integer`], [`float`], [`affine_map`] | arithmetic as pure functions |
 //! | [`code`], [`machine`], [`program`] | decoding, execution, symbols |
 //! | [`elementwise`], [`access`], [`mixed`], [`constant`], [`external`] | what models of operations share |
-//! | `counts`, `trace` | how often regions run, and what is executed, if that is asked |
+//! | `counts`, `trace`, `watch` | what a run records, if that is asked |
 //! | [`arguments`], [`outcome`] | buffers in, buffers and digests out; shared with compiled execution |
 //!
 //! No operation is named here. What an operation does is the model attached to it under [`Evaluate`]; each dialect has
@@ -71,6 +71,7 @@ mod packed;
 pub mod program;
 mod registers;
 mod trace;
+mod watch;
 
 pub use arguments::{ArgSpec, Argument, Arguments, Flat};
 pub use code::{Action, Decoded, Decoder, Entry, Evaluate, Execute, Flow, Slot, Step, action};
@@ -81,6 +82,7 @@ pub use outcome::{Outcome, Output};
 pub use program::{Callee, Contents, DefineGlobal, GlobalDefinition};
 pub use registers::unusable;
 pub use trace::{Event, run_tracing};
+pub use watch::{Active, Parts, Ran, Watch, Written, run_parts};
 
 use code::FunctionId;
 use counts::Counts;
@@ -132,7 +134,7 @@ pub fn run_on(
     target: Target,
 ) -> Result<Outcome, Box<Fault>> {
     let mut machine = Machine::new(limits);
-    let mut program = Program::new(module, target, &mut machine.memory)?;
+    let mut program = Program::new(module, None, target, &mut machine.memory)?;
     execute(&mut machine, &mut program, entry, arguments, limits)
 }
 
@@ -147,7 +149,7 @@ pub fn run_counting(
 ) -> Result<Outcome, Box<Fault>> {
     let mut machine = Machine::new(limits);
     machine.counts = Some(Counts::default());
-    let mut program = Program::new(module, Target::default(), &mut machine.memory)?;
+    let mut program = Program::new(module, None, Target::default(), &mut machine.memory)?;
     let outcome = execute(&mut machine, &mut program, entry, arguments, limits)?;
     // Bodies do not move, so a function is known again by its own.
     let own = |op: OpRef<'_>| (op.op() == op.body().root()).then_some(std::ptr::from_ref(op.body()));
@@ -185,6 +187,7 @@ fn execute(
     for buffer in &arguments.buffers {
         objects.push(machine.memory.allocate_bytes(&buffer.bytes, buffer.align, ObjectKind::Argument)?);
     }
+    watch::begin(machine, &arguments, &objects);
     machine::initialise_globals(machine, program, limits)?;
     // What made the globals is no part of the call.
     if let Some(trace) = &mut machine.trace {

@@ -156,6 +156,27 @@ impl PassManager {
         self.elements.is_empty()
     }
 
+    /// Splits the pipeline into pipelines of one pass each, with the names of the passes. To run
+    /// one after the other is to run all.
+    pub fn into_steps(self) -> Vec<(String, PassManager)> {
+        let mut steps = Vec::new();
+        for element in self.elements {
+            let anchor = self.anchor.clone();
+            match element {
+                Element::Pass(pass, options) => {
+                    let name = pass.name().to_owned();
+                    let elements = vec![Element::Pass(pass, options)];
+                    steps.push((name, PassManager { anchor, elements }));
+                }
+                // Pipelines are nested a few levels deep at most.
+                Element::Nested(inner) => steps.extend(inner.into_steps().into_iter().map(|(name, step)| {
+                    (name, PassManager { anchor: anchor.clone(), elements: vec![Element::Nested(step)] })
+                })),
+            }
+        }
+        steps
+    }
+
     /// Runs all passes on `body`. Stops at the first that fails, on whichever body; the report then has its errors.
     pub fn run(&self, body: &mut Body, instrumentor: &PassInstrumentor) -> Report {
         let mut report = Report::default();

@@ -23,6 +23,8 @@ pub(crate) enum Failure {
     Input(String),
     /// The command line is.
     Usage(String),
+    /// All is said; the command ends with this status.
+    Status(u8),
 }
 
 impl Failure {

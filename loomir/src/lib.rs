@@ -29,6 +29,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub use loomir_check as check;
 pub use loomir_dialects as dialects;
 pub use loomir_ir as ir;
 pub use loomir_lowering as lowering;

@@ -1,6 +1,7 @@
 //! The command `loomir`.
 //!
 //! Exit status: 0 fine, 1 the input is at fault (diagnostics on standard error), 2 the command line is.
+//! `loomir check` ends with 3 if the programs differ, and with 4 if that is not decided.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stderr)]
 
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
             eprint!("{text}");
             ExitCode::from(1)
         }
+        Err(cli::Failure::Status(status)) => ExitCode::from(status),
         Err(cli::Failure::Usage(text)) => {
             eprint!("{text}");
             ExitCode::from(2)

@@ -8,9 +8,9 @@
 //! | `3`, `-1.5`, `true`, `0x7f800000` | a number, or every element of a buffer; hexadecimal digits are bits |
 //! | `[1, 2.5, 3]`, `[[1, 2], [3, 4]]` | the elements, nested as the shape |
 //! | `zeros` | zero |
-//! | `iota` | element `k`, in row-major order, is `k`, wrapped or rounded to the type |
+//! | `iota`, `iota+N` | element `k`, in row-major order, is `k` or `N + k` |
 //! | `random:SEED` | element `k` from the `k`-th number of [`SplitMix64`] |
-//! | `@K`, `@K+N` | the buffer of argument `K`, `N` elements further: for arguments that overlap |
+//! | `@K`, `@K+N` | the buffer of argument `K`, before or behind, `N` elements further |
 //!
 //! Each may be followed by `: type`, which gives sizes to a parameter that has none: dynamic dimensions, unranked
 //! memrefs, and the pointers and integers that a memref has become in an `llvm.func`.
@@ -136,34 +136,44 @@ impl Arguments {
     ) -> Result<Arguments, Box<Fault>> {
         let convention = convention(ctx, parameters, specs)?;
         let mut made = Arguments { buffers: Vec::new(), arguments: Vec::new(), convention };
+        let mut own = Vec::with_capacity(specs.len());
         let mut position = 0;
-        for (i, spec) in specs.iter().enumerate() {
+        for spec in specs {
             let width = if convention == Convention::Expanded { expanded_width(ctx, spec) } else { 1 };
-            let parameter = parameters.get(position).copied().filter(|_| width == 1);
+            own.push(parameters.get(position).copied().filter(|_| width == 1));
             position += width;
+        }
+        // Buffers are made before the arguments that share them.
+        let is_shared = |i: &usize| matches!(specs[*i].contents, Source::Shared(..));
+        let (shared, owners): (Vec<usize>, Vec<usize>) = (0..specs.len()).partition(is_shared);
+        let mut arguments: Vec<Option<Argument>> = vec![None; specs.len()];
+        for i in owners.into_iter().chain(shared) {
+            let spec = &specs[i];
             // A shared buffer may take its sizes from the argument it is shared with.
-            let shared = match spec.contents {
-                Source::Shared(index, 0) => specs[..i].get(index).and_then(|s| s.ty),
+            let sizes = match spec.contents {
+                Source::Shared(index, 0) => specs.get(index).and_then(|s| s.ty),
                 _ => None,
             };
-            let argument = made.argument(ctx, spec, parameter, spec.ty.or(shared)).map_err(|mut fault| {
+            let argument = made.argument(ctx, spec, (own[i], spec.ty.or(sizes)), &arguments);
+            arguments[i] = Some(argument.map_err(|mut fault| {
                 fault.diagnostic.message = format!("argument {i}: {}", fault.diagnostic.message);
                 fault
-            })?;
-            made.arguments.push(argument);
+            })?);
         }
+        made.arguments = arguments.into_iter().flatten().collect();
         if convention == Convention::Expanded {
             made.check_expanded(ctx, parameters)?;
         }
         Ok(made)
     }
 
+    /// Makes one argument. Those made so far stand in `others`.
     fn argument(
         &mut self,
         ctx: &Context,
         spec: &ArgSpec,
-        parameter: Option<Type>,
-        given: Option<Type>,
+        (parameter, given): (Option<Type>, Option<Type>),
+        others: &[Option<Argument>],
     ) -> Result<Argument, Box<Fault>> {
         let ty = settle_type(ctx, parameter, given)?;
         let TypeKind::MemRef { shape: Some(shape), element, .. } = ty.kind(ctx) else {
@@ -201,8 +211,8 @@ impl Arguments {
             unranked: parameter.is_some_and(|p| matches!(p.kind(ctx), TypeKind::MemRef { shape: None, .. })),
         };
         if let Source::Shared(index, shift) = spec.contents {
-            let Some(Argument::View(other)) = self.arguments.get(index) else {
-                return Err(Fault::arguments(format!("`@{index}` is no buffer among the arguments before")));
+            let Some(Some(Argument::View(other))) = others.get(index) else {
+                return Err(Fault::arguments(format!("`@{index}` is no buffer among the other arguments")));
             };
             view.buffer = other.buffer;
             view.offset = view.offset.saturating_add(other.offset).saturating_add(shift);

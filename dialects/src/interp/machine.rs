@@ -19,6 +19,7 @@ use super::layout::Repr;
 use super::memory::{Memory, ObjectKind};
 use super::program::{Callee, Contents, Program};
 use super::trace::Event;
+use super::watch::{Active, Watching};
 
 /// What actions act on.
 #[derive(Debug)]
@@ -44,6 +45,8 @@ pub struct Machine {
     pub(super) counts: Option<Counts>,
     /// What was executed, if that is recorded.
     pub(super) trace: Option<Vec<Event>>,
+    /// The element whose writers are recorded, if any.
+    pub(super) watch: Option<Watching>,
 }
 
 /// A caller that waits.
@@ -101,6 +104,7 @@ impl Machine {
             signatures: Vec::new(),
             counts: None,
             trace: None,
+            watch: None,
         }
     }
 
@@ -224,10 +228,12 @@ impl Machine {
         *at = code.entry.target.0;
         let mut stack = self.stack.len();
         loop {
-            let mut flow =
-                if self.trace.is_some() { self.execute_one(code, *at)? } else { self.execute(code, at)? };
+            let is_observed = self.trace.is_some() || self.watch.is_some();
+            let mut flow = if is_observed { self.execute_one(code, *at)? } else { self.execute(code, at)? };
+            self.note_writer(program, code, *at, frames);
             while flow == Flow::Yield {
                 flow = self.hand_back(code, at)?;
+                self.note_writer(program, code, *at, frames);
             }
             match flow {
                 Flow::Next => *at += 1,
@@ -245,6 +251,7 @@ impl Machine {
                         }
                         Callee::External(external) => {
                             self.call_external(external)?;
+                            self.note_writer(program, code, *at, frames);
                             self.receive(code.places[*at as usize].results(), "results")?;
                             code.actions[*at as usize].returned(self)?;
                             *at += 1;
@@ -309,6 +316,25 @@ impl Machine {
             trace.push(Event { op, operands, results });
         }
         Ok(flow)
+    }
+
+    /// Records who wrote the element that is watched, if it was written.
+    #[inline]
+    fn note_writer(&mut self, program: &Program<'_>, code: &Code, at: u32, frames: &[Frame]) {
+        if let Some(object) = self.watch.as_ref().and_then(|watch| watch.object)
+            && self.memory.was_written(object)
+        {
+            let waiting = frames.iter().map(|frame| (&*frame.code, frame.at, frame.base));
+            let active = waiting.chain([(code, at, self.base)]).filter_map(|(code, at, base)| {
+                let function = program.functions.get(code.function.0 as usize)?;
+                let values = self.registers.get(base..base + code.slots)?.to_vec();
+                Some(Active { function: function.name, op: code.places[at as usize].op?, values })
+            });
+            let active = active.collect();
+            if let Some(watch) = &mut self.watch {
+                watch.last = active;
+            }
+        }
     }
 
     /// Resumes the operation around a terminator.

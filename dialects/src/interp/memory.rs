@@ -51,6 +51,16 @@ struct Object {
     alive: bool,
     /// Whether it must not be written: its life has not begun or is over, but its room is not given back.
     dormant: bool,
+    /// Bytes whose writes are told, if any.
+    watch: Option<Watch>,
+}
+
+/// Some bytes of an object, and whether they were written since that was last asked.
+#[derive(Clone, Copy, Debug)]
+struct Watch {
+    start: usize,
+    end: usize,
+    written: bool,
 }
 
 const UNWRITTEN: u8 = 0;
@@ -105,6 +115,7 @@ impl Memory {
             kind,
             alive: true,
             dormant: false,
+            watch: None,
         });
         Ok(Pointer { object, address: base })
     }
@@ -362,7 +373,7 @@ impl Memory {
         let object = &mut self.objects[index];
         object.bytes[offset..offset + N].copy_from_slice(&bytes);
         object.states[offset..offset + N].copy_from_slice(&[WRITTEN; N]);
-        object.forget_pointers(offset, N);
+        object.note_write(offset, N);
         Ok(())
     }
 
@@ -385,7 +396,7 @@ impl Memory {
                     object.bytes[at] = byte.unwrap_or(0);
                     object.states[at] = if byte.is_some() { WRITTEN } else { POISON };
                 }
-                object.forget_pointers(offset, bytes.len());
+                object.note_write(offset, bytes.len());
                 Ok(())
             }
             (Repr::Struct(fields), _) => fields.iter().enumerate().try_for_each(|(i, (offset, repr))| {
@@ -397,7 +408,7 @@ impl Memory {
                 let object = &mut self.objects[index];
                 let state = if poison.cause == Cause::Uninitialised { UNWRITTEN } else { POISON };
                 object.states[offset..offset + bytes].fill(state);
-                object.forget_pointers(offset, bytes);
+                object.note_write(offset, bytes);
                 Ok(())
             }
             (Repr::Pointer { .. }, Datum::Pointer { object: target, address }) => {
@@ -413,7 +424,7 @@ impl Memory {
                 let value = datum.as_bits().unwrap_or(0).to_le_bytes();
                 object.bytes[offset..offset + bytes].copy_from_slice(&value[..bytes]);
                 object.states[offset..offset + bytes].fill(WRITTEN);
-                object.forget_pointers(offset, bytes);
+                object.note_write(offset, bytes);
                 Ok(())
             }
             _ => Err(Fault::unsupported(format!("a store of {} as another kind of value", datum.kind()))),
@@ -448,7 +459,7 @@ impl Memory {
             b.states[offset..offset + len].copy_from_slice(&a.states[start..start + len]);
         }
         let object = &mut self.objects[target];
-        object.forget_pointers(offset, len);
+        object.note_write(offset, len);
         object.pointers.extend(moved);
         Ok(())
     }
@@ -462,7 +473,7 @@ impl Memory {
         let (object, len) = (&mut self.objects[index], size as usize);
         object.bytes[offset..offset + len].fill(byte.unwrap_or(0));
         object.states[offset..offset + len].fill(if byte.is_some() { WRITTEN } else { POISON });
-        object.forget_pointers(offset, len);
+        object.note_write(offset, len);
         Ok(())
     }
 
@@ -478,6 +489,19 @@ impl Memory {
             return Err(Fault::undefined("it was never written"));
         }
         Ok(&object.bytes[offset..offset + len])
+    }
+
+    /// Watches `size` bytes from `pointer` on: [`Memory::was_written`] tells of writes there.
+    pub fn watch(&mut self, pointer: Pointer, size: u64) -> Result<(), Box<Fault>> {
+        let (index, start) = self.locate(pointer, size, "watches")?;
+        self.objects[index].watch = Some(Watch { start, end: start + size as usize, written: false });
+        Ok(())
+    }
+
+    /// Returns true if bytes of `object` that are watched were written since this was last asked.
+    pub fn was_written(&mut self, object: ObjectId) -> bool {
+        let watch = self.objects.get_mut(object.0 as usize).and_then(|object| object.watch.as_mut());
+        watch.is_some_and(|watch| std::mem::take(&mut watch.written))
     }
 
     /// What lies at a pointer, for messages: `a heap object of 16 bytes`.
@@ -497,6 +521,15 @@ impl Object {
             ObjectKind::Function(_) => "a function",
         };
         format!("{kind} of {} bytes", self.size)
+    }
+
+    /// Notes that bytes were written: what every write does besides.
+    #[inline]
+    fn note_write(&mut self, offset: usize, len: usize) {
+        self.forget_pointers(offset, len);
+        if let Some(watch) = &mut self.watch {
+            watch.written |= offset < watch.end && watch.start < offset + len;
+        }
     }
 
     /// Drops the pointers some byte of which lies in the range.

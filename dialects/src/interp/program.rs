@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 use loomir_ir::attributes::AttrKind;
-use loomir_ir::{Attr, Body, Context, Name, OpRef, Region, Trait, Type};
+use loomir_ir::{Attr, Body, Context, Name, Op, OpRef, Region, Trait, Type};
 
 use super::Target;
 use super::code::{Code, FunctionId, decode};
@@ -121,9 +121,11 @@ pub(super) struct Global<'m> {
 }
 
 impl<'m> Program<'m> {
-    /// Reads the symbols of a module and of the modules inside it, and makes the objects of globals and functions.
+    /// Reads the symbols of a module and of the modules inside it, and makes the objects of globals
+    /// and functions. If `only` is given, the symbols of the module itself are these operations.
     pub(super) fn new(
         module: &'m Body,
+        only: Option<&[Op]>,
         target: Target,
         memory: &mut Memory,
     ) -> Result<Program<'m>, Box<Fault>> {
@@ -138,7 +140,11 @@ impl<'m> Program<'m> {
         };
         let mut pending = vec![(module.root_ref(), 0u32)];
         while let Some((table, scope)) = pending.pop() {
-            for op in members(table) {
+            let members = match only.filter(|_| scope == 0) {
+                Some(only) => only.iter().map(|op| module.op_ref(*op)).collect(),
+                None => members(table),
+            };
+            for op in members {
                 let Some(name) = op.attr("sym_name").and_then(|a| a.as_str(op.ctx())) else { continue };
                 let name = op.ctx().name(name);
                 let symbol = if let Some(model) = op.info().interface::<dyn FunctionLike>() {

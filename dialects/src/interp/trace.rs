@@ -26,7 +26,7 @@ pub fn run_tracing(
     limits: &Limits,
 ) -> Result<(Outcome, Vec<Event>), Box<Fault>> {
     let mut machine = Machine::new(limits);
-    let mut program = Program::new(module, Target::default(), &mut machine.memory)?;
+    let mut program = Program::new(module, None, Target::default(), &mut machine.memory)?;
     machine.trace = Some(Vec::new());
     let outcome = execute(&mut machine, &mut program, entry, arguments, limits)?;
     Ok((outcome, machine.trace.unwrap_or_default()))

@@ -42,7 +42,11 @@ pub(super) fn args() -> [Arg; 2] {
 
 /// Reads what the argument names.
 pub(super) fn read(matches: &ArgMatches) -> Result<Input, Failure> {
-    let name = matches.get_one::<String>("input").map_or("-", String::as_str);
+    read_named(matches, matches.get_one::<String>("input").map_or("-", String::as_str))
+}
+
+/// Reads the file of a name, or standard input.
+pub(super) fn read_named(matches: &ArgMatches, name: &str) -> Result<Input, Failure> {
     let (shown, bytes) = if name == "-" {
         let mut bytes = Vec::new();
         ("<stdin>", std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes))

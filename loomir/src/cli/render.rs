@@ -60,25 +60,28 @@ impl Color {
 
 /// Renders diagnostics, one after the other, with a blank line between. Linear in the source and the diagnostics.
 pub(super) fn render(ctx: &Context, diagnostics: &Diagnostics, input: &Input, stream: Stream) -> String {
-    if diagnostics.is_empty() {
-        return String::new();
-    }
-    let lines = Lines::of(&input.text);
-    let renderer = if input.form.color.is_on(stream) { Renderer::styled() } else { Renderer::plain() };
+    render_of(ctx, diagnostics, &[input], stream)
+}
+
+/// Renders diagnostics about several sources. The first says how.
+pub(super) fn render_of(
+    ctx: &Context,
+    diagnostics: &Diagnostics,
+    inputs: &[&Input],
+    stream: Stream,
+) -> String {
+    let Some(first) = inputs.first().filter(|_| !diagnostics.is_empty()) else { return String::new() };
+    let sources: Vec<Lines<'_>> = inputs.iter().map(|input| Lines::of(input)).collect();
+    let renderer = if first.form.color.is_on(stream) { Renderer::styled() } else { Renderer::plain() };
     let mut text = String::new();
     for diagnostic in diagnostics.iter() {
-        text.push_str(&renderer.render(&groups(ctx, diagnostic, input, &lines)));
+        text.push_str(&renderer.render(&groups(ctx, diagnostic, &sources)));
         text.push_str("\n\n");
     }
     text
 }
 
-fn groups<'a>(
-    ctx: &Context,
-    diagnostic: &'a Diagnostic,
-    input: &'a Input,
-    lines: &Lines<'a>,
-) -> Vec<Group<'a>> {
+fn groups<'a>(ctx: &Context, diagnostic: &'a Diagnostic, sources: &[Lines<'a>]) -> Vec<Group<'a>> {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -86,9 +89,9 @@ fn groups<'a>(
         Severity::Note => Level::NOTE,
     };
     let mut groups =
-        vec![group(ctx, level.primary_title(diagnostic.message.as_str()), diagnostic.loc, input, lines)];
+        vec![group(ctx, level.primary_title(diagnostic.message.as_str()), diagnostic.loc, sources)];
     for (loc, note) in &diagnostic.notes {
-        groups.push(group(ctx, Level::NOTE.secondary_title(note.as_str()), *loc, input, lines));
+        groups.push(group(ctx, Level::NOTE.secondary_title(note.as_str()), *loc, sources));
     }
     if let Some(help) = &diagnostic.help {
         groups.push(Group::with_title(Level::HELP.secondary_title(help.as_str())));
@@ -100,12 +103,12 @@ fn group<'a>(
     ctx: &Context,
     title: annotate_snippets::Title<'a>,
     loc: Loc,
-    input: &'a Input,
-    lines: &Lines<'a>,
+    sources: &[Lines<'a>],
 ) -> Group<'a> {
     let Some((file, line, column)) = loc.file_line_col(ctx) else { return Group::with_title(title) };
-    let excerpt = if file == input.name { lines.excerpt(line, column) } else { None };
-    let Some((shown, span)) = excerpt else {
+    let source = sources.iter().find(|source| source.name == file);
+    let excerpt = source.and_then(|source| Some((source, source.excerpt(line, column)?)));
+    let Some((source, (shown, span))) = excerpt else {
         let origin = Origin::path(file.to_owned());
         // What the text leaves out, as the module around it, has line 0.
         return title.element(match line {
@@ -115,7 +118,7 @@ fn group<'a>(
     };
     let snippet = Snippet::source(shown)
         .line_start(line as usize)
-        .path(input.name.as_str())
+        .path(source.name)
         .annotation(AnnotationKind::Primary.span(span));
     title.element(snippet)
 }
@@ -128,14 +131,16 @@ const FARTHEST: usize = 1 << 16;
 
 /// The lines of a source, found in constant time.
 struct Lines<'a> {
+    name: &'a str,
     text: &'a str,
     starts: Vec<usize>,
 }
 
 impl<'a> Lines<'a> {
-    fn of(text: &'a str) -> Self {
+    fn of(input: &'a Input) -> Self {
+        let (name, text) = (input.name.as_str(), input.text.as_str());
         let breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1);
-        Lines { text, starts: std::iter::once(0).chain(breaks).collect() }
+        Lines { name, text, starts: std::iter::once(0).chain(breaks).collect() }
     }
 
     /// A line, as far as it is looked at, and the bytes in it that a word at `column` takes. `None` if that is too far to the right.

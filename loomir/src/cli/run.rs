@@ -21,8 +21,8 @@ pub(super) fn command() -> Command {
                 .action(ArgAction::Append)
                 .allow_hyphen_values(true)
                 .help(
-                    "An argument, in order: a number, zeros, iota, random:SEED, a list [1, 2.5], or @0 for \
-                     the buffer of argument 0; with a type behind a colon where the parameter leaves it \
+                    "An argument, in order: a number, zeros, iota, iota+FIRST, random:SEED, a list [1, 2.5], \
+                     or @0 for the buffer of argument 0; with a type behind a colon where the parameter leaves it \
                      open: 'iota : memref<4x8xf32>'",
                 ),
         )

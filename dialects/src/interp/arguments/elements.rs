@@ -53,10 +53,11 @@ impl<'s> Elements<'s> {
         let is_float = self.ty.is_float(self.ctx);
         Ok(match self.source {
             Source::Zeros | Source::List(_) | Source::Shared(..) => 0,
-            Source::Iota if is_float => {
+            Source::Iota(first) if is_float => {
+                let k = k + u64::from(*first);
                 with_format!(self.ctx, self.ty, F => from_integer::<F>(64, false, k.into()))
             }
-            Source::Iota => u128::from(k) & mask(self.width),
+            Source::Iota(first) => u128::from(k + u64::from(*first)) & mask(self.width),
             Source::Random(_) if is_float => {
                 let value = (self.random.next_bits() >> 43) as f64 / 2f64.powi(20) - 1.0;
                 with_format!(self.ctx, self.ty, F => F::write(value))

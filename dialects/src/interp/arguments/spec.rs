@@ -18,8 +18,8 @@ pub struct ArgSpec {
 pub enum Source {
     /// All zero.
     Zeros,
-    /// Their own numbers.
-    Iota,
+    /// Consecutive numbers, beginning with this one.
+    Iota(u32),
     /// Pseudo-random numbers of this seed.
     Random(u64),
     /// A number, kept as text until its type is known.
@@ -81,7 +81,7 @@ fn parse_source(rest: &mut &str, depth: usize) -> Result<Source, Box<Fault>> {
     Ok(match word {
         "" => return Err(Fault::arguments("an argument is missing")),
         "zeros" => Source::Zeros,
-        "iota" => Source::Iota,
+        "iota" => Source::Iota(0),
         "random" => {
             let tail = rest.strip_prefix(':').unwrap_or("");
             let end = tail.find(|c: char| !c.is_ascii_digit()).unwrap_or(tail.len());
@@ -89,6 +89,10 @@ fn parse_source(rest: &mut &str, depth: usize) -> Result<Source, Box<Fault>> {
                 tail[..end].parse().map_err(|_| Fault::arguments("`random:` needs a seed, a number"))?;
             *rest = &tail[end..];
             Source::Random(seed)
+        }
+        _ if word.starts_with("iota+") => {
+            let first = word["iota+".len()..].parse();
+            Source::Iota(first.map_err(|_| Fault::arguments("`iota+` needs the first number"))?)
         }
         _ => match word.strip_prefix('@') {
             Some(place) => {

@@ -1,0 +1,383 @@
+//! Two modules, function by function: which functions are equal, different, or not decided.
+//!
+//! Functions are matched by name. Three stages answer, each only what those before it left open:
+//!
+//! 1. *Text*: the two functions and all that they refer to are printed alike, so they are equal.
+//! 2. *Proof*: a [`Prover`] shows that they compute the same. It takes calls of equal names for
+//!    equal, so
+//!    its proof counts only if what is called is equal too.
+//! 3. *Execution* ([`execution`](crate::execution)): an input on which they differ, or none found.
+
+use hashbrown::{HashMap, HashSet};
+use loomir_dialects::interfaces::FunctionLike;
+use loomir_ir::attributes::AttrKind;
+use loomir_ir::symbols::symbol_name;
+use loomir_ir::text::{PrintOptions, type_to_string};
+use loomir_ir::{Attr, Body, Loc, Name, Op, OpRef, Trait};
+
+use crate::execution::parameters::{self, Parameter};
+use crate::execution::{self, Compared, Counterexample, Options, Side, Tried};
+
+/// A proof that two functions compute the same, or what was missing for one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Proof {
+    /// They compute the same under these assumptions.
+    Equal(Vec<String>),
+    /// Nothing was proved, for these reasons.
+    Undecided(Vec<String>),
+}
+
+/// Proves two functions equal, given the modules around them.
+pub type Prover<'p> = &'p dyn Fn(&Body, Op, &Body, Op) -> Proof;
+
+/// A function of both modules, or of one.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// Its place in the first module, or in the second if only that has it.
+    pub loc: Loc,
+    /// The answer.
+    pub verdict: Verdict,
+}
+
+/// The answer about one function.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// Both functions have one text, and so has all that they refer to.
+    Identical,
+    /// A proof says that they compute the same, under these assumptions.
+    Proved(Vec<String>),
+    /// They differ.
+    Different(Box<Counterexample>),
+    /// Nothing is certain: the reasons, and what execution tried.
+    Undecided(Vec<String>, Tried),
+    /// The two cannot be compared.
+    Unfit(Unfit),
+}
+
+/// Why two functions cannot be compared.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unfit {
+    /// The reason.
+    pub reason: String,
+    /// More about it, with places in either program.
+    pub notes: Vec<(Loc, String)>,
+    /// A way out.
+    pub help: &'static str,
+}
+
+/// The parameters of functions as their users see them, by name, where a module was lowered.
+pub type Seen = HashMap<String, Vec<Parameter>>;
+
+/// Compares two verified modules of one context function by function, in the order of the first.
+///
+/// If `only` is given, only this function is compared. `seen` has parameters of functions that were
+/// memrefs before a module was lowered.
+pub fn check(
+    before: &Body,
+    after: &Body,
+    only: Option<&str>,
+    seen: &Seen,
+    options: &Options,
+    prover: Option<Prover<'_>>,
+) -> Vec<Function> {
+    let (mut one, other) = (Module::of(before), Module::of(after));
+    one.compare_texts(&other);
+    let check = Check { before: &one, after: &other, seen, options, prover };
+    let mut functions = Vec::new();
+    for symbol in one.functions().filter(|symbol| only.is_none_or(|only| only == symbol.name)) {
+        let verdict = match other.get(&symbol.name) {
+            Some(partner) => check.pair(symbol, partner),
+            None if !symbol.has_body => continue,
+            None if is_private(symbol.op) => continue,
+            None => Verdict::Unfit(Unfit {
+                reason: "the second program has no such function".into(),
+                notes: Vec::new(),
+                help: "name the functions to compare with '--function', or keep the name",
+            }),
+        };
+        if symbol.has_body || other.defines(&symbol.name) {
+            functions.push(Function { name: symbol.name.clone(), loc: symbol.op.loc(), verdict });
+        }
+    }
+    check.settle_calls(&mut functions);
+    functions.extend(nested(before, after).filter(|_| only.is_none()));
+    functions
+}
+
+/// Returns an answer about the modules inside two modules, unless they are equal. Their functions
+/// are not compared one by one.
+fn nested(before: &Body, after: &Body) -> impl Iterator<Item = Function> + use<> {
+    let texts = |body: &Body| -> Vec<(Loc, String)> {
+        let top = body.own_regions(body.root()).flat_map(|region| body.blocks(region));
+        let inside = top.flat_map(|block| body.ops(block)).filter_map(|op| body.nested(op));
+        let modules = inside.map(Body::root_ref).filter(|op| op.info().has_trait(Trait::SymbolTable));
+        modules.map(|op| (op.loc(), text(op))).collect()
+    };
+    let (one, other) = (texts(before), texts(after));
+    let is_alike = one.iter().map(|(_, text)| text).eq(other.iter().map(|(_, text)| text));
+    let place = one.first().or(other.first()).map(|(loc, _)| *loc).filter(|_| !is_alike);
+    let reason = "modules inside modules are compared as texts, and the texts differ";
+    let function = move |loc| Function {
+        name: "(modules inside)".into(),
+        loc,
+        verdict: Verdict::Undecided(vec![reason.into()], Tried::default()),
+    };
+    place.map(function).into_iter()
+}
+
+/// A symbol of a module.
+struct Symbol<'m> {
+    name: String,
+    op: OpRef<'m>,
+    /// The operation in the module's own body.
+    own: Op,
+    is_function: bool,
+    has_body: bool,
+    /// The symbols of the module that it refers to.
+    refers: Vec<usize>,
+    /// True if the other module has a symbol of this name and of the same text.
+    has_twin: bool,
+}
+
+struct Module<'m> {
+    body: &'m Body,
+    symbols: Vec<Symbol<'m>>,
+    by_name: HashMap<String, usize>,
+}
+
+impl<'m> Module<'m> {
+    fn of(body: &'m Body) -> Module<'m> {
+        let ctx = body.ctx();
+        let top = body.own_regions(body.root()).flat_map(|region| body.blocks(region));
+        let mut symbols = Vec::new();
+        let mut by_name = HashMap::new();
+        for own in top.flat_map(|block| body.ops(block)) {
+            let Some(name) = symbol_name(body, own).map(|name| ctx.str(name).to_owned()) else { continue };
+            let op = body.nested(own).map_or_else(|| body.op_ref(own), Body::root_ref);
+            let is_function = op.info().interface::<dyn FunctionLike>().is_some();
+            let has_body = op.regions().any(|region| op.body().entry_block(region).is_some());
+            by_name.entry(name.clone()).or_insert(symbols.len());
+            symbols.push(Symbol {
+                name,
+                op,
+                own,
+                is_function,
+                has_body,
+                refers: Vec::new(),
+                has_twin: false,
+            });
+        }
+        for symbol in &mut symbols {
+            let mut named = HashSet::new();
+            references(symbol.op, &mut named);
+            let mut refers: Vec<usize> =
+                named.iter().filter_map(|name| by_name.get(ctx.str(*name)).copied()).collect();
+            refers.sort_unstable();
+            symbol.refers = refers;
+        }
+        Module { body, symbols, by_name }
+    }
+
+    fn functions(&self) -> impl Iterator<Item = &Symbol<'m>> {
+        self.symbols.iter().filter(|symbol| symbol.is_function)
+    }
+
+    fn get(&self, name: &str) -> Option<&Symbol<'m>> {
+        self.by_name.get(name).map(|index| &self.symbols[*index])
+    }
+
+    fn defines(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|symbol| symbol.has_body)
+    }
+
+    /// Finds the symbols that the other module has too, with the same text.
+    fn compare_texts(&mut self, other: &Module<'_>) {
+        for symbol in &mut self.symbols {
+            let partner = other.get(&symbol.name);
+            symbol.has_twin = partner.is_some_and(|partner| text(symbol.op) == text(partner.op));
+        }
+    }
+
+    /// Returns a symbol and all that it refers to, directly or not.
+    fn reached(&self, name: &str) -> Vec<usize> {
+        let mut all: Vec<usize> = self.by_name.get(name).copied().into_iter().collect();
+        let mut seen: HashSet<usize> = all.iter().copied().collect();
+        let mut at = 0;
+        while let Some(index) = all.get(at).copied() {
+            all.extend(self.symbols[index].refers.iter().copied().filter(|to| seen.insert(*to)));
+            at += 1;
+        }
+        all
+    }
+}
+
+/// Returns the text of an operation, without places.
+fn text(op: OpRef<'_>) -> String {
+    let options = PrintOptions { local_scope: true, ..PrintOptions::default() };
+    match op.op() == op.body().root() {
+        true => loomir_ir::text::print(op.body(), &options),
+        // A symbol without a body of its own is its attributes.
+        false => {
+            let ctx = op.ctx();
+            let dicts = [op.properties(), op.attributes()];
+            let entries = dicts.iter().flat_map(|dict| dict.entries(ctx));
+            let entry = |(name, attr): &(Name, Attr)| {
+                format!("{} = {}\n", ctx.str(*name), loomir_ir::text::attr_to_string(ctx, *attr))
+            };
+            let regions: String = op
+                .regions()
+                .flat_map(|region| op.body().blocks(region))
+                .flat_map(|block| op.body().ops(block))
+                .map(|inner| text(op.body().op_ref(inner)))
+                .collect();
+            format!("{}\n{}{regions}", op.name(), entries.map(entry).collect::<String>())
+        }
+    }
+}
+
+/// Collects the outermost names that the attributes of an operation and of all inside it refer to.
+fn references(op: OpRef<'_>, names: &mut HashSet<Name>) {
+    let ctx = op.ctx();
+    let mut of = |op: OpRef<'_>| {
+        let dicts = [op.properties(), op.attributes()];
+        let mut pending: Vec<Attr> =
+            dicts.iter().flat_map(|dict| dict.entries(ctx).iter().map(|(_, attr)| *attr)).collect();
+        while let Some(attr) = pending.pop() {
+            match attr.kind(ctx) {
+                AttrKind::Symbol { root, .. } => {
+                    names.insert(*root);
+                }
+                AttrKind::Array(all) => pending.extend(all.iter().copied()),
+                AttrKind::Dictionary(dict) => pending.extend(dict.entries(ctx).iter().map(|(_, a)| *a)),
+                _ => {}
+            }
+        }
+    };
+    if op.op() == op.body().root() {
+        op.body().walk(&mut |body, inner| of(body.op_ref(inner)));
+    } else {
+        op.body().preorder(op.op()).for_each(|inner| of(op.body().op_ref(inner)));
+    }
+}
+
+fn is_private(op: OpRef<'_>) -> bool {
+    let ctx = op.ctx();
+    let visibility = op.attr(loomir_ir::symbols::SYMBOL_VISIBILITY).and_then(|attr| attr.as_str(ctx));
+    let linkage = op.attr("linkage").map(|attr| loomir_ir::text::attr_to_string(ctx, attr));
+    visibility == Some("private")
+        || linkage.is_some_and(|text| text.contains("internal") || text.contains("private"))
+}
+
+struct Check<'c, 'm> {
+    before: &'c Module<'m>,
+    after: &'c Module<'m>,
+    seen: &'c Seen,
+    options: &'c Options,
+    prover: Option<Prover<'c>>,
+}
+
+impl Check<'_, '_> {
+    fn pair(&self, one: &Symbol<'_>, other: &Symbol<'_>) -> Verdict {
+        let unfit = |reason: &str, [was, is]: [String; 2], help| {
+            let notes = vec![(one.op.loc(), was), (other.op.loc(), is)];
+            Verdict::Unfit(Unfit { reason: reason.into(), notes, help })
+        };
+        let types = [signature(one.op), signature(other.op)];
+        if types[0] != types[1] {
+            let [was, is] = types.map(|ty| format!("its type is {ty} here"));
+            let help = "functions are compared only if they take and give the same types";
+            return unfit("the types differ", [was, is], help);
+        }
+        if one.has_body != other.has_body {
+            let said = |has_body| if has_body { "it is defined here" } else { "it is only declared here" };
+            let notes = [said(one.has_body).into(), said(other.has_body).into()];
+            let help = "compare two programs that both define it";
+            return unfit("one of the two has no body", notes, help);
+        }
+        if !one.has_body {
+            return Verdict::Identical;
+        }
+        if self.before.reached(&one.name).iter().all(|index| self.before.symbols[*index].has_twin) {
+            return Verdict::Identical;
+        }
+        let mut reasons = Vec::new();
+        match self.prover.map(|prove| prove(self.before.body, one.own, self.after.body, other.own)) {
+            Some(Proof::Equal(under)) => return Verdict::Proved(under),
+            Some(Proof::Undecided(missing)) => reasons = missing,
+            None => {}
+        }
+        self.execute(one, reasons)
+    }
+
+    fn execute(&self, one: &Symbol<'_>, mut reasons: Vec<String>) -> Verdict {
+        let parameters = match self.seen.get(&one.name) {
+            Some(seen) => Ok(seen.clone()),
+            None => parameters::of(self.before.body, one.own),
+        };
+        let parameters = match parameters {
+            Ok(parameters) => parameters,
+            Err(reason) => {
+                reasons.push(reason);
+                return Verdict::Undecided(reasons, Tried::default());
+            }
+        };
+        let ops = |module: &Module<'_>| -> Vec<Op> {
+            module.reached(&one.name).iter().map(|index| module.symbols[*index].own).collect()
+        };
+        let (used, changed) = (ops(self.before), ops(self.after));
+        let before = Side { module: self.before.body, symbols: Some(&used), name: &one.name };
+        let after = Side { module: self.after.body, symbols: Some(&changed), name: &one.name };
+        let (compared, tried) = execution::compare(before, after, &parameters, self.options);
+        match compared {
+            Compared::Different(counterexample) => return Verdict::Different(counterexample),
+            Compared::Doubtful(reason) => reasons.push(format!("a difference was found, but {reason}")),
+            Compared::Impossible(reason) => reasons.push(format!("execution stops: {reason}")),
+            Compared::Alike if tried.executed == 0 => {
+                reasons.push("no input that is defined was found".into())
+            }
+            Compared::Alike => {}
+        }
+        if reasons.is_empty() {
+            reasons.push("no difference was found, and nothing was proved".into());
+        }
+        Verdict::Undecided(reasons, tried)
+    }
+
+    /// Takes back proofs about functions that refer to functions which are not equal, until none is
+    /// left. Each round takes back one at least.
+    fn settle_calls(&self, functions: &mut [Function]) {
+        loop {
+            let is_equal = |own: &&Function| matches!(own.verdict, Verdict::Identical | Verdict::Proved(_));
+            let equal: HashSet<String> =
+                functions.iter().filter(is_equal).map(|own| own.name.clone()).collect();
+            let mut changed = false;
+            for function in functions.iter_mut().filter(|own| matches!(own.verdict, Verdict::Proved(_))) {
+                let reached = self.before.reached(&function.name);
+                let mut others = reached.iter().map(|index| &self.before.symbols[*index]);
+                let Some(bad) = others.find(|own| !own.has_twin && !equal.contains(&own.name)) else {
+                    continue;
+                };
+                let reason = format!("it uses @{}, which is not known to be equal", bad.name);
+                let Some(own) = self.before.get(&function.name) else { continue };
+                function.verdict = self.execute(own, vec![reason]);
+                changed = true;
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+}
+
+/// Returns the text of a signature: `(index, memref<?xf32>) -> f32`.
+fn signature(op: OpRef<'_>) -> String {
+    let Some(model) = op.info().interface::<dyn FunctionLike>() else { return String::new() };
+    let (parameters, results) = model.signature(op);
+    let list = |types: &[loomir_ir::Type]| {
+        let texts: Vec<String> = types.iter().map(|ty| type_to_string(op.ctx(), *ty)).collect();
+        format!("({})", texts.join(", "))
+    };
+    format!("{} -> {}", list(&parameters), list(&results))
+}

@@ -1,0 +1,119 @@
+//! The two programs of a check, brought to one level.
+
+use clap::ArgMatches;
+use loomir::check::execution::parameters;
+use loomir::check::functions::Seen;
+use loomir::dialects::interfaces::{FunctionLike, ParallelLike};
+use loomir::ir::{Body, Context};
+
+use super::super::input::Input;
+use super::Failure;
+
+/// A program with its source.
+pub(super) struct Program {
+    pub(super) input: Input,
+    pub(super) module: Body,
+}
+
+/// Two programs of one level, and what was known of the first before it was lowered.
+pub(super) struct Level<'l> {
+    pub(super) before: &'l Body,
+    pub(super) after: &'l Body,
+    /// Parameters of functions as they were before they were lowered.
+    pub(super) seen: Seen,
+    /// A reason why no difference is certain.
+    pub(super) open: Option<&'static str>,
+}
+
+impl Program {
+    /// Reads and verifies a program.
+    pub(super) fn read(ctx: &Context, input: Input, matches: &ArgMatches) -> Result<Program, Failure> {
+        let module = input.parse(ctx, matches)?;
+        Ok(Program { input, module })
+    }
+
+    /// True if its functions are functions of LLVM.
+    fn is_lowered(&self) -> bool {
+        let names = functions(&self.module);
+        names.iter().any(|name| name == "llvm.func") && names.iter().all(|name| name != "func.func")
+    }
+}
+
+/// Calls `f` with both programs on one level: if one of them is LLVM's and the other is not, the
+/// other is lowered.
+///
+/// # Errors
+/// The errors of lowering.
+pub(super) fn on_one_level<R>(
+    ctx: &Context,
+    before: &Program,
+    after: &Program,
+    f: impl FnOnce(Level<'_>) -> R,
+) -> Result<R, Failure> {
+    let mut level = Level { before: &before.module, after: &after.module, seen: Seen::new(), open: None };
+    let lowered;
+    match (before.is_lowered(), after.is_lowered()) {
+        (false, true) => {
+            level.seen = seen(&before.module);
+            level.open = has_parallel(&before.module).then_some("parallel iterations may race");
+            lowered = lower(ctx, before)?;
+            level.before = &lowered;
+        }
+        (true, false) => {
+            level.seen = seen(&after.module);
+            lowered = lower(ctx, after)?;
+            level.after = &lowered;
+        }
+        _ => {}
+    }
+    Ok(f(level))
+}
+
+/// Lowers a copy of a program.
+fn lower(ctx: &Context, program: &Program) -> Result<Body, Failure> {
+    // A program that was read and verified reads again.
+    let mut module = loomir::parse(ctx, &program.input.text, &program.input.name)
+        .map_err(|diagnostics| program.input.failure(ctx, &diagnostics))?;
+    loomir::lowering::lower_to_llvm(&mut module)
+        .map_err(|diagnostics| program.input.failure(ctx, &diagnostics))?;
+    Ok(module)
+}
+
+/// Returns the parameters of all functions, with buffers that name their types.
+fn seen(module: &Body) -> Seen {
+    let mut seen = Seen::new();
+    for op in symbols(module) {
+        let Some(name) = loomir::ir::symbols::symbol_name(module, op) else { continue };
+        let Ok(mut parameters) = parameters::of(module, op) else { continue };
+        for parameter in &mut parameters {
+            if let parameters::Parameter::Buffer(ty) = parameter {
+                ty.typed = true;
+            }
+        }
+        seen.insert(module.ctx().str(name).to_owned(), parameters);
+    }
+    seen
+}
+
+fn symbols(module: &Body) -> Vec<loomir::ir::Op> {
+    let top = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
+    top.flat_map(|block| module.ops(block)).collect()
+}
+
+/// Returns the names of the operations that define functions.
+fn functions(module: &Body) -> Vec<String> {
+    let refs = symbols(module)
+        .into_iter()
+        .map(|op| module.nested(op).map_or_else(|| module.op_ref(op), Body::root_ref));
+    refs.filter(|op| op.info().interface::<dyn FunctionLike>().is_some())
+        .map(|op| op.name().to_owned())
+        .collect()
+}
+
+fn has_parallel(module: &Body) -> bool {
+    let mut found = false;
+    module.walk(&mut |body, op| {
+        found |= body.op_ref(op).info().interface::<dyn ParallelLike>().is_some();
+    });
+    found
+}

@@ -1,0 +1,67 @@
+//! Other compilers: `mlir-opt` and `opt`, from the folder that `LOOMIR_LLVM` names or from the
+//! path.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use super::Failure;
+
+/// Runs a tool on a text, and returns what it prints.
+///
+/// # Errors
+/// The tool is not found, or fails.
+pub(super) fn run(name: &str, arguments: &str, text: &str) -> Result<String, Failure> {
+    let arguments = words(arguments).ok_or_else(|| {
+        Failure::usage(format!("the arguments of '--{name}' have a quote without its partner"))
+    })?;
+    let folder = std::env::var_os("LOOMIR_LLVM").map(|folder| PathBuf::from(folder).join("bin").join(name));
+    let program = folder.filter(|program| program.exists()).unwrap_or_else(|| PathBuf::from(name));
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| {
+        Failure::input(format!(
+            "cannot run '{name}': {error}\nhelp: install LLVM 22, or name its folder in LOOMIR_LLVM"
+        ))
+    })?;
+    let (input, text) = (child.stdin.take(), text.to_owned());
+    // Written beside the reading, for either pipe may fill up. A tool that stops reading says why.
+    let writer = std::thread::spawn(move || input.map(|mut input| input.write_all(text.as_bytes())));
+    let output = child.wait_with_output();
+    drop(writer.join());
+    let output = output.map_err(|error| Failure::input(format!("cannot run '{name}': {error}")))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let first: Vec<&str> = said.lines().take(SHOWN).collect();
+        return Err(Failure::input(format!(
+            "'{name}' fails ({}), and says:\n{}\nhelp: run it by itself on the program",
+            output.status,
+            first.join("\n")
+        )));
+    }
+    String::from_utf8(output.stdout).map_err(|_| {
+        Failure::input(format!("'{name}' prints no text\nhelp: let it print text: opt needs '-S'"))
+    })
+}
+
+/// The most lines of a tool's complaint that are shown.
+const SHOWN: usize = 12;
+
+/// Splits arguments as a shell does: at blanks outside of quotes. `None` if a quote stays open.
+fn words(text: &str) -> Option<Vec<String>> {
+    let (mut all, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for c in text.chars() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            Some(_) => word.get_or_insert_default().push(c),
+            None if c == '\'' || c == '"' => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            None if c.is_whitespace() => all.extend(word.take()),
+            None => word.get_or_insert_default().push(c),
+        }
+    }
+    all.extend(word);
+    quote.is_none().then_some(all)
+}
