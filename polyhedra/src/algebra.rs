@@ -7,14 +7,7 @@ use std::sync::Arc;
 
 use crate::conjunction::Conjunction;
 use crate::error::Error;
-use crate::limits::{Budget, Exact, Limits};
 use crate::space::Space;
-
-/// Runs an exact computation under limits.
-pub(crate) fn limited<V>(limits: &Limits, run: impl FnOnce(&mut Budget) -> Exact<V>) -> Result<V, Error> {
-    let mut budget = Budget::new(limits);
-    run(&mut budget).map_err(|_| Error::Limit(budget.reached()))
-}
 
 /// Both unions over common parameters.
 pub(crate) struct Aligned {

@@ -8,9 +8,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::affine::Var;
-use crate::algebra::limited;
 use crate::conjunction::Conjunction;
 use crate::error::Error;
+use crate::error::limited;
 use crate::int::Int;
 use crate::limits::{Budget, Exact, Limits};
 use crate::relation::Relation;

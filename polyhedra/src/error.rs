@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::limits::LimitReached;
+use crate::limits::{Budget, Exact, LimitReached, Limits};
 
 /// Why an operation has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,4 +34,10 @@ impl From<LimitReached> for Error {
     fn from(limit: LimitReached) -> Error {
         Error::Limit(limit)
     }
+}
+
+/// Runs an exact computation under limits.
+pub(crate) fn limited<V>(limits: &Limits, run: impl FnOnce(&mut Budget) -> Exact<V>) -> Result<V, Error> {
+    let mut budget = Budget::new(limits);
+    run(&mut budget).map_err(|_| Error::Limit(budget.reached()))
 }

@@ -5,9 +5,9 @@
 //! variables. Parametric minimisation needs this for what it starts from, since an equality it does not know about shows
 //! only after a cut for every value of a variable, and for the [contexts](crate::lexmin) it passes through.
 
-use crate::algebra::limited;
 use crate::conjunction::Conjunction;
 use crate::error::Error;
+use crate::error::limited;
 use crate::int::Int;
 use crate::limits::{Budget, Exact, Limits};
 use crate::rows::{Rows, evaluate, negate};

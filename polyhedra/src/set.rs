@@ -6,11 +6,12 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::affine::{Affine, Var};
-use crate::algebra::{algebra, align, check_like, limited};
+use crate::algebra::{algebra, align, check_like};
 use crate::coalesce::coalesce;
 use crate::conjunction::{Conjunction, Emptiness, Point};
 use crate::count::{Count, count};
 use crate::error::Error;
+use crate::error::limited;
 use crate::gist::gist;
 use crate::int::Int;
 use crate::limits::{Budget, Limits};

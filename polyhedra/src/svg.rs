@@ -7,9 +7,9 @@
 use std::fmt::Write;
 
 use crate::affine::{Affine, Var};
-use crate::algebra::limited;
 use crate::conjunction::Conjunction;
 use crate::error::Error;
+use crate::error::limited;
 use crate::limits::{Budget, Exact, Limits, Stop};
 use crate::optimum::least;
 use crate::relation::Relation;

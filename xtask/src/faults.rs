@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use list::{FAULTS, Fault, Place};
+use list::{Fault, Place};
 
 use crate::Failure;
 use crate::process::{cargo, command, output, root};
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     };
     let copy = root().join("target/faults/project");
     copy_project(&copy)?;
-    let mut tests: Vec<&str> = FAULTS.iter().flat_map(|place| place.tests).copied().collect();
+    let mut tests: Vec<&str> = list::all().flat_map(|place| place.tests).copied().collect();
     tests.sort_unstable();
     tests.dedup();
     build(&copy, &tests)?;
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     }
     let (mut found, mut missed) = (0, Vec::new());
     for (place, Fault(name, ..)) in
-        FAULTS.iter().flat_map(|place| place.faults.iter().map(move |own| (place, own)))
+        list::all().flat_map(|place| place.faults.iter().map(move |own| (place, own)))
     {
         if only.is_some_and(|text| !name.contains(text)) {
             continue;
@@ -73,7 +73,7 @@ fn copy_project(to: &Path) -> Result<(), Failure> {
     for name in output(command("git").args(["ls-files"]))?.lines() {
         let (from, to) = (root().join(name), to.join(name));
         let Ok(mut new) = std::fs::read(&from) else { continue };
-        if let Some(place) = FAULTS.iter().find(|place| place.file == name) {
+        if let Some(place) = list::all().find(|place| place.file == name) {
             let text = String::from_utf8(new).map_err(|error| format!("{name}: {error}"))?;
             new = woven(&text, place)?.into_bytes();
         }
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn faults_are_where_they_are_said_to_be() {
         let mut names = Vec::new();
-        for place in FAULTS {
+        for place in list::all() {
             let text = std::fs::read_to_string(root().join(place.file)).unwrap_or_default();
             for fault in place.faults {
                 assert!(spot(&text, fault).is_some(), "{} in {}", fault.0, place.file);

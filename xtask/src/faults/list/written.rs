@@ -1,0 +1,517 @@
+//! Faults in what proposes, reads and writes.
+
+use super::{FIXTURES, Fault, GRAPHS, INSTANCES, Place, REWIRING, TRANSFORMATIONS, TRAPS, TREES, WRITTEN};
+
+pub(super) const FAULTS: &[Place] = &[
+    Place {
+        file: "transforms/src/access/updates/reduction.rs",
+        tests: &[FIXTURES, INSTANCES],
+        faults: &[Fault(
+            "sums of floats need no leave to be associated otherwise",
+            "(flags & needed == needed)",
+            "(flags | needed == flags | needed)",
+        )],
+    },
+    Place {
+        file: "transforms/src/tree/nest.rs",
+        tests: &[FIXTURES, INSTANCES],
+        faults: &[
+            Fault(
+                "a part of a loop is one iteration longer",
+                "let last = «absolute(form, depth).and_then(|f| f.plus(&Form::constant(1), -1))»;",
+                "absolute(form, depth)",
+            ),
+            Fault(
+                "a condition counts for its opposite",
+                "let outcome = program.if_info(of).condition.outcome(«holds»);",
+                "!holds",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/tree/edit/order.rs",
+        tests: &[FIXTURES, TREES, INSTANCES],
+        faults: &[
+            Fault(
+                "a loop run backwards is one iteration off",
+                "let mirror = «first.plus(&last, 1)?»",
+                "first.plus(&last, 1)?.plus(&Form::constant(1), 1)?",
+            ),
+            Fault(
+                "loops that were further in keep their number",
+                "Ordering::Greater => «at.checked_sub(1)»,",
+                "Some(*at)",
+            ),
+            Fault(
+                "a loop that moves outwards keeps its iterations in any order",
+                "parallel: «inner.parallel && outer.parallel»,",
+                "inner.parallel",
+            ),
+            Fault(
+                "a loop whose range depends on the outer one moves out of it",
+                "if «!space.variable.iter().chain(&space.domain.constraints).all(is_free)» {",
+                "false",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/tree/edit/range.rs",
+        tests: &[FIXTURES, TREES, INSTANCES],
+        faults: &[
+            Fault(
+                "the second part of a loop begins one iteration late",
+                "let from = Span::range(scale, «with(&lower)», upper.to_vec());",
+                "with(&lower).iter().map(|form| form.plus(&Form::constant(scale), 1)).collect::<Option<Vec<_>>>()?",
+            ),
+            Fault("blocks begin one iteration late", "|form| «form.minus(&last)»", "Some(form.clone())"),
+            Fault(
+                "the first block begins before the first iteration",
+                "if «!(begins_at_zero && form.as_constant() == Some(0))» {",
+                "false",
+            ),
+            Fault(
+                "the last block is a whole one",
+                "if «form.as_constant().is_none_or(|end| end % block != 0)» {",
+                "false",
+            ),
+            Fault(
+                "the iterations of a block are said to be those of the first",
+                "let within = «Form::level(0).plus(&Form::level(1), size)?»;",
+                "Form::level(0)",
+            ),
+            Fault(
+                "one first iteration less is peeled",
+                "for number in «1..=first» {",
+                "1..=first.saturating_sub(1)",
+            ),
+            Fault("the last iteration is not peeled", "for number in «0..last» {", "1..last.max(1)"),
+            Fault(
+                "what is peeled behind runs in another order",
+                "let all = before.into_iter().chain([main]).chain(«behind.into_iter().rev()»);",
+                "{ behind.reverse(); behind.into_iter().rev() }",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/fusion/segment.rs",
+        tests: &[FIXTURES],
+        faults: &[Fault(
+            "what changes places for what is assumed is in no version",
+            "if «line.swapped.is_empty() || !is_versioned» {",
+            "true",
+        )],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/rewire.rs",
+        tests: &[REWIRING],
+        faults: &[
+            Fault(
+                "the second latch leads back to its own header",
+                "next = Target { block: «first.header», operands };",
+                "second.header",
+            ),
+            Fault(
+                "a loop starts with what another of its arguments does",
+                "enters.push(initial[«index»]);",
+                "0",
+            ),
+            Fault(
+                "the back edge hands on what it did in another order",
+                "= arguments.iter().zip(«next.operands»)",
+                "next.operands.into_iter().rev().collect::<Vec<_>>()",
+            ),
+            Fault(
+                "what the first loop hands out is not handed on",
+                "        if «uses.is_empty()» {\n            continue;\n        }\n        let new = match",
+                "true",
+            ),
+            Fault(
+                "what the first loop hands out is what it is handed first",
+                "leaves.operands.push(«value»);",
+                "function.argument(first.header, 0)",
+            ),
+            Fault(
+                "the latch goes on where it should leave",
+                "let both = if «goes_on_if_false» {",
+                "!goes_on_if_false",
+            ),
+            Fault(
+                "the guard's edges are swapped",
+                "all[«usize::from(own.enters_if)»] = Target",
+                "usize::from(!own.enters_if)",
+            ),
+            Fault(
+                "the guard leads to the exit instead of around it",
+                "= Target { block: «join», operands };",
+                "second.exit",
+            ),
+            Fault(
+                "the second preheader is kept",
+                "plan.between.blocks().for_each(|block| analysis.erase_block(function, block));",
+                "plan.between.blocks().filter(|block| *block != second.preheader).for_each(|block| analysis.erase_block(function, block));",
+            ),
+            Fault(
+                "nobody hears of the second latch's new edges",
+                "for block in «[first.latch, second.latch, first.preheader]» {",
+                "[first.latch, first.latch, first.preheader]",
+            ),
+            Fault(
+                "the second loop is not absorbed",
+                "analysis.loops_mut().absorb(first.id, second.id);",
+                ";",
+            ),
+            Fault(
+                "what is hoisted stands above its operands",
+                "motion.hoisted.iter().for_each(|op| function.move_before(*op, branch));",
+                "motion.hoisted.iter().rev().for_each(|op| function.move_before(*op, branch));",
+            ),
+            Fault(
+                "around both loops goes what only comes out of them",
+                "operands.push(«brought[argument]»);",
+                "arrives",
+            ),
+            Fault(
+                "what the loops bring and what goes around them are swapped",
+                "if is_on_way { arrives } else { new }",
+                "arrives",
+            ),
+            Fault(
+                "the target that leads back is taken for the other",
+                "if «a.block == block» { Some((a, b)) }",
+                "a.block != block",
+            ),
+            Fault(
+                "arguments of the second header are the first's own",
+                "function.add_argument(first.header, function.value_type(«*argument»))",
+                "arguments[0]",
+            ),
+        ],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/plan.rs",
+        tests: &[REWIRING],
+        faults: &[Fault(
+            "counters that start elsewhere are merged",
+            "|counter| «counter.counts_like(variable)»",
+            "true",
+        )],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/rest.rs",
+        tests: &[GRAPHS],
+        faults: &[
+            Fault(
+                "a condition to leave is taken for one to go on",
+                "goes_on = decisions.map(|decision| match «decision.stays» {\n        0 =>",
+                "1 - decision.stays",
+            ),
+            Fault(
+                "a loop that may run longer is taken for one that does not",
+                "behind: [first > second, «first < second»]",
+                "false",
+            ),
+            Fault(
+                "the rest of the second starts again",
+                "let parts = «of_second.renamed(rest_arguments)»;",
+                "{ let mut parts = of_second.renamed(rest_arguments); parts.back = initial.to_vec(); parts }",
+            ),
+            Fault(
+                "what is kept between runs in front of the iteration",
+                "let branch = «function.terminator(copy.latch)?»;\n        motion.kept",
+                "function.first_op(copy.header)?",
+            ),
+        ],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/def_use.rs",
+        tests: &[FIXTURES, TRAPS, GRAPHS],
+        faults: &[
+            Fault(
+                "what is loaded in front of a loop that writes there is what it loads later",
+                "runs_anyway() && self.is_apart(op, summary)",
+                "runs_anyway()",
+            ),
+            Fault(
+                "what waits for the end stands above its operands",
+                "for op in «&plan.sunk» {",
+                "&*Box::leak(Box::new(plan.sunk.iter().rev().copied().collect::<Vec<_>>()))",
+            ),
+        ],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/motion.rs",
+        tests: &[FIXTURES, TRAPS, GRAPHS],
+        faults: &[
+            Fault(
+                "what is kept between runs before any iteration that comes later",
+                "&& «self.never_meets(op, &later.nest)»\n",
+                "true",
+            ),
+            Fault(
+                "what is kept between passes what waits for the end",
+                "            && «self.is_apart_from(op, &moved.left)»\n",
+                "true",
+            ),
+            Fault(
+                "what goes in front passes what is kept between",
+                "«[&moved.left, &moved.kept]».into_iter()",
+                "[&moved.left, &moved.left]",
+            ),
+        ],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/finals.rs",
+        tests: &[GRAPHS],
+        faults: &[Fault(
+            "a counter ends with one more",
+            "numbers.insert(value, «signed(width, bits)»)",
+            "signed(width, bits) + 1",
+        )],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/version.rs",
+        tests: &[FIXTURES, TRAPS, GRAPHS],
+        faults: &[
+            Fault("it is tested that a loop does not run", "all.push(if «*holds» {", "!*holds"),
+            Fault(
+                "bytes are only looked at from the last on",
+                "let from = extreme(offset, class, depth, «false»)?;",
+                "true",
+            ),
+            Fault(
+                "the copies hand out what the fused loops do",
+                "if is_copy { «mapping.value(*value)» } else { *value }",
+                "*value",
+            ),
+        ],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/proposal.rs",
+        tests: &[FIXTURES, TRAPS, GRAPHS],
+        faults: &[
+            Fault(
+                "the rest of a loop ran on the other side",
+                "|(_, comes_first)| «i64::from(*comes_first)»",
+                "i64::from(!*comes_first)",
+            ),
+            Fault(
+                "the second loop runs as late as it did",
+                "level.plus(&Form::constant(«i64::from(late)»), 1)",
+                "0",
+            ),
+            Fault(
+                "a loop run backwards ran forwards",
+                "Some(Past { time, rest }) => («&time[..]», rest.as_ref()),",
+                "&own[..]",
+            ),
+        ],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/backwards.rs",
+        tests: &[GRAPHS],
+        faults: &[Fault(
+            "the last value is that of one iteration more",
+            "let way = «last.times(step)?»;",
+            "last.plus(&Form::constant(1), 1)?.times(step)?",
+        )],
+    },
+    Place {
+        file: "lowering/src/cfg/loop_fusion/interchange.rs",
+        tests: &[FIXTURES],
+        faults: &[Fault(
+            "loops that change places run as often as before",
+            "outer.count_to(function, by_outer, lasts[«1»], above)?;",
+            "0",
+        )],
+    },
+    Place {
+        file: "transforms/src/tree/edit.rs",
+        tests: &[FIXTURES, TREES],
+        faults: &[
+            Fault(
+                "the second of two fused loops runs one iteration later",
+                "forest.fused(program, item, second, «*shift»)?",
+                "*shift + 1",
+            ),
+            Fault("two loops are fused, and the second runs once more", "range.end += 1;", ";"),
+            Fault("a loop is distributed one item too late", "forest.distributed(item, «*at»)?", "*at + 1"),
+            Fault(
+                "blocks have one iteration more",
+                "forest.strip_mined(program, item, «*size»)?",
+                "*size + 1",
+            ),
+            Fault(
+                "first and last iterations are mixed up",
+                "forest.peeled(program, item, «*first», *last)?",
+                "*last",
+            ),
+            Fault("an item moves behind the one it should stand before", "if «at < *to» {", "at > *to"),
+        ],
+    },
+    Place {
+        file: "transforms/src/tree/edit/fuse.rs",
+        tests: &[FIXTURES, TREES],
+        faults: &[
+            Fault(
+                "what the first loop runs before the second is lost",
+                "if «own.start < self.start» {",
+                "false",
+            ),
+            Fault("what the second loop runs behind is lost", "parts.after.append(&mut after);", ";"),
+            Fault("what runs behind the fused loop runs in another order", "after.reverse();", ";"),
+            Fault(
+                "the second loop begins when the first does",
+                "let start = «others.0.checked_add(shift)?»;",
+                "others.0",
+            ),
+            Fault(
+                "the second loop ends as if it did not run later",
+                "|end| «end.plus(&Form::constant(later), 1)»",
+                "Some(end.clone())",
+            ),
+            Fault(
+                "the iterations of the second loop are said to be the first's",
+                "|origin| «origin.delayed(shift)»",
+                "Some(origin.clone())",
+            ),
+            Fault(
+                "the body of the second loop does not run later",
+                "let behind = «self.delayed(behind, shift)?»;",
+                "behind",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/tree/edit/substitute.rs",
+        tests: &[FIXTURES, TREES],
+        faults: &[
+            Fault(
+                "a body runs earlier instead of later",
+                "Form::level(0).plus(&Form::constant(delay), «-1»)?",
+                "1",
+            ),
+            Fault(
+                "inner loops take forms for outer ones as they are",
+                "Some(outer) => «with(outer)?.raised(depth)»,",
+                "with(outer)",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/regenerate.rs",
+        tests: &[FIXTURES, TREES, WRITTEN, TRANSFORMATIONS],
+        faults: &[
+            Fault(
+                "steps that run in another order keep their flags",
+                "let steps = self.body.preorder(original).filter(|op| «reordered.contains(*op, arm)»);",
+                "{ let _ = (op, arm, reordered); false }",
+            ),
+            Fault(
+                "steps that stay where they are keep their flags",
+                "let moved: Vec<Op> =\n            kept.iter().flat_map(inside).filter(|op| «reordered.contains(*op, None)»)",
+                "{ let _ = op; false }",
+            ),
+            Fault(
+                "a variable is what the new loop's is",
+                "let own = «map.get(info.depth as usize)».and_then",
+                "map.first()",
+            ),
+            Fault(
+                "variables of other loops are not computed",
+                "if coefficient != 0 && «coefficient % scale == 0» {",
+                "coefficient == *scale",
+            ),
+            Fault(
+                "a loop may be made of two kinds",
+                "header.span == Span::Whole && «of_one_kind» && in_order",
+                "true",
+            ),
+            Fault(
+                "a loop that leaps runs as its bounds say",
+                "header.span == Span::Whole && of_one_kind && «in_order» {",
+                "true",
+            ),
+            Fault(
+                "a loop that counts down is not written",
+                "let (form, scale) = match «scale < 0» {",
+                "scale < 0 && false",
+            ),
+            Fault(
+                "what was stated of one loop is stated of all of it",
+                "let same = «header.origins.len() == 1 && header.span == Span::Whole»;",
+                "true",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/regenerate/apply.rs",
+        tests: &[WRITTEN, FIXTURES],
+        faults: &[
+            Fault("a map may overflow on the way", "(is_last || «fits(&with)»)", "true"),
+            Fault("a map may overflow", "if «!is_value && !self.always_fits(form, 64)» {", "false"),
+            Fault("affine operations use any value", "«errors.has_errors()»", "false"),
+        ],
+    },
+    Place {
+        file: "transforms/src/regenerate/reach.rs",
+        tests: &[WRITTEN, FIXTURES],
+        faults: &[
+            Fault(
+                "a variable is never as much as one less than its bound",
+                "(&scope.between.upper, «-1»)",
+                "-2",
+            ),
+            Fault(
+                "every loop begins early",
+                "«i64::try_from(begin).ok().filter(|begin| *begin <= EARLY)?»;",
+                "i64::try_from(begin).unwrap_or(0).min(EARLY)",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/regenerate/bounds.rs",
+        tests: &[FIXTURES, TREES, WRITTEN, TRANSFORMATIONS],
+        faults: &[
+            Fault(
+                "the first iteration is that below the bound",
+                "rest.plus(&«absolute(form, depth)?.ceil_div(*scale)?», *step)",
+                "absolute(form, depth)?.plus(&Form::constant(-1), 1)?.ceil_div(*scale)?",
+            ),
+            Fault(
+                "one iteration too many is written",
+                "true => «rest.plus(&absolute(form, depth)?, 1)»,",
+                "rest.plus(&absolute(form, depth)?, 1)?.plus(&Form::constant(1), 1)",
+            ),
+            Fault("a loop over blocks has the step of the loop it was", "step: «*step»,", "1"),
+            Fault(
+                "a range of one step has one value, whatever the step",
+                "upper.checked_sub(lower)? <= «self.step»",
+                "1",
+            ),
+            Fault("a variable may leave its type", "(«!is_sound»).then_some(Reason::StepMayWrap)", "false"),
+            Fault(
+                "a bound is cut off where it would not wrap",
+                "End::Lower => «offset <= 0»,",
+                "offset >= 0",
+            ),
+            Fault(
+                "a sum may wrap",
+                "(«self.pick(side, value, limit, at)», number)",
+                "{ let _ = (side, limit); value }",
+            ),
+            Fault(
+                "a loop may begin elsewhere than in its step",
+                "if range.step > 1 && «!starts_in_type» {",
+                "false",
+            ),
+            Fault("a wide bound is not cut off below", "if «range.0 < least.into()» {", "false"),
+            Fault("a wide bound is not cut off above", "if «range.1 > greatest.into()» {", "false"),
+            Fault("a dividend has 64 bits", "_ if «fits(range, 64)» => Some(64),", "range.0 <= range.1"),
+            Fault(
+                "the lesser of two lower bounds counts",
+                "End::Lower => «arith::MaxSIOp::DEF»,",
+                "arith::MinSIOp::DEF",
+            ),
+        ],
+    },
+];
