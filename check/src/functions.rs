@@ -13,10 +13,11 @@ use loomir_dialects::interfaces::FunctionLike;
 use loomir_ir::attributes::AttrKind;
 use loomir_ir::symbols::symbol_name;
 use loomir_ir::text::{PrintOptions, type_to_string};
-use loomir_ir::{Attr, Body, Loc, Name, Op, OpRef, Trait};
+use loomir_ir::{Attr, Body, Context, Loc, Name, Op, OpRef, Trait};
 
 use crate::execution::parameters::{self, Parameter};
 use crate::execution::{self, Compared, Counterexample, Options, Side, Tried};
+use crate::proof;
 
 /// A proof that two functions compute the same, or what was missing for one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,6 +30,38 @@ pub enum Proof {
 
 /// Proves two functions equal, given the modules around them.
 pub type Prover<'p> = &'p dyn Fn(&Body, Op, &Body, Op) -> Proof;
+
+/// Returns the prover of this crate ([`crate::proof`]). Arguments are `distinct` if that is said.
+pub fn prover(distinct: bool) -> impl Fn(&Body, Op, &Body, Op) -> Proof {
+    move |before, one, after, other| {
+        let options = proof::ProofOptions { distinct, ..Default::default() };
+        match proof::prove(before, one, after, other, &options) {
+            proof::Proof::Equal { under } => {
+                Proof::Equal(under.into_iter().map(|assumption| assumption.message().into()).collect())
+            }
+            proof::Proof::Undecided { reasons } => {
+                Proof::Undecided(reasons.iter().map(|reason| in_words(reason, before.ctx())).collect())
+            }
+        }
+    }
+}
+
+/// Says in a line what kept a proof from being found, and where.
+fn in_words(reason: &proof::Reason, ctx: &Context) -> String {
+    let program = match reason.program {
+        proof::Which::Before => "first",
+        proof::Which::After => "second",
+    };
+    let place = |loc: Loc| loc.file_line_col(ctx).map(|(_, line, column)| format!(" at {line}:{column}"));
+    let other = reason.other.and_then(place).map(|place| format!("; see also the other program{place}"));
+    format!(
+        "{}, at '{}'{} of the {program} program{}",
+        reason.message,
+        reason.op,
+        place(reason.loc).unwrap_or_default(),
+        other.unwrap_or_default()
+    )
+}
 
 /// A function of both modules, or of one.
 #[derive(Clone, Debug)]

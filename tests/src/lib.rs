@@ -17,6 +17,7 @@
 //! | [`ll`] | random programs in LLVM IR, and what `lli` makes of them |
 //! | [`hazards`] | random functions of loops that may be undefined, or end the program |
 //! | [`transformations`] | all random programs before and after each transformation |
+//! | [`mutations`], [`verdicts`] | small changes of programs; what the checker says of right and wrong pairs |
 //! | [`expressions`] | random integer expressions, and what they compute |
 //! | [`neighbours`], [`pairs`] | random functions of neighbouring loops in LLVM IR; which of these Loomir and `opt` make one |
 //! | [`campaign`] | all of the trees' put together |
@@ -39,6 +40,7 @@ pub mod hazards;
 pub mod instances;
 pub mod ll;
 pub mod meetings;
+pub mod mutations;
 pub mod native;
 pub mod neighbours;
 pub mod oracle;
@@ -50,6 +52,7 @@ pub mod rewiring;
 pub mod scripts;
 pub mod transformations;
 pub mod twin;
+pub mod verdicts;
 
 pub use behaviour::same_behaviour;
 pub use check::{Checked, Checker, check_pass};

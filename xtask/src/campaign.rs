@@ -73,6 +73,13 @@ const CAMPAIGNS: &[Campaign] = &[
         does: "random programs run before and after each registered transformation",
     },
     Campaign {
+        name: "check",
+        package: "loomir-testing",
+        example: "check",
+        cases: 20_000,
+        does: "pairs of random programs, half of them made wrong, and what the checker says of them",
+    },
+    Campaign {
         name: "native",
         package: "loomir-testing",
         example: "native",

@@ -56,7 +56,14 @@ pub(super) fn of(
     let only = matches.get_one::<String>("function").map(String::as_str);
     let functions = on_one_level(ctx, before, after, |level: Level<'_>| {
         let options = Options { open: level.open, ..super::options(matches) };
-        functions::check(level.before, level.after, only, &level.seen, &options, None)
+        functions::check(
+            level.before,
+            level.after,
+            only,
+            &level.seen,
+            &options,
+            Some(&functions::prover(options.distinct)),
+        )
     })?;
     if let (Some(name), true) = (only, functions.is_empty()) {
         return Err(missing(ctx, before, name));

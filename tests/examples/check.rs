@@ -1,0 +1,28 @@
+//! The campaign on the checker: `cargo run --release -p loomir-testing --example check -- [--cases N]
+//! [--seed S]`.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
+
+use std::process::ExitCode;
+
+use loomir_testing::verdicts::{Tally, run};
+
+use steps::option;
+
+mod steps;
+
+/// Programs between two reports of progress.
+const STEP: u64 = 500;
+/// The most pairs of 100 of which nothing may be certain.
+const UNDECIDED: usize = 5;
+
+fn main() -> ExitCode {
+    let (cases, seed) = (option("--cases").unwrap_or(20_000), option("--seed").unwrap_or(1));
+    let mut tally = Tally::default();
+    let failures = steps::run(cases, STEP, |first, count| run(seed, (first, count), &mut tally));
+    let Tally { pairs, changed, equal, different, undecided, compared } = tally;
+    println!(
+        "seed={seed}\ncases={cases}\npairs={pairs}\nchanged={changed}\nequal={equal}\ndifferent={different}\nundecided={undecided}\ncalls_compared={compared}\nfailures={failures}"
+    );
+    let is_vague = undecided * 100 > UNDECIDED * pairs;
+    ExitCode::from(u8::from(failures > 0 || is_vague))
+}

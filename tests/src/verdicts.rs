@@ -1,0 +1,136 @@
+//! Verdicts of the checker about random pairs of programs: what a pipeline makes of a random
+//! program, half of them with one [change](crate::mutations) that may make it wrong.
+//!
+//! No verdict is believed. What is called equal is executed on inputs that the checker did not
+//! choose; what is called different is executed on the input that it names. The interpreter is
+//! the oracle of both.
+
+use loomir::check::execution::{Counterexample, Options};
+use loomir::check::functions::{Seen, Verdict, check, prover};
+use loomir::dialects::interp::Limits;
+use loomir::ir::Body;
+
+use crate::behaviour::{Ending, call, inputs, same_behaviour};
+use crate::check::Checker;
+use crate::generate::generate;
+use crate::mutations::changed;
+use crate::random::Random;
+
+/// Most changes that are tried until one makes a program.
+const CHANGES_TRIED: usize = 40;
+/// Inputs that are chosen for each pair that is called equal.
+const ROUNDS: usize = 3;
+
+/// The pipelines that make the second program of a pair.
+const PIPELINES: [&str; 8] = [
+    "loop-fusion{fusion-profitability=always}",
+    "loop-fusion",
+    "loop-fusion{fusion-profitability=always},array-contraction",
+    "loop-distribute",
+    "loop-strip-mine{size=3}",
+    "loop-strip-mine{size=4},loop-fusion{fusion-profitability=always}",
+    "loop-peel{first=1}",
+    "loop-fusion{fusion-profitability=always},loop-distribute",
+];
+
+/// What was judged.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Pairs of which the texts differ.
+    pub pairs: usize,
+    /// Those with a change that may make the second program wrong.
+    pub changed: usize,
+    /// Pairs that were proved equal.
+    pub equal: usize,
+    /// Pairs that differ on an input.
+    pub different: usize,
+    /// Pairs of which nothing is certain.
+    pub undecided: usize,
+    /// Calls of pairs that are called equal.
+    pub compared: usize,
+}
+
+/// Judges the pairs of these numbers.
+///
+/// # Errors
+/// The first wrong verdict, with the programs.
+pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(), String> {
+    let checker = Checker::default();
+    for index in first..first + count {
+        let mut random = Random::of_case(seed, index);
+        let Some((before, after)) = pair(&checker, index % 2 == 1, &mut random)? else { continue };
+        tally.pairs += 1;
+        tally.changed += usize::from(index % 2 == 1);
+        judge(&checker, (&before, &after), index % 2 == 1, &mut random, tally).map_err(|error| {
+            format!(
+                "case {index}: {error}\nbefore:\n{}\nafter:\n{}",
+                loomir::print(&before),
+                loomir::print(&after)
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// Makes a pair of programs with different texts; the second one is `changed` if that is wanted.
+fn pair(checker: &Checker, is_changed: bool, random: &mut Random) -> Result<Option<(Body, Body)>, String> {
+    let text = generate(random).to_mlir().mlir;
+    let before = checker.read(&text).map_err(|errors| checker.lines(&errors))?;
+    let pipeline = format!("builtin.module(func.func({}))", random.pick(&PIPELINES));
+    let after = checker.transformed(&pipeline, &text);
+    let (after, _) = after.map_err(|errors| format!("{pipeline}: {}\n{text}", checker.lines(&errors)))?;
+    let printed = loomir::print(&after);
+    let wanted = match is_changed {
+        true => {
+            let mut changes = (0..CHANGES_TRIED).filter_map(|_| changed(&printed, random));
+            changes.find_map(|text| checker.read(&text).ok())
+        }
+        false => Some(after),
+    };
+    Ok(wanted.filter(|after| loomir::print(after) != loomir::print(&before)).map(|after| (before, after)))
+}
+
+/// Asks the checker about a pair, and tests the answer.
+fn judge(
+    checker: &Checker,
+    (before, after): (&Body, &Body),
+    is_changed: bool,
+    random: &mut Random,
+    tally: &mut Tally,
+) -> Result<(), String> {
+    let prover = prover(false);
+    let (seen, options) = (Seen::default(), Options::default());
+    let functions = check(before, after, Some("kernel"), &seen, &options, Some(&prover));
+    match functions.into_iter().next().map(|function| function.verdict) {
+        Some(Verdict::Identical | Verdict::Proved(_)) => {
+            tally.equal += 1;
+            for _ in 0..ROUNDS {
+                let calls = inputs(before, "kernel", random).unwrap_or_default();
+                let agreement = same_behaviour(before, after, "kernel", &calls, &Limits::default());
+                tally.compared += agreement.map_err(|error| format!("called equal: {error}"))?.compared;
+            }
+            Ok(())
+        }
+        Some(Verdict::Different(example)) => {
+            tally.different += 1;
+            confirm(checker, before, after, &example)?;
+            // What Loomir made is right.
+            if is_changed { Ok(()) } else { Err("what a pass made is called different".to_owned()) }
+        }
+        _ => {
+            tally.undecided += 1;
+            Ok(())
+        }
+    }
+}
+
+/// Executes both programs on the input of a counterexample: they have to differ.
+fn confirm(_: &Checker, before: &Body, after: &Body, example: &Counterexample) -> Result<(), String> {
+    let limits = Limits::default();
+    let expected = call(before, "kernel", &example.arguments, &limits)?;
+    let actual = call(after, "kernel", &example.arguments, &limits)?;
+    match expected != actual && !matches!(expected, Ending::Unspecified(_)) {
+        true => Ok(()),
+        false => Err(format!("called different on {}, and is not", example.arguments.join(", "))),
+    }
+}
