@@ -16,6 +16,7 @@
 //! All questions about sets together are bounded by [`ProofOptions::questions`], each by
 //! [`ProofOptions::steps`]. Where a bound is met the answer is [`Proof::Undecided`].
 
+mod alias;
 mod flow;
 mod form;
 mod hull;
@@ -29,8 +30,9 @@ mod sets;
 use loomir_ir::{Body, Loc, Op, OpRef};
 use loomir_polyhedra::Conjunction;
 
+use alias::Overlap;
 use matching::{Goal, Matcher, Mismatch, Stuck};
-use model::{Kind, ObjectKey, Output, Params, Program};
+use model::{ObjectKey, Output, Params, Program};
 use sets::{OutOfReach, Pieces, Solver, var};
 
 /// What a proof may rest on and how long it may take.
@@ -150,16 +152,21 @@ fn attempt(functions: [OpRef<'_>; 2], options: &ProofOptions) -> Result<Vec<Assu
     let mut solver = Solver::new(options.questions, options.steps);
     let mut params = Params::default();
     let mut read = |side: usize| {
-        read::read(functions[side], &mut params, &mut solver, side == 0)
+        read::read(functions[side], &mut params, &mut solver, side == 0, options.distinct)
             .map_err(|refusal| reason(functions, side, refusal.op, refusal.message))
     };
     let mut programs = [read(0)?, read(1)?];
     programs.iter_mut().for_each(|program| program.finish(params.len()));
+    let may_overlap = alias::mark(&mut programs);
+    if options.distinct {
+        programs.iter_mut().flat_map(|program| &mut program.objects).for_each(|own| own.is_ordered = false);
+    }
     let programs = [&programs[0], &programs[1]];
+    let overlap = Overlap::new(programs[1], &params);
     let mut last = whole(0, "the bound on questions was reached");
     // What widening makes too large may hold for less.
     for patience in [1, 24] {
-        let mut matcher = Matcher::new(programs, params.len(), &mut solver, patience);
+        let mut matcher = Matcher::new(programs, params.len(), &overlap, &mut solver, patience);
         let goals = goals(&programs, params.len()).map_err(|message| whole(1, message))?;
         match matcher.show(goals) {
             Ok(()) => {}
@@ -169,16 +176,17 @@ fn attempt(functions: [OpRef<'_>; 2], options: &ProofOptions) -> Result<Vec<Assu
                 continue;
             }
         }
-        match obligations::unmet(&mut matcher) {
+        let unmet = match obligations::unmet(&mut matcher) {
+            Ok(None) if may_overlap && !options.distinct => obligations::misplaced(&mut matcher, &overlap),
+            other => other,
+        };
+        match unmet {
             Ok(None) => {}
-            Ok(Some(unmet)) => return Err(reason(functions, 1, unmet.op, unmet.message)),
+            Ok(Some(unmet)) => return Err(reason(functions, unmet.side, unmet.op, unmet.message)),
             Err(OutOfReach) => break,
         }
         let mut under = Vec::new();
-        if overlapping(&programs) {
-            if !options.distinct {
-                return Err(whole(1, "buffers among the arguments may overlap"));
-            }
+        if may_overlap && options.distinct {
             under.push(Assumption::DistinctArguments);
         }
         if programs.iter().any(|program| program.assumed_exact.is_some()) {
@@ -190,32 +198,6 @@ fn attempt(functions: [OpRef<'_>; 2], options: &ProofOptions) -> Result<Vec<Assu
         return Ok(under);
     }
     Err(last)
-}
-
-/// True if some buffer that callers know is written and may overlap another one.
-fn overlapping(programs: &[&Program<'_>; 2]) -> bool {
-    programs.iter().any(|program| {
-        let is_final = |access: usize| {
-            let of = |term: usize| matches!(program.terms[term].kind, Kind::Load(load) if load == access);
-            program.finals.iter().any(|(_, term)| of(*term))
-        };
-        let touched = |object: usize| {
-            let mut accesses =
-                (0..program.accesses.len()).filter(|id| program.accesses[*id].object == object);
-            accesses.any(|access| !is_final(access))
-        };
-        let seen: Vec<_> = (0..program.objects.len())
-            .filter(|object| program.objects[*object].is_visible() && touched(*object))
-            .map(|object| &program.objects[object])
-            .collect();
-        let may_meet = |a: &model::Object, b: &model::Object| {
-            let is_global = |own: &model::Object| matches!(own.key, ObjectKey::Global(_));
-            let is_written = !a.stores.is_empty() || !b.stores.is_empty();
-            let is_apart = a.is_alone || b.is_alone || (is_global(a) && is_global(b));
-            is_written && !is_apart
-        };
-        seen.iter().enumerate().any(|(k, a)| seen[..k].iter().any(|b| may_meet(a, b)))
-    })
 }
 
 /// Returns the goals: results and buffers that others see are the same at the end.

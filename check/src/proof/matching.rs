@@ -27,6 +27,7 @@ use hashbrown::HashMap;
 use loomir_ir::Op;
 use loomir_polyhedra::Conjunction;
 
+use super::alias::{Joint, Overlap};
 use super::flow::{Flow, flow};
 use super::model::{AccessId, Kind, LoopId, ObjectKey, Program, Term, TermId};
 use super::sets::{Asked, OutOfReach, Pieces, Solver, hide, moved};
@@ -81,6 +82,10 @@ pub(super) struct Matcher<'m, 'b> {
     pub(super) solver: &'m mut Solver,
     flows: [HashMap<AccessId, Option<Flow>>; 2],
     ends: [HashMap<LoopId, Ends>; 2],
+    overlap: &'m Overlap,
+    clobbered: [HashMap<AccessId, Pieces>; 2],
+    /// Accesses of buffers that may overlap others, matched one to one.
+    pub(super) joints: Vec<Joint>,
     claims: HashMap<[TermId; 2], Vec<Pieces>>,
     /// The claims in the order in which they were made.
     log: Vec<[TermId; 2]>,
@@ -96,6 +101,7 @@ impl<'m, 'b> Matcher<'m, 'b> {
     pub(super) fn new(
         programs: [&'m Program<'b>; 2],
         params: usize,
+        overlap: &'m Overlap,
         solver: &'m mut Solver,
         patience: usize,
     ) -> Matcher<'m, 'b> {
@@ -105,6 +111,9 @@ impl<'m, 'b> Matcher<'m, 'b> {
             solver,
             flows: [HashMap::new(), HashMap::new()],
             ends: [HashMap::new(), HashMap::new()],
+            overlap,
+            clobbered: [HashMap::new(), HashMap::new()],
+            joints: Vec::new(),
             claims: HashMap::new(),
             log: Vec::new(),
             patience,
@@ -151,9 +160,13 @@ impl<'m, 'b> Matcher<'m, 'b> {
                 continue;
             }
             let Some(goal) = self.claim(goal)? else { continue };
+            let Some(goal) = self.undisturbed(0, goal, &mut agenda)? else { continue };
             if self.is_copy(0, a)? {
                 self.follow(0, goal, &mut agenda)?;
-            } else if self.is_copy(1, b)? {
+                continue;
+            }
+            let Some(goal) = self.undisturbed(1, goal, &mut agenda)? else { continue };
+            if self.is_copy(1, b)? {
                 self.follow(1, goal, &mut agenda)?;
             } else {
                 self.operation(goal, &mut agenda, nesting)?;
@@ -208,6 +221,7 @@ impl<'m, 'b> Matcher<'m, 'b> {
 
     /// Takes back the claims made since the log had a length.
     fn retract(&mut self, length: usize) {
+        self.joints.retain(|joint| joint.at <= length);
         for terms in self.log.drain(length..).rev() {
             if let Some(known) = self.claims.get_mut(&terms) {
                 known.pop();
@@ -226,12 +240,30 @@ impl<'m, 'b> Matcher<'m, 'b> {
         matches!(program.objects[program.accesses[access].object].key, ObjectKey::Allocation(_))
     }
 
-    fn flow_of(&mut self, side: Side, access: AccessId) -> Asked<Option<&Flow>> {
+    pub(super) fn flow_of(&mut self, side: Side, access: AccessId) -> Asked<Option<&Flow>> {
         if !self.flows[side].contains_key(&access) {
             let found = flow(self.programs[side], self.params, access, self.solver)?;
             self.flows[side].insert(access, found);
         }
         Ok(self.flows[side].get(&access).and_then(Option::as_ref))
+    }
+
+    /// True if writes to other buffers may change what an access touches.
+    fn is_ordered(&self, side: Side, access: AccessId) -> bool {
+        let program = self.programs[side];
+        program.objects[program.accesses[access].object].is_ordered
+    }
+
+    /// Returns the instances of a load whose element another buffer's store may have changed.
+    fn clobbered_of(&mut self, side: Side, access: AccessId) -> Asked<Pieces> {
+        if let Some(found) = self.clobbered[side].get(&access) {
+            return Ok(found.clone());
+        }
+        let Some(flow) = self.flow_of(side, access)?.cloned() else { return Ok(Pieces::new()) };
+        let (overlap, program) = (self.overlap, self.programs[side]);
+        let found = overlap.clobbered(program, self.params, access, &flow, self.solver)?;
+        self.clobbered[side].insert(access, found.clone());
+        Ok(found)
     }
 
     fn ends_of(&mut self, side: Side, of: LoopId) -> Asked<Ends> {

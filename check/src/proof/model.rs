@@ -80,6 +80,9 @@ pub(super) enum Kind {
     Carried { around: LoopId, index: usize },
     /// A carried variable behind the loop.
     Exit { of: LoopId, index: usize },
+    /// The element of a buffer that may overlap others, behind a store: what it was and what is
+    /// stored.
+    Stored { access: AccessId, old: TermId, value: TermId },
     /// One of two values.
     Choice { condition: TermId, yes: TermId, no: TermId },
 }
@@ -107,6 +110,8 @@ pub(super) struct Access {
     pub(super) order: usize,
     /// The value that a store writes.
     pub(super) stored: Option<TermId>,
+    /// True for loads that the program does not have: of elements before a store or at the end.
+    pub(super) is_virtual: bool,
     pub(super) op: Op,
 }
 
@@ -135,6 +140,8 @@ pub(super) struct Object {
     /// The operation that allocates it, with its scope.
     pub(super) made: (Op, ScopeId),
     pub(super) stores: Vec<AccessId>,
+    /// True if writes to another buffer may change this one, or the reverse.
+    pub(super) is_ordered: bool,
 }
 
 impl Object {
@@ -245,6 +252,13 @@ pub(super) struct Params {
 impl Params {
     pub(super) fn len(&self) -> usize {
         self.ranges.len()
+    }
+
+    /// Returns all parameters by what computes them.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&ParamKey, u32)> {
+        let mut all: Vec<_> = self.known.iter().map(|(key, number)| (key, *number)).collect();
+        all.sort_by_key(|(_, number)| *number);
+        all.into_iter()
     }
 
     /// Returns the number of a parameter with its range.

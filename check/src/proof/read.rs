@@ -67,6 +67,8 @@ struct Reader<'b, 'p> {
     nesting: usize,
     /// True for the original program, whose undefined behaviour allows anything.
     is_original: bool,
+    /// True if buffers among the arguments do not overlap.
+    distinct: bool,
 }
 
 /// Reads a function. `function` is a view of the operation with its body.
@@ -75,6 +77,7 @@ pub(super) fn read<'b>(
     params: &mut Params,
     solver: &mut Solver,
     is_original: bool,
+    distinct: bool,
 ) -> Read<Program<'b>> {
     let body = function.body();
     let program = Program {
@@ -100,6 +103,7 @@ pub(super) fn read<'b>(
         allocations: 0,
         nesting: 0,
         is_original,
+        distinct,
     };
     let refuse = |message: &str| Refusal { op: function.op(), message: message.to_string() };
     let Some(model) = function.info().interface::<dyn FunctionLike>() else {
@@ -248,7 +252,16 @@ impl<'b> Reader<'b, '_> {
     ) -> View {
         let depth = self.scope(made.1).depth();
         let dims = sizes.iter().map(|_| (Form::default(), 1)).collect();
-        let object = Object { key, ty, depth, sizes: sizes.clone(), is_alone, made, stores: Vec::new() };
+        let object = Object {
+            key,
+            ty,
+            depth,
+            sizes: sizes.clone(),
+            is_alone,
+            made,
+            stores: Vec::new(),
+            is_ordered: false,
+        };
         self.program.objects.push(object);
         View { object: self.program.objects.len() - 1, dims, sizes }
     }
@@ -299,6 +312,7 @@ impl<'b> Reader<'b, '_> {
             let dims = sizes.iter().map(|_| (Form::default(), 1)).collect();
             let view = View { object, dims, sizes };
             let load = self.load(&view, subscripts, scope, function, element);
+            self.make_virtual(load);
             self.program.finals.push((object, load));
         }
         Ok(())
@@ -460,13 +474,31 @@ impl<'b> Reader<'b, '_> {
         let guards = self.scope(scope).guards.clone();
         if !guards.is_empty() {
             let old = self.load(view, subscripts.clone(), scope, op, ty);
+            self.make_virtual(old);
             for (condition, value) in guards.into_iter().rev() {
                 let (yes, no) = if value { (stored, old) } else { (old, stored) };
                 stored = self.term(Kind::Choice { condition, yes, no }, scope, ty, op);
             }
         }
-        let access = self.access(view, subscripts, Some(stored), scope, op);
+        let object = &self.program.objects[view.object];
+        if self.distinct || object.is_alone {
+            let access = self.access(view, subscripts, Some(stored), scope, op);
+            self.program.objects[view.object].stores.push(access);
+            return;
+        }
+        let old = self.load(view, subscripts.clone(), scope, op, ty);
+        self.make_virtual(old);
+        let access = self.access(view, subscripts, None, scope, op);
+        let written = self.term(Kind::Stored { access, old, value: stored }, scope, ty, op);
+        self.program.accesses[access].stored = Some(written);
         self.program.objects[view.object].stores.push(access);
+    }
+
+    /// Marks the access of a load as one that the program does not have.
+    fn make_virtual(&mut self, load: TermId) {
+        if let Kind::Load(access) = self.program.terms[load].kind {
+            self.program.accesses[access].is_virtual = true;
+        }
     }
 
     fn access(
@@ -491,6 +523,7 @@ impl<'b> Reader<'b, '_> {
             scope,
             order,
             stored,
+            is_virtual: false,
             op,
         });
         self.program.accesses.len() - 1

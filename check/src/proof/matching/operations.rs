@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 use loomir_ir::{AttrKind, Body, Op, Trait};
 use loomir_polyhedra::Conjunction;
 
+use super::super::alias::Joint;
 use super::super::form::{Cases, Form};
 use super::super::model::{AccessId, Kind, TermId};
 use super::super::sets::Pieces;
@@ -152,6 +153,20 @@ impl Matcher<'_, '_> {
                 }
                 (x.clone(), y.clone())
             }
+            (Kind::Load(x), Kind::Load(y)) if self.is_ordered(0, *x) => {
+                let accesses = [*x, *y];
+                self.joint(&goal, accesses)?;
+                let mut halves = Vec::new();
+                self.follow_load(0, &goal, accesses[0], true, &mut halves)?;
+                for half in halves {
+                    self.follow_load(1, &half, accesses[1], true, agenda)?;
+                }
+                return Ok(());
+            }
+            (Kind::Stored { access: s, old: x, value: u }, Kind::Stored { access: t, old: y, value: v }) => {
+                self.joint(&goal, [*s, *t])?;
+                (vec![*u, *x], vec![*v, *y])
+            }
             (Kind::Choice { condition: c, yes: x, no: u }, Kind::Choice { condition: d, yes: y, no: v })
                 if a.ty == b.ty =>
             {
@@ -204,6 +219,24 @@ impl Matcher<'_, '_> {
         let mut goals = Vec::new();
         second.into_iter().for_each(|terms| self.push_both(&goal, terms, &mut goals));
         self.show_within(goals, nesting + 1).map_err(|_| stuck)
+    }
+
+    /// Records that two accesses are one.
+    fn joint(&mut self, goal: &Goal, accesses: [AccessId; 2]) -> Result<(), Stuck> {
+        let own = [0, 1].map(|side| &self.programs[side].accesses[accesses[side]]);
+        let keys = [0, 1].map(|side| self.programs[side].objects[own[side].object].key);
+        let (Some(x), Some(y)) = (&own[0].element, &own[1].element) else {
+            return self.mismatch(goal, &goal.pairs, "a subscript is not affine".to_string());
+        };
+        if keys[0] != keys[1] || x.len() != y.len() {
+            return self.mismatch(goal, &goal.pairs, "different buffers are accessed".to_string());
+        }
+        let forms: Vec<_> = x.iter().cloned().zip(y.iter().cloned()).collect();
+        self.same_forms(goal, &forms, "different elements are accessed")?;
+        if !own.iter().all(|access| access.is_virtual) {
+            self.joints.push(Joint { accesses, pairs: goal.pairs.clone(), at: self.log.len() });
+        }
+        Ok(())
     }
 
     /// Shows two chains equal as they stand, or else in another order.
@@ -274,6 +307,7 @@ impl Matcher<'_, '_> {
             }
             Kind::Carried { .. } | Kind::Exit { .. } => 6,
             Kind::Choice { .. } => 7,
+            Kind::Stored { .. } => 9,
             Kind::Operation { operands, .. } if depth > 0 => {
                 let name = hash_of(&program.body.op_name(own.op));
                 operands
@@ -295,8 +329,12 @@ impl Matcher<'_, '_> {
             Kind::Address(index) => format!("the address of argument {index}"),
             Kind::Initial(_) if self.is_unwritten(side, term) => "an element never written".to_string(),
             Kind::Initial(_) => "an element as the function found it".to_string(),
-            Kind::Load(_) => "an element that is not followed".to_string(),
+            Kind::Load(access) if self.is_ordered(side, *access) => {
+                "an element that a store to another buffer may have changed".to_string()
+            }
+            Kind::Load(_) => "an element whose subscripts are not affine".to_string(),
             Kind::Choice { .. } => "a choice".to_string(),
+            Kind::Stored { .. } => "what a store leaves in a buffer that may overlap another".to_string(),
             Kind::Carried { .. } | Kind::Exit { .. } => "a carried value".to_string(),
             Kind::Operation { .. } => format!("'{}'", self.programs[side].body.op_ref(own.op).name()),
         }

@@ -157,10 +157,10 @@ impl<'b> Reader<'b, '_> {
         range_of(ctx, op.operand_type(0))?;
         let (a, b) = (self.form(op.operand(0))?.clone(), self.form(op.operand(1))?.clone());
         let predicate = predicate(op)?;
-        if predicate.starts_with('u') {
-            if self.may_leave(&a, scope, NATURAL) || self.may_leave(&b, scope, NATURAL) {
-                return None;
-            }
+        if predicate.starts_with('u')
+            && (self.may_leave(&a, scope, NATURAL) || self.may_leave(&b, scope, NATURAL))
+        {
+            return None;
         }
         let below = |a: &Form, b: &Form, by: i64| {
             Condition::all(vec![Constraint::at_least_zero(b.minus(a)?.offset(-by)?)])
