@@ -10,7 +10,9 @@
 //! - Arithmetic on `index` that is shown neither by flags nor by ranges to be exact is assumed not
 //!   to wrap; the answer names that ([`Assumption::IndexArithmetic`]). Other integers wrap.
 //! - Arguments are not poison.
-//! - Counted loops end. Functions of one module are compared: the caller compares globals.
+//! - Counted loops end.
+//! - Where a function with a body is called, functions of one name are assumed to be equal
+//!   ([`Assumption::EqualCallees`]). Whoever proves all of them has shown that.
 //!
 //! # Bounds
 //! All questions about sets together are bounded by [`ProofOptions::questions`], each by
@@ -20,6 +22,7 @@ mod alias;
 mod flow;
 mod form;
 mod hull;
+mod isomorphic;
 mod matching;
 mod model;
 mod obligations;
@@ -27,7 +30,7 @@ mod order;
 mod read;
 mod sets;
 
-use loomir_ir::{Body, Loc, Op, OpRef};
+use loomir_ir::{AttrKind, Body, Loc, Name, Op, OpRef, symbols};
 use loomir_polyhedra::Conjunction;
 
 use alias::Overlap;
@@ -59,6 +62,8 @@ pub enum Assumption {
     DistinctArguments,
     /// Arithmetic on `index` does not wrap.
     IndexArithmetic,
+    /// Functions of one name that are called compute the same in both programs.
+    EqualCallees,
     /// Floats are combined in another order where the flag `reassoc` allows it. Results may be
     /// rounded otherwise.
     Reassociation,
@@ -70,6 +75,7 @@ impl Assumption {
         match self {
             Assumption::DistinctArguments => "buffers among the arguments do not overlap",
             Assumption::IndexArithmetic => "arithmetic on 'index' does not wrap",
+            Assumption::EqualCallees => "functions of one name do the same in both programs",
             Assumption::Reassociation => "floats may be rounded otherwise, as 'reassoc' allows",
         }
     }
@@ -126,7 +132,12 @@ impl Proof {
 /// Both programs share one context.
 pub fn prove(before: &Body, f: Op, after: &Body, g: Op, options: &ProofOptions) -> Proof {
     let functions = [OpRef::new(before, f), OpRef::new(after, g)];
-    match attempt(functions, options) {
+    if isomorphic::alike(functions)
+        && let Some(under) = under_symbols([before, after], functions[0])
+    {
+        return Proof::Equal { under };
+    }
+    match attempt([before, after], functions, options) {
         Ok(under) => Proof::Equal { under },
         Err(reason) => Proof::Undecided { reasons: vec![*reason] },
     }
@@ -138,7 +149,52 @@ fn reason(functions: [OpRef<'_>; 2], side: usize, op: Op, message: String) -> Bo
     Box::new(Reason { program, loc: op.loc(), op: op.name().to_string(), message, other: None })
 }
 
-fn attempt(functions: [OpRef<'_>; 2], options: &ProofOptions) -> Result<Vec<Assumption>, Box<Reason>> {
+/// The relation of what a name stands for in both programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Symbol {
+    Same,
+    /// Functions with bodies: the same if these are.
+    Function,
+    Different,
+}
+
+/// Returns what is to be assumed of functions that two functions written alike name; `None` if a
+/// name stands for different things.
+fn under_symbols(modules: [&Body; 2], function: OpRef<'_>) -> Option<Vec<Assumption>> {
+    let ctx = function.ctx();
+    let body = function.body();
+    let mut under = Vec::new();
+    for op in body.all_ops().filter(|op| *op != body.root()) {
+        for (_, attr) in body.properties(op).entries(ctx) {
+            let AttrKind::Symbol { root, .. } = attr.kind(ctx) else { continue };
+            match symbol(modules, *root) {
+                Symbol::Same => {}
+                Symbol::Function => under = vec![Assumption::EqualCallees],
+                Symbol::Different => return None,
+            }
+        }
+    }
+    Some(under)
+}
+
+fn symbol(modules: [&Body; 2], name: Name) -> Symbol {
+    let ctx = modules[0].ctx();
+    let [a, b] = modules.map(|module| symbols::lookup(module, ctx.str(name)).map(|op| module.op_ref(op)));
+    match (a, b) {
+        (None, None) => Symbol::Same,
+        (Some(a), Some(b)) if a.name() == b.name() && a.properties() == b.properties() => {
+            let has_body = |op: OpRef<'_>| op.regions().any(|region| op.body().entry_block(region).is_some());
+            if has_body(a) || has_body(b) { Symbol::Function } else { Symbol::Same }
+        }
+        _ => Symbol::Different,
+    }
+}
+
+fn attempt(
+    modules: [&Body; 2],
+    functions: [OpRef<'_>; 2],
+    options: &ProofOptions,
+) -> Result<Vec<Assumption>, Box<Reason>> {
     let whole =
         |side: usize, message: &str| reason(functions, side, functions[side].op(), message.to_string());
     if functions[0].attr("function_type") != functions[1].attr("function_type") {
@@ -156,6 +212,15 @@ fn attempt(functions: [OpRef<'_>; 2], options: &ProofOptions) -> Result<Vec<Assu
             .map_err(|refusal| reason(functions, side, refusal.op, refusal.message))
     };
     let mut programs = [read(0)?, read(1)?];
+    for program in &programs {
+        for object in &program.objects {
+            if let ObjectKey::Global(name) = object.key
+                && symbol(modules, name) != Symbol::Same
+            {
+                return Err(whole(1, "a global is not the same in both programs"));
+            }
+        }
+    }
     programs.iter_mut().for_each(|program| program.finish(params.len()));
     let may_overlap = alias::mark(&mut programs);
     if options.distinct {

@@ -194,13 +194,16 @@ fn reversed(programs: [&Program<'_>; 2], params: usize, first: &Joint, second: &
             .map(|set| moved(set, all, |v| if v < params { v } else { params + map(v - params) }))
             .collect()
     };
-    let firsts = shifted(&first.pairs, &|v| v);
-    let seconds = shifted(&second.pairs, &|v| v + a + b);
     let places = |side: usize, joint: &Joint| place(&programs[side].accesses[joint.accesses[side]]);
     let forwards = before(programs[0], params, places(0, first), places(0, second));
     let forwards = shifted(&forwards, &|v| if v < a { v } else { v + b });
     let backwards = before(programs[1], params, places(1, second), places(1, first));
     let backwards = shifted(&backwards, &|v| if v < d { v + a + b + c } else { v - d + a });
+    if forwards.is_empty() || backwards.is_empty() {
+        return Pieces::new();
+    }
+    let firsts = shifted(&first.pairs, &|v| v);
+    let seconds = shifted(&second.pairs, &|v| v + a + b);
     intersect(&intersect(&firsts, &seconds), &intersect(&forwards, &backwards))
 }
 
