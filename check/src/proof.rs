@@ -143,8 +143,7 @@ pub fn prove(before: &Body, f: Op, after: &Body, g: Op, options: &ProofOptions) 
     }
 }
 
-fn reason(functions: [OpRef<'_>; 2], side: usize, op: Op, message: String) -> Box<Reason> {
-    let op = functions[side].body().op_ref(op);
+fn reason(side: usize, op: OpRef<'_>, message: String) -> Box<Reason> {
     let program = if side == 0 { Which::Before } else { Which::After };
     Box::new(Reason { program, loc: op.loc(), op: op.name().to_string(), message, other: None })
 }
@@ -195,8 +194,7 @@ fn attempt(
     functions: [OpRef<'_>; 2],
     options: &ProofOptions,
 ) -> Result<Vec<Assumption>, Box<Reason>> {
-    let whole =
-        |side: usize, message: &str| reason(functions, side, functions[side].op(), message.to_string());
+    let whole = |side: usize, message: &str| reason(side, functions[side], message.to_string());
     if functions[0].attr("function_type") != functions[1].attr("function_type") {
         return Err(whole(1, "the types of the functions differ"));
     }
@@ -208,8 +206,8 @@ fn attempt(
     let mut solver = Solver::new(options.questions, options.steps);
     let mut params = Params::default();
     let mut read = |side: usize| {
-        read::read(functions[side], &mut params, &mut solver, side == 0, options.distinct)
-            .map_err(|refusal| reason(functions, side, refusal.op, refusal.message))
+        read::read(modules[side], functions[side], &mut params, &mut solver, side == 0, options.distinct)
+            .map_err(|refusal| reason(side, refusal.op, refusal.message))
     };
     let mut programs = [read(0)?, read(1)?];
     for program in &programs {
@@ -237,7 +235,7 @@ fn attempt(
             Ok(()) => {}
             Err(Stuck::OutOfReach) => break,
             Err(Stuck::Mismatch(mismatch)) => {
-                last = described(functions, mismatch);
+                last = described(mismatch);
                 continue;
             }
         }
@@ -247,7 +245,7 @@ fn attempt(
         };
         match unmet {
             Ok(None) => {}
-            Ok(Some(unmet)) => return Err(reason(functions, unmet.side, unmet.op, unmet.message)),
+            Ok(Some(unmet)) => return Err(reason(unmet.side, unmet.op, unmet.message)),
             Err(OutOfReach) => break,
         }
         let mut under = Vec::new();
@@ -331,13 +329,13 @@ fn same_elements(programs: &[&Program<'_>; 2], terms: [usize; 2], params: usize)
     programs[0].domains[programs[0].terms[terms[0]].scope].iter().map(pair).collect()
 }
 
-fn described(functions: [OpRef<'_>; 2], mismatch: Mismatch) -> Box<Reason> {
+fn described(mismatch: Mismatch<'_>) -> Box<Reason> {
     let mut message = mismatch.message;
     if let Some([x, y]) = mismatch.instance {
         let list = |values: Vec<i64>| values.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
         message.push_str(&format!(", in iteration ({}) before and ({}) after", list(x), list(y)));
     }
-    let mut reason = reason(functions, 1, mismatch.ops[1], message);
-    reason.other = Some(functions[0].body().op_ref(mismatch.ops[0]).loc());
+    let mut reason = reason(1, mismatch.ops[1], message);
+    reason.other = Some(mismatch.ops[0].loc());
     reason
 }

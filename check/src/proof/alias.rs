@@ -16,7 +16,7 @@
 //! **Run-time tests.** A parameter that compares where two buffers end and begin tells that they do
 //! not overlap where it is true ([`separators`]). Only the rest is looked at.
 
-use loomir_ir::{AttrKind, Context, Op, TypeKind};
+use loomir_ir::{AttrKind, Context, OpRef, TypeKind};
 use loomir_polyhedra::Conjunction;
 
 use super::flow::Flow;
@@ -42,8 +42,8 @@ pub(super) struct Joint {
 }
 
 /// True if callers may pass two buffers of which parts are one.
-fn may_meet(a: &Object, b: &Object) -> bool {
-    let is_global = |own: &Object| matches!(own.key, ObjectKey::Global(_));
+fn may_meet(a: &Object<'_>, b: &Object<'_>) -> bool {
+    let is_global = |own: &Object<'_>| matches!(own.key, ObjectKey::Global(_));
     let is_apart = a.is_alone || b.is_alone || a.key == b.key || (is_global(a) && is_global(b));
     a.is_visible() && b.is_visible() && !is_apart
 }
@@ -77,7 +77,7 @@ impl Overlap {
     }
 
     /// Keeps the points at which two buffers may overlap.
-    fn where_met(&self, a: &Object, b: &Object, pieces: Pieces) -> Pieces {
+    fn where_met(&self, a: &Object<'_>, b: &Object<'_>, pieces: Pieces) -> Pieces {
         let (ObjectKey::Argument(a), ObjectKey::Argument(b)) = (a.key, b.key) else { return pieces };
         let mut pieces = pieces;
         for (first, second, param) in &self.separators {
@@ -149,13 +149,13 @@ impl Overlap {
     }
 
     /// Returns an access whose order with another one differs between the programs.
-    pub(super) fn turned_around(
+    pub(super) fn turned_around<'b>(
         &self,
-        programs: [&Program<'_>; 2],
+        programs: [&Program<'b>; 2],
         params: usize,
         joints: &[Joint],
         solver: &mut Solver,
-    ) -> Asked<Option<[Op; 2]>> {
+    ) -> Asked<Option<[OpRef<'b>; 2]>> {
         for first in joints {
             for second in joints {
                 let accesses = [first, second].map(|joint| &programs[0].accesses[joint.accesses[0]]);
@@ -175,7 +175,7 @@ impl Overlap {
     }
 }
 
-fn place(access: &Access) -> Place {
+fn place(access: &Access<'_>) -> Place {
     Place { scope: access.scope, order: access.order }
 }
 
@@ -243,7 +243,7 @@ fn separators(program: &Program<'_>, params: &Params) -> Vec<(usize, usize, u32)
 }
 
 /// Returns the bytes of a buffer whose elements lie one behind the other.
-fn bytes_of(ctx: &Context, object: &Object) -> Option<Form> {
+fn bytes_of(ctx: &Context, object: &Object<'_>) -> Option<Form> {
     let TypeKind::MemRef { layout, .. } = object.ty.kind(ctx) else { return None };
     if layout.is_some() {
         return None;

@@ -24,7 +24,7 @@ mod operations;
 mod reassociate;
 
 use hashbrown::HashMap;
-use loomir_ir::Op;
+use loomir_ir::OpRef;
 use loomir_polyhedra::Conjunction;
 
 use super::alias::{Joint, Overlap};
@@ -45,23 +45,23 @@ pub(super) struct Goal {
 
 /// The cause that ends a proof.
 #[derive(Debug)]
-pub(super) enum Stuck {
+pub(super) enum Stuck<'b> {
     /// Terms that are not seen to be equal.
-    Mismatch(Mismatch),
+    Mismatch(Mismatch<'b>),
     /// The bound on questions was reached.
     OutOfReach,
 }
 
 /// Two terms that are not seen to be equal, with an instance of each.
 #[derive(Debug)]
-pub(super) struct Mismatch {
-    pub(super) ops: [Op; 2],
+pub(super) struct Mismatch<'b> {
+    pub(super) ops: [OpRef<'b>; 2],
     pub(super) instance: Option<[Vec<i64>; 2]>,
     pub(super) message: String,
 }
 
-impl From<OutOfReach> for Stuck {
-    fn from(_: OutOfReach) -> Stuck {
+impl From<OutOfReach> for Stuck<'_> {
+    fn from(_: OutOfReach) -> Self {
         Stuck::OutOfReach
     }
 }
@@ -122,7 +122,7 @@ impl<'m, 'b> Matcher<'m, 'b> {
         }
     }
 
-    pub(super) fn term(&self, side: Side, term: TermId) -> &'m Term {
+    pub(super) fn term(&self, side: Side, term: TermId) -> &'m Term<'b> {
         &self.programs[side].terms[term]
     }
 
@@ -142,11 +142,11 @@ impl<'m, 'b> Matcher<'m, 'b> {
     }
 
     /// Shows all goals, or says which one is not seen to hold.
-    pub(super) fn show(&mut self, goals: Vec<Goal>) -> Result<(), Stuck> {
+    pub(super) fn show(&mut self, goals: Vec<Goal>) -> Result<(), Stuck<'b>> {
         self.show_within(goals, 0)
     }
 
-    fn show_within(&mut self, goals: Vec<Goal>, nesting: usize) -> Result<(), Stuck> {
+    fn show_within(&mut self, goals: Vec<Goal>, nesting: usize) -> Result<(), Stuck<'b>> {
         let mut agenda = goals;
         agenda.reverse();
         while let Some(goal) = agenda.pop() {
@@ -282,7 +282,7 @@ impl<'m, 'b> Matcher<'m, 'b> {
     }
 
     /// Returns the error that a goal is not seen to hold.
-    fn mismatch<T>(&mut self, goal: &Goal, pairs: &[Conjunction], message: String) -> Result<T, Stuck> {
+    fn mismatch<T>(&mut self, goal: &Goal, pairs: &[Conjunction], message: String) -> Result<T, Stuck<'b>> {
         let [a, b] = [0, 1].map(|side| self.depth(side, goal.terms[side]));
         let ops = [0, 1].map(|side| self.term(side, goal.terms[side]).op);
         let params = self.params;

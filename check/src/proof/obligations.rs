@@ -7,7 +7,7 @@
 //! Operations under conditions that are not affine count only where a claim shows the same
 //! condition in the original.
 
-use loomir_ir::Op;
+use loomir_ir::OpRef;
 use loomir_polyhedra::Conjunction;
 
 use super::alias::Overlap;
@@ -19,15 +19,15 @@ use super::sets::{Asked, Pieces, hide, moved, var};
 
 /// An obligation that is not seen to be met.
 #[derive(Debug)]
-pub(super) struct Unmet {
+pub(super) struct Unmet<'b> {
     pub(super) side: usize,
-    pub(super) op: Op,
+    pub(super) op: OpRef<'b>,
     pub(super) message: String,
 }
 
 /// Returns an access of a buffer that may overlap others which is not matched one to one with one
 /// of the original, or whose order is not the same.
-pub(super) fn misplaced(matcher: &mut Matcher<'_, '_>, overlap: &Overlap) -> Asked<Option<Unmet>> {
+pub(super) fn misplaced<'b>(matcher: &mut Matcher<'_, 'b>, overlap: &Overlap) -> Asked<Option<Unmet<'b>>> {
     let (programs, params) = (matcher.programs, matcher.params);
     for side in [0, 1] {
         let program = programs[side];
@@ -62,7 +62,7 @@ pub(super) fn misplaced(matcher: &mut Matcher<'_, '_>, overlap: &Overlap) -> Ask
 }
 
 /// Returns the first obligation of the second program that is not seen to be met.
-pub(super) fn unmet(matcher: &mut Matcher<'_, '_>) -> Asked<Option<Unmet>> {
+pub(super) fn unmet<'b>(matcher: &mut Matcher<'_, 'b>) -> Asked<Option<Unmet<'b>>> {
     let program = matcher.programs[1];
     for &trap in &program.traps {
         if !traps_before(matcher, trap)? {
@@ -132,7 +132,7 @@ fn follows(matcher: &mut Matcher<'_, '_>, end: Place, place: Place, depth: usize
 /// whenever it runs.
 fn is_size(matcher: &mut Matcher<'_, '_>, size: &Form, scope: ScopeId) -> Asked<bool> {
     let (programs, params) = (matcher.programs, matcher.params);
-    let is_own = |object: &Object| {
+    let is_own = |object: &Object<'_>| {
         !object.is_visible() && object.depth == 0 && object.sizes.iter().flatten().any(|own| own == size)
     };
     let is_certain = |scope: ScopeId| {
@@ -236,7 +236,7 @@ fn is_within(matcher: &mut Matcher<'_, '_>, id: AccessId) -> Asked<bool> {
 }
 
 /// Returns the instances of an access that touch what some instance of one of the original touches.
-fn touched_too(matcher: &mut Matcher<'_, '_>, other: &Access, own: &Access) -> Asked<Pieces> {
+fn touched_too(matcher: &mut Matcher<'_, '_>, other: &Access<'_>, own: &Access<'_>) -> Asked<Pieces> {
     let (programs, params) = (matcher.programs, matcher.params);
     let scopes = [&programs[0].scopes[other.scope], &programs[1].scopes[own.scope]];
     let (x, y) = (scopes[0].depth(), scopes[1].depth());

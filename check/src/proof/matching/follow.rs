@@ -50,7 +50,7 @@ impl Layout {
     }
 }
 
-impl Matcher<'_, '_> {
+impl<'b> Matcher<'_, 'b> {
     pub(super) fn layout(&self, terms: [TermId; 2]) -> Layout {
         let depths = [0, 1].map(|side| self.depth(side, terms[side]));
         Layout { params: self.params, depths, extra: 0 }
@@ -81,7 +81,7 @@ impl Matcher<'_, '_> {
     }
 
     /// Replaces one side of a goal by the terms that it copies.
-    pub(super) fn follow(&mut self, side: Side, goal: Goal, agenda: &mut Vec<Goal>) -> Result<(), Stuck> {
+    pub(super) fn follow(&mut self, side: Side, goal: Goal, agenda: &mut Vec<Goal>) -> Result<(), Stuck<'b>> {
         let term = goal.terms[side];
         match self.term(side, term).kind.clone() {
             Kind::Carried { around, index } => self.follow_carried(side, &goal, (around, index), agenda),
@@ -169,7 +169,7 @@ impl Matcher<'_, '_> {
         goal: &Goal,
         (of, index): (usize, usize),
         agenda: &mut Vec<Goal>,
-    ) -> Result<(), Stuck> {
+    ) -> Result<(), Stuck<'b>> {
         let ends = self.ends_of(side, of)?;
         let own = &self.programs[side].loops[of];
         let layout = self.layout_of(goal);
@@ -217,7 +217,7 @@ impl Matcher<'_, '_> {
         side: Side,
         goal: Goal,
         agenda: &mut Vec<Goal>,
-    ) -> Result<Option<Goal>, Stuck> {
+    ) -> Result<Option<Goal>, Stuck<'b>> {
         let Kind::Load(access) = self.term(side, goal.terms[side]).kind else { return Ok(Some(goal)) };
         if !self.is_ordered(side, access) {
             return Ok(Some(goal));
@@ -246,7 +246,7 @@ impl Matcher<'_, '_> {
         access: usize,
         is_joint: bool,
         agenda: &mut Vec<Goal>,
-    ) -> Result<(), Stuck> {
+    ) -> Result<(), Stuck<'b>> {
         let Some(flow) = self.flow_of(side, access)?.cloned() else { return Ok(()) };
         let program = self.programs[side];
         let layout = self.layout_of(goal);
