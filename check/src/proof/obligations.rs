@@ -203,6 +203,39 @@ fn is_within(matcher: &mut Matcher<'_, '_>, id: AccessId) -> Asked<bool> {
     let (program, own) = (programs[1], &programs[1].accesses[id]);
     let object = &program.objects[own.object];
     let Some(element) = &own.element else { return is_claimed(matcher, id) };
+    let outside = out_of_bounds(program, params, own, element);
+    let outside = matcher.solver.pruned(outside)?;
+    if outside.is_empty() {
+        return Ok(true);
+    }
+    let mut covered = Pieces::new();
+    for other in programs[0].accesses.iter().filter(|other| !other.is_virtual) {
+        if programs[0].objects[other.object].key == object.key && object.is_visible() {
+            covered.extend(touched_too(matcher, other, own)?);
+            // Most accesses have one of the original that covers them.
+            if matcher.solver.is_subset(&outside, &covered)? {
+                return Ok(true);
+            }
+        }
+    }
+    // For some parameters the original itself is undefined.
+    for other in programs[0].accesses.iter().filter(|other| !other.is_virtual) {
+        let depth = programs[0].scopes[other.scope].depth();
+        if let Some(element) = &other.element
+            && programs[0].scopes[other.scope].guards.is_empty()
+        {
+            let undefined = out_of_bounds(programs[0], params, other, element);
+            let undefined = matcher.solver.pruned(hide(&undefined, params..params + depth))?;
+            let all = params + program.scopes[own.scope].depth();
+            covered.extend(undefined.iter().map(|set| moved(set, all, |v| v)));
+        }
+    }
+    matcher.solver.is_subset(&outside, &covered)
+}
+
+/// Returns the instances of an access that touch no element of its buffer.
+fn out_of_bounds(program: &Program<'_>, params: usize, own: &Access<'_>, element: &[Form]) -> Pieces {
+    let object = &program.objects[own.object];
     let mut outside = Pieces::new();
     for (index, size) in element[object.depth..].iter().zip(&object.sizes) {
         for set in &program.domains[own.scope] {
@@ -218,21 +251,7 @@ fn is_within(matcher: &mut Matcher<'_, '_>, id: AccessId) -> Asked<bool> {
             outside.push(above);
         }
     }
-    let outside = matcher.solver.pruned(outside)?;
-    if outside.is_empty() {
-        return Ok(true);
-    }
-    let mut covered = Pieces::new();
-    for other in programs[0].accesses.iter().filter(|other| !other.is_virtual) {
-        if programs[0].objects[other.object].key == object.key && object.is_visible() {
-            covered.extend(touched_too(matcher, other, own)?);
-            // Most accesses have one of the original that covers them.
-            if matcher.solver.is_subset(&outside, &covered)? {
-                return Ok(true);
-            }
-        }
-    }
-    Ok(false)
+    outside
 }
 
 /// Returns the instances of an access that touch what some instance of one of the original touches.
