@@ -10,15 +10,19 @@
 //! - Arithmetic on `index` that is shown neither by flags nor by ranges to be exact is assumed not
 //!   to wrap; the answer names that ([`Assumption::IndexArithmetic`]). Other integers wrap.
 //! - Arguments are not poison.
-//! - Counted loops end. Functions of one module are compared: the caller compares globals.
+//! - Counted loops end.
+//! - Where a function with a body is called, functions of one name are assumed to be equal
+//!   ([`Assumption::EqualCallees`]). Whoever proves all of them has shown that.
 //!
 //! # Bounds
 //! All questions about sets together are bounded by [`ProofOptions::questions`], each by
 //! [`ProofOptions::steps`]. Where a bound is met the answer is [`Proof::Undecided`].
 
+mod alias;
 mod flow;
 mod form;
 mod hull;
+mod isomorphic;
 mod matching;
 mod model;
 mod obligations;
@@ -26,11 +30,12 @@ mod order;
 mod read;
 mod sets;
 
-use loomir_ir::{Body, Loc, Op, OpRef};
+use loomir_ir::{AttrKind, Body, Loc, Name, Op, OpRef, symbols};
 use loomir_polyhedra::Conjunction;
 
+use alias::Overlap;
 use matching::{Goal, Matcher, Mismatch, Stuck};
-use model::{Kind, ObjectKey, Output, Params, Program};
+use model::{ObjectKey, Output, Params, Program};
 use sets::{OutOfReach, Pieces, Solver, var};
 
 /// What a proof may rest on and how long it may take.
@@ -57,6 +62,8 @@ pub enum Assumption {
     DistinctArguments,
     /// Arithmetic on `index` does not wrap.
     IndexArithmetic,
+    /// Functions of one name that are called compute the same in both programs.
+    EqualCallees,
     /// Floats are combined in another order where the flag `reassoc` allows it. Results may be
     /// rounded otherwise.
     Reassociation,
@@ -68,6 +75,7 @@ impl Assumption {
         match self {
             Assumption::DistinctArguments => "buffers among the arguments do not overlap",
             Assumption::IndexArithmetic => "arithmetic on 'index' does not wrap",
+            Assumption::EqualCallees => "functions of one name do the same in both programs",
             Assumption::Reassociation => "floats may be rounded otherwise, as 'reassoc' allows",
         }
     }
@@ -124,21 +132,69 @@ impl Proof {
 /// Both programs share one context.
 pub fn prove(before: &Body, f: Op, after: &Body, g: Op, options: &ProofOptions) -> Proof {
     let functions = [OpRef::new(before, f), OpRef::new(after, g)];
-    match attempt(functions, options) {
+    if isomorphic::alike(functions)
+        && let Some(under) = under_symbols([before, after], functions[0])
+    {
+        return Proof::Equal { under };
+    }
+    match attempt([before, after], functions, options) {
         Ok(under) => Proof::Equal { under },
         Err(reason) => Proof::Undecided { reasons: vec![*reason] },
     }
 }
 
-fn reason(functions: [OpRef<'_>; 2], side: usize, op: Op, message: String) -> Box<Reason> {
-    let op = functions[side].body().op_ref(op);
+fn reason(side: usize, op: OpRef<'_>, message: String) -> Box<Reason> {
     let program = if side == 0 { Which::Before } else { Which::After };
     Box::new(Reason { program, loc: op.loc(), op: op.name().to_string(), message, other: None })
 }
 
-fn attempt(functions: [OpRef<'_>; 2], options: &ProofOptions) -> Result<Vec<Assumption>, Box<Reason>> {
-    let whole =
-        |side: usize, message: &str| reason(functions, side, functions[side].op(), message.to_string());
+/// The relation of what a name stands for in both programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Symbol {
+    Same,
+    /// Functions with bodies: the same if these are.
+    Function,
+    Different,
+}
+
+/// Returns what is to be assumed of functions that two functions written alike name; `None` if a
+/// name stands for different things.
+fn under_symbols(modules: [&Body; 2], function: OpRef<'_>) -> Option<Vec<Assumption>> {
+    let ctx = function.ctx();
+    let body = function.body();
+    let mut under = Vec::new();
+    for op in body.all_ops().filter(|op| *op != body.root()) {
+        for (_, attr) in body.properties(op).entries(ctx) {
+            let AttrKind::Symbol { root, .. } = attr.kind(ctx) else { continue };
+            match symbol(modules, *root) {
+                Symbol::Same => {}
+                Symbol::Function => under = vec![Assumption::EqualCallees],
+                Symbol::Different => return None,
+            }
+        }
+    }
+    Some(under)
+}
+
+fn symbol(modules: [&Body; 2], name: Name) -> Symbol {
+    let ctx = modules[0].ctx();
+    let [a, b] = modules.map(|module| symbols::lookup(module, ctx.str(name)).map(|op| module.op_ref(op)));
+    match (a, b) {
+        (None, None) => Symbol::Same,
+        (Some(a), Some(b)) if a.name() == b.name() && a.properties() == b.properties() => {
+            let has_body = |op: OpRef<'_>| op.regions().any(|region| op.body().entry_block(region).is_some());
+            if has_body(a) || has_body(b) { Symbol::Function } else { Symbol::Same }
+        }
+        _ => Symbol::Different,
+    }
+}
+
+fn attempt(
+    modules: [&Body; 2],
+    functions: [OpRef<'_>; 2],
+    options: &ProofOptions,
+) -> Result<Vec<Assumption>, Box<Reason>> {
+    let whole = |side: usize, message: &str| reason(side, functions[side], message.to_string());
     if functions[0].attr("function_type") != functions[1].attr("function_type") {
         return Err(whole(1, "the types of the functions differ"));
     }
@@ -150,35 +206,50 @@ fn attempt(functions: [OpRef<'_>; 2], options: &ProofOptions) -> Result<Vec<Assu
     let mut solver = Solver::new(options.questions, options.steps);
     let mut params = Params::default();
     let mut read = |side: usize| {
-        read::read(functions[side], &mut params, &mut solver, side == 0)
-            .map_err(|refusal| reason(functions, side, refusal.op, refusal.message))
+        read::read(modules[side], functions[side], &mut params, &mut solver, side == 0, options.distinct)
+            .map_err(|refusal| reason(side, refusal.op, refusal.message))
     };
     let mut programs = [read(0)?, read(1)?];
+    for program in &programs {
+        for object in &program.objects {
+            if let ObjectKey::Global(name) = object.key
+                && symbol(modules, name) != Symbol::Same
+            {
+                return Err(whole(1, "a global is not the same in both programs"));
+            }
+        }
+    }
     programs.iter_mut().for_each(|program| program.finish(params.len()));
+    let may_overlap = alias::mark(&mut programs);
+    if options.distinct {
+        programs.iter_mut().flat_map(|program| &mut program.objects).for_each(|own| own.is_ordered = false);
+    }
     let programs = [&programs[0], &programs[1]];
+    let overlap = Overlap::new(programs[1], &params);
     let mut last = whole(0, "the bound on questions was reached");
     // What widening makes too large may hold for less.
     for patience in [1, 24] {
-        let mut matcher = Matcher::new(programs, params.len(), &mut solver, patience);
+        let mut matcher = Matcher::new(programs, params.len(), &overlap, &mut solver, patience);
         let goals = goals(&programs, params.len()).map_err(|message| whole(1, message))?;
         match matcher.show(goals) {
             Ok(()) => {}
             Err(Stuck::OutOfReach) => break,
             Err(Stuck::Mismatch(mismatch)) => {
-                last = described(functions, mismatch);
+                last = described(mismatch);
                 continue;
             }
         }
-        match obligations::unmet(&mut matcher) {
+        let unmet = match obligations::unmet(&mut matcher) {
+            Ok(None) if may_overlap && !options.distinct => obligations::misplaced(&mut matcher, &overlap),
+            other => other,
+        };
+        match unmet {
             Ok(None) => {}
-            Ok(Some(unmet)) => return Err(reason(functions, 1, unmet.op, unmet.message)),
+            Ok(Some(unmet)) => return Err(reason(unmet.side, unmet.op, unmet.message)),
             Err(OutOfReach) => break,
         }
         let mut under = Vec::new();
-        if overlapping(&programs) {
-            if !options.distinct {
-                return Err(whole(1, "buffers among the arguments may overlap"));
-            }
+        if may_overlap && options.distinct {
             under.push(Assumption::DistinctArguments);
         }
         if programs.iter().any(|program| program.assumed_exact.is_some()) {
@@ -190,32 +261,6 @@ fn attempt(functions: [OpRef<'_>; 2], options: &ProofOptions) -> Result<Vec<Assu
         return Ok(under);
     }
     Err(last)
-}
-
-/// True if some buffer that callers know is written and may overlap another one.
-fn overlapping(programs: &[&Program<'_>; 2]) -> bool {
-    programs.iter().any(|program| {
-        let is_final = |access: usize| {
-            let of = |term: usize| matches!(program.terms[term].kind, Kind::Load(load) if load == access);
-            program.finals.iter().any(|(_, term)| of(*term))
-        };
-        let touched = |object: usize| {
-            let mut accesses =
-                (0..program.accesses.len()).filter(|id| program.accesses[*id].object == object);
-            accesses.any(|access| !is_final(access))
-        };
-        let seen: Vec<_> = (0..program.objects.len())
-            .filter(|object| program.objects[*object].is_visible() && touched(*object))
-            .map(|object| &program.objects[object])
-            .collect();
-        let may_meet = |a: &model::Object, b: &model::Object| {
-            let is_global = |own: &model::Object| matches!(own.key, ObjectKey::Global(_));
-            let is_written = !a.stores.is_empty() || !b.stores.is_empty();
-            let is_apart = a.is_alone || b.is_alone || (is_global(a) && is_global(b));
-            is_written && !is_apart
-        };
-        seen.iter().enumerate().any(|(k, a)| seen[..k].iter().any(|b| may_meet(a, b)))
-    })
 }
 
 /// Returns the goals: results and buffers that others see are the same at the end.
@@ -284,13 +329,13 @@ fn same_elements(programs: &[&Program<'_>; 2], terms: [usize; 2], params: usize)
     programs[0].domains[programs[0].terms[terms[0]].scope].iter().map(pair).collect()
 }
 
-fn described(functions: [OpRef<'_>; 2], mismatch: Mismatch) -> Box<Reason> {
+fn described(mismatch: Mismatch<'_>) -> Box<Reason> {
     let mut message = mismatch.message;
     if let Some([x, y]) = mismatch.instance {
         let list = |values: Vec<i64>| values.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
         message.push_str(&format!(", in iteration ({}) before and ({}) after", list(x), list(y)));
     }
-    let mut reason = reason(functions, 1, mismatch.ops[1], message);
-    reason.other = Some(functions[0].body().op_ref(mismatch.ops[0]).loc());
+    let mut reason = reason(1, mismatch.ops[1], message);
+    reason.other = Some(mismatch.ops[0].loc());
     reason
 }

@@ -43,28 +43,32 @@ fn judged(folder: &str, distinct: Option<bool>) -> Judged {
     Judged { equal, changed, lines }
 }
 
-/// The folders, the pairs of each and how many of them are proved at least.
-const FOLDERS: [(&str, usize); 8] = [
-    ("edits", 51),
-    ("fusion", 186),
-    ("distribution", 20),
-    ("contraction", 23),
-    ("conditionals", 3),
-    ("cost", 18),
-    ("peel", 12),
-    ("strip_mine", 3),
+/// The folders; how many pairs of each are proved at least, if arguments are distinct and if they
+/// are only where the run says so.
+const FOLDERS: [(&str, usize, usize); 8] = [
+    ("edits", 51, 51),
+    ("fusion", 197, 194),
+    ("distribution", 21, 21),
+    ("contraction", 25, 24),
+    ("conditionals", 3, 3),
+    ("cost", 18, 18),
+    ("peel", 12, 12),
+    ("strip_mine", 3, 3),
 ];
 
 #[test]
 fn most_of_what_loomir_does_is_proved() {
     let mut all = String::new();
     let mut fewer = Vec::new();
-    for (folder, least) in FOLDERS {
-        let judged = judged(folder, Some(true));
-        if judged.equal < least {
-            fewer.push(format!("{folder}: {} instead of {least}", judged.equal));
+    for (folder, least, least_as_said) in FOLDERS {
+        for (distinct, least) in [(Some(true), least), (None, least_as_said)] {
+            let judged = judged(folder, distinct);
+            if judged.equal < least {
+                fewer.push(format!("{folder} {distinct:?}: {} instead of {least}", judged.equal));
+            }
+            let Judged { equal, changed, lines } = judged;
+            all += &format!("{folder} {distinct:?}: {equal} of {changed} equal\n{lines}");
         }
-        all += &format!("{folder}: {} of {} equal\n{}", judged.equal, judged.changed, judged.lines);
     }
     // The list of what is open is kept where the variable says, to work through.
     if let Ok(path) = std::env::var("LOOMIR_CHECK_OPEN") {

@@ -67,7 +67,7 @@ pub(super) fn flow(
 }
 
 /// Returns the number of loops that two accesses share.
-pub(super) fn shared_loops(program: &Program<'_>, a: &Access, b: &Access) -> usize {
+pub(super) fn shared_loops(program: &Program<'_>, a: &Access<'_>, b: &Access<'_>) -> usize {
     let (a, b) = (&program.scopes[a.scope].loops, &program.scopes[b.scope].loops);
     a.iter().zip(b).take_while(|(x, y)| x == y).count()
 }
@@ -139,8 +139,8 @@ fn latest(
 pub(super) fn meetings(
     program: &Program<'_>,
     params: usize,
-    first: &Access,
-    second: &Access,
+    first: &Access<'_>,
+    second: &Access<'_>,
     rest: &[Conjunction],
 ) -> Asked<Pieces> {
     let (x, y) = (program.scopes[first.scope].depth(), program.scopes[second.scope].depth());

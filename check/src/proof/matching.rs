@@ -24,9 +24,10 @@ mod operations;
 mod reassociate;
 
 use hashbrown::HashMap;
-use loomir_ir::Op;
+use loomir_ir::OpRef;
 use loomir_polyhedra::Conjunction;
 
+use super::alias::{Joint, Overlap};
 use super::flow::{Flow, flow};
 use super::model::{AccessId, Kind, LoopId, ObjectKey, Program, Term, TermId};
 use super::sets::{Asked, OutOfReach, Pieces, Solver, hide, moved};
@@ -44,23 +45,23 @@ pub(super) struct Goal {
 
 /// The cause that ends a proof.
 #[derive(Debug)]
-pub(super) enum Stuck {
+pub(super) enum Stuck<'b> {
     /// Terms that are not seen to be equal.
-    Mismatch(Mismatch),
+    Mismatch(Mismatch<'b>),
     /// The bound on questions was reached.
     OutOfReach,
 }
 
 /// Two terms that are not seen to be equal, with an instance of each.
 #[derive(Debug)]
-pub(super) struct Mismatch {
-    pub(super) ops: [Op; 2],
+pub(super) struct Mismatch<'b> {
+    pub(super) ops: [OpRef<'b>; 2],
     pub(super) instance: Option<[Vec<i64>; 2]>,
     pub(super) message: String,
 }
 
-impl From<OutOfReach> for Stuck {
-    fn from(_: OutOfReach) -> Stuck {
+impl From<OutOfReach> for Stuck<'_> {
+    fn from(_: OutOfReach) -> Self {
         Stuck::OutOfReach
     }
 }
@@ -81,6 +82,10 @@ pub(super) struct Matcher<'m, 'b> {
     pub(super) solver: &'m mut Solver,
     flows: [HashMap<AccessId, Option<Flow>>; 2],
     ends: [HashMap<LoopId, Ends>; 2],
+    overlap: &'m Overlap,
+    clobbered: [HashMap<AccessId, Pieces>; 2],
+    /// Accesses of buffers that may overlap others, matched one to one.
+    pub(super) joints: Vec<Joint>,
     claims: HashMap<[TermId; 2], Vec<Pieces>>,
     /// The claims in the order in which they were made.
     log: Vec<[TermId; 2]>,
@@ -96,6 +101,7 @@ impl<'m, 'b> Matcher<'m, 'b> {
     pub(super) fn new(
         programs: [&'m Program<'b>; 2],
         params: usize,
+        overlap: &'m Overlap,
         solver: &'m mut Solver,
         patience: usize,
     ) -> Matcher<'m, 'b> {
@@ -105,6 +111,9 @@ impl<'m, 'b> Matcher<'m, 'b> {
             solver,
             flows: [HashMap::new(), HashMap::new()],
             ends: [HashMap::new(), HashMap::new()],
+            overlap,
+            clobbered: [HashMap::new(), HashMap::new()],
+            joints: Vec::new(),
             claims: HashMap::new(),
             log: Vec::new(),
             patience,
@@ -113,7 +122,7 @@ impl<'m, 'b> Matcher<'m, 'b> {
         }
     }
 
-    pub(super) fn term(&self, side: Side, term: TermId) -> &'m Term {
+    pub(super) fn term(&self, side: Side, term: TermId) -> &'m Term<'b> {
         &self.programs[side].terms[term]
     }
 
@@ -133,11 +142,11 @@ impl<'m, 'b> Matcher<'m, 'b> {
     }
 
     /// Shows all goals, or says which one is not seen to hold.
-    pub(super) fn show(&mut self, goals: Vec<Goal>) -> Result<(), Stuck> {
+    pub(super) fn show(&mut self, goals: Vec<Goal>) -> Result<(), Stuck<'b>> {
         self.show_within(goals, 0)
     }
 
-    fn show_within(&mut self, goals: Vec<Goal>, nesting: usize) -> Result<(), Stuck> {
+    fn show_within(&mut self, goals: Vec<Goal>, nesting: usize) -> Result<(), Stuck<'b>> {
         let mut agenda = goals;
         agenda.reverse();
         while let Some(goal) = agenda.pop() {
@@ -151,9 +160,13 @@ impl<'m, 'b> Matcher<'m, 'b> {
                 continue;
             }
             let Some(goal) = self.claim(goal)? else { continue };
+            let Some(goal) = self.undisturbed(0, goal, &mut agenda)? else { continue };
             if self.is_copy(0, a)? {
                 self.follow(0, goal, &mut agenda)?;
-            } else if self.is_copy(1, b)? {
+                continue;
+            }
+            let Some(goal) = self.undisturbed(1, goal, &mut agenda)? else { continue };
+            if self.is_copy(1, b)? {
                 self.follow(1, goal, &mut agenda)?;
             } else {
                 self.operation(goal, &mut agenda, nesting)?;
@@ -208,6 +221,7 @@ impl<'m, 'b> Matcher<'m, 'b> {
 
     /// Takes back the claims made since the log had a length.
     fn retract(&mut self, length: usize) {
+        self.joints.retain(|joint| joint.at <= length);
         for terms in self.log.drain(length..).rev() {
             if let Some(known) = self.claims.get_mut(&terms) {
                 known.pop();
@@ -226,12 +240,30 @@ impl<'m, 'b> Matcher<'m, 'b> {
         matches!(program.objects[program.accesses[access].object].key, ObjectKey::Allocation(_))
     }
 
-    fn flow_of(&mut self, side: Side, access: AccessId) -> Asked<Option<&Flow>> {
+    pub(super) fn flow_of(&mut self, side: Side, access: AccessId) -> Asked<Option<&Flow>> {
         if !self.flows[side].contains_key(&access) {
             let found = flow(self.programs[side], self.params, access, self.solver)?;
             self.flows[side].insert(access, found);
         }
         Ok(self.flows[side].get(&access).and_then(Option::as_ref))
+    }
+
+    /// True if writes to other buffers may change what an access touches.
+    fn is_ordered(&self, side: Side, access: AccessId) -> bool {
+        let program = self.programs[side];
+        program.objects[program.accesses[access].object].is_ordered
+    }
+
+    /// Returns the instances of a load whose element another buffer's store may have changed.
+    fn clobbered_of(&mut self, side: Side, access: AccessId) -> Asked<Pieces> {
+        if let Some(found) = self.clobbered[side].get(&access) {
+            return Ok(found.clone());
+        }
+        let Some(flow) = self.flow_of(side, access)?.cloned() else { return Ok(Pieces::new()) };
+        let (overlap, program) = (self.overlap, self.programs[side]);
+        let found = overlap.clobbered(program, self.params, access, &flow, self.solver)?;
+        self.clobbered[side].insert(access, found.clone());
+        Ok(found)
     }
 
     fn ends_of(&mut self, side: Side, of: LoopId) -> Asked<Ends> {
@@ -250,7 +282,7 @@ impl<'m, 'b> Matcher<'m, 'b> {
     }
 
     /// Returns the error that a goal is not seen to hold.
-    fn mismatch<T>(&mut self, goal: &Goal, pairs: &[Conjunction], message: String) -> Result<T, Stuck> {
+    fn mismatch<T>(&mut self, goal: &Goal, pairs: &[Conjunction], message: String) -> Result<T, Stuck<'b>> {
         let [a, b] = [0, 1].map(|side| self.depth(side, goal.terms[side]));
         let ops = [0, 1].map(|side| self.term(side, goal.terms[side]).op);
         let params = self.params;

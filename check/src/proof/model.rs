@@ -9,7 +9,7 @@
 //! iteration of all loops further out.
 
 use hashbrown::HashMap;
-use loomir_ir::{Attr, Body, Dict, Name, Op, OpName, Type};
+use loomir_ir::{Attr, Body, Dict, Name, OpName, OpRef, Type};
 use loomir_polyhedra::{Affine, Conjunction};
 
 use super::form::{Cases, Condition, Form};
@@ -80,23 +80,26 @@ pub(super) enum Kind {
     Carried { around: LoopId, index: usize },
     /// A carried variable behind the loop.
     Exit { of: LoopId, index: usize },
+    /// The element of a buffer that may overlap others, behind a store: what it was and what is
+    /// stored.
+    Stored { access: AccessId, old: TermId, value: TermId },
     /// One of two values.
     Choice { condition: TermId, yes: TermId, no: TermId },
 }
 
 /// A value.
 #[derive(Debug, Clone)]
-pub(super) struct Term {
+pub(super) struct Term<'b> {
     pub(super) kind: Kind,
     pub(super) scope: ScopeId,
     pub(super) ty: Type,
     /// The operation that computes it; the function for its arguments.
-    pub(super) op: Op,
+    pub(super) op: OpRef<'b>,
 }
 
 /// A load or a store of one element in each iteration.
 #[derive(Debug)]
-pub(super) struct Access {
+pub(super) struct Access<'b> {
     pub(super) object: ObjectId,
     /// The element, preceded by the iteration that allocated the object; `None` if not affine.
     pub(super) element: Option<Vec<Form>>,
@@ -107,7 +110,9 @@ pub(super) struct Access {
     pub(super) order: usize,
     /// The value that a store writes.
     pub(super) stored: Option<TermId>,
-    pub(super) op: Op,
+    /// True for loads that the program does not have: of elements before a store or at the end.
+    pub(super) is_virtual: bool,
+    pub(super) op: OpRef<'b>,
 }
 
 /// The identity of a buffer.
@@ -123,7 +128,7 @@ pub(super) enum ObjectKey {
 
 /// A buffer.
 #[derive(Debug)]
-pub(super) struct Object {
+pub(super) struct Object<'b> {
     pub(super) key: ObjectKey,
     pub(super) ty: Type,
     /// The number of loops around the allocation: each iteration has a buffer of its own.
@@ -133,11 +138,13 @@ pub(super) struct Object {
     /// True if the argument is marked to overlap no other.
     pub(super) is_alone: bool,
     /// The operation that allocates it, with its scope.
-    pub(super) made: (Op, ScopeId),
+    pub(super) made: (OpRef<'b>, ScopeId),
     pub(super) stores: Vec<AccessId>,
+    /// True if writes to another buffer may change this one, or the reverse.
+    pub(super) is_ordered: bool,
 }
 
-impl Object {
+impl Object<'_> {
     /// True if what the function leaves in the buffer is seen by its caller.
     pub(super) fn is_visible(&self) -> bool {
         !matches!(self.key, ObjectKey::Allocation(_))
@@ -153,11 +160,11 @@ pub(super) enum Output {
 
 /// The place where a buffer ends its life.
 #[derive(Debug)]
-pub(super) struct Free {
+pub(super) struct Free<'b> {
     pub(super) object: ObjectId,
     pub(super) scope: ScopeId,
     pub(super) order: usize,
-    pub(super) op: Op,
+    pub(super) op: OpRef<'b>,
 }
 
 /// A function.
@@ -166,11 +173,11 @@ pub(super) struct Program<'b> {
     pub(super) body: &'b Body,
     pub(super) scopes: Vec<Scope>,
     pub(super) loops: Vec<Loop>,
-    pub(super) terms: Vec<Term>,
-    pub(super) accesses: Vec<Access>,
-    pub(super) objects: Vec<Object>,
+    pub(super) terms: Vec<Term<'b>>,
+    pub(super) accesses: Vec<Access<'b>>,
+    pub(super) objects: Vec<Object<'b>>,
     pub(super) outputs: Vec<Output>,
-    pub(super) frees: Vec<Free>,
+    pub(super) frees: Vec<Free<'b>>,
     /// First results of operations that are undefined for some operands.
     pub(super) traps: Vec<TermId>,
     /// The elements that the function leaves in each buffer that others see.
@@ -178,7 +185,7 @@ pub(super) struct Program<'b> {
     /// The iteration domain of each scope, over the parameters and its variables.
     pub(super) domains: Vec<Pieces>,
     /// The first operation whose index arithmetic is taken not to wrap.
-    pub(super) assumed_exact: Option<Op>,
+    pub(super) assumed_exact: Option<OpRef<'b>>,
 }
 
 impl Program<'_> {
@@ -245,6 +252,13 @@ pub(super) struct Params {
 impl Params {
     pub(super) fn len(&self) -> usize {
         self.ranges.len()
+    }
+
+    /// Returns all parameters by what computes them.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&ParamKey, u32)> {
+        let mut all: Vec<_> = self.known.iter().map(|(key, number)| (key, *number)).collect();
+        all.sort_by_key(|(_, number)| *number);
+        all.into_iter()
     }
 
     /// Returns the number of a parameter with its range.

@@ -7,9 +7,10 @@
 //! Operations under conditions that are not affine count only where a claim shows the same
 //! condition in the original.
 
-use loomir_ir::Op;
+use loomir_ir::OpRef;
 use loomir_polyhedra::Conjunction;
 
+use super::alias::Overlap;
 use super::form::Form;
 use super::matching::Matcher;
 use super::model::{Access, AccessId, Kind, Object, Program, ScopeId, TermId};
@@ -18,26 +19,70 @@ use super::sets::{Asked, Pieces, hide, moved, var};
 
 /// An obligation that is not seen to be met.
 #[derive(Debug)]
-pub(super) struct Unmet {
-    pub(super) op: Op,
+pub(super) struct Unmet<'b> {
+    pub(super) side: usize,
+    pub(super) op: OpRef<'b>,
     pub(super) message: String,
 }
 
+/// Returns an access of a buffer that may overlap others which is not matched one to one with one
+/// of the original, or whose order is not the same.
+pub(super) fn misplaced<'b>(matcher: &mut Matcher<'_, 'b>, overlap: &Overlap) -> Asked<Option<Unmet<'b>>> {
+    let (programs, params) = (matcher.programs, matcher.params);
+    for side in [0, 1] {
+        let program = programs[side];
+        let stores =
+            program.objects.iter().filter(|object| object.is_ordered).flat_map(|object| &object.stores);
+        for &store in stores {
+            let access = &program.accesses[store];
+            let mut covered = Pieces::new();
+            for joint in matcher.joints.iter().filter(|joint| joint.accesses[side] == store) {
+                let depths = [0, 1].map(|side| {
+                    let program = programs[side];
+                    program.scopes[program.accesses[joint.accesses[side]].scope].depth()
+                });
+                let other = match side {
+                    0 => params + depths[0]..params + depths[0] + depths[1],
+                    _ => params..params + depths[0],
+                };
+                covered.extend(hide(&joint.pairs, other));
+            }
+            if !matcher.solver.is_subset(&program.domains[access.scope], &covered)? {
+                let message = "the store is not matched with one of the other program".to_string();
+                return Ok(Some(Unmet { side, op: access.op, message }));
+            }
+        }
+    }
+    let turned = overlap.turned_around(programs, params, &matcher.joints, matcher.solver)?;
+    Ok(turned.map(|[op, _]| Unmet {
+        side: 1,
+        op,
+        message: "buffers may overlap, and accesses of two of them change their order".to_string(),
+    }))
+}
+
 /// Returns the first obligation of the second program that is not seen to be met.
-pub(super) fn unmet(matcher: &mut Matcher<'_, '_>) -> Asked<Option<Unmet>> {
+pub(super) fn unmet<'b>(matcher: &mut Matcher<'_, 'b>) -> Asked<Option<Unmet<'b>>> {
     let program = matcher.programs[1];
     for &trap in &program.traps {
         if !traps_before(matcher, trap)? {
             let op = program.terms[trap].op;
             let message = "it may divide by zero where the original does not divide".to_string();
-            return Ok(Some(Unmet { op, message }));
+            return Ok(Some(Unmet { side: 1, op, message }));
         }
     }
     for access in 0..program.accesses.len() {
-        if !is_within(matcher, access)? {
+        if !program.accesses[access].is_virtual && !is_within(matcher, access)? {
             let op = program.accesses[access].op;
             let message = "it may access an element that the original does not access".to_string();
-            return Ok(Some(Unmet { op, message }));
+            return Ok(Some(Unmet { side: 1, op, message }));
+        }
+    }
+    for (id, access) in program.accesses.iter().enumerate() {
+        let is_local = !program.objects[access.object].is_visible();
+        if is_local && access.stored.is_none() && !access.is_virtual && !is_written(matcher, id)? {
+            let message = "it may read an element that was never written".to_string();
+            return Ok(Some(Unmet { side: 1, op: access.op, message }));
         }
     }
     for object in program.objects.iter() {
@@ -45,7 +90,7 @@ pub(super) fn unmet(matcher: &mut Matcher<'_, '_>) -> Asked<Option<Unmet>> {
         for size in object.sizes.iter().flatten().filter(|_| !object.is_visible()) {
             if !is_size(matcher, size, scope)? {
                 let message = "it may allocate a buffer of negative size".to_string();
-                return Ok(Some(Unmet { op, message }));
+                return Ok(Some(Unmet { side: 1, op, message }));
             }
         }
     }
@@ -56,14 +101,16 @@ pub(super) fn unmet(matcher: &mut Matcher<'_, '_>) -> Asked<Option<Unmet>> {
             let again = Place { scope: other.scope, order: other.order };
             if follows(matcher, end, again, depth)? {
                 let message = "it may free a buffer again".to_string();
-                return Ok(Some(Unmet { op: other.op, message }));
+                return Ok(Some(Unmet { side: 1, op: other.op, message }));
             }
         }
-        for access in program.accesses.iter().filter(|access| access.object == free.object) {
+        for access in
+            program.accesses.iter().filter(|access| access.object == free.object && !access.is_virtual)
+        {
             let place = Place { scope: access.scope, order: access.order };
             if follows(matcher, end, place, depth)? {
                 let message = "it may access a buffer that was freed".to_string();
-                return Ok(Some(Unmet { op: access.op, message }));
+                return Ok(Some(Unmet { side: 1, op: access.op, message }));
             }
         }
     }
@@ -85,7 +132,7 @@ fn follows(matcher: &mut Matcher<'_, '_>, end: Place, place: Place, depth: usize
 /// whenever it runs.
 fn is_size(matcher: &mut Matcher<'_, '_>, size: &Form, scope: ScopeId) -> Asked<bool> {
     let (programs, params) = (matcher.programs, matcher.params);
-    let is_own = |object: &Object| {
+    let is_own = |object: &Object<'_>| {
         !object.is_visible() && object.depth == 0 && object.sizes.iter().flatten().any(|own| own == size)
     };
     let is_certain = |scope: ScopeId| {
@@ -141,12 +188,54 @@ fn traps_before(matcher: &mut Matcher<'_, '_>, trap: TermId) -> Asked<bool> {
     matcher.solver.is_subset(&domain, &covered)
 }
 
+/// True if a store precedes each load of a buffer that the function allocates.
+fn is_written(matcher: &mut Matcher<'_, '_>, load: AccessId) -> Asked<bool> {
+    let initial = match matcher.flow_of(1, load)? {
+        Some(flow) => flow.initial.clone(),
+        None => return Ok(false),
+    };
+    Ok(matcher.solver.pruned(initial)?.is_empty())
+}
+
 /// True if an access is within its buffer, or touches what the original touches.
 fn is_within(matcher: &mut Matcher<'_, '_>, id: AccessId) -> Asked<bool> {
     let (programs, params) = (matcher.programs, matcher.params);
     let (program, own) = (programs[1], &programs[1].accesses[id]);
     let object = &program.objects[own.object];
     let Some(element) = &own.element else { return is_claimed(matcher, id) };
+    let outside = out_of_bounds(program, params, own, element);
+    let outside = matcher.solver.pruned(outside)?;
+    if outside.is_empty() {
+        return Ok(true);
+    }
+    let mut covered = Pieces::new();
+    for other in programs[0].accesses.iter().filter(|other| !other.is_virtual) {
+        if programs[0].objects[other.object].key == object.key && object.is_visible() {
+            covered.extend(touched_too(matcher, other, own)?);
+            // Most accesses have one of the original that covers them.
+            if matcher.solver.is_subset(&outside, &covered)? {
+                return Ok(true);
+            }
+        }
+    }
+    // For some parameters the original itself is undefined.
+    for other in programs[0].accesses.iter().filter(|other| !other.is_virtual) {
+        let depth = programs[0].scopes[other.scope].depth();
+        if let Some(element) = &other.element
+            && programs[0].scopes[other.scope].guards.is_empty()
+        {
+            let undefined = out_of_bounds(programs[0], params, other, element);
+            let undefined = matcher.solver.pruned(hide(&undefined, params..params + depth))?;
+            let all = params + program.scopes[own.scope].depth();
+            covered.extend(undefined.iter().map(|set| moved(set, all, |v| v)));
+        }
+    }
+    matcher.solver.is_subset(&outside, &covered)
+}
+
+/// Returns the instances of an access that touch no element of its buffer.
+fn out_of_bounds(program: &Program<'_>, params: usize, own: &Access<'_>, element: &[Form]) -> Pieces {
+    let object = &program.objects[own.object];
     let mut outside = Pieces::new();
     for (index, size) in element[object.depth..].iter().zip(&object.sizes) {
         for set in &program.domains[own.scope] {
@@ -162,25 +251,11 @@ fn is_within(matcher: &mut Matcher<'_, '_>, id: AccessId) -> Asked<bool> {
             outside.push(above);
         }
     }
-    let outside = matcher.solver.pruned(outside)?;
-    if outside.is_empty() {
-        return Ok(true);
-    }
-    let mut covered = Pieces::new();
-    for other in &programs[0].accesses {
-        if programs[0].objects[other.object].key == object.key && object.is_visible() {
-            covered.extend(touched_too(matcher, other, own)?);
-            // Most accesses have one of the original that covers them.
-            if matcher.solver.is_subset(&outside, &covered)? {
-                return Ok(true);
-            }
-        }
-    }
-    Ok(false)
+    outside
 }
 
 /// Returns the instances of an access that touch what some instance of one of the original touches.
-fn touched_too(matcher: &mut Matcher<'_, '_>, other: &Access, own: &Access) -> Asked<Pieces> {
+fn touched_too(matcher: &mut Matcher<'_, '_>, other: &Access<'_>, own: &Access<'_>) -> Asked<Pieces> {
     let (programs, params) = (matcher.programs, matcher.params);
     let scopes = [&programs[0].scopes[other.scope], &programs[1].scopes[own.scope]];
     let (x, y) = (scopes[0].depth(), scopes[1].depth());

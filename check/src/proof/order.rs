@@ -18,9 +18,6 @@ pub(super) fn before(program: &Program<'_>, params: usize, first: Place, second:
     let [x, y] = scopes.map(super::model::Scope::depth);
     let all = params + x + y;
     let shared = scopes[0].loops.iter().zip(&scopes[1].loops).take_while(|(a, b)| a == b).count();
-    let behind = |set: &Conjunction| moved(set, all, |v| if v < params { v } else { v + x });
-    let firsts: Pieces = program.domains[first.scope].iter().map(|set| moved(set, all, |v| v)).collect();
-    let seconds: Pieces = program.domains[second.scope].iter().map(behind).collect();
     let mut orders = Pieces::new();
     for level in 0..=shared {
         let mut order = Conjunction::new(all);
@@ -32,5 +29,11 @@ pub(super) fn before(program: &Program<'_>, params: usize, first: Place, second:
         }
         orders.push(order);
     }
+    if orders.is_empty() {
+        return orders;
+    }
+    let behind = |set: &Conjunction| moved(set, all, |v| if v < params { v } else { v + x });
+    let firsts: Pieces = program.domains[first.scope].iter().map(|set| moved(set, all, |v| v)).collect();
+    let seconds: Pieces = program.domains[second.scope].iter().map(behind).collect();
     intersect(&intersect(&firsts, &seconds), &orders)
 }

@@ -8,20 +8,22 @@
 //! affine writes, in all iterations, the stored value or else the element as it was. So the data
 //! flow stays exact.
 
+mod accesses;
+mod calls;
 mod control;
 mod memory;
 mod numbers;
 
 use loomir_dialects::interfaces::{
-    Conditional, FunctionLike, LoopLike, MemoryAccess, MemoryEffects, ParallelLike,
+    CallLike, Conditional, FunctionLike, LoopLike, MemoryAccess, MemoryEffects, ParallelLike,
 };
 use loomir_ir::rewrite::constant_of;
-use loomir_ir::{Block, Body, Op, OpRef, Trait, Type, Value, ValueDef};
+use loomir_ir::{Block, Body, OpRef, Trait, Type, Value, ValueDef};
 
 use super::form::{Atom, Condition, Constraint, Form};
 use super::model::{
-    Access, Invariant, Kind, Object, ObjectId, ObjectKey, Output, ParamKey, Params, Program, Scope, ScopeId,
-    Term, TermId,
+    Invariant, Kind, Object, ObjectId, ObjectKey, Output, ParamKey, Params, Program, Scope, ScopeId, Term,
+    TermId,
 };
 use super::sets::Solver;
 use numbers::range_of;
@@ -31,12 +33,12 @@ const MAX_NESTING: usize = 128;
 
 /// An operation that is not understood.
 #[derive(Debug)]
-pub(super) struct Refusal {
-    pub(super) op: Op,
+pub(super) struct Refusal<'b> {
+    pub(super) op: OpRef<'b>,
     pub(super) message: String,
 }
 
-pub(super) type Read<T> = Result<T, Refusal>;
+pub(super) type Read<'b, T> = Result<T, Refusal<'b>>;
 
 /// The meaning of a value.
 #[derive(Clone, Debug)]
@@ -57,6 +59,12 @@ struct View {
 
 /// The state of the walk.
 struct Reader<'b, 'p> {
+    /// The program, to find functions that are called.
+    module: &'b Body,
+    /// The function whose operations are read.
+    body: &'b Body,
+    /// The number of calls around.
+    calls: usize,
     program: Program<'b>,
     params: &'p mut Params,
     solver: &'p mut Solver,
@@ -67,15 +75,19 @@ struct Reader<'b, 'p> {
     nesting: usize,
     /// True for the original program, whose undefined behaviour allows anything.
     is_original: bool,
+    /// True if buffers among the arguments do not overlap.
+    distinct: bool,
 }
 
 /// Reads a function. `function` is a view of the operation with its body.
 pub(super) fn read<'b>(
+    module: &'b Body,
     function: OpRef<'b>,
     params: &mut Params,
     solver: &mut Solver,
     is_original: bool,
-) -> Read<Program<'b>> {
+    distinct: bool,
+) -> Read<'b, Program<'b>> {
     let body = function.body();
     let program = Program {
         body,
@@ -92,6 +104,9 @@ pub(super) fn read<'b>(
         assumed_exact: None,
     };
     let mut reader = Reader {
+        module,
+        body,
+        calls: 0,
         program,
         params,
         solver,
@@ -100,8 +115,9 @@ pub(super) fn read<'b>(
         allocations: 0,
         nesting: 0,
         is_original,
+        distinct,
     };
-    let refuse = |message: &str| Refusal { op: function.op(), message: message.to_string() };
+    let refuse = |message: &str| Refusal { op: function, message: message.to_string() };
     let Some(model) = function.info().interface::<dyn FunctionLike>() else {
         return Err(refuse("this is no function"));
     };
@@ -112,16 +128,16 @@ pub(super) fn read<'b>(
     reader.arguments(function, block)?;
     reader.block(block, 0)?;
     reader.results(block)?;
-    reader.finals(function.op())?;
+    reader.finals(function)?;
     Ok(reader.program)
 }
 
 impl<'b> Reader<'b, '_> {
     fn body(&self) -> &'b Body {
-        self.program.body
+        self.body
     }
 
-    fn refuse<T>(&self, op: Op, message: impl Into<String>) -> Read<T> {
+    fn refuse<T>(&self, op: OpRef<'b>, message: impl Into<String>) -> Read<'b, T> {
         Err(Refusal { op, message: message.into() })
     }
 
@@ -129,7 +145,7 @@ impl<'b> Reader<'b, '_> {
         &self.program.scopes[scope]
     }
 
-    fn term(&mut self, kind: Kind, scope: ScopeId, ty: Type, op: Op) -> TermId {
+    fn term(&mut self, kind: Kind, scope: ScopeId, ty: Type, op: OpRef<'b>) -> TermId {
         self.program.terms.push(Term { kind, scope, ty, op });
         self.program.terms.len() - 1
     }
@@ -139,7 +155,7 @@ impl<'b> Reader<'b, '_> {
     }
 
     /// Returns the term of an operand.
-    fn value(&self, value: Value, user: Op) -> Read<TermId> {
+    fn value(&self, value: Value, user: OpRef<'b>) -> Read<'b, TermId> {
         match &self.bindings[value.index()] {
             Binding::Term(term) => Ok(*term),
             Binding::View(_) => self.refuse(user, "a buffer is used as a value"),
@@ -147,7 +163,7 @@ impl<'b> Reader<'b, '_> {
         }
     }
 
-    fn view(&self, value: Value, user: Op) -> Read<View> {
+    fn view(&self, value: Value, user: OpRef<'b>) -> Read<'b, View> {
         match &self.bindings[value.index()] {
             Binding::View(view) => Ok(view.clone()),
             _ => self.refuse(user, "the buffer accessed is not known"),
@@ -174,7 +190,7 @@ impl<'b> Reader<'b, '_> {
         self.order
     }
 
-    fn arguments(&mut self, function: OpRef<'b>, block: Block) -> Read<()> {
+    fn arguments(&mut self, function: OpRef<'b>, block: Block) -> Read<'b, ()> {
         let (body, ctx) = (self.body(), function.ctx());
         let attributes = function.attr("arg_attrs").and_then(|attr| attr.as_array(ctx)).unwrap_or_default();
         for (index, argument) in body.arguments(block).enumerate() {
@@ -189,10 +205,10 @@ impl<'b> Reader<'b, '_> {
                 continue;
             }
             if numbers::is_unranked_buffer(ctx, ty) {
-                return self.refuse(function.op(), "an argument is a buffer of unknown rank");
+                return self.refuse(function, "an argument is a buffer of unknown rank");
             }
             let kind = self.argument_value(index, ty);
-            let term = self.term(kind, 0, ty, function.op());
+            let term = self.term(kind, 0, ty, function);
             self.bind(argument, term);
         }
         Ok(())
@@ -235,29 +251,38 @@ impl<'b> Reader<'b, '_> {
                 Some(Form::atom(Atom::Param(param)))
             })
             .collect();
-        self.new_object(ObjectKey::Argument(index), ty, (self.body().root(), 0), sizes, is_alone)
+        self.new_object(ObjectKey::Argument(index), ty, (self.body().root_ref(), 0), sizes, is_alone)
     }
 
     fn new_object(
         &mut self,
         key: ObjectKey,
         ty: Type,
-        made: (Op, ScopeId),
+        made: (OpRef<'b>, ScopeId),
         sizes: Vec<Option<Form>>,
         is_alone: bool,
     ) -> View {
         let depth = self.scope(made.1).depth();
         let dims = sizes.iter().map(|_| (Form::default(), 1)).collect();
-        let object = Object { key, ty, depth, sizes: sizes.clone(), is_alone, made, stores: Vec::new() };
+        let object = Object {
+            key,
+            ty,
+            depth,
+            sizes: sizes.clone(),
+            is_alone,
+            made,
+            stores: Vec::new(),
+            is_ordered: false,
+        };
         self.program.objects.push(object);
         View { object: self.program.objects.len() - 1, dims, sizes }
     }
 
-    fn results(&mut self, block: Block) -> Read<()> {
+    fn results(&mut self, block: Block) -> Read<'b, ()> {
         let body = self.body();
         let Some(end) = body.terminator(block) else { return Ok(()) };
         if !body.has_trait(end, Trait::ReturnLike) {
-            return self.refuse(end, "the function does not end with a return");
+            return self.refuse(body.op_ref(end), "the function does not end with a return");
         }
         for operand in body.operands(end).collect::<Vec<_>>() {
             let output = match &self.bindings[operand.index()] {
@@ -265,7 +290,7 @@ impl<'b> Reader<'b, '_> {
                 Binding::View(view) if view.dims.iter().all(|dim| *dim == (Form::default(), 1)) => {
                     Output::Buffer(view.object)
                 }
-                _ => return self.refuse(end, "a result of the function is not understood"),
+                _ => return self.refuse(body.op_ref(end), "a result of the function is not understood"),
             };
             self.program.outputs.push(output);
         }
@@ -273,7 +298,7 @@ impl<'b> Reader<'b, '_> {
     }
 
     /// Adds a load of every element of each buffer that others see, behind all else.
-    fn finals(&mut self, function: Op) -> Read<()> {
+    fn finals(&mut self, function: OpRef<'b>) -> Read<'b, ()> {
         for object in 0..self.program.objects.len() {
             let own = &self.program.objects[object];
             let is_returned =
@@ -299,19 +324,20 @@ impl<'b> Reader<'b, '_> {
             let dims = sizes.iter().map(|_| (Form::default(), 1)).collect();
             let view = View { object, dims, sizes };
             let load = self.load(&view, subscripts, scope, function, element);
+            self.make_virtual(load);
             self.program.finals.push((object, load));
         }
         Ok(())
     }
 
     /// Reads the operations of a block but its terminator.
-    fn block(&mut self, block: Block, scope: ScopeId) -> Read<()> {
+    fn block(&mut self, block: Block, scope: ScopeId) -> Read<'b, ()> {
         let body = self.body();
         self.nesting += 1;
         let end = body.terminator(block);
         for op in body.ops(block) {
             if self.nesting > MAX_NESTING {
-                return self.refuse(op, "regions are nested too deep");
+                return self.refuse(body.op_ref(op), "regions are nested too deep");
             }
             if Some(op) != end {
                 self.operation(body.op_ref(op), scope)?;
@@ -321,7 +347,7 @@ impl<'b> Reader<'b, '_> {
         Ok(())
     }
 
-    fn operation(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<()> {
+    fn operation(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
         let info = op.info();
         if let Some(model) = info.interface::<dyn LoopLike>() {
             return self.counted_loop(op, model, scope);
@@ -338,6 +364,9 @@ impl<'b> Reader<'b, '_> {
             let access = model.access(op);
             return self.element_access(op, &access, scope);
         }
+        if let Some(model) = info.interface::<dyn CallLike>() {
+            return self.call(op, model, scope);
+        }
         if op.name().starts_with("memref.") {
             return self.buffer_operation(op, scope);
         }
@@ -345,7 +374,7 @@ impl<'b> Reader<'b, '_> {
     }
 
     /// Reads an operation without effects.
-    fn computation(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<()> {
+    fn computation(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
         let ctx = op.ctx();
         if op.num_results() == 1
             && let Some(constant) = constant_of(self.body(), op.result(0))
@@ -358,22 +387,22 @@ impl<'b> Reader<'b, '_> {
                 Some(value) if range_of(ctx, ty).is_some() => Kind::Number(Form::constant(value)),
                 _ => Kind::Constant(constant),
             };
-            let term = self.term(kind, 0, ty, op.op());
+            let term = self.term(kind, 0, ty, op);
             self.bind(op.result(0), term);
             return Ok(());
         }
         if op.num_results() == 1
             && let Some(kind) = self.number(op, scope)?
         {
-            let term = self.term(kind, scope, op.result_type(0), op.op());
+            let term = self.term(kind, scope, op.result_type(0), op);
             self.bind(op.result(0), term);
             return Ok(());
         }
         if !is_computation(op) {
-            return self.refuse(op.op(), format!("'{}' is not modelled", op.name()));
+            return self.refuse(op, format!("'{}' is not modelled", op.name()));
         }
         let operands: Vec<TermId> =
-            op.operands().map(|operand| self.value(operand, op.op())).collect::<Read<_>>()?;
+            op.operands().map(|operand| self.value(operand, op)).collect::<Read<'b, _>>()?;
         let invariant = self.invariants(&operands);
         for (index, result) in op.results().enumerate().collect::<Vec<_>>() {
             let ty = op.type_of(result);
@@ -393,7 +422,7 @@ impl<'b> Reader<'b, '_> {
                 }
                 _ => Kind::Operation { operands: operands.clone(), result: index },
             };
-            let term = self.term(kind, scope, ty, op.op());
+            let term = self.term(kind, scope, ty, op);
             self.bind(result, term);
             if index == 0 && self.may_trap(op) {
                 self.program.traps.push(term);
@@ -422,78 +451,6 @@ impl<'b> Reader<'b, '_> {
             }
         };
         operands.iter().map(one).collect()
-    }
-
-    /// Reads an access of one element.
-    fn element_access(
-        &mut self,
-        op: OpRef<'b>,
-        access: &loomir_dialects::interfaces::Access,
-        scope: ScopeId,
-    ) -> Read<()> {
-        let view = self.view(access.memref, op.op())?;
-        let subscripts = self.subscripts(op, &access.subscripts, scope)?;
-        match access.stored {
-            None => {
-                let loaded = self.load(&view, subscripts, scope, op.op(), op.result_type(0));
-                self.bind(op.result(0), loaded);
-            }
-            Some(stored) => {
-                let stored = self.value(stored, op.op())?;
-                self.store(&view, subscripts, stored, scope, op.op());
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds a load, and the term of the element as the function found it behind that of the load.
-    fn load(&mut self, view: &View, subscripts: Vec<TermId>, scope: ScopeId, op: Op, ty: Type) -> TermId {
-        let access = self.access(view, subscripts, None, scope, op);
-        let loaded = self.term(Kind::Load(access), scope, ty, op);
-        self.term(Kind::Initial(access), scope, ty, op);
-        loaded
-    }
-
-    fn store(&mut self, view: &View, subscripts: Vec<TermId>, stored: TermId, scope: ScopeId, op: Op) {
-        let ty = self.program.terms[stored].ty;
-        let mut stored = stored;
-        let guards = self.scope(scope).guards.clone();
-        if !guards.is_empty() {
-            let old = self.load(view, subscripts.clone(), scope, op, ty);
-            for (condition, value) in guards.into_iter().rev() {
-                let (yes, no) = if value { (stored, old) } else { (old, stored) };
-                stored = self.term(Kind::Choice { condition, yes, no }, scope, ty, op);
-            }
-        }
-        let access = self.access(view, subscripts, Some(stored), scope, op);
-        self.program.objects[view.object].stores.push(access);
-    }
-
-    fn access(
-        &mut self,
-        view: &View,
-        subscripts: Vec<TermId>,
-        stored: Option<TermId>,
-        scope: ScopeId,
-        op: Op,
-    ) -> usize {
-        let depth = self.program.objects[view.object].depth;
-        let affine = subscripts
-            .iter()
-            .zip(&view.dims)
-            .map(|(term, (offset, stride))| self.form_of(*term)?.times(*stride)?.plus(offset));
-        let element: Option<Vec<Form>> = (0..depth).map(|dim| Some(Form::dim(dim))).chain(affine).collect();
-        let order = self.next_order();
-        self.program.accesses.push(Access {
-            object: view.object,
-            element,
-            subscripts,
-            scope,
-            order,
-            stored,
-            op,
-        });
-        self.program.accesses.len() - 1
     }
 }
 

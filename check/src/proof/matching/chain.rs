@@ -117,9 +117,14 @@ struct Step {
     may_continue: bool,
 }
 
-impl Matcher<'_, '_> {
+impl<'b> Matcher<'_, 'b> {
     /// Collects what the chain of one side of a goal combines; `None` if that is not exactly known.
-    pub(super) fn chain(&mut self, side: Side, goal: &Goal, own: Combining) -> Result<Option<Chain>, Stuck> {
+    pub(super) fn chain(
+        &mut self,
+        side: Side,
+        goal: &Goal,
+        own: Combining,
+    ) -> Result<Option<Chain>, Stuck<'b>> {
         let root = goal.terms[side];
         let start = self.tagged(side, goal);
         let mut nodes = vec![Node { term: root, pairs: Pieces::new(), visits: 0 }];
@@ -183,15 +188,13 @@ impl Matcher<'_, '_> {
     pub(super) fn combines(&self, side: Side, term: TermId) -> Option<Combining> {
         let term = self.term(side, term);
         match &term.kind {
-            Kind::Operation { operands, .. } if operands.len() == 2 => {
-                combining(self.programs[side].body.op_ref(term.op))
-            }
+            Kind::Operation { operands, .. } if operands.len() == 2 => combining(term.op),
             _ => None,
         }
     }
 
     /// Returns the terms that a node of a chain leads to.
-    fn steps(&mut self, side: Side, goal: Goal, own: Combining) -> Result<Vec<Step>, Stuck> {
+    fn steps(&mut self, side: Side, goal: Goal, own: Combining) -> Result<Vec<Step>, Stuck<'b>> {
         let mut goals = Vec::new();
         let mut steps = Vec::new();
         match self.combines(side, goal.terms[side]).filter(|other| other.family == own.family) {
@@ -269,7 +272,7 @@ impl Matcher<'_, '_> {
         own: Combining,
         nodes: &[Node],
         start: &[Conjunction],
-    ) -> Result<Option<Chain>, Stuck> {
+    ) -> Result<Option<Chain>, Stuck<'b>> {
         let mut met: Vec<Vec<Pieces>> = nodes.iter().map(|_| Vec::new()).collect();
         met[0].push(start.to_vec());
         let mut leaves = Vec::new();

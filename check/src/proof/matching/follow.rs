@@ -50,7 +50,7 @@ impl Layout {
     }
 }
 
-impl Matcher<'_, '_> {
+impl<'b> Matcher<'_, 'b> {
     pub(super) fn layout(&self, terms: [TermId; 2]) -> Layout {
         let depths = [0, 1].map(|side| self.depth(side, terms[side]));
         Layout { params: self.params, depths, extra: 0 }
@@ -70,13 +70,18 @@ impl Matcher<'_, '_> {
             Kind::Choice { condition, .. } => {
                 matches!(self.term(side, *condition).kind, Kind::Truth(_))
             }
-            Kind::Load(access) => self.flow_of(side, *access)?.is_some(),
+            Kind::Load(access) => {
+                let access = *access;
+                self.flow_of(side, access)?.is_some()
+                    && (!self.is_ordered(side, access) || self.clobbered_of(side, access)?.is_empty())
+            }
+            Kind::Stored { access, .. } => !self.is_ordered(side, *access),
             _ => false,
         })
     }
 
     /// Replaces one side of a goal by the terms that it copies.
-    pub(super) fn follow(&mut self, side: Side, goal: Goal, agenda: &mut Vec<Goal>) -> Result<(), Stuck> {
+    pub(super) fn follow(&mut self, side: Side, goal: Goal, agenda: &mut Vec<Goal>) -> Result<(), Stuck<'b>> {
         let term = goal.terms[side];
         match self.term(side, term).kind.clone() {
             Kind::Carried { around, index } => self.follow_carried(side, &goal, (around, index), agenda),
@@ -84,7 +89,10 @@ impl Matcher<'_, '_> {
             Kind::Choice { condition, yes, no } => {
                 self.follow_choice(side, &goal, [condition, yes, no], agenda)
             }
-            Kind::Load(access) => self.follow_load(side, &goal, access, agenda)?,
+            Kind::Load(access) => self.follow_load(side, &goal, access, false, agenda)?,
+            Kind::Stored { value, .. } => {
+                self.push(side, &goal, value, self.layout_of(&goal), &goal.pairs, agenda);
+            }
             _ => {}
         }
         Ok(())
@@ -161,7 +169,7 @@ impl Matcher<'_, '_> {
         goal: &Goal,
         (of, index): (usize, usize),
         agenda: &mut Vec<Goal>,
-    ) -> Result<(), Stuck> {
+    ) -> Result<(), Stuck<'b>> {
         let ends = self.ends_of(side, of)?;
         let own = &self.programs[side].loops[of];
         let layout = self.layout_of(goal);
@@ -202,14 +210,43 @@ impl Matcher<'_, '_> {
         }
     }
 
-    /// A load has the value of the store that wrote the element, or that of the element before.
-    fn follow_load(
+    /// Follows a load where no other buffer's store may have changed the element; returns the
+    /// rest.
+    pub(super) fn undisturbed(
+        &mut self,
+        side: Side,
+        goal: Goal,
+        agenda: &mut Vec<Goal>,
+    ) -> Result<Option<Goal>, Stuck<'b>> {
+        let Kind::Load(access) = self.term(side, goal.terms[side]).kind else { return Ok(Some(goal)) };
+        if !self.is_ordered(side, access) {
+            return Ok(Some(goal));
+        }
+        let clobbered = self.clobbered_of(side, access)?;
+        if clobbered.is_empty() {
+            return Ok(Some(goal));
+        }
+        let layout = self.layout_of(&goal);
+        let base = layout.base(side);
+        let place = |v: usize| if v < layout.params { v } else { base + (v - layout.params) };
+        let clobbered: Pieces = clobbered.iter().map(|set| moved(set, layout.vars(), place)).collect();
+        let direct = self.solver.subtract(&goal.pairs, &clobbered)?;
+        let direct = Goal { terms: goal.terms, pairs: direct };
+        self.follow_load(side, &direct, access, false, agenda)?;
+        let pairs = self.solver.pruned(intersect(&goal.pairs, &clobbered))?;
+        Ok((!pairs.is_empty()).then_some(Goal { terms: goal.terms, pairs }))
+    }
+
+    /// A load has the value of the store that wrote the element, or that of the element before. As
+    /// a joint it leads to the store itself.
+    pub(super) fn follow_load(
         &mut self,
         side: Side,
         goal: &Goal,
         access: usize,
+        is_joint: bool,
         agenda: &mut Vec<Goal>,
-    ) -> Result<(), Stuck> {
+    ) -> Result<(), Stuck<'b>> {
         let Some(flow) = self.flow_of(side, access)?.cloned() else { return Ok(()) };
         let program = self.programs[side];
         let layout = self.layout_of(goal);
@@ -222,6 +259,10 @@ impl Matcher<'_, '_> {
         for (store, pieces) in &flow.writers {
             let written = &program.accesses[*store];
             let Some(stored) = written.stored else { continue };
+            let stored = match self.term(side, stored).kind {
+                Kind::Stored { value, .. } if !is_joint => value,
+                _ => stored,
+            };
             let old = layout.depths[side];
             let target = layout.with_depth(side, program.scopes[written.scope].depth());
             // The variables of the load go behind all others.

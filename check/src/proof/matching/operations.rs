@@ -2,9 +2,10 @@
 
 use std::hash::{Hash, Hasher};
 
-use loomir_ir::{AttrKind, Body, Op, Trait};
+use loomir_ir::{AttrKind, OpRef, Trait};
 use loomir_polyhedra::Conjunction;
 
+use super::super::alias::Joint;
 use super::super::form::{Cases, Form};
 use super::super::model::{AccessId, Kind, TermId};
 use super::super::sets::Pieces;
@@ -16,9 +17,9 @@ const MAX_ATTEMPTS: usize = 12;
 /// The depth to which terms are compared to see which operands belong together.
 const SHAPE_DEPTH: usize = 5;
 
-impl Matcher<'_, '_> {
+impl<'b> Matcher<'_, 'b> {
     /// Decides a goal between terms without operands; false if it is none.
-    pub(super) fn leaf(&mut self, goal: &Goal, agenda: &mut Vec<Goal>) -> Result<bool, Stuck> {
+    pub(super) fn leaf(&mut self, goal: &Goal, agenda: &mut Vec<Goal>) -> Result<bool, Stuck<'b>> {
         let [a, b] = [0, 1].map(|side| self.term(side, goal.terms[side]));
         match (&a.kind, &b.kind) {
             (Kind::Number(x), Kind::Number(y)) => {
@@ -48,7 +49,12 @@ impl Matcher<'_, '_> {
     }
 
     /// Shows that two accesses touch one element of one buffer.
-    fn same_element(&mut self, goal: &Goal, ids: [AccessId; 2], agenda: &mut Vec<Goal>) -> Result<(), Stuck> {
+    fn same_element(
+        &mut self,
+        goal: &Goal,
+        ids: [AccessId; 2],
+        agenda: &mut Vec<Goal>,
+    ) -> Result<(), Stuck<'b>> {
         let accesses = [0, 1].map(|side| &self.programs[side].accesses[ids[side]]);
         let objects = [0, 1].map(|side| &self.programs[side].objects[accesses[side].object]);
         if self.is_unwritten(1, goal.terms[1]) || objects[0].key != objects[1].key {
@@ -83,7 +89,7 @@ impl Matcher<'_, '_> {
         }
     }
 
-    fn same_forms(&mut self, goal: &Goal, forms: &[(Form, Form)], message: &str) -> Result<(), Stuck> {
+    fn same_forms(&mut self, goal: &Goal, forms: &[(Form, Form)], message: &str) -> Result<(), Stuck<'b>> {
         let layout = self.layout(goal.terms);
         let [a, b] = [0, 1].map(|side| layout.base(side));
         for (x, y) in forms {
@@ -105,7 +111,7 @@ impl Matcher<'_, '_> {
         Ok(())
     }
 
-    fn never_both(&mut self, goal: &Goal, first: &Cases, second: &Cases) -> Result<(), Stuck> {
+    fn never_both(&mut self, goal: &Goal, first: &Cases, second: &Cases) -> Result<(), Stuck<'b>> {
         let layout = self.layout(goal.terms);
         let [a, b] = [0, 1].map(|side| layout.base(side));
         let mut differ = Pieces::new();
@@ -132,7 +138,7 @@ impl Matcher<'_, '_> {
         goal: Goal,
         agenda: &mut Vec<Goal>,
         nesting: usize,
-    ) -> Result<(), Stuck> {
+    ) -> Result<(), Stuck<'b>> {
         let [a, b] = [0, 1].map(|side| self.term(side, goal.terms[side]));
         if !self.in_order
             && nesting < MAX_ATTEMPTS
@@ -146,11 +152,24 @@ impl Matcher<'_, '_> {
             (Kind::Operation { operands: x, result: r }, Kind::Operation { operands: y, result: q })
                 if r == q && x.len() == y.len() =>
             {
-                let bodies = [0, 1].map(|side| self.programs[side].body);
-                if a.ty != b.ty || !refines(bodies, [a.op, b.op]) {
+                if a.ty != b.ty || !refines([a.op, b.op]) {
                     return self.mismatch(&goal, &goal.pairs, "the operations differ".to_string());
                 }
                 (x.clone(), y.clone())
+            }
+            (Kind::Load(x), Kind::Load(y)) if self.is_ordered(0, *x) => {
+                let accesses = [*x, *y];
+                self.joint(&goal, accesses)?;
+                let mut halves = Vec::new();
+                self.follow_load(0, &goal, accesses[0], true, &mut halves)?;
+                for half in halves {
+                    self.follow_load(1, &half, accesses[1], true, agenda)?;
+                }
+                return Ok(());
+            }
+            (Kind::Stored { access: s, old: x, value: u }, Kind::Stored { access: t, old: y, value: v }) => {
+                self.joint(&goal, [*s, *t])?;
+                (vec![*u, *x], vec![*v, *y])
             }
             (Kind::Choice { condition: c, yes: x, no: u }, Kind::Choice { condition: d, yes: y, no: v })
                 if a.ty == b.ty =>
@@ -178,7 +197,7 @@ impl Matcher<'_, '_> {
         };
         let straight: Vec<[TermId; 2]> = xs.iter().zip(&ys).map(|(x, y)| [*x, *y]).collect();
         let is_commutative =
-            matches!(a.kind, Kind::Operation { .. }) && xs.len() == 2 && self.is_commutative(a.op);
+            matches!(a.kind, Kind::Operation { .. }) && xs.len() == 2 && Self::is_commutative(a.op);
         if !is_commutative {
             straight.into_iter().for_each(|terms| self.push_both(&goal, terms, agenda));
             return Ok(());
@@ -206,6 +225,24 @@ impl Matcher<'_, '_> {
         self.show_within(goals, nesting + 1).map_err(|_| stuck)
     }
 
+    /// Records that two accesses are one.
+    fn joint(&mut self, goal: &Goal, accesses: [AccessId; 2]) -> Result<(), Stuck<'b>> {
+        let own = [0, 1].map(|side| &self.programs[side].accesses[accesses[side]]);
+        let keys = [0, 1].map(|side| self.programs[side].objects[own[side].object].key);
+        let (Some(x), Some(y)) = (&own[0].element, &own[1].element) else {
+            return self.mismatch(goal, &goal.pairs, "a subscript is not affine".to_string());
+        };
+        if keys[0] != keys[1] || x.len() != y.len() {
+            return self.mismatch(goal, &goal.pairs, "different buffers are accessed".to_string());
+        }
+        let forms: Vec<_> = x.iter().cloned().zip(y.iter().cloned()).collect();
+        self.same_forms(goal, &forms, "different elements are accessed")?;
+        if !own.iter().all(|access| access.is_virtual) {
+            self.joints.push(Joint { accesses, pairs: goal.pairs.clone(), at: self.log.len() });
+        }
+        Ok(())
+    }
+
     /// Shows two chains equal as they stand, or else in another order.
     fn combination(
         &mut self,
@@ -213,7 +250,7 @@ impl Matcher<'_, '_> {
         own: Combining,
         agenda: &mut Vec<Goal>,
         nesting: usize,
-    ) -> Result<(), Stuck> {
+    ) -> Result<(), Stuck<'b>> {
         let length = self.log.len();
         let plain = Goal { terms: goal.terms, pairs: goal.pairs.clone() };
         self.in_order = true;
@@ -235,8 +272,8 @@ impl Matcher<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn is_commutative(&self, op: Op) -> bool {
-        self.programs[0].body.has_trait(op, Trait::Commutative)
+    pub(super) fn is_commutative(op: OpRef<'_>) -> bool {
+        op.info().has_trait(Trait::Commutative)
     }
 
     /// True if two terms look alike.
@@ -244,7 +281,12 @@ impl Matcher<'_, '_> {
         self.shape(0, x, SHAPE_DEPTH) == self.shape(1, y, SHAPE_DEPTH)
     }
 
-    fn push_all(&self, goal: &Goal, pairs: Vec<[TermId; 2]>, agenda: &mut Vec<Goal>) -> Result<(), Stuck> {
+    fn push_all(
+        &self,
+        goal: &Goal,
+        pairs: Vec<[TermId; 2]>,
+        agenda: &mut Vec<Goal>,
+    ) -> Result<(), Stuck<'b>> {
         pairs.into_iter().for_each(|terms| self.push_both(goal, terms, agenda));
         Ok(())
     }
@@ -274,13 +316,14 @@ impl Matcher<'_, '_> {
             }
             Kind::Carried { .. } | Kind::Exit { .. } => 6,
             Kind::Choice { .. } => 7,
+            Kind::Stored { .. } => 9,
             Kind::Operation { operands, .. } if depth > 0 => {
-                let name = hash_of(&program.body.op_name(own.op));
+                let name = hash_of(&own.op.body().op_name(own.op.op()));
                 operands
                     .iter()
                     .fold(mix(8, name), |hash, operand| mix(hash, self.shape(side, *operand, depth - 1)))
             }
-            Kind::Operation { .. } => mix(8, hash_of(&program.body.op_name(own.op))),
+            Kind::Operation { .. } => mix(8, hash_of(&own.op.body().op_name(own.op.op()))),
         }
     }
 
@@ -295,10 +338,14 @@ impl Matcher<'_, '_> {
             Kind::Address(index) => format!("the address of argument {index}"),
             Kind::Initial(_) if self.is_unwritten(side, term) => "an element never written".to_string(),
             Kind::Initial(_) => "an element as the function found it".to_string(),
-            Kind::Load(_) => "an element that is not followed".to_string(),
+            Kind::Load(access) if self.is_ordered(side, *access) => {
+                "an element that a store to another buffer may have changed".to_string()
+            }
+            Kind::Load(_) => "an element whose subscripts are not affine".to_string(),
             Kind::Choice { .. } => "a choice".to_string(),
+            Kind::Stored { .. } => "what a store leaves in a buffer that may overlap another".to_string(),
             Kind::Carried { .. } | Kind::Exit { .. } => "a carried value".to_string(),
-            Kind::Operation { .. } => format!("'{}'", self.programs[side].body.op_ref(own.op).name()),
+            Kind::Operation { .. } => format!("'{}'", own.op.name()),
         }
     }
 }
@@ -326,9 +373,8 @@ impl Hasher for Fnv {
 }
 
 /// True if the second operation is the first one, or one that is defined more often.
-pub(super) fn refines(bodies: [&Body; 2], ops: [Op; 2]) -> bool {
-    let ctx = bodies[0].ctx();
-    let [a, b] = [0, 1].map(|side| bodies[side].op_ref(ops[side]));
+pub(super) fn refines([a, b]: [OpRef<'_>; 2]) -> bool {
+    let ctx = a.ctx();
     if a.name() != b.name() {
         return false;
     }

@@ -24,10 +24,14 @@ const ANCHOR_DEPTH: usize = 8;
 /// Equations between forms of a term of each program.
 type Anchors = Vec<(Form, Form)>;
 
-impl Matcher<'_, '_> {
+impl<'b> Matcher<'_, 'b> {
     /// Replaces a goal between chains by goals between what they combine; `None` if it is not seen
     /// how these belong together.
-    pub(super) fn reassociated(&mut self, goal: &Goal, own: Combining) -> Result<Option<Vec<Goal>>, Stuck> {
+    pub(super) fn reassociated(
+        &mut self,
+        goal: &Goal,
+        own: Combining,
+    ) -> Result<Option<Vec<Goal>>, Stuck<'b>> {
         let Some(first) = self.chain(0, goal, own)? else { return Ok(None) };
         let Some(second) = self.chain(1, goal, own)? else { return Ok(None) };
         if !first.promises_all_of(&second) || first.leaves.len() + second.leaves.len() > MAX_LEAVES {
@@ -86,7 +90,7 @@ impl Matcher<'_, '_> {
         pairs: &[Conjunction],
         key: usize,
         depths: [usize; 2],
-    ) -> Result<bool, Stuck> {
+    ) -> Result<bool, Stuck<'b>> {
         let vars = key + depths[0] + depths[1];
         let swapped = |v: usize| match v {
             _ if v < key => v,
@@ -139,7 +143,7 @@ impl Matcher<'_, '_> {
 
     /// Collects equations that hold if two terms compute the same from the same elements and
     /// numbers; false if they plainly do not.
-    fn anchors(&mut self, terms: [TermId; 2], depth: usize, out: &mut Anchors) -> Result<bool, Stuck> {
+    fn anchors(&mut self, terms: [TermId; 2], depth: usize, out: &mut Anchors) -> Result<bool, Stuck<'b>> {
         let [a, b] = [0, 1].map(|side| self.term(side, terms[side]));
         match (&a.kind, &b.kind) {
             (Kind::Number(x), Kind::Number(y)) => {
@@ -160,12 +164,11 @@ impl Matcher<'_, '_> {
                 Ok(objects[0].key == objects[1].key)
             }
             (Kind::Operation { operands: xs, .. }, Kind::Operation { operands: ys, .. }) if depth > 0 => {
-                let bodies = [0, 1].map(|side| self.programs[side].body);
-                if xs.len() != ys.len() || !refines(bodies, [a.op, b.op]) {
+                if xs.len() != ys.len() || !refines([a.op, b.op]) {
                     return Ok(false);
                 }
                 let swap = xs.len() == 2
-                    && self.is_commutative(a.op)
+                    && Self::is_commutative(a.op)
                     && !self.fits([xs[0], ys[0]])
                     && self.fits([xs[0], ys[1]]);
                 for (index, x) in xs.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Loops and conditionals as scopes.
 
 use loomir_dialects::interfaces::{Bound, Conditional, Decision, LoopBounds, LoopLike, ParallelLike, Step};
-use loomir_ir::{Op, OpRef, Region, Type, Value};
+use loomir_ir::{OpRef, Region, Type, Value};
 
 use super::super::form::{Atom, Cases, Condition, Constraint, Form, both};
 use super::super::model::{Kind, Loop, Scope, ScopeId, TermId};
@@ -11,39 +11,44 @@ use super::{Read, Reader, defining};
 const TOO_MANY_CASES: &str = "the conditions around have too many cases";
 
 impl<'b> Reader<'b, '_> {
-    pub(super) fn counted_loop(&mut self, op: OpRef<'b>, model: &dyn LoopLike, scope: ScopeId) -> Read<()> {
+    pub(super) fn counted_loop(
+        &mut self,
+        op: OpRef<'b>,
+        model: &dyn LoopLike,
+        scope: ScopeId,
+    ) -> Read<'b, ()> {
         if model.is_unsigned(op) {
-            return self.refuse(op.op(), "the loop compares its variable as unsigned");
+            return self.refuse(op, "the loop compares its variable as unsigned");
         }
         let inits: Vec<TermId> =
-            model.inits(op).iter().map(|init| self.value(*init, op.op())).collect::<Read<_>>()?;
-        let around = self.open_loop(op.op(), &model.bounds(op), scope)?;
+            model.inits(op).iter().map(|init| self.value(*init, op)).collect::<Read<'b, _>>()?;
+        let around = self.open_loop(op, &model.bounds(op), scope)?;
         self.program.loops[around].inits = inits;
         let inside = self.program.loops[around].inside;
         let Some(block) = self.body().single_block(model.body(op)) else {
-            return self.refuse(op.op(), "the body of the loop is not one block");
+            return self.refuse(op, "the body of the loop is not one block");
         };
         let arguments: Vec<Value> = self.body().arguments(block).collect();
         for (index, argument) in arguments.into_iter().enumerate() {
             let ty = self.body().value_type(argument);
             if is_buffer(op.ctx(), ty) {
-                return self.refuse(op.op(), "a buffer is carried by the loop");
+                return self.refuse(op, "a buffer is carried by the loop");
             }
             let kind = match index {
                 0 => Kind::Number(Form::dim(self.scope(scope).depth())),
                 _ => Kind::Carried { around, index: index - 1 },
             };
-            let term = self.term(kind, inside, ty, op.op());
+            let term = self.term(kind, inside, ty, op);
             self.bind(argument, term);
         }
         self.block(block, inside)?;
-        let yields = self.yielded(model.body(op), op.op())?;
+        let yields = self.yielded(model.body(op), op)?;
         if yields.len() != op.num_results() || yields.len() != self.program.loops[around].inits.len() {
-            return self.refuse(op.op(), "the loop does not yield its carried values");
+            return self.refuse(op, "the loop does not yield its carried values");
         }
         self.program.loops[around].yields = yields;
         for (index, result) in op.results().enumerate().collect::<Vec<_>>() {
-            let term = self.term(Kind::Exit { of: around, index }, scope, op.type_of(result), op.op());
+            let term = self.term(Kind::Exit { of: around, index }, scope, op.type_of(result), op);
             self.bind(result, term);
         }
         Ok(())
@@ -55,31 +60,31 @@ impl<'b> Reader<'b, '_> {
         op: OpRef<'b>,
         model: &dyn ParallelLike,
         scope: ScopeId,
-    ) -> Read<()> {
+    ) -> Read<'b, ()> {
         let body = self.body();
         let Some(block) = body.single_block(model.body(op)) else {
-            return self.refuse(op.op(), "the body of the loop is not one block");
+            return self.refuse(op, "the body of the loop is not one block");
         };
         let reduces = body.terminator(block).is_some_and(|end| {
             body.num_operands(end) > 0 || body.own_regions(end).any(|region| !self.is_blank(region))
         });
         if op.num_results() > 0 || reduces {
-            return self.refuse(op.op(), "a parallel loop that combines values is not modelled");
+            return self.refuse(op, "a parallel loop that combines values is not modelled");
         }
         let dimensions = model.dimensions(op);
         let arguments: Vec<Value> = body.arguments(block).collect();
         if dimensions.len() != arguments.len() {
-            return self.refuse(op.op(), "a parallel loop with shared results is not modelled");
+            return self.refuse(op, "a parallel loop with shared results is not modelled");
         }
         // The bounds depend on nothing inside, so they are read where the nest stands.
         let first = self.scope(scope).depth();
         let mut inside = scope;
         for bounds in &dimensions {
-            let around = self.open_loop(op.op(), bounds, inside)?;
+            let around = self.open_loop(op, bounds, inside)?;
             inside = self.program.loops[around].inside;
         }
         for (index, argument) in arguments.into_iter().enumerate() {
-            let term = self.term(Kind::Number(Form::dim(first + index)), inside, Type::INDEX, op.op());
+            let term = self.term(Kind::Number(Form::dim(first + index)), inside, Type::INDEX, op);
             self.bind(argument, term);
         }
         self.block(block, inside)
@@ -91,7 +96,7 @@ impl<'b> Reader<'b, '_> {
         body.blocks(region).all(|block| body.ops(block).nth(1).is_none() && body.num_arguments(block) == 0)
     }
 
-    fn yielded(&mut self, region: Region, op: Op) -> Read<Vec<TermId>> {
+    fn yielded(&mut self, region: Region, op: OpRef<'b>) -> Read<'b, Vec<TermId>> {
         let body = self.body();
         let end = body.single_block(region).and_then(|block| body.terminator(block));
         let Some(end) = end else { return Ok(Vec::new()) };
@@ -99,7 +104,7 @@ impl<'b> Reader<'b, '_> {
     }
 
     /// Makes a loop and the scope of its body.
-    fn open_loop(&mut self, op: Op, bounds: &LoopBounds, scope: ScopeId) -> Read<usize> {
+    fn open_loop(&mut self, op: OpRef<'b>, bounds: &LoopBounds, scope: ScopeId) -> Read<'b, usize> {
         let Step::Constant(step @ 1..) = bounds.step else {
             return self.refuse(op, "the step of the loop is not a positive constant");
         };
@@ -119,8 +124,8 @@ impl<'b> Reader<'b, '_> {
         space: Cases,
         step: i64,
         scope: ScopeId,
-        op: Op,
-    ) -> Read<usize> {
+        op: OpRef<'b>,
+    ) -> Read<'b, usize> {
         let outer = self.scope(scope).clone();
         let Some(domain) = both(&outer.domain, &space) else { return self.refuse(op, TOO_MANY_CASES) };
         let around = self.program.loops.len();
@@ -135,7 +140,7 @@ impl<'b> Reader<'b, '_> {
     }
 
     /// Returns the forms whose greatest (least, if `upper`) is the bound.
-    fn bound(&mut self, bound: &Bound, upper: bool, scope: ScopeId, op: Op) -> Read<Vec<Form>> {
+    fn bound(&mut self, bound: &Bound, upper: bool, scope: ScopeId, op: OpRef<'b>) -> Read<'b, Vec<Form>> {
         let forms = match bound {
             Bound::Value(value) => self.extremes(*value, upper),
             Bound::Map(subscripts) => {
@@ -176,9 +181,14 @@ impl<'b> Reader<'b, '_> {
         Some(found)
     }
 
-    pub(super) fn conditional(&mut self, op: OpRef<'b>, model: &dyn Conditional, scope: ScopeId) -> Read<()> {
+    pub(super) fn conditional(
+        &mut self,
+        op: OpRef<'b>,
+        model: &dyn Conditional,
+        scope: ScopeId,
+    ) -> Read<'b, ()> {
         let condition = match model.decision(op) {
-            Some(Decision::Value(value)) => self.value(value, op.op())?,
+            Some(Decision::Value(value)) => self.value(value, op)?,
             Some(Decision::Set(set, operands)) => {
                 let data = set.data(op.ctx());
                 let dims = data.dims as usize;
@@ -188,35 +198,34 @@ impl<'b> Reader<'b, '_> {
                 };
                 let constraints: Option<Vec<_>> = data.constraints.iter().map(constraint).collect();
                 let Some(condition) = constraints.and_then(Condition::all) else {
-                    return self
-                        .refuse(op.op(), "the condition is not affine in loop variables and parameters");
+                    return self.refuse(op, "the condition is not affine in loop variables and parameters");
                 };
-                self.term(Kind::Truth(condition), scope, Type::I1, op.op())
+                self.term(Kind::Truth(condition), scope, Type::I1, op)
             }
-            None => return self.refuse(op.op(), "the condition is not known"),
+            None => return self.refuse(op, "the condition is not known"),
         };
         let mut arms = Vec::new();
         for (index, region) in op.regions().enumerate().collect::<Vec<_>>() {
-            let inside = self.arm(condition, index == 0, scope, op.op())?;
+            let inside = self.arm(condition, index == 0, scope, op)?;
             if let Some(block) = self.body().single_block(region) {
                 self.block(block, inside)?;
             }
-            arms.push(self.yielded(region, op.op())?);
+            arms.push(self.yielded(region, op)?);
         }
         for (index, result) in op.results().enumerate().collect::<Vec<_>>() {
             let ty = op.type_of(result);
             let [Some(yes), Some(no)] = [0, 1].map(|arm| arms.get(arm).and_then(|arm| arm.get(index))) else {
-                return self.refuse(op.op(), "an arm of the conditional yields nothing");
+                return self.refuse(op, "an arm of the conditional yields nothing");
             };
             let kind = Kind::Choice { condition, yes: *yes, no: *no };
-            let term = self.term(kind, scope, ty, op.op());
+            let term = self.term(kind, scope, ty, op);
             self.bind(result, term);
         }
         Ok(())
     }
 
     /// Makes the scope of one arm of a conditional.
-    fn arm(&mut self, condition: TermId, value: bool, scope: ScopeId, op: Op) -> Read<ScopeId> {
+    fn arm(&mut self, condition: TermId, value: bool, scope: ScopeId, op: OpRef<'b>) -> Read<'b, ScopeId> {
         let mut inside = self.scope(scope).clone();
         match &self.program.terms[condition].kind {
             Kind::Truth(truth) => {

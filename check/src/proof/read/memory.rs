@@ -1,13 +1,13 @@
 //! Operations of `memref` other than loads and stores of one element.
 
-use loomir_ir::{DYNAMIC, Op, OpRef, Type};
+use loomir_ir::{DYNAMIC, OpRef, Type};
 
 use super::super::form::{Constraint, Form};
 use super::super::model::{Free, Kind, ObjectKey, ScopeId};
 use super::{Binding, Read, Reader, View};
 
 impl<'b> Reader<'b, '_> {
-    pub(super) fn buffer_operation(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<()> {
+    pub(super) fn buffer_operation(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
         match op.name() {
             "memref.alloc" | "memref.alloca" => self.allocation(op, scope),
             "memref.dealloc" => self.free(op, scope),
@@ -17,11 +17,11 @@ impl<'b> Reader<'b, '_> {
             "memref.subview" => self.subview(op),
             "memref.copy" => self.copy(op, scope),
             "memref.extract_aligned_pointer_as_index" => self.address(op, scope),
-            name => self.refuse(op.op(), format!("'{name}' is not modelled")),
+            name => self.refuse(op, format!("'{name}' is not modelled")),
         }
     }
 
-    fn allocation(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<()> {
+    fn allocation(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
         let ty = op.result_type(0);
         let shape = ty.shape(op.ctx()).unwrap_or_default().to_vec();
         let mut dynamic = op.operand_group("dynamicSizes").into_iter();
@@ -34,27 +34,27 @@ impl<'b> Reader<'b, '_> {
             .collect();
         let key = ObjectKey::Allocation(self.allocations);
         self.allocations += 1;
-        let view = self.new_object(key, ty, (op.op(), scope), sizes, true);
+        let view = self.new_object(key, ty, (op, scope), sizes, true);
         self.bindings[op.result(0).index()] = Binding::View(view);
         Ok(())
     }
 
-    fn free(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<()> {
-        let view = self.view(op.operand(0), op.op())?;
+    fn free(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
+        let view = self.view(op.operand(0), op)?;
         if self.program.objects[view.object].is_visible() {
-            return self.refuse(op.op(), "the function frees a buffer of its caller");
+            return self.refuse(op, "the function frees a buffer of its caller");
         }
         if !self.scope(scope).guards.is_empty() {
-            return self.refuse(op.op(), "a buffer is freed under a condition that is not affine");
+            return self.refuse(op, "a buffer is freed under a condition that is not affine");
         }
         let order = self.next_order();
-        self.program.frees.push(Free { object: view.object, scope, order, op: op.op() });
+        self.program.frees.push(Free { object: view.object, scope, order, op });
         Ok(())
     }
 
-    fn global(&mut self, op: OpRef<'b>) -> Read<()> {
+    fn global(&mut self, op: OpRef<'b>) -> Read<'b, ()> {
         let name = op.attr("name").and_then(|attr| attr.as_flat_symbol(op.ctx()));
-        let Some(name) = name else { return self.refuse(op.op(), "the global is not known") };
+        let Some(name) = name else { return self.refuse(op, "the global is not known") };
         let key = ObjectKey::Global(name);
         let ty = op.result_type(0);
         let view = match self.program.object(key) {
@@ -65,36 +65,36 @@ impl<'b> Reader<'b, '_> {
             None => {
                 let shape = ty.shape(op.ctx()).unwrap_or_default();
                 let sizes = shape.iter().map(|size| Some(Form::constant(*size))).collect();
-                self.new_object(key, ty, (op.op(), 0), sizes, false)
+                self.new_object(key, ty, (op, 0), sizes, false)
             }
         };
         self.bindings[op.result(0).index()] = Binding::View(view);
         Ok(())
     }
 
-    fn extent(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<()> {
-        let view = self.view(op.operand(0), op.op())?;
+    fn extent(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
+        let view = self.view(op.operand(0), op)?;
         let dim = self.form(op.operand(1)).and_then(Form::as_constant);
         let size = dim.and_then(|dim| view.sizes.get(usize::try_from(dim).ok()?)?.clone());
-        let Some(size) = size else { return self.refuse(op.op(), "the extent of the buffer is not known") };
-        let term = self.term(Kind::Number(size), scope, Type::INDEX, op.op());
+        let Some(size) = size else { return self.refuse(op, "the extent of the buffer is not known") };
+        let term = self.term(Kind::Number(size), scope, Type::INDEX, op);
         self.bind(op.result(0), term);
         Ok(())
     }
 
-    fn cast(&mut self, op: OpRef<'b>) -> Read<()> {
-        let view = self.view(op.operand(0), op.op())?;
+    fn cast(&mut self, op: OpRef<'b>) -> Read<'b, ()> {
+        let view = self.view(op.operand(0), op)?;
         if op.result_type(0).shape(op.ctx()).map(<[i64]>::len) != Some(view.dims.len()) {
-            return self.refuse(op.op(), "the cast changes the rank of the buffer");
+            return self.refuse(op, "the cast changes the rank of the buffer");
         }
         self.bindings[op.result(0).index()] = Binding::View(view);
         Ok(())
     }
 
-    fn subview(&mut self, op: OpRef<'b>) -> Read<()> {
-        let view = self.view(op.operand(0), op.op())?;
+    fn subview(&mut self, op: OpRef<'b>) -> Read<'b, ()> {
+        let view = self.view(op.operand(0), op)?;
         if op.result_type(0).shape(op.ctx()).map(<[i64]>::len) != Some(view.dims.len()) {
-            return self.refuse(op.op(), "the subview drops dimensions");
+            return self.refuse(op, "the subview drops dimensions");
         }
         let numbers = |name: &str, group: &str| -> Option<Vec<Option<Form>>> {
             let mut dynamic = op.operand_group(group).into_iter();
@@ -116,40 +116,40 @@ impl<'b> Reader<'b, '_> {
             });
             match dim {
                 Some(dim) => dims.push(dim),
-                None => return self.refuse(op.op(), "the offsets of the subview are not affine"),
+                None => return self.refuse(op, "the offsets of the subview are not affine"),
             }
         }
         if dims.len() != view.dims.len() || sizes.len() != dims.len() {
-            return self.refuse(op.op(), "the subview is malformed");
+            return self.refuse(op, "the subview is malformed");
         }
         self.bindings[op.result(0).index()] = Binding::View(View { object: view.object, dims, sizes });
         Ok(())
     }
 
     /// Reads a copy as a loop nest over all elements.
-    fn copy(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<()> {
-        let (from, to) = (self.view(op.operand(0), op.op())?, self.view(op.operand(1), op.op())?);
+    fn copy(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
+        let (from, to) = (self.view(op.operand(0), op)?, self.view(op.operand(1), op)?);
         let mut inside = scope;
         let first = self.scope(scope).depth();
         for dim in 0..from.dims.len() {
             let Some(size) = from.sizes[dim].clone().or_else(|| to.sizes[dim].clone()) else {
-                return self.refuse(op.op(), "the extent of the buffer copied is not known");
+                return self.refuse(op, "the extent of the buffer copied is not known");
             };
-            inside = self.elements(size, inside, op.op())?;
+            inside = self.elements(size, inside, op)?;
         }
         let subscripts: Vec<usize> = (0..from.dims.len())
-            .map(|dim| self.term(Kind::Number(Form::dim(first + dim)), inside, Type::INDEX, op.op()))
+            .map(|dim| self.term(Kind::Number(Form::dim(first + dim)), inside, Type::INDEX, op))
             .collect();
         let Some(element) = op.operand_type(0).element(op.ctx()) else {
-            return self.refuse(op.op(), "the buffer copied has no elements");
+            return self.refuse(op, "the buffer copied has no elements");
         };
-        let value = self.load(&from, subscripts.clone(), inside, op.op(), element);
-        self.store(&to, subscripts, value, inside, op.op());
+        let value = self.load(&from, subscripts.clone(), inside, op, element);
+        self.store(&to, subscripts, value, inside, op);
         Ok(())
     }
 
     /// Makes a loop over `0..size`.
-    pub(super) fn elements(&mut self, size: Form, scope: ScopeId, op: Op) -> Read<ScopeId> {
+    pub(super) fn elements(&mut self, size: Form, scope: ScopeId, op: OpRef<'b>) -> Read<'b, ScopeId> {
         let variable = Form::dim(self.scope(scope).depth());
         let below = size.minus(&variable).and_then(|rest| rest.offset(-1)).map(Constraint::at_least_zero);
         let Some(below) = below else { return self.refuse(op, "the extent is too large") };
@@ -158,12 +158,12 @@ impl<'b> Reader<'b, '_> {
         Ok(self.program.loops[around].inside)
     }
 
-    fn address(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<()> {
-        let view = self.view(op.operand(0), op.op())?;
+    fn address(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
+        let view = self.view(op.operand(0), op)?;
         let ObjectKey::Argument(index) = self.program.objects[view.object].key else {
-            return self.refuse(op.op(), "the address of a buffer of the function is used as a number");
+            return self.refuse(op, "the address of a buffer of the function is used as a number");
         };
-        let term = self.term(Kind::Address(index), scope, Type::INDEX, op.op());
+        let term = self.term(Kind::Address(index), scope, Type::INDEX, op);
         self.bind(op.result(0), term);
         Ok(())
     }

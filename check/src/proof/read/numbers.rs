@@ -6,7 +6,7 @@
 
 use loomir_dialects::interfaces::Subscripts;
 use loomir_ir::affine::AffineExprKind;
-use loomir_ir::{AffineExpr, AffineMap, AttrKind, Context, Op, OpRef, Type, TypeKind, Value};
+use loomir_ir::{AffineExpr, AffineMap, AttrKind, Context, OpRef, Type, TypeKind, Value};
 use loomir_polyhedra::{Affine, Conjunction};
 
 use super::super::form::{Atom, Cases, Condition, Constraint, Form, both};
@@ -79,7 +79,7 @@ impl<'b> Reader<'b, '_> {
         scope: ScopeId,
         ty: Type,
         flagged: bool,
-        op: Op,
+        op: OpRef<'b>,
     ) -> Option<Form> {
         let range = range_of(self.body().ctx(), ty)?;
         if (flagged && self.is_original) || !self.may_leave(&form, scope, range) {
@@ -93,30 +93,30 @@ impl<'b> Reader<'b, '_> {
     }
 
     /// Reads an operation on integers or truth values; `None` if its result is neither.
-    pub(super) fn number(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<Option<Kind>> {
+    pub(super) fn number(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, Option<Kind>> {
         let (ctx, name) = (op.ctx(), op.name());
         match name {
             "affine.apply" | "affine.min" | "affine.max" => {
                 let map = op.attr("map").and_then(|attr| attr.as_affine_map(ctx));
                 let operands: Vec<Value> = op.operands().collect();
                 let Some(mut forms) = map.and_then(|map| self.apply(map, &operands)) else {
-                    return self.refuse(op.op(), "the map is not affine in loop variables and parameters");
+                    return self.refuse(op, "the map is not affine in loop variables and parameters");
                 };
                 for form in &forms {
-                    self.exact(form.clone(), scope, Type::INDEX, true, op.op());
+                    self.exact(form.clone(), scope, Type::INDEX, true, op);
                 }
                 if name == "affine.apply" {
                     return Ok(forms.pop().map(Kind::Number));
                 }
-                return Ok(self.extreme(forms, name == "affine.min", scope, Type::INDEX, op.op()));
+                return Ok(self.extreme(forms, name == "affine.min", scope, Type::INDEX, op));
             }
             "arith.select" if op.operand_type(0).integer_width(ctx) == Some(1) => {
-                let [condition, yes, no] = [0, 1, 2].map(|index| self.value(op.operand(index), op.op()));
+                let [condition, yes, no] = [0, 1, 2].map(|index| self.value(op.operand(index), op));
                 return Ok(Some(Kind::Choice { condition: condition?, yes: yes?, no: no? }));
             }
             // Frozen is what it is, for arguments are no poison.
             "llvm.freeze" => {
-                let operand = self.value(op.operand(0), op.op())?;
+                let operand = self.value(op.operand(0), op)?;
                 let frozen = self.program.terms[operand].kind.clone();
                 return Ok(matches!(frozen, Kind::Number(_) | Kind::Truth(_)).then_some(frozen));
             }
@@ -157,10 +157,10 @@ impl<'b> Reader<'b, '_> {
         range_of(ctx, op.operand_type(0))?;
         let (a, b) = (self.form(op.operand(0))?.clone(), self.form(op.operand(1))?.clone());
         let predicate = predicate(op)?;
-        if predicate.starts_with('u') {
-            if self.may_leave(&a, scope, NATURAL) || self.may_leave(&b, scope, NATURAL) {
-                return None;
-            }
+        if predicate.starts_with('u')
+            && (self.may_leave(&a, scope, NATURAL) || self.may_leave(&b, scope, NATURAL))
+        {
+            return None;
         }
         let below = |a: &Form, b: &Form, by: i64| {
             Condition::all(vec![Constraint::at_least_zero(b.minus(a)?.offset(-by)?)])
@@ -197,11 +197,11 @@ impl<'b> Reader<'b, '_> {
                 (_, Some(factor)) => a.times(factor)?,
                 _ => return None,
             },
-            "minsi" | "mins" => return self.extreme(vec![a, b], true, scope, ty, op.op()),
-            "maxsi" | "maxs" => return self.extreme(vec![a, b], false, scope, ty, op.op()),
+            "minsi" | "mins" => return self.extreme(vec![a, b], true, scope, ty, op),
+            "maxsi" | "maxs" => return self.extreme(vec![a, b], false, scope, ty, op),
             _ => return self.quotient(name, &a, constant?, scope).map(Kind::Number),
         };
-        self.exact(form, scope, ty, has_no_signed_wrap(op), op.op()).map(Kind::Number)
+        self.exact(form, scope, ty, has_no_signed_wrap(op), op).map(Kind::Number)
     }
 
     /// Returns the quotient or remainder by a positive constant. Neither leaves the type.
@@ -239,7 +239,14 @@ impl<'b> Reader<'b, '_> {
     }
 
     /// Returns the least or greatest of some numbers as a choice among them.
-    fn extreme(&mut self, forms: Vec<Form>, least: bool, scope: ScopeId, ty: Type, op: Op) -> Option<Kind> {
+    fn extreme(
+        &mut self,
+        forms: Vec<Form>,
+        least: bool,
+        scope: ScopeId,
+        ty: Type,
+        op: OpRef<'b>,
+    ) -> Option<Kind> {
         if forms.iter().all(Form::is_invariant) {
             return self.invariant_extreme(forms, least, scope, ty).map(Kind::Number);
         }
@@ -327,7 +334,7 @@ impl<'b> Reader<'b, '_> {
         op: OpRef<'b>,
         subscripts: &Subscripts,
         scope: ScopeId,
-    ) -> Read<Vec<TermId>> {
+    ) -> Read<'b, Vec<TermId>> {
         let data = subscripts.map.data(op.ctx());
         let dims = data.dims as usize;
         let mut terms = Vec::with_capacity(data.results.len());
@@ -338,13 +345,13 @@ impl<'b> Reader<'b, '_> {
                 _ => None,
             };
             let term = match bare.and_then(|index| subscripts.operands.get(index)) {
-                Some(operand) => self.value(*operand, op.op())?,
+                Some(operand) => self.value(*operand, op)?,
                 None => match self.evaluate(*expr, dims, &subscripts.operands) {
                     Some(form) => {
-                        self.exact(form.clone(), scope, Type::INDEX, true, op.op());
-                        self.term(Kind::Number(form), scope, Type::INDEX, op.op())
+                        self.exact(form.clone(), scope, Type::INDEX, true, op);
+                        self.term(Kind::Number(form), scope, Type::INDEX, op)
                     }
-                    None => return self.refuse(op.op(), "a subscript is an expression over loaded values"),
+                    None => return self.refuse(op, "a subscript is an expression over loaded values"),
                 },
             };
             terms.push(term);

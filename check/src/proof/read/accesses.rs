@@ -1,0 +1,114 @@
+//! Loads and stores of one element.
+
+use loomir_ir::{OpRef, Type};
+
+use super::super::form::Form;
+use super::super::model::{Access, Kind, ScopeId, TermId};
+use super::{Read, Reader, View};
+
+impl<'b> Reader<'b, '_> {
+    /// Reads an access of one element.
+    pub(super) fn element_access(
+        &mut self,
+        op: OpRef<'b>,
+        access: &loomir_dialects::interfaces::Access,
+        scope: ScopeId,
+    ) -> Read<'b, ()> {
+        let view = self.view(access.memref, op)?;
+        let subscripts = self.subscripts(op, &access.subscripts, scope)?;
+        match access.stored {
+            None => {
+                let loaded = self.load(&view, subscripts, scope, op, op.result_type(0));
+                self.bind(op.result(0), loaded);
+            }
+            Some(stored) => {
+                let stored = self.value(stored, op)?;
+                self.store(&view, subscripts, stored, scope, op);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a load, and the term of the element as the function found it behind that of the load.
+    pub(super) fn load(
+        &mut self,
+        view: &View,
+        subscripts: Vec<TermId>,
+        scope: ScopeId,
+        op: OpRef<'b>,
+        ty: Type,
+    ) -> TermId {
+        let access = self.access(view, subscripts, None, scope, op);
+        let loaded = self.term(Kind::Load(access), scope, ty, op);
+        self.term(Kind::Initial(access), scope, ty, op);
+        loaded
+    }
+
+    pub(super) fn store(
+        &mut self,
+        view: &View,
+        subscripts: Vec<TermId>,
+        stored: TermId,
+        scope: ScopeId,
+        op: OpRef<'b>,
+    ) {
+        let ty = self.program.terms[stored].ty;
+        let mut stored = stored;
+        let guards = self.scope(scope).guards.clone();
+        if !guards.is_empty() {
+            let old = self.load(view, subscripts.clone(), scope, op, ty);
+            self.make_virtual(old);
+            for (condition, value) in guards.into_iter().rev() {
+                let (yes, no) = if value { (stored, old) } else { (old, stored) };
+                stored = self.term(Kind::Choice { condition, yes, no }, scope, ty, op);
+            }
+        }
+        let object = &self.program.objects[view.object];
+        if self.distinct || object.is_alone {
+            let access = self.access(view, subscripts, Some(stored), scope, op);
+            self.program.objects[view.object].stores.push(access);
+            return;
+        }
+        let old = self.load(view, subscripts.clone(), scope, op, ty);
+        self.make_virtual(old);
+        let access = self.access(view, subscripts, None, scope, op);
+        let written = self.term(Kind::Stored { access, old, value: stored }, scope, ty, op);
+        self.program.accesses[access].stored = Some(written);
+        self.program.objects[view.object].stores.push(access);
+    }
+
+    /// Marks the access of a load as one that the program does not have.
+    pub(super) fn make_virtual(&mut self, load: TermId) {
+        if let Kind::Load(access) = self.program.terms[load].kind {
+            self.program.accesses[access].is_virtual = true;
+        }
+    }
+
+    pub(super) fn access(
+        &mut self,
+        view: &View,
+        subscripts: Vec<TermId>,
+        stored: Option<TermId>,
+        scope: ScopeId,
+        op: OpRef<'b>,
+    ) -> usize {
+        let depth = self.program.objects[view.object].depth;
+        let affine = subscripts
+            .iter()
+            .zip(&view.dims)
+            .map(|(term, (offset, stride))| self.form_of(*term)?.times(*stride)?.plus(offset));
+        let element: Option<Vec<Form>> = (0..depth).map(|dim| Some(Form::dim(dim))).chain(affine).collect();
+        let order = self.next_order();
+        self.program.accesses.push(Access {
+            object: view.object,
+            element,
+            subscripts,
+            scope,
+            order,
+            stored,
+            is_virtual: false,
+            op,
+        });
+        self.program.accesses.len() - 1
+    }
+}
