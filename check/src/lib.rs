@@ -11,3 +11,4 @@
 
 pub mod execution;
 pub mod functions;
+pub mod reduce;
