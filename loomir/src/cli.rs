@@ -9,6 +9,7 @@ mod flags;
 mod fuse;
 mod grouped;
 mod input;
+mod limit;
 mod missed;
 mod opt;
 mod output;
