@@ -12,5 +12,6 @@
 pub mod execution;
 pub mod functions;
 pub mod proof;
+pub mod reduce;
 
 pub use proof::{Assumption, Proof, ProofOptions, Reason, Which, prove};

@@ -22,12 +22,14 @@ use crate::location::Loc;
 use crate::symbols::{SYMBOL_NAME, SymbolTable};
 use forms::Held;
 
+pub mod edits;
 pub mod forms;
 pub mod instrumentation;
 pub mod pipeline;
 pub mod report;
 pub mod survey;
 
+pub use edits::EditLimit;
 pub use forms::Form;
 use instrumentation::Around;
 pub use instrumentation::{
@@ -86,6 +88,8 @@ pub struct PassContext<'a> {
     pub surveys: &'a Surveys,
     /// Whether passes compare what they keep true on the way with what is.
     pub checks: bool,
+    /// The bound on edits that the pass shares with all others of the run.
+    pub edits: EditLimit,
     /// Remarks and warnings, in order.
     pub remarks: Diagnostics,
     /// Counts by name.
@@ -317,9 +321,9 @@ fn is_left_alone(body: &Body) -> bool {
 fn run_instrumented(pass: &dyn Pass, scope: &mut Scope<'_>, instrumentor: &PassInstrumentor) -> Report {
     let mut report = Report::default();
     let (loc, subject) = subject(scope.body());
-    let checks = instrumentor.checks() == Checks::Analyses;
+    let how = (instrumentor.checks() == Checks::Analyses, instrumentor.edits());
     let mut run =
-        |pass: &dyn Pass, scope: &mut Scope<'_>, report: &mut Report| run_pass(pass, scope, report, checks);
+        |pass: &dyn Pass, scope: &mut Scope<'_>, report: &mut Report| run_pass(pass, scope, report, how);
     // After a panic nobody looks at the body again: the run has failed.
     let run = AssertUnwindSafe(|| instrumentor.run(pass, scope, &mut report, &mut run));
     let outcome = catch_unwind(run).unwrap_or_else(|panic| {
@@ -355,13 +359,14 @@ fn run_pass(
     pass: &dyn Pass,
     scope: &mut Scope<'_>,
     report: &mut Report,
-    checks: bool,
+    (checks, edits): (bool, &EditLimit),
 ) -> Result<(), Diagnostics> {
     let (symbols, surveys) = (scope.symbols(), scope.surveys());
     let mut cx = PassContext {
         symbols,
         surveys,
         checks,
+        edits: edits.clone(),
         remarks: Diagnostics::new(),
         statistics: Vec::new(),
         dumps: Vec::new(),

@@ -9,9 +9,11 @@ mod flags;
 mod fuse;
 mod grouped;
 mod input;
+mod limit;
 mod missed;
 mod opt;
 mod output;
+mod reduce;
 mod remarks;
 mod render;
 mod run;
@@ -47,7 +49,14 @@ pub(crate) fn main() -> Result<(), Failure> {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .arg(render::Color::arg())
-        .subcommands([opt::command(), fuse::command(), explain::command(), run::command(), check::command()]);
+        .subcommands([
+            opt::command(),
+            fuse::command(),
+            explain::command(),
+            run::command(),
+            check::command(),
+            reduce::command(),
+        ]);
     // Help and mistakes are printed by the parser itself, which exits with 0 or 2.
     let args = flags::with_two_dashes(&command, std::env::args_os());
     let matches: ArgMatches = command.get_matches_from(args);
@@ -57,6 +66,7 @@ pub(crate) fn main() -> Result<(), Failure> {
         Some(("explain", matches)) => explain::main(matches),
         Some(("run", matches)) => run::main(matches),
         Some(("check", matches)) => check::main(matches),
+        Some(("reduce", matches)) => reduce::main(matches),
         _ => Err(Failure::usage("a command is needed")),
     }
 }

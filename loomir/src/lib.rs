@@ -161,7 +161,7 @@ pub fn fuse_and_contract(
     let once = FuseOptions { max_rounds: 1, ..fusion.clone() };
     for_each_function(module, &mut |body, callees| {
         let mut fused = fuse_in(body, callees, &once);
-        let mut contracted = contract_in(body, callees, contraction);
+        let mut contracted = contract_at_most(body, callees, (fusion, contraction));
         // Where an array is gone, what it kept apart may fuse.
         let mut changed = fused.changed() || contracted.changed();
         for _ in 1..fusion.max_rounds {
@@ -171,7 +171,7 @@ pub fn fuse_and_contract(
             let more = fuse_in(body, callees, &once);
             changed = more.changed();
             if changed {
-                contracted.go_on(contract_in(body, callees, contraction));
+                contracted.go_on(contract_at_most(body, callees, (fusion, contraction)));
             }
             fused.go_on(more);
         }
@@ -179,6 +179,22 @@ pub fn fuse_and_contract(
         reports.1.append(contracted);
     });
     reports
+}
+
+/// Contracts the arrays of a function, which is one edit, if the limit of fusion allows another one.
+fn contract_at_most(
+    function: &mut Body,
+    callees: &Arc<Callees>,
+    (fusion, contraction): (&FuseOptions, &ContractionOptions),
+) -> ContractionReport {
+    if !fusion.edits.allows_more() {
+        return ContractionReport::default();
+    }
+    let report = contract_in(function, callees, contraction);
+    if report.changed() {
+        fusion.edits.made("array-contraction", function.root_ref().loc());
+    }
+    report
 }
 
 /// Calls `f` on every function of a module and of modules in it, with what the functions around it did before the first of them was worked on.

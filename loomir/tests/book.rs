@@ -2,12 +2,13 @@
 //!
 //! A chapter is a session in a folder of its own:
 //! - a ```` ```mlir file=NAME ```` block (or `c`, or any language) is a file of that name;
-//! - a ```` ```console ```` block is typed line by line: `$ COMMAND`, then what the terminal shows, standard output and
-//!   error as they come, and `[exit N]` if the command does not end with 0;
+//! - a ```` ```console ```` block is typed line by line: `$ COMMAND`, then what the terminal shows,
+//!   standard output and error as they come, and `[exit N]` if the command does not end with 0;
 //! - a file that a command writes into `images` is the book's picture of that name.
 //!
-//! Commands go through `sh`, with `loomir` and LLVM's tools found first. A command that needs LLVM is left
-//! unchecked where there is none. With `LOOMIR_BLESS` set the blocks are rewritten to what the commands now show.
+//! Commands go through `sh`, with `loomir` and LLVM's tools found first. A command that needs LLVM
+//! is left unchecked where there is none. With `LOOMIR_BLESS` set the blocks are rewritten to what
+//! the commands now show.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -16,6 +17,9 @@ use std::process::{Command, Stdio};
 
 /// Tools of LLVM that a chapter may call.
 const LLVM_TOOLS: [&str; 6] = ["mlir-opt", "mlir-translate", "opt", "lli", "llc", "clang"];
+
+/// Options of the command that call such a tool.
+const LLVM_FLAGS: [&str; 2] = ["--mlir-opt=", "--opt="];
 
 #[test]
 fn the_book_shows_what_the_commands_print() {
@@ -135,7 +139,9 @@ impl Session {
 
     /// Whether what `command` needs is here.
     fn can_run(&self, command: &str) -> bool {
-        let calls_llvm = command.split_whitespace().any(|word| LLVM_TOOLS.contains(&word));
+        let named =
+            |word: &str| LLVM_TOOLS.contains(&word) || LLVM_FLAGS.iter().any(|flag| word.starts_with(flag));
+        let calls_llvm = command.split_whitespace().any(named);
         let compiles = command.contains("--engine=jit") || command.contains("--engine jit");
         (!calls_llvm || self.has_llvm) && (!compiles || cfg!(feature = "llvm"))
     }

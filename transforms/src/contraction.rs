@@ -288,8 +288,14 @@ impl Pass for ArrayContraction {
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        if !cx.edits.allows_more() {
+            return Ok(());
+        }
         let analyses = self.options.analyses.knowing(&Callees::around(cx.surveys));
         let report = contract(body, &Options { analyses, ..self.options });
+        if report.changed() {
+            cx.edits.made(self.name(), body.root_ref().loc());
+        }
         cx.count("Loads forwarded", report.forwarded as u64);
         cx.count("Stores erased", report.stores_erased as u64);
         cx.count("Arrays erased", report.arrays_erased as u64);

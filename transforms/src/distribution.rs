@@ -537,8 +537,14 @@ impl Pass for LoopDistribute {
     }
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+        if !cx.edits.allows_more() {
+            return Ok(());
+        }
         let analyses = self.options.analyses.knowing(&Callees::around(cx.surveys));
         let report = distribute(body, &Options { analyses, ..self.options.clone() });
+        if report.distributed > 0 {
+            cx.edits.made(self.name(), body.root_ref().loc());
+        }
         cx.count("Loops distributed", report.distributed as u64);
         cx.count("Values handed on in arrays", report.expanded as u64);
         for remark in report.remarks {

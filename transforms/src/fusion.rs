@@ -33,8 +33,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
-use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
-use loomir_ir::{Body, Diagnostics, Op};
+use loomir_ir::pass::{EditLimit, Pass, PassContext, PassInfo, Survey};
+use loomir_ir::{Body, Diagnostics, Loc, Op};
 use loomir_polyhedra::Limits;
 
 use crate::access::Frame;
@@ -99,6 +99,8 @@ pub struct Options {
     pub profitability: Profitability,
     /// What they cost, where that is asked.
     pub cost: Arc<dyn Cost>,
+    /// The bound on fusions. At the limit a sequence fuses the first of its loops only.
+    pub edits: EditLimit,
 }
 
 /// Which of the loops that may be fused are.
@@ -136,6 +138,7 @@ impl Default for Options {
             remarks: true,
             profitability: Profitability::default(),
             cost: Arc::new(StaticCost::default()),
+            edits: EditLimit::default(),
         }
     }
 }
@@ -215,6 +218,10 @@ struct Fusion<'a> {
     works: HashMap<(Green, u32), Rc<Work>>,
     /// The two loops that are fused and no others, if that is asked for.
     only: Option<Only>,
+    /// The places of the fusions done in this block, which count once they are written.
+    done: Vec<Loc>,
+    /// The most fusions of a sequence, if that is bounded.
+    most: Option<usize>,
     /// Original loops behind a run-time check in which nothing may be fused.
     settled: HashSet<Green>,
 }
@@ -235,6 +242,8 @@ impl<'a> Fusion<'a> {
             assumes_swaps: true,
             works: HashMap::new(),
             only: None,
+            done: Vec::new(),
+            most: None,
             settled: HashSet::new(),
         }
     }
@@ -773,7 +782,8 @@ impl Pass for LoopFusion {
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         let analyses = self.options.analyses.knowing(&Callees::around(cx.surveys));
-        let report = fuse(body, &Options { analyses, ..self.options.clone() });
+        let edits = cx.edits.clone();
+        let report = fuse(body, &Options { analyses, edits, ..self.options.clone() });
         cx.count("Loops fused", report.fused as u64);
         cx.count("Pairs refused", report.refused as u64);
         cx.count("Sequences grouped optimally", report.choice.optimal as u64);

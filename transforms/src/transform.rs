@@ -20,7 +20,7 @@
 //! approved. It is raised again for each loop that cannot be written.
 
 use hashbrown::{HashMap, HashSet};
-use loomir_ir::pass::{Options, Pass, PassContext, PassInfo, Survey};
+use loomir_ir::pass::{EditLimit, Options, Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc, Op};
 
 use crate::access::Analyses;
@@ -124,22 +124,27 @@ impl<T: Transformation> Pass for TransformPass<T> {
 
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         let analyses = Analyses::default().knowing(&Callees::around(cx.surveys));
-        for remark in transform(body, &self.0, &analyses) {
+        for remark in transform(body, &self.0, &analyses, &cx.edits.clone()) {
             cx.remark(remark);
         }
         Ok(())
     }
 }
 
-/// Makes all edits that a transformation proposes for a function and that the judge approves. Returns
-/// a remark for each. The result is well formed if `body` was, and computes the same.
-pub fn transform<T: Transformation>(body: &mut Body, by: &T, analyses: &Analyses) -> Diagnostics {
+/// Makes all edits that a transformation proposes for a function and that the judge approves, up to a
+/// limit. Returns a remark for each. The result is well formed if `body` was, and computes the same.
+pub fn transform<T: Transformation>(
+    body: &mut Body,
+    by: &T,
+    analyses: &Analyses,
+    limit: &EditLimit,
+) -> Diagnostics {
     let mut remarks = Diagnostics::default();
     // Blocks inside statements first: a statement is copied with all that was done in it.
     for block in roots(body, analyses).into_iter().rev() {
         let mut unwritable = HashMap::new();
         loop {
-            match in_block(body, block, by, analyses, &unwritable) {
+            match in_block(body, block, by, analyses, (&unwritable, limit)) {
                 Ok(said) => break remarks.append(said),
                 Err(more) => unwritable.extend(more),
             }
@@ -161,7 +166,7 @@ fn in_block<T: Transformation>(
     block: Block,
     by: &T,
     analyses: &Analyses,
-    unwritable: &HashMap<Op, Reason>,
+    (unwritable, limit): (&HashMap<Op, Reason>, &EditLimit),
 ) -> Result<Diagnostics, Vec<(Op, Reason)>> {
     let mut forest = Forest::default();
     let program = raise_by(analyses, body, block, &mut forest, AliasMode::May);
@@ -171,6 +176,9 @@ fn in_block<T: Transformation>(
     edits.retain(|(op, _)| !unwritable.contains_key(op));
     proposals.missed.extend(unwritable.iter().map(|(op, reason)| (*op, reason.text())));
     edits.sort_by(|(_, a), (_, b)| b.place.cmp(&a.place));
+    // The first loops of the text are changed, which stand at the end.
+    let left = limit.left().map_or(usize::MAX, |left| usize::try_from(left).unwrap_or(usize::MAX));
+    edits.drain(..edits.len().saturating_sub(left));
     let checker = Checker::new(body, &program, AliasMode::May, QUESTION);
     let mut search = Search {
         program: &program,
@@ -197,8 +205,13 @@ fn in_block<T: Transformation>(
             said.push(missed(why));
         }
     }
+    let changed = LoopRef::all(&program, &forest).map(|own| own.op()).filter(|op| done.contains(op));
+    let made: Vec<Loc> = changed.map(|op| body.loc(op)).collect();
     match regenerate(body, &program, &forest, &approved, Rewrite::Changed) {
-        Ok(()) => Ok(said),
+        Ok(()) => {
+            made.into_iter().for_each(|loc| limit.made(T::INFO.name, loc));
+            Ok(said)
+        }
         Err(Unwritable { op, reason }) if done.contains(&op) => Err(vec![(op, reason)]),
         Err(Unwritable { reason, .. }) => Err(done.into_iter().map(|op| (op, reason)).collect()),
     }

@@ -6,6 +6,7 @@
 use std::time::Instant;
 
 use super::Pass;
+use super::edits::EditLimit;
 use super::report::{Record, Report};
 use super::survey::{Survey, Surveys};
 use crate::body::Body;
@@ -119,6 +120,7 @@ pub trait PassInstrumentation: Send + Sync {
 pub struct PassInstrumentor {
     instrumentations: Vec<Box<dyn PassInstrumentation>>,
     sequential: bool,
+    edits: EditLimit,
 }
 
 impl PassInstrumentor {
@@ -132,6 +134,19 @@ impl PassInstrumentor {
     pub fn with(mut self, instrumentation: impl PassInstrumentation + 'static) -> Self {
         self.instrumentations.push(Box::new(instrumentation));
         self
+    }
+
+    /// Bounds the edits of all passes together, and works on one body after the other.
+    #[must_use]
+    pub fn with_edit_limit(mut self, edits: EditLimit) -> Self {
+        self.sequential |= edits.is_set();
+        self.edits = edits;
+        self
+    }
+
+    /// The bound on edits.
+    pub(super) fn edits(&self) -> &EditLimit {
+        &self.edits
     }
 
     /// Works on one body after the other, in this thread, so that instrumentations see the whole module.

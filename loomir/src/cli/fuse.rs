@@ -5,7 +5,7 @@ use loomir::{ContractionOptions, CostSource, FuseOptions};
 
 use super::grouped::{self, Nests};
 use super::render::Stream;
-use super::{Failure, analyses, input, missed, output, remarks};
+use super::{Failure, analyses, input, limit, missed, output, remarks};
 
 pub(super) fn command() -> Command {
     Command::new("fuse")
@@ -19,6 +19,7 @@ pub(super) fn command() -> Command {
         .arg(remarks::arg())
         .arg(quiet_arg())
         .arg(missed::arg())
+        .arg(limit::arg())
 }
 
 /// The argument that says what to assume of memrefs.
@@ -105,7 +106,8 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let ctx = loomir::context();
     let mut module = source.parse(&ctx, matches)?;
     let says = !matches.get_flag("quiet");
-    let options = FuseOptions { remarks: says, ..options(matches)? };
+    let edits = limit::of(matches);
+    let options = FuseOptions { remarks: says, edits: edits.clone(), ..options(matches)? };
     output::to_stderr(&remarks::say(&ctx, &missed::foreign(&module), &source, Stream::Err));
     let nests = (says && remarks::are_grouped(matches)).then(|| Nests::of(&module));
     let (said, refused) = if matches.get_one::<bool>("contract") == Some(&true) {
@@ -123,6 +125,9 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
         let summary = nests.map_or(String::new(), |nests| nests.summary(&said));
         let said = if remarks::are_grouped(matches) { grouped::by_loop(said) } else { said };
         output::to_stderr(&(remarks::say(&ctx, &said, &source, Stream::Err) + &summary));
+    }
+    if let Some(last) = limit::said(&edits) {
+        output::to_stderr(&remarks::say(&ctx, &last.into(), &source, Stream::Err));
     }
     output::write(matches, &loomir::print(&module))?;
     missed::fail(matches, &ctx, refused, &source)?;

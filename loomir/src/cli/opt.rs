@@ -5,7 +5,9 @@ use std::time::Instant;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use loomir::ir::pass::report::add_records;
-use loomir::ir::pass::{PassInstrumentor, PassSelection, PrintIr, Record, VerifyAnalyses, VerifyEach};
+use loomir::ir::pass::{
+    EditLimit, PassInstrumentor, PassSelection, PrintIr, Record, VerifyAnalyses, VerifyEach,
+};
 use loomir::ir::text::{Chunk, ParseOptions, PrintOptions, SPLIT_MARKER, split_source};
 use loomir::ir::{Body, Context, Diagnostic, Diagnostics, verifier};
 use loomir::lowering::cfg::picture::{Format, picture};
@@ -16,7 +18,7 @@ use super::flags::{flag, flag_on, is_on};
 use super::input::{self, Input};
 use super::remarks::Form;
 use super::render::Stream;
-use super::{Failure, output, remarks};
+use super::{Failure, limit, output, remarks};
 use reproducer::Reproducers;
 
 mod logs;
@@ -89,6 +91,7 @@ pub(super) fn command() -> Command {
         .arg(flag_on("verify-each", "Verify after each pass"))
         .arg(flag("verify-analyses", "Compare what passes keep of graphs with what is, step by step"))
         .arg(flag("mlir-disable-threading", "Run everything in one thread"))
+        .arg(limit::arg())
         .args(reproducer::args())
         .next_help_heading("Looking at passes")
         .arg(names("mlir-print-ir-before", "Print the program before these passes, on standard error"))
@@ -148,7 +151,9 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     }
     let start = Instant::now();
     let ctx = loomir::context();
-    let run = Run { matches, ctx: &ctx, input: &input::read(matches)?, pipeline: &pipeline::text(matches)? };
+    let edits = limit::of(matches);
+    let (input, pipeline) = (&input::read(matches)?, &pipeline::text(matches)?);
+    let run = Run { matches, ctx: &ctx, input, pipeline, edits: edits.clone() };
     // A mistake in the pipeline is one whatever the program is.
     let nothing = Input { name: String::new(), text: String::new(), form: Form::default() };
     let read = pipeline::read(run.pipeline, &nothing.parse(&ctx, matches)?);
@@ -160,6 +165,9 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     let mut done = Done::default();
     for chunk in chunks {
         run.chunk(chunk, &mut done);
+    }
+    if let Some(last) = limit::said(&edits) {
+        output::to_stderr(&remarks::say(&ctx, &last.into(), run.input, Stream::Err));
     }
     let marker = string(matches, "output-split-marker").unwrap_or(SPLIT_MARKER);
     done.reproducers.write(matches)?;
@@ -193,6 +201,8 @@ struct Run<'r> {
     input: &'r Input,
     /// As text; which operations a bare list of passes runs on is up to the program.
     pipeline: &'r str,
+    /// The bound on edits of all pieces together.
+    edits: EditLimit,
 }
 
 /// A piece on its way: what is known of it so far.
@@ -299,7 +309,7 @@ impl Run<'_> {
             module_scope: is_on(matches, "mlir-print-ir-module-scope"),
             options: self.print_options(),
         };
-        let mut how = PassInstrumentor::new();
+        let mut how = PassInstrumentor::new().with_edit_limit(self.edits.clone());
         if setup.disable_threading || print.module_scope {
             how = how.without_threads();
         }

@@ -32,7 +32,7 @@
 
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::graph::loops::LoopId;
-use loomir_ir::pass::{Form, Pass, PassContext, PassInfo};
+use loomir_ir::pass::{EditLimit, Form, Pass, PassContext, PassInfo};
 use loomir_ir::symbols::SymbolTable;
 use loomir_ir::{Block, Body, Diagnostic, Diagnostics, Loc, Op};
 use loomir_transforms::fusion::Profitability;
@@ -91,6 +91,8 @@ pub struct Options {
     pub profitability: Profitability,
     /// Whether one of two loops may run in another order than it did, so that they fuse.
     pub reorder: bool,
+    /// The bound on fusions.
+    pub edits: EditLimit,
 }
 
 impl Default for Options {
@@ -104,6 +106,7 @@ impl Default for Options {
             version: true,
             profitability: Profitability::default(),
             reorder: true,
+            edits: EditLimit::default(),
         }
     }
 }
@@ -324,6 +327,9 @@ impl<'f> Fusion<'f> {
         second: &mut Group,
         round: Round,
     ) -> Option<Option<Group>> {
+        if !self.options.edits.allows_more() {
+            return None;
+        }
         let loops = [&*first, &*second].map(|group| self.place(&group.candidate));
         self.straighten(&first.candidate, &second.candidate);
         let plan = match second.missed.take() {
@@ -353,6 +359,7 @@ impl<'f> Fusion<'f> {
         let remark = remarks::fused(self.function, loops, plan.plan(), tested.as_ref(), change.as_ref());
         let rest = change.zip(rest.flatten());
         let behind = self.carry_out(depth, first, second, &plan, rest)?;
+        self.options.edits.made(NAME, remark.loc);
         self.remarks.push((second.place, remark));
         let plan = plan.plan();
         self.report.hoisted += plan.hoisted().count();
@@ -495,7 +502,8 @@ impl Pass for LoopFusion {
     fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         super::branch::all_known(body)?;
         let mut analysis = Analysis::of(body).checked(cx.checks);
-        let report = fuse_loops(body, &mut analysis, cx.symbols, &self.options);
+        let options = Options { edits: cx.edits.clone(), ..self.options.clone() };
+        let report = fuse_loops(body, &mut analysis, cx.symbols, &options);
         cx.count("Loops fused", report.fused as u64);
         cx.count("Number of candidates for loop fusion", report.candidates as u64);
         cx.count("Number of hoisted preheader instructions.", report.hoisted as u64);

@@ -156,6 +156,12 @@ impl Grouping {
         self.savings.len()
     }
 
+    /// Returns the number of fusions in it. Linear in what is said.
+    pub(super) fn edits(&self) -> usize {
+        let is_edit = |own: &&Said| matches!(own.outcome, Outcome::Fused | Outcome::Merged(_));
+        self.said.iter().filter(is_edit).count()
+    }
+
     /// For each of so many items one of those it was put together with, the same for all of them.
     pub(super) fn together(&self, items: usize) -> Vec<usize> {
         let mut group: Vec<usize> = (0..items).collect();

@@ -17,7 +17,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use loomir_ir::{Diagnostic, Op};
+use loomir_ir::{Diagnostic, Loc, Op};
 
 use super::decision::{Attempt, Change, Missed, Stuck};
 use super::footprint::Footprint;
@@ -97,6 +97,8 @@ impl Fusion<'_> {
             return self.fuse_only(items, frame);
         }
         let choice = self.report.choice;
+        let left = self.options.edits.left().map(|left| usize::try_from(left).unwrap_or(usize::MAX));
+        self.most = left.map(|left| left.saturating_sub(self.done.len()));
         let line = self.line(items, frame);
         if let Some(segments) = self.segments(&line, items, frame) {
             self.say(line.said);
@@ -119,6 +121,9 @@ impl Fusion<'_> {
     /// Takes down what was found.
     fn say(&mut self, said: Vec<Said>) {
         for Said { remark, outcome, .. } in said {
+            if let Outcome::Fused | Outcome::Merged(_) = outcome {
+                self.done.push(remark.as_ref().map_or(Loc::UNKNOWN, |own| own.loc));
+            }
             if let Some(remark) = remark {
                 self.report.remarks.push(remark);
             }
@@ -239,6 +244,8 @@ impl Fusion<'_> {
         for (item, entry) in entries {
             let guide = guide.of(item);
             match entry {
+                // Nothing more may be fused.
+                entry if self.most.is_some_and(|most| line.edits() >= most) => line.push(item, entry),
                 Entry::Group(second) => {
                     if let Err(second) = self.take_in(&mut line, item, second, guide, frame) {
                         line.push(item, Entry::Group(second));

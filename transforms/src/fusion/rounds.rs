@@ -103,13 +103,16 @@ fn fuse_block(body: &mut Body, block: Block, options: &Options) -> Report {
     let program = raise_by(&options.analyses, body, block, &mut forest, options.alias);
     let mut fusion = Fusion::new(body, &program, &mut forest, options);
     let root = fusion.sequence(program.root, &Frame::outside(&program.surroundings));
-    let (mut report, settled) = (fusion.report, fusion.settled);
+    let (mut report, settled, done) = (fusion.report, fusion.settled, fusion.done);
     report.has_neighbours = has_neighbours(&forest, &settled, root);
     let checker = Checker::new(body, &program, options.alias, options.limits);
     match checker.told_by(&*options.analyses.dependence).judge(&forest, root) {
         Ok(approved) => {
             match regenerate(body, &program, &forest, &approved, Rewrite::Changed) {
-                Ok(()) => report.changed = root != program.root,
+                Ok(()) => {
+                    report.changed = root != program.root;
+                    done.into_iter().for_each(|loc| options.edits.made("loop-fusion", loc));
+                }
                 Err(why) => report.remarks.push(why.remark(remarks::remarks(body), "fused")),
             }
             report
