@@ -105,7 +105,7 @@ pub type Seen = HashMap<String, Vec<Parameter>>;
 
 /// Compares two verified modules of one context function by function, in the order of the first.
 ///
-/// If `only` is given, only this function is compared. `seen` has parameters of functions that were
+/// If `only` is given, this function is compared, and what it refers to. `seen` has parameters of functions that were
 /// memrefs before a module was lowered.
 pub fn check(
     before: &Body,
@@ -119,7 +119,11 @@ pub fn check(
     one.compare_texts(&other);
     let check = Check { before: &one, after: &other, seen, options, prover };
     let mut functions = Vec::new();
-    for symbol in one.functions().filter(|symbol| only.is_none_or(|only| only == symbol.name)) {
+    // What a function refers to decides about it too.
+    let reached = only.map(|only| one.reached(only));
+    let is_asked = |at: usize| reached.as_ref().is_none_or(|reached| reached.contains(&at));
+    let asked = one.symbols.iter().enumerate().filter(|(at, symbol)| symbol.is_function && is_asked(*at));
+    for (_, symbol) in asked {
         let verdict = match other.get(&symbol.name) {
             Some(partner) => check.pair(symbol, partner),
             None if !symbol.has_body => continue,
@@ -135,6 +139,7 @@ pub fn check(
         }
     }
     check.settle_calls(&mut functions);
+    functions.retain(|own| only.is_none_or(|only| own.name == only));
     functions.extend(nested(before, after).filter(|_| only.is_none()));
     functions
 }
@@ -211,10 +216,6 @@ impl<'m> Module<'m> {
             symbol.refers = refers;
         }
         Module { body, symbols, by_name }
-    }
-
-    fn functions(&self) -> impl Iterator<Item = &Symbol<'m>> {
-        self.symbols.iter().filter(|symbol| symbol.is_function)
     }
 
     fn get(&self, name: &str) -> Option<&Symbol<'m>> {
