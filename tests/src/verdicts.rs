@@ -50,6 +50,8 @@ pub struct Tally {
     pub undecided: usize,
     /// Calls of pairs that are called equal.
     pub compared: usize,
+    /// Pairs of which nothing is certain, though they differ on an input that was chosen here.
+    pub missed: usize,
     /// The first reason of each pair of which nothing is certain, without places, and how often it
     /// was met.
     pub reasons: BTreeMap<String, usize>,
@@ -129,6 +131,9 @@ fn judge(
         }
         Some(Verdict::Undecided(reasons, _)) => {
             tally.undecided += 1;
+            let calls = inputs(before, "kernel", random).unwrap_or_default();
+            let agreement = same_behaviour(before, after, "kernel", &calls, &Limits::default());
+            tally.missed += usize::from(agreement.is_err());
             let reason = reasons.first().map_or("", |own| own.split(", at '").next().unwrap_or(own));
             let right = if is_changed { "changed" } else { "as made" };
             *tally.reasons.entry(format!("{right}: {reason}")).or_default() += 1;
