@@ -172,5 +172,5 @@ fn no_wrong_program_is_called_equal() {
     }
     assert!(told.is_empty(), "{told}");
     // Most changes are seen, and some change nothing.
-    assert!(sums.0 > 100 * each && sums.1 > 0 && 10 * sums.1 < 6 * sums.0, "{sums:?}");
+    assert!(sums.0 > 50 * each && sums.1 > 0 && 10 * sums.1 < 6 * sums.0, "{sums:?}");
 }
