@@ -64,7 +64,7 @@ pub enum Assumption {
     IndexArithmetic,
     /// Functions of one name that are called compute the same in both programs.
     EqualCallees,
-    /// Floats are combined in another order where the flag `reassoc` allows it. Results may be
+    /// Floats are combined in another order where their flags allow it. Results may be
     /// rounded otherwise.
     Reassociation,
 }
@@ -76,7 +76,7 @@ impl Assumption {
             Assumption::DistinctArguments => "buffers among the arguments do not overlap",
             Assumption::IndexArithmetic => "arithmetic on 'index' does not wrap",
             Assumption::EqualCallees => "functions of one name do the same in both programs",
-            Assumption::Reassociation => "floats may be rounded otherwise, as 'reassoc' allows",
+            Assumption::Reassociation => "floats may be rounded otherwise, as their flags allow",
         }
     }
 }

@@ -130,7 +130,7 @@ fn floats_are_summed_in_order_unless_flags_say_otherwise() {
     };
     let answer = |flags| proof(DISTINCT, &sum("%y%z", flags), &sum("%z%y", flags));
     assert!(answer("").starts_with("undecided"));
-    assert_eq!(answer("fastmath<reassoc>"), "equal if floats may be rounded otherwise, as 'reassoc' allows");
+    assert_eq!(answer("fastmath<reassoc>"), "equal if floats may be rounded otherwise, as their flags allow");
 }
 
 #[test]
