@@ -3,8 +3,9 @@
 //! Data flow takes each buffer by itself. If two buffers may overlap, a write to one may change an
 //! element of the other, so more has to be shown:
 //!
-//! - Stores of both programs to such a buffer are matched one to one: the last one of each element
-//!   with the last one, those before with those before ([`Kind::Stored`](super::model::Kind::Stored)).
+//! - Stores of both programs to such a buffer are matched one to one
+//!   ([`Kind::Stored`](super::model::Kind::Stored)): the last one of each element with the last
+//!   one, those before with those before.
 //! - A load takes the value of the store that wrote the element without more ado only where no
 //!   write to another buffer runs in between ([`Overlap::clobbered`]). Elsewhere loads are matched
 //!   with loads of the same element.
