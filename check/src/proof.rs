@@ -64,7 +64,7 @@ pub enum Assumption {
     IndexArithmetic,
     /// Functions of one name that are called compute the same in both programs.
     EqualCallees,
-    /// Floats are combined in another order where the flag `reassoc` allows it. Results may be
+    /// Floats are combined in another order where their flags allow it. Results may be
     /// rounded otherwise.
     Reassociation,
 }
@@ -76,7 +76,7 @@ impl Assumption {
             Assumption::DistinctArguments => "buffers among the arguments do not overlap",
             Assumption::IndexArithmetic => "arithmetic on 'index' does not wrap",
             Assumption::EqualCallees => "functions of one name do the same in both programs",
-            Assumption::Reassociation => "floats may be rounded otherwise, as 'reassoc' allows",
+            Assumption::Reassociation => "floats may be rounded otherwise, as their flags allow",
         }
     }
 }
@@ -265,12 +265,14 @@ fn attempt(
 
 /// Returns the goals: results and buffers that others see are the same at the end.
 fn goals(programs: &[&Program<'_>; 2], params: usize) -> Result<Vec<Goal>, &'static str> {
+    // What the outermost scopes say of parameters.
+    let roots = sets::intersect(&programs[0].domains[0], &programs[1].domains[0]);
     let mut goals = Vec::new();
     let mut buffers: Vec<[usize; 2]> = Vec::new();
     for (a, b) in programs[0].outputs.iter().zip(&programs[1].outputs) {
         match (a, b) {
             (Output::Value(x), Output::Value(y)) => {
-                goals.push(Goal { terms: [*x, *y], pairs: vec![Conjunction::new(params)] });
+                goals.push(Goal { terms: [*x, *y], pairs: roots.clone() });
             }
             (Output::Buffer(x), Output::Buffer(y)) => buffers.push([*x, *y]),
             _ => return Err("the results of the functions differ"),
@@ -313,7 +315,10 @@ fn goals(programs: &[&Program<'_>; 2], params: usize) -> Result<Vec<Goal>, &'sta
         let (Some(a), Some(b)) = (find(programs[0], x), find(programs[1], y)) else {
             return Err("a buffer is seen in one of the functions only");
         };
-        goals.push(Goal { terms: [a, b], pairs: same_elements(programs, [a, b], params) });
+        let pairs = same_elements(programs, [a, b], params);
+        let vars = pairs.first().map_or(params, Conjunction::visible);
+        let roots: Pieces = roots.iter().map(|set| sets::moved(set, vars, |v| v)).collect();
+        goals.push(Goal { terms: [a, b], pairs: sets::intersect(&pairs, &roots) });
     }
     Ok(goals)
 }

@@ -3,8 +3,9 @@
 //! Data flow takes each buffer by itself. If two buffers may overlap, a write to one may change an
 //! element of the other, so more has to be shown:
 //!
-//! - Stores of both programs to such a buffer are matched one to one: the last one of each element
-//!   with the last one, those before with those before ([`Kind::Stored`](super::model::Kind::Stored)).
+//! - Stores of both programs to such a buffer are matched one to one
+//!   ([`Kind::Stored`](super::model::Kind::Stored)): the last one of each element with the last
+//!   one, those before with those before.
 //! - A load takes the value of the store that wrote the element without more ado only where no
 //!   write to another buffer runs in between ([`Overlap::clobbered`]). Elsewhere loads are matched
 //!   with loads of the same element.
@@ -156,17 +157,27 @@ impl Overlap {
         joints: &[Joint],
         solver: &mut Solver,
     ) -> Asked<Option<[OpRef<'b>; 2]>> {
-        for first in joints {
-            for second in joints {
+        let joints = merged(joints, solver)?;
+        for first in &joints {
+            for second in &joints {
                 let accesses = [first, second].map(|joint| &programs[0].accesses[joint.accesses[0]]);
                 let objects = accesses.map(|access| &programs[0].objects[access.object]);
                 let is_write = accesses.iter().any(|access| access.stored.is_some());
                 if !is_write || !may_meet(objects[0], objects[1]) {
                     continue;
                 }
-                let turned = reversed(programs, params, first, second);
-                let turned = self.where_met(objects[0], objects[1], turned);
-                if !solver.pruned(turned)?.is_empty() {
+                let orders = reversed(programs, params, first, second);
+                let turned = self.where_met(objects[0], objects[1], orders);
+                if turned.is_empty() {
+                    continue;
+                }
+                // One part after the other: most are empty before all are together.
+                let mut turned = solver.pruned(turned)?;
+                for pairs in placed(programs, params, first, second) {
+                    solver.tick(turned.len() * pairs.len())?;
+                    turned = solver.pruned(intersect(&turned, &pairs))?;
+                }
+                if !turned.is_empty() {
                     return Ok(Some([first, second].map(|joint| programs[1].accesses[joint.accesses[1]].op)));
                 }
             }
@@ -179,32 +190,63 @@ fn place(access: &Access<'_>) -> Place {
     Place { scope: access.scope, order: access.order }
 }
 
-/// Returns the pairs of instances of which the first runs before the second in the original, and
-/// behind it in the other program.
-fn reversed(programs: [&Program<'_>; 2], params: usize, first: &Joint, second: &Joint) -> Pieces {
+/// Returns the joints with those of the same accesses together.
+fn merged(joints: &[Joint], solver: &mut Solver) -> Asked<Vec<Joint>> {
+    let mut sorted: Vec<&Joint> = joints.iter().collect();
+    sorted.sort_by_key(|joint| joint.accesses);
+    let mut merged: Vec<Joint> = Vec::new();
+    for joint in sorted {
+        match merged.last_mut().filter(|last| last.accesses == joint.accesses) {
+            Some(last) => {
+                if !solver.is_subset(&joint.pairs, &last.pairs)? {
+                    last.pairs.extend(joint.pairs.iter().cloned());
+                }
+            }
+            None => merged.push(joint.clone()),
+        }
+    }
+    for joint in &mut merged {
+        joint.pairs = solver.coalesced(std::mem::take(&mut joint.pairs))?;
+    }
+    Ok(merged)
+}
+
+/// Returns the numbers of loops around two accesses in both programs.
+fn depths(programs: [&Program<'_>; 2], first: &Joint, second: &Joint) -> [usize; 4] {
     let depth = |side: usize, joint: &Joint| {
         programs[side].scopes[programs[side].accesses[joint.accesses[side]].scope].depth()
     };
-    let (a, b, c, d) = (depth(0, first), depth(1, first), depth(0, second), depth(1, second));
-    // Instances of the first access in both programs, then of the second one.
+    [depth(0, first), depth(1, first), depth(0, second), depth(1, second)]
+}
+
+/// Moves variables behind the parameters.
+fn shifted(pieces: &[Conjunction], params: usize, all: usize, map: impl Fn(usize) -> usize) -> Pieces {
+    let place = |v: usize| if v < params { v } else { params + map(v - params) };
+    pieces.iter().map(|set| moved(set, all, place)).collect()
+}
+
+/// Returns the pairs of instances of two accesses of which the first runs before the second in the
+/// original, and behind it in the other program. The variables are those of the first access in
+/// both programs, then those of the second one.
+fn reversed(programs: [&Program<'_>; 2], params: usize, first: &Joint, second: &Joint) -> Pieces {
+    let [a, b, c, d] = depths(programs, first, second);
     let all = params + a + b + c + d;
-    let shifted = |pieces: &[Conjunction], map: &dyn Fn(usize) -> usize| -> Pieces {
-        pieces
-            .iter()
-            .map(|set| moved(set, all, |v| if v < params { v } else { params + map(v - params) }))
-            .collect()
-    };
     let places = |side: usize, joint: &Joint| place(&programs[side].accesses[joint.accesses[side]]);
-    let forwards = before(programs[0], params, places(0, first), places(0, second));
-    let forwards = shifted(&forwards, &|v| if v < a { v } else { v + b });
     let backwards = before(programs[1], params, places(1, second), places(1, first));
-    let backwards = shifted(&backwards, &|v| if v < d { v + a + b + c } else { v - d + a });
-    if forwards.is_empty() || backwards.is_empty() {
+    if backwards.is_empty() {
         return Pieces::new();
     }
-    let firsts = shifted(&first.pairs, &|v| v);
-    let seconds = shifted(&second.pairs, &|v| v + a + b);
-    intersect(&intersect(&firsts, &seconds), &intersect(&forwards, &backwards))
+    let forwards = before(programs[0], params, places(0, first), places(0, second));
+    let forwards = shifted(&forwards, params, all, |v| if v < a { v } else { v + b });
+    let backwards = shifted(&backwards, params, all, |v| if v < d { v + a + b + c } else { v - d + a });
+    intersect(&forwards, &backwards)
+}
+
+/// Returns the instances of two joints over the variables of [`reversed`].
+fn placed(programs: [&Program<'_>; 2], params: usize, first: &Joint, second: &Joint) -> [Pieces; 2] {
+    let [a, b, c, d] = depths(programs, first, second);
+    let all = params + a + b + c + d;
+    [shifted(&first.pairs, params, all, |v| v), shifted(&second.pairs, params, all, |v| v + a + b)]
 }
 
 /// Returns the pairs of arguments that do not overlap where a parameter is true.

@@ -13,6 +13,7 @@ mod calls;
 mod control;
 mod memory;
 mod numbers;
+mod whiles;
 
 use loomir_dialects::interfaces::{
     CallLike, Conditional, FunctionLike, LoopLike, MemoryAccess, MemoryEffects, ParallelLike,
@@ -363,6 +364,9 @@ impl<'b> Reader<'b, '_> {
         {
             let access = model.access(op);
             return self.element_access(op, &access, scope);
+        }
+        if op.name() == "scf.while" {
+            return self.while_loop(op, scope);
         }
         if let Some(model) = info.interface::<dyn CallLike>() {
             return self.call(op, model, scope);

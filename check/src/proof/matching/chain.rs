@@ -28,7 +28,7 @@ pub(super) enum Family {
 }
 
 impl Family {
-    /// True if the order decides how results are rounded.
+    /// True if the order decides how results are rounded, or the signs of zeros.
     pub(super) fn rounds(self) -> bool {
         matches!(self, Family::Other(10..))
     }
@@ -54,7 +54,7 @@ pub(super) fn combining(op: OpRef<'_>) -> Option<Combining> {
         _ => 0,
     };
     let (overflow, fast) = (bits("overflowFlags"), bits("fastmath"));
-    let subtracts = op.name() == "arith.subi";
+    let subtracts = matches!(op.name(), "arith.subi" | "arith.subf");
     let family = match op.name() {
         "arith.addi" | "arith.subi" => Family::Sum,
         "arith.muli" => Family::Other(0),
@@ -68,8 +68,11 @@ pub(super) fn combining(op: OpRef<'_>) -> Option<Combining> {
         "arith.minimumf" => Family::Other(8),
         "arith.maximumf" => Family::Other(9),
         // The flag `reassoc`.
-        "arith.addf" if fast & 1 != 0 => Family::Other(10),
+        "arith.addf" | "arith.subf" if fast & 1 != 0 => Family::Other(10),
         "arith.mulf" if fast & 1 != 0 => Family::Other(11),
+        // Without NaN, and if zeros of either sign are one: the flags `nnan` and `nsz`.
+        "arith.minnumf" if fast & 10 == 10 => Family::Other(12),
+        "arith.maxnumf" if fast & 10 == 10 => Family::Other(13),
         _ => return None,
     };
     Some(Combining { family, subtracts, promises: overflow != 0, fast })

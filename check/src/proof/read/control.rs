@@ -96,7 +96,7 @@ impl<'b> Reader<'b, '_> {
         body.blocks(region).all(|block| body.ops(block).nth(1).is_none() && body.num_arguments(block) == 0)
     }
 
-    fn yielded(&mut self, region: Region, op: OpRef<'b>) -> Read<'b, Vec<TermId>> {
+    pub(super) fn yielded(&mut self, region: Region, op: OpRef<'b>) -> Read<'b, Vec<TermId>> {
         let body = self.body();
         let end = body.single_block(region).and_then(|block| body.terminator(block));
         let Some(end) = end else { return Ok(Vec::new()) };
@@ -104,7 +104,12 @@ impl<'b> Reader<'b, '_> {
     }
 
     /// Makes a loop and the scope of its body.
-    fn open_loop(&mut self, op: OpRef<'b>, bounds: &LoopBounds, scope: ScopeId) -> Read<'b, usize> {
+    pub(super) fn open_loop(
+        &mut self,
+        op: OpRef<'b>,
+        bounds: &LoopBounds,
+        scope: ScopeId,
+    ) -> Read<'b, usize> {
         let Step::Constant(step @ 1..) = bounds.step else {
             return self.refuse(op, "the step of the loop is not a positive constant");
         };

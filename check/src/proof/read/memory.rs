@@ -87,6 +87,14 @@ impl<'b> Reader<'b, '_> {
         if op.result_type(0).shape(op.ctx()).map(<[i64]>::len) != Some(view.dims.len()) {
             return self.refuse(op, "the cast changes the rank of the buffer");
         }
+        // A cast to other extents is undefined, so the other program must not have a new one.
+        let shape = op.result_type(0).shape(op.ctx()).unwrap_or_default();
+        let is_kept = shape.iter().zip(&view.sizes).all(|(size, known)| {
+            *size == DYNAMIC || known.as_ref().and_then(Form::as_constant) == Some(*size)
+        });
+        if !self.is_original && !is_kept {
+            return self.refuse(op, "the extents that the cast promises are not known to hold");
+        }
         self.bindings[op.result(0).index()] = Binding::View(view);
         Ok(())
     }

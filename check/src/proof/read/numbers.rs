@@ -72,6 +72,12 @@ impl<'b> Reader<'b, '_> {
         false
     }
 
+    /// Returns a form that provably stays in the range of a type.
+    pub(super) fn fitting(&mut self, form: Form, scope: ScopeId, ty: Type) -> Option<Form> {
+        let range = range_of(self.body().ctx(), ty)?;
+        (!self.may_leave(&form, scope, range)).then_some(form)
+    }
+
     /// Returns a number that arithmetic of type `ty` yields, if it is exact.
     pub(super) fn exact(
         &mut self,
@@ -388,7 +394,7 @@ fn predicate(op: OpRef<'_>) -> Option<String> {
     Some(text.trim_end_matches('>').rsplit(['<', ' ', '.']).next()?.to_string())
 }
 
-fn has_no_signed_wrap(op: OpRef<'_>) -> bool {
+pub(super) fn has_no_signed_wrap(op: OpRef<'_>) -> bool {
     let flags = op.attr("overflowFlags");
     matches!(flags.map(|attr| attr.kind(op.ctx())), Some(AttrKind::Enum { value, .. }) if value & 1 != 0)
 }

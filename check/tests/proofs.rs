@@ -1,0 +1,228 @@
+//! Pairs of functions by kind, right ones and wrong ones.
+
+mod support;
+
+use loomir_check::proof::ProofOptions;
+use support::{parse, prove_named, told};
+
+const DISTINCT: bool = true;
+
+/// Proves the functions `@f` of two programs, with buffers that are distinct or may overlap.
+fn proof(distinct: bool, before: &str, after: &str) -> String {
+    let ctx = loomir_dialects::context();
+    let [before, after] = [before, after].map(|text| parse(&ctx, text));
+    let options = ProofOptions { distinct, ..ProofOptions::default() };
+    told(&ctx, &prove_named(&before, &after, "f", &options).expect("functions called f"))
+}
+
+/// A function over `%a` and `%b` of 16 numbers, and `%n`.
+fn kernel(body: &str) -> String {
+    format!("func.func @f(%a: memref<16xi32>, %b: memref<16xi32>, %n: index) {{\n{body}\nreturn\n}}")
+}
+
+/// A function that returns a number.
+fn number(body: &str) -> String {
+    format!("func.func @f(%a: memref<?xi32>, %n: index, %x: i32) -> i32 {{\n{body}\n}}")
+}
+
+const TWO_LOOPS: &str = "
+  affine.for %i = 0 to 16 {
+    %0 = affine.load %a[%i] : memref<16xi32>
+    %1 = arith.addi %0, %0 : i32
+    affine.store %1, %b[%i] : memref<16xi32>
+  }
+  affine.for %i = 0 to 16 {
+    %0 = affine.load %b[%i] : memref<16xi32>
+    affine.store %0, %a[%i] : memref<16xi32>
+  }";
+
+const FUSED: &str = "
+  affine.for %i = 0 to 16 {
+    %0 = affine.load %a[%i] : memref<16xi32>
+    %1 = arith.addi %0, %0 : i32
+    affine.store %1, %b[%i] : memref<16xi32>
+    affine.store %1, %a[%i] : memref<16xi32>
+  }";
+
+#[test]
+fn fusion_rests_on_buffers_that_do_not_overlap() {
+    let (before, after) = (kernel(TWO_LOOPS), kernel(FUSED));
+    assert_eq!(proof(DISTINCT, &before, &after), "equal if buffers among the arguments do not overlap");
+    assert!(proof(!DISTINCT, &before, &after).starts_with("undecided"));
+    // Marked, they do not overlap.
+    let marked = |text: &str| text.replacen("memref<16xi32>,", "memref<16xi32> {llvm.noalias},", 1);
+    assert_eq!(proof(!DISTINCT, &marked(&before), &marked(&after)), "equal");
+}
+
+#[test]
+fn a_subscript_one_too_far_is_seen_with_its_iteration() {
+    let wrong = FUSED.replace("affine.store %1, %a[%i]", "affine.store %1, %a[(%i + 1) mod 16]");
+    let answer = proof(DISTINCT, &kernel(TWO_LOOPS), &kernel(&wrong));
+    assert!(answer.starts_with("undecided: After") && answer.contains("in iteration ("), "{answer}");
+}
+
+#[test]
+fn tiles_and_interchange_of_symbolic_loops() {
+    let function = |body: &str| {
+        format!(
+            "func.func @f(%m: memref<?x?xf32>, %n: index, %x: f32) {{\n{body}
+                 %0 = affine.load %m[%i, %j] : memref<?x?xf32>
+                 %1 = arith.mulf %0, %x : f32
+                 affine.store %1, %m[%i, %j] : memref<?x?xf32>\n}} }} return }}"
+        )
+    };
+    let plain = function("affine.for %i = 0 to %n { affine.for %j = 0 to %n {");
+    let turned = function("affine.for %j = 0 to %n { affine.for %i = 0 to %n {");
+    let tiled = function(
+        "affine.for %j = 0 to %n { affine.for %t = 0 to %n step 32 {
+         affine.for %i = affine_map<(d0) -> (d0)>(%t)
+           to min affine_map<(d0)[s0] -> (d0 + 32, s0)>(%t)[%n] {",
+    )
+    .replace("} } return", "} } } return");
+    assert_eq!(proof(DISTINCT, &plain, &turned), "equal");
+    // The least of the two bounds may be one too far to the right of all words.
+    assert_eq!(proof(DISTINCT, &plain, &tiled), "equal if arithmetic on 'index' does not wrap");
+    let short = tiled.replace("d0 + 32, s0", "d0 + 31, s0");
+    assert!(proof(DISTINCT, &plain, &short).starts_with("undecided"));
+}
+
+/// A sum over `%a`; `combined` computes `%t` from `%s` and the element `%e`.
+fn sum(bounds: &str, subscript: &str, combined: &str) -> String {
+    number(&format!(
+        "%r = affine.for %i = {bounds} iter_args(%s = %x) -> (i32) {{
+           %e = affine.load %a[{subscript}] : memref<?xi32>
+           {combined}
+           affine.yield %t : i32
+         }}
+         return %r : i32"
+    ))
+}
+
+#[test]
+fn a_sum_runs_backwards_but_a_difference_of_products_does_not() {
+    let added = "%t = arith.addi %s, %e : i32";
+    let forwards = sum("0 to %n", "%i", added);
+    let backwards = sum("0 to %n", "symbol(%n) - 1 - %i", added);
+    assert!(proof(DISTINCT, &forwards, &backwards).starts_with("equal"));
+    // Promises about partial sums do not hold of others.
+    let flagged = "%t = arith.addi %s, %e overflow<nsw> : i32";
+    let promised = sum("0 to %n", "symbol(%n) - 1 - %i", flagged);
+    assert!(proof(DISTINCT, &sum("0 to %n", "%i", flagged), &promised).starts_with("undecided"));
+    assert!(proof(DISTINCT, &forwards, &sum("1 to %n", "%i", added)).starts_with("undecided"));
+    let nested = "%p = arith.muli %s, %s : i32 %t = arith.subi %p, %e : i32";
+    let [forwards, backwards] =
+        ["%i", "symbol(%n) - 1 - %i"].map(|subscript| sum("0 to %n", subscript, nested));
+    assert_eq!(proof(DISTINCT, &forwards, &forwards), "equal");
+    assert!(proof(DISTINCT, &forwards, &backwards).starts_with("undecided"));
+}
+
+#[test]
+fn floats_are_summed_in_order_unless_flags_say_otherwise() {
+    let sum = |order: &str, flags: &str| {
+        format!(
+            "func.func @f(%x: f32, %y: f32, %z: f32) -> f32 {{
+               %0 = arith.addf %x, {} {flags} : f32
+               %1 = arith.addf %0, {} {flags} : f32
+               return %1 : f32 }}",
+            &order[..2],
+            &order[2..]
+        )
+    };
+    let answer = |flags| proof(DISTINCT, &sum("%y%z", flags), &sum("%z%y", flags));
+    assert!(answer("").starts_with("undecided"));
+    assert_eq!(answer("fastmath<reassoc>"), "equal if floats may be rounded otherwise, as their flags allow");
+}
+
+#[test]
+fn a_division_does_not_leave_its_condition() {
+    let guarded = number(
+        "%c0 = arith.constant 0 : i32
+         %e = affine.load %a[0] : memref<?xi32>
+         %c = arith.cmpi ne, %e, %c0 : i32
+         %r = scf.if %c -> (i32) {
+           %q = arith.divsi %x, %e : i32
+           scf.yield %q : i32
+         } else {
+           scf.yield %c0 : i32
+         }
+         return %r : i32",
+    );
+    let hoisted = number(
+        "%c0 = arith.constant 0 : i32
+         %e = affine.load %a[0] : memref<?xi32>
+         %c = arith.cmpi ne, %e, %c0 : i32
+         %q = arith.divsi %x, %e : i32
+         %r = arith.select %c, %q, %c0 : i32
+         return %r : i32",
+    );
+    let answer = proof(DISTINCT, &guarded, &hoisted);
+    assert!(answer.contains("it may divide by zero"), "{answer}");
+    let harmless = |text: &str| text.replace("divsi", "addi");
+    assert_eq!(proof(DISTINCT, &harmless(&guarded), &harmless(&hoisted)), "equal");
+}
+
+#[test]
+fn flags_may_be_dropped_but_not_added() {
+    let plain = number("%e = affine.load %a[0] : memref<?xi32> %r = arith.addi %e, %x : i32 return %r : i32");
+    let flagged = plain.replace("%x : i32 return", "%x overflow<nsw> : i32 return");
+    assert_eq!(proof(DISTINCT, &flagged, &plain), "equal");
+    assert!(proof(DISTINCT, &plain, &flagged).starts_with("undecided"));
+}
+
+#[test]
+fn local_buffers_come_and_go() {
+    let through = |rest: &str| {
+        kernel(&format!(
+            "%t = memref.alloc() : memref<16xi32>
+             affine.for %i = 0 to 16 {{
+               %0 = affine.load %a[%i] : memref<16xi32>
+               affine.store %0, %t[%i] : memref<16xi32>
+             }}
+             {rest}"
+        ))
+    };
+    let copy = "affine.for %i = 0 to 16 {
+        %0 = affine.load %t[%i] : memref<16xi32>
+        affine.store %0, %b[%i] : memref<16xi32>
+      }";
+    let free = "memref.dealloc %t : memref<16xi32>";
+    let direct = kernel("memref.copy %a, %b : memref<16xi32> to memref<16xi32>");
+    let buffered = through(&format!("{copy}\n{free}"));
+    assert_eq!(proof(DISTINCT, &buffered, &direct), "equal if buffers among the arguments do not overlap");
+    let early = through(&format!("{free}\n{copy}"));
+    let answer = proof(DISTINCT, &direct, &early);
+    assert!(answer.contains("it may access a buffer that was freed"), "{answer}");
+    let again = through(&format!("{copy}\n{free}\n{free}"));
+    assert!(proof(DISTINCT, &direct, &again).contains("it may free a buffer again"));
+}
+
+#[test]
+fn what_is_not_modelled_is_equal_only_to_itself() {
+    let spin = "func.func @f(%c: i1) {
+        scf.while : () -> () { scf.condition(%c) } do { scf.yield }
+        return }";
+    assert_eq!(proof(DISTINCT, spin, spin), "equal");
+    let answer = proof(DISTINCT, spin, "func.func @f(%c: i1) { return }");
+    assert!(answer.contains("'scf.while' is modelled only where it counts"), "{answer}");
+    let returns = "func.func @f(%c: i32) { return }";
+    assert!(proof(DISTINCT, spin, returns).contains("the types of the functions differ"));
+}
+
+#[test]
+fn calls_are_read_in_place() {
+    let with = |callee: &str| {
+        format!(
+            "func.func private @g(%x: i32) -> i32 {{ {callee} }}\n{}",
+            number("%r = func.call @g(%x) : (i32) -> i32 return %r : i32")
+        )
+    };
+    let (twice, doubled) = (
+        with("%0 = arith.addi %x, %x : i32 return %0 : i32"),
+        number("%r = arith.addi %x, %x : i32 return %r : i32"),
+    );
+    assert_eq!(proof(DISTINCT, &twice, &doubled), "equal");
+    assert!(proof(DISTINCT, &with("return %x : i32"), &doubled).starts_with("undecided"));
+    // Recursion ends.
+    let endless = with("%0 = func.call @g(%x) : (i32) -> i32 return %0 : i32");
+    assert!(proof(DISTINCT, &endless, &doubled).contains("nested too deep"));
+}
