@@ -84,7 +84,11 @@ pub fn check(
 ) -> Vec<Function> {
     let (mut one, other) = (Module::of(before), Module::of(after));
     one.compare_texts(&other);
-    let check = Check { before: &one, after: &other, seen, options, prover };
+    let all = |_: &str| true;
+    let own: Vec<&str> =
+        one.symbols.iter().filter(|own| !own.has_twin).map(|own| own.name.as_str()).collect();
+    let changed = one.users(own, &all);
+    let check = Check { before: &one, after: &other, changed, seen, options, prover };
     let mut functions = Vec::new();
     for symbol in one.functions().filter(|symbol| only.is_none_or(|only| only == symbol.name)) {
         let verdict = match other.get(&symbol.name) {
@@ -126,6 +130,9 @@ fn nested(before: &Body, after: &Body) -> impl Iterator<Item = Function> + use<>
     };
     place.map(function).into_iter()
 }
+
+/// Attributes of a module that say how large types are.
+const LAYOUTS: [&str; 2] = ["llvm.data_layout", "dlti.dl_spec"];
 
 /// A symbol of a module.
 struct Symbol<'m> {
@@ -192,12 +199,41 @@ impl<'m> Module<'m> {
         self.get(name).is_some_and(|symbol| symbol.has_body)
     }
 
-    /// Finds the symbols that the other module has too, with the same text.
+    /// Returns the sizes of types that the module states.
+    fn layout(&self) -> Vec<Option<String>> {
+        let root = self.body.root_ref();
+        let text = |attr| loomir_ir::text::attr_to_string(root.ctx(), attr);
+        LAYOUTS.iter().map(|name| root.attr(name).map(text)).collect()
+    }
+
+    /// Finds the symbols that the other module has too, with the same text. Types have the same sizes
+    /// in both.
     fn compare_texts(&mut self, other: &Module<'_>) {
+        let has_layout = self.layout() == other.layout();
         for symbol in &mut self.symbols {
-            let partner = other.get(&symbol.name);
+            let partner = other.get(&symbol.name).filter(|_| has_layout);
             symbol.has_twin = partner.is_some_and(|partner| text(symbol.op) == text(partner.op));
         }
+    }
+
+    /// Returns these symbols, and those that refer to one of them, directly or not. Goes on only
+    /// from those of which `passes` holds. Linear.
+    fn users<'s>(&'s self, of: Vec<&'s str>, passes: &dyn Fn(&str) -> bool) -> HashSet<&'s str> {
+        let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.symbols.len()];
+        for (index, symbol) in self.symbols.iter().enumerate() {
+            symbol.refers.iter().for_each(|to| users[*to].push(index));
+        }
+        let mut found: HashSet<&str> = of.iter().copied().collect();
+        let mut pending = of;
+        while let Some(name) = pending.pop() {
+            for user in self.by_name.get(name).into_iter().flat_map(|index| &users[*index]) {
+                let user = self.symbols[*user].name.as_str();
+                if passes(user) && found.insert(user) {
+                    pending.push(user);
+                }
+            }
+        }
+        found
     }
 
     /// Returns a symbol and all that it refers to, directly or not.
@@ -273,6 +309,8 @@ fn is_private(op: OpRef<'_>) -> bool {
 struct Check<'c, 'm> {
     before: &'c Module<'m>,
     after: &'c Module<'m>,
+    /// The symbols whose texts differ, and those that refer to one of them, directly or not.
+    changed: HashSet<&'c str>,
     seen: &'c Seen,
     options: &'c Options,
     prover: Option<Prover<'c>>,
@@ -299,7 +337,7 @@ impl Check<'_, '_> {
         if !one.has_body {
             return Verdict::Identical;
         }
-        if self.before.reached(&one.name).iter().all(|index| self.before.symbols[*index].has_twin) {
+        if !self.changed.contains(one.name.as_str()) {
             return Verdict::Identical;
         }
         let mut reasons = Vec::new();
@@ -345,27 +383,28 @@ impl Check<'_, '_> {
         Verdict::Undecided(reasons, tried)
     }
 
-    /// Takes back proofs about functions that refer to functions which are not equal, until none is
-    /// left. Each round takes back one at least.
+    /// Takes back proofs about functions that refer to what is not equal, directly or not. They are
+    /// executed instead.
     fn settle_calls(&self, functions: &mut [Function]) {
-        loop {
-            let is_equal = |own: &&Function| matches!(own.verdict, Verdict::Identical | Verdict::Proved(_));
-            let equal: HashSet<String> =
-                functions.iter().filter(is_equal).map(|own| own.name.clone()).collect();
-            let mut changed = false;
-            for function in functions.iter_mut().filter(|own| matches!(own.verdict, Verdict::Proved(_))) {
-                let reached = self.before.reached(&function.name);
-                let mut others = reached.iter().map(|index| &self.before.symbols[*index]);
-                let Some(bad) = others.find(|own| !own.has_twin && !equal.contains(&own.name)) else {
-                    continue;
+        let is_proved = |verdict: &Verdict| matches!(verdict, Verdict::Proved(_));
+        let by_name: HashMap<String, bool> =
+            functions.iter().map(|own| (own.name.clone(), is_proved(&own.verdict))).collect();
+        let proved = |name: &str| by_name.get(name).copied().unwrap_or(false);
+        let open = self.changed.iter().copied().filter(|name| !proved(name)).collect::<Vec<&str>>();
+        // What is identical does not refer to anything that has changed.
+        let users = self.before.users(open, &proved);
+        for function in functions.iter_mut() {
+            if is_proved(&function.verdict)
+                && users.contains(function.name.as_str())
+                && let Some(own) = self.before.get(&function.name)
+            {
+                let used = own.refers.iter().map(|index| self.before.symbols[*index].name.as_str());
+                let bad = used.filter(|name| users.contains(name)).find(|name| *name != own.name);
+                let reason = match bad {
+                    Some(bad) => format!("it uses @{bad}, which is not known to be equal"),
+                    None => "it uses what is not known to be equal".into(),
                 };
-                let reason = format!("it uses @{}, which is not known to be equal", bad.name);
-                let Some(own) = self.before.get(&function.name) else { continue };
                 function.verdict = self.execute(own, vec![reason]);
-                changed = true;
-            }
-            if !changed {
-                return;
             }
         }
     }
