@@ -40,8 +40,6 @@ use parameters::Parameter;
 pub struct Options {
     /// Two buffers among the arguments never overlap.
     pub distinct: bool,
-    /// A reason why no difference is certain, whatever the functions are.
-    pub open: Option<&'static str>,
     /// The most inputs that are tried.
     pub inputs: usize,
     /// The most steps of one run of the first function.
@@ -53,7 +51,7 @@ pub struct Options {
 impl Default for Options {
     /// 240 inputs, one million steps each, twenty million together.
     fn default() -> Options {
-        Options { distinct: false, open: None, inputs: 240, steps: 1_000_000, total_steps: 20_000_000 }
+        Options { distinct: false, inputs: 240, steps: 1_000_000, total_steps: 20_000_000 }
     }
 }
 
@@ -136,7 +134,7 @@ pub fn compare(
             }
             Ran::Different(difference) => {
                 tried.executed += 1;
-                match options.open.map(String::from).or_else(|| doubts::about(before, &input, &difference)) {
+                match doubts::about(before, &input, &difference) {
                     Some(reason) => doubt = doubt.or(Some(reason)),
                     None => return (Compared::Different(Box::new(pair.explain(input))), tried),
                 }

@@ -11,7 +11,7 @@
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::FunctionLike;
 use loomir_ir::attributes::AttrKind;
-use loomir_ir::symbols::symbol_name;
+use loomir_ir::symbols::{lookup, symbol_name};
 use loomir_ir::text::{PrintOptions, type_to_string};
 use loomir_ir::{Attr, Body, Loc, Name, Op, OpRef, Trait};
 
@@ -67,18 +67,31 @@ pub struct Unfit {
     pub help: &'static str,
 }
 
-/// The parameters of functions as their users see them, by name, where a module was lowered.
-pub type Seen = HashMap<String, Vec<Parameter>>;
+/// The two modules as they were, where one of them was lowered so that both are of one level.
+///
+/// What is executed is the program as it was, so a fault of the lowering is found too.
+#[derive(Clone, Copy, Debug)]
+pub struct Originals<'o> {
+    /// The first module.
+    pub before: &'o Body,
+    /// The second module.
+    pub after: &'o Body,
+    /// True if it is the second module that was lowered.
+    pub after_is_lowered: bool,
+}
+
+/// The assumption of an answer that rests on the lowering of a program.
+const LOWERING: &str = "Loomir's lowering to LLVM's dialect is right";
 
 /// Compares two verified modules of one context function by function, in the order of the first.
 ///
-/// If `only` is given, only this function is compared. `seen` has parameters of functions that were
-/// memrefs before a module was lowered.
+/// If `only` is given, only this function is compared. `originals` are the modules before one of
+/// them was lowered.
 pub fn check(
     before: &Body,
     after: &Body,
     only: Option<&str>,
-    seen: &Seen,
+    originals: Option<Originals<'_>>,
     options: &Options,
     prover: Option<Prover<'_>>,
 ) -> Vec<Function> {
@@ -88,7 +101,7 @@ pub fn check(
     let own: Vec<&str> =
         one.symbols.iter().filter(|own| !own.has_twin).map(|own| own.name.as_str()).collect();
     let changed = one.users(own, &all);
-    let check = Check { before: &one, after: &other, changed, seen, options, prover };
+    let check = Check { before: &one, after: &other, changed, originals, options, prover };
     let mut functions = Vec::new();
     for symbol in one.functions().filter(|symbol| only.is_none_or(|only| only == symbol.name)) {
         let verdict = match other.get(&symbol.name) {
@@ -206,8 +219,8 @@ impl<'m> Module<'m> {
         LAYOUTS.iter().map(|name| root.attr(name).map(text)).collect()
     }
 
-    /// Finds the symbols that the other module has too, with the same text. Types have the same sizes
-    /// in both.
+    /// Finds the symbols that the other module has too, with the same text. Types have the same
+    /// sizes in both.
     fn compare_texts(&mut self, other: &Module<'_>) {
         let has_layout = self.layout() == other.layout();
         for symbol in &mut self.symbols {
@@ -311,7 +324,7 @@ struct Check<'c, 'm> {
     after: &'c Module<'m>,
     /// The symbols whose texts differ, and those that refer to one of them, directly or not.
     changed: HashSet<&'c str>,
-    seen: &'c Seen,
+    originals: Option<Originals<'c>>,
     options: &'c Options,
     prover: Option<Prover<'c>>,
 }
@@ -338,22 +351,43 @@ impl Check<'_, '_> {
             return Verdict::Identical;
         }
         if !self.changed.contains(one.name.as_str()) {
-            return Verdict::Identical;
+            return match self.originals {
+                None => Verdict::Identical,
+                Some(_) => match self.execute(one, Vec::new()) {
+                    Verdict::Different(example) => Verdict::Different(example),
+                    _ => Verdict::Proved(vec![LOWERING.into()]),
+                },
+            };
         }
         let mut reasons = Vec::new();
         match self.prover.map(|prove| prove(self.before.body, one.own, self.after.body, other.own)) {
-            Some(Proof::Equal(under)) => return Verdict::Proved(under),
+            Some(Proof::Equal(mut under)) => {
+                under.extend(self.originals.map(|_| LOWERING.into()));
+                return Verdict::Proved(under);
+            }
             Some(Proof::Undecided(missing)) => reasons = missing,
             None => {}
         }
         self.execute(one, reasons)
     }
 
+    /// Returns the parameters that inputs are made for: those of the program that was not lowered,
+    /// for a memref says more than the pointers and numbers that it becomes.
+    fn parameters(&self, one: &Symbol<'_>) -> Result<Vec<Parameter>, String> {
+        let Some(originals) = self.originals else { return parameters::of(self.before.body, one.own) };
+        let module = if originals.after_is_lowered { originals.after } else { originals.before };
+        let op = lookup(module, &one.name).ok_or("the function is not there before it is lowered")?;
+        let mut parameters = parameters::of(module, op)?;
+        for parameter in &mut parameters {
+            if let Parameter::Buffer(ty) = parameter {
+                ty.typed = true;
+            }
+        }
+        Ok(parameters)
+    }
+
     fn execute(&self, one: &Symbol<'_>, mut reasons: Vec<String>) -> Verdict {
-        let parameters = match self.seen.get(&one.name) {
-            Some(seen) => Ok(seen.clone()),
-            None => parameters::of(self.before.body, one.own),
-        };
+        let parameters = self.parameters(one);
         let parameters = match parameters {
             Ok(parameters) => parameters,
             Err(reason) => {
@@ -365,8 +399,12 @@ impl Check<'_, '_> {
             module.reached(&one.name).iter().map(|index| module.symbols[*index].own).collect()
         };
         let (used, changed) = (ops(self.before), ops(self.after));
-        let before = Side { module: self.before.body, symbols: Some(&used), name: &one.name };
-        let after = Side { module: self.after.body, symbols: Some(&changed), name: &one.name };
+        let (before, after) = match self.originals {
+            None => ((self.before.body, Some(&used[..])), (self.after.body, Some(&changed[..]))),
+            Some(originals) => ((originals.before, None), (originals.after, None)),
+        };
+        let side = |(module, symbols)| Side { module, symbols, name: &one.name };
+        let (before, after) = (side(before), side(after));
         let (compared, tried) = execution::compare(before, after, &parameters, self.options);
         match compared {
             Compared::Different(counterexample) => return Verdict::Different(counterexample),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use loomir_check::execution::Options;
-use loomir_check::functions::{Function, Proof, Prover, Seen, Verdict, check};
+use loomir_check::functions::{Function, Proof, Prover, Verdict, check};
 use loomir_ir::{Body, Context, verifier};
 
 fn read(ctx: &Context, text: &str, name: &str) -> Body {
@@ -22,7 +22,7 @@ fn answers(before: &str, after: &str) -> String {
 fn answers_with(before: &str, after: &str, options: &Options, prover: Option<Prover<'_>>) -> String {
     let ctx = loomir_dialects::context();
     let (before, after) = (read(&ctx, before, "before"), read(&ctx, after, "after"));
-    let functions = check(&before, &after, None, &Seen::new(), options, prover);
+    let functions = check(&before, &after, None, None, options, prover);
     functions.iter().map(|function| line(&ctx, function)).collect()
 }
 

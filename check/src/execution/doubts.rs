@@ -81,8 +81,8 @@ pub(super) fn about(before: Side<'_>, input: &Input, difference: &Difference) ->
 
 /// Returns a reason why a fault of the second function is no difference for certain.
 ///
-/// The interpreter takes undefined bits for poison as a whole. A rewritten program may read more bytes
-/// than it uses, and drop those that were never written.
+/// The interpreter takes undefined bits for poison as a whole. A rewritten program may read more
+/// bytes than it uses, and drop those that were never written.
 pub(super) fn about_fault(fault: &Fault) -> Option<String> {
     let undefined = [Cause::Undefined, Cause::Uninitialised].map(|cause| cause.to_string());
     let names = |cause: &String| fault.diagnostic.notes.iter().any(|(_, note)| note.contains(cause.as_str()));
