@@ -40,6 +40,9 @@ use parameters::Parameter;
 pub struct Options {
     /// Two buffers among the arguments never overlap.
     pub distinct: bool,
+    /// One function is lowered and the other is not: several results are one struct there, and a failed
+    /// assertion prints.
+    pub of_two_levels: bool,
     /// The most inputs that are tried.
     pub inputs: usize,
     /// The most steps of one run of the first function.
@@ -51,7 +54,13 @@ pub struct Options {
 impl Default for Options {
     /// 240 inputs, one million steps each, twenty million together.
     fn default() -> Options {
-        Options { distinct: false, inputs: 240, steps: 1_000_000, total_steps: 20_000_000 }
+        Options {
+            distinct: false,
+            of_two_levels: false,
+            inputs: 240,
+            steps: 1_000_000,
+            total_steps: 20_000_000,
+        }
     }
 }
 
@@ -118,7 +127,14 @@ pub fn compare(
     parameters: &[Parameter],
     options: &Options,
 ) -> (Compared, Tried) {
-    let mut pair = Pair { before, after, left: options.total_steps, steps: options.steps, is_patient: true };
+    let mut pair = Pair {
+        before,
+        after,
+        left: options.total_steps,
+        steps: options.steps,
+        is_patient: true,
+        of_two_levels: options.of_two_levels,
+    };
     let mut tried = Tried::default();
     let mut doubt = None;
     for input in generate::inputs(parameters, options.distinct).into_iter().take(options.inputs) {
@@ -172,6 +188,7 @@ pub(crate) struct Pair<'p> {
     steps: u64,
     /// The second function gets more time before it counts as one that does not end.
     is_patient: bool,
+    of_two_levels: bool,
 }
 
 /// The second function may take so many times the steps of the first one.
@@ -213,7 +230,9 @@ impl Pair<'_> {
             return Ran::Doubtful(reason);
         }
         match ending(self.after, actual) {
-            Ok(actual) => difference::between(&expected, &actual).map_or(Ran::Alike, Ran::Different),
+            Ok(actual) => {
+                difference::between(&expected, &actual, self.of_two_levels).map_or(Ran::Alike, Ran::Different)
+            }
             Err((FaultKind::Unsupported, reason)) => Ran::Impossible(reason),
             Err((FaultKind::Arguments, _)) => Ran::Unfit,
             Err((kind, reason)) => Ran::Different(Difference {
