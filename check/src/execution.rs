@@ -40,8 +40,9 @@ use parameters::Parameter;
 pub struct Options {
     /// Two buffers among the arguments never overlap.
     pub distinct: bool,
-    /// A reason why no difference is certain, whatever the functions are.
-    pub open: Option<&'static str>,
+    /// One function is lowered and the other is not: several results are one struct there, and a failed
+    /// assertion prints.
+    pub of_two_levels: bool,
     /// The most inputs that are tried.
     pub inputs: usize,
     /// The most steps of one run of the first function.
@@ -53,7 +54,13 @@ pub struct Options {
 impl Default for Options {
     /// 240 inputs, one million steps each, twenty million together.
     fn default() -> Options {
-        Options { distinct: false, open: None, inputs: 240, steps: 1_000_000, total_steps: 20_000_000 }
+        Options {
+            distinct: false,
+            of_two_levels: false,
+            inputs: 240,
+            steps: 1_000_000,
+            total_steps: 20_000_000,
+        }
     }
 }
 
@@ -120,7 +127,14 @@ pub fn compare(
     parameters: &[Parameter],
     options: &Options,
 ) -> (Compared, Tried) {
-    let mut pair = Pair { before, after, left: options.total_steps, steps: options.steps };
+    let mut pair = Pair {
+        before,
+        after,
+        left: options.total_steps,
+        steps: options.steps,
+        is_patient: true,
+        of_two_levels: options.of_two_levels,
+    };
     let mut tried = Tried::default();
     let mut doubt = None;
     for input in generate::inputs(parameters, options.distinct).into_iter().take(options.inputs) {
@@ -130,9 +144,13 @@ pub fn compare(
             Ran::Limited => tried.limited += 1,
             Ran::Unfit => {}
             Ran::Impossible(reason) => return (Compared::Impossible(reason), tried),
+            Ran::Doubtful(reason) => {
+                tried.executed += 1;
+                doubt = doubt.or(Some(reason));
+            }
             Ran::Different(difference) => {
                 tried.executed += 1;
-                match options.open.map(String::from).or_else(|| doubts::about(before, &input, &difference)) {
+                match doubts::about(before, &input, &difference) {
                     Some(reason) => doubt = doubt.or(Some(reason)),
                     None => return (Compared::Different(Box::new(pair.explain(input))), tried),
                 }
@@ -157,6 +175,8 @@ pub(crate) enum Ran {
     /// The arguments do not fit the function.
     Unfit,
     Impossible(String),
+    /// They differ perhaps, but the interpreter cannot tell: the reason.
+    Doubtful(String),
 }
 
 /// Two functions that are executed side by side.
@@ -166,12 +186,17 @@ pub(crate) struct Pair<'p> {
     /// Steps that the first function may still take, in all runs.
     left: u64,
     steps: u64,
+    /// The second function gets more time before it counts as one that does not end.
+    is_patient: bool,
+    of_two_levels: bool,
 }
 
 /// The second function may take so many times the steps of the first one.
 const SLOWDOWN: u64 = 64;
 /// And so many more.
 const ADDED_STEPS: u64 = 100_000;
+/// And so many times these before it counts as one that does not end.
+const PATIENCE: u64 = 100;
 /// Bytes that a run may use.
 const MEMORY: u64 = 1 << 26;
 /// Calls that may be active at once.
@@ -193,16 +218,28 @@ impl Pair<'_> {
             Err(_) => return Ran::Undefined,
         };
         let steps = steps.saturating_mul(SLOWDOWN).saturating_add(ADDED_STEPS);
-        let actual = execute(self.after, input, &Limits { steps, ..limits }, None).outcome;
+        let mut limits = Limits { steps, ..limits };
+        let mut actual = execute(self.after, input, &limits, None).outcome;
+        if self.is_patient && is_out_of_steps(&actual) {
+            limits.steps = limits.steps.saturating_mul(PATIENCE);
+            actual = execute(self.after, input, &limits, None).outcome;
+        }
+        if let Err(fault) = &actual
+            && let Some(reason) = doubts::about_fault(fault)
+        {
+            return Ran::Doubtful(reason);
+        }
         match ending(self.after, actual) {
-            Ok(actual) => difference::between(&expected, &actual).map_or(Ran::Alike, Ran::Different),
+            Ok(actual) => {
+                difference::between(&expected, &actual, self.of_two_levels).map_or(Ran::Alike, Ran::Different)
+            }
             Err((FaultKind::Unsupported, reason)) => Ran::Impossible(reason),
             Err((FaultKind::Arguments, _)) => Ran::Unfit,
             Err((kind, reason)) => Ran::Different(Difference {
                 place: Place::Ending,
                 before: difference::named(&expected).into(),
                 after: match kind {
-                    FaultKind::Limit => format!("takes more than {steps} steps: {reason}"),
+                    FaultKind::Limit => format!("takes more than {} steps: {reason}", limits.steps),
                     _ => format!("is undefined: {reason}"),
                 },
             }),
@@ -213,7 +250,18 @@ impl Pair<'_> {
     /// difference.
     fn explain(mut self, input: Input) -> Counterexample {
         self.left = self.left.max(self.steps);
-        let (input, difference) = shrink::shrink(&mut self, input);
+        // Each step of a search for a smaller input would wait for a loop without end.
+        self.is_patient = false;
+        let (mut small, mut difference) = shrink::shrink(&mut self, input.clone());
+        self.is_patient = true;
+        if difference.place == Place::Ending {
+            self.left = self.left.max(self.steps);
+            match self.run(&small) {
+                Ran::Different(confirmed) => difference = confirmed,
+                _ => small = input,
+            }
+        }
+        let input = small;
         let watch = match &difference.place {
             Place::Element { argument, index, .. } => Some(Watch { argument: *argument, element: *index }),
             _ => None,
@@ -225,6 +273,11 @@ impl Pair<'_> {
         let writers = [writer(self.before), writer(self.after)];
         Counterexample { arguments: input.to_texts(), difference, writers }
     }
+}
+
+/// True if a run ended because it took too many steps.
+fn is_out_of_steps(outcome: &Result<Outcome, Box<Fault>>) -> bool {
+    matches!(outcome, Err(fault) if fault.kind == FaultKind::Limit && doubts::about_fault(fault).is_none())
 }
 
 /// Executes one function on an input.

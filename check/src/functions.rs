@@ -6,14 +6,15 @@
 //! 2. *Proof*: a [`Prover`] shows that they compute the same. It takes calls of equal names for
 //!    equal, so
 //!    its proof counts only if what is called is equal too.
-//! 3. *Execution* ([`execution`](crate::execution)): an input on which they differ, or none found.
+//! 3. *Execution* ([`execution`]): an input on which they differ, or none found.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::FunctionLike;
+use loomir_dialects::interp::signature as signature_of;
 use loomir_ir::attributes::AttrKind;
-use loomir_ir::symbols::symbol_name;
+use loomir_ir::symbols::{lookup, symbol_name};
 use loomir_ir::text::{PrintOptions, type_to_string};
-use loomir_ir::{Attr, Body, Context, Loc, Name, Op, OpRef, Trait};
+use loomir_ir::{Attr, Body, Context, Loc, Name, Op, OpRef, Trait, Type, TypeKind};
 
 use crate::execution::parameters::{self, Parameter};
 use crate::execution::{self, Compared, Counterexample, Options, Side, Tried};
@@ -100,24 +101,41 @@ pub struct Unfit {
     pub help: &'static str,
 }
 
-/// The parameters of functions as their users see them, by name, where a module was lowered.
-pub type Seen = HashMap<String, Vec<Parameter>>;
+/// The two modules as they were, where one of them was lowered so that both are of one level.
+///
+/// What is executed is the program as it was, so a fault of the lowering is found too.
+#[derive(Clone, Copy, Debug)]
+pub struct Originals<'o> {
+    /// The first module.
+    pub before: &'o Body,
+    /// The second module.
+    pub after: &'o Body,
+    /// True if it is the second module that was lowered.
+    pub after_is_lowered: bool,
+}
+
+/// The assumption of an answer that rests on the lowering of a program.
+const LOWERING: &str = "Loomir's lowering to LLVM's dialect is right";
 
 /// Compares two verified modules of one context function by function, in the order of the first.
 ///
-/// If `only` is given, this function is compared, and what it refers to. `seen` has parameters of functions that were
-/// memrefs before a module was lowered.
+/// If `only` is given, this function is compared, and what it refers to. `originals` are the modules
+/// before one of them was lowered.
 pub fn check(
     before: &Body,
     after: &Body,
     only: Option<&str>,
-    seen: &Seen,
+    originals: Option<Originals<'_>>,
     options: &Options,
     prover: Option<Prover<'_>>,
 ) -> Vec<Function> {
     let (mut one, other) = (Module::of(before), Module::of(after));
     one.compare_texts(&other);
-    let check = Check { before: &one, after: &other, seen, options, prover };
+    let all = |_: &str| true;
+    let own: Vec<&str> =
+        one.symbols.iter().filter(|own| !own.has_twin).map(|own| own.name.as_str()).collect();
+    let changed = one.users(own, &all);
+    let check = Check { before: &one, after: &other, changed, originals, options, prover };
     let mut functions = Vec::new();
     // What a function refers to decides about it too.
     let reached = only.map(|only| one.reached(only));
@@ -164,6 +182,9 @@ fn nested(before: &Body, after: &Body) -> impl Iterator<Item = Function> + use<>
     };
     place.map(function).into_iter()
 }
+
+/// Attributes of a module that say how large types are.
+const LAYOUTS: [&str; 2] = ["llvm.data_layout", "dlti.dl_spec"];
 
 /// A symbol of a module.
 struct Symbol<'m> {
@@ -226,12 +247,41 @@ impl<'m> Module<'m> {
         self.get(name).is_some_and(|symbol| symbol.has_body)
     }
 
-    /// Finds the symbols that the other module has too, with the same text.
+    /// Returns the sizes of types that the module states.
+    fn layout(&self) -> Vec<Option<String>> {
+        let root = self.body.root_ref();
+        let text = |attr| loomir_ir::text::attr_to_string(root.ctx(), attr);
+        LAYOUTS.iter().map(|name| root.attr(name).map(text)).collect()
+    }
+
+    /// Finds the symbols that the other module has too, with the same text. Types have the same
+    /// sizes in both.
     fn compare_texts(&mut self, other: &Module<'_>) {
+        let has_layout = self.layout() == other.layout();
         for symbol in &mut self.symbols {
-            let partner = other.get(&symbol.name);
+            let partner = other.get(&symbol.name).filter(|_| has_layout);
             symbol.has_twin = partner.is_some_and(|partner| text(symbol.op) == text(partner.op));
         }
+    }
+
+    /// Returns these symbols, and those that refer to one of them, directly or not. Goes on only
+    /// from those of which `passes` holds. Linear.
+    fn users<'s>(&'s self, of: Vec<&'s str>, passes: &dyn Fn(&str) -> bool) -> HashSet<&'s str> {
+        let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.symbols.len()];
+        for (index, symbol) in self.symbols.iter().enumerate() {
+            symbol.refers.iter().for_each(|to| users[*to].push(index));
+        }
+        let mut found: HashSet<&str> = of.iter().copied().collect();
+        let mut pending = of;
+        while let Some(name) = pending.pop() {
+            for user in self.by_name.get(name).into_iter().flat_map(|index| &users[*index]) {
+                let user = self.symbols[*user].name.as_str();
+                if passes(user) && found.insert(user) {
+                    pending.push(user);
+                }
+            }
+        }
+        found
     }
 
     /// Returns a symbol and all that it refers to, directly or not.
@@ -307,7 +357,9 @@ fn is_private(op: OpRef<'_>) -> bool {
 struct Check<'c, 'm> {
     before: &'c Module<'m>,
     after: &'c Module<'m>,
-    seen: &'c Seen,
+    /// The symbols whose texts differ, and those that refer to one of them, directly or not.
+    changed: HashSet<&'c str>,
+    originals: Option<Originals<'c>>,
     options: &'c Options,
     prover: Option<Prover<'c>>,
 }
@@ -333,23 +385,44 @@ impl Check<'_, '_> {
         if !one.has_body {
             return Verdict::Identical;
         }
-        if self.before.reached(&one.name).iter().all(|index| self.before.symbols[*index].has_twin) {
-            return Verdict::Identical;
+        if !self.changed.contains(one.name.as_str()) {
+            return match self.originals {
+                None => Verdict::Identical,
+                Some(_) => match self.execute(one, Vec::new()) {
+                    Verdict::Different(example) => Verdict::Different(example),
+                    _ => Verdict::Proved(vec![LOWERING.into()]),
+                },
+            };
         }
         let mut reasons = Vec::new();
         match self.prover.map(|prove| prove(self.before.body, one.own, self.after.body, other.own)) {
-            Some(Proof::Equal(under)) => return Verdict::Proved(under),
+            Some(Proof::Equal(mut under)) => {
+                under.extend(self.originals.map(|_| LOWERING.into()));
+                return Verdict::Proved(under);
+            }
             Some(Proof::Undecided(missing)) => reasons = missing,
             None => {}
         }
         self.execute(one, reasons)
     }
 
+    /// Returns the parameters that inputs are made for: those of the program that was not lowered,
+    /// for a memref says more than the pointers and numbers that it becomes.
+    fn parameters(&self, one: &Symbol<'_>) -> Result<Vec<Parameter>, String> {
+        let Some(originals) = self.originals else { return parameters::of(self.before.body, one.own) };
+        let module = if originals.after_is_lowered { originals.after } else { originals.before };
+        let op = lookup(module, &one.name).ok_or("the function is not there before it is lowered")?;
+        let mut parameters = parameters::of(module, op)?;
+        for parameter in &mut parameters {
+            if let Parameter::Buffer(ty) = parameter {
+                ty.typed = true;
+            }
+        }
+        Ok(parameters)
+    }
+
     fn execute(&self, one: &Symbol<'_>, mut reasons: Vec<String>) -> Verdict {
-        let parameters = match self.seen.get(&one.name) {
-            Some(seen) => Ok(seen.clone()),
-            None => parameters::of(self.before.body, one.own),
-        };
+        let parameters = self.parameters(one);
         let parameters = match parameters {
             Ok(parameters) => parameters,
             Err(reason) => {
@@ -361,9 +434,18 @@ impl Check<'_, '_> {
             module.reached(&one.name).iter().map(|index| module.symbols[*index].own).collect()
         };
         let (used, changed) = (ops(self.before), ops(self.after));
-        let before = Side { module: self.before.body, symbols: Some(&used), name: &one.name };
-        let after = Side { module: self.after.body, symbols: Some(&changed), name: &one.name };
-        let (compared, tried) = execution::compare(before, after, &parameters, self.options);
+        let (before, after) = match self.originals {
+            None => ((self.before.body, Some(&used[..])), (self.after.body, Some(&changed[..]))),
+            Some(originals) => ((originals.before, None), (originals.after, None)),
+        };
+        let side = |(module, symbols)| Side { module, symbols, name: &one.name };
+        let (before, after) = (side(before), side(after));
+        if self.originals.is_some() && [before, after].iter().any(|own| returns_memref(own)) {
+            reasons.push("a memref that is returned is not compared with what it is lowered to".into());
+            return Verdict::Undecided(reasons, Tried::default());
+        }
+        let options = Options { of_two_levels: self.originals.is_some(), ..*self.options };
+        let (compared, tried) = execution::compare(before, after, &parameters, &options);
         match compared {
             Compared::Different(counterexample) => return Verdict::Different(counterexample),
             Compared::Doubtful(reason) => reasons.push(format!("a difference was found, but {reason}")),
@@ -379,30 +461,38 @@ impl Check<'_, '_> {
         Verdict::Undecided(reasons, tried)
     }
 
-    /// Takes back proofs about functions that refer to functions which are not equal, until none is
-    /// left. Each round takes back one at least.
+    /// Takes back proofs about functions that refer to what is not equal, directly or not. They are
+    /// executed instead.
     fn settle_calls(&self, functions: &mut [Function]) {
-        loop {
-            let is_equal = |own: &&Function| matches!(own.verdict, Verdict::Identical | Verdict::Proved(_));
-            let equal: HashSet<String> =
-                functions.iter().filter(is_equal).map(|own| own.name.clone()).collect();
-            let mut changed = false;
-            for function in functions.iter_mut().filter(|own| matches!(own.verdict, Verdict::Proved(_))) {
-                let reached = self.before.reached(&function.name);
-                let mut others = reached.iter().map(|index| &self.before.symbols[*index]);
-                let Some(bad) = others.find(|own| !own.has_twin && !equal.contains(&own.name)) else {
-                    continue;
+        let is_proved = |verdict: &Verdict| matches!(verdict, Verdict::Proved(_));
+        let by_name: HashMap<String, bool> =
+            functions.iter().map(|own| (own.name.clone(), is_proved(&own.verdict))).collect();
+        let proved = |name: &str| by_name.get(name).copied().unwrap_or(false);
+        let open = self.changed.iter().copied().filter(|name| !proved(name)).collect::<Vec<&str>>();
+        // What is identical does not refer to anything that has changed.
+        let users = self.before.users(open, &proved);
+        for function in functions.iter_mut() {
+            if is_proved(&function.verdict)
+                && users.contains(function.name.as_str())
+                && let Some(own) = self.before.get(&function.name)
+            {
+                let used = own.refers.iter().map(|index| self.before.symbols[*index].name.as_str());
+                let bad = used.filter(|name| users.contains(name)).find(|name| *name != own.name);
+                let reason = match bad {
+                    Some(bad) => format!("it uses @{bad}, which is not known to be equal"),
+                    None => "it uses what is not known to be equal".into(),
                 };
-                let reason = format!("it uses @{}, which is not known to be equal", bad.name);
-                let Some(own) = self.before.get(&function.name) else { continue };
                 function.verdict = self.execute(own, vec![reason]);
-                changed = true;
-            }
-            if !changed {
-                return;
             }
         }
     }
+}
+
+/// True if a function returns a memref.
+fn returns_memref(side: &Side<'_>) -> bool {
+    let results = signature_of(side.module, side.name).map(|(_, results)| results);
+    let is_memref = |ty: &Type| matches!(ty.kind(side.module.ctx()), TypeKind::MemRef { .. });
+    results.is_some_and(|results| results.iter().any(is_memref))
 }
 
 /// Returns the text of a signature: `(index, memref<?xf32>) -> f32`.

@@ -1,9 +1,9 @@
 //! Proves that two functions compute the same, for all sizes and inputs.
 //!
-//! Each function is read by itself ([`read`]) into statements with iteration domains ([`model`]).
-//! Exact array data flow tells which store each load reads from ([`flow`]). Computations are
-//! matched backwards from what the functions leave behind ([`matching`]). Last, the other function
-//! must not be undefined where the original is defined ([`obligations`]).
+//! Each function is read by itself (`read`) into statements with iteration domains (`model`).
+//! Exact array data flow tells which store each load reads from (`flow`). Computations are
+//! matched backwards from what the functions leave behind (`matching`). Last, the other function
+//! must not be undefined where the original is defined (`obligations`).
 //!
 //! # Assumptions
 //! - A loop variable counts in the integers and does not leave its type, as in the interpreter.

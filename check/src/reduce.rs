@@ -1,6 +1,6 @@
 //! Shrinks a program while a test keeps holding: delta debugging over the IR.
 //!
-//! Each [kind](edits::Kind) of edit has *sites*, numbered through the whole program. The edits of a
+//! Each *kind* of edit has *sites*, numbered through the whole program. The edits of a
 //! kind are tried on all sites at once, then on halves, quarters, down to single ones; an edit that
 //! keeps the test is kept. Kinds take turns until a round changes nothing. Every candidate is
 //! verified before the test sees it.

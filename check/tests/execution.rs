@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use loomir_check::execution::Options;
-use loomir_check::functions::{Function, Proof, Prover, Seen, Verdict, check};
+use loomir_check::functions::{Function, Proof, Prover, Verdict, check};
 use loomir_ir::{Body, Context, verifier};
 
 fn read(ctx: &Context, text: &str, name: &str) -> Body {
@@ -22,7 +22,7 @@ fn answers(before: &str, after: &str) -> String {
 fn answers_with(before: &str, after: &str, options: &Options, prover: Option<Prover<'_>>) -> String {
     let ctx = loomir_dialects::context();
     let (before, after) = (read(&ctx, before, "before"), read(&ctx, after, "after"));
-    let functions = check(&before, &after, None, &Seen::new(), options, prover);
+    let functions = check(&before, &after, None, None, options, prover);
     functions.iter().map(|function| line(&ctx, function)).collect()
 }
 
@@ -411,4 +411,86 @@ fn iterations_on_graphs_are_those_of_headers() {
       element [2] of argument 0: 2, 102
       before:10 llvm.store (2)
     ");
+}
+
+#[test]
+fn undefined_bits_that_only_the_second_uses_decide_nothing() {
+    let text = |read: &str| {
+        format!(
+            "llvm.func @f() -> i8 {{
+               %one = llvm.mlir.constant(1 : i32) : i32
+               %p = llvm.alloca %one x i64 : (i32) -> !llvm.ptr
+               %c = llvm.mlir.constant(7 : i8) : i8
+               llvm.store %c, %p : i8, !llvm.ptr
+               {read}
+               llvm.return %r : i8
+             }}"
+        )
+    };
+    let narrow = text("%r = llvm.load %p : !llvm.ptr -> i8");
+    let wide = text("%w = llvm.load %p : !llvm.ptr -> i64\n  %r = llvm.trunc %w : i64 to i8");
+    insta::assert_snapshot!(answers(&narrow, &wide), @"@f: undecided, some executed: a difference was found, but the second program uses undefined bits");
+}
+
+#[test]
+fn a_slow_program_is_not_one_without_end() {
+    let copy = "func.func @f(%a: memref<1024x512xi8>, %b: memref<1024x512xi8>) {
+      memref.copy %a, %b : memref<1024x512xi8> to memref<1024x512xi8>
+      return
+    }";
+    let loops = "func.func @f(%a: memref<1024x512xi8>, %b: memref<1024x512xi8>) {
+      affine.for %i = 0 to 1024 {
+        affine.for %j = 0 to 512 {
+          %0 = affine.load %a[%i, %j] : memref<1024x512xi8>
+          affine.store %0, %b[%i, %j] : memref<1024x512xi8>
+        }
+      }
+      return
+    }";
+    let few = Options { inputs: 2, ..Options::default() };
+    insta::assert_snapshot!(answers_with(copy, loops, &few, None), @"@f: undecided, some executed: no difference was found, and nothing was proved");
+}
+
+#[test]
+fn other_sizes_of_types_are_no_equal_texts() {
+    let text = |bits: u32| {
+        format!(
+            "module attributes {{llvm.data_layout = \"e-i64:{bits}\"}} {{
+               func.func @f() {{ return }}
+             }}"
+        )
+    };
+    assert_eq!(answers(&text(64), &text(64)), "@f: identical\n");
+    assert!(answers(&text(64), &text(32)).starts_with("@f: undecided"));
+}
+
+#[test]
+fn calls_in_circles_end() {
+    let text = |number: i64| {
+        format!(
+            "func.func @f(%n: i32) -> i32 {{
+               %c = arith.constant {number} : i32
+               %z = arith.constant 0 : i32
+               %e = arith.cmpi sle, %n, %z : i32
+               %r = scf.if %e -> (i32) {{
+                 scf.yield %c : i32
+               }} else {{
+                 %m = arith.subi %n, %c : i32
+                 %0 = func.call @g(%m) : (i32) -> i32
+                 scf.yield %0 : i32
+               }}
+               return %r : i32
+             }}
+             func.func @g(%n: i32) -> i32 {{
+               %0 = func.call @f(%n) : (i32) -> i32
+               return %0 : i32
+             }}"
+        )
+    };
+    assert_eq!(answers(&text(1), &text(1)), "@f: identical\n@g: identical\n");
+    let changed = answers(&text(1), &text(2));
+    assert_eq!(changed.matches("different on (0)").count(), 2, "{changed}");
+    let always = |_: &Body, _: loomir_ir::Op, _: &Body, _: loomir_ir::Op| Proof::Equal(Vec::new());
+    let proved = answers_with(&text(1), &text(2), &Options::default(), Some(&always));
+    assert_eq!(proved, "@f: proved []\n@g: proved []\n");
 }

@@ -142,3 +142,22 @@ fn rewiring_is_compared_as_before() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(output.stdout, b"nothing to compare: the program has no two neighbouring loops\n");
 }
+
+#[test]
+fn what_is_lowered_returns_a_struct_and_prints_why_it_ends() {
+    let text = "func.func @two(%x: i32) -> (i32, i32) {
+      %c = arith.constant 3 : i32
+      %0 = arith.cmpi slt, %x, %c : i32
+      cf.assert %0, \"too large\"
+      return %x, %c : i32, i32
+    }";
+    let output = loomir(&["check", "-", "--passes=lower-to-llvm"], text.as_bytes());
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+    let lowered = loomir(&["opt", "-", "--lower-to-llvm"], text.as_bytes());
+    let wrong = String::from_utf8_lossy(&lowered.stdout).replace("constant(3 : i32)", "constant(2 : i32)");
+    let file = support::scratch("wrong.mlir");
+    std::fs::write(&file, wrong).expect("a file can be written");
+    let output = loomir(&["check", "-", &file.to_string_lossy()], text.as_bytes());
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("@two is different: result 1 is 3 before, 2 after"), "{said}");
+}

@@ -61,11 +61,14 @@ pub(super) fn named(ending: &Ending) -> &'static str {
     }
 }
 
-/// Returns the first difference of two endings, if there is one.
-pub fn between(before: &Ending, after: &Ending) -> Option<Difference> {
+/// Returns the first difference of two endings, if there is one. Of functions of two levels several
+/// results may be one struct, and what a trap prints is not compared.
+pub fn between(before: &Ending, after: &Ending, of_two_levels: bool) -> Option<Difference> {
     match (before, after) {
-        (Ending::Returned(before), Ending::Returned(after)) => of_outcomes(before, after),
-        (Ending::Trapped(Some(before)), Ending::Trapped(Some(after))) => of_outcomes(before, after),
+        (Ending::Returned(before), Ending::Returned(after)) => of_outcomes(before, after, true),
+        (Ending::Trapped(Some(before)), Ending::Trapped(Some(after))) => {
+            of_outcomes(before, after, !of_two_levels)
+        }
         // A buffer that is not defined when the program traps cannot be compared.
         (Ending::Trapped(_), Ending::Trapped(_)) => None,
         _ => Some(Difference {
@@ -76,8 +79,18 @@ pub fn between(before: &Ending, after: &Ending) -> Option<Difference> {
     }
 }
 
-fn of_outcomes(before: &Outcome, after: &Outcome) -> Option<Difference> {
-    for (i, (one, other)) in before.results.iter().zip(&after.results).enumerate() {
+/// Returns the results one by one, if one struct stands for `count` of them.
+fn results(outcome: &Outcome, count: usize) -> &[Output] {
+    match outcome.results.as_slice() {
+        [Output::Aggregate(parts)] if count > 1 && parts.len() == count => parts,
+        all => all,
+    }
+}
+
+fn of_outcomes(before: &Outcome, after: &Outcome, prints: bool) -> Option<Difference> {
+    let counts = (before.results.len(), after.results.len());
+    let both = results(before, counts.1).iter().zip(results(after, counts.0));
+    for (i, (one, other)) in both.enumerate() {
         if one != other {
             return Some(of_outputs(Place::Result(i), one, other));
         }
@@ -87,7 +100,7 @@ fn of_outcomes(before: &Outcome, after: &Outcome) -> Option<Difference> {
             return Some(of_buffers(*argument, one, other));
         }
     }
-    (before.printed != after.printed).then(|| Difference {
+    (prints && before.printed != after.printed).then(|| Difference {
         place: Place::Printed,
         before: printed(&before.printed),
         after: printed(&after.printed),

@@ -7,7 +7,7 @@
 
 use hashbrown::HashMap;
 use loomir_dialects::interfaces::{CallLike, MemoryAccess, MemoryEffects, ParallelLike};
-use loomir_dialects::interp::{self, ArgSpec, Datum, Event, Limits};
+use loomir_dialects::interp::{self, ArgSpec, Cause, Datum, Event, Fault, FaultKind, Limits};
 use loomir_ir::text::attr_to_string;
 use loomir_ir::{Body, Op, OpRef, Value};
 
@@ -18,7 +18,9 @@ use super::{CALL_DEPTH, MEMORY, Side};
 /// Words of fast-math flags that let a result vary.
 const LOOSE: [&str; 6] = ["reassoc", "contract", "arcp", "afn", "nsz", "fast"];
 /// Attributes of accesses that promise that they do not overlap.
-const PROMISES: [&str; 4] = ["alias_scopes", "noalias_scopes", "tbaa", "access_groups"];
+const PROMISES: [&str; 3] = ["alias_scopes", "noalias_scopes", "tbaa"];
+/// The attribute of accesses that may run in any order with those of other iterations.
+const ANY_ORDER: &str = "access_groups";
 /// The most steps of a run whose operations are looked at one by one.
 const TRACED: u64 = 400_000;
 
@@ -33,6 +35,7 @@ struct Choices {
     promises: bool,
     distinct: bool,
     parallel: bool,
+    any_order: bool,
     calls: bool,
 }
 
@@ -48,6 +51,9 @@ pub(super) fn about(before: Side<'_>, input: &Input, difference: &Difference) ->
     }
     if choices.addresses {
         return Some("the program computes with addresses, which are made up".into());
+    }
+    if choices.any_order {
+        return Some("accesses promise that iterations may run in any order".into());
     }
     if choices.undefined && difference.place != Place::Ending {
         return Some("the program uses `undef`".into());
@@ -73,6 +79,27 @@ pub(super) fn about(before: Side<'_>, input: &Input, difference: &Difference) ->
     races.then(|| "parallel iterations may race".into())
 }
 
+/// Returns a reason why a fault of the second function is no difference for certain.
+///
+/// The interpreter takes undefined bits for poison as a whole. A rewritten program may read more
+/// bytes than it uses, and drop those that were never written.
+pub(super) fn about_fault(fault: &Fault) -> Option<String> {
+    let undefined = [Cause::Undefined, Cause::Uninitialised].map(|cause| cause.to_string());
+    let names = |cause: &String| fault.diagnostic.notes.iter().any(|(_, note)| note.contains(cause.as_str()));
+    match fault.kind {
+        FaultKind::Undefined if undefined.iter().any(names) => {
+            Some("the second program uses undefined bits".into())
+        }
+        FaultKind::Limit if !fault.diagnostic.message.starts_with(STEP_LIMIT) => {
+            Some(format!("the second program needs too much: {}", fault.diagnostic.message))
+        }
+        _ => None,
+    }
+}
+
+/// The fault of a run that takes too many steps, as the interpreter words it.
+const STEP_LIMIT: &str = "step limit";
+
 impl Choices {
     fn note(&mut self, op: OpRef<'_>) {
         let ctx = op.ctx();
@@ -84,6 +111,7 @@ impl Choices {
         self.distinct |= name == "memref.distinct_objects";
         self.parallel |= op.info().interface::<dyn ParallelLike>().is_some();
         self.calls |= op.info().interface::<dyn CallLike>().is_some();
+        self.any_order |= op.attr(ANY_ORDER).is_some();
         self.promises |= PROMISES.iter().any(|promise| op.attr(promise).is_some());
         let flags = op.attr("fastmath").or_else(|| op.attr("fastmathFlags"));
         self.flags |= flags.is_some_and(|flags| {

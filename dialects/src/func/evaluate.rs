@@ -29,7 +29,7 @@ pub(crate) fn call(callee: Callee, arguments: Box<[Slot]>, results: Box<[Slot]>)
         }),
         Callee::External(external) => action(move |m| {
             m.send(&arguments);
-            m.call_external(external)?;
+            m.call_external(external, results.len())?;
             m.receive_results(&results)?;
             Ok(Flow::Next)
         }),

@@ -76,7 +76,9 @@ pub struct View {
     pub element: Type,
     /// Bytes of an element.
     pub element_size: u64,
-    /// The first element.
+    /// Where its pointers lead to: so many elements into the buffer.
+    pub shift: i64,
+    /// The first element, from there on, as its type says.
     pub offset: i64,
     /// Its sizes.
     pub sizes: Vec<i64>,
@@ -205,6 +207,7 @@ impl Arguments {
             buffer: self.buffers.len(),
             element: *element,
             element_size: layout.size,
+            shift: 0,
             offset: if offset == DYNAMIC { 0 } else { offset },
             sizes: shape.to_vec(),
             strides,
@@ -215,7 +218,7 @@ impl Arguments {
                 return Err(Fault::arguments(format!("`@{index}` is no buffer among the other arguments")));
             };
             view.buffer = other.buffer;
-            view.offset = view.offset.saturating_add(other.offset).saturating_add(shift);
+            view.shift = other.shift.saturating_add(other.offset).saturating_add(shift);
         }
         let bytes = view.extent()?;
         if let Source::Shared(..) = spec.contents {
@@ -259,14 +262,16 @@ impl Arguments {
                     kind => Flat::Integer { width: kind.width(), bits: *bits },
                 }),
                 Argument::View(view) if self.convention == Convention::Bare => {
-                    let offset = (view.offset as u64).saturating_mul(view.element_size);
+                    let first = view.shift.saturating_add(view.offset);
+                    let offset = (first as u64).saturating_mul(view.element_size);
                     flat.push(Flat::Address { buffer: view.buffer, offset });
                 }
                 Argument::View(view) if view.unranked => {
                     return Err(Fault::unsupported("an unranked memref as an argument of compiled code"));
                 }
                 Argument::View(view) => {
-                    flat.extend([Flat::Address { buffer: view.buffer, offset: 0 }; 2]);
+                    let offset = (view.shift as u64).saturating_mul(view.element_size);
+                    flat.extend([Flat::Address { buffer: view.buffer, offset }; 2]);
                     let numbers = std::iter::once(&view.offset).chain(&view.sizes).chain(&view.strides);
                     flat.extend(numbers.map(|n| Flat::Integer { width: 64, bits: (*n as u64).into() }));
                 }
@@ -361,6 +366,7 @@ impl View {
     /// The memref it is when its buffer starts at `base`.
     pub fn memref(&self, base: Pointer) -> MemRef {
         let dims = self.sizes.iter().zip(&self.strides);
+        let base = base.offset(self.shift.wrapping_mul(self.element_size as i64));
         MemRef {
             allocated: base,
             aligned: base,
@@ -375,7 +381,8 @@ impl View {
         if self.sizes.contains(&0) {
             return Ok(0);
         }
-        let (mut least, mut most) = (i128::from(self.offset), i128::from(self.offset));
+        let first = i128::from(self.shift) + i128::from(self.offset);
+        let (mut least, mut most) = (first, first);
         for (size, stride) in self.sizes.iter().zip(&self.strides) {
             let reach = i128::from(size - 1) * i128::from(*stride);
             *(if reach < 0 { &mut least } else { &mut most }) += reach;

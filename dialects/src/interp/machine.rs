@@ -250,7 +250,7 @@ impl Machine {
                             program.code(function)?
                         }
                         Callee::External(external) => {
-                            self.call_external(external)?;
+                            self.call_external(external, code.places[*at as usize].results().len())?;
                             self.note_writer(program, code, *at, frames);
                             self.receive(code.places[*at as usize].results(), "results")?;
                             code.actions[*at as usize].returned(self)?;
@@ -382,12 +382,13 @@ impl Machine {
     }
 
     /// Calls an external function with the arguments in transfer; its results are in transfer then.
-    pub fn call_external(&mut self, external: External) -> Result<(), Box<Fault>> {
+    /// A caller that expects none may leave the result: MLIR declares `puts` without one.
+    pub fn call_external(&mut self, external: External, expected: usize) -> Result<(), Box<Fault>> {
         let arguments = std::mem::take(&mut self.transfer);
         let result = external.call(self, &arguments)?;
         self.transfer = arguments;
         self.transfer.clear();
-        self.transfer.extend(result);
+        self.transfer.extend(result.into_iter().filter(|_| expected > 0));
         Ok(())
     }
 

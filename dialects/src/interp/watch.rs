@@ -85,8 +85,9 @@ pub(super) fn begin(machine: &mut Machine, arguments: &Arguments, objects: &[Poi
     let Some(watching) = &mut machine.watch else { return };
     let Some(Argument::View(view)) = arguments.arguments.get(watching.watch.argument) else { return };
     let Some(base) = objects.get(view.buffer) else { return };
-    let Some(linear) = view.memref(*base).offsets().nth(watching.watch.element) else { return };
-    let place = base.offset(linear.wrapping_mul(view.element_size as i64));
+    let memref = view.memref(*base);
+    let Some(linear) = memref.offsets().nth(watching.watch.element) else { return };
+    let place = memref.aligned.offset(linear.wrapping_mul(view.element_size as i64));
     if machine.memory.watch(place, view.element_size).is_ok() {
         watching.object = Some(base.object);
     }

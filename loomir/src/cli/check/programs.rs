@@ -1,9 +1,8 @@
 //! The two programs of a check, brought to one level.
 
 use clap::ArgMatches;
-use loomir::check::execution::parameters;
-use loomir::check::functions::Seen;
-use loomir::dialects::interfaces::{FunctionLike, ParallelLike};
+use loomir::check::functions::Originals;
+use loomir::dialects::interfaces::FunctionLike;
 use loomir::ir::{Body, Context};
 
 use super::super::input::Input;
@@ -15,14 +14,11 @@ pub(super) struct Program {
     pub(super) module: Body,
 }
 
-/// Two programs of one level, and what was known of the first before it was lowered.
+/// Two programs of one level, and as they were if one of them was lowered.
 pub(super) struct Level<'l> {
     pub(super) before: &'l Body,
     pub(super) after: &'l Body,
-    /// Parameters of functions as they were before they were lowered.
-    pub(super) seen: Seen,
-    /// A reason why no difference is certain.
-    pub(super) open: Option<&'static str>,
+    pub(super) originals: Option<Originals<'l>>,
 }
 
 impl Program {
@@ -50,21 +46,19 @@ pub(super) fn on_one_level<R>(
     after: &Program,
     f: impl FnOnce(Level<'_>) -> R,
 ) -> Result<R, Failure> {
-    let mut level = Level { before: &before.module, after: &after.module, seen: Seen::new(), open: None };
-    let lowered;
-    match (before.is_lowered(), after.is_lowered()) {
-        (false, true) => {
-            level.seen = seen(&before.module);
-            level.open = has_parallel(&before.module).then_some("parallel iterations may race");
-            lowered = lower(ctx, before)?;
-            level.before = &lowered;
-        }
-        (true, false) => {
-            level.seen = seen(&after.module);
-            lowered = lower(ctx, after)?;
-            level.after = &lowered;
-        }
-        _ => {}
+    let mut level = Level { before: &before.module, after: &after.module, originals: None };
+    let (was, is) = (before.is_lowered(), after.is_lowered());
+    let module;
+    if was != is {
+        let (before, after) = (level.before, level.after);
+        level.originals = Some(Originals { before, after, after_is_lowered: was });
+    }
+    if is && !was {
+        module = lower(ctx, before)?;
+        level.before = &module;
+    } else if was && !is {
+        module = lower(ctx, after)?;
+        level.after = &module;
     }
     Ok(f(level))
 }
@@ -77,22 +71,6 @@ fn lower(ctx: &Context, program: &Program) -> Result<Body, Failure> {
     loomir::lowering::lower_to_llvm(&mut module)
         .map_err(|diagnostics| program.input.failure(ctx, &diagnostics))?;
     Ok(module)
-}
-
-/// Returns the parameters of all functions, with buffers that name their types.
-fn seen(module: &Body) -> Seen {
-    let mut seen = Seen::new();
-    for op in symbols(module) {
-        let Some(name) = loomir::ir::symbols::symbol_name(module, op) else { continue };
-        let Ok(mut parameters) = parameters::of(module, op) else { continue };
-        for parameter in &mut parameters {
-            if let parameters::Parameter::Buffer(ty) = parameter {
-                ty.typed = true;
-            }
-        }
-        seen.insert(module.ctx().str(name).to_owned(), parameters);
-    }
-    seen
 }
 
 fn symbols(module: &Body) -> Vec<loomir::ir::Op> {
@@ -108,12 +86,4 @@ fn functions(module: &Body) -> Vec<String> {
     refs.filter(|op| op.info().interface::<dyn FunctionLike>().is_some())
         .map(|op| op.name().to_owned())
         .collect()
-}
-
-fn has_parallel(module: &Body) -> bool {
-    let mut found = false;
-    module.walk(&mut |body, op| {
-        found |= body.op_ref(op).info().interface::<dyn ParallelLike>().is_some();
-    });
-    found
 }

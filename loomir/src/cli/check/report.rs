@@ -3,7 +3,7 @@
 use clap::ArgMatches;
 use loomir::check::execution::difference::Place;
 use loomir::check::execution::instance::Instance;
-use loomir::check::execution::{Counterexample, Options, Tried};
+use loomir::check::execution::{Counterexample, Tried};
 use loomir::check::functions::{self, Function, Verdict};
 use loomir::ir::diagnostics::suggest::did_you_mean;
 use loomir::ir::{Context, Diagnostic, Diagnostics, Loc, Severity};
@@ -55,15 +55,9 @@ pub(super) fn of(
 ) -> Result<(Report, u8), Failure> {
     let only = matches.get_one::<String>("function").map(String::as_str);
     let functions = on_one_level(ctx, before, after, |level: Level<'_>| {
-        let options = Options { open: level.open, ..super::options(matches) };
-        functions::check(
-            level.before,
-            level.after,
-            only,
-            &level.seen,
-            &options,
-            Some(&functions::prover(options.distinct)),
-        )
+        let options = super::options(matches);
+        let prover = functions::prover(options.distinct);
+        functions::check(level.before, level.after, only, level.originals, &options, Some(&prover))
     })?;
     if let (Some(name), true) = (only, functions.is_empty()) {
         return Err(missing(ctx, before, name));
