@@ -17,9 +17,9 @@ fn main() -> ExitCode {
     let (cases, seed) = (option("--cases").unwrap_or(20_000), option("--seed").unwrap_or(1));
     let mut tally = Tally::default();
     let failures = steps::run(cases, STEP, |first, count| run(seed, (first, count), &mut tally));
-    let Tally { cases, changed, compared, skipped } = tally;
+    let Tally { cases, changed, compared, skipped, proved } = tally;
     println!(
-        "seed={seed}\ncases={cases}\nchanged={changed}\ncalls_compared={compared}\ncalls_undefined={skipped}\nfailures={failures}"
+        "seed={seed}\ncases={cases}\nchanged={changed}\nproved={proved}\ncalls_compared={compared}\ncalls_undefined={skipped}\nfailures={failures}"
     );
     ExitCode::from(u8::from(failures > 0))
 }

@@ -1,8 +1,12 @@
 //! Random programs before and after each registered [transformation](loomir::transforms::transform),
 //! with each of the options that it names, alone and before fusion.
 //!
+//! Both are executed, and the checker proves them equal or executes them on inputs of its own.
+//!
 //! Half of the programs are regular nests, half have what some operands make undefined.
 
+use loomir::check::execution::Options;
+use loomir::check::functions::{Verdict, check, prover};
 use loomir::dialects::interp::Limits;
 use loomir::transforms::transform::ALL;
 
@@ -12,6 +16,9 @@ use crate::generate::generate;
 use crate::hazards::{calls, hazards};
 use crate::random::Random;
 use crate::twin::compared;
+
+/// Inputs on which the checker executes what it does not prove.
+const INPUTS: usize = 8;
 
 /// What was compared.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,6 +31,8 @@ pub struct Tally {
     pub compared: usize,
     /// Calls that are not.
     pub skipped: usize,
+    /// Changed programs that the checker proves equal.
+    pub proved: usize,
 }
 
 /// Runs programs of these numbers before and after each transformation.
@@ -60,6 +69,17 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
             let agreement = agreement.map_err(|error| failed(pipeline, error))?;
             tally.compared += agreement.compared;
             tally.skipped += agreement.skipped;
+            if changed != printed {
+                let options = Options { inputs: INPUTS, ..Options::default() };
+                let functions = check(&before, &after, Some("kernel"), None, &options, Some(&prover(false)));
+                for function in functions {
+                    match function.verdict {
+                        Verdict::Identical | Verdict::Proved(_) => tally.proved += 1,
+                        Verdict::Undecided(..) => {}
+                        wrong => return Err(failed(pipeline, format!("the checker finds {wrong:?}"))),
+                    }
+                }
+            }
         }
         tally.cases += 1;
     }
