@@ -70,7 +70,7 @@ pub(super) fn of(
     let status = status(&functions);
     let mut report = Report::default();
     if let Some(title) = &title {
-        report.text += &format!("{title}: {}\n", word(status));
+        report.text += &format!("{title}: {}{}\n", word(status), assumed(&functions));
     }
     let mut said = Diagnostics::new();
     let show_equal = title.is_none();
@@ -87,6 +87,16 @@ pub(super) fn of(
         "functions": functions.iter().map(|own| object(ctx, own)).collect::<Vec<Value>>(),
     }));
     Ok((report, status))
+}
+
+/// Says what the answers *equal* about functions assume, each once.
+fn assumed(functions: &[Function]) -> String {
+    let mut all: Vec<&str> = Vec::new();
+    for function in functions {
+        let Verdict::Proved(under) = &function.verdict else { continue };
+        all.extend(under.iter().map(String::as_str).filter(|own| !all.contains(own)).collect::<Vec<_>>());
+    }
+    if all.is_empty() { String::new() } else { format!(", assuming that {}", all.join(" and ")) }
 }
 
 /// Refuses a function that the program does not have.
@@ -140,6 +150,9 @@ fn summary(functions: &[Function]) -> String {
     text + "\n"
 }
 
+/// The words of reasons that buffers among the arguments give.
+const OVERLAP: &str = "may overlap";
+
 /// Adds the answers about functions as diagnostics.
 trait Say {
     fn extend_with(
@@ -172,7 +185,11 @@ impl Say for Diagnostics {
             Verdict::Undecided(reasons, tried) => {
                 let start = new(Severity::Warning, format!("@{name} is not decided"));
                 let said = reasons.iter().fold(start, |said, own| said.note(Loc::UNKNOWN, own.clone()));
-                said.note(Loc::UNKNOWN, executions(tried))
+                let said = said.note(Loc::UNKNOWN, executions(tried));
+                match reasons.iter().any(|own| own.contains(OVERLAP)) {
+                    true => said.help("if no two buffers among the arguments overlap, say '--distinct'"),
+                    false => said,
+                }
             }
             Verdict::Unfit(unfit) => {
                 let said = new(Severity::Error, format!("@{name} cannot be compared: {}", unfit.reason));
