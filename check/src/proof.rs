@@ -23,6 +23,7 @@ mod flow;
 mod form;
 mod hull;
 mod isomorphic;
+mod linear;
 mod matching;
 mod model;
 mod obligations;
@@ -218,6 +219,9 @@ fn attempt(
                 return Err(whole(1, "a global is not the same in both programs"));
             }
         }
+    }
+    if !linear::number_elements(&mut programs) {
+        return Err(whole(0, "a buffer has too many elements to number them"));
     }
     programs.iter_mut().for_each(|program| program.finish(params.len()));
     let may_overlap = alias::mark(&mut programs);

@@ -226,3 +226,78 @@ fn calls_are_read_in_place() {
     let endless = with("%0 = func.call @g(%x) : (i32) -> i32 return %0 : i32");
     assert!(proof(DISTINCT, &endless, &doubled).contains("nested too deep"));
 }
+
+/// A function over 16 numbers with a view of them, `ty` and `how`.
+fn viewed(how: &str, ty: &str, body: &str) -> String {
+    kernel(&format!("%v = memref.reinterpret_cast %a to {how} : memref<16xi32> to {ty}\n{body}"))
+}
+
+#[test]
+fn reinterpreted_buffers_are_judged_by_the_number_of_the_element() {
+    const ROWS: &str = "memref<4x4xi32, strided<[4, 1]>>";
+    let rows = |inner: &str| {
+        viewed(
+            "offset: [0], sizes: [4, 4], strides: [4, 1]",
+            ROWS,
+            &format!(
+                "affine.for %i = 0 to 4 {{ affine.for %j = 0 to 4 {{
+                   %0 = affine.load %b[%i * 4 + %j] : memref<16xi32>
+                   affine.store %0, %v[{inner}] : {ROWS}
+                 }} }}"
+            ),
+        )
+    };
+    let plain = kernel(
+        "affine.for %i = 0 to 16 {
+           %0 = affine.load %b[%i] : memref<16xi32>
+           affine.store %0, %a[%i] : memref<16xi32>
+         }",
+    );
+    assert!(proof(DISTINCT, &plain, &rows("%i, %j")).starts_with("equal"));
+    assert!(proof(DISTINCT, &rows("%i, %j"), &plain).starts_with("equal"));
+    assert!(proof(DISTINCT, &plain, &rows("%j, %i")).starts_with("undecided"));
+    // The number is within the buffer, but the subscript is not.
+    let beyond = rows("0, %i * 4 + %j");
+    assert!(proof(DISTINCT, &plain, &beyond).contains("does not access"), "{beyond}");
+}
+
+#[test]
+fn rows_that_overlap_are_one_in_memory() {
+    const ROWS: &str = "memref<8x8xi32, strided<[1, 1]>>";
+    let stores = |[first, second]: [&str; 2]| {
+        viewed(
+            "offset: [0], sizes: [8, 8], strides: [1, 1]",
+            ROWS,
+            &format!(
+                "%c1 = arith.constant 1 : i32 %c2 = arith.constant 2 : i32
+                 affine.store %c1, %v[{first}] : {ROWS}
+                 affine.store %c2, %v[{second}] : {ROWS}"
+            ),
+        )
+    };
+    let swapped = |text: &str| text.replace("constant 1", "constant 3").replace("constant 2", "constant 1");
+    let swapped = |text: &str| swapped(text).replace("constant 3", "constant 2");
+    let (apart, turned) = (stores(["0, 1", "0, 2"]), swapped(&stores(["0, 2", "0, 1"])));
+    assert!(proof(DISTINCT, &apart, &turned).starts_with("equal"));
+    let (one, turned) = (stores(["0, 1", "1, 0"]), swapped(&stores(["1, 0", "0, 1"])));
+    assert!(proof(DISTINCT, &one, &turned).starts_with("undecided"));
+}
+
+#[test]
+fn subscripts_that_are_not_affine_count_from_where_the_view_begins() {
+    let read = |offset: i64| {
+        let layout =
+            if offset == 0 { "strided<[1]>".to_string() } else { format!("strided<[1], offset: {offset}>") };
+        format!(
+            "func.func @f(%a: memref<16xi32>, %x: i32, %i: memref<1xindex>) -> i32 {{
+               %j = affine.load %i[0] : memref<1xindex>
+               %v = memref.subview %a[{offset}] [8] [1] : memref<16xi32> to memref<8xi32, {layout}>
+               %r = memref.load %v[%j] : memref<8xi32, {layout}>
+               %s = arith.addi %r, %x : i32
+               return %s : i32 }}"
+        )
+    };
+    let renamed = |text: String| text.replace("%r, %x", "%x, %r");
+    assert_eq!(proof(DISTINCT, &read(1), &renamed(read(1))), "equal");
+    assert!(proof(DISTINCT, &read(0), &renamed(read(1))).starts_with("undecided"));
+}

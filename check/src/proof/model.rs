@@ -105,6 +105,14 @@ pub(super) struct Access<'b> {
     pub(super) element: Option<Vec<Form>>,
     /// The subscripts as values.
     pub(super) subscripts: Vec<TermId>,
+    /// For each subscript the element at zero and the distance of one to the next.
+    pub(super) axes: Vec<(Form, i64)>,
+    /// The number of the element at subscripts zero, if elements are numbered in one row.
+    pub(super) origin: Option<Form>,
+    /// The extents of the view, where known.
+    pub(super) extents: Vec<Option<Form>>,
+    /// Indices that stay within an extent beside the element itself.
+    pub(super) inside: Vec<(Form, Option<Form>)>,
     pub(super) scope: ScopeId,
     /// The place in the text of the program.
     pub(super) order: usize,
@@ -140,6 +148,8 @@ pub(super) struct Object<'b> {
     /// The operation that allocates it, with its scope.
     pub(super) made: (OpRef<'b>, ScopeId),
     pub(super) stores: Vec<AccessId>,
+    /// True if its elements are numbered in one row.
+    pub(super) is_linear: bool,
     /// True if writes to another buffer may change this one, or the reverse.
     pub(super) is_ordered: bool,
 }

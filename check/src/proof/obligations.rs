@@ -203,7 +203,10 @@ fn is_within(matcher: &mut Matcher<'_, '_>, id: AccessId) -> Asked<bool> {
     let (program, own) = (programs[1], &programs[1].accesses[id]);
     let object = &program.objects[own.object];
     let Some(element) = &own.element else { return is_claimed(matcher, id) };
-    let outside = out_of_bounds(program, params, own, element);
+    let mut outside = out_of_bounds(program, params, own, element);
+    for (index, size) in &own.inside {
+        outside.extend(beyond(program, params, own, (index, size.as_ref())));
+    }
     let outside = matcher.solver.pruned(outside)?;
     if outside.is_empty() {
         return Ok(true);
@@ -238,18 +241,30 @@ fn out_of_bounds(program: &Program<'_>, params: usize, own: &Access<'_>, element
     let object = &program.objects[own.object];
     let mut outside = Pieces::new();
     for (index, size) in element[object.depth..].iter().zip(&object.sizes) {
-        for set in &program.domains[own.scope] {
-            let mut below = set.clone();
-            let index = index.expression(&mut below, params);
-            let mut above = below.clone();
-            below.add_lt(index.clone(), 0);
-            outside.push(below);
-            if let Some(size) = size {
-                let size = size.expression(&mut above, params);
-                above.add_ge(index, size);
-            }
-            outside.push(above);
+        outside.extend(beyond(program, params, own, (index, size.as_ref())));
+    }
+    outside
+}
+
+/// Returns the instances of an access of which an index is not within an extent.
+fn beyond(
+    program: &Program<'_>,
+    params: usize,
+    own: &Access<'_>,
+    (index, size): (&Form, Option<&Form>),
+) -> Pieces {
+    let mut outside = Pieces::new();
+    for set in &program.domains[own.scope] {
+        let mut below = set.clone();
+        let index = index.expression(&mut below, params);
+        let mut above = below.clone();
+        below.add_lt(index.clone(), 0);
+        outside.push(below);
+        if let Some(size) = size {
+            let size = size.expression(&mut above, params);
+            above.add_ge(index, size);
         }
+        outside.push(above);
     }
     outside
 }
@@ -260,6 +275,14 @@ fn touched_too(matcher: &mut Matcher<'_, '_>, other: &Access<'_>, own: &Access<'
     let scopes = [&programs[0].scopes[other.scope], &programs[1].scopes[own.scope]];
     let (x, y) = (scopes[0].depth(), scopes[1].depth());
     let (Some(a), Some(b)) = (&other.element, &own.element) else { return Ok(Pieces::new()) };
+    // Where elements are numbered, the subscripts have to be the same too.
+    if other.inside.len() != own.inside.len() || other.inside.iter().zip(&own.inside).any(|(x, y)| x.1 != y.1)
+    {
+        return Ok(Pieces::new());
+    }
+    let indices = |access: &Access<'_>| access.inside.iter().map(|(index, _)| index.clone()).collect();
+    let [inner, own_inner]: [Vec<Form>; 2] = [indices(other), indices(own)];
+    let (a, b) = (a.iter().chain(&inner), b.iter().chain(&own_inner));
     let all = params + x + y;
     let firsts: Pieces = programs[0].domains[other.scope].iter().map(|set| moved(set, all, |v| v)).collect();
     let behind = |set: &Conjunction| moved(set, all, |v| if v < params { v } else { v + x });
@@ -267,7 +290,7 @@ fn touched_too(matcher: &mut Matcher<'_, '_>, other: &Access<'_>, own: &Access<'
     let mut pairs: Pieces = super::sets::intersect(&firsts, &seconds)
         .into_iter()
         .map(|mut set| {
-            for (a, b) in a.iter().zip(b) {
+            for (a, b) in a.clone().zip(b.clone()) {
                 let a = a.expression(&mut set, params);
                 let b = b.expression(&mut set, params + x);
                 set.add_eq(a, b);

@@ -7,7 +7,7 @@ use loomir_polyhedra::Conjunction;
 
 use super::super::alias::Joint;
 use super::super::form::{Cases, Form};
-use super::super::model::{AccessId, Kind, TermId};
+use super::super::model::{Access, AccessId, Kind, TermId};
 use super::super::sets::Pieces;
 use super::chain::Combining;
 use super::{Goal, Matcher, Side, Stuck};
@@ -72,15 +72,17 @@ impl<'b> Matcher<'_, 'b> {
             }
             _ => {
                 let [x, y] = [0, 1].map(|side| &accesses[side].subscripts);
-                if x.len() != y.len()
+                let forms = same_view(accesses);
+                if forms.is_none()
                     || self.claim(Goal { terms: goal.terms, pairs: goal.pairs.clone() })?.is_none()
                 {
-                    return if x.len() == y.len() {
+                    return if forms.is_some() {
                         Ok(())
                     } else {
-                        self.mismatch(goal, &goal.pairs, "the buffers have different ranks".to_string())
+                        self.mismatch(goal, &goal.pairs, "the buffers are viewed differently".to_string())
                     };
                 }
+                self.same_forms(goal, &forms.unwrap_or_default(), "different elements are read")?;
                 for (x, y) in x.iter().zip(y) {
                     self.push_both(goal, [*x, *y], agenda);
                 }
@@ -348,6 +350,19 @@ impl<'b> Matcher<'_, 'b> {
             Kind::Operation { .. } => format!("'{}'", own.op.name()),
         }
     }
+}
+
+/// Returns forms that have to be equal for equal subscripts to name equal elements; `None` if
+/// two accesses view their buffers differently.
+fn same_view([a, b]: [&Access<'_>; 2]) -> Option<Vec<(Form, Form)>> {
+    let is_alike = a.axes.len() == b.axes.len() && a.axes.iter().zip(&b.axes).all(|(x, y)| x.1 == y.1);
+    let mut forms: Vec<_> = a.axes.iter().zip(&b.axes).map(|(x, y)| (x.0.clone(), y.0.clone())).collect();
+    match (&a.origin, &b.origin) {
+        (None, None) => {}
+        (Some(x), Some(y)) if a.extents == b.extents => forms.push((x.clone(), y.clone())),
+        _ => return None,
+    }
+    is_alike.then_some(forms)
 }
 
 /// Returns a hash that is the same in every run.
