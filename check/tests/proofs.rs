@@ -301,3 +301,80 @@ fn subscripts_that_are_not_affine_count_from_where_the_view_begins() {
     assert_eq!(proof(DISTINCT, &read(1), &renamed(read(1))), "equal");
     assert!(proof(DISTINCT, &read(0), &renamed(read(1))).starts_with("undecided"));
 }
+
+/// Two loops, or one, that count in `%h` what `%k` says, with `value`, and fill `%b`.
+fn histogram(fused: bool, value: &str, fill: &str) -> String {
+    let count = format!(
+        "%k0 = affine.load %k[%i] : memref<16xindex>
+         %old = memref.load %h[%k0] : memref<16xi32>
+         %one = arith.constant {value} : i32
+         %new = arith.addi %old, %one : i32
+         memref.store %new, %h[%k0] : memref<16xi32>"
+    );
+    let between = if fused { "" } else { "} affine.for %i = 0 to 16 {" };
+    format!(
+        "func.func @f(%h: memref<16xi32>, %k: memref<16xindex>, %b: memref<16xi32>, %x: i32) {{
+           affine.for %i = 0 to 16 {{ {count} {between} {fill} }}
+           return }}"
+    )
+}
+
+#[test]
+fn stores_through_subscripts_that_are_loaded_match_in_their_order() {
+    let fill = "affine.store %x, %b[%i] : memref<16xi32>";
+    let answer = |before: &str, after: &str| proof(DISTINCT, before, after);
+    let apart = histogram(false, "1", fill);
+    assert!(answer(&apart, &histogram(true, "1", fill)).starts_with("equal"));
+    assert!(answer(&apart, &histogram(true, "2", fill)).starts_with("undecided"));
+    // A store in between changes what is read.
+    let fill = "affine.store %x, %h[%i] : memref<16xi32>";
+    assert!(answer(&histogram(false, "1", fill), &histogram(true, "1", fill)).starts_with("undecided"));
+    // The keys change while they are read.
+    let keys = "%z = arith.constant 0 : index affine.store %z, %k[15 - %i] : memref<16xindex>";
+    assert!(answer(&histogram(false, "1", keys), &histogram(true, "1", keys)).starts_with("undecided"));
+}
+
+#[test]
+fn a_buffer_of_the_function_is_read_only_where_the_original_reads_it() {
+    let gather = |condition: bool, order: &str| {
+        let (open, close) = if condition { ("scf.if %c {", "}") } else { ("", "") };
+        format!(
+            "func.func @f(%k: memref<16xindex>, %b: memref<16xi32>, %x: i32, %y: f32) {{
+               %t = memref.alloc() : memref<16xi32>
+               %c = arith.cmpf olt, %y, %y : f32
+               affine.for %i = 0 to 16 {{
+                 %k0 = affine.load %k[%i] : memref<16xindex>
+                 memref.store %x, %t[%k0] : memref<16xi32>
+               }}
+               {open}
+               affine.for %i = 0 to 16 {{
+                 %k0 = affine.load %k[%i] : memref<16xindex>
+                 %v = memref.load %t[%k0] : memref<16xi32>
+                 %s = arith.addi {order} : i32
+                 affine.store %s, %b[%i] : memref<16xi32>
+               }}
+               {close}
+               return }}"
+        )
+    };
+    let (plain, turned) = (gather(false, "%v, %x"), gather(false, "%x, %v"));
+    assert!(proof(DISTINCT, &plain, &turned).starts_with("equal"));
+    let [plain, turned] = [gather(true, "%v, %x"), gather(false, "%x, %v")];
+    assert!(proof(DISTINCT, &plain, &turned).starts_with("undecided"));
+}
+
+#[test]
+fn unsigned_loops_count_where_their_bounds_are_natural() {
+    let filled = |order: &str, upper: &str| {
+        kernel(&format!(
+            "%c0 = arith.constant 0 : index %c1 = arith.constant 1 : index
+             %u = arith.constant {upper} : index %v = arith.constant 7 : i32
+             scf.for {order} %i = %c0 to %u step %c1 {{
+               memref.store %v, %a[%i] : memref<16xi32>
+             }}"
+        ))
+    };
+    assert!(proof(DISTINCT, &filled("unsigned", "16"), &filled("", "16")).starts_with("equal"));
+    let answer = proof(DISTINCT, &filled("unsigned", "-1"), &filled("", "-1"));
+    assert!(answer.contains("as unsigned"), "{answer}");
+}

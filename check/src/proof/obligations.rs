@@ -192,7 +192,8 @@ fn traps_before(matcher: &mut Matcher<'_, '_>, trap: TermId) -> Asked<bool> {
 fn is_written(matcher: &mut Matcher<'_, '_>, load: AccessId) -> Asked<bool> {
     let initial = match matcher.flow_of(1, load)? {
         Some(flow) => flow.initial.clone(),
-        None => return Ok(false),
+        // Loads matched by contents find what the loads of the original find.
+        None => return is_claimed(matcher, load, true),
     };
     Ok(matcher.solver.pruned(initial)?.is_empty())
 }
@@ -202,7 +203,7 @@ fn is_within(matcher: &mut Matcher<'_, '_>, id: AccessId) -> Asked<bool> {
     let (programs, params) = (matcher.programs, matcher.params);
     let (program, own) = (programs[1], &programs[1].accesses[id]);
     let object = &program.objects[own.object];
-    let Some(element) = &own.element else { return is_claimed(matcher, id) };
+    let Some(element) = &own.element else { return is_claimed(matcher, id, false) };
     let mut outside = out_of_bounds(program, params, own, element);
     for (index, size) in &own.inside {
         outside.extend(beyond(program, params, own, (index, size.as_ref())));
@@ -298,7 +299,17 @@ fn touched_too(matcher: &mut Matcher<'_, '_>, other: &Access<'_>, own: &Access<'
             set
         })
         .collect();
-    // Each condition in the original must be claimed to be one of the other program.
+    pairs = guarded(matcher, [other.scope, own.scope], pairs);
+    Ok(hide(&pairs, params..params + x))
+}
+
+/// Keeps the pairs of instances of two scopes for which claims show that each condition around the
+/// first one, of the original, is one around the second.
+fn guarded(matcher: &Matcher<'_, '_>, scopes: [ScopeId; 2], mut pairs: Pieces) -> Pieces {
+    let (programs, params) = (matcher.programs, matcher.params);
+    let scopes = [0, 1].map(|side| &programs[side].scopes[scopes[side]]);
+    let x = scopes[0].depth();
+    let all = params + x + scopes[1].depth();
     for (guard, value) in &scopes[0].guards {
         let mut same = Pieces::new();
         for (condition, wanted) in &scopes[1].guards {
@@ -314,29 +325,52 @@ fn touched_too(matcher: &mut Matcher<'_, '_>, other: &Access<'_>, own: &Access<'
         }
         pairs = super::sets::intersect(&pairs, &same);
     }
-    Ok(hide(&pairs, params..params + x))
+    pairs
 }
 
-/// True if claims show that the original accesses what an access with other subscripts does.
-fn is_claimed(matcher: &mut Matcher<'_, '_>, id: AccessId) -> Asked<bool> {
+/// True if claims show that the original accesses what an access with other subscripts does. If it
+/// `reads`, accesses count that the original has as loads.
+fn is_claimed(matcher: &mut Matcher<'_, '_>, id: AccessId, reads: bool) -> Asked<bool> {
     let (programs, params) = (matcher.programs, matcher.params);
     let own = &programs[1].accesses[id];
-    if !programs[1].scopes[own.scope].guards.is_empty() {
-        return Ok(false);
-    }
-    let initial = |program: &Program<'_>, wanted: AccessId| {
-        program.terms.iter().position(|term| matches!(term.kind, Kind::Initial(access) if access == wanted))
-    };
-    let Some(term) = initial(programs[1], id) else { return Ok(false) };
     let mut covered = Pieces::new();
     for [first, second] in matcher.claimed_terms() {
-        let around = programs[0].terms[first].scope;
-        if second == term && programs[0].scopes[around].guards.is_empty() {
-            let pairs: Pieces = matcher.claimed([first, second]).cloned().collect();
-            let depth = programs[0].scopes[around].depth();
-            covered.extend(hide(&pairs, params..params + depth));
-        }
+        let Some(other) = claimed_access(matcher, [first, second], id, reads)? else { continue };
+        let other = &programs[0].accesses[other];
+        let pairs: Pieces = matcher.claimed([first, second]).cloned().collect();
+        let pairs = guarded(matcher, [other.scope, own.scope], pairs);
+        let depth = programs[0].scopes[other.scope].depth();
+        covered.extend(hide(&pairs, params..params + depth));
     }
     let domain = programs[1].domains[own.scope].clone();
     matcher.solver.is_subset(&domain, &covered)
+}
+
+/// Returns the access of the original which a claim shows to have the subscripts of an access.
+fn claimed_access(
+    matcher: &mut Matcher<'_, '_>,
+    [first, second]: [TermId; 2],
+    id: AccessId,
+    reads: bool,
+) -> Asked<Option<AccessId>> {
+    let programs = matcher.programs;
+    let other = match (&programs[0].terms[first].kind, &programs[1].terms[second].kind) {
+        (Kind::Initial(x), Kind::Initial(y)) if *y == id && !reads => *x,
+        (Kind::Update { access: x, .. }, Kind::Update { access: y, .. }) if *y == id && !reads => *x,
+        (Kind::Load(x), Kind::Load(y))
+            if *y == id && matcher.is_by_state(0, *x)? && matcher.is_by_state(1, *y)? =>
+        {
+            *x
+        }
+        _ => return Ok(None),
+    };
+    let accesses = [&programs[0].accesses[other], &programs[1].accesses[id]];
+    let objects = [0, 1].map(|side| &programs[side].objects[accesses[side].object]);
+    let same = |a: &[Option<Form>], b: &[Option<Form>]| {
+        a == b && a.iter().all(|size| size.as_ref().is_some_and(Form::is_invariant))
+    };
+    let is_as_large =
+        same(&objects[0].sizes, &objects[1].sizes) && same(&accesses[0].extents, &accesses[1].extents);
+    let is_load = accesses[0].stored.is_none() && !accesses[0].is_virtual;
+    Ok((is_as_large && (is_load || !reads)).then_some(other))
 }

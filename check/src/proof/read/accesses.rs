@@ -123,6 +123,8 @@ impl<'b> Reader<'b, '_> {
             scope,
             order,
             stored,
+            state: None,
+            update: None,
             is_virtual: false,
             op,
         });
