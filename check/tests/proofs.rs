@@ -378,3 +378,47 @@ fn unsigned_loops_count_where_their_bounds_are_natural() {
     let answer = proof(DISTINCT, &filled("unsigned", "-1"), &filled("", "-1"));
     assert!(answer.contains("as unsigned"), "{answer}");
 }
+
+/// Reads an element through a loaded subscript in `bounds` for nothing, and fills `%b`.
+fn read_for_nothing(nest: &str, inner: &str, close: &str, key: &str) -> String {
+    format!(
+        "func.func @f(%h: memref<16xi32>, %k: memref<16xindex>, %b: memref<16xi32>, %x: i32) {{
+           affine.for %i = {nest} {{ {inner}
+             %k0 = affine.load %k[{key}] : memref<16xindex>
+             %v = memref.load %h[%k0] : memref<16xi32>
+             affine.store %x, %b[%i] : memref<16xi32>
+           {close} }}
+           return }}"
+    )
+}
+
+#[test]
+fn values_that_nobody_uses_are_read_where_the_original_reads_them() {
+    let plain = read_for_nothing("0 to 16", "", "", "%i");
+    let tile = "affine.for %i = affine_map<(d0) -> (d0)>(%t) to affine_map<(d0) -> (d0 + 4)>(%t) {";
+    let tiled = |key| read_for_nothing("0 to 16 step 4", tile, "}", key).replacen("%i =", "%t =", 1);
+    assert!(proof(DISTINCT, &plain, &tiled("%i")).starts_with("equal"));
+    let fewer = read_for_nothing("0 to 16", "", "", "%i floordiv 2");
+    let answer = proof(DISTINCT, &fewer, &tiled("%i"));
+    assert!(answer.contains("does not access"), "{answer}");
+}
+
+#[test]
+fn an_element_never_written_is_read_only_if_the_original_reads_one() {
+    let read = |bound: &str| {
+        kernel(&format!(
+            "%t = memref.alloc() : memref<16xi32>
+             %c = arith.constant 7 : i32
+             affine.store %c, %t[0] : memref<16xi32>
+             affine.for %i = 0 to {bound} {{
+               %0 = affine.load %t[%i] : memref<16xi32>
+               affine.store %c, %a[%i] : memref<16xi32>
+             }}
+             affine.for %i = {bound} to 16 {{
+               affine.store %c, %a[%i] : memref<16xi32>
+             }}"
+        ))
+    };
+    assert!(proof(DISTINCT, &read("2"), &read("3")).starts_with("equal"));
+    assert!(proof(DISTINCT, &read("1"), &read("3")).contains("never written"));
+}

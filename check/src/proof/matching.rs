@@ -179,6 +179,19 @@ impl<'m, 'b> Matcher<'m, 'b> {
         Ok(())
     }
 
+    /// Shows a goal if that can be done; true if it holds.
+    pub(super) fn tried(&mut self, goal: Goal) -> Asked<bool> {
+        let length = self.log.len();
+        match self.show_within(vec![goal], 0) {
+            Ok(()) => Ok(true),
+            Err(Stuck::OutOfReach) => Err(OutOfReach),
+            Err(Stuck::Mismatch(_)) => {
+                self.retract(length);
+                Ok(false)
+            }
+        }
+    }
+
     /// Returns a goal with what is to be shown of it; `None` if it follows from claims.
     fn claim(&mut self, goal: Goal) -> Asked<Option<Goal>> {
         let known = self.claims.get(&goal.terms);

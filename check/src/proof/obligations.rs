@@ -7,6 +7,8 @@
 //! Operations under conditions that are not affine count only where a claim shows the same
 //! condition in the original.
 
+mod unused;
+
 use loomir_ir::OpRef;
 use loomir_polyhedra::Conjunction;
 
@@ -64,6 +66,7 @@ pub(super) fn misplaced<'b>(matcher: &mut Matcher<'_, 'b>, overlap: &Overlap) ->
 /// Returns the first obligation of the second program that is not seen to be met.
 pub(super) fn unmet<'b>(matcher: &mut Matcher<'_, 'b>) -> Asked<Option<Unmet<'b>>> {
     let program = matcher.programs[1];
+    unused::claim(matcher)?;
     for &trap in &program.traps {
         if !traps_before(matcher, trap)? {
             let op = program.terms[trap].op;
@@ -195,7 +198,28 @@ fn is_written(matcher: &mut Matcher<'_, '_>, load: AccessId) -> Asked<bool> {
         // Loads matched by contents find what the loads of the original find.
         None => return is_claimed(matcher, load, true),
     };
-    Ok(matcher.solver.pruned(initial)?.is_empty())
+    let initial = matcher.solver.pruned(initial)?;
+    if initial.is_empty() {
+        return Ok(true);
+    }
+    // For some parameters the original itself reads what was never written.
+    let (programs, params) = (matcher.programs, matcher.params);
+    let all = initial.first().map_or(params, Conjunction::visible);
+    let mut covered = Pieces::new();
+    for (other, access) in programs[0].accesses.iter().enumerate() {
+        let scope = &programs[0].scopes[access.scope];
+        // A load of such an element is undefined; a copy of it is not.
+        let is_load = matches!(access.op.name(), "memref.load" | "affine.load") && !access.is_virtual;
+        let is_visible = programs[0].objects[access.object].is_visible();
+        if is_visible || !is_load || !scope.guards.is_empty() {
+            continue;
+        }
+        if let Some(flow) = matcher.flow_of(0, other)? {
+            let unwritten = hide(&flow.initial, params..params + scope.depth());
+            covered.extend(unwritten.iter().map(|set| moved(set, all, |v| v)));
+        }
+    }
+    matcher.solver.is_subset(&initial, &covered)
 }
 
 /// True if an access is within its buffer, or touches what the original touches.
