@@ -1,6 +1,7 @@
 //! Proves that two functions compute the same, for all sizes and inputs.
 //!
 //! Each function is read by itself ([`read`]) into statements with iteration domains ([`model`]).
+//! Elements of a buffer that is viewed with other extents are numbered in one row ([`linear`]).
 //! Exact array data flow tells which store each load reads from ([`flow`]). Computations are
 //! matched backwards from what the functions leave behind ([`matching`]). Last, the other function
 //! must not be undefined where the original is defined ([`obligations`]).

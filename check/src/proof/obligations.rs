@@ -2,7 +2,11 @@
 //!
 //! - A division runs only for operands for which the original divides too.
 //! - An access is within its buffer, or the original touches the same element of the same buffer.
+//! - A load of a new buffer follows a store, or the original reads what was never written too.
 //! - No access follows the end of its buffer's life.
+//!
+//! An access whose subscripts are not affine has to be one of the original by a claim. Where values
+//! are used for nothing, no proof makes such claims; [`unused`] looks for them.
 //!
 //! Operations under conditions that are not affine count only where a claim shows the same
 //! condition in the original.
