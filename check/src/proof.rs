@@ -1,6 +1,7 @@
 //! Proves that two functions compute the same, for all sizes and inputs.
 //!
 //! Each function is read by itself (`read`) into statements with iteration domains (`model`).
+//! Elements of a buffer that is viewed with other extents are numbered in one row (`linear`).
 //! Exact array data flow tells which store each load reads from (`flow`). Computations are
 //! matched backwards from what the functions leave behind (`matching`). Last, the other function
 //! must not be undefined where the original is defined (`obligations`).
@@ -23,6 +24,7 @@ mod flow;
 mod form;
 mod hull;
 mod isomorphic;
+mod linear;
 mod matching;
 mod model;
 mod obligations;
@@ -218,6 +220,9 @@ fn attempt(
                 return Err(whole(1, "a global is not the same in both programs"));
             }
         }
+    }
+    if !linear::number_elements(&mut programs) {
+        return Err(whole(0, "a buffer has too many elements to number them"));
     }
     programs.iter_mut().for_each(|program| program.finish(params.len()));
     let may_overlap = alias::mark(&mut programs);

@@ -226,3 +226,199 @@ fn calls_are_read_in_place() {
     let endless = with("%0 = func.call @g(%x) : (i32) -> i32 return %0 : i32");
     assert!(proof(DISTINCT, &endless, &doubled).contains("nested too deep"));
 }
+
+/// A function over 16 numbers with a view of them, `ty` and `how`.
+fn viewed(how: &str, ty: &str, body: &str) -> String {
+    kernel(&format!("%v = memref.reinterpret_cast %a to {how} : memref<16xi32> to {ty}\n{body}"))
+}
+
+#[test]
+fn reinterpreted_buffers_are_judged_by_the_number_of_the_element() {
+    const ROWS: &str = "memref<4x4xi32, strided<[4, 1]>>";
+    let rows = |inner: &str| {
+        viewed(
+            "offset: [0], sizes: [4, 4], strides: [4, 1]",
+            ROWS,
+            &format!(
+                "affine.for %i = 0 to 4 {{ affine.for %j = 0 to 4 {{
+                   %0 = affine.load %b[%i * 4 + %j] : memref<16xi32>
+                   affine.store %0, %v[{inner}] : {ROWS}
+                 }} }}"
+            ),
+        )
+    };
+    let plain = kernel(
+        "affine.for %i = 0 to 16 {
+           %0 = affine.load %b[%i] : memref<16xi32>
+           affine.store %0, %a[%i] : memref<16xi32>
+         }",
+    );
+    assert!(proof(DISTINCT, &plain, &rows("%i, %j")).starts_with("equal"));
+    assert!(proof(DISTINCT, &rows("%i, %j"), &plain).starts_with("equal"));
+    assert!(proof(DISTINCT, &plain, &rows("%j, %i")).starts_with("undecided"));
+    // The number is within the buffer, but the subscript is not.
+    let beyond = rows("0, %i * 4 + %j");
+    assert!(proof(DISTINCT, &plain, &beyond).contains("does not access"), "{beyond}");
+}
+
+#[test]
+fn rows_that_overlap_are_one_in_memory() {
+    const ROWS: &str = "memref<8x8xi32, strided<[1, 1]>>";
+    let stores = |[first, second]: [&str; 2]| {
+        viewed(
+            "offset: [0], sizes: [8, 8], strides: [1, 1]",
+            ROWS,
+            &format!(
+                "%c1 = arith.constant 1 : i32 %c2 = arith.constant 2 : i32
+                 affine.store %c1, %v[{first}] : {ROWS}
+                 affine.store %c2, %v[{second}] : {ROWS}"
+            ),
+        )
+    };
+    let swapped = |text: &str| text.replace("constant 1", "constant 3").replace("constant 2", "constant 1");
+    let swapped = |text: &str| swapped(text).replace("constant 3", "constant 2");
+    let (apart, turned) = (stores(["0, 1", "0, 2"]), swapped(&stores(["0, 2", "0, 1"])));
+    assert!(proof(DISTINCT, &apart, &turned).starts_with("equal"));
+    let (one, turned) = (stores(["0, 1", "1, 0"]), swapped(&stores(["1, 0", "0, 1"])));
+    assert!(proof(DISTINCT, &one, &turned).starts_with("undecided"));
+}
+
+#[test]
+fn subscripts_that_are_not_affine_count_from_where_the_view_begins() {
+    let read = |offset: i64| {
+        let layout =
+            if offset == 0 { "strided<[1]>".to_string() } else { format!("strided<[1], offset: {offset}>") };
+        format!(
+            "func.func @f(%a: memref<16xi32>, %x: i32, %i: memref<1xindex>) -> i32 {{
+               %j = affine.load %i[0] : memref<1xindex>
+               %v = memref.subview %a[{offset}] [8] [1] : memref<16xi32> to memref<8xi32, {layout}>
+               %r = memref.load %v[%j] : memref<8xi32, {layout}>
+               %s = arith.addi %r, %x : i32
+               return %s : i32 }}"
+        )
+    };
+    let renamed = |text: String| text.replace("%r, %x", "%x, %r");
+    assert_eq!(proof(DISTINCT, &read(1), &renamed(read(1))), "equal");
+    assert!(proof(DISTINCT, &read(0), &renamed(read(1))).starts_with("undecided"));
+}
+
+/// Two loops, or one, that count in `%h` what `%k` says, with `value`, and fill `%b`.
+fn histogram(fused: bool, value: &str, fill: &str) -> String {
+    let count = format!(
+        "%k0 = affine.load %k[%i] : memref<16xindex>
+         %old = memref.load %h[%k0] : memref<16xi32>
+         %one = arith.constant {value} : i32
+         %new = arith.addi %old, %one : i32
+         memref.store %new, %h[%k0] : memref<16xi32>"
+    );
+    let between = if fused { "" } else { "} affine.for %i = 0 to 16 {" };
+    format!(
+        "func.func @f(%h: memref<16xi32>, %k: memref<16xindex>, %b: memref<16xi32>, %x: i32) {{
+           affine.for %i = 0 to 16 {{ {count} {between} {fill} }}
+           return }}"
+    )
+}
+
+#[test]
+fn stores_through_subscripts_that_are_loaded_match_in_their_order() {
+    let fill = "affine.store %x, %b[%i] : memref<16xi32>";
+    let answer = |before: &str, after: &str| proof(DISTINCT, before, after);
+    let apart = histogram(false, "1", fill);
+    assert!(answer(&apart, &histogram(true, "1", fill)).starts_with("equal"));
+    assert!(answer(&apart, &histogram(true, "2", fill)).starts_with("undecided"));
+    // A store in between changes what is read.
+    let fill = "affine.store %x, %h[%i] : memref<16xi32>";
+    assert!(answer(&histogram(false, "1", fill), &histogram(true, "1", fill)).starts_with("undecided"));
+    // The keys change while they are read.
+    let keys = "%z = arith.constant 0 : index affine.store %z, %k[15 - %i] : memref<16xindex>";
+    assert!(answer(&histogram(false, "1", keys), &histogram(true, "1", keys)).starts_with("undecided"));
+}
+
+#[test]
+fn a_buffer_of_the_function_is_read_only_where_the_original_reads_it() {
+    let gather = |condition: bool, order: &str| {
+        let (open, close) = if condition { ("scf.if %c {", "}") } else { ("", "") };
+        format!(
+            "func.func @f(%k: memref<16xindex>, %b: memref<16xi32>, %x: i32, %y: f32) {{
+               %t = memref.alloc() : memref<16xi32>
+               %c = arith.cmpf olt, %y, %y : f32
+               affine.for %i = 0 to 16 {{
+                 %k0 = affine.load %k[%i] : memref<16xindex>
+                 memref.store %x, %t[%k0] : memref<16xi32>
+               }}
+               {open}
+               affine.for %i = 0 to 16 {{
+                 %k0 = affine.load %k[%i] : memref<16xindex>
+                 %v = memref.load %t[%k0] : memref<16xi32>
+                 %s = arith.addi {order} : i32
+                 affine.store %s, %b[%i] : memref<16xi32>
+               }}
+               {close}
+               return }}"
+        )
+    };
+    let (plain, turned) = (gather(false, "%v, %x"), gather(false, "%x, %v"));
+    assert!(proof(DISTINCT, &plain, &turned).starts_with("equal"));
+    let [plain, turned] = [gather(true, "%v, %x"), gather(false, "%x, %v")];
+    assert!(proof(DISTINCT, &plain, &turned).starts_with("undecided"));
+}
+
+#[test]
+fn unsigned_loops_count_where_their_bounds_are_natural() {
+    let filled = |order: &str, upper: &str| {
+        kernel(&format!(
+            "%c0 = arith.constant 0 : index %c1 = arith.constant 1 : index
+             %u = arith.constant {upper} : index %v = arith.constant 7 : i32
+             scf.for {order} %i = %c0 to %u step %c1 {{
+               memref.store %v, %a[%i] : memref<16xi32>
+             }}"
+        ))
+    };
+    assert!(proof(DISTINCT, &filled("unsigned", "16"), &filled("", "16")).starts_with("equal"));
+    let answer = proof(DISTINCT, &filled("unsigned", "-1"), &filled("", "-1"));
+    assert!(answer.contains("as unsigned"), "{answer}");
+}
+
+/// Reads an element through a loaded subscript in `bounds` for nothing, and fills `%b`.
+fn read_for_nothing(nest: &str, inner: &str, close: &str, key: &str) -> String {
+    format!(
+        "func.func @f(%h: memref<16xi32>, %k: memref<16xindex>, %b: memref<16xi32>, %x: i32) {{
+           affine.for %i = {nest} {{ {inner}
+             %k0 = affine.load %k[{key}] : memref<16xindex>
+             %v = memref.load %h[%k0] : memref<16xi32>
+             affine.store %x, %b[%i] : memref<16xi32>
+           {close} }}
+           return }}"
+    )
+}
+
+#[test]
+fn values_that_nobody_uses_are_read_where_the_original_reads_them() {
+    let plain = read_for_nothing("0 to 16", "", "", "%i");
+    let tile = "affine.for %i = affine_map<(d0) -> (d0)>(%t) to affine_map<(d0) -> (d0 + 4)>(%t) {";
+    let tiled = |key| read_for_nothing("0 to 16 step 4", tile, "}", key).replacen("%i =", "%t =", 1);
+    assert!(proof(DISTINCT, &plain, &tiled("%i")).starts_with("equal"));
+    let fewer = read_for_nothing("0 to 16", "", "", "%i floordiv 2");
+    let answer = proof(DISTINCT, &fewer, &tiled("%i"));
+    assert!(answer.contains("does not access"), "{answer}");
+}
+
+#[test]
+fn an_element_never_written_is_read_only_if_the_original_reads_one() {
+    let read = |bound: &str| {
+        kernel(&format!(
+            "%t = memref.alloc() : memref<16xi32>
+             %c = arith.constant 7 : i32
+             affine.store %c, %t[0] : memref<16xi32>
+             affine.for %i = 0 to {bound} {{
+               %0 = affine.load %t[%i] : memref<16xi32>
+               affine.store %c, %a[%i] : memref<16xi32>
+             }}
+             affine.for %i = {bound} to 16 {{
+               affine.store %c, %a[%i] : memref<16xi32>
+             }}"
+        ))
+    };
+    assert!(proof(DISTINCT, &read("2"), &read("3")).starts_with("equal"));
+    assert!(proof(DISTINCT, &read("1"), &read("3")).contains("never written"));
+}

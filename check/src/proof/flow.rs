@@ -34,26 +34,45 @@ struct Group {
     stores: Vec<AccessId>,
 }
 
+/// The part of a buffer whose sources are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Part {
+    /// The element accessed.
+    Element,
+    /// The buffer as a whole: its source is the latest store to any element.
+    Whole,
+}
+
+impl Part {
+    /// Returns the subscripts of an access that tell parts apart.
+    fn of(self, program: &Program<'_>, access: &Access<'_>) -> Option<Vec<Form>> {
+        match self {
+            Part::Element => access.element.clone(),
+            Part::Whole => Some((0..program.objects[access.object].depth).map(Form::dim).collect()),
+        }
+    }
+}
+
 /// Returns the sources of an access; `None` if a subscript of it or of a store is not affine.
 pub(super) fn flow(
     program: &Program<'_>,
     params: usize,
-    load: AccessId,
+    (load, part): (AccessId, Part),
     solver: &mut Solver,
 ) -> Asked<Option<Flow>> {
     let access = &program.accesses[load];
     let mut rest = solver.pruned(program.domains[access.scope].iter().cloned())?;
     let mut found = Flow { writers: Vec::new(), initial: Pieces::new() };
     let stores = &program.objects[access.object].stores;
-    let is_affine = |store: &AccessId| program.accesses[*store].element.is_some();
-    if !stores.is_empty() && (access.element.is_none() || !stores.iter().all(is_affine)) {
+    let is_affine = |access: &AccessId| part.of(program, &program.accesses[*access]).is_some();
+    if !stores.is_empty() && !stores.iter().chain([&load]).all(is_affine) {
         return Ok(None);
     }
     for group in groups(program, load) {
         if rest.is_empty() {
             break;
         }
-        let sources = latest(program, params, load, &group, &rest, solver)?;
+        let sources = latest(program, params, (load, part), &group, &rest, solver)?;
         let depth = program.scopes[access.scope].depth();
         for (store, pieces) in sources {
             let vars = params + depth;
@@ -101,7 +120,7 @@ fn groups(program: &Program<'_>, load: AccessId) -> Vec<Group> {
 fn latest(
     program: &Program<'_>,
     params: usize,
-    load: AccessId,
+    (load, part): (AccessId, Part),
     group: &Group,
     rest: &[Conjunction],
     solver: &mut Solver,
@@ -110,7 +129,7 @@ fn latest(
     let depth = program.scopes[access.scope].depth();
     let mut candidates: Vec<(AccessId, Pieces)> = Vec::new();
     for &store in &group.stores {
-        let pairs = meetings(program, params, access, &program.accesses[store], rest)?;
+        let pairs = meetings(program, params, [access, &program.accesses[store]], part, rest)?;
         let pairs = pairs.into_iter().map(|mut pair| {
             let (x, y) = (|k: usize| var(params + k), |k: usize| var(params + depth + k));
             (0..group.level).for_each(|k| pair.add_eq(x(k), y(k)));
@@ -136,11 +155,11 @@ fn latest(
 }
 
 /// Returns pairs of instances of two accesses, the first in `rest`, that touch one element.
-pub(super) fn meetings(
+fn meetings(
     program: &Program<'_>,
     params: usize,
-    first: &Access<'_>,
-    second: &Access<'_>,
+    [first, second]: [&Access<'_>; 2],
+    part: Part,
     rest: &[Conjunction],
 ) -> Asked<Pieces> {
     let (x, y) = (program.scopes[first.scope].depth(), program.scopes[second.scope].depth());
@@ -148,12 +167,14 @@ pub(super) fn meetings(
     let behind = |set: &Conjunction| moved(set, all, |v| if v < params { v } else { v + x });
     let seconds: Pieces = program.domains[second.scope].iter().map(behind).collect();
     let firsts: Pieces = rest.iter().map(|set| moved(set, all, |v| v)).collect();
-    let (Some(a), Some(b)) = (&first.element, &second.element) else { return Err(OutOfReach) };
-    if a.len() != b.len() || plainly_apart(a, b) {
+    let (Some(a), Some(b)) = (part.of(program, first), part.of(program, second)) else {
+        return Err(OutOfReach);
+    };
+    if a.len() != b.len() || plainly_apart(&a, &b) {
         return Ok(Pieces::new());
     }
     let same = |mut set: Conjunction| {
-        for (a, b) in a.iter().zip(b) {
+        for (a, b) in a.iter().zip(&b) {
             let a = a.expression(&mut set, params);
             let b = b.expression(&mut set, params + x);
             set.add_eq(a, b);

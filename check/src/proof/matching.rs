@@ -15,6 +15,10 @@
 //! them within the iteration domains ([`Matcher::widened`]). What fails for the hull may hold for
 //! less, so the prover tries again with later widening.
 //!
+//! **Subscripts that are not affine.** The contents of a buffer are then a value of their own, which
+//! each store makes anew. Loads match if their subscripts and the contents do; so the stores have to
+//! match one to one, in their order.
+//!
 //! Reference: Verdoolaege, Janssens, Bruynooghe, *Equivalence checking of static affine programs
 //! using widening to handle recurrences*, TOPLAS 2012.
 
@@ -28,7 +32,7 @@ use loomir_ir::OpRef;
 use loomir_polyhedra::Conjunction;
 
 use super::alias::{Joint, Overlap};
-use super::flow::{Flow, flow};
+use super::flow::{Flow, Part, flow};
 use super::model::{AccessId, Kind, LoopId, ObjectKey, Program, Term, TermId};
 use super::sets::{Asked, OutOfReach, Pieces, Solver, hide, moved};
 
@@ -80,7 +84,7 @@ pub(super) struct Matcher<'m, 'b> {
     pub(super) programs: [&'m Program<'b>; 2],
     pub(super) params: usize,
     pub(super) solver: &'m mut Solver,
-    flows: [HashMap<AccessId, Option<Flow>>; 2],
+    flows: [HashMap<(AccessId, Part), Option<Flow>>; 2],
     ends: [HashMap<LoopId, Ends>; 2],
     overlap: &'m Overlap,
     clobbered: [HashMap<AccessId, Pieces>; 2],
@@ -175,6 +179,19 @@ impl<'m, 'b> Matcher<'m, 'b> {
         Ok(())
     }
 
+    /// Shows a goal if that can be done; true if it holds.
+    pub(super) fn tried(&mut self, goal: Goal) -> Asked<bool> {
+        let length = self.log.len();
+        match self.show_within(vec![goal], 0) {
+            Ok(()) => Ok(true),
+            Err(Stuck::OutOfReach) => Err(OutOfReach),
+            Err(Stuck::Mismatch(_)) => {
+                self.retract(length);
+                Ok(false)
+            }
+        }
+    }
+
     /// Returns a goal with what is to be shown of it; `None` if it follows from claims.
     fn claim(&mut self, goal: Goal) -> Asked<Option<Goal>> {
         let known = self.claims.get(&goal.terms);
@@ -235,17 +252,30 @@ impl<'m, 'b> Matcher<'m, 'b> {
     }
 
     fn is_unwritten(&self, side: Side, term: TermId) -> bool {
-        let Kind::Initial(access) = self.term(side, term).kind else { return false };
+        let (Kind::Initial(access) | Kind::InitialState(access)) = self.term(side, term).kind else {
+            return false;
+        };
         let program = self.programs[side];
         matches!(program.objects[program.accesses[access].object].key, ObjectKey::Allocation(_))
     }
 
     pub(super) fn flow_of(&mut self, side: Side, access: AccessId) -> Asked<Option<&Flow>> {
-        if !self.flows[side].contains_key(&access) {
-            let found = flow(self.programs[side], self.params, access, self.solver)?;
-            self.flows[side].insert(access, found);
+        self.flow_to(side, access, Part::Element)
+    }
+
+    fn flow_to(&mut self, side: Side, access: AccessId, part: Part) -> Asked<Option<&Flow>> {
+        let key = (access, part);
+        if !self.flows[side].contains_key(&key) {
+            let found = flow(self.programs[side], self.params, key, self.solver)?;
+            self.flows[side].insert(key, found);
         }
-        Ok(self.flows[side].get(&access).and_then(Option::as_ref))
+        Ok(self.flows[side].get(&key).and_then(Option::as_ref))
+    }
+
+    /// True if a load is matched with another one by the contents of the whole buffer.
+    pub(super) fn is_by_state(&mut self, side: Side, access: AccessId) -> Asked<bool> {
+        let has_state = self.programs[side].accesses[access].state.is_some();
+        Ok(has_state && !self.is_ordered(side, access) && self.flow_of(side, access)?.is_none())
     }
 
     /// True if writes to other buffers may change what an access touches.

@@ -83,6 +83,12 @@ pub(super) enum Kind {
     /// The element of a buffer that may overlap others, behind a store: what it was and what is
     /// stored.
     Stored { access: AccessId, old: TermId, value: TermId },
+    /// All elements of an accessed buffer before the access.
+    State(AccessId),
+    /// All elements of an accessed buffer as the function found them.
+    InitialState(AccessId),
+    /// All elements of a buffer behind a store: as before, but for one.
+    Update { access: AccessId, old: TermId, value: TermId },
     /// One of two values.
     Choice { condition: TermId, yes: TermId, no: TermId },
 }
@@ -105,11 +111,24 @@ pub(super) struct Access<'b> {
     pub(super) element: Option<Vec<Form>>,
     /// The subscripts as values.
     pub(super) subscripts: Vec<TermId>,
+    /// For each subscript the element at zero and the distance of one to the next.
+    pub(super) axes: Vec<(Form, i64)>,
+    /// The number of the element at subscripts zero, if elements are numbered in one row.
+    pub(super) origin: Option<Form>,
+    /// The extents of the view, where known.
+    pub(super) extents: Vec<Option<Form>>,
+    /// Indices that stay within an extent beside the element itself.
+    pub(super) inside: Vec<(Form, Option<Form>)>,
     pub(super) scope: ScopeId,
     /// The place in the text of the program.
     pub(super) order: usize,
     /// The value that a store writes.
     pub(super) stored: Option<TermId>,
+    /// The contents of the buffer before the access, if some access of it is not affine. The term
+    /// of what the function found stands behind.
+    pub(super) state: Option<TermId>,
+    /// The contents behind a store.
+    pub(super) update: Option<TermId>,
     /// True for loads that the program does not have: of elements before a store or at the end.
     pub(super) is_virtual: bool,
     pub(super) op: OpRef<'b>,
@@ -140,6 +159,8 @@ pub(super) struct Object<'b> {
     /// The operation that allocates it, with its scope.
     pub(super) made: (OpRef<'b>, ScopeId),
     pub(super) stores: Vec<AccessId>,
+    /// True if its elements are numbered in one row.
+    pub(super) is_linear: bool,
     /// True if writes to another buffer may change this one, or the reverse.
     pub(super) is_ordered: bool,
 }
@@ -199,10 +220,36 @@ impl Program<'_> {
         self.objects.iter().position(|object| object.key == key)
     }
 
-    /// Makes the iteration domains, when all parameters are known.
+    /// Makes the iteration domains, when all parameters are known, and the contents of buffers.
     pub(super) fn finish(&mut self, params: usize) {
+        self.add_states();
         let domain = |scope: &Scope| cases_over(&scope.domain, params, scope.depth());
         self.domains = self.scopes.iter().map(domain).collect();
+    }
+
+    /// Adds the contents of buffers that are written and have an access which is not affine.
+    fn add_states(&mut self) {
+        let mut has_states = vec![false; self.objects.len()];
+        for access in self.accesses.iter().filter(|access| access.element.is_none()) {
+            has_states[access.object] = !self.objects[access.object].stores.is_empty();
+        }
+        for id in 0..self.accesses.len() {
+            let access = &self.accesses[id];
+            if !has_states[access.object] {
+                continue;
+            }
+            let (scope, op, stored) = (access.scope, access.op, access.stored);
+            let ty = self.objects[access.object].ty;
+            let mut add = |kind: Kind| {
+                self.terms.push(Term { kind, scope, ty, op });
+                self.terms.len() - 1
+            };
+            let old = add(Kind::State(id));
+            add(Kind::InitialState(id));
+            let update = stored.map(|value| add(Kind::Update { access: id, old, value }));
+            self.accesses[id].state = Some(old);
+            self.accesses[id].update = update;
+        }
     }
 }
 

@@ -2,10 +2,16 @@
 //!
 //! - A division runs only for operands for which the original divides too.
 //! - An access is within its buffer, or the original touches the same element of the same buffer.
+//! - A load of a new buffer follows a store, or the original reads what was never written too.
 //! - No access follows the end of its buffer's life.
+//!
+//! An access whose subscripts are not affine has to be one of the original by a claim. Where values
+//! are used for nothing, no proof makes such claims; [`unused`] looks for them.
 //!
 //! Operations under conditions that are not affine count only where a claim shows the same
 //! condition in the original.
+
+mod unused;
 
 use loomir_ir::OpRef;
 use loomir_polyhedra::Conjunction;
@@ -64,6 +70,7 @@ pub(super) fn misplaced<'b>(matcher: &mut Matcher<'_, 'b>, overlap: &Overlap) ->
 /// Returns the first obligation of the second program that is not seen to be met.
 pub(super) fn unmet<'b>(matcher: &mut Matcher<'_, 'b>) -> Asked<Option<Unmet<'b>>> {
     let program = matcher.programs[1];
+    unused::claim(matcher)?;
     for &trap in &program.traps {
         if !traps_before(matcher, trap)? {
             let op = program.terms[trap].op;
@@ -192,9 +199,31 @@ fn traps_before(matcher: &mut Matcher<'_, '_>, trap: TermId) -> Asked<bool> {
 fn is_written(matcher: &mut Matcher<'_, '_>, load: AccessId) -> Asked<bool> {
     let initial = match matcher.flow_of(1, load)? {
         Some(flow) => flow.initial.clone(),
-        None => return Ok(false),
+        // Loads matched by contents find what the loads of the original find.
+        None => return is_claimed(matcher, load, true),
     };
-    Ok(matcher.solver.pruned(initial)?.is_empty())
+    let initial = matcher.solver.pruned(initial)?;
+    if initial.is_empty() {
+        return Ok(true);
+    }
+    // For some parameters the original itself reads what was never written.
+    let (programs, params) = (matcher.programs, matcher.params);
+    let all = initial.first().map_or(params, Conjunction::visible);
+    let mut covered = Pieces::new();
+    for (other, access) in programs[0].accesses.iter().enumerate() {
+        let scope = &programs[0].scopes[access.scope];
+        // A load of such an element is undefined; a copy of it is not.
+        let is_load = matches!(access.op.name(), "memref.load" | "affine.load") && !access.is_virtual;
+        let is_visible = programs[0].objects[access.object].is_visible();
+        if is_visible || !is_load || !scope.guards.is_empty() {
+            continue;
+        }
+        if let Some(flow) = matcher.flow_of(0, other)? {
+            let unwritten = hide(&flow.initial, params..params + scope.depth());
+            covered.extend(unwritten.iter().map(|set| moved(set, all, |v| v)));
+        }
+    }
+    matcher.solver.is_subset(&initial, &covered)
 }
 
 /// True if an access is within its buffer, or touches what the original touches.
@@ -202,8 +231,11 @@ fn is_within(matcher: &mut Matcher<'_, '_>, id: AccessId) -> Asked<bool> {
     let (programs, params) = (matcher.programs, matcher.params);
     let (program, own) = (programs[1], &programs[1].accesses[id]);
     let object = &program.objects[own.object];
-    let Some(element) = &own.element else { return is_claimed(matcher, id) };
-    let outside = out_of_bounds(program, params, own, element);
+    let Some(element) = &own.element else { return is_claimed(matcher, id, false) };
+    let mut outside = out_of_bounds(program, params, own, element);
+    for (index, size) in &own.inside {
+        outside.extend(beyond(program, params, own, (index, size.as_ref())));
+    }
     let outside = matcher.solver.pruned(outside)?;
     if outside.is_empty() {
         return Ok(true);
@@ -238,18 +270,30 @@ fn out_of_bounds(program: &Program<'_>, params: usize, own: &Access<'_>, element
     let object = &program.objects[own.object];
     let mut outside = Pieces::new();
     for (index, size) in element[object.depth..].iter().zip(&object.sizes) {
-        for set in &program.domains[own.scope] {
-            let mut below = set.clone();
-            let index = index.expression(&mut below, params);
-            let mut above = below.clone();
-            below.add_lt(index.clone(), 0);
-            outside.push(below);
-            if let Some(size) = size {
-                let size = size.expression(&mut above, params);
-                above.add_ge(index, size);
-            }
-            outside.push(above);
+        outside.extend(beyond(program, params, own, (index, size.as_ref())));
+    }
+    outside
+}
+
+/// Returns the instances of an access of which an index is not within an extent.
+fn beyond(
+    program: &Program<'_>,
+    params: usize,
+    own: &Access<'_>,
+    (index, size): (&Form, Option<&Form>),
+) -> Pieces {
+    let mut outside = Pieces::new();
+    for set in &program.domains[own.scope] {
+        let mut below = set.clone();
+        let index = index.expression(&mut below, params);
+        let mut above = below.clone();
+        below.add_lt(index.clone(), 0);
+        outside.push(below);
+        if let Some(size) = size {
+            let size = size.expression(&mut above, params);
+            above.add_ge(index, size);
         }
+        outside.push(above);
     }
     outside
 }
@@ -260,6 +304,14 @@ fn touched_too(matcher: &mut Matcher<'_, '_>, other: &Access<'_>, own: &Access<'
     let scopes = [&programs[0].scopes[other.scope], &programs[1].scopes[own.scope]];
     let (x, y) = (scopes[0].depth(), scopes[1].depth());
     let (Some(a), Some(b)) = (&other.element, &own.element) else { return Ok(Pieces::new()) };
+    // Where elements are numbered, the subscripts have to be the same too.
+    if other.inside.len() != own.inside.len() || other.inside.iter().zip(&own.inside).any(|(x, y)| x.1 != y.1)
+    {
+        return Ok(Pieces::new());
+    }
+    let indices = |access: &Access<'_>| access.inside.iter().map(|(index, _)| index.clone()).collect();
+    let [inner, own_inner]: [Vec<Form>; 2] = [indices(other), indices(own)];
+    let (a, b) = (a.iter().chain(&inner), b.iter().chain(&own_inner));
     let all = params + x + y;
     let firsts: Pieces = programs[0].domains[other.scope].iter().map(|set| moved(set, all, |v| v)).collect();
     let behind = |set: &Conjunction| moved(set, all, |v| if v < params { v } else { v + x });
@@ -267,7 +319,7 @@ fn touched_too(matcher: &mut Matcher<'_, '_>, other: &Access<'_>, own: &Access<'
     let mut pairs: Pieces = super::sets::intersect(&firsts, &seconds)
         .into_iter()
         .map(|mut set| {
-            for (a, b) in a.iter().zip(b) {
+            for (a, b) in a.clone().zip(b.clone()) {
                 let a = a.expression(&mut set, params);
                 let b = b.expression(&mut set, params + x);
                 set.add_eq(a, b);
@@ -275,7 +327,17 @@ fn touched_too(matcher: &mut Matcher<'_, '_>, other: &Access<'_>, own: &Access<'
             set
         })
         .collect();
-    // Each condition in the original must be claimed to be one of the other program.
+    pairs = guarded(matcher, [other.scope, own.scope], pairs);
+    Ok(hide(&pairs, params..params + x))
+}
+
+/// Keeps the pairs of instances of two scopes for which claims show that each condition around the
+/// first one, of the original, is one around the second.
+fn guarded(matcher: &Matcher<'_, '_>, scopes: [ScopeId; 2], mut pairs: Pieces) -> Pieces {
+    let (programs, params) = (matcher.programs, matcher.params);
+    let scopes = [0, 1].map(|side| &programs[side].scopes[scopes[side]]);
+    let x = scopes[0].depth();
+    let all = params + x + scopes[1].depth();
     for (guard, value) in &scopes[0].guards {
         let mut same = Pieces::new();
         for (condition, wanted) in &scopes[1].guards {
@@ -291,29 +353,52 @@ fn touched_too(matcher: &mut Matcher<'_, '_>, other: &Access<'_>, own: &Access<'
         }
         pairs = super::sets::intersect(&pairs, &same);
     }
-    Ok(hide(&pairs, params..params + x))
+    pairs
 }
 
-/// True if claims show that the original accesses what an access with other subscripts does.
-fn is_claimed(matcher: &mut Matcher<'_, '_>, id: AccessId) -> Asked<bool> {
+/// True if claims show that the original accesses what an access with other subscripts does. If it
+/// `reads`, accesses count that the original has as loads.
+fn is_claimed(matcher: &mut Matcher<'_, '_>, id: AccessId, reads: bool) -> Asked<bool> {
     let (programs, params) = (matcher.programs, matcher.params);
     let own = &programs[1].accesses[id];
-    if !programs[1].scopes[own.scope].guards.is_empty() {
-        return Ok(false);
-    }
-    let initial = |program: &Program<'_>, wanted: AccessId| {
-        program.terms.iter().position(|term| matches!(term.kind, Kind::Initial(access) if access == wanted))
-    };
-    let Some(term) = initial(programs[1], id) else { return Ok(false) };
     let mut covered = Pieces::new();
     for [first, second] in matcher.claimed_terms() {
-        let around = programs[0].terms[first].scope;
-        if second == term && programs[0].scopes[around].guards.is_empty() {
-            let pairs: Pieces = matcher.claimed([first, second]).cloned().collect();
-            let depth = programs[0].scopes[around].depth();
-            covered.extend(hide(&pairs, params..params + depth));
-        }
+        let Some(other) = claimed_access(matcher, [first, second], id, reads)? else { continue };
+        let other = &programs[0].accesses[other];
+        let pairs: Pieces = matcher.claimed([first, second]).cloned().collect();
+        let pairs = guarded(matcher, [other.scope, own.scope], pairs);
+        let depth = programs[0].scopes[other.scope].depth();
+        covered.extend(hide(&pairs, params..params + depth));
     }
     let domain = programs[1].domains[own.scope].clone();
     matcher.solver.is_subset(&domain, &covered)
+}
+
+/// Returns the access of the original which a claim shows to have the subscripts of an access.
+fn claimed_access(
+    matcher: &mut Matcher<'_, '_>,
+    [first, second]: [TermId; 2],
+    id: AccessId,
+    reads: bool,
+) -> Asked<Option<AccessId>> {
+    let programs = matcher.programs;
+    let other = match (&programs[0].terms[first].kind, &programs[1].terms[second].kind) {
+        (Kind::Initial(x), Kind::Initial(y)) if *y == id && !reads => *x,
+        (Kind::Update { access: x, .. }, Kind::Update { access: y, .. }) if *y == id && !reads => *x,
+        (Kind::Load(x), Kind::Load(y))
+            if *y == id && matcher.is_by_state(0, *x)? && matcher.is_by_state(1, *y)? =>
+        {
+            *x
+        }
+        _ => return Ok(None),
+    };
+    let accesses = [&programs[0].accesses[other], &programs[1].accesses[id]];
+    let objects = [0, 1].map(|side| &programs[side].objects[accesses[side].object]);
+    let same = |a: &[Option<Form>], b: &[Option<Form>]| {
+        a == b && a.iter().all(|size| size.as_ref().is_some_and(Form::is_invariant))
+    };
+    let is_as_large =
+        same(&objects[0].sizes, &objects[1].sizes) && same(&accesses[0].extents, &accesses[1].extents);
+    let is_load = accesses[0].stored.is_none() && !accesses[0].is_virtual;
+    Ok((is_as_large && (is_load || !reads)).then_some(other))
 }

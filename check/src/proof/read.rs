@@ -50,12 +50,14 @@ enum Binding {
 }
 
 /// A buffer as a memref value shows it: index `i` of a dimension is element
-/// `offset + i * stride` of the object.
+/// `offset + i * stride` of the object. With an origin, the element is the sum of the origin and
+/// all dimensions, as a number in one row.
 #[derive(Clone, Debug)]
 struct View {
     object: ObjectId,
     dims: Vec<(Form, i64)>,
     sizes: Vec<Option<Form>>,
+    origin: Option<Form>,
 }
 
 /// The state of the walk.
@@ -273,10 +275,11 @@ impl<'b> Reader<'b, '_> {
             is_alone,
             made,
             stores: Vec::new(),
+            is_linear: false,
             is_ordered: false,
         };
         self.program.objects.push(object);
-        View { object: self.program.objects.len() - 1, dims, sizes }
+        View { object: self.program.objects.len() - 1, dims, sizes, origin: None }
     }
 
     fn results(&mut self, block: Block) -> Read<'b, ()> {
@@ -288,7 +291,9 @@ impl<'b> Reader<'b, '_> {
         for operand in body.operands(end).collect::<Vec<_>>() {
             let output = match &self.bindings[operand.index()] {
                 Binding::Term(term) => Output::Value(*term),
-                Binding::View(view) if view.dims.iter().all(|dim| *dim == (Form::default(), 1)) => {
+                Binding::View(view)
+                    if view.origin.is_none() && view.dims.iter().all(|dim| *dim == (Form::default(), 1)) =>
+                {
                     Output::Buffer(view.object)
                 }
                 _ => return self.refuse(body.op_ref(end), "a result of the function is not understood"),
@@ -323,7 +328,7 @@ impl<'b> Reader<'b, '_> {
             }
             let Some(element) = ty.element(self.body().ctx()) else { continue };
             let dims = sizes.iter().map(|_| (Form::default(), 1)).collect();
-            let view = View { object, dims, sizes };
+            let view = View { object, dims, sizes, origin: None };
             let load = self.load(&view, subscripts, scope, function, element);
             self.make_virtual(load);
             self.program.finals.push((object, load));

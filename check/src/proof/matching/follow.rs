@@ -2,6 +2,7 @@
 
 use loomir_polyhedra::Conjunction;
 
+use super::super::flow::{Flow, Part};
 use super::super::form::Form;
 use super::super::model::{Kind, TermId};
 use super::super::sets::{Asked, Pieces, hide, intersect, moved, var};
@@ -66,7 +67,7 @@ impl<'b> Matcher<'_, 'b> {
     /// True if a term has the value of other terms and computes nothing.
     pub(super) fn is_copy(&mut self, side: Side, term: TermId) -> Asked<bool> {
         Ok(match &self.term(side, term).kind {
-            Kind::Carried { .. } | Kind::Exit { .. } => true,
+            Kind::Carried { .. } | Kind::Exit { .. } | Kind::State(_) => true,
             Kind::Choice { condition, .. } => {
                 matches!(self.term(side, *condition).kind, Kind::Truth(_))
             }
@@ -90,6 +91,7 @@ impl<'b> Matcher<'_, 'b> {
                 self.follow_choice(side, &goal, [condition, yes, no], agenda)
             }
             Kind::Load(access) => self.follow_load(side, &goal, access, false, agenda)?,
+            Kind::State(access) => self.follow_state(side, &goal, access, agenda)?,
             Kind::Stored { value, .. } => {
                 self.push(side, &goal, value, self.layout_of(&goal), &goal.pairs, agenda);
             }
@@ -249,6 +251,41 @@ impl<'b> Matcher<'_, 'b> {
     ) -> Result<(), Stuck<'b>> {
         let Some(flow) = self.flow_of(side, access)?.cloned() else { return Ok(()) };
         let program = self.programs[side];
+        let written = |store: usize| {
+            let stored = program.accesses[store].stored?;
+            Some(match program.terms[stored].kind {
+                Kind::Stored { value, .. } if !is_joint => value,
+                _ => stored,
+            })
+        };
+        self.follow_sources(side, goal, &flow, written, agenda);
+        Ok(())
+    }
+
+    /// The contents of a buffer are what the latest store left.
+    fn follow_state(
+        &mut self,
+        side: Side,
+        goal: &Goal,
+        access: usize,
+        agenda: &mut Vec<Goal>,
+    ) -> Result<(), Stuck<'b>> {
+        let Some(flow) = self.flow_to(side, access, Part::Whole)?.cloned() else { return Ok(()) };
+        let program = self.programs[side];
+        self.follow_sources(side, goal, &flow, |store| program.accesses[store].update, agenda);
+        Ok(())
+    }
+
+    /// Adds goals for what stores wrote, as `written` says, and for what was there before.
+    fn follow_sources(
+        &self,
+        side: Side,
+        goal: &Goal,
+        flow: &Flow,
+        written: impl Fn(usize) -> Option<TermId>,
+        agenda: &mut Vec<Goal>,
+    ) {
+        let program = self.programs[side];
         let layout = self.layout_of(goal);
         let base = layout.base(side);
         let place = |v: usize| if v < layout.params { v } else { base + (v - layout.params) };
@@ -257,14 +294,9 @@ impl<'b> Matcher<'_, 'b> {
         let before = intersect(&goal.pairs, &initial);
         self.push(side, goal, goal.terms[side] + 1, layout, &before, agenda);
         for (store, pieces) in &flow.writers {
-            let written = &program.accesses[*store];
-            let Some(stored) = written.stored else { continue };
-            let stored = match self.term(side, stored).kind {
-                Kind::Stored { value, .. } if !is_joint => value,
-                _ => stored,
-            };
+            let Some(stored) = written(*store) else { continue };
             let old = layout.depths[side];
-            let target = layout.with_depth(side, program.scopes[written.scope].depth());
+            let target = layout.with_depth(side, program.scopes[program.accesses[*store].scope].depth());
             // The variables of the load go behind all others.
             let (vars, all) = (target.vars(), target.vars() + old);
             let wide = layout.place_in(target, side, vars);
@@ -285,6 +317,5 @@ impl<'b> Matcher<'_, 'b> {
             let pairs = hide(&intersect(&pairs, &links), vars..all);
             self.push(side, goal, stored, target, &pairs, agenda);
         }
-        Ok(())
     }
 }

@@ -7,7 +7,7 @@ use loomir_polyhedra::Conjunction;
 
 use super::super::alias::Joint;
 use super::super::form::{Cases, Form};
-use super::super::model::{AccessId, Kind, TermId};
+use super::super::model::{Access, AccessId, Kind, TermId};
 use super::super::sets::Pieces;
 use super::chain::Combining;
 use super::{Goal, Matcher, Side, Stuck};
@@ -43,6 +43,15 @@ impl<'b> Matcher<'_, 'b> {
                 }
             }
             (Kind::Initial(x), Kind::Initial(y)) => self.same_element(goal, [*x, *y], agenda)?,
+            (Kind::InitialState(x), Kind::InitialState(y)) => {
+                let key = |side: Side, access: AccessId| {
+                    let program = self.programs[side];
+                    program.objects[program.accesses[access].object].key
+                };
+                if self.is_unwritten(1, goal.terms[1]) || key(0, *x) != key(1, *y) {
+                    return self.mismatch(goal, &goal.pairs, "different buffers are accessed".to_string());
+                }
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -72,15 +81,17 @@ impl<'b> Matcher<'_, 'b> {
             }
             _ => {
                 let [x, y] = [0, 1].map(|side| &accesses[side].subscripts);
-                if x.len() != y.len()
+                let forms = same_view(accesses);
+                if forms.is_none()
                     || self.claim(Goal { terms: goal.terms, pairs: goal.pairs.clone() })?.is_none()
                 {
-                    return if x.len() == y.len() {
+                    return if forms.is_some() {
                         Ok(())
                     } else {
-                        self.mismatch(goal, &goal.pairs, "the buffers have different ranks".to_string())
+                        self.mismatch(goal, &goal.pairs, "the buffers are viewed differently".to_string())
                     };
                 }
+                self.same_forms(goal, &forms.unwrap_or_default(), "different elements are read")?;
                 for (x, y) in x.iter().zip(y) {
                     self.push_both(goal, [*x, *y], agenda);
                 }
@@ -167,6 +178,21 @@ impl<'b> Matcher<'_, 'b> {
                 }
                 return Ok(());
             }
+            (Kind::Load(x), Kind::Load(y)) if self.is_by_state(0, *x)? && self.is_by_state(1, *y)? => {
+                let states = [(0, *x), (1, *y)].map(|(side, id)| self.programs[side].accesses[id].state);
+                let ([mut x, mut y], [Some(s), Some(t)]) = (self.subscripts(&goal, [*x, *y])?, states) else {
+                    return Ok(());
+                };
+                x.push(s);
+                y.push(t);
+                (x, y)
+            }
+            (Kind::Update { access: s, old: x, value: u }, Kind::Update { access: t, old: y, value: v }) => {
+                let [mut xs, mut ys] = self.subscripts(&goal, [*s, *t])?;
+                xs.extend([*u, *x]);
+                ys.extend([*v, *y]);
+                (xs, ys)
+            }
             (Kind::Stored { access: s, old: x, value: u }, Kind::Stored { access: t, old: y, value: v }) => {
                 self.joint(&goal, [*s, *t])?;
                 (vec![*u, *x], vec![*v, *y])
@@ -223,6 +249,19 @@ impl<'b> Matcher<'_, 'b> {
         let mut goals = Vec::new();
         second.into_iter().for_each(|terms| self.push_both(&goal, terms, &mut goals));
         self.show_within(goals, nesting + 1).map_err(|_| stuck)
+    }
+
+    /// Returns the subscripts of two accesses that name one place of their buffers if these match.
+    fn subscripts(&mut self, goal: &Goal, ids: [AccessId; 2]) -> Result<[Vec<TermId>; 2], Stuck<'b>> {
+        let ctx = self.programs[0].body.ctx();
+        let accesses = [0, 1].map(|side| &self.programs[side].accesses[ids[side]]);
+        let types = [0, 1].map(|side| self.programs[side].objects[accesses[side].object].ty.element(ctx));
+        let forms = same_view(accesses).filter(|_| types[0] == types[1]);
+        let Some(forms) = forms else {
+            return self.mismatch(goal, &goal.pairs, "the buffers are viewed differently".to_string());
+        };
+        self.same_forms(goal, &forms, "different elements are accessed")?;
+        Ok(accesses.map(|access| access.subscripts.clone()))
     }
 
     /// Records that two accesses are one.
@@ -317,6 +356,7 @@ impl<'b> Matcher<'_, 'b> {
             Kind::Carried { .. } | Kind::Exit { .. } => 6,
             Kind::Choice { .. } => 7,
             Kind::Stored { .. } => 9,
+            Kind::State(_) | Kind::InitialState(_) | Kind::Update { .. } => 10,
             Kind::Operation { operands, .. } if depth > 0 => {
                 let name = hash_of(&own.op.body().op_name(own.op.op()));
                 operands
@@ -343,11 +383,26 @@ impl<'b> Matcher<'_, 'b> {
             }
             Kind::Load(_) => "an element whose subscripts are not affine".to_string(),
             Kind::Choice { .. } => "a choice".to_string(),
+            Kind::State(_) | Kind::Update { .. } => "what a store leaves in a buffer".to_string(),
+            Kind::InitialState(_) => "a buffer as the function found it".to_string(),
             Kind::Stored { .. } => "what a store leaves in a buffer that may overlap another".to_string(),
             Kind::Carried { .. } | Kind::Exit { .. } => "a carried value".to_string(),
             Kind::Operation { .. } => format!("'{}'", own.op.name()),
         }
     }
+}
+
+/// Returns forms that have to be equal for equal subscripts to name equal elements; `None` if
+/// two accesses view their buffers differently.
+fn same_view([a, b]: [&Access<'_>; 2]) -> Option<Vec<(Form, Form)>> {
+    let is_alike = a.axes.len() == b.axes.len() && a.axes.iter().zip(&b.axes).all(|(x, y)| x.1 == y.1);
+    let mut forms: Vec<_> = a.axes.iter().zip(&b.axes).map(|(x, y)| (x.0.clone(), y.0.clone())).collect();
+    match (&a.origin, &b.origin) {
+        (None, None) => {}
+        (Some(x), Some(y)) if a.extents == b.extents => forms.push((x.clone(), y.clone())),
+        _ => return None,
+    }
+    is_alike.then_some(forms)
 }
 
 /// Returns a hash that is the same in every run.

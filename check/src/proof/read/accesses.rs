@@ -97,15 +97,34 @@ impl<'b> Reader<'b, '_> {
             .iter()
             .zip(&view.dims)
             .map(|(term, (offset, stride))| self.form_of(*term)?.times(*stride)?.plus(offset));
-        let element: Option<Vec<Form>> = (0..depth).map(|dim| Some(Form::dim(dim))).chain(affine).collect();
+        let mut inside = Vec::new();
+        let own: Option<Vec<Form>> = match &view.origin {
+            None => affine.collect(),
+            Some(origin) => {
+                let sum = |sum: Form, form: Option<Form>| sum.plus(&form?);
+                let number = affine.into_iter().try_fold(origin.clone(), sum);
+                for (term, size) in subscripts.iter().zip(&view.sizes) {
+                    inside.extend(self.form_of(*term).map(|index| (index.clone(), size.clone())));
+                }
+                number.map(|number| vec![number])
+            }
+        };
+        let outer = (0..depth).map(Form::dim);
+        let element = own.map(|own| outer.chain(own).collect());
         let order = self.next_order();
         self.program.accesses.push(Access {
             object: view.object,
             element,
             subscripts,
+            axes: view.dims.clone(),
+            origin: view.origin.clone(),
+            extents: view.sizes.clone(),
+            inside,
             scope,
             order,
             stored,
+            state: None,
+            update: None,
             is_virtual: false,
             op,
         });

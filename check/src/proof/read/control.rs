@@ -5,7 +5,7 @@ use loomir_ir::{OpRef, Region, Type, Value};
 
 use super::super::form::{Atom, Cases, Condition, Constraint, Form, both};
 use super::super::model::{Kind, Loop, Scope, ScopeId, TermId};
-use super::numbers::is_buffer;
+use super::numbers::{NATURAL, is_buffer};
 use super::{Read, Reader, defining};
 
 const TOO_MANY_CASES: &str = "the conditions around have too many cases";
@@ -17,7 +17,7 @@ impl<'b> Reader<'b, '_> {
         model: &dyn LoopLike,
         scope: ScopeId,
     ) -> Read<'b, ()> {
-        if model.is_unsigned(op) {
+        if model.is_unsigned(op) && !self.is_natural(&model.bounds(op), scope, op)? {
             return self.refuse(op, "the loop compares its variable as unsigned");
         }
         let inits: Vec<TermId> =
@@ -52,6 +52,13 @@ impl<'b> Reader<'b, '_> {
             self.bind(result, term);
         }
         Ok(())
+    }
+
+    /// True if the bounds of a loop are known not to be negative.
+    fn is_natural(&mut self, bounds: &LoopBounds, scope: ScopeId, op: OpRef<'b>) -> Read<'b, bool> {
+        let mut forms = self.bound(&bounds.lower, false, scope, op)?;
+        forms.extend(self.bound(&bounds.upper, true, scope, op)?);
+        Ok(!forms.iter().any(|form| self.may_leave(form, scope, NATURAL)))
     }
 
     /// Reads a parallel loop as a nest of loops: its iterations may run in order.

@@ -3,6 +3,7 @@
 use loomir_ir::{DYNAMIC, OpRef, Type};
 
 use super::super::form::{Constraint, Form};
+use super::super::linear;
 use super::super::model::{Free, Kind, ObjectKey, ScopeId};
 use super::{Binding, Read, Reader, View};
 
@@ -15,6 +16,7 @@ impl<'b> Reader<'b, '_> {
             "memref.dim" => self.extent(op, scope),
             "memref.cast" => self.cast(op),
             "memref.subview" => self.subview(op),
+            "memref.reinterpret_cast" => self.reinterpretation(op),
             "memref.copy" => self.copy(op, scope),
             "memref.extract_aligned_pointer_as_index" => self.address(op, scope),
             name => self.refuse(op, format!("'{name}' is not modelled")),
@@ -60,7 +62,8 @@ impl<'b> Reader<'b, '_> {
         let view = match self.program.object(key) {
             Some(object) => {
                 let sizes = self.program.objects[object].sizes.clone();
-                View { object, dims: sizes.iter().map(|_| (Form::default(), 1)).collect(), sizes }
+                let dims = sizes.iter().map(|_| (Form::default(), 1)).collect();
+                View { object, dims, sizes, origin: None }
             }
             None => {
                 let shape = ty.shape(op.ctx()).unwrap_or_default();
@@ -130,7 +133,37 @@ impl<'b> Reader<'b, '_> {
         if dims.len() != view.dims.len() || sizes.len() != dims.len() {
             return self.refuse(op, "the subview is malformed");
         }
-        self.bindings[op.result(0).index()] = Binding::View(View { object: view.object, dims, sizes });
+        let view = View { object: view.object, dims, sizes, origin: view.origin };
+        self.bindings[op.result(0).index()] = Binding::View(view);
+        Ok(())
+    }
+
+    /// Reads a cast to constant extents, whose elements are numbered from the start of the object.
+    fn reinterpretation(&mut self, op: OpRef<'b>) -> Read<'b, ()> {
+        let view = self.view(op.operand(0), op)?;
+        let numbers = |name: &str| -> Option<Vec<i64>> {
+            let numbers = op.attr(name)?.as_dense_ints(op.ctx())?;
+            numbers.iter().all(|number| *number >= 0).then_some(numbers)
+        };
+        let all = ["static_offsets", "static_sizes", "static_strides"].map(numbers);
+        let [Some(offsets), Some(sizes), Some(strides)] = all else {
+            return self.refuse(op, "the offset, sizes or strides of the cast are not constants");
+        };
+        let ([offset], true) = (&offsets[..], sizes.len() == strides.len()) else {
+            return self.refuse(op, "the cast is malformed");
+        };
+        let object = &mut self.program.objects[view.object];
+        let Some(layout) = linear::layout(op.ctx(), object.ty) else {
+            return self.refuse(op, "the cast is of a buffer whose layout is not constant");
+        };
+        object.is_linear = true;
+        if linear::span(*offset, &sizes, &strides).is_none_or(|span| span > layout.total) {
+            return self.refuse(op, "the cast is not known to stay within the buffer");
+        }
+        let dims = strides.into_iter().map(|stride| (Form::default(), stride)).collect();
+        let sizes = sizes.into_iter().map(|size| Some(Form::constant(size))).collect();
+        let view = View { object: view.object, dims, sizes, origin: Some(Form::constant(*offset)) };
+        self.bindings[op.result(0).index()] = Binding::View(view);
         Ok(())
     }
 
