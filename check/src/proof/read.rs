@@ -13,6 +13,7 @@ mod calls;
 mod control;
 mod memory;
 mod numbers;
+mod promises;
 mod whiles;
 
 use loomir_dialects::interfaces::{
@@ -197,6 +198,9 @@ impl<'b> Reader<'b, '_> {
         for (index, argument) in body.arguments(block).enumerate() {
             let ty = body.value_type(argument);
             if ty.shape(ctx).is_some() && ty.element(ctx).is_some() && numbers::is_buffer(ctx, ty) {
+                if !promises::has_own_elements(ctx, ty) {
+                    return self.refuse(function, "elements of an argument may lie on each other");
+                }
                 let is_alone = attributes.get(index).is_some_and(|attr| {
                     matches!(attr.kind(ctx), loomir_ir::AttrKind::Dictionary(dict)
                         if dict.get(ctx, "llvm.noalias").is_some())
@@ -288,7 +292,8 @@ impl<'b> Reader<'b, '_> {
         for operand in body.operands(end).collect::<Vec<_>>() {
             let output = match &self.bindings[operand.index()] {
                 Binding::Term(term) => Output::Value(*term),
-                Binding::View(view) if view.dims.iter().all(|dim| *dim == (Form::default(), 1)) => {
+                Binding::View(view) if self.is_whole(view) => {
+                    self.outlives(view, body.op_ref(end))?;
                     Output::Buffer(view.object)
                 }
                 _ => return self.refuse(body.op_ref(end), "a result of the function is not understood"),
@@ -417,7 +422,11 @@ impl<'b> Reader<'b, '_> {
                 result: index,
                 ty,
             };
-            let kind = match &invariant {
+            let is_param = |operands: &Vec<Invariant>| {
+                !promises::is_undefined(op)
+                    && (self.is_original || !self.may_be_poison(op) || self.params.knows(&key(operands)))
+            };
+            let kind = match invariant.as_ref().filter(|operands| is_param(operands)) {
                 Some(operands) if ty.integer_width(ctx) == Some(1) => {
                     Kind::Truth(self.truth_param(key(operands)))
                 }

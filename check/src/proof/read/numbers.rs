@@ -14,7 +14,7 @@ use super::super::model::{Kind, ParamKey, ScopeId, TermId};
 use super::{Binding, Read, Reader};
 
 /// The numbers from zero on.
-const NATURAL: (i128, i128) = (0, i128::MAX);
+pub(super) const NATURAL: (i128, i128) = (0, i128::MAX);
 
 /// Returns the signed range of an integer type of 2 to 128 bits, or of `index`.
 pub(super) fn range_of(ctx: &Context, ty: Type) -> Option<(i128, i128)> {
@@ -35,7 +35,7 @@ pub(super) fn is_unranked_buffer(ctx: &Context, ty: Type) -> bool {
 
 impl<'b> Reader<'b, '_> {
     /// True if a form may have a value outside of a range in some iteration of a scope.
-    fn may_leave(&mut self, form: &Form, scope: ScopeId, (least, greatest): (i128, i128)) -> bool {
+    pub(super) fn may_leave(&mut self, form: &Form, scope: ScopeId, (least, greatest): (i128, i128)) -> bool {
         if let Some(value) = form.as_constant() {
             return i128::from(value) < least || i128::from(value) > greatest;
         }
@@ -205,8 +205,12 @@ impl<'b> Reader<'b, '_> {
             },
             "minsi" | "mins" => return self.extreme(vec![a, b], true, scope, ty, op),
             "maxsi" | "maxs" => return self.extreme(vec![a, b], false, scope, ty, op),
+            _ if self.may_leave_a_rest(op, &a, constant?) => return None,
             _ => return self.quotient(name, &a, constant?, scope).map(Kind::Number),
         };
+        if self.breaks_no_unsigned_wrap(op, &[&a, &b, &form], scope) {
+            return None;
+        }
         self.exact(form, scope, ty, has_no_signed_wrap(op), op).map(Kind::Number)
     }
 
@@ -241,7 +245,7 @@ impl<'b> Reader<'b, '_> {
             }
             _ => false,
         };
-        fits.then_some(form)
+        (fits && !self.breaks_no_unsigned_wrap(op, &[&form], scope)).then_some(form)
     }
 
     /// Returns the least or greatest of some numbers as a choice among them.
