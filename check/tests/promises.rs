@@ -13,7 +13,11 @@ fn program(arguments: &str, result: &str, body: &str) -> String {
         %c16 = arith.constant 16 : index";
     let end = if result.is_empty() { "return" } else { "" };
     let result = if result.is_empty() { String::new() } else { format!(" -> {result}") };
-    format!("{constant}\nfunc.func @f({arguments}){result} {{\n{numbers}\n{body}\n{end}\n}}")
+    let stack = "func.func private @stack(%x: f32) -> memref<1xf32> {
+        %m = memref.alloca() : memref<1xf32>
+        return %m : memref<1xf32>
+    }";
+    format!("{constant}\n{stack}\nfunc.func @f({arguments}){result} {{\n{numbers}\n{body}\n{end}\n}}")
 }
 
 /// Checks that the second function is not proved to do what the first one does, and that the first
@@ -363,6 +367,34 @@ fn a_cast_to_another_stride() {
         "%s = memref.cast %a : memref<?xf32> to memref<?xf32, strided<[?], offset: ?>>
          %q = memref.cast %s : memref<?xf32, strided<[?], offset: ?>> to memref<?xf32, strided<[2], offset: 3>>
          %v = memref.load %q[%c1] : memref<?xf32, strided<[2], offset: 3>>
+         return %v : f32",
+    );
+}
+
+#[test]
+fn poison_is_frozen_to_another_number_each_time() {
+    refused(
+        ["%x: i32, %y: i32", "i32"],
+        "%p = arith.addi %x, %y overflow<nsw> : i32
+         %a = llvm.freeze %p : i32
+         %r = arith.subi %a, %a : i32
+         return %r : i32",
+        "%p = arith.addi %x, %y overflow<nsw> : i32
+         %a = llvm.freeze %p : i32
+         %b = llvm.freeze %p : i32
+         %r = arith.subi %a, %b : i32
+         return %r : i32",
+    );
+}
+
+#[test]
+fn a_buffer_on_the_stack_of_a_callee_is_used_behind_the_call() {
+    refused(
+        ["%x: f32", "f32"],
+        "return %x : f32",
+        "%m = func.call @stack(%x) : (f32) -> memref<1xf32>
+         memref.store %x, %m[%c0] : memref<1xf32>
+         %v = memref.load %m[%c0] : memref<1xf32>
          return %v : f32",
     );
 }

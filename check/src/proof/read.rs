@@ -79,6 +79,8 @@ struct Reader<'b, 'p> {
     is_original: bool,
     /// True if buffers among the arguments do not overlap.
     distinct: bool,
+    /// True if the other program has frozen what may be poison.
+    has_frozen: bool,
 }
 
 /// Reads a function. `function` is a view of the operation with its body.
@@ -118,6 +120,7 @@ pub(super) fn read<'b>(
         nesting: 0,
         is_original,
         distinct,
+        has_frozen: false,
     };
     let refuse = |message: &str| Refusal { op: function, message: message.to_string() };
     let Some(model) = function.info().interface::<dyn FunctionLike>() else {

@@ -120,8 +120,9 @@ impl<'b> Reader<'b, '_> {
                 let [condition, yes, no] = [0, 1, 2].map(|index| self.value(op.operand(index), op));
                 return Ok(Some(Kind::Choice { condition: condition?, yes: yes?, no: no? }));
             }
-            // Frozen is what it is, for arguments are no poison.
-            "llvm.freeze" => {
+            // Frozen is what it is, for arguments are no poison. Each freeze of poison is another
+            // number, so the other program may freeze one at most.
+            "llvm.freeze" if self.may_freeze(op.operand(0), scope) => {
                 let operand = self.value(op.operand(0), op)?;
                 let frozen = self.program.terms[operand].kind.clone();
                 return Ok(matches!(frozen, Kind::Number(_) | Kind::Truth(_)).then_some(frozen));

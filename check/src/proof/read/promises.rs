@@ -3,15 +3,17 @@
 //! The original may promise anything, for nothing is asked of its undefined runs. The other program
 //! may promise only what is seen to hold.
 
-use loomir_ir::{AttrKind, Context, DYNAMIC, OpRef, Type, TypeKind};
+use loomir_ir::{AttrKind, Context, DYNAMIC, OpRef, Type, TypeKind, Value};
 
 use super::super::form::Form;
-use super::super::model::{ObjectKey, ScopeId, TermId};
+use super::super::model::{ObjectId, ObjectKey, ScopeId, TermId};
 use super::numbers::NATURAL;
-use super::{Read, Reader, View};
+use super::{Read, Reader, View, defining, is_computation};
 
 /// The bit of `overflowFlags` for arithmetic that does not wrap as unsigned.
 const NO_UNSIGNED_WRAP: u64 = 2;
+/// The most operands looked at for poison.
+const MAX_OPERANDS: usize = 64;
 /// The bits of `fastmath` for operands that are neither NaN nor infinite.
 const FINITE: u64 = 2 | 4;
 
@@ -46,6 +48,38 @@ impl<'b> Reader<'b, '_> {
         }
     }
 
+    /// True if a frozen value is one number wherever it is frozen.
+    pub(super) fn may_freeze(&mut self, value: Value, scope: ScopeId) -> bool {
+        if self.is_original || self.is_never_poison(value) {
+            return true;
+        }
+        let is_first = !self.has_frozen && self.scope(scope).depth() == 0;
+        self.has_frozen = true;
+        is_first
+    }
+
+    /// True if a value is computed from arguments without an operation that may yield poison.
+    fn is_never_poison(&self, value: Value) -> bool {
+        let mut pending = vec![value];
+        let mut seen = 0;
+        while let Some(value) = pending.pop() {
+            seen += 1;
+            // Arguments and variables of loops are no poison; carried values may be.
+            let Some(op) = defining(self.body(), value) else {
+                if self.calls == 0 && self.form(value).is_some() {
+                    continue;
+                }
+                return false;
+            };
+            let is_known = is_computation(op) && !is_undefined(op) && !self.may_be_poison(op);
+            if !is_known || seen > MAX_OPERANDS {
+                return false;
+            }
+            pending.extend(op.operands());
+        }
+        true
+    }
+
     /// True if a view shows all of its buffer.
     pub(super) fn is_whole(&self, view: &View) -> bool {
         view.dims.iter().all(|dim| *dim == (Form::default(), 1))
@@ -58,6 +92,15 @@ impl<'b> Reader<'b, '_> {
         let is_on_stack = self.program.objects[view.object].made.0.name() == "memref.alloca";
         match !self.is_original && (is_freed || is_on_stack) {
             true => self.refuse(op, "a buffer is returned that does not outlive the function"),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses a buffer on the stack of a function that the other program calls, behind the call.
+    pub(super) fn outlives_call(&self, object: ObjectId, known: usize, op: OpRef<'b>) -> Read<'b, ()> {
+        let is_on_stack = self.program.objects[object].made.0.name() == "memref.alloca";
+        match !self.is_original && object >= known && is_on_stack {
+            true => self.refuse(op, "a buffer on the stack of the function called is used behind it"),
             false => Ok(()),
         }
     }
