@@ -398,3 +398,16 @@ fn a_buffer_on_the_stack_of_a_callee_is_used_behind_the_call() {
          return %v : f32",
     );
 }
+
+#[test]
+fn poison_that_the_original_does_not_use_is_not_zero() {
+    refused(
+        ["%x: i32, %y: i32", "i32"],
+        "%p = arith.addi %x, %y overflow<nsw> : i32
+         %r = arith.constant 0 : i32
+         return %r : i32",
+        "%p = arith.addi %x, %y overflow<nsw> : i32
+         %r = arith.subi %p, %p : i32
+         return %r : i32",
+    );
+}

@@ -81,6 +81,8 @@ struct Reader<'b, 'p> {
     distinct: bool,
     /// True if the other program has frozen what may be poison.
     has_frozen: bool,
+    /// The parameters of the other program that may be poison.
+    poison: Vec<u32>,
 }
 
 /// Reads a function. `function` is a view of the operation with its body.
@@ -121,6 +123,7 @@ pub(super) fn read<'b>(
         is_original,
         distinct,
         has_frozen: false,
+        poison: Vec::new(),
     };
     let refuse = |message: &str| Refusal { op: function, message: message.to_string() };
     let Some(model) = function.info().interface::<dyn FunctionLike>() else {
@@ -434,7 +437,11 @@ impl<'b> Reader<'b, '_> {
                     Kind::Truth(self.truth_param(key(operands)))
                 }
                 Some(operands) if let Some(range) = range_of(ctx, ty) => {
-                    Kind::Number(Form::atom(Atom::Param(self.params.number(key(operands), range))))
+                    let param = self.params.number(key(operands), range);
+                    if !self.is_original && self.may_be_poison(op) {
+                        self.poison.push(param);
+                    }
+                    Kind::Number(Form::atom(Atom::Param(param)))
                 }
                 _ => Kind::Operation { operands: operands.clone(), result: index },
             };

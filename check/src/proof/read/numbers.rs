@@ -164,6 +164,9 @@ impl<'b> Reader<'b, '_> {
         range_of(ctx, op.operand_type(0))?;
         let (a, b) = (self.form(op.operand(0))?.clone(), self.form(op.operand(1))?.clone());
         let predicate = predicate(op)?;
+        if self.forgets_poison([&a, &b], &a.minus(&b)?) {
+            return None;
+        }
         if predicate.starts_with('u')
             && (self.may_leave(&a, scope, NATURAL) || self.may_leave(&b, scope, NATURAL))
         {
@@ -209,7 +212,7 @@ impl<'b> Reader<'b, '_> {
             _ if self.may_leave_a_rest(op, &a, constant?) => return None,
             _ => return self.quotient(name, &a, constant?, scope).map(Kind::Number),
         };
-        if self.breaks_no_unsigned_wrap(op, &[&a, &b, &form], scope) {
+        if self.forgets_poison([&a, &b], &form) || self.breaks_no_unsigned_wrap(op, &[&a, &b, &form], scope) {
             return None;
         }
         self.exact(form, scope, ty, has_no_signed_wrap(op), op).map(Kind::Number)

@@ -48,6 +48,17 @@ impl<'b> Reader<'b, '_> {
         }
     }
 
+    /// True if what may be poison in the other program is no longer part of a result.
+    pub(super) fn forgets_poison(&self, operands: [&Form; 2], result: &Form) -> bool {
+        let is_in = |form: &Form, param: u32| {
+            let mut found = false;
+            form.for_each_param(&mut |own| found |= own == param);
+            found
+        };
+        let is_used = |param: u32| operands.iter().any(|form| is_in(form, param));
+        self.poison.iter().any(|param| is_used(*param) && !is_in(result, *param))
+    }
+
     /// True if a frozen value is one number wherever it is frozen.
     pub(super) fn may_freeze(&mut self, value: Value, scope: ScopeId) -> bool {
         if self.is_original || self.is_never_poison(value) {
