@@ -156,7 +156,7 @@ fn race<'b>(matcher: &mut Matcher<'_, 'b>) -> Asked<Option<OpRef<'b>>> {
                 if std::ptr::eq(*a, *b) && stores_one_value(program, a) {
                     continue;
                 }
-                if !is_one && !(objects[0].is_ordered && may_meet(objects[0], objects[1])) {
+                if !(is_one || objects[0].is_ordered && may_meet(objects[0], objects[1])) {
                     continue;
                 }
                 let [x, y] = [a, b].map(|access| program.scopes[access.scope].depth());

@@ -45,7 +45,7 @@ impl<'b> Reader<'b, '_> {
             return self.refuse(op, "the function frees a buffer of its caller");
         }
         let is_heap = self.program.objects[view.object].made.0.name() == "memref.alloc";
-        if !self.is_original && !(is_heap && self.is_whole(&view)) {
+        if !(self.is_original || is_heap && self.is_whole(&view)) {
             return self.refuse(op, "what is freed is not known to be a whole buffer of 'memref.alloc'");
         }
         if !self.scope(scope).guards.is_empty() {

@@ -234,7 +234,7 @@ pub(super) fn is_undefined(op: OpRef<'_>) -> bool {
 
 fn flags(op: OpRef<'_>, name: &str) -> u64 {
     match op.attr(name).map(|attr| attr.kind(op.ctx())) {
-        Some(AttrKind::Enum { value, .. }) => *value as u64,
+        Some(AttrKind::Enum { value, .. }) => *value,
         _ => 0,
     }
 }
