@@ -43,7 +43,7 @@ pub(super) struct Joint {
 }
 
 /// True if callers may pass two buffers of which parts are one.
-fn may_meet(a: &Object<'_>, b: &Object<'_>) -> bool {
+pub(super) fn may_meet(a: &Object<'_>, b: &Object<'_>) -> bool {
     let is_global = |own: &Object<'_>| matches!(own.key, ObjectKey::Global(_));
     let is_apart = a.is_alone || b.is_alone || a.key == b.key || (is_global(a) && is_global(b));
     a.is_visible() && b.is_visible() && !is_apart
@@ -276,6 +276,8 @@ fn separators(program: &Program<'_>, params: &Params) -> Vec<(usize, usize, u32)
             continue;
         }
         if let [Invariant::Number(end, _), Invariant::Address(second)] = &operands[..]
+            && let Some(behind) = program.object(ObjectKey::Argument(*second))
+            && bytes_of(ctx, &program.objects[behind]).is_some()
             && let Some((_, first)) = ends.iter().find(|(param, _)| *end == Form::atom(Atom::Param(*param)))
         {
             found.push((*first, *second, number));

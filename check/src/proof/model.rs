@@ -49,6 +49,8 @@ pub(super) struct Loop {
     /// The first value is the greatest of these.
     pub(super) lowers: Vec<Form>,
     pub(super) step: i64,
+    /// True if its iterations may run at once.
+    pub(super) is_parallel: bool,
     /// The number that orders the loop among what is around it.
     pub(super) order: usize,
     /// Values of carried variables in the first iteration.
@@ -286,6 +288,9 @@ pub(super) enum ParamKey {
     Computed { name: OpName, properties: Dict, operands: Vec<Invariant>, result: usize, ty: Type },
 }
 
+/// Offsets, strides and extents of a view.
+pub(super) type Shown = (Vec<(Form, i64)>, Vec<Option<Form>>);
+
 /// The parameters of two functions: equal computations are one parameter.
 ///
 /// **Invariant.** Both functions are read with one table, so a number means the same in both.
@@ -294,6 +299,10 @@ pub(super) struct Params {
     known: HashMap<ParamKey, u32>,
     /// Least and greatest value of each.
     ranges: Vec<(i128, i128)>,
+    /// Parts of buffers that the original shows whenever it runs, each with what it is a part of.
+    pub(super) parts: Vec<(ObjectKey, [Shown; 2])>,
+    /// Extents of buffers that the original copies whenever it runs.
+    pub(super) copies: Vec<[Vec<Option<Form>>; 2]>,
 }
 
 impl Params {
@@ -306,6 +315,11 @@ impl Params {
         let mut all: Vec<_> = self.known.iter().map(|(key, number)| (key, *number)).collect();
         all.sort_by_key(|(_, number)| *number);
         all.into_iter()
+    }
+
+    /// True if a parameter was read before.
+    pub(super) fn knows(&self, key: &ParamKey) -> bool {
+        self.known.contains_key(key)
     }
 
     /// Returns the number of a parameter with its range.

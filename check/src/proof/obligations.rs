@@ -16,7 +16,7 @@ mod unused;
 use loomir_ir::OpRef;
 use loomir_polyhedra::Conjunction;
 
-use super::alias::Overlap;
+use super::alias::{Overlap, may_meet};
 use super::form::Form;
 use super::matching::Matcher;
 use super::model::{Access, AccessId, Kind, Object, Program, ScopeId, TermId};
@@ -94,12 +94,20 @@ pub(super) fn unmet<'b>(matcher: &mut Matcher<'_, 'b>) -> Asked<Option<Unmet<'b>
     }
     for object in program.objects.iter() {
         let (op, scope) = object.made;
+        if !object.is_visible() && object.sizes.iter().any(Option::is_none) {
+            let message = "it allocates a buffer of a size that is not known".to_string();
+            return Ok(Some(Unmet { side: 1, op, message }));
+        }
         for size in object.sizes.iter().flatten().filter(|_| !object.is_visible()) {
             if !is_size(matcher, size, scope)? {
                 let message = "it may allocate a buffer of negative size".to_string();
                 return Ok(Some(Unmet { side: 1, op, message }));
             }
         }
+    }
+    if let Some(op) = race(matcher)? {
+        let message = "iterations of a parallel loop may access one element".to_string();
+        return Ok(Some(Unmet { side: 1, op, message }));
     }
     for free in &program.frees {
         let end = Place { scope: free.scope, order: free.order };
@@ -118,6 +126,70 @@ pub(super) fn unmet<'b>(matcher: &mut Matcher<'_, 'b>) -> Asked<Option<Unmet<'b>
             if follows(matcher, end, place, depth)? {
                 let message = "it may access a buffer that was freed".to_string();
                 return Ok(Some(Unmet { side: 1, op: access.op, message }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// True if a store writes one value in all iterations, so their order does not matter.
+fn stores_one_value(program: &Program<'_>, store: &Access<'_>) -> bool {
+    let Some(mut stored) = store.stored else { return false };
+    if let Kind::Stored { value, .. } = program.terms[stored].kind {
+        stored = value;
+    }
+    match &program.terms[stored].kind {
+        Kind::Number(form) => form.is_invariant(),
+        Kind::Constant(_) | Kind::Argument(_) => true,
+        _ => false,
+    }
+}
+
+/// Returns an access in a parallel loop of the other program whose element another iteration of
+/// that loop accesses too, at least one of both writing.
+fn race<'b>(matcher: &mut Matcher<'_, 'b>) -> Asked<Option<OpRef<'b>>> {
+    let (program, params) = (matcher.programs[1], matcher.params);
+    for (around, own) in program.loops.iter().enumerate().filter(|(_, own)| own.is_parallel) {
+        let level = program.scopes[own.outside].depth();
+        let inside: Vec<&Access<'_>> = program
+            .accesses
+            .iter()
+            .filter(|access| !access.is_virtual && program.scopes[access.scope].loops.contains(&around))
+            .collect();
+        for a in inside.iter().filter(|access| access.stored.is_some()) {
+            for b in &inside {
+                let objects = [a, b].map(|access| &program.objects[access.object]);
+                let is_one = a.object == b.object;
+                if std::ptr::eq(*a, *b) && stores_one_value(program, a) {
+                    continue;
+                }
+                if !(is_one || objects[0].is_ordered && may_meet(objects[0], objects[1])) {
+                    continue;
+                }
+                let [x, y] = [a, b].map(|access| program.scopes[access.scope].depth());
+                let all = params + x + y;
+                let behind = |set: &Conjunction| moved(set, all, |v| if v < params { v } else { v + x });
+                let first: Pieces =
+                    program.domains[a.scope].iter().map(|set| moved(set, all, |v| v)).collect();
+                let second: Pieces = program.domains[b.scope].iter().map(behind).collect();
+                let mut both = Pieces::new();
+                for mut set in super::sets::intersect(&first, &second) {
+                    (0..level).for_each(|k| set.add_eq(var(params + k), var(params + x + k)));
+                    if let (true, Some(a), Some(b)) = (is_one, &a.element, &b.element) {
+                        for (a, b) in a.iter().zip(b) {
+                            let a = a.expression(&mut set, params);
+                            let b = b.expression(&mut set, params + x);
+                            set.add_eq(a, b);
+                        }
+                    }
+                    let mut other = set.clone();
+                    set.add_lt(var(params + level), var(params + x + level));
+                    other.add_gt(var(params + level), var(params + x + level));
+                    both.extend([set, other]);
+                }
+                if !matcher.solver.pruned(both)?.is_empty() {
+                    return Ok(Some(a.op));
+                }
             }
         }
     }

@@ -13,6 +13,7 @@ mod calls;
 mod control;
 mod memory;
 mod numbers;
+mod promises;
 mod whiles;
 
 use loomir_dialects::interfaces::{
@@ -80,6 +81,10 @@ struct Reader<'b, 'p> {
     is_original: bool,
     /// True if buffers among the arguments do not overlap.
     distinct: bool,
+    /// True if the other program has frozen what may be poison.
+    has_frozen: bool,
+    /// The parameters of the other program that may be poison.
+    poison: Vec<u32>,
 }
 
 /// Reads a function. `function` is a view of the operation with its body.
@@ -119,6 +124,8 @@ pub(super) fn read<'b>(
         nesting: 0,
         is_original,
         distinct,
+        has_frozen: false,
+        poison: Vec::new(),
     };
     let refuse = |message: &str| Refusal { op: function, message: message.to_string() };
     let Some(model) = function.info().interface::<dyn FunctionLike>() else {
@@ -199,6 +206,9 @@ impl<'b> Reader<'b, '_> {
         for (index, argument) in body.arguments(block).enumerate() {
             let ty = body.value_type(argument);
             if ty.shape(ctx).is_some() && ty.element(ctx).is_some() && numbers::is_buffer(ctx, ty) {
+                if !promises::has_own_elements(ctx, ty) {
+                    return self.refuse(function, "elements of an argument may lie on each other");
+                }
                 let is_alone = attributes.get(index).is_some_and(|attr| {
                     matches!(attr.kind(ctx), loomir_ir::AttrKind::Dictionary(dict)
                         if dict.get(ctx, "llvm.noalias").is_some())
@@ -291,9 +301,8 @@ impl<'b> Reader<'b, '_> {
         for operand in body.operands(end).collect::<Vec<_>>() {
             let output = match &self.bindings[operand.index()] {
                 Binding::Term(term) => Output::Value(*term),
-                Binding::View(view)
-                    if view.origin.is_none() && view.dims.iter().all(|dim| *dim == (Form::default(), 1)) =>
-                {
+                Binding::View(view) if self.is_whole(view) => {
+                    self.outlives(view, body.op_ref(end))?;
                     Output::Buffer(view.object)
                 }
                 _ => return self.refuse(body.op_ref(end), "a result of the function is not understood"),
@@ -422,12 +431,20 @@ impl<'b> Reader<'b, '_> {
                 result: index,
                 ty,
             };
-            let kind = match &invariant {
+            let is_param = |operands: &Vec<Invariant>| {
+                !promises::is_undefined(op)
+                    && (self.is_original || !self.may_be_poison(op) || self.params.knows(&key(operands)))
+            };
+            let kind = match invariant.as_ref().filter(|operands| is_param(operands)) {
                 Some(operands) if ty.integer_width(ctx) == Some(1) => {
                     Kind::Truth(self.truth_param(key(operands)))
                 }
                 Some(operands) if let Some(range) = range_of(ctx, ty) => {
-                    Kind::Number(Form::atom(Atom::Param(self.params.number(key(operands), range))))
+                    let param = self.params.number(key(operands), range);
+                    if !self.is_original && self.may_be_poison(op) {
+                        self.poison.push(param);
+                    }
+                    Kind::Number(Form::atom(Atom::Param(param)))
                 }
                 _ => Kind::Operation { operands: operands.clone(), result: index },
             };

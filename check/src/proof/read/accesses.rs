@@ -16,6 +16,7 @@ impl<'b> Reader<'b, '_> {
     ) -> Read<'b, ()> {
         let view = self.view(access.memref, op)?;
         let subscripts = self.subscripts(op, &access.subscripts, scope)?;
+        self.accesses(&view, &subscripts, access.stored.is_some(), scope, op)?;
         match access.stored {
             None => {
                 let loaded = self.load(&view, subscripts, scope, op, op.result_type(0));

@@ -42,6 +42,7 @@ impl<'b> Reader<'b, '_> {
         }
         let outer = std::mem::replace(&mut self.bindings, bindings);
         let body = std::mem::replace(&mut self.body, inside);
+        let known = self.program.objects.len();
         self.calls += 1;
         self.block(block, scope)?;
         self.calls -= 1;
@@ -49,6 +50,11 @@ impl<'b> Reader<'b, '_> {
         let Some(end) = end else { return self.refuse(op, "the function called does not return") };
         let results: Vec<Binding> =
             inside.operands(end).map(|value| self.bindings[value.index()].clone()).collect();
+        for result in &results {
+            if let Binding::View(view) = result {
+                self.outlives_call(view.object, known, op)?;
+            }
+        }
         (self.bindings, self.body) = (outer, body);
         if results.len() != op.num_results() {
             return self.refuse(op, "the function called has other results");

@@ -88,6 +88,7 @@ impl<'b> Reader<'b, '_> {
         let mut inside = scope;
         for bounds in &dimensions {
             let around = self.open_loop(op, bounds, inside)?;
+            self.program.loops[around].is_parallel = true;
             inside = self.program.loops[around].inside;
         }
         for (index, argument) in arguments.into_iter().enumerate() {
@@ -147,7 +148,16 @@ impl<'b> Reader<'b, '_> {
         self.program.scopes.push(Scope { loops, domain, guards: outer.guards });
         let order = self.next_order();
         let (inits, yields) = (Vec::new(), Vec::new());
-        self.program.loops.push(Loop { outside: scope, inside, lowers, step, order, inits, yields });
+        self.program.loops.push(Loop {
+            outside: scope,
+            inside,
+            lowers,
+            step,
+            is_parallel: false,
+            order,
+            inits,
+            yields,
+        });
         Ok(around)
     }
 

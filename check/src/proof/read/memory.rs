@@ -5,7 +5,7 @@ use loomir_ir::{DYNAMIC, OpRef, Type};
 use super::super::form::{Constraint, Form};
 use super::super::linear;
 use super::super::model::{Free, Kind, ObjectKey, ScopeId};
-use super::{Binding, Read, Reader, View};
+use super::{Binding, Read, Reader, View, promises};
 
 impl<'b> Reader<'b, '_> {
     pub(super) fn buffer_operation(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
@@ -15,7 +15,7 @@ impl<'b> Reader<'b, '_> {
             "memref.get_global" => self.global(op),
             "memref.dim" => self.extent(op, scope),
             "memref.cast" => self.cast(op),
-            "memref.subview" => self.subview(op),
+            "memref.subview" => self.subview(op, scope),
             "memref.reinterpret_cast" => self.reinterpretation(op),
             "memref.copy" => self.copy(op, scope),
             "memref.extract_aligned_pointer_as_index" => self.address(op, scope),
@@ -45,6 +45,10 @@ impl<'b> Reader<'b, '_> {
         let view = self.view(op.operand(0), op)?;
         if self.program.objects[view.object].is_visible() {
             return self.refuse(op, "the function frees a buffer of its caller");
+        }
+        let is_heap = self.program.objects[view.object].made.0.name() == "memref.alloc";
+        if !(self.is_original || is_heap && self.is_whole(&view)) {
+            return self.refuse(op, "what is freed is not known to be a whole buffer of 'memref.alloc'");
         }
         if !self.scope(scope).guards.is_empty() {
             return self.refuse(op, "a buffer is freed under a condition that is not affine");
@@ -95,14 +99,15 @@ impl<'b> Reader<'b, '_> {
         let is_kept = shape.iter().zip(&view.sizes).all(|(size, known)| {
             *size == DYNAMIC || known.as_ref().and_then(Form::as_constant) == Some(*size)
         });
+        let is_kept = is_kept && promises::keeps_layout(op);
         if !self.is_original && !is_kept {
-            return self.refuse(op, "the extents that the cast promises are not known to hold");
+            return self.refuse(op, "the extents or the layout that the cast promises are not known to hold");
         }
         self.bindings[op.result(0).index()] = Binding::View(view);
         Ok(())
     }
 
-    fn subview(&mut self, op: OpRef<'b>) -> Read<'b, ()> {
+    fn subview(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
         let view = self.view(op.operand(0), op)?;
         if op.result_type(0).shape(op.ctx()).map(<[i64]>::len) != Some(view.dims.len()) {
             return self.refuse(op, "the subview drops dimensions");
@@ -133,8 +138,9 @@ impl<'b> Reader<'b, '_> {
         if dims.len() != view.dims.len() || sizes.len() != dims.len() {
             return self.refuse(op, "the subview is malformed");
         }
-        let view = View { object: view.object, dims, sizes, origin: view.origin };
-        self.bindings[op.result(0).index()] = Binding::View(view);
+        let part = View { object: view.object, dims, sizes, origin: view.origin.clone() };
+        self.is_part(&part, &view, op, scope)?;
+        self.bindings[op.result(0).index()] = Binding::View(part);
         Ok(())
     }
 
@@ -170,6 +176,7 @@ impl<'b> Reader<'b, '_> {
     /// Reads a copy as a loop nest over all elements.
     fn copy(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
         let (from, to) = (self.view(op.operand(0), op)?, self.view(op.operand(1), op)?);
+        self.copies(&from, &to, op, scope)?;
         let mut inside = scope;
         let first = self.scope(scope).depth();
         for dim in 0..from.dims.len() {

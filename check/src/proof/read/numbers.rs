@@ -120,8 +120,9 @@ impl<'b> Reader<'b, '_> {
                 let [condition, yes, no] = [0, 1, 2].map(|index| self.value(op.operand(index), op));
                 return Ok(Some(Kind::Choice { condition: condition?, yes: yes?, no: no? }));
             }
-            // Frozen is what it is, for arguments are no poison.
-            "llvm.freeze" => {
+            // Frozen is what it is, for arguments are no poison. Each freeze of poison is another
+            // number, so the other program may freeze one at most.
+            "llvm.freeze" if self.may_freeze(op.operand(0), scope) => {
                 let operand = self.value(op.operand(0), op)?;
                 let frozen = self.program.terms[operand].kind.clone();
                 return Ok(matches!(frozen, Kind::Number(_) | Kind::Truth(_)).then_some(frozen));
@@ -163,6 +164,9 @@ impl<'b> Reader<'b, '_> {
         range_of(ctx, op.operand_type(0))?;
         let (a, b) = (self.form(op.operand(0))?.clone(), self.form(op.operand(1))?.clone());
         let predicate = predicate(op)?;
+        if self.forgets_poison([&a, &b], &a.minus(&b)?) {
+            return None;
+        }
         if predicate.starts_with('u')
             && (self.may_leave(&a, scope, NATURAL) || self.may_leave(&b, scope, NATURAL))
         {
@@ -205,8 +209,12 @@ impl<'b> Reader<'b, '_> {
             },
             "minsi" | "mins" => return self.extreme(vec![a, b], true, scope, ty, op),
             "maxsi" | "maxs" => return self.extreme(vec![a, b], false, scope, ty, op),
+            _ if self.may_leave_a_rest(op, &a, constant?) => return None,
             _ => return self.quotient(name, &a, constant?, scope).map(Kind::Number),
         };
+        if self.forgets_poison([&a, &b], &form) || self.breaks_no_unsigned_wrap(op, &[&a, &b, &form], scope) {
+            return None;
+        }
         self.exact(form, scope, ty, has_no_signed_wrap(op), op).map(Kind::Number)
     }
 
@@ -241,7 +249,7 @@ impl<'b> Reader<'b, '_> {
             }
             _ => false,
         };
-        fits.then_some(form)
+        (fits && !self.breaks_no_unsigned_wrap(op, &[&form], scope)).then_some(form)
     }
 
     /// Returns the least or greatest of some numbers as a choice among them.

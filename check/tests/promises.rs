@@ -1,0 +1,413 @@
+//! Programs that promise what the original does not: none may be called equal.
+
+mod support;
+
+use loomir_check::proof::ProofOptions;
+use support::{parse, prove_named, told};
+
+/// A program with a function `@f`.
+fn program(arguments: &str, result: &str, body: &str) -> String {
+    let constant = "memref.global constant @g : memref<2xi32> = dense<[1, 2]>";
+    let numbers = "%c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %c16 = arith.constant 16 : index";
+    let end = if result.is_empty() { "return" } else { "" };
+    let result = if result.is_empty() { String::new() } else { format!(" -> {result}") };
+    let stack = "func.func private @stack(%x: f32) -> memref<1xf32> {
+        %m = memref.alloca() : memref<1xf32>
+        return %m : memref<1xf32>
+    }";
+    format!("{constant}\n{stack}\nfunc.func @f({arguments}){result} {{\n{numbers}\n{body}\n{end}\n}}")
+}
+
+/// Checks that the second function is not proved to do what the first one does, and that the first
+/// one is the same as itself.
+fn refused([arguments, result]: [&str; 2], before: &str, after: &str) {
+    let ctx = loomir_dialects::context();
+    let [before, after] = [before, after].map(|body| parse(&ctx, &program(arguments, result, body)));
+    let prove =
+        |other| prove_named(&before, other, "f", &ProofOptions::default()).expect("functions called f");
+    assert!(prove(&before).is_equal());
+    let answer = told(&ctx, &prove(&after));
+    assert!(answer.starts_with("undecided"), "{answer}");
+}
+
+#[test]
+fn negative_numbers_wrap_as_unsigned() {
+    refused(
+        ["%a: memref<16xi32>", ""],
+        "scf.for %i = %c0 to %c16 step %c1 {
+         %v = arith.index_cast %i : index to i32
+         %m = arith.constant -1 : i32
+         %w = arith.addi %v, %m  : i32
+         memref.store %w, %a[%i] : memref<16xi32>
+         }",
+        "scf.for %i = %c0 to %c16 step %c1 {
+         %v = arith.index_cast %i : index to i32
+         %m = arith.constant -1 : i32
+         %w = arith.addi %v, %m overflow<nuw> : i32
+         memref.store %w, %a[%i] : memref<16xi32>
+         }",
+    );
+}
+
+#[test]
+fn an_exact_division_leaves_no_rest() {
+    refused(
+        ["%a: memref<16xi32>", ""],
+        "scf.for %i = %c0 to %c16 step %c1 {
+         %v = arith.index_cast %i : index to i32
+         %m = arith.constant 2 : i32
+         %w = arith.divsi %v, %m  : i32
+         memref.store %w, %a[%i] : memref<16xi32>
+         }",
+        "scf.for %i = %c0 to %c16 step %c1 {
+         %v = arith.index_cast %i : index to i32
+         %m = arith.constant 2 : i32
+         %w = arith.divsi %v, %m exact : i32
+         memref.store %w, %a[%i] : memref<16xi32>
+         }",
+    );
+}
+
+#[test]
+fn a_truncated_negative_number_wraps_as_unsigned() {
+    refused(
+        ["%a: memref<16xi16>", ""],
+        "scf.for %i = %c0 to %c16 step %c1 {
+         %v = arith.index_cast %i : index to i32
+         %m = arith.constant -5 : i32
+         %w = arith.addi %v, %m : i32
+         %t = arith.trunci %w  : i32 to i16
+         memref.store %t, %a[%i] : memref<16xi16>
+         }",
+        "scf.for %i = %c0 to %c16 step %c1 {
+         %v = arith.index_cast %i : index to i32
+         %m = arith.constant -5 : i32
+         %w = arith.addi %v, %m : i32
+         %t = arith.trunci %w overflow<nuw> : i32 to i16
+         memref.store %t, %a[%i] : memref<16xi16>
+         }",
+    );
+}
+
+#[test]
+fn poison_less_poison_is_not_zero() {
+    refused(
+        ["%x: i32, %y: i32", "i32"],
+        "%r = arith.constant 0 : i32
+         return %r : i32",
+        "%p = arith.addi %x, %y overflow<nsw> : i32
+         %r = arith.subi %p, %p : i32
+         return %r : i32",
+    );
+}
+
+#[test]
+fn a_shift_by_too_much_is_poison() {
+    refused(
+        ["%x: i32, %y: i32", "i32"],
+        "%r = arith.constant 0 : i32
+         return %r : i32",
+        "%p = arith.shli %x, %y : i32
+         %r = arith.subi %p, %p : i32
+         return %r : i32",
+    );
+}
+
+#[test]
+fn undefined_less_undefined_is_not_zero() {
+    refused(
+        ["%x: i32", "i32"],
+        "%r = arith.constant 0 : i32
+         return %r : i32",
+        "%p = llvm.mlir.undef : i32
+         %r = arith.subi %p, %p : i32
+         return %r : i32",
+    );
+}
+
+#[test]
+fn parts_of_other_extents_are_returned() {
+    refused(
+        ["%a: memref<?xf32>, %n: index, %m: index", "memref<?xf32, strided<[1]>>"],
+        "%s = memref.subview %a[0][%n][1] : memref<?xf32> to memref<?xf32, strided<[1]>>
+         return %s : memref<?xf32, strided<[1]>>",
+        "%s = memref.subview %a[0][%m][1] : memref<?xf32> to memref<?xf32, strided<[1]>>
+         return %s : memref<?xf32, strided<[1]>>",
+    );
+}
+
+#[test]
+fn a_freed_buffer_is_returned() {
+    refused(
+        ["%x: f32", "memref<4xf32>"],
+        "%m = memref.alloc() : memref<4xf32>
+         memref.store %x, %m[%c0] : memref<4xf32>
+         memref.store %x, %m[%c1] : memref<4xf32>
+         return %m : memref<4xf32>",
+        "%m = memref.alloc() : memref<4xf32>
+         memref.store %x, %m[%c0] : memref<4xf32>
+         memref.store %x, %m[%c1] : memref<4xf32>
+         memref.dealloc %m : memref<4xf32>
+         return %m : memref<4xf32>",
+    );
+}
+
+#[test]
+fn a_buffer_on_the_stack_is_returned() {
+    refused(
+        ["%x: f32", "memref<4xf32>"],
+        "%m = memref.alloc() : memref<4xf32>
+         memref.store %x, %m[%c0] : memref<4xf32>
+         memref.store %x, %m[%c1] : memref<4xf32>
+         return %m : memref<4xf32>",
+        "%m = memref.alloca() : memref<4xf32>
+         memref.store %x, %m[%c0] : memref<4xf32>
+         memref.store %x, %m[%c1] : memref<4xf32>
+         return %m : memref<4xf32>",
+    );
+}
+
+#[test]
+fn a_buffer_on_the_stack_is_freed() {
+    refused(
+        ["%x: f32", "f32"],
+        "%m = memref.alloc() : memref<4xf32>
+         memref.store %x, %m[%c0] : memref<4xf32>
+         memref.store %x, %m[%c1] : memref<4xf32>
+         %v = memref.load %m[%c0] : memref<4xf32>
+         return %v : f32",
+        "%m = memref.alloca() : memref<4xf32>
+         memref.store %x, %m[%c0] : memref<4xf32>
+         memref.store %x, %m[%c1] : memref<4xf32>
+         %v = memref.load %m[%c0] : memref<4xf32>
+         memref.dealloc %m : memref<4xf32>
+         return %v : f32",
+    );
+}
+
+#[test]
+fn a_part_of_a_buffer_is_freed() {
+    refused(
+        ["%x: f32", "f32"],
+        "%m = memref.alloc() : memref<4xf32>
+         memref.store %x, %m[%c0] : memref<4xf32>
+         memref.store %x, %m[%c1] : memref<4xf32>
+         %v = memref.load %m[%c0] : memref<4xf32>
+         return %v : f32",
+        "%m = memref.alloc() : memref<4xf32>
+         memref.store %x, %m[%c0] : memref<4xf32>
+         memref.store %x, %m[%c1] : memref<4xf32>
+         %v = memref.load %m[%c0] : memref<4xf32>
+         %s = memref.subview %m[1][2][1] : memref<4xf32> to memref<2xf32, strided<[1], offset: 1>>
+         memref.dealloc %s : memref<2xf32, strided<[1], offset: 1>>
+         return %v : f32",
+    );
+}
+
+#[test]
+fn a_copy_of_buffers_of_other_extents() {
+    refused(
+        ["%a: memref<?xf32>{llvm.noalias}, %b: memref<?xf32>{llvm.noalias}", ""],
+        "%n = memref.dim %a, %c0 : memref<?xf32>
+         scf.for %i = %c0 to %n step %c1 { %v = memref.load %a[%i] : memref<?xf32>
+         memref.store %v, %b[%i] : memref<?xf32> }",
+        "memref.copy %a, %b : memref<?xf32> to memref<?xf32>",
+    );
+}
+
+#[test]
+fn a_copy_within_a_buffer() {
+    refused(
+        ["%a: memref<17xf32>", ""],
+        "scf.for %i = %c0 to %c16 step %c1 { %v = memref.load %a[%i] : memref<17xf32>
+         %j = arith.addi %i, %c1 : index
+         memref.store %v, %a[%j] : memref<17xf32> }",
+        "%s = memref.subview %a[0][16][1] : memref<17xf32> to memref<16xf32, strided<[1]>>
+         %t = memref.subview %a[1][16][1] : memref<17xf32> to memref<16xf32, strided<[1], offset: 1>>
+         memref.copy %s, %t : memref<16xf32, strided<[1]>> to memref<16xf32, strided<[1], offset: 1>>",
+    );
+}
+
+#[test]
+fn a_copy_of_buffers_that_may_overlap() {
+    refused(
+        ["%a: memref<16xf32>, %b: memref<16xf32>", ""],
+        "scf.for %i = %c0 to %c16 step %c1 { %v = memref.load %a[%i] : memref<16xf32>
+         memref.store %v, %b[%i] : memref<16xf32> }",
+        "memref.copy %a, %b : memref<16xf32> to memref<16xf32>",
+    );
+}
+
+#[test]
+fn iterations_at_once_that_depend_on_each_other() {
+    refused(
+        ["%a: memref<17xf32>", ""],
+        "scf.for %i = %c0 to %c16 step %c1 { %v = memref.load %a[%i] : memref<17xf32>
+         %j = arith.addi %i, %c1 : index
+         memref.store %v, %a[%j] : memref<17xf32> }",
+        "scf.parallel (%i) = (%c0) to (%c16) step (%c1) { %v = memref.load %a[%i] : memref<17xf32>
+         %j = arith.addi %i, %c1 : index
+         memref.store %v, %a[%j] : memref<17xf32> }",
+    );
+}
+
+#[test]
+fn iterations_at_once_that_share_a_temporary() {
+    refused(
+        ["%a: memref<16xf32>", ""],
+        "%t = memref.alloc() : memref<1xf32>
+         scf.for %i = %c0 to %c16 step %c1 { %v = memref.load %a[%i] : memref<16xf32>
+         memref.store %v, %t[%c0] : memref<1xf32>
+         %w = memref.load %t[%c0] : memref<1xf32>
+         %z = arith.addf %w, %w : f32
+         memref.store %z, %a[%i] : memref<16xf32> }",
+        "%t = memref.alloc() : memref<1xf32>
+         scf.parallel (%i) = (%c0) to (%c16) step (%c1) { %v = memref.load %a[%i] : memref<16xf32>
+         memref.store %v, %t[%c0] : memref<1xf32>
+         %w = memref.load %t[%c0] : memref<1xf32>
+         %z = arith.addf %w, %w : f32
+         memref.store %z, %a[%i] : memref<16xf32> }",
+    );
+}
+
+#[test]
+fn an_allocation_of_a_loaded_size() {
+    refused(
+        ["%p: memref<1xindex>", "index"],
+        "%s = memref.load %p[%c0] : memref<1xindex>
+         return %s : index",
+        "%s = memref.load %p[%c0] : memref<1xindex>
+         %t = memref.alloc(%s) : memref<?xf32>
+         return %s : index",
+    );
+}
+
+#[test]
+fn an_access_claims_an_alignment() {
+    refused(
+        ["%a: memref<4xf32>", "f32"],
+        "%r = memref.load %a[%c1] : memref<4xf32>
+         return %r : f32",
+        "%r = memref.load %a[%c1] {alignment = 64 : i64} : memref<4xf32>
+         return %r : f32",
+    );
+}
+
+#[test]
+fn elements_of_stride_zero_are_one_element() {
+    refused(
+        ["%a: memref<16xi32, strided<[0]>>", ""],
+        "scf.for %i = %c0 to %c16 step %c1 { %v = arith.index_cast %i : index to i32
+         memref.store %v, %a[%i] : memref<16xi32, strided<[0]>> }",
+        "%c15 = arith.constant 15 : index
+         scf.for %j = %c0 to %c16 step %c1 { %i = arith.subi %c15, %j : index
+         %v = arith.index_cast %i : index to i32
+         memref.store %v, %a[%i] : memref<16xi32, strided<[0]>> }",
+    );
+}
+
+#[test]
+fn a_constant_global_is_written() {
+    refused(
+        ["%a: memref<2xi32>{llvm.noalias}", "i32"],
+        "%g = memref.get_global @g : memref<2xi32>
+         %v = memref.load %g[%c0] : memref<2xi32>
+         return %v : i32",
+        "%g = memref.get_global @g : memref<2xi32>
+         %v = memref.load %g[%c0] : memref<2xi32>
+         memref.store %v, %g[%c0] : memref<2xi32>
+         return %v : i32",
+    );
+}
+
+#[test]
+fn an_access_beyond_a_subview() {
+    refused(
+        ["%a: memref<16xf32>", "f32"],
+        "%v = memref.load %a[%c1] : memref<16xf32>
+         return %v : f32",
+        "%s = memref.subview %a[0][1][1] : memref<16xf32> to memref<1xf32, strided<[1]>>
+         %v = memref.load %s[%c1] : memref<1xf32, strided<[1]>>
+         return %v : f32",
+    );
+}
+
+#[test]
+fn an_access_beyond_a_subview_of_unknown_size() {
+    refused(
+        ["%a: memref<16xf32>, %n: index", "f32"],
+        "%v = memref.load %a[%c1] : memref<16xf32>
+         return %v : f32",
+        "%s = memref.subview %a[0][%n][1] : memref<16xf32> to memref<?xf32, strided<[1]>>
+         %v = memref.load %s[%c1] : memref<?xf32, strided<[1]>>
+         return %v : f32",
+    );
+}
+
+#[test]
+fn a_subview_beyond_its_buffer() {
+    refused(
+        ["%a: memref<16xf32>, %n: index", "f32"],
+        "%v = memref.load %a[%c1] : memref<16xf32>
+         return %v : f32",
+        "%s = memref.subview %a[%n][1][1] : memref<16xf32> to memref<1xf32, strided<[1], offset: ?>>
+         %v = memref.load %a[%c1] : memref<16xf32>
+         return %v : f32",
+    );
+}
+
+#[test]
+fn a_cast_to_another_stride() {
+    refused(
+        ["%a: memref<?xf32>", "f32"],
+        "%v = memref.load %a[%c1] : memref<?xf32>
+         return %v : f32",
+        "%s = memref.cast %a : memref<?xf32> to memref<?xf32, strided<[?], offset: ?>>
+         %q = memref.cast %s : memref<?xf32, strided<[?], offset: ?>> to memref<?xf32, strided<[2], offset: 3>>
+         %v = memref.load %q[%c1] : memref<?xf32, strided<[2], offset: 3>>
+         return %v : f32",
+    );
+}
+
+#[test]
+fn poison_is_frozen_to_another_number_each_time() {
+    refused(
+        ["%x: i32, %y: i32", "i32"],
+        "%p = arith.addi %x, %y overflow<nsw> : i32
+         %a = llvm.freeze %p : i32
+         %r = arith.subi %a, %a : i32
+         return %r : i32",
+        "%p = arith.addi %x, %y overflow<nsw> : i32
+         %a = llvm.freeze %p : i32
+         %b = llvm.freeze %p : i32
+         %r = arith.subi %a, %b : i32
+         return %r : i32",
+    );
+}
+
+#[test]
+fn a_buffer_on_the_stack_of_a_callee_is_used_behind_the_call() {
+    refused(
+        ["%x: f32", "f32"],
+        "return %x : f32",
+        "%m = func.call @stack(%x) : (f32) -> memref<1xf32>
+         memref.store %x, %m[%c0] : memref<1xf32>
+         %v = memref.load %m[%c0] : memref<1xf32>
+         return %v : f32",
+    );
+}
+
+#[test]
+fn poison_that_the_original_does_not_use_is_not_zero() {
+    refused(
+        ["%x: i32, %y: i32", "i32"],
+        "%p = arith.addi %x, %y overflow<nsw> : i32
+         %r = arith.constant 0 : i32
+         return %r : i32",
+        "%p = arith.addi %x, %y overflow<nsw> : i32
+         %r = arith.subi %p, %p : i32
+         return %r : i32",
+    );
+}
