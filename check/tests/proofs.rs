@@ -258,7 +258,7 @@ fn reinterpreted_buffers_are_judged_by_the_number_of_the_element() {
     assert!(proof(DISTINCT, &plain, &rows("%j, %i")).starts_with("undecided"));
     // The number is within the buffer, but the subscript is not.
     let beyond = rows("0, %i * 4 + %j");
-    assert!(proof(DISTINCT, &plain, &beyond).contains("does not access"), "{beyond}");
+    assert!(proof(DISTINCT, &plain, &beyond).starts_with("undecided"), "{beyond}");
 }
 
 #[test]
@@ -298,7 +298,8 @@ fn subscripts_that_are_not_affine_count_from_where_the_view_begins() {
         )
     };
     let renamed = |text: String| text.replace("%r, %x", "%x, %r");
-    assert_eq!(proof(DISTINCT, &read(1), &renamed(read(1))), "equal");
+    // Such an access may be beyond what the view shows; so neither is proved.
+    assert!(proof(DISTINCT, &read(1), &renamed(read(1))).contains("does not show"));
     assert!(proof(DISTINCT, &read(0), &renamed(read(1))).starts_with("undecided"));
 }
 
