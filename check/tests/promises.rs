@@ -411,3 +411,16 @@ fn poison_that_the_original_does_not_use_is_not_zero() {
          return %r : i32",
     );
 }
+
+#[test]
+fn truths_that_may_be_poison_are_not_put_together() {
+    const COMPARED: &str = "%d = arith.cmpf olt, %x, %y fastmath<nnan> : f32
+         %f = arith.constant false";
+    let types = ["%c: i1, %x: f32, %y: f32", "i1"];
+    let body = |result: &str| format!("{COMPARED}\n{result}\nreturn %r : i1");
+    let choice = body("%r = arith.select %c, %d, %f : i1");
+    refused(types, &choice, &body("%r = arith.andi %c, %d : i1"));
+    // A choice of poison is poison; a branch on it is undefined.
+    let branch = body("%r = scf.if %d -> i1 { scf.yield %c : i1 } else { scf.yield %f : i1 }");
+    refused(types, &body("%r = arith.select %d, %c, %f : i1"), &branch);
+}

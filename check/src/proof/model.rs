@@ -303,6 +303,8 @@ pub(super) struct Params {
     pub(super) parts: Vec<(ObjectKey, [Shown; 2])>,
     /// Extents of buffers that the original copies whenever it runs.
     pub(super) copies: Vec<[Vec<Option<Form>>; 2]>,
+    /// True if the original branches on a value.
+    pub(super) branches: bool,
 }
 
 impl Params {

@@ -210,7 +210,10 @@ impl<'b> Reader<'b, '_> {
         scope: ScopeId,
     ) -> Read<'b, ()> {
         let condition = match model.decision(op) {
-            Some(Decision::Value(value)) => self.value(value, op)?,
+            Some(Decision::Value(value)) => {
+                self.may_branch(value, op)?;
+                self.value(value, op)?
+            }
             Some(Decision::Set(set, operands)) => {
                 let data = set.data(op.ctx());
                 let dims = data.dims as usize;

@@ -150,6 +150,10 @@ impl<'b> Reader<'b, '_> {
         if op.num_operands() != 2 {
             return None;
         }
+        // One truth decides nothing where the other one may be poison.
+        if !self.is_original && !op.operands().all(|operand| self.is_never_poison(operand)) {
+            return None;
+        }
         let (a, b) = (self.truth(op.operand(0))?, self.truth(op.operand(1))?);
         match op.name() {
             "arith.andi" => a.and(b),

@@ -69,8 +69,18 @@ impl<'b> Reader<'b, '_> {
         is_first
     }
 
+    /// Refuses a branch of the other program on what may be poison, where the original has none.
+    pub(super) fn may_branch(&mut self, condition: Value, op: OpRef<'b>) -> Read<'b, ()> {
+        let is_risk = !self.is_never_poison(condition);
+        self.params.branches |= self.is_original;
+        match is_risk && !self.params.branches {
+            true => self.refuse(op, "the condition may be poison, and the original does not branch on it"),
+            false => Ok(()),
+        }
+    }
+
     /// True if a value is computed from arguments without an operation that may yield poison.
-    fn is_never_poison(&self, value: Value) -> bool {
+    pub(super) fn is_never_poison(&self, value: Value) -> bool {
         let mut pending = vec![value];
         let mut seen = 0;
         while let Some(value) = pending.pop() {
@@ -82,6 +92,10 @@ impl<'b> Reader<'b, '_> {
                 }
                 return false;
             };
+            // Where a buffer is, and how large, is no poison.
+            if matches!(op.name(), "memref.extract_aligned_pointer_as_index" | "memref.dim") {
+                continue;
+            }
             let is_known = is_computation(op) && !is_undefined(op) && !self.may_be_poison(op);
             if !is_known || seen > MAX_OPERANDS {
                 return false;
