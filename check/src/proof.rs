@@ -64,6 +64,8 @@ pub enum Assumption {
     DistinctArguments,
     /// Arithmetic on `index` does not wrap.
     IndexArithmetic,
+    /// Elements of a buffer lie apart, though its strides are known at run time only.
+    OwnElements,
     /// Functions of one name that are called compute the same in both programs.
     EqualCallees,
     /// Floats are combined in another order where their flags allow it. Results may be
@@ -77,6 +79,7 @@ impl Assumption {
         match self {
             Assumption::DistinctArguments => "buffers among the arguments do not overlap",
             Assumption::IndexArithmetic => "arithmetic on 'index' does not wrap",
+            Assumption::OwnElements => "strides that are known at run time keep elements apart",
             Assumption::EqualCallees => "functions of one name do the same in both programs",
             Assumption::Reassociation => "floats may be rounded otherwise, as their flags allow",
         }
@@ -259,6 +262,11 @@ fn attempt(
         }
         if programs.iter().any(|program| program.assumed_exact.is_some()) {
             under.push(Assumption::IndexArithmetic);
+        }
+        let ctx = functions[0].ctx();
+        let mut objects = programs.iter().flat_map(|program| &program.objects);
+        if objects.any(|object| read::has_unknown_strides(ctx, object.ty)) {
+            under.push(Assumption::OwnElements);
         }
         if matcher.rounds_otherwise {
             under.push(Assumption::Reassociation);

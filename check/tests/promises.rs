@@ -424,3 +424,24 @@ fn truths_that_may_be_poison_are_not_put_together() {
     let branch = body("%r = scf.if %d -> i1 { scf.yield %c : i1 } else { scf.yield %f : i1 }");
     refused(types, &body("%r = arith.select %d, %c, %f : i1"), &branch);
 }
+
+#[test]
+fn strides_known_at_run_time_are_named() {
+    const SHOWN: &str = "memref<15xi32, strided<[?]>>";
+    let stores = |place: &str| {
+        format!(
+            "func.func @f(%a: {SHOWN}) {{ affine.for %i = 0 to 15 {{
+               %n = arith.index_cast %i : index to i32
+               affine.store %n, %a[{place}] : {SHOWN} }} return }}"
+        )
+    };
+    let turned = "func.func @f(%a: memref<15xi32, strided<[?]>>) { affine.for %i = 0 to 15 {
+           %k = affine.apply affine_map<(d0) -> (14 - d0)>(%i)
+           %n = arith.index_cast %k : index to i32
+           affine.store %n, %a[14 - %i] : memref<15xi32, strided<[?]>> } return }";
+    let ctx = loomir_dialects::context();
+    let [before, after] = [stores("%i"), turned.to_owned()].map(|text| parse(&ctx, &text));
+    let proof = prove_named(&before, &after, "f", &ProofOptions::default()).expect("functions called f");
+    let answer = told(&ctx, &proof);
+    assert!(!proof.is_equal() || answer.contains("strides that are known at run time"), "{answer}");
+}

@@ -29,6 +29,7 @@ use super::model::{
 };
 use super::sets::Solver;
 use numbers::range_of;
+pub(super) use promises::has_unknown_strides;
 
 /// The deepest nesting of regions that is read.
 const MAX_NESTING: usize = 128;

@@ -263,6 +263,12 @@ pub(super) fn keeps_layout(op: OpRef<'_>) -> bool {
     is_kept((&offset, &start)) && strides.iter().zip(&promised).all(is_kept)
 }
 
+/// True if the layout of a memref has strides that are known at run time only.
+pub(in crate::proof) fn has_unknown_strides(ctx: &Context, ty: Type) -> bool {
+    let has_layout = matches!(ty.kind(ctx), TypeKind::MemRef { layout: Some(_), .. });
+    has_layout && ty.strides_and_offset(ctx).is_none_or(|(strides, _)| strides.contains(&DYNAMIC))
+}
+
 /// True if no two elements of a memref are known to lie in one place.
 pub(super) fn has_own_elements(ctx: &Context, ty: Type) -> bool {
     let (Some((strides, _)), Some(shape)) = (ty.strides_and_offset(ctx), ty.shape(ctx)) else { return false };
