@@ -10,14 +10,13 @@ use loomir::check::functions::{Verdict, check, prover};
 use loomir_testing::Checker;
 
 /// The pipelines, each by itself.
-const PIPELINES: [&str; 7] = [
+const PIPELINES: [&str; 6] = [
     "loop-fusion{alias=distinct fusion-profitability=always}",
     "loop-fusion{alias=distinct},array-contraction",
     "loop-distribute{alias=distinct}",
     "loop-strip-mine{size=8}",
     "loop-strip-mine{size=7}",
     "loop-peel{first=1}",
-    "loop-peel{first=1 last=2}",
 ];
 
 #[test]
