@@ -140,10 +140,9 @@ pub fn check(
     let check = Check { before: &one, after: &other, changed, originals, options, prover };
     let mut functions = Vec::new();
     // What a function refers to decides about it too.
-    let reached = only.map(|only| one.reached(only));
-    let is_asked = |at: usize| reached.as_ref().is_none_or(|reached| reached.contains(&at));
-    let asked = one.symbols.iter().enumerate().filter(|(at, symbol)| symbol.is_function && is_asked(*at));
-    for (_, symbol) in asked {
+    let mut asked = only.map_or_else(|| (0..one.symbols.len()).collect(), |only| one.reached(only));
+    asked.sort_unstable();
+    for symbol in asked.into_iter().map(|at| &one.symbols[at]).filter(|symbol| symbol.is_function) {
         let verdict = match other.get(&symbol.name) {
             Some(partner) => check.pair(symbol, partner),
             None if !symbol.has_body => continue,

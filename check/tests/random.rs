@@ -9,7 +9,8 @@ mod support;
 use std::fmt::Write;
 
 use loomir_check::proof::ProofOptions;
-use support::run::{Random, difference};
+use support::random::Random;
+use support::run::difference;
 use support::{prove_named, told, try_parse};
 
 /// A sum of multiples of loop variables and a constant. Variable 0 is the parameter `%n`.
@@ -462,7 +463,7 @@ fn what_is_called_equal_does_the_same() {
     let (mut right, mut proved, mut wrong) = (0, 0, 0);
     let mut open = String::new();
     for case in 0..cases {
-        let mut random = Random(seed.wrapping_mul(0x1_0000_0001) ^ case);
+        let mut random = Random::new(seed.wrapping_mul(0x1_0000_0001) ^ case);
         let mut generator = Generator { random: &mut random, next: 0 };
         let items = generator.items(&mut Vec::new(), 3);
         let mut other = items.clone();

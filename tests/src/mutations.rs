@@ -2,7 +2,7 @@
 //!
 //! Many of them make a wrong program of a right one. Who judges programs has to see that.
 
-use crate::random::Random;
+use super::random::Random;
 
 /// Returns a copy of a text with one change; `None` if there is nothing to change. The result may be
 /// no program, and may do the same.

@@ -35,7 +35,7 @@ const PIPELINES: [&str; 8] = [
     "loop-fusion{fusion-profitability=always},loop-distribute",
 ];
 
-/// What was judged.
+/// The pairs that were judged, by verdict.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Pairs of which the texts differ.
@@ -65,10 +65,11 @@ pub fn run(seed: u64, (first, count): (u64, u64), tally: &mut Tally) -> Result<(
     let checker = Checker::default();
     for index in first..first + count {
         let mut random = Random::of_case(seed, index);
-        let Some((before, after)) = pair(&checker, index % 2 == 1, &mut random)? else { continue };
+        let is_changed = index % 2 == 1;
+        let Some((before, after)) = pair(&checker, is_changed, &mut random)? else { continue };
         tally.pairs += 1;
-        tally.changed += usize::from(index % 2 == 1);
-        judge(&checker, (&before, &after), index % 2 == 1, &mut random, tally).map_err(|error| {
+        tally.changed += usize::from(is_changed);
+        judge((&before, &after), is_changed, &mut random, tally).map_err(|error| {
             format!(
                 "case {index}: {error}\nbefore:\n{}\nafter:\n{}",
                 loomir::print(&before),
@@ -99,7 +100,6 @@ fn pair(checker: &Checker, is_changed: bool, random: &mut Random) -> Result<Opti
 
 /// Asks the checker about a pair, and tests the answer.
 fn judge(
-    checker: &Checker,
     (before, after): (&Body, &Body),
     is_changed: bool,
     random: &mut Random,
@@ -124,7 +124,7 @@ fn judge(
         }
         Some(Verdict::Different(example)) => {
             tally.different += 1;
-            confirm(checker, before, after, &example)?;
+            confirm(before, after, &example)?;
             // What Loomir made is right.
             if is_changed { Ok(()) } else { Err("what a pass made is called different".to_owned()) }
         }
@@ -143,7 +143,7 @@ fn judge(
 }
 
 /// Executes both programs on the input of a counterexample: they have to differ.
-fn confirm(_: &Checker, before: &Body, after: &Body, example: &Counterexample) -> Result<(), String> {
+fn confirm(before: &Body, after: &Body, example: &Counterexample) -> Result<(), String> {
     let limits = Limits::default();
     let expected = call(before, "kernel", &example.arguments, &limits)?;
     let actual = call(after, "kernel", &example.arguments, &limits)?;

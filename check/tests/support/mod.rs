@@ -4,7 +4,14 @@
 use loomir_check::proof::{Proof, ProofOptions, prove};
 use loomir_ir::{Body, Context, Op, text, verifier};
 
+// The random numbers and changes of the test harness, which stands above this crate.
+#[allow(unreachable_pub, reason = "a module of a library there")]
+#[path = "../../../tests/src/mutations.rs"]
+pub(crate) mod mutations;
 pub(crate) mod pairs;
+#[allow(unreachable_pub, reason = "a module of a library there")]
+#[path = "../../../tests/src/random.rs"]
+pub(crate) mod random;
 pub(crate) mod run;
 
 /// Parses and verifies a program that is right.

@@ -3,31 +3,7 @@
 use loomir_dialects::interp::{self, ArgSpec, FaultKind, Limits};
 use loomir_ir::{Body, Context, Type, TypeKind, text};
 
-/// SplitMix64.
-#[derive(Clone)]
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub(crate) fn below(&mut self, count: usize) -> usize {
-        (self.bits() % count.max(1) as u64) as usize
-    }
-
-    pub(crate) fn range(&mut self, low: i64, high: i64) -> i64 {
-        low + self.below((high - low + 1) as usize) as i64
-    }
-
-    pub(crate) fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-}
+use super::random::Random;
 
 /// One argument as text; buffers are distinct.
 fn argument(ctx: &Context, ty: Type, random: &mut Random, case: usize) -> String {
