@@ -9,12 +9,11 @@ use loomir::dialects::interfaces::Decision;
 use loomir::dialects::interp::Limits;
 use loomir::ir::text::{SPLIT_MARKER, split_source};
 use loomir::ir::{Body, Op, OpRef, verifier};
-use loomir::transforms::access::Frame;
 use loomir::transforms::access::base::Bases;
 use loomir::transforms::access::dependence::{Differences, Polyhedral};
 use loomir::transforms::access::{
-    Accesses, Answer, ClosedForms, ControlFlow, Dependence, Elements, INTERFACES, Order, Question, Site,
-    Statements,
+    Accesses, Answer, ClosedForms, ControlFlow, Dependence, Elements, Frame, INTERFACES, Order, Question,
+    Site, Statements,
 };
 use loomir::transforms::affine::condition::Condition;
 use loomir::transforms::affine::{Form, Forms};

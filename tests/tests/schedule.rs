@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use loomir::AliasMode;
 use loomir::ir::{Body, Loc, Op, OperationState};
-use loomir::transforms::access::Frame;
 use loomir::transforms::access::base::{Base, Bases};
 use loomir::transforms::access::dependence::Polyhedral;
-use loomir::transforms::access::{Class, Domain};
+use loomir::transforms::access::{Class, Domain, Frame};
 use loomir::transforms::affine::facts::Facts;
 use loomir::transforms::affine::{Atom, Form};
 use loomir::transforms::legality::{Ending, Means, Piece, QUESTION, Schedule, Verdict};

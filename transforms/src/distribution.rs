@@ -23,11 +23,10 @@ use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Block, Body, Diagnostics, Op, Value};
 use loomir_polyhedra::Limits;
 
-use crate::access::Frame;
 use crate::access::base::AliasMode;
 use crate::access::callees::Callees;
 use crate::access::survey;
-use crate::access::{Analyses, INTERFACES};
+use crate::access::{Analyses, Frame, INTERFACES};
 use crate::assumption::MAX_TESTS;
 use crate::assumption::{self, Assumption};
 use crate::cost::{Cost, CostSource};

@@ -37,11 +37,10 @@ use loomir_ir::pass::{EditLimit, Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Body, Diagnostics, Loc, Op};
 use loomir_polyhedra::Limits;
 
-use crate::access::Frame;
 use crate::access::base::{AliasMode, Bases};
 use crate::access::callees::Callees;
 use crate::access::survey;
-use crate::access::{Analyses, INTERFACES};
+use crate::access::{Analyses, Frame, INTERFACES};
 use crate::assumption::MAX_TESTS;
 use crate::assumption::{self, Assumption};
 use crate::cost::{Cost, CostSource, Saving, StaticCost, Work};

@@ -30,10 +30,9 @@
 use loomir_ir::{Body, Diagnostic, Op, Value};
 use loomir_polyhedra::Limits;
 
-use crate::access::Class;
 use crate::access::base::{Base, Bases, Overlap};
 use crate::access::callees::{Callees, callee};
-use crate::access::{Dependence, Example};
+use crate::access::{Class, Dependence, Example};
 use crate::affine::system::Side;
 use crate::affine::{Atom, Form};
 use crate::assumption::{self, Assumption};

@@ -10,9 +10,8 @@ use smallvec::SmallVec;
 
 use super::streams::{Key, Stream, Streams, lines, place};
 use super::{Cost, Machine};
-use crate::access::Frame;
 use crate::access::base::bytes_of_element;
-use crate::access::{Class, Domain};
+use crate::access::{Class, Domain, Frame};
 use crate::affine::{Atom, Form};
 use crate::tree::levels::absolute;
 use crate::tree::nest::{enter, guard, in_place};

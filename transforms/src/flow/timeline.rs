@@ -23,13 +23,11 @@ use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::{CallLike, Conditional, Decision, LoopLike};
 use loomir_ir::{Block, Body, Op, Region, Value};
 
-use crate::access::Analyses;
-use crate::access::Reader;
 use crate::access::base::{AliasMode, Base};
 use crate::access::locals::Locals;
 use crate::access::objects::{ALLOCATED, ANYWHERE, NAMED, rank};
 use crate::access::structure::{MAX_DEPTH, Structure};
-use crate::access::{Class, Domain};
+use crate::access::{Analyses, Class, Domain, Reader};
 use crate::affine::Form;
 use crate::affine::facts::Facts;
 use crate::affine::surroundings::Surroundings;

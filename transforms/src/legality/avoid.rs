@@ -15,8 +15,7 @@
 use loomir_polyhedra::{Emptiness, Limits};
 
 use super::Means;
-use crate::access::Frame;
-use crate::access::Question;
+use crate::access::{Frame, Question};
 use crate::affine::system::System;
 use crate::affine::{Atom, Form};
 use crate::assumption::{Assumption, is_testable};

@@ -17,10 +17,9 @@ use super::part::{Alone, Part};
 use super::placed::{Placed, Purpose, leaves};
 use super::whole::keep_whole;
 use super::{Instance, Means, Verdict, Witness, coverage, order, reordered, scope};
-use crate::access::Dependence;
-use crate::access::Frame;
 use crate::access::base::{AliasMode, Bases};
 use crate::access::dependence::Polyhedral;
+use crate::access::{Dependence, Frame};
 use crate::affine::Form;
 use crate::tree::{Arm, Forest, Green, LoopId, Node, Program, Reordered, StatementId};
 

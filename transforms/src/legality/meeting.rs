@@ -6,9 +6,8 @@
 //!   rows that overlap.
 
 use super::{Cause, Element, add_symbols};
-use crate::access::Class;
-use crate::access::Example;
 use crate::access::base::{Base, Overlap};
+use crate::access::{Class, Example};
 use crate::affine::Form;
 use crate::affine::system::Side;
 

@@ -17,9 +17,8 @@
 use super::avoid::avoiding;
 use super::meeting::Meeting;
 use super::{Cause, Instance, Means, Verdict, Witness};
-use crate::access::Frame;
 use crate::access::base::{Base, Overlap};
-use crate::access::{Answer, Order, Question, Relation};
+use crate::access::{Answer, Frame, Order, Question, Relation};
 use crate::affine::Form;
 use crate::affine::system::Side;
 use crate::assumption::{self, Assumption};

@@ -35,9 +35,7 @@ use loomir_ir::Op;
 
 use super::merge::{apart, independent};
 use super::{Cause, Instance, Means, Verdict, Witness};
-use crate::access::Class;
-use crate::access::Frame;
-use crate::access::{Order, Relation};
+use crate::access::{Class, Frame, Order, Relation};
 use crate::affine::{Atom, Form};
 use crate::assumption::Assumption;
 use crate::tree::nest::{Nest, Representative};

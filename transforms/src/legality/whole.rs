@@ -16,10 +16,9 @@ use super::meeting::Meeting;
 use super::merge::assume_apart;
 use super::part::Part;
 use super::placed::{Placed, shared};
-use crate::access::Class;
 use crate::access::base::Overlap;
 use crate::access::updates::{MAX_BETWEEN, Update, updates_of};
-use crate::access::{Answer, Order, Question, Relation};
+use crate::access::{Answer, Class, Order, Question, Relation};
 use crate::affine::Form;
 use crate::assumption::{self, Assumption};
 

@@ -4,9 +4,7 @@
 
 use std::fmt;
 
-use crate::access::Class;
-use crate::access::Frame;
-use crate::access::{Answer, Dependence, Example, Order, Question, Relation};
+use crate::access::{Answer, Class, Dependence, Example, Frame, Order, Question, Relation};
 use crate::affine::Form;
 use crate::affine::system::Side;
 use loomir_polyhedra::Limits;

@@ -11,11 +11,9 @@ use smallvec::SmallVec;
 
 use super::directions::{Ask, Entry, Given, Line};
 use super::{Dependence, End, Kind, Options, Through};
-use crate::access::Class;
-use crate::access::Example;
-use crate::access::Frame;
 use crate::access::base::{Base, Overlap};
 use crate::access::objects::Objects;
+use crate::access::{Class, Example, Frame};
 use crate::affine::system::Side;
 use crate::affine::{Atom, Form};
 use crate::legality::meeting::Meeting;

@@ -16,10 +16,8 @@ use smallvec::smallvec;
 
 use super::directions::{Ask, Entry, Given, Line};
 use super::{Dependence, End, Kind, Options, Through};
-use crate::access::Example;
-use crate::access::Frame;
 use crate::access::base::Base;
-use crate::access::{Class, Domain};
+use crate::access::{Class, Domain, Example, Frame};
 use crate::affine::system::Side;
 use crate::affine::{Atom, Form};
 use crate::legality::Instance;

@@ -14,10 +14,9 @@ use smallvec::SmallVec;
 
 use super::levels::absolute;
 use super::{Forest, Green, HeaderId, IfId, LoopId, Map, Node, Program, Span, StatementId};
-use crate::access::Frame;
 use crate::access::base::Base;
 use crate::access::objects::Objects;
-use crate::access::{Class, Domain};
+use crate::access::{Class, Domain, Frame};
 use crate::affine::surroundings::Surroundings;
 use crate::affine::{Atom, Form};
 use crate::lookup::{Absent, Lookup};

@@ -2,10 +2,8 @@
 //!
 //! An access and another one are instances of their classes, one for each iteration vector. They *meet* where both touch one byte and one of them writes it.
 
-use loomir_transforms::access::Class;
-use loomir_transforms::access::Frame;
 use loomir_transforms::access::base::{Bases, Overlap};
-use loomir_transforms::access::{Answer, Dependence, Order, Question, Relation};
+use loomir_transforms::access::{Answer, Class, Dependence, Frame, Order, Question, Relation};
 use loomir_transforms::affine::Form;
 use loomir_transforms::legality::meeting::Meeting;
 use loomir_transforms::polyhedra::Limits;
