@@ -40,8 +40,8 @@ use parameters::Parameter;
 pub struct Options {
     /// Two buffers among the arguments never overlap.
     pub distinct: bool,
-    /// One function is lowered and the other is not: several results are one struct there, and a failed
-    /// assertion prints.
+    /// One function is lowered and the other is not. There several results are one struct, and a
+    /// failed assertion prints.
     pub of_two_levels: bool,
     /// The most inputs that are tried.
     pub inputs: usize,

@@ -105,7 +105,7 @@ pub struct Unfit {
 
 /// The two modules as they were, where one of them was lowered so that both are of one level.
 ///
-/// What is executed is the program as it was, so a fault of the lowering is found too.
+/// The programs are executed as they were, so a fault of the lowering is found too.
 #[derive(Clone, Copy, Debug)]
 pub struct Originals<'o> {
     /// The first module.
@@ -121,8 +121,8 @@ const LOWERING: &str = "Loomir's lowering to LLVM's dialect is right";
 
 /// Compares two verified modules of one context function by function, in the order of the first.
 ///
-/// If `only` is given, this function is compared, and what it refers to. `originals` are the modules
-/// before one of them was lowered.
+/// If `only` is given, this function is compared, and what it refers to. `originals` are the
+/// modules before one of them was lowered.
 pub fn check(
     before: &Body,
     after: &Body,

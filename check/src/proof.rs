@@ -40,7 +40,7 @@ use matching::{Goal, Matcher, Mismatch, Stuck};
 use model::{ObjectKey, Output, Params, Program};
 use sets::{OutOfReach, Pieces, Solver, var};
 
-/// What a proof may rest on and how long it may take.
+/// The assumptions that a proof may make, and its bounds.
 #[derive(Clone, Debug)]
 pub struct ProofOptions {
     /// Buffers among the arguments do not overlap each other.

@@ -17,8 +17,8 @@ pub(crate) struct Definition {
     pub(crate) divisor: Int,
 }
 
-/// The rows of a conjunction with numbers of any size: existential variables that an equality gives with coefficient
-/// 1, such as those that stand for multiples of others, are put back into the other rows.
+/// The rows of a conjunction with numbers of any size. An existential variable that an equality gives
+/// with coefficient 1, such as a multiple of another one, is put back into the other rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
     pub(crate) visible: usize,
@@ -62,8 +62,8 @@ impl Resolved {
         (self.visible + 1..self.system.ins.width()).filter(used).collect()
     }
 
-    /// Definitions of existential variables that the constraints determine by the first `fixed` variables, in an order
-    /// in which each uses earlier ones only.
+    /// Definitions of the existential variables that the constraints determine by the first `fixed`
+    /// variables. Each uses earlier ones only.
     pub(crate) fn definitions(&self, fixed: usize) -> Vec<Definition> {
         let occurring = self.occurring();
         let mut known: Vec<bool> = (0..self.system.ins.width()).map(|column| column <= fixed).collect();
@@ -79,8 +79,8 @@ impl Resolved {
         }
     }
 
-    /// A definition of one existential variable over known ones: by an equality, or by two bounds so close that at
-    /// most one integer lies between them.
+    /// A definition of one existential variable over known ones: by an equality, or by two bounds with
+    /// at most one integer between them.
     fn definition_of(&self, column: usize, known: &[bool]) -> Option<Definition> {
         let usable = |row: &[Int]| {
             !row[column].is_zero()
@@ -113,7 +113,7 @@ impl Resolved {
         None
     }
 
-    /// Whether every existential variable that occurs is determined.
+    /// True if every existential variable that occurs is determined.
     pub(crate) fn is_explicit(&self) -> bool {
         let occurring = self.occurring();
         occurring.is_empty() || self.definitions(self.visible).len() == occurring.len()

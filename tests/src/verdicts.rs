@@ -40,7 +40,7 @@ const PIPELINES: [&str; 8] = [
 pub struct Tally {
     /// Pairs of which the texts differ.
     pub pairs: usize,
-    /// Those with a change that may make the second program wrong.
+    /// Pairs with a change that may make the second program wrong.
     pub changed: usize,
     /// Pairs that were proved equal.
     pub equal: usize,

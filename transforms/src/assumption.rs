@@ -9,7 +9,7 @@ use loomir_ir::{Body, Value};
 use crate::affine::{Atom, Form};
 use crate::naming::called;
 
-/// How much may be tested before a loop, if nothing else is said.
+/// The most tests before a loop, if nothing else is said.
 pub(crate) const MAX_TESTS: usize = 8;
 
 /// What may hold when the program runs.

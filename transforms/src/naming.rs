@@ -2,7 +2,7 @@
 
 use loomir_ir::{Body, Loc, Value, ValueDef};
 
-/// How a value is called in a remark, with what it is.
+/// Names a value in a remark, with its kind.
 pub(crate) fn called_in_full(body: &Body, value: Value) -> String {
     let ValueDef::BlockArgument { block, .. } = body.def(value) else { return called(body, value) };
     let of = body.region_parent(body.block_region(block));
@@ -15,7 +15,7 @@ pub(crate) fn called_in_full(body: &Body, value: Value) -> String {
     }
 }
 
-/// How a value is called in a remark.
+/// Names a value in a remark.
 pub(crate) fn called(body: &Body, value: Value) -> String {
     match body.def(value) {
         ValueDef::BlockArgument { index, .. } => format!("#{index}"),

@@ -148,8 +148,8 @@ fn islpy() -> Result<PathBuf, Failure> {
     if works() { Ok(python) } else { Err(format!("{ISLPY} is installed but can't be imported.")) }
 }
 
-/// `cargo` with what the tests may use: the folder of LLVM's tools and a Python with islpy. A test whose tool is named
-/// must use it; one whose tool isn't skips itself.
+/// Returns `cargo` with the tools of the tests: the folder of LLVM's and a Python with islpy. A test
+/// whose tool is named must use it; one whose tool isn't skips itself.
 pub(crate) fn cargo_with(tools: &Tools) -> Command {
     let mut cargo = cargo();
     for (variable, tool) in [("LOOMIR_LLVM", &tools.llvm), ("LOOMIR_ISLPY", &tools.islpy)] {

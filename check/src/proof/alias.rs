@@ -26,7 +26,7 @@ use super::model::{Access, AccessId, Invariant, Object, ObjectId, ObjectKey, Par
 use super::order::{Place, before};
 use super::sets::{Asked, Pieces, Solver, hide, intersect, moved, var};
 
-/// What is known of buffers that overlap.
+/// The facts about buffers that overlap.
 #[derive(Debug, Default)]
 pub(super) struct Overlap {
     /// Parameters that are true only if two arguments do not overlap.

@@ -181,7 +181,7 @@ pub(super) fn lines(body: &Body) -> HashMap<Op, usize> {
     lines
 }
 
-/// Whether an operation is a constant that becomes a literal at its uses.
+/// True if an operation is a constant that becomes a literal at its uses.
 pub(super) fn is_literal(body: &Body, op: Op) -> bool {
     let info = body.info(op);
     [

@@ -15,11 +15,11 @@ use crate::affine::system::Instances;
 /// Iteration vectors: all integer values of the levels for which every constraint is `>= 0`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Domain {
-    /// How many levels there are.
+    /// The number of levels.
     pub levels: u32,
     /// Forms that are not negative.
     pub constraints: Vec<Form>,
-    /// Whether these are all there are.
+    /// True if these are all constraints.
     pub exact: bool,
 }
 
@@ -30,13 +30,14 @@ impl Class {
         Class { base, origin: None, sizes: Vec::new(), subscripts: None, writes, update: None, domain }
     }
 
-    /// What subscripts of a memref name elements of that is `origin` or a cast of it: that, but for a global, which has several values.
+    /// Returns the memref whose elements the subscripts of `origin`, or of a cast of it, name. A global
+    /// has none: several values stand for it.
     pub(super) fn named_origin(body: &Body, origin: Value) -> Option<Value> {
         let names_global = body.defining_op(origin).is_some_and(|op| body.is(op, memref::GetGlobalOp::DEF));
         (!names_global).then_some(origin)
     }
 
-    /// Whether equal subscripts name equal elements in both, if they are accesses of one object.
+    /// True if equal subscripts name equal elements in both, given that both access one object.
     pub fn counts_like(&self, other: &Class) -> bool {
         self.origin == other.origin && self.sizes == other.sizes
     }
@@ -54,15 +55,15 @@ impl Domain {
 pub struct Class {
     /// The object.
     pub base: Base,
-    /// The memref whose elements the subscripts name; `None` for those of the base itself, a global.
+    /// The memref whose elements the subscripts name; `None` for elements of the base, a global.
     pub origin: Option<Value>,
     /// The sizes of all dimensions but the first, where they are not those of the origin's type.
     pub sizes: Vec<Form>,
-    /// One form for each dimension, `None` where it is not affine. `None` altogether: the whole object.
+    /// One form a dimension, `None` where it is not affine. `None` altogether: the whole object.
     pub subscripts: Option<Vec<Option<Form>>>,
-    /// Whether it writes.
+    /// True for a write.
     pub writes: bool,
-    /// The reduction by a step of which it is part of an update of its element, [as a whole](super::updates).
+    /// The reduction of whose [update](super::updates) of an element it is a part.
     pub update: Option<Reduction>,
     /// For which iterations.
     pub domain: Arc<Domain>,
@@ -79,17 +80,17 @@ pub struct Space {
     pub uppers: Vec<Option<Form>>,
     /// The step, if it is a positive constant.
     pub step: Option<i64>,
-    /// Whether its variable is compared as unsigned.
+    /// True if its variable is compared as unsigned.
     pub unsigned: bool,
-    /// Its variable. The loop's own level counts iterations if there is one affine lower bound and a constant step; else it is
-    /// the variable itself, which has no form if it is unsigned.
+    /// Its variable. The loop's own level counts iterations if there is one affine lower bound and a
+    /// constant step. Otherwise the level is the variable itself, which has no form if it is unsigned.
     pub variable: Option<Form>,
     /// Forms that are not negative, and whether they are all there is to say.
     pub domain: Domain,
 }
 
 impl Space {
-    /// Whether the loop's level counts its iterations.
+    /// True if the loop's level counts its iterations.
     pub fn is_counted(&self) -> bool {
         self.lower.is_some() && self.step.is_some() && !self.unsigned
     }
@@ -106,7 +107,7 @@ impl Space {
     }
 }
 
-/// What an operation touches, with all that is inside it.
+/// The accesses of an operation, with all that is inside it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Effects {
     /// The classes, each with an operation of it.

@@ -3,14 +3,14 @@
 use loomir_dialects::interfaces::{Conditional, Decision, LoopBounds, LoopLike, ParallelLike};
 use loomir_ir::{Block, Body, Op};
 
-/// What stands inside more loops and `if`s than this is raised to statements.
+/// The most loops and `if`s around a node of the tree; operations further inside are statements.
 pub const MAX_DEPTH: u32 = 32;
 
 /// An operation that is no statement of the tree.
 pub enum Structure<'b> {
     /// A counted loop.
     Loop {
-        /// What it means.
+        /// The interface that tells its bounds and body.
         model: &'b dyn LoopLike,
         /// Its body, which ends in a terminator.
         block: Block,
@@ -24,7 +24,7 @@ pub enum Structure<'b> {
     },
     /// A conditional. If it has results, both regions have a block and yield them.
     If {
-        /// What decides it.
+        /// The decision between its regions.
         decision: Decision,
         /// The blocks of its regions, which end in terminators; the first region has one.
         blocks: [Option<Block>; 2],
@@ -32,7 +32,7 @@ pub enum Structure<'b> {
 }
 
 impl<'b> Structure<'b> {
-    /// What an operation is, if it is no statement.
+    /// Returns the structure of an operation, unless it is a statement.
     pub fn of(body: &'b Body, op: Op) -> Option<Structure<'b>> {
         if body.own_regions(op).len() == 0 {
             return None;
@@ -61,7 +61,7 @@ impl<'b> Structure<'b> {
         (is_whole && blocks.iter().all(yields)).then_some(Structure::If { decision, blocks })
     }
 
-    /// How many nodes of the tree it is, one inside the other.
+    /// Returns the number of nodes of the tree that it is, one inside the other.
     pub fn levels(&self) -> u32 {
         match self {
             Structure::Parallel { dimensions, .. } => dimensions.len() as u32,

@@ -69,7 +69,7 @@ impl Callees {
 }
 
 impl Summary {
-    /// What the function touches whose body this is. Functions of which the analyses know nothing touch the world.
+    /// Summarises a function by its body. Callees without a summary touch the world.
     pub fn of(function: &Body, analyses: &Analyses) -> Summary {
         let region = function.own_regions(function.root()).next();
         let Some(entry) = region.and_then(|region| function.entry_block(region)) else {
@@ -87,7 +87,7 @@ impl Summary {
     }
 }
 
-/// Whether what runs may be another function of the same name: one whose linkage lets others define it too.
+/// True if the linker may put another function of this name in its place.
 fn is_replaceable(function: &Body) -> bool {
     let linkage = function.attr(function.root(), "llvm.linkage");
     let is_kept = |linkage| {
@@ -97,7 +97,7 @@ fn is_replaceable(function: &Body) -> bool {
     linkage.is_some_and(|linkage| !is_kept(linkage))
 }
 
-/// What a function of one block touches, each class once.
+/// Returns the accesses of a function of one block, each class once.
 fn touched(
     function: &Body,
     block: Block,

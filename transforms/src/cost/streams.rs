@@ -279,7 +279,8 @@ pub(super) fn lines(
 /// The size of a dimension about which nothing is known.
 const UNKNOWN_SIZE: f64 = 1024.0;
 
-/// How far the values of a form reach. Quotients nest at most [`MAX_NESTING`](crate::affine::MAX_NESTING) deep.
+/// Returns how far the values of a form reach. Quotients nest at most
+/// [`MAX_NESTING`](crate::affine::MAX_NESTING) deep.
 fn extent(form: &Form, trips: &dyn Fn(u32) -> f64) -> f64 {
     let reach = |atom: &Atom| match atom {
         Atom::Level(level) => (trips(*level) - 1.0).max(0.0),

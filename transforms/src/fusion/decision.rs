@@ -12,12 +12,12 @@ use crate::legality::{Verdict, Witness};
 pub(super) struct Attempt {
     pub plan: Plan,
     pub saving: Saving,
-    /// What the second costs, as it is joined, and how many iterations of both can run at once.
+    /// The cost of the second loop as it is joined, and how many iterations of both run at once.
     pub work: Option<(Rc<Work>, Option<f64>)>,
 }
 
 impl Attempt {
-    /// How many cycles it saves, if that was asked.
+    /// Returns the cycles that it saves, if that was asked.
     pub(super) fn saved_cycles(&self) -> Option<i64> {
         self.work.is_some().then(|| self.saving.cycles.round() as i64)
     }
@@ -26,7 +26,7 @@ impl Attempt {
 /// Why a pair was not fused.
 #[derive(Clone, Debug)]
 pub(super) enum Missed {
-    /// One is an `affine.for`, the other an `scf.for`, or the like; or their dimensions are mapped to different things.
+    /// The operations differ, such as `affine.for` and `scf.for`, or the mappings of their dimensions.
     DifferentKinds,
     /// This loop compares its variable as unsigned.
     Unsigned(Op),
@@ -36,7 +36,7 @@ pub(super) enum Missed {
     Steps(i64, i64),
     /// The numbers of iterations, where known.
     TripCounts(Option<i64>, Option<i64>),
-    /// The numbers of iterations agree, but by how much the variables differ is known at run time only.
+    /// The trip counts agree, but the difference of the variables is known at run time only.
     UnknownOffset,
     /// The loops run different numbers of iterations and have nothing in common.
     NothingShared,
@@ -58,12 +58,12 @@ pub(super) enum Missed {
     NotBeneficial(Saving),
     /// It may be, but other loops are fused with which more is saved.
     OthersSaveMore,
-    /// A dependence of loops whose iterations may run in any order would go from one iteration to another, or may.
+    /// A dependence would go from one iteration to another of a parallel loop, or may.
     InOrder(Verdict),
 }
 
 impl Missed {
-    /// Whether the reason is how the iterations of the two lie to each other, so that other shapes of the loops may do better.
+    /// True if other shapes of the loops may do better.
     pub(super) fn is_of_the_iterations(&self) -> bool {
         use Missed::{CannotBeCut, Dependences, InOrder, Steps, TripCounts, UnknownOffset};
         matches!(self, Steps(..) | TripCounts(..) | UnknownOffset | CannotBeCut | Dependences(_) | InOrder(_))
@@ -81,7 +81,7 @@ impl Missed {
     }
 }
 
-/// What stands between two entries and can go neither way.
+/// An entry between two others that can move neither before nor behind them.
 #[derive(Clone, Debug)]
 pub(super) struct Stuck {
     /// An operation of it, to show.
@@ -108,7 +108,7 @@ pub(super) enum Which {
     Second,
 }
 
-/// What was done with one of two neighbours before they were fused.
+/// The change of one of two neighbours before they were fused.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Change {
     /// The first runs backwards.

@@ -12,10 +12,10 @@ use loomir_ir::{Body, Op, Trait};
 
 use crate::tree::nest::Nest;
 
-/// What decides whether an entry may run before or behind another one.
+/// The memory and values of an entry, which decide with which others it may change places.
 #[derive(Clone, Debug)]
 pub(super) struct Footprint {
-    /// What it touches.
+    /// The accesses.
     pub nest: Rc<Nest>,
     /// The operations outside whose results are used inside.
     pub uses: HashSet<Op>,
@@ -24,7 +24,8 @@ pub(super) struct Footprint {
 }
 
 impl Footprint {
-    /// That of `ops`, which touch what `nest` says. What yields the results of a conditional defines these. Linear in what is inside them.
+    /// Returns the footprint of `ops`, whose accesses are `nest`. A terminator that yields results of a
+    /// conditional defines these. Linear in the operations inside.
     pub(super) fn of(ir: &Body, ops: impl IntoIterator<Item = Op>, nest: Nest) -> Footprint {
         let (mut uses, mut defining) = (HashSet::new(), HashSet::new());
         for op in ops {
@@ -55,7 +56,7 @@ impl Footprint {
         self.ops.extend(&other.ops);
     }
 
-    /// Whether it has a result that `user` uses. Linear in the fewer operations.
+    /// True if it has a result that `user` uses. Linear in the fewer operations.
     pub(super) fn defines_for(&self, user: &Footprint) -> bool {
         let (few, many) =
             if user.uses.len() < self.ops.len() { (&user.uses, &self.ops) } else { (&self.ops, &user.uses) };

@@ -11,34 +11,34 @@ use super::line::{self, Entry};
 use super::{Fusion, remarks};
 use crate::assumption::Assumption;
 
-/// How many loops a part of a sequence may have of which all groupings are looked at.
+/// The most loops of a part of a sequence of which all groupings are looked at.
 pub(super) const MAX_LOOPS: usize = 8;
-/// How many groups a loop is tried with, from the nearest on.
+/// The number of groups that a loop is tried with, from the nearest on.
 pub(super) const GROUPS_TRIED: usize = 3;
 /// Where a greater part of a loop runs by itself, other groupings are looked at.
 pub(super) const MUCH_APART: f64 = 0.125;
-/// How many loops a part of a longer sequence may have that cannot be taken apart.
+/// The most loops of a part of a longer sequence that cannot be taken apart.
 pub(super) const MAX_WIDE: usize = 24;
 
 /// A sequence whose loops were fused as some guide says.
 #[derive(Default)]
 pub(super) struct Grouping {
     pub entries: Vec<Entry>,
-    /// What each entry is called.
+    /// The name of each entry.
     pub names: Vec<Name>,
     /// Items that were put together, the former one first.
     pub joins: Vec<(usize, usize)>,
     /// Items, or what they were put together with, that have changed places for what is assumed.
     pub swapped: Vec<(usize, usize)>,
     pub said: Vec<Said>,
-    /// What was saved, in cycles; and by which item.
+    /// The cycles saved; and by which item.
     pub saved: f64,
     pub savings: Vec<(usize, f64)>,
-    /// Whether something was fused that costs something beside what it saves.
+    /// True if a fusion costs something beside what it saves.
     pub has_losses: bool,
-    /// Whether loops became one that do not have all iterations in common, or not at once.
+    /// True if fused loops do not have all iterations in common, or not at once.
     pub is_cut: bool,
-    /// Whether something was not fused for what it costs.
+    /// True if a pair was left apart for its cost.
     pub was_too_dear: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Grouping {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Name {
     pub item: usize,
-    /// It is what another loop left over when it was distributed so that this item could join the rest of it.
+    /// True for the rest of another loop that was distributed so that this item could join a part of it.
     pub is_rest: bool,
 }
 
@@ -60,10 +60,10 @@ impl Name {
     }
 }
 
-/// What was found about an item.
+/// A finding about an item.
 pub(super) struct Said {
     pub item: usize,
-    /// How it is told, if that is wanted.
+    /// The remark, if remarks are wanted.
     pub remark: Option<Diagnostic>,
     pub outcome: Outcome,
 }
@@ -76,7 +76,7 @@ pub(super) enum Outcome {
     Note,
 }
 
-/// What is left beside a fused loop.
+/// The remainders beside a fused loop.
 #[derive(Default)]
 pub(super) struct Left {
     /// Which of the entries between the two are moved before the first.
@@ -133,7 +133,8 @@ impl Grouping {
         self.names.push(Name::of(item));
     }
 
-    /// Moves what stands between two entries that became one, the second of them `item`, and adds what is left of them.
+    /// Moves the entries between two that became one, the second of them `item`, and adds the
+    /// remainders.
     pub(super) fn close_up(&mut self, at: usize, item: usize, left: Left) {
         self.joins.push((self.names[at].item, item));
         let item_at = |place: usize| self.names.get(at + place).map_or(item, |name| name.item);
@@ -150,7 +151,7 @@ impl Grouping {
         }
     }
 
-    /// How many loops joined a group.
+    /// Returns the number of loops that joined a group.
     #[cfg(test)]
     pub(super) fn fused(&self) -> usize {
         self.savings.len()
@@ -172,7 +173,7 @@ impl Grouping {
         group
     }
 
-    /// What each entry is called.
+    /// Returns the name of each entry.
     pub(super) fn names(&self) -> &[Name] {
         &self.names
     }
@@ -182,8 +183,9 @@ impl Grouping {
         inside.map(|(_, saved)| saved).sum()
     }
 
-    /// Parts of the sequence that no group reaches out of, and in which there is more than one group, with at most [`MAX_LOOPS`] loops or, if they have no
-    /// such part at their beginning, [`MAX_WIDE`]. Two may overlap.
+    /// Returns the parts of the sequence that no group reaches out of and that have more than one
+    /// group. A part has at most [`MAX_LOOPS`] loops or, if it cannot be taken apart, [`MAX_WIDE`]. Two
+    /// may overlap.
     pub(super) fn parts(&self, entries: &[Entry]) -> Vec<Range<usize>> {
         let mut reach: Vec<usize> = (0..entries.len()).collect();
         for (first, item) in &self.joins {
@@ -213,8 +215,8 @@ impl Grouping {
         parts
     }
 
-    /// Says of a part whose first item is `item` that its loops were grouped in another way: how much that saves, how many steps it took to find,
-    /// and whether there is none better.
+    /// Says of a part whose first item is `item` that its loops were grouped in another way, with the
+    /// cycles saved, the steps of the search and whether it is optimal.
     pub(super) fn say_regrouped(
         &mut self,
         fusion: &Fusion<'_>,
@@ -232,7 +234,7 @@ impl Grouping {
     }
 }
 
-/// How many loops there are.
+/// Returns the number of loops.
 pub(super) fn count_loops(entries: &[Entry]) -> usize {
     entries.iter().filter(|entry| matches!(entry, Entry::Group(_))).count()
 }

@@ -13,7 +13,7 @@ use crate::affine::{Atom, Form};
 use crate::tree::nest::LoopIteration;
 use crate::tree::{Forest, LoopId, Program, StatementId};
 
-/// What is judged: neighbours in a sequence of the tree.
+/// Neighbours in a sequence of the tree, which are judged.
 pub(super) struct Part<'a> {
     pub(super) body: &'a Body,
     pub(super) program: &'a Program,
@@ -32,7 +32,7 @@ pub(super) struct Part<'a> {
 /// A loop that is judged by itself.
 #[derive(Clone, Copy)]
 pub(super) struct Alone<'a> {
-    /// Its operation: all that is computed outside is there, and nothing outside uses what is computed inside.
+    /// Its operation. Values from outside are there, and nothing outside uses values from inside.
     pub(super) op: Op,
     /// Operations inside whose results are there wherever they are used.
     pub(super) handed_on: &'a HashSet<Op>,
@@ -52,7 +52,7 @@ impl<'a> Part<'a> {
         self.places[leaf.item as usize]
     }
 
-    /// Whether the order of two leaves may differ from what it was.
+    /// True if the order of two leaves may have changed.
     pub(super) fn is_moved(&self, a: &Placed, b: &Placed) -> bool {
         match (self.place_of(a), self.place_of(b)) {
             (Some(x), Some(y)) => (x < y) != (a.item < b.item),
@@ -66,7 +66,7 @@ impl<'a> Part<'a> {
         path(a).into_iter().zip(path(b)).take_while(|(x, y)| x == y).map(|(of, _)| of).collect()
     }
 
-    /// Whether an object is made anew in iterations that are judged.
+    /// True if an object is made anew in iterations that are judged.
     pub(super) fn is_made_inside(&self, base: Base) -> bool {
         match base {
             Base::Allocation(value) => {
@@ -76,7 +76,8 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// An iteration of a statement: that of a leaf with this map, over levels, where forms have these values.
+    /// Returns the iteration of a statement that a leaf with this map runs, where forms have these
+    /// values.
     pub(super) fn instance(
         &self,
         id: StatementId,

@@ -348,7 +348,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The iteration of a statement that runs, over levels. Leaves beside each other often share it.
+    /// Returns the iteration of a statement that runs, over levels. Neighbours often share it.
     fn here(&mut self, map: Map, levels: u32) -> Option<Rc<[Form]>> {
         if self.last_map.as_ref().is_none_or(|(own, of, _)| (*own, *of) != (map, levels)) {
             let here = self.forest.map(map).iter().map(|form| absolute(form, levels));
@@ -423,7 +423,8 @@ pub(crate) fn shared<'l>(a: &'l Placed, b: &Placed) -> &'l [Around] {
     &a.loops[..shared]
 }
 
-/// Whether the parts of a loop that two leaves of its anchor are in stand in one sequence: what runs first hands on to the other.
+/// True if the parts of a loop around two leaves of its anchor stand in one sequence. Then the first
+/// part hands its values on to the other.
 pub(super) fn is_handed_on(first: &Placed, second: &Placed) -> bool {
     let sequence = |leaf: &Placed| leaf.loops.last().map(|around| around.sequence);
     sequence(first) == sequence(second)

@@ -38,7 +38,7 @@ pub(crate) struct Unneeded(AccessId);
 /// The folding of each dimension of an array.
 pub(crate) struct Folds(Vec<Fold>);
 
-/// What becomes of a dimension of an array.
+/// The fate of a dimension of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fold {
     /// It stays.
@@ -62,7 +62,7 @@ pub(crate) enum Missed {
     TooHard,
 }
 
-/// What becomes of an array's storage.
+/// The fate of an array's storage.
 pub(crate) enum Storage {
     /// It has no dimensions.
     Scalar,

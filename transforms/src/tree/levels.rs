@@ -2,12 +2,14 @@
 
 use crate::affine::Form;
 
-/// The form over levels counted from the root that a form over loops counted outwards is in a place inside `depth` loops.
+/// Renumbers a form over loops counted outwards to levels counted from the root, in a place inside
+/// `depth` loops.
 pub fn absolute(form: &Form, depth: u32) -> Option<Form> {
     form.substitute(&mut |index| Some(Form::level(depth.checked_sub(index + 1)?)))
 }
 
-/// The form over loops counted outwards that a form over levels counted from the root is in a place inside `depth` loops.
+/// Renumbers a form over levels counted from the root to loops counted outwards, in a place inside
+/// `depth` loops.
 pub fn relative(form: &Form, depth: u32) -> Option<Form> {
     // Counting from the other end is its own inverse.
     absolute(form, depth)
