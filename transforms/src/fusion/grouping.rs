@@ -97,6 +97,11 @@ pub(super) struct Partner {
 }
 
 impl Grouping {
+    /// Returns an empty grouping with room for what is said of so many items.
+    pub(super) fn with_room(items: usize) -> Grouping {
+        Grouping { said: Vec::with_capacity(items), ..Grouping::default() }
+    }
+
     /// Returns the places of the entries to try a loop with, the nearest first. If a group is
     /// `wanted`, it is the only one.
     pub(super) fn nearest(&self, second: &Group, wanted: Option<Name>) -> Vec<usize> {

@@ -240,7 +240,7 @@ impl Fusion<'_> {
         guide: Guide<'_>,
         frame: &Frame,
     ) -> Grouping {
-        let mut line = Grouping::default();
+        let mut line = Grouping::with_room(entries.size_hint().0);
         for (item, entry) in entries {
             let guide = guide.of(item);
             match entry {

@@ -218,12 +218,15 @@ impl<'a> Checker<'a> {
         if fast.iter().all(|leaf| leaf.version.is_none()) {
             return verdict;
         }
+        // Two arms of a large tree at a time would take much memory.
+        let of_fast = self.versioned(&fast);
+        drop(fast);
         let mut fallback = match at(Arm::Fallback) {
             Ok(fallback) => fallback,
             Err(of) => return verdict.or(Verdict::MayBeIllegal(Witness::Extent(of))),
         };
         let verdict = verdict.or(self.arm(forest, difference, &mut fallback, &whole, Arm::Fallback));
-        verdict.or(self.same_statements(&fast, &fallback))
+        verdict.or(self.same_statements(&of_fast, &self.versioned(&fallback)))
     }
 
     /// The statements of the program where it and the tree differ, as leaves.
@@ -303,21 +306,23 @@ impl<'a> Checker<'a> {
         if within.is_legal() { within } else { verdict }
     }
 
-    /// Both arms of each versioned node run the same statements, but for what only computes: then any of them may be taken.
-    fn same_statements(&self, fast: &[Placed], fallback: &[Placed]) -> Verdict {
-        let sorted = |leaves: &[Placed]| {
-            let mut all: Vec<(u32, StatementId)> =
-                leaves.iter().filter_map(|leaf| Some((leaf.version?.0, leaf.statement))).collect();
-            all.retain(|(_, id)| !self.program.statement(*id).is_pure(self.body));
-            all.sort_unstable();
-            all.dedup();
-            all
-        };
-        let (a, b): (HashSet<_>, HashSet<_>) =
-            (sorted(fast).into_iter().collect(), sorted(fallback).into_iter().collect());
-        let mut differing: Vec<_> = a.symmetric_difference(&b).copied().collect();
-        differing.sort_unstable();
-        match differing.first() {
+    /// Returns the statements of an arm, each with the number of its versioned node, sorted. What only
+    /// computes is left out.
+    fn versioned(&self, leaves: &[Placed]) -> Vec<(u32, StatementId)> {
+        let mut all: Vec<(u32, StatementId)> =
+            leaves.iter().filter_map(|leaf| Some((leaf.version?.0, leaf.statement))).collect();
+        all.retain(|(_, id)| !self.program.statement(*id).is_pure(self.body));
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Judges if both arms of each versioned node run the same statements. Then either may be taken.
+    fn same_statements(&self, fast: &[(u32, StatementId)], fallback: &[(u32, StatementId)]) -> Verdict {
+        let apart = fast.iter().zip(fallback).find(|(own, other)| own != other);
+        let longer = if fast.len() > fallback.len() { fast } else { fallback };
+        let more = longer.get(fast.len().min(fallback.len()));
+        match apart.map(|(own, other)| own.min(other)).or(more) {
             Some((_, id)) => {
                 let op = self.program.statement(*id).op();
                 Verdict::Illegal(Witness::Lost(Instance::unknown(op)))

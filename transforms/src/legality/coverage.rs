@@ -16,6 +16,7 @@
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::Value;
 use loomir_polyhedra::{Emptiness, Set, Space, Tuple, Var};
+use smallvec::SmallVec;
 
 use super::part::Part;
 use super::placed::{Placed, Unsaid};
@@ -27,8 +28,8 @@ use crate::tree::StatementId;
 
 /// Judges the leaves against the statements that were in this part of the program.
 pub(super) fn check(part: &Part<'_>, statements: &[Placed], leaves: &[Placed]) -> Verdict {
-    let mut of_statement: HashMap<StatementId, Vec<&Placed>> =
-        statements.iter().map(|whole| (whole.statement, Vec::new())).collect();
+    let mut of_statement: HashMap<StatementId, SmallVec<[&Placed; 1]>> =
+        statements.iter().map(|whole| (whole.statement, SmallVec::new())).collect();
     let mut verdict = Verdict::legal();
     let mut added = Vec::new();
     for leaf in leaves {
@@ -130,13 +131,21 @@ fn in_place(leaf: &Placed, forms: &[Form]) -> Option<Vec<Form>> {
 
 /// Whether a leaf's loops are those that were around its statement, in any order.
 fn keeps_whole(part: &Part<'_>, leaf: &Placed, whole: &Placed) -> bool {
+    if leaf.domain.levels != whole.domain.levels || !leaf.unsaid.is_empty() || !whole.unsaid.is_empty() {
+        return false;
+    }
+    // Most leaves of a large tree run as their statement did.
+    let is_level = |(level, form): (u32, &Form)| *form == Form::level(level);
+    let is_unchanged = leaf.map.len() == leaf.domain.levels as usize && (0..).zip(&*leaf.map).all(is_level);
+    if is_unchanged && leaf.domain.constraints == whole.domain.constraints {
+        return true;
+    }
     let from = part.frame.depth;
     let levels: HashSet<&Form> = leaf.map.iter().skip(from as usize).collect();
-    let is_permutation = leaf.domain.levels == whole.domain.levels
-        && (from..leaf.domain.levels).all(|level| levels.contains(&Form::level(level)));
+    let is_permutation = (from..leaf.domain.levels).all(|level| levels.contains(&Form::level(level)));
     let wanted = in_place(leaf, &whole.domain.constraints).map(HashSet::<Form>::from_iter);
     let own: HashSet<Form> = leaf.domain.constraints.iter().cloned().collect();
-    is_permutation && leaf.unsaid.is_empty() && whole.unsaid.is_empty() && wanted == Some(own)
+    is_permutation && wanted == Some(own)
 }
 
 /// Each iteration of a leaf is one that it may run: none of these constraints on those is broken.

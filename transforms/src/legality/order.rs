@@ -17,6 +17,7 @@
 //! the product of the depths. Nothing is asked of two leaves that stand to each other as they did.
 
 use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ use super::meeting::Meeting;
 use super::merge::assume_apart;
 use super::pairs::{each_pair, every_pair};
 use super::part::Part;
-use super::placed::{Access, Around, Placed, Unsaid, Within, is_handed_on, shared};
+use super::placed::{Access, Around, Placed, Unsaid, is_handed_on, shared};
 use super::schedule::is_contradiction;
 use super::{Cause, Instance, Verdict, Witness};
 use crate::access::base::{Base, Overlap};
@@ -80,22 +81,28 @@ struct Asked<'p> {
 }
 
 /// All that the answer to a pair depends on of one access.
-#[derive(PartialEq, Eq, Hash)]
 struct Asker<'p> {
+    leaf: &'p Placed,
     class: &'p Class,
-    map: &'p [Form],
-    unsaid: &'p [(Unsaid, Vec<Form>)],
-    within: &'p Within,
+}
+
+impl PartialEq for Asker<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.class == other.class && self.leaf.runs_like(other.leaf)
+    }
+}
+
+impl Eq for Asker<'_> {}
+
+impl Hash for Asker<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.leaf.hash_access(self.class, state);
+    }
 }
 
 impl<'p> Asked<'p> {
     fn of(part: &Part<'_>, a: &Access<'p>, b: &Access<'p>) -> Asked<'p> {
-        let side = |(leaf, _, class): &Access<'p>| Asker {
-            class: &class.0,
-            map: &leaf.map,
-            unsaid: &leaf.unsaid,
-            within: &leaf.within,
-        };
+        let side = |(leaf, _, class): &Access<'p>| Asker { leaf, class: &class.0 };
         let both = part.loops_around_both(a.0.statement, b.0.statement);
         let in_program = both.into_iter().skip(part.frame.depth as usize);
         Asked {
@@ -271,7 +278,7 @@ fn cases<'f>(
     (a, b): (&Access<'f>, &Access<'f>),
     levels: &'f [Form],
     around: &[Around],
-) -> Vec<(Vec<Relation<'f>>, usize)> {
+) -> Vec<(Relations<'f>, usize)> {
     let ((first, _, (s, _)), (second, ..)) = (a, b);
     let run_before = earlier(part, first, second);
     let run_later = match s.base {
@@ -280,13 +287,13 @@ fn cases<'f>(
         _ => later(levels, around, b.1 < a.1),
     };
     let (decided, computed) = (decided_apart(part, first, second), computed_alike(part, first, second));
-    let mut cases: Vec<(Vec<Relation<'_>>, usize)> = Vec::new();
+    let mut cases: Vec<(Relations<'_>, usize)> = Vec::new();
     for before in &run_before {
         for behind in run_later.iter().filter(|behind| !(before.in_any_order && behind.in_any_order)) {
             let all = decided.iter().flat_map(|apart| computed.iter().map(move |alike| (apart, alike)));
             for (apart, (loops, alike)) in all {
                 let order = [&before.relations, &behind.relations, apart, alike];
-                let order: Vec<Relation<'_>> = order.into_iter().flatten().copied().collect();
+                let order: Relations<'_> = order.into_iter().flatten().copied().collect();
                 if !is_contradiction(&order) {
                     cases.push((order, *loops));
                 }
@@ -306,11 +313,14 @@ fn known_within(class: &Class, (leaf, other): (&Placed, &Placed), loops: usize) 
     Some(Class { domain: Arc::new(Domain { constraints, ..*class.domain }), ..class.clone() })
 }
 
+/// What a pair of instances satisfies.
+type Relations<'f> = SmallVec<[Relation<'f>; 2]>;
+
 /// Pairs of instances, the one before the other.
 #[derive(Default)]
 struct Ordered<'f> {
     /// What they satisfy.
-    relations: Vec<Relation<'f>>,
+    relations: Relations<'f>,
     /// Whether they part at a loop whose iterations may run in any order.
     in_any_order: bool,
 }
@@ -350,8 +360,8 @@ fn parted<'f>(
     pairs: impl Iterator<Item = ((&'f Form, &'f Form), bool)>,
     apart: Order,
     found: &mut Vec<Ordered<'f>>,
-) -> Vec<Relation<'f>> {
-    let mut equal = Vec::new();
+) -> Relations<'f> {
+    let mut equal = Relations::new();
     for ((first, second), in_any_order) in pairs {
         let mut relations = equal.clone();
         relations.push(Relation { first, is: apart, second });
@@ -363,7 +373,7 @@ fn parted<'f>(
 
 /// What else pairs of instances satisfy of which both run: one of these. Where the one runs if a condition holds, and the other one if the same fails,
 /// it is not decided in the same iterations.
-fn decided_apart<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> Vec<Vec<Relation<'l>>> {
+fn decided_apart<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> Vec<Relations<'l>> {
     let from = part.frame.depth as usize;
     let opposite = first.unsaid.iter().filter_map(|(what, map)| {
         let Unsaid::Condition(of, holds) = *what else { return None };
@@ -371,7 +381,7 @@ fn decided_apart<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> 
         Some((map, others))
     });
     let Some((map, others)) = opposite.min_by_key(|(map, others)| map.len().min(others.len())) else {
-        return vec![Vec::new()];
+        return vec![Relations::new()];
     };
     let mut found = Vec::new();
     for apart in [Order::Less, Order::Greater] {
@@ -383,16 +393,12 @@ fn decided_apart<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> 
 
 /// Pairs of instances by what is computed inside of the loops around both: how many of these run the same iteration, and what says so. In one
 /// iteration it is one number.
-fn computed_alike<'l>(
-    part: &Part<'_>,
-    first: &'l Placed,
-    second: &'l Placed,
-) -> Vec<(usize, Vec<Relation<'l>>)> {
+fn computed_alike<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> Vec<(usize, Relations<'l>)> {
     let from = part.frame.depth as usize;
     let (own, others) = (&first.within.iteration, &second.within.iteration);
     let all = own.len().min(others.len());
     if all <= from {
-        return vec![(0, Vec::new())];
+        return vec![(0, Relations::new())];
     }
     let pairs = || own.iter().zip(others).skip(from).map(|pair| (pair, false));
     let (mut less, mut greater) = (Vec::new(), Vec::new());

@@ -17,17 +17,18 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
 use std::ops::{ControlFlow, Range};
 
 use hashbrown::{HashMap, HashSet};
+use smallvec::SmallVec;
 
 use super::part::Part;
-use super::placed::{Access, Around, Placed, Unsaid, Within, shared};
+use super::placed::{Access, Around, Placed, shared};
 use crate::access::Class;
 use crate::access::base::{Base, Overlap};
 use crate::access::objects;
-use crate::affine::Form;
-use crate::tree::{AssumptionId, LoopId, StatementId};
+use crate::tree::{LoopId, StatementId};
 
 /// Asks about one pair of each kind, and stops where that breaks off.
 pub(super) fn each_pair<'p>(
@@ -133,18 +134,33 @@ fn regions(leaves: &[Placed], nests: &Nests) -> Vec<Range<usize>> {
 
 /// All that a question reads of an access, beside the number of its statement, the loops of the
 /// program around it and its place in the tree.
-#[derive(PartialEq, Eq, Hash)]
 struct Kind<'p> {
+    /// The leaf, of which its loops and version count, and when it runs.
+    leaf: &'p Placed,
     class: &'p Class,
-    loops: &'p [Around],
-    map: &'p [Form],
-    unsaid: &'p [(Unsaid, Vec<Form>)],
-    within: &'p Within,
-    version: Option<(u32, AssumptionId)>,
     /// The place of the leaf's item, if that is there as it was.
     item: Option<usize>,
     /// The place of the leaf, if it is in no loop: so the accesses of a kind stand together.
     place: Option<usize>,
+}
+
+impl PartialEq for Kind<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        let own = |kind: &Self| (kind.leaf.version, kind.item, kind.place);
+        own(self) == own(other)
+            && self.class == other.class
+            && self.leaf.loops == other.leaf.loops
+            && self.leaf.runs_like(other.leaf)
+    }
+}
+
+impl Eq for Kind<'_> {}
+
+impl Hash for Kind<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.leaf.hash_access(self.class, state);
+        (self.item, self.place).hash(state);
+    }
 }
 
 /// An access with the innermost loop of the program around its statement.
@@ -164,14 +180,14 @@ struct Spot {
 
 /// The accesses of one kind, by their place.
 struct Alike<'p> {
-    members: Vec<Member<'p>>,
+    members: SmallVec<[Member<'p>; 1]>,
     /// The [number](Nests::number) of the first and the last nest that they are in.
     nests: [StatementId; 2],
     /// The members inside outermost loops of the program, in the order of the loops.
-    by_loop: Vec<(LoopId, usize)>,
-    /// The extremes of the first so many members.
+    by_loop: SmallVec<[(LoopId, usize); 1]>,
+    /// The extremes of the first so many members, if there are several.
     before: Vec<Extremes>,
-    /// The extremes of all members but the first so many.
+    /// The extremes of all members but the first so many, if there are several.
     behind: Vec<Extremes>,
 }
 
@@ -189,12 +205,8 @@ impl<'p> Objects<'p> {
             let leaf = &leaves[place];
             for class in &leaf.classes {
                 let kind = Kind {
+                    leaf,
                     class: &class.0,
-                    loops: &leaf.loops,
-                    map: &leaf.map,
-                    unsaid: &leaf.unsaid,
-                    within: &leaf.within,
-                    version: leaf.version,
                     item: part.place_of(leaf),
                     place: Some(place).filter(|_| leaf.loops.is_empty()),
                 };
@@ -301,15 +313,18 @@ fn may_matter(part: &Part<'_>, a: &Alike<'_>, b: &Alike<'_>) -> bool {
 impl<'p> Alike<'p> {
     fn empty(nest: StatementId) -> Alike<'p> {
         Alike {
-            members: Vec::new(),
+            members: SmallVec::new(),
             nests: [nest; 2],
-            by_loop: Vec::new(),
+            by_loop: SmallVec::new(),
             before: Vec::new(),
             behind: Vec::new(),
         }
     }
 
     fn sum_up(&mut self) {
+        if self.members.len() == 1 {
+            return;
+        }
         let all = |spots: &mut dyn Iterator<Item = Spot>| {
             let mut extremes = Vec::with_capacity(self.members.len() + 1);
             extremes.push(Extremes::default());
@@ -323,6 +338,22 @@ impl<'p> Alike<'p> {
         self.behind = all(&mut self.members.iter().rev().map(|member| member.spot));
         self.behind.reverse();
         self.by_loop.sort_unstable();
+    }
+
+    /// The extremes of the first so many members.
+    fn before(&self, count: usize) -> Extremes {
+        match &self.members[..] {
+            [only] => Extremes::of(&[only.spot][..count]),
+            _ => self.before[count],
+        }
+    }
+
+    /// The extremes of all members but the first so many.
+    fn behind(&self, count: usize) -> Extremes {
+        match &self.members[..] {
+            [only] => Extremes::of(&[only.spot][count..]),
+            _ => self.behind[count],
+        }
     }
 
     /// The members in an outermost loop of the program.
@@ -408,10 +439,10 @@ impl<'p> Alike<'p> {
             let start = more.members.partition_point(|other| other.access.1 < place);
             let end =
                 start + more.members[start..].iter().take_while(|other| other.access.1 == place).count();
-            let [least, greatest] = more.before[start].apart_from(own.spot);
+            let [least, greatest] = more.before(start).apart_from(own.spot);
             let [least_behind, greatest_behind] = match is_one_kind {
                 true => [None, None],
-                false => more.behind[end].apart_from(own.spot),
+                false => more.behind(end).apart_from(own.spot),
             };
             let found = [
                 least.filter(|other| may_keep && other.statement_order(own.spot).is_lt()),
@@ -458,6 +489,12 @@ struct Extremes {
 }
 
 impl Extremes {
+    fn of(spots: &[Spot]) -> Extremes {
+        let mut extremes = Extremes::default();
+        spots.iter().for_each(|spot| extremes.add(*spot));
+        extremes
+    }
+
     fn add(&mut self, spot: Spot) {
         insert(&mut self.least, spot, Ordering::Less);
         insert(&mut self.greatest, spot, Ordering::Greater);

@@ -6,11 +6,9 @@
 //! - A domain that is too large does no harm to order, one that is too small does. Tried with
 //!   `fixtures/fusion/symbolic_guards.mlir`.
 
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
-
-use loomir_ir::{Body, Op, Value};
-use smallvec::SmallVec;
 
 use super::carried;
 use crate::access::{Class, Domain};
@@ -20,6 +18,8 @@ use crate::tree::nest::{Risk, enter, guard, in_place};
 use crate::tree::{
     Arm, AssumptionId, Forest, Green, Header, HeaderId, IfId, LoopId, Map, Node, Program, Span, StatementId,
 };
+use hashbrown::DefaultHashBuilder;
+use loomir_ir::{Body, Op, Value};
 
 /// Most leaves for which there is room before they are found.
 const MAX_EXPECTED: usize = 1 << 16;
@@ -41,7 +41,9 @@ pub(crate) struct Placed {
     /// What `domain` uses that is computed inside of the loops, and in which iteration, over those of the statement, if coverage is asked for.
     pub(crate) computed: Vec<(Value, Vec<Form>)>,
     /// What it touches.
-    pub(crate) classes: SmallVec<[(Class, Op); 1]>,
+    pub(crate) classes: Vec<(Class, Op)>,
+    /// A hash of the domain, the map and what else is known of when it runs, if the order is asked for.
+    digest: u64,
     /// The item of the part it is in.
     pub(crate) item: u32,
     /// The versioned node it is in, by number, and what is tested there.
@@ -135,6 +137,8 @@ pub(crate) fn leaves(
         next_version: 0,
         risk: None,
         last_map: None,
+        last_digest: None,
+        hashing: DefaultHashBuilder::default(),
         found: Vec::with_capacity(expected.min(MAX_EXPECTED)),
     };
     let domain = Arc::new(Domain { levels: depth, constraints: Vec::new(), exact: true });
@@ -169,6 +173,9 @@ struct Walk<'a> {
     risk: Option<Risk>,
     /// The iteration of the last leaf, by its map and the levels around.
     last_map: Option<(Map, u32, Rc<[Form]>)>,
+    /// The digest of the last leaf, by its domain and iteration.
+    last_digest: Option<(Arc<Domain>, Rc<[Form]>, u64)>,
+    hashing: DefaultHashBuilder,
     found: Vec<Placed>,
 }
 
@@ -365,6 +372,18 @@ impl Walk<'_> {
         }
     }
 
+    /// Returns a hash of all that is known of when a leaf runs. Neighbours often share it.
+    fn digest(&mut self, domain: &Arc<Domain>, here: &Rc<[Form]>, within: &Within) -> u64 {
+        match &self.last_digest {
+            Some((own, map, digest)) if Arc::ptr_eq(own, domain) && Rc::ptr_eq(map, here) => *digest,
+            _ => {
+                let digest = self.hashing.hash_one((domain, here, &self.unsaid, within));
+                self.last_digest = Some((domain.clone(), here.clone(), digest));
+                digest
+            }
+        }
+    }
+
     /// Adds a leaf to those found, with what its purpose asks for.
     fn place(&mut self, statement: StatementId, map: Map, domain: &Arc<Domain>) -> Result<(), Op> {
         let op = self.program.statement(statement).op();
@@ -379,17 +398,20 @@ impl Walk<'_> {
                 .chain(carried::class(self.program, statement, &here, domain))
                 .chain(self.risk.as_ref().map(|risk| risk.class(domain.levels)))
                 .collect(),
-            Purpose::Cover | Purpose::CoverWithin => SmallVec::new(),
+            Purpose::Cover | Purpose::CoverWithin => Vec::new(),
         };
+        let within = self.within();
+        let digest = if classes.is_empty() { 0 } else { self.digest(domain, &here, &within) };
         self.found.push(Placed {
             statement,
             loops: self.around(),
             domain: domain.clone(),
             unsaid: self.unsaid.clone(),
             map: here,
-            within: self.within(),
+            within,
             computed,
             classes,
+            digest,
             item: self.item,
             version: self.version,
         });
@@ -411,6 +433,21 @@ fn extent(
     match (lead, map) {
         (Some(lead), Some(map)) => Ok((Unsaid::Extent(program.loop_info(lead.of).alike), map)),
         _ => Err(header.origins.first().map_or(ir.root(), |origin| program.loop_info(origin.of).op)),
+    }
+}
+
+impl Placed {
+    /// True if all that is known of when it runs, but for its domain, is known of another leaf.
+    pub(super) fn runs_like(&self, other: &Placed) -> bool {
+        self.map == other.map && self.unsaid == other.unsaid && self.within == other.within
+    }
+
+    /// Hashes one of its accesses, with when the leaf runs.
+    pub(super) fn hash_access<H: Hasher>(&self, class: &Class, state: &mut H) {
+        class.base.hash(state);
+        class.subscripts.hash(state);
+        class.writes.hash(state);
+        self.digest.hash(state);
     }
 }
 
