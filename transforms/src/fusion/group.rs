@@ -63,8 +63,6 @@ pub(super) struct Group {
     pub(super) item: Green,
     /// What they cost, if that is asked for.
     pub(super) work: Option<Rc<Work>>,
-    /// The bodies of all.
-    body: Green,
     /// What they touch, in their time; what they use and are.
     pub(super) footprint: Footprint,
     /// The loops as they were.
@@ -184,7 +182,6 @@ impl Group {
             members: vec![member],
             item,
             work: None,
-            body,
             footprint: Footprint::of(ir, [op], Nest::of(program, forest, item, frame)),
             originals: vec![item],
             assumed: Vec::new(),
@@ -239,7 +236,7 @@ impl Group {
 
     /// The body of the last of the loops.
     pub(super) fn last_body(&self) -> Green {
-        self.members.last().map_or(self.body, |member| member.body)
+        self.members.last().map_or(Forest::EMPTY, |member| member.body)
     }
 
     /// Returns true if there is an object that both touch. Linear in the fewer accesses.
@@ -365,7 +362,6 @@ impl Group {
             members: vec![member],
             item,
             work: None,
-            body,
             footprint: Footprint::of(ir, [own.op], nest),
             originals: self.originals.clone(),
             assumed: Vec::new(),
@@ -489,8 +485,7 @@ impl Group {
     }
 
     /// Adds `second`, a group of one, as it was aligned.
-    pub(super) fn join(&mut self, forest: &mut Forest, second: &Group, joined: Joined) {
-        self.body = forest.join(self.body, joined.member.body);
+    pub(super) fn join(&mut self, second: &Group, joined: Joined) {
         // It may have to run so late only for what others do.
         let least = joined.delay() - joined.block;
         self.blocks = self.blocks.max(joined.block + least.min(self.blocks));
@@ -525,13 +520,16 @@ impl Group {
                 common.add_rest(&times, &mut parts, forest);
             }
         }
+        let bodies = self.members.iter().flat_map(|member| forest.items(member.body));
+        let body = bodies.collect::<Vec<_>>();
+        let body = forest.sequence(&body);
         let span = if self.whole { Span::Whole } else { common.span() };
         let mark = self.has_part.then_some(Mark::Distributed);
         let lead = self.place_of_lead();
         let mut origins: Vec<Origin> = self.members.into_iter().map(|member| member.origin).collect();
         origins[..=lead].rotate_right(1);
         let origins = origins.into();
-        parts.fused = forest.make_loop(Header { span, origins, parallel, mark }, self.body);
+        parts.fused = forest.make_loop(Header { span, origins, parallel, mark }, body);
         parts
     }
 }

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use loomir_ir::{Diagnostic, Op};
 
-use super::decision::Attempt;
+use super::decision::{Attempt, Change};
 use super::group::Group;
 use super::line::{self, Entry};
-use super::{Fusion, remarks};
-use crate::assumption::Assumption;
+use super::{Fusion, Plan, remarks};
+use crate::assumption::{self, Assumption};
 
 /// The most loops of a part of a sequence of which all groupings are looked at.
 pub(super) const MAX_LOOPS: usize = 8;
@@ -242,4 +242,20 @@ impl Grouping {
 /// Returns the number of loops.
 pub(super) fn count_loops(entries: &[Entry]) -> usize {
     entries.iter().filter(|entry| matches!(entry, Entry::Group(_))).count()
+}
+
+/// Fuses `second` with a group, as was attempted.
+pub(super) fn join(first: &mut Group, second: &Group, attempt: Attempt) -> Left {
+    let Attempt { plan: Plan { assumed, joined, hoisted, swapped, reshaped, .. }, work, .. } = attempt;
+    if let Some(reshaped) = reshaped.first {
+        *first = *reshaped;
+    }
+    assumption::add(&mut first.assumed, assumed);
+    if let (Some(own), Some((others, lanes))) = (&mut first.work, work) {
+        Rc::make_mut(own).merge(&others, joined.delay(), lanes);
+    }
+    first.join(reshaped.second.as_deref().unwrap_or(second), joined);
+    first.has_part |= matches!(reshaped.change, Some(Change::Distributed(..)));
+    let group = |group: Option<Box<Group>>| group.map(|group| Rc::new(*group));
+    Left { hoisted, before: group(reshaped.before), behind: group(reshaped.behind), swapped }
 }

@@ -122,7 +122,7 @@ impl Fusion<'_> {
                 why,
             ));
         }
-        Rc::make_mut(first).join(self.forest, second, joined);
+        Rc::make_mut(first).join(second, joined);
         line::hoist(entries, at, &hoisted);
         Ok(())
     }

@@ -19,17 +19,17 @@ use std::rc::Rc;
 
 use loomir_ir::{Diagnostic, Loc, Op};
 
-use super::decision::{Attempt, Change, Missed, Stuck};
+use super::decision::{Attempt, Missed, Stuck};
 use super::footprint::Footprint;
 use super::group::Group;
-use super::grouping::{Grouping, Left, MAX_LOOPS, Name, Outcome, Partner, Said, count_loops};
+use super::grouping::{Grouping, Left, MAX_LOOPS, Name, Outcome, Partner, Said, count_loops, join};
 use super::line::{self, Entry};
 use super::remarks;
 use super::reshape::Reshaped;
 use super::search::Search;
 use super::segment::Segment;
 use super::way::{Cleared, ENTRIES_PASSED};
-use super::{Fusion, Plan, Profitability};
+use super::{Fusion, Profitability};
 use crate::access::Frame;
 use crate::assumption::{self, Assumption};
 use crate::cost::{Saving, Work};
@@ -299,22 +299,6 @@ impl Fusion<'_> {
         Ok(attempt)
     }
 
-    /// Does that.
-    pub(super) fn join(&mut self, first: &mut Group, second: &Group, attempt: Attempt) -> Left {
-        let Attempt { plan: Plan { assumed, joined, hoisted, swapped, reshaped, .. }, work, .. } = attempt;
-        if let Some(reshaped) = reshaped.first {
-            *first = *reshaped;
-        }
-        assumption::add(&mut first.assumed, assumed);
-        if let (Some(own), Some((others, lanes))) = (&mut first.work, work) {
-            Rc::make_mut(own).merge(&others, joined.delay(), lanes);
-        }
-        first.join(self.forest, reshaped.second.as_deref().unwrap_or(second), joined);
-        first.has_part |= matches!(reshaped.change, Some(Change::Distributed(..)));
-        let group = |group: Option<Box<Group>>| group.map(|group| Rc::new(*group));
-        Left { hoisted, before: group(reshaped.before), behind: group(reshaped.behind), swapped }
-    }
-
     /// Fuses a loop with a group of the line, or with a loop that is all of a conditional there. The error is that loop.
     fn take_in(
         &mut self,
@@ -354,7 +338,7 @@ impl Fusion<'_> {
                         line.entries[at] = Entry::Group(own);
                     }
                     if let Entry::Group(first) = &mut line.entries[at] {
-                        let left = self.join(Rc::make_mut(first), &second, attempt);
+                        let left = join(Rc::make_mut(first), &second, attempt);
                         line.close_up(at, item, left);
                     }
                     return Ok(());

@@ -18,7 +18,7 @@ use hashbrown::HashMap;
 
 use super::Fusion;
 use super::group::Group;
-use super::grouping::{Left, MAX_LOOPS, Name, Partner, count_loops};
+use super::grouping::{Left, MAX_LOOPS, Name, Partner, count_loops, join};
 use super::line::{self, Entry};
 use crate::access::Frame;
 
@@ -224,7 +224,7 @@ impl Search<'_> {
         let answer = fusion.attempt(first, &mut entries, second, self.frame).ok().map(|attempt| {
             let saved = attempt.saving.cycles;
             let mut group = (**first).clone();
-            let left = fusion.join(&mut group, second, attempt);
+            let left = join(&mut group, second, attempt);
             Rc::new(Answer { group: Rc::new(group), left, saved })
         });
         self.answers.insert(question, answer.clone());
