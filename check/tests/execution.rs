@@ -152,12 +152,39 @@ fn floats_are_compared_bit_by_bit_and_all_nans_are_one() {
 }
 
 #[test]
-fn loose_floats_decide_nothing() {
-    let sum =
-        "%1 = arith.addf %x, %x fastmath<reassoc> : f32\n  %0 = arith.addf %1, %x fastmath<reassoc> : f32";
-    let wrong =
-        "%1 = arith.addf %x, %x fastmath<reassoc> : f32\n  %0 = arith.addf %1, %1 fastmath<reassoc> : f32";
-    insta::assert_snapshot!(answers(&unary(sum), &unary(wrong)), @"@f: undecided, some executed: a difference was found, but fast-math flags allow results to vary");
+fn loose_floats_decide_where_nothing_is_rounded() {
+    let sum = |flags: &str, last: &str| {
+        unary(&format!(
+            "%1 = arith.addf %x, %x fastmath<{flags}> : f32
+             %0 = arith.addf %1, {last} fastmath<{flags}> : f32"
+        ))
+    };
+    insta::assert_snapshot!(answers(&sum("reassoc", "%x"), &sum("reassoc", "%1")), @"
+    @f: different on (1.0)
+      result 0: 3.0, 4.0
+    ");
+    // Another order of three numbers is allowed, though its result differs where there is rounding.
+    let other = unary(
+        "%c = arith.constant 0.1 : f32
+         %1 = arith.addf %x, %c fastmath<reassoc> : f32
+         %0 = arith.addf %1, %z fastmath<reassoc> : f32",
+    );
+    let order = unary(
+        "%c = arith.constant 0.1 : f32
+         %1 = arith.addf %c, %z fastmath<reassoc> : f32
+         %0 = arith.addf %1, %x fastmath<reassoc> : f32",
+    );
+    assert!(!answers(&other, &order).contains("different"));
+    // A quotient may be approximate, and the sign of zero is open.
+    let quotient = |divisor: &str| unary(&format!("%0 = arith.divf %x, {divisor} fastmath<arcp> : f32"));
+    insta::assert_snapshot!(answers(&quotient("%x"), &quotient("%z")), @"@f: undecided, some executed: a difference was found, but fast-math flags allow results to vary");
+    let zero = |number: &str| {
+        unary(&format!(
+            "%c = arith.constant {number} : f32
+             %0 = arith.mulf %z, %c fastmath<nsz> : f32"
+        ))
+    };
+    insta::assert_snapshot!(answers(&zero("1.0"), &zero("-1.0")), @"@f: undecided, some executed: a difference was found, but fast-math flags allow results to vary");
 }
 
 #[test]
@@ -493,4 +520,38 @@ fn calls_in_circles_end() {
     let always = |_: &Body, _: loomir_ir::Op, _: &Body, _: loomir_ir::Op| Proof::Equal(Vec::new());
     let proved = answers_with(&text(1), &text(2), &Options::default(), Some(&always));
     assert_eq!(proved, "@f: proved []\n@g: proved []\n");
+}
+
+/// A parallel loop that calls a function which stores to an element.
+fn calling(element: &str, value: &str) -> String {
+    format!(
+        "func.func private @put(%a: memref<4xindex>, %at: index, %v: index) {{
+           memref.store %v, %a[%at] : memref<4xindex>
+           return
+         }}
+         func.func @f(%a: memref<4xindex>) {{
+           %c0 = arith.constant 0 : index
+           %c1 = arith.constant 1 : index
+           %c4 = arith.constant 4 : index
+           scf.parallel (%i) = (%c0) to (%c4) step (%c1) {{
+             func.call @put(%a, {element}, {value}) : (memref<4xindex>, index, index) -> ()
+           }}
+           return
+         }}"
+    )
+}
+
+#[test]
+fn calls_of_parallel_iterations_are_looked_into() {
+    insta::assert_snapshot!(answers(&calling("%c0", "%c1"), &calling("%c0", "%c0")), @"
+    @put: identical
+    @f: undecided, some executed: a difference was found, but parallel iterations may race
+    ");
+    insta::assert_snapshot!(answers(&calling("%i", "%c1"), &calling("%i", "%c0")), @"
+    @put: identical
+    @f: different on (iota+100)
+      element [0] of argument 0: 1, 0
+      before:2 memref.store (0)
+      after:2 memref.store (0)
+    ");
 }

@@ -53,6 +53,8 @@ enum Plan {
     Distinct,
     /// Each buffer holds 0, 1, 2, …: numbers that may be subscripts.
     Iota,
+    /// Small numbers other than zero, whose products are exact.
+    Small,
     Random(u64),
     Zeros,
     Special,
@@ -110,7 +112,7 @@ impl Maker<'_> {
             pairs.extend(others.map(|(j, _)| (i, j)));
         }
         pairs.truncate(MOST_PAIRS);
-        for contents in [Plan::Distinct, Plan::Iota] {
+        for contents in [Plan::Distinct, Plan::Iota, Plan::Small] {
             for number in [3, 8, 9] {
                 for slack in [0, 9] {
                     let scene = Scene { numbers: &[number], sizes: &[number + slack], contents, ..plain };
@@ -151,7 +153,7 @@ impl Maker<'_> {
 
     /// Other contents than numbers that all differ.
     fn fillings(&mut self, plain: Scene<'_>) {
-        let plans = [Plan::Iota, Plan::Random(1), Plan::Special, Plan::Zeros, Plan::Random(2)];
+        let plans = [Plan::Small, Plan::Iota, Plan::Random(1), Plan::Special, Plan::Zeros, Plan::Random(2)];
         for contents in plans {
             for (number, slack) in [(3, 0), (8, 0), (8, 9), (17, 9), (2, ROOMY)] {
                 self.push(Scene { numbers: &[number], sizes: &[number + slack], contents, ..plain });
@@ -241,6 +243,7 @@ fn filling(ty: &BufferType, plan: Plan, index: u32) -> Contents {
         Plan::Distinct if ty.width >= 8 => Contents::Iota(37 * (index + 1) % 128),
         Plan::Distinct => Contents::Random(u64::from(index) + 7),
         Plan::Iota => Contents::Iota(0),
+        Plan::Small => Contents::Iota(index + 1),
         Plan::Random(seed) => Contents::Random(seed * 1000 + u64::from(index)),
         Plan::Zeros => Contents::Zeros,
         Plan::Special if ty.is_float => Contents::Repeated(&FLOATS),

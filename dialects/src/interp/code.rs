@@ -14,7 +14,7 @@
 //!
 //! Cost: decoding is linear in the function; executing touches no IR.
 
-use loomir_ir::{Attr, Block, Body, Context, Loc, Op, OpDef, OpRef, Region, Trait, Type, Value};
+use loomir_ir::{Attr, Block, Body, Context, Loc, Name, Op, OpDef, OpRef, Region, Trait, Type, Value};
 
 use super::datum::Pointer;
 use super::fault::Fault;
@@ -112,6 +112,7 @@ pub struct Entry {
 /// A decoded function.
 pub(super) struct Code {
     pub(super) function: FunctionId,
+    pub(super) name: Name,
     pub(super) actions: Vec<Action>,
     pub(super) places: Vec<Place>,
     operands: Vec<Slot>,
@@ -343,7 +344,7 @@ fn end_of_block(terminator_needed: bool) -> Action {
 /// Decodes the region of a function, stored in `body`.
 pub(super) fn decode<'d>(
     program: &'d Program<'d>,
-    function: FunctionId,
+    (function, name): (FunctionId, Name),
     body: &'d Body,
     region: Region,
 ) -> Result<Code, Box<Fault>> {
@@ -360,6 +361,7 @@ pub(super) fn decode<'d>(
     let order = number(&mut decoder, region);
     let mut code = Code {
         function,
+        name,
         actions: Vec::with_capacity(order.len()),
         places: Vec::with_capacity(order.len()),
         operands: Vec::new(),

@@ -313,7 +313,7 @@ impl Machine {
         let flow = code.actions[at as usize].execute(self)?;
         let results: Vec<Datum> = place.results().map(|slot| datum(self, &slot)).collect();
         if let (Some(trace), Some(op)) = (&mut self.trace, place.op) {
-            trace.push(Event { op, operands, results });
+            trace.push(Event { function: code.name, op, operands, results });
         }
         Ok(flow)
     }

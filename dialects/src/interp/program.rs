@@ -262,7 +262,7 @@ impl<'m> Program<'m> {
         let Some(region) = function.region else {
             return Err(Fault::unsupported(format!("`@{}` has no body", self.ctx.str(function.name))));
         };
-        let code = Rc::new(decode(self, id, function.op.body(), region)?);
+        let code = Rc::new(decode(self, (id, function.name), function.op.body(), region)?);
         self.functions[id.0 as usize].code = Some(code.clone());
         Ok(code)
     }

@@ -1,6 +1,6 @@
 //! What a run executed, operation by operation: for tests that hold what is said of values against what they are.
 
-use loomir_ir::{Body, Op};
+use loomir_ir::{Body, Name, Op};
 
 use super::datum::Datum;
 use super::machine::Machine;
@@ -10,7 +10,9 @@ use super::{ArgSpec, Fault, Limits, Outcome, Target, execute};
 /// One operation that was executed, with what it took and what it gave. A branch takes what it hands on.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// The operation, of whatever function.
+    /// The function.
+    pub function: Name,
+    /// The operation, of that function.
     pub op: Op,
     /// Its operands.
     pub operands: Vec<Datum>,
