@@ -1,7 +1,5 @@
 //! Comparison of terms that copy nothing: numbers, constants, arguments and operations.
 
-use std::hash::{Hash, Hasher};
-
 use loomir_ir::{AttrKind, OpRef, Trait};
 use loomir_polyhedra::Conjunction;
 
@@ -317,7 +315,7 @@ impl<'b> Matcher<'_, 'b> {
 
     /// True if two terms look alike.
     pub(super) fn fits(&self, [x, y]: [TermId; 2]) -> bool {
-        self.shape(0, x, SHAPE_DEPTH) == self.shape(1, y, SHAPE_DEPTH)
+        self.is_like(x, y, SHAPE_DEPTH)
     }
 
     fn push_all(
@@ -341,29 +339,37 @@ impl<'b> Matcher<'_, 'b> {
         }
     }
 
-    /// Returns a number that tells terms apart by their operations.
-    fn shape(&self, side: Side, term: TermId, depth: usize) -> u64 {
-        let mix = |hash: u64, value: u64| (hash ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
-        let own = self.term(side, term);
-        let program = self.programs[side];
-        match &own.kind {
-            Kind::Number(_) | Kind::Truth(_) => 2,
-            Kind::Constant(attr) => mix(3, hash_of(attr)),
-            Kind::Argument(index) | Kind::Address(index) => mix(4, *index as u64),
-            Kind::Load(access) | Kind::Initial(access) => {
-                mix(5, hash_of(&program.objects[program.accesses[*access].object].key))
+    /// False if two terms plainly compute different things. What copies a value may be anything.
+    fn is_like(&self, x: TermId, y: TermId, depth: usize) -> bool {
+        let [a, b] = [self.term(0, x), self.term(1, y)];
+        let object = |side: Side, access: AccessId| {
+            let program = self.programs[side];
+            &program.objects[program.accesses[access].object]
+        };
+        match (&a.kind, &b.kind) {
+            (Kind::Operation { operands: xs, .. }, Kind::Operation { operands: ys, .. }) => {
+                let name = |op: OpRef<'_>| op.body().op_name(op.op());
+                if name(a.op) != name(b.op) || xs.len() != ys.len() {
+                    return false;
+                }
+                if depth == 0 {
+                    return true;
+                }
+                let is_like = |x: &TermId, y: &TermId| self.is_like(*x, *y, depth - 1);
+                xs.iter().zip(ys).all(|(x, y)| is_like(x, y))
+                    || xs.len() == 2
+                        && Self::is_commutative(a.op)
+                        && is_like(&xs[0], &ys[1])
+                        && is_like(&xs[1], &ys[0])
             }
-            Kind::Carried { .. } | Kind::Exit { .. } => 6,
-            Kind::Choice { .. } => 7,
-            Kind::Stored { .. } => 9,
-            Kind::State(_) | Kind::InitialState(_) | Kind::Update { .. } => 10,
-            Kind::Operation { operands, .. } if depth > 0 => {
-                let name = hash_of(&own.op.body().op_name(own.op.op()));
-                operands
-                    .iter()
-                    .fold(mix(8, name), |hash, operand| mix(hash, self.shape(side, *operand, depth - 1)))
+            (Kind::Number(_) | Kind::Truth(_), Kind::Number(_) | Kind::Truth(_)) => true,
+            (Kind::Constant(x), Kind::Constant(y)) => x == y,
+            (Kind::Argument(x), Kind::Argument(y)) | (Kind::Address(x), Kind::Address(y)) => x == y,
+            (Kind::Load(x) | Kind::Initial(x), Kind::Load(y) | Kind::Initial(y)) => {
+                let [a, b] = [object(0, *x), object(1, *y)];
+                !a.is_visible() || !b.is_visible() || a.key == b.key
             }
-            Kind::Operation { .. } => mix(8, hash_of(&own.op.body().op_name(own.op.op()))),
+            (x, y) => copies(x) || copies(y),
         }
     }
 
@@ -405,25 +411,24 @@ fn same_view([a, b]: [&Access<'_>; 2]) -> Option<Vec<(Form, Form)>> {
     is_alike.then_some(forms)
 }
 
-/// Returns a hash that is the same in every run.
-fn hash_of(value: &impl Hash) -> u64 {
-    let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
-    value.hash(&mut hasher);
-    hasher.finish()
-}
-
-/// The hash function FNV-1a.
-struct Fnv(u64);
-
-impl Hasher for Fnv {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
+/// True for a term that may be a copy of any other.
+fn copies(kind: &Kind) -> bool {
+    match kind {
+        Kind::Number(_)
+        | Kind::Truth(_)
+        | Kind::Constant(_)
+        | Kind::Argument(_)
+        | Kind::Address(_)
+        | Kind::Operation { .. }
+        | Kind::Initial(_) => false,
+        Kind::Load(_)
+        | Kind::Carried { .. }
+        | Kind::Exit { .. }
+        | Kind::Stored { .. }
+        | Kind::State(_)
+        | Kind::InitialState(_)
+        | Kind::Update { .. }
+        | Kind::Choice { .. } => true,
     }
 }
 
