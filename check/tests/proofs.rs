@@ -423,3 +423,46 @@ fn an_element_never_written_is_read_only_if_the_original_reads_one() {
     assert!(proof(DISTINCT, &read("2"), &read("3")).starts_with("equal"));
     assert!(proof(DISTINCT, &read("1"), &read("3")).contains("never written"));
 }
+
+/// Loops over a row that a view shows of a buffer with two dimensions.
+fn of_a_row(row: i64, end: i64, element: &str) -> String {
+    let ty = format!("memref<6xi32, strided<[1], offset: {}>>", 8 * row + 1);
+    format!(
+        "func.func @f(%m: memref<4x8xi32>, %b: memref<6xi32>, %n: index) {{
+           %s = memref.subview %m[{row}, 1] [1, 6] [1, 1] : memref<4x8xi32> to {ty}
+           affine.for %i = 0 to min affine_map<(d0) -> (d0, {end})>(%n) {{
+             %0 = affine.load %s[{element}] : {ty}
+             affine.store %0, %b[%i] : memref<6xi32>
+           }}
+           return
+         }}"
+    )
+}
+
+#[test]
+fn a_view_of_a_row_shows_its_elements() {
+    let direct = "
+        func.func @f(%m: memref<4x8xi32>, %b: memref<6xi32>, %n: index) {
+           affine.for %i = 0 to min affine_map<(d0) -> (d0, 6)>(%n) {
+             %0 = affine.load %m[2, %i + 1] : memref<4x8xi32>
+             affine.store %0, %b[%i] : memref<6xi32>
+           }
+           return
+        }";
+    for (before, after) in [(direct, &*of_a_row(2, 6, "%i")), (&of_a_row(2, 6, "%i"), direct)] {
+        assert!(proof(DISTINCT, before, after).starts_with("equal"));
+    }
+    assert!(!proof(DISTINCT, direct, &of_a_row(1, 6, "%i")).starts_with("equal"));
+    assert!(!proof(DISTINCT, direct, &of_a_row(2, 6, "%i - 1")).starts_with("equal"));
+    // The last element that the loop reads is of the row, but not shown.
+    let beyond = direct.replace("(d0, 6)", "(d0, 7)").replace("memref<6xi32>", "memref<7xi32>");
+    let view = of_a_row(2, 7, "%i").replace("%b: memref<6xi32>", "%b: memref<7xi32>");
+    let view = view.replace("%b[%i] : memref<6xi32>", "%b[%i] : memref<7xi32>");
+    let answer = proof(DISTINCT, &beyond, &view);
+    assert!(answer.contains("does not access"), "{answer}");
+    // The original may not read it either.
+    assert!(
+        proof(DISTINCT, &view, &view.replace("affine.load %s[%i]", "memref.load %s[%i]"))
+            .starts_with("equal")
+    );
+}

@@ -99,7 +99,6 @@ fn renumbered(access: &mut Access<'_>, depth: usize, sizes: &[Option<Form>], lay
     }
     if let Some(element) = &mut access.element {
         let mut number = Form::constant(layout.offset);
-        access.inside.clear();
         for ((index, stride), size) in element[depth..].iter().zip(&layout.strides).zip(sizes) {
             access.inside.push((index.clone(), size.clone()));
             match index.times(*stride).and_then(|index| number.plus(&index)) {

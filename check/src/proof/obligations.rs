@@ -376,9 +376,12 @@ fn touched_too(matcher: &mut Matcher<'_, '_>, other: &Access<'_>, own: &Access<'
     let scopes = [&programs[0].scopes[other.scope], &programs[1].scopes[own.scope]];
     let (x, y) = (scopes[0].depth(), scopes[1].depth());
     let (Some(a), Some(b)) = (&other.element, &own.element) else { return Ok(Pieces::new()) };
-    // Where elements are numbered, the subscripts have to be the same too.
-    if other.inside.len() != own.inside.len() || other.inside.iter().zip(&own.inside).any(|(x, y)| x.1 != y.1)
-    {
+    // Where elements are numbered, or a part of a buffer is shown, the subscripts have to be the same
+    // too.
+    let is_alike = |(x, y): (&(Form, _), &(Form, _))| x.1 == y.1;
+    let is_shown_alike =
+        other.inside.len() == own.inside.len() && other.inside.iter().zip(&own.inside).all(is_alike);
+    if a.len() != b.len() || !(own.inside.is_empty() || is_shown_alike) {
         return Ok(Pieces::new());
     }
     let indices = |access: &Access<'_>| access.inside.iter().map(|(index, _)| index.clone()).collect();

@@ -60,6 +60,20 @@ struct View {
     dims: Vec<(Form, i64)>,
     sizes: Vec<Option<Form>>,
     origin: Option<Form>,
+    /// The dimensions of the buffer that the view does not have, in order: at subscript zero.
+    dropped: Vec<usize>,
+}
+
+impl View {
+    /// The dimensions of the buffer that are dimensions of the view, in order.
+    fn shown(&self) -> impl Iterator<Item = usize> {
+        (0..self.dims.len()).filter(|dim| !self.dropped.contains(dim))
+    }
+
+    /// Returns the extents of the view.
+    fn extents(&self) -> Vec<Option<Form>> {
+        self.shown().map(|dim| self.sizes[dim].clone()).collect()
+    }
 }
 
 /// The state of the walk.
@@ -290,7 +304,7 @@ impl<'b> Reader<'b, '_> {
             is_ordered: false,
         };
         self.program.objects.push(object);
-        View { object: self.program.objects.len() - 1, dims, sizes, origin: None }
+        View { object: self.program.objects.len() - 1, dims, sizes, origin: None, dropped: Vec::new() }
     }
 
     fn results(&mut self, block: Block) -> Read<'b, ()> {
@@ -338,7 +352,7 @@ impl<'b> Reader<'b, '_> {
             }
             let Some(element) = ty.element(self.body().ctx()) else { continue };
             let dims = sizes.iter().map(|_| (Form::default(), 1)).collect();
-            let view = View { object, dims, sizes, origin: None };
+            let view = View { object, dims, sizes, origin: None, dropped: Vec::new() };
             let load = self.load(&view, subscripts, scope, function, element);
             self.make_virtual(load);
             self.program.finals.push((object, load));

@@ -16,7 +16,8 @@ impl<'b> Reader<'b, '_> {
     ) -> Read<'b, ()> {
         let view = self.view(access.memref, op)?;
         let subscripts = self.subscripts(op, &access.subscripts, scope)?;
-        self.accesses(&view, &subscripts, access.stored.is_some(), scope, op)?;
+        let subscripts = self.of_buffer(&view, subscripts, scope, op);
+        self.accesses(&view, &subscripts, access.stored.is_some(), op)?;
         match access.stored {
             None => {
                 let loaded = self.load(&view, subscripts, scope, op, op.result_type(0));
@@ -28,6 +29,21 @@ impl<'b> Reader<'b, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the subscripts of a view with zero for each dimension that it drops.
+    pub(super) fn of_buffer(
+        &mut self,
+        view: &View,
+        mut subscripts: Vec<TermId>,
+        scope: ScopeId,
+        op: OpRef<'b>,
+    ) -> Vec<TermId> {
+        for dim in &view.dropped {
+            let zero = self.term(Kind::Number(Form::default()), scope, Type::INDEX, op);
+            subscripts.insert((*dim).min(subscripts.len()), zero);
+        }
+        subscripts
     }
 
     /// Adds a load, and the term of the element as the function found it behind that of the load.
@@ -99,14 +115,16 @@ impl<'b> Reader<'b, '_> {
             .zip(&view.dims)
             .map(|(term, (offset, stride))| self.form_of(*term)?.times(*stride)?.plus(offset));
         let mut inside = Vec::new();
+        if view.origin.is_some() || view.sizes != self.program.objects[view.object].sizes {
+            for (term, size) in subscripts.iter().zip(&view.sizes) {
+                inside.extend(self.form_of(*term).map(|index| (index.clone(), size.clone())));
+            }
+        }
         let own: Option<Vec<Form>> = match &view.origin {
             None => affine.collect(),
             Some(origin) => {
                 let sum = |sum: Form, form: Option<Form>| sum.plus(&form?);
                 let number = affine.into_iter().try_fold(origin.clone(), sum);
-                for (term, size) in subscripts.iter().zip(&view.sizes) {
-                    inside.extend(self.form_of(*term).map(|index| (index.clone(), size.clone())));
-                }
                 number.map(|number| vec![number])
             }
         };

@@ -67,7 +67,7 @@ impl<'b> Reader<'b, '_> {
             Some(object) => {
                 let sizes = self.program.objects[object].sizes.clone();
                 let dims = sizes.iter().map(|_| (Form::default(), 1)).collect();
-                View { object, dims, sizes, origin: None }
+                View { object, dims, sizes, origin: None, dropped: Vec::new() }
             }
             None => {
                 let shape = ty.shape(op.ctx()).unwrap_or_default();
@@ -82,7 +82,7 @@ impl<'b> Reader<'b, '_> {
     fn extent(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
         let view = self.view(op.operand(0), op)?;
         let dim = self.form(op.operand(1)).and_then(Form::as_constant);
-        let size = dim.and_then(|dim| view.sizes.get(usize::try_from(dim).ok()?)?.clone());
+        let size = dim.and_then(|dim| view.extents().get(usize::try_from(dim).ok()?)?.clone());
         let Some(size) = size else { return self.refuse(op, "the extent of the buffer is not known") };
         let term = self.term(Kind::Number(size), scope, Type::INDEX, op);
         self.bind(op.result(0), term);
@@ -91,12 +91,12 @@ impl<'b> Reader<'b, '_> {
 
     fn cast(&mut self, op: OpRef<'b>) -> Read<'b, ()> {
         let view = self.view(op.operand(0), op)?;
-        if op.result_type(0).shape(op.ctx()).map(<[i64]>::len) != Some(view.dims.len()) {
+        if op.result_type(0).shape(op.ctx()).map(<[i64]>::len) != Some(view.shown().count()) {
             return self.refuse(op, "the cast changes the rank of the buffer");
         }
         // A cast to other extents is undefined, so the other program must not have a new one.
         let shape = op.result_type(0).shape(op.ctx()).unwrap_or_default();
-        let is_kept = shape.iter().zip(&view.sizes).all(|(size, known)| {
+        let is_kept = shape.iter().zip(&view.extents()).all(|(size, known)| {
             *size == DYNAMIC || known.as_ref().and_then(Form::as_constant) == Some(*size)
         });
         let is_kept = is_kept && promises::keeps_layout(op);
@@ -109,9 +109,6 @@ impl<'b> Reader<'b, '_> {
 
     fn subview(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
         let view = self.view(op.operand(0), op)?;
-        if op.result_type(0).shape(op.ctx()).map(<[i64]>::len) != Some(view.dims.len()) {
-            return self.refuse(op, "the subview drops dimensions");
-        }
         let numbers = |name: &str, group: &str| -> Option<Vec<Option<Form>>> {
             let mut dynamic = op.operand_group(group).into_iter();
             let numbers = op.attr(name)?.as_dense_ints(op.ctx())?;
@@ -124,21 +121,27 @@ impl<'b> Reader<'b, '_> {
         let offsets = numbers("static_offsets", "offsets").unwrap_or_default();
         let strides = numbers("static_strides", "strides").unwrap_or_default();
         let sizes = numbers("static_sizes", "sizes").unwrap_or_default();
-        let mut dims = Vec::new();
-        for ((offset, stride), (base, step)) in offsets.into_iter().zip(strides).zip(&view.dims) {
-            let dim = offset.and_then(|offset| {
+        let shown: Vec<usize> = view.shown().collect();
+        if [offsets.len(), strides.len(), sizes.len()] != [shown.len(); 3] {
+            return self.refuse(op, "the subview is malformed");
+        }
+        let Some(dropped) = dropped(op, &sizes) else {
+            return self.refuse(op, "it is open which dimensions the subview drops");
+        };
+        let mut part = view.clone();
+        part.dropped.extend(dropped.into_iter().map(|own| shown[own]));
+        part.dropped.sort_unstable();
+        for (((dim, offset), stride), size) in shown.into_iter().zip(offsets).zip(strides).zip(sizes) {
+            let (base, step) = &view.dims[dim];
+            let moved = offset.and_then(|offset| {
                 let stride = stride.and_then(|stride| stride.as_constant())?;
                 Some((offset.times(*step)?.plus(base)?, stride.checked_mul(*step)?))
             });
-            match dim {
-                Some(dim) => dims.push(dim),
+            match moved {
+                Some(moved) => (part.dims[dim], part.sizes[dim]) = (moved, size),
                 None => return self.refuse(op, "the offsets of the subview are not affine"),
             }
         }
-        if dims.len() != view.dims.len() || sizes.len() != dims.len() {
-            return self.refuse(op, "the subview is malformed");
-        }
-        let part = View { object: view.object, dims, sizes, origin: view.origin.clone() };
         self.is_part(&part, &view, op, scope)?;
         self.bindings[op.result(0).index()] = Binding::View(part);
         Ok(())
@@ -168,7 +171,8 @@ impl<'b> Reader<'b, '_> {
         }
         let dims = strides.into_iter().map(|stride| (Form::default(), stride)).collect();
         let sizes = sizes.into_iter().map(|size| Some(Form::constant(size))).collect();
-        let view = View { object: view.object, dims, sizes, origin: Some(Form::constant(*offset)) };
+        let origin = Some(Form::constant(*offset));
+        let view = View { object: view.object, dims, sizes, origin, dropped: Vec::new() };
         self.bindings[op.result(0).index()] = Binding::View(view);
         Ok(())
     }
@@ -179,20 +183,22 @@ impl<'b> Reader<'b, '_> {
         self.copies(&from, &to, op, scope)?;
         let mut inside = scope;
         let first = self.scope(scope).depth();
-        for dim in 0..from.dims.len() {
-            let Some(size) = from.sizes[dim].clone().or_else(|| to.sizes[dim].clone()) else {
+        let extents = [from.extents(), to.extents()];
+        for (own, other) in extents[0].iter().zip(&extents[1]) {
+            let Some(size) = own.clone().or_else(|| other.clone()) else {
                 return self.refuse(op, "the extent of the buffer copied is not known");
             };
             inside = self.elements(size, inside, op)?;
         }
-        let subscripts: Vec<usize> = (0..from.dims.len())
+        let subscripts: Vec<usize> = (0..extents[0].len())
             .map(|dim| self.term(Kind::Number(Form::dim(first + dim)), inside, Type::INDEX, op))
             .collect();
+        let [read, written] = [&from, &to].map(|view| self.of_buffer(view, subscripts.clone(), inside, op));
         let Some(element) = op.operand_type(0).element(op.ctx()) else {
             return self.refuse(op, "the buffer copied has no elements");
         };
-        let value = self.load(&from, subscripts.clone(), inside, op, element);
-        self.store(&to, subscripts, value, inside, op);
+        let value = self.load(&from, read, inside, op, element);
+        self.store(&to, written, value, inside, op);
         Ok(())
     }
 
@@ -214,5 +220,17 @@ impl<'b> Reader<'b, '_> {
         let term = self.term(Kind::Address(index), scope, Type::INDEX, op);
         self.bind(op.result(0), term);
         Ok(())
+    }
+}
+
+/// Returns the dimensions of size one that a subview drops, counted among those of its operand;
+/// `None` if it may be one of several.
+fn dropped(op: OpRef<'_>, sizes: &[Option<Form>]) -> Option<Vec<usize>> {
+    let rank = op.result_type(0).shape(op.ctx())?.len();
+    let is_one = |size: &Option<Form>| size.as_ref().and_then(Form::as_constant) == Some(1);
+    let ones: Vec<usize> = (0..sizes.len()).filter(|dim| is_one(&sizes[*dim])).collect();
+    match sizes.len().checked_sub(rank)? {
+        0 => Some(Vec::new()),
+        count => (count == ones.len()).then_some(ones),
     }
 }
