@@ -1,6 +1,7 @@
 //! The faults, by the file that they are put into.
 
 mod judge;
+mod reading;
 mod written;
 
 /// Holds the check of legality against running every instance.
@@ -22,6 +23,10 @@ const WRITTEN: &str = "written";
 /// Runs what transformations make of random programs.
 const TRANSFORMATIONS: &str = "transformations";
 
+/// Asks the checker about what pipelines make of kernels.
+const KERNELS: &str = "kernels";
+/// Asks the checker about random pairs.
+const PAIRS: &str = "verdicts";
 /// Contracts random programs, and runs them.
 const CONTRACTION: &str = "contraction";
 
@@ -40,5 +45,5 @@ pub(super) struct Fault(pub(super) &'static str, pub(super) &'static str, pub(su
 
 /// All faults.
 pub(super) fn all() -> impl Iterator<Item = &'static Place> {
-    judge::FAULTS.iter().chain(written::FAULTS)
+    judge::FAULTS.iter().chain(written::FAULTS).chain(reading::FAULTS)
 }

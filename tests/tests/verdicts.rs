@@ -1,0 +1,10 @@
+//! Verdicts of the checker about random pairs, in small numbers; the campaign `check` runs many.
+
+use loomir_testing::verdicts::{Tally, run};
+
+#[test]
+fn no_verdict_about_random_pairs_is_wrong() {
+    let mut tally = Tally::default();
+    run(5, (0, 50), &mut tally).unwrap_or_else(|error| panic!("{error}"));
+    assert!(tally.equal > 10 && tally.different > 2, "{tally:?}");
+}

@@ -1,0 +1,75 @@
+//! Faults in raising programs and in reading accesses, which the checker has to find.
+
+use super::{Fault, KERNELS, PAIRS, Place};
+
+pub(super) const FAULTS: &[Place] = &[
+    Place {
+        file: "transforms/src/access/reader.rs",
+        tests: &[KERNELS, PAIRS],
+        faults: &[
+            Fault(
+                "a loop is read as one iteration shorter",
+                "push(&mut domain, «last.and_then(|f| f.plus(&Form::constant(1), -1))»);",
+                "last.and_then(|f| f.plus(&Form::constant(2), -1))",
+            ),
+            Fault(
+                "the lower bound of a loop is read as zero",
+                "(Some(lower), Some(step)) if !unsigned => «lower.plus(&level, step)»,",
+                "lower.minus(lower).and_then(|zero| zero.plus(&level, step))",
+            ),
+            Fault(
+                "the step of a loop is read as one",
+                "let step = «self.forms.of_step(bounds.step)»;",
+                "self.forms.of_step(bounds.step).map(|_| 1)",
+            ),
+            Fault(
+                "both sides of a conditional are read as the first",
+                "let outcome = condition.outcome(«region == 0»);",
+                "true",
+            ),
+            Fault(
+                "stores are read as loads",
+                "let (body, analyses, writes) = (self.body, self.analyses, «access.stored.is_some()»);",
+                "access.stored.is_some() && access.subscripts.operands.len() > 1",
+            ),
+            Fault(
+                "other effects of operations are not read",
+                "let writes = «effect.kind != EffectKind::Read»;",
+                "false",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/affine.rs",
+        tests: &[KERNELS, PAIRS],
+        faults: &[
+            Fault("differences are read as sums", "Binary::Sub => «a.minus(b)»,", "a.plus(b, 1)"),
+            Fault(
+                "the second of several subscripts is read as the first",
+                "data.results.iter().map(|expr| «form(*expr)».filter(followed)).collect()",
+                "form(data.results.first().copied().unwrap_or(*expr))",
+            ),
+        ],
+    },
+    Place {
+        file: "transforms/src/access/base.rs",
+        tests: &[KERNELS, PAIRS],
+        faults: &[
+            Fault(
+                "arguments never overlap",
+                "(Argument(_), Argument(_) | Global(_)) | (Global(_), Argument(_)) => «Overlap::May»,",
+                "Overlap::Apart",
+            ),
+            Fault("a call knows no buffer", "(World, _) | (_, World) => «Overlap::May»,", "Overlap::Apart"),
+        ],
+    },
+    Place {
+        file: "transforms/src/tree/raise.rs",
+        tests: &[KERNELS, PAIRS],
+        faults: &[Fault(
+            "statements are raised without what they touch",
+            "let effects = «self.reader.effects(*op, place.depth)»;",
+            "if place.depth > 1 { Effects::default() } else { self.reader.effects(*op, place.depth) }",
+        )],
+    },
+];
