@@ -23,11 +23,6 @@ pub(super) const FAULTS: &[Place] = &[
                 "self.forms.of_step(bounds.step).map(|_| 1)",
             ),
             Fault(
-                "both sides of a conditional are read as the first",
-                "let outcome = condition.outcome(«region == 0»);",
-                "true",
-            ),
-            Fault(
                 "stores are read as loads",
                 "let (body, analyses, writes) = (self.body, self.analyses, «access.stored.is_some()»);",
                 "access.stored.is_some() && access.subscripts.operands.len() > 1",
@@ -43,7 +38,16 @@ pub(super) const FAULTS: &[Place] = &[
         file: "transforms/src/affine.rs",
         tests: &[KERNELS, PAIRS],
         faults: &[
-            Fault("differences are read as sums", "Binary::Sub => «a.minus(b)»,", "a.plus(b, 1)"),
+            Fault(
+                "sums in maps are read as differences",
+                "AffineExprKind::Add(..) => «a.plus(&b, 1)»,",
+                "a.minus(&b)",
+            ),
+            Fault(
+                "multiples in maps are read as the number itself",
+                "(_, Some(factor)) => «a.times(factor)»,",
+                "a.times(factor.signum())",
+            ),
             Fault(
                 "the second of several subscripts is read as the first",
                 "data.results.iter().map(|expr| «form(*expr)».filter(followed)).collect()",
