@@ -238,7 +238,7 @@ fn attempt(
     // What widening makes too large may hold for less.
     for patience in [1, 24] {
         let mut matcher = Matcher::new(programs, params.len(), &overlap, &mut solver, patience);
-        let goals = goals(&programs, params.len()).map_err(|message| whole(1, message))?;
+        let goals = goals(&programs, &params).map_err(|message| whole(1, message))?;
         match matcher.show(goals) {
             Ok(()) => {}
             Err(Stuck::OutOfReach) => break,
@@ -277,9 +277,11 @@ fn attempt(
 }
 
 /// Returns the goals: results and buffers that others see are the same at the end.
-fn goals(programs: &[&Program<'_>; 2], params: usize) -> Result<Vec<Goal>, &'static str> {
+fn goals(programs: &[&Program<'_>; 2], params: &Params) -> Result<Vec<Goal>, &'static str> {
     // What the outermost scopes say of parameters.
     let roots = sets::intersect(&programs[0].domains[0], &programs[1].domains[0]);
+    let roots = sets::intersect(&roots, &params.known());
+    let params = params.len();
     let mut goals = Vec::new();
     let mut buffers: Vec<[usize; 2]> = Vec::new();
     for (a, b) in programs[0].outputs.iter().zip(&programs[1].outputs) {

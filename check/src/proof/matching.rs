@@ -218,13 +218,14 @@ impl<'m, 'b> Matcher<'m, 'b> {
         let hull = self.solver.affine_hull(&all)?;
         let (params, depths) = (self.params, [0, 1].map(|side| self.depth(side, terms[side])));
         let vars = params + depths[0] + depths[1];
-        let [first, second] = [0, 1].map(|side| {
-            let program = self.programs[side];
+        let mut domains = [Pieces::new(), Pieces::new()];
+        for side in [0, 1] {
             let shift = if side == 0 { 0 } else { depths[0] };
             let place = |v: usize| if v < params { v } else { v + shift };
-            let domain = &program.domains[program.terms[terms[side]].scope];
-            domain.iter().map(|set| moved(set, vars, place)).collect::<Pieces>()
-        });
+            let domain = self.instances(side, terms[side])?;
+            domains[side] = domain.iter().map(|set| moved(set, vars, place)).collect();
+        }
+        let [first, second] = domains;
         let within = super::sets::intersect(&first, &second).into_iter().map(|mut set| {
             hull.iter().for_each(|equality| set.add_eq(equality.clone(), 0));
             set
@@ -234,6 +235,24 @@ impl<'m, 'b> Matcher<'m, 'b> {
             wide.extend(pairs);
         }
         Ok(wide)
+    }
+
+    /// Returns the instances of a term for which claims are made.
+    ///
+    /// An element as the function found it is asked for only where no store wrote it.
+    fn instances(&mut self, side: Side, term: TermId) -> Asked<Pieces> {
+        let (program, own) = (self.programs[side], self.term(side, term));
+        let part = match own.kind {
+            Kind::Initial(access) => Some((access, Part::Element)),
+            Kind::InitialState(access) => Some((access, Part::Whole)),
+            _ => None,
+        };
+        if let Some((access, part)) = part
+            && let Some(flow) = self.flow_to(side, access, part)?
+        {
+            return Ok(flow.initial.clone());
+        }
+        Ok(program.domains[own.scope].clone())
     }
 
     /// Takes back the claims made since the log had a length.

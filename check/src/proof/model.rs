@@ -12,8 +12,11 @@ use hashbrown::HashMap;
 use loomir_ir::{Attr, Body, Dict, Name, OpName, OpRef, Type};
 use loomir_polyhedra::{Affine, Conjunction};
 
-use super::form::{Cases, Condition, Form};
+use super::form::{Cases, Condition, Form, both};
 use super::sets::{Pieces, var};
+
+/// The most cases of what parameters are.
+const MAX_FACTS: usize = 8;
 
 pub(super) type TermId = usize;
 pub(super) type ScopeId = usize;
@@ -303,6 +306,9 @@ pub(super) struct Params {
     pub(super) parts: Vec<(ObjectKey, [Shown; 2])>,
     /// Extents of buffers that the original copies whenever it runs.
     pub(super) copies: Vec<[Vec<Option<Form>>; 2]>,
+    /// What parameters computed in loops are, where the loops run. Elsewhere any value will do, so
+    /// goals may rely on this everywhere. Ranges of types are no part of it.
+    pub(super) facts: Vec<Cases>,
     /// True if the original branches on a value.
     pub(super) branches: bool,
 }
@@ -310,6 +316,18 @@ pub(super) struct Params {
 impl Params {
     pub(super) fn len(&self) -> usize {
         self.ranges.len()
+    }
+
+    /// Returns the points at which the facts hold, of not too many cases.
+    pub(super) fn known(&self) -> Pieces {
+        let mut known: Cases = vec![Vec::new()];
+        for fact in &self.facts {
+            match both(&known, fact) {
+                Some(more) if more.len() <= MAX_FACTS => known = more,
+                _ => break,
+            }
+        }
+        cases_over(&known, self.len(), 0)
     }
 
     /// Returns all parameters by what computes them.

@@ -303,7 +303,9 @@ impl<'b> Reader<'b, '_> {
             return Some(form.clone());
         }
         let range = range_of(self.body().ctx(), ty)?;
-        let param = self.params.number(ParamKey::Extreme(least, forms.clone()), range);
+        let key = ParamKey::Extreme(least, forms.clone());
+        let is_new = !self.params.knows(&key);
+        let param = self.params.number(key, range);
         let value = Form::atom(Atom::Param(param));
         let mut cases = Cases::new();
         for (index, form) in forms.iter().enumerate() {
@@ -316,6 +318,9 @@ impl<'b> Reader<'b, '_> {
         }
         if let Some(domain) = both(&self.scope(scope).domain, &cases) {
             self.program.scopes[scope].domain = domain;
+        }
+        if scope != 0 && is_new {
+            self.params.facts.push(cases);
         }
         Some(value)
     }
