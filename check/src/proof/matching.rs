@@ -34,7 +34,7 @@ use loomir_polyhedra::Conjunction;
 use super::alias::{Joint, Overlap};
 use super::flow::{Flow, Part, flow};
 use super::model::{AccessId, Kind, LoopId, ObjectKey, Program, Term, TermId};
-use super::sets::{Asked, OutOfReach, Pieces, Solver, hide, moved};
+use super::sets::{Asked, OutOfReach, Pieces, Solver, hide, intersect, moved};
 
 /// The programs: 0 is the original, 1 the other one.
 pub(super) type Side = usize;
@@ -79,10 +79,21 @@ struct Ends {
     last: Pieces,
 }
 
+/// The way in which claims are widened that are met again.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Widening {
+    /// The number of claims of one pair of terms before they are widened.
+    pub(super) patience: usize,
+    /// True if bounds that all claims share are kept.
+    pub(super) keeps_bounds: bool,
+}
+
 /// The state of a proof.
 pub(super) struct Matcher<'m, 'b> {
     pub(super) programs: [&'m Program<'b>; 2],
     pub(super) params: usize,
+    /// What parameters are, which holds in all claims.
+    facts: Pieces,
     pub(super) solver: &'m mut Solver,
     flows: [HashMap<(AccessId, Part), Option<Flow>>; 2],
     ends: [HashMap<LoopId, Ends>; 2],
@@ -93,8 +104,7 @@ pub(super) struct Matcher<'m, 'b> {
     claims: HashMap<[TermId; 2], Vec<Pieces>>,
     /// The claims in the order in which they were made.
     log: Vec<[TermId; 2]>,
-    /// The number of claims of one pair of terms before they are widened.
-    patience: usize,
+    widening: Widening,
     /// True while chains are first compared in the order in which they stand.
     in_order: bool,
     /// True if a chain of floats was matched in another order.
@@ -104,14 +114,15 @@ pub(super) struct Matcher<'m, 'b> {
 impl<'m, 'b> Matcher<'m, 'b> {
     pub(super) fn new(
         programs: [&'m Program<'b>; 2],
-        params: usize,
+        known: &[Conjunction],
         overlap: &'m Overlap,
         solver: &'m mut Solver,
-        patience: usize,
+        widening: Widening,
     ) -> Matcher<'m, 'b> {
         Matcher {
             programs,
-            params,
+            params: known.first().map_or(0, Conjunction::visible),
+            facts: known.to_vec(),
             solver,
             flows: [HashMap::new(), HashMap::new()],
             ends: [HashMap::new(), HashMap::new()],
@@ -120,7 +131,7 @@ impl<'m, 'b> Matcher<'m, 'b> {
             joints: Vec::new(),
             claims: HashMap::new(),
             log: Vec::new(),
-            patience,
+            widening,
             in_order: false,
             rounds_otherwise: false,
         }
@@ -202,7 +213,7 @@ impl<'m, 'b> Matcher<'m, 'b> {
             if self.solver.is_subset(&pairs, &known)? {
                 return Ok(None);
             }
-            if count >= self.patience {
+            if count >= self.widening.patience {
                 pairs = self.widened(goal.terms, &known, pairs)?;
             }
         }
@@ -226,8 +237,14 @@ impl<'m, 'b> Matcher<'m, 'b> {
             domains[side] = domain.iter().map(|set| moved(set, vars, place)).collect();
         }
         let [first, second] = domains;
-        let within = super::sets::intersect(&first, &second).into_iter().map(|mut set| {
+        let facts: Pieces = self.facts.iter().map(|set| moved(set, vars, |v| v)).collect();
+        let bounds = match self.widening.keeps_bounds {
+            true => self.solver.common_bounds(known, &pairs)?,
+            false => Vec::new(),
+        };
+        let within = intersect(&intersect(&first, &second), &facts).into_iter().map(|mut set| {
             hull.iter().for_each(|equality| set.add_eq(equality.clone(), 0));
+            bounds.iter().for_each(|bound| set.add_ge(bound.clone(), 0));
             set
         });
         let mut wide = self.solver.pruned(within)?;

@@ -12,11 +12,11 @@ use hashbrown::HashMap;
 use loomir_ir::{Attr, Body, Dict, Name, OpName, OpRef, Type};
 use loomir_polyhedra::{Affine, Conjunction};
 
-use super::form::{Cases, Condition, Form, both};
-use super::sets::{Pieces, var};
+use super::form::{Cases, Condition, Form};
+use super::sets::{Asked, OutOfReach, Pieces, Solver, var};
 
 /// The most cases of what parameters are.
-const MAX_FACTS: usize = 8;
+const MAX_FACTS: usize = 16;
 
 pub(super) type TermId = usize;
 pub(super) type ScopeId = usize;
@@ -319,15 +319,19 @@ impl Params {
     }
 
     /// Returns the points at which the facts hold, of not too many cases.
-    pub(super) fn known(&self) -> Pieces {
-        let mut known: Cases = vec![Vec::new()];
+    pub(super) fn known(&self, solver: &mut Solver) -> Asked<Pieces> {
+        let mut known = vec![Conjunction::new(self.len())];
         for fact in &self.facts {
-            match both(&known, fact) {
-                Some(more) if more.len() <= MAX_FACTS => known = more,
-                _ => break,
+            let fact = cases_over(fact, self.len(), 0);
+            let more = solver.pruned(super::sets::intersect(&known, &fact))?;
+            if more.is_empty() {
+                return Err(OutOfReach);
+            }
+            if more.len() <= MAX_FACTS {
+                known = more;
             }
         }
-        cases_over(&known, self.len(), 0)
+        Ok(known)
     }
 
     /// Returns all parameters by what computes them.
