@@ -237,8 +237,7 @@ fn attempt(
     let mut last = whole(0, "the bound on questions was reached");
     let Ok(known) = params.known(&mut solver) else { return Err(last) };
     // What widening makes too large may hold for less.
-    for (patience, keeps_bounds) in [(1, false), (2, true), (24, false)] {
-        let widening = Widening { patience, keeps_bounds };
+    for widening in Widening::ALL {
         let mut matcher = Matcher::new(programs, &known, &overlap, &mut solver, widening);
         let goals = goals(&programs, &known).map_err(|message| whole(1, message))?;
         match matcher.show(goals) {

@@ -22,6 +22,7 @@
 //! Reference: Verdoolaege, Janssens, Bruynooghe, *Equivalence checking of static affine programs
 //! using widening to handle recurrences*, TOPLAS 2012.
 
+mod cases;
 mod chain;
 mod follow;
 mod operations;
@@ -86,7 +87,23 @@ pub(super) struct Widening {
     pub(super) patience: usize,
     /// True if bounds that all claims share are kept.
     pub(super) keeps_bounds: bool,
+    /// True if only the last claim counts, as in loops that behave otherwise in a first part. After
+    /// [`MAX_PARTS`] claims all count.
+    pub(super) by_parts: bool,
 }
+
+impl Widening {
+    /// The ways in the order in which they are tried.
+    pub(super) const ALL: [Widening; 4] = [
+        Widening { patience: 1, keeps_bounds: false, by_parts: false },
+        Widening { patience: 2, keeps_bounds: true, by_parts: false },
+        Widening { patience: 2, keeps_bounds: false, by_parts: true },
+        Widening { patience: 24, keeps_bounds: false, by_parts: false },
+    ];
+}
+
+/// The most claims of one pair of terms that are widened with the last one only.
+const MAX_PARTS: usize = 8;
 
 /// The state of a proof.
 pub(super) struct Matcher<'m, 'b> {
@@ -107,6 +124,9 @@ pub(super) struct Matcher<'m, 'b> {
     widening: Widening,
     /// True while chains are first compared in the order in which they stand.
     in_order: bool,
+    /// True while a goal is shown by cases, which are not nested.
+    in_cases: bool,
+    case_steps: usize,
     /// True if a chain of floats was matched in another order.
     pub(super) rounds_otherwise: bool,
 }
@@ -133,6 +153,8 @@ impl<'m, 'b> Matcher<'m, 'b> {
             log: Vec::new(),
             widening,
             in_order: false,
+            in_cases: false,
+            case_steps: 0,
             rounds_otherwise: false,
         }
     }
@@ -171,12 +193,29 @@ impl<'m, 'b> Matcher<'m, 'b> {
             }
             let goal = Goal { terms: goal.terms, pairs };
             let [a, b] = goal.terms;
+            if std::env::var("TRACE").is_ok() {
+                let l = |t: &Term<'_>| { let p = t.op.loc().file_line_col(t.op.ctx()).map_or((0, 0), |(_, l, c)| (l, c)); format!("{}:{} {:?}", p.0, p.1, t.kind).chars().take(110).collect::<String>() };
+                let pt = self.solver.sample(&goal.pairs);
+                eprintln!("{}{:?} | {:?} | {:?}", " ".repeat(nesting), l(self.term(0, a)), l(self.term(1, b)), pt);
+            }
             if self.is_undefined_first(a) || self.leaf(&goal, &mut agenda)? {
                 continue;
             }
             let Some(goal) = self.claim(goal)? else { continue };
             let Some(goal) = self.undisturbed(0, goal, &mut agenda)? else { continue };
-            if self.is_copy(0, a)? {
+            // Choices are followed together, so that both sides stay in one iteration.
+            let chooses =
+                [0, 1].map(|side| matches!(self.term(side, goal.terms[side]).kind, Kind::Choice { .. }));
+            if chooses == [true; 2] && self.is_copy(0, a)? && self.is_copy(1, b)? {
+                let mut halves = Vec::new();
+                self.follow(0, goal, &mut halves)?;
+                for half in halves {
+                    self.follow(1, half, &mut agenda)?;
+                }
+                continue;
+            }
+            let waits = chooses == [true, false] && self.is_copy(1, b)?;
+            if !waits && self.is_copy(0, a)? {
                 self.follow(0, goal, &mut agenda)?;
                 continue;
             }
@@ -214,6 +253,11 @@ impl<'m, 'b> Matcher<'m, 'b> {
                 return Ok(None);
             }
             if count >= self.widening.patience {
+                let last = self.claims.get(&goal.terms).and_then(|known| known.last().cloned());
+                let known = match last {
+                    Some(last) if self.widening.by_parts && count <= MAX_PARTS => last,
+                    _ => known,
+                };
                 pairs = self.widened(goal.terms, &known, pairs)?;
             }
         }
