@@ -36,7 +36,7 @@ use loomir_ir::{AttrKind, Body, Loc, Name, Op, OpRef, symbols};
 use loomir_polyhedra::Conjunction;
 
 use alias::Overlap;
-use matching::{Goal, Matcher, Mismatch, Stuck};
+use matching::{Goal, Matcher, Mismatch, Stuck, Widening};
 use model::{ObjectKey, Output, Params, Program};
 use sets::{OutOfReach, Pieces, Solver, var};
 
@@ -235,10 +235,11 @@ fn attempt(
     let programs = [&programs[0], &programs[1]];
     let overlap = Overlap::new(programs[1], &params);
     let mut last = whole(0, "the bound on questions was reached");
+    let Ok(known) = params.known(&mut solver) else { return Err(last) };
     // What widening makes too large may hold for less.
-    for patience in [1, 24] {
-        let mut matcher = Matcher::new(programs, params.len(), &overlap, &mut solver, patience);
-        let goals = goals(&programs, params.len()).map_err(|message| whole(1, message))?;
+    for widening in Widening::ALL {
+        let mut matcher = Matcher::new(programs, &known, &overlap, &mut solver, widening);
+        let goals = goals(&programs, &known).map_err(|message| whole(1, message))?;
         match matcher.show(goals) {
             Ok(()) => {}
             Err(Stuck::OutOfReach) => break,
@@ -277,9 +278,11 @@ fn attempt(
 }
 
 /// Returns the goals: results and buffers that others see are the same at the end.
-fn goals(programs: &[&Program<'_>; 2], params: usize) -> Result<Vec<Goal>, &'static str> {
+fn goals(programs: &[&Program<'_>; 2], known: &[Conjunction]) -> Result<Vec<Goal>, &'static str> {
     // What the outermost scopes say of parameters.
     let roots = sets::intersect(&programs[0].domains[0], &programs[1].domains[0]);
+    let roots = sets::intersect(&roots, known);
+    let params = known.first().map_or(0, Conjunction::visible);
     let mut goals = Vec::new();
     let mut buffers: Vec<[usize; 2]> = Vec::new();
     for (a, b) in programs[0].outputs.iter().zip(&programs[1].outputs) {

@@ -22,6 +22,7 @@
 //! Reference: Verdoolaege, Janssens, Bruynooghe, *Equivalence checking of static affine programs
 //! using widening to handle recurrences*, TOPLAS 2012.
 
+mod cases;
 mod chain;
 mod follow;
 mod operations;
@@ -34,7 +35,7 @@ use loomir_polyhedra::Conjunction;
 use super::alias::{Joint, Overlap};
 use super::flow::{Flow, Part, flow};
 use super::model::{AccessId, Kind, LoopId, ObjectKey, Program, Term, TermId};
-use super::sets::{Asked, OutOfReach, Pieces, Solver, hide, moved};
+use super::sets::{Asked, OutOfReach, Pieces, Solver, hide, intersect, moved};
 
 /// The programs: 0 is the original, 1 the other one.
 pub(super) type Side = usize;
@@ -79,10 +80,37 @@ struct Ends {
     last: Pieces,
 }
 
+/// The way in which claims are widened that are met again.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Widening {
+    /// The number of claims of one pair of terms before they are widened.
+    pub(super) patience: usize,
+    /// True if bounds that all claims share are kept.
+    pub(super) keeps_bounds: bool,
+    /// True if only the last claim counts, as in loops that behave otherwise in a first part. After
+    /// [`MAX_PARTS`] claims all count.
+    pub(super) by_parts: bool,
+}
+
+impl Widening {
+    /// The ways in the order in which they are tried.
+    pub(super) const ALL: [Widening; 4] = [
+        Widening { patience: 1, keeps_bounds: false, by_parts: false },
+        Widening { patience: 2, keeps_bounds: true, by_parts: false },
+        Widening { patience: 2, keeps_bounds: false, by_parts: true },
+        Widening { patience: 24, keeps_bounds: false, by_parts: false },
+    ];
+}
+
+/// The most claims of one pair of terms that are widened with the last one only.
+const MAX_PARTS: usize = 8;
+
 /// The state of a proof.
 pub(super) struct Matcher<'m, 'b> {
     pub(super) programs: [&'m Program<'b>; 2],
     pub(super) params: usize,
+    /// What parameters are, which holds in all claims.
+    facts: Pieces,
     pub(super) solver: &'m mut Solver,
     flows: [HashMap<(AccessId, Part), Option<Flow>>; 2],
     ends: [HashMap<LoopId, Ends>; 2],
@@ -93,10 +121,12 @@ pub(super) struct Matcher<'m, 'b> {
     claims: HashMap<[TermId; 2], Vec<Pieces>>,
     /// The claims in the order in which they were made.
     log: Vec<[TermId; 2]>,
-    /// The number of claims of one pair of terms before they are widened.
-    patience: usize,
+    widening: Widening,
     /// True while chains are first compared in the order in which they stand.
     in_order: bool,
+    /// True while a goal is shown by cases, which are not nested.
+    in_cases: bool,
+    case_steps: usize,
     /// True if a chain of floats was matched in another order.
     pub(super) rounds_otherwise: bool,
 }
@@ -104,14 +134,15 @@ pub(super) struct Matcher<'m, 'b> {
 impl<'m, 'b> Matcher<'m, 'b> {
     pub(super) fn new(
         programs: [&'m Program<'b>; 2],
-        params: usize,
+        known: &[Conjunction],
         overlap: &'m Overlap,
         solver: &'m mut Solver,
-        patience: usize,
+        widening: Widening,
     ) -> Matcher<'m, 'b> {
         Matcher {
             programs,
-            params,
+            params: known.first().map_or(0, Conjunction::visible),
+            facts: known.to_vec(),
             solver,
             flows: [HashMap::new(), HashMap::new()],
             ends: [HashMap::new(), HashMap::new()],
@@ -120,8 +151,10 @@ impl<'m, 'b> Matcher<'m, 'b> {
             joints: Vec::new(),
             claims: HashMap::new(),
             log: Vec::new(),
-            patience,
+            widening,
             in_order: false,
+            in_cases: false,
+            case_steps: 0,
             rounds_otherwise: false,
         }
     }
@@ -160,12 +193,29 @@ impl<'m, 'b> Matcher<'m, 'b> {
             }
             let goal = Goal { terms: goal.terms, pairs };
             let [a, b] = goal.terms;
+            if std::env::var("TRACE").is_ok() {
+                let l = |t: &Term<'_>| { let p = t.op.loc().file_line_col(t.op.ctx()).map_or((0, 0), |(_, l, c)| (l, c)); format!("{}:{} {:?}", p.0, p.1, t.kind).chars().take(110).collect::<String>() };
+                let pt = self.solver.sample(&goal.pairs);
+                eprintln!("{}{:?} | {:?} | {:?}", " ".repeat(nesting), l(self.term(0, a)), l(self.term(1, b)), pt);
+            }
             if self.is_undefined_first(a) || self.leaf(&goal, &mut agenda)? {
                 continue;
             }
             let Some(goal) = self.claim(goal)? else { continue };
             let Some(goal) = self.undisturbed(0, goal, &mut agenda)? else { continue };
-            if self.is_copy(0, a)? {
+            // Choices are followed together, so that both sides stay in one iteration.
+            let chooses =
+                [0, 1].map(|side| matches!(self.term(side, goal.terms[side]).kind, Kind::Choice { .. }));
+            if chooses == [true; 2] && self.is_copy(0, a)? && self.is_copy(1, b)? {
+                let mut halves = Vec::new();
+                self.follow(0, goal, &mut halves)?;
+                for half in halves {
+                    self.follow(1, half, &mut agenda)?;
+                }
+                continue;
+            }
+            let waits = chooses == [true, false] && self.is_copy(1, b)?;
+            if !waits && self.is_copy(0, a)? {
                 self.follow(0, goal, &mut agenda)?;
                 continue;
             }
@@ -202,7 +252,12 @@ impl<'m, 'b> Matcher<'m, 'b> {
             if self.solver.is_subset(&pairs, &known)? {
                 return Ok(None);
             }
-            if count >= self.patience {
+            if count >= self.widening.patience {
+                let last = self.claims.get(&goal.terms).and_then(|known| known.last().cloned());
+                let known = match last {
+                    Some(last) if self.widening.by_parts && count <= MAX_PARTS => last,
+                    _ => known,
+                };
                 pairs = self.widened(goal.terms, &known, pairs)?;
             }
         }
@@ -218,15 +273,22 @@ impl<'m, 'b> Matcher<'m, 'b> {
         let hull = self.solver.affine_hull(&all)?;
         let (params, depths) = (self.params, [0, 1].map(|side| self.depth(side, terms[side])));
         let vars = params + depths[0] + depths[1];
-        let [first, second] = [0, 1].map(|side| {
-            let program = self.programs[side];
+        let mut domains = [Pieces::new(), Pieces::new()];
+        for side in [0, 1] {
             let shift = if side == 0 { 0 } else { depths[0] };
             let place = |v: usize| if v < params { v } else { v + shift };
-            let domain = &program.domains[program.terms[terms[side]].scope];
-            domain.iter().map(|set| moved(set, vars, place)).collect::<Pieces>()
-        });
-        let within = super::sets::intersect(&first, &second).into_iter().map(|mut set| {
+            let domain = self.instances(side, terms[side])?;
+            domains[side] = domain.iter().map(|set| moved(set, vars, place)).collect();
+        }
+        let [first, second] = domains;
+        let facts: Pieces = self.facts.iter().map(|set| moved(set, vars, |v| v)).collect();
+        let bounds = match self.widening.keeps_bounds {
+            true => self.solver.common_bounds(known, &pairs)?,
+            false => Vec::new(),
+        };
+        let within = intersect(&intersect(&first, &second), &facts).into_iter().map(|mut set| {
             hull.iter().for_each(|equality| set.add_eq(equality.clone(), 0));
+            bounds.iter().for_each(|bound| set.add_ge(bound.clone(), 0));
             set
         });
         let mut wide = self.solver.pruned(within)?;
@@ -234,6 +296,24 @@ impl<'m, 'b> Matcher<'m, 'b> {
             wide.extend(pairs);
         }
         Ok(wide)
+    }
+
+    /// Returns the instances of a term for which claims are made.
+    ///
+    /// An element as the function found it is asked for only where no store wrote it.
+    fn instances(&mut self, side: Side, term: TermId) -> Asked<Pieces> {
+        let (program, own) = (self.programs[side], self.term(side, term));
+        let part = match own.kind {
+            Kind::Initial(access) => Some((access, Part::Element)),
+            Kind::InitialState(access) => Some((access, Part::Whole)),
+            _ => None,
+        };
+        if let Some((access, part)) = part
+            && let Some(flow) = self.flow_to(side, access, part)?
+        {
+            return Ok(flow.initial.clone());
+        }
+        Ok(program.domains[own.scope].clone())
     }
 
     /// Takes back the claims made since the log had a length.

@@ -13,7 +13,10 @@ use loomir_ir::{Attr, Body, Dict, Name, OpName, OpRef, Type};
 use loomir_polyhedra::{Affine, Conjunction};
 
 use super::form::{Cases, Condition, Form};
-use super::sets::{Pieces, var};
+use super::sets::{Asked, OutOfReach, Pieces, Solver, var};
+
+/// The most cases of what parameters are.
+const MAX_FACTS: usize = 16;
 
 pub(super) type TermId = usize;
 pub(super) type ScopeId = usize;
@@ -207,6 +210,8 @@ pub(super) struct Program<'b> {
     pub(super) finals: Vec<(ObjectId, TermId)>,
     /// The iteration domain of each scope, over the parameters and its variables.
     pub(super) domains: Vec<Pieces>,
+    /// The operands and the result of the operations whose terms are parameters.
+    pub(super) computed: HashMap<TermId, (Vec<TermId>, usize)>,
     /// The first operation whose index arithmetic is taken not to wrap.
     pub(super) assumed_exact: Option<OpRef<'b>>,
 }
@@ -297,12 +302,17 @@ pub(super) type Shown = (Vec<(Form, i64)>, Vec<Option<Form>>);
 #[derive(Debug, Default)]
 pub(super) struct Params {
     known: HashMap<ParamKey, u32>,
+    /// Computations of the original with flags, by what they are without.
+    without_flags: HashMap<ParamKey, u32>,
     /// Least and greatest value of each.
     ranges: Vec<(i128, i128)>,
     /// Parts of buffers that the original shows whenever it runs, each with what it is a part of.
     pub(super) parts: Vec<(ObjectKey, [Shown; 2])>,
     /// Extents of buffers that the original copies whenever it runs.
     pub(super) copies: Vec<[Vec<Option<Form>>; 2]>,
+    /// What parameters computed in loops are, where the loops run. Elsewhere any value will do, so
+    /// goals may rely on this everywhere. Ranges of types are no part of it.
+    pub(super) facts: Vec<Cases>,
     /// True if the original branches on a value.
     pub(super) branches: bool,
 }
@@ -310,6 +320,28 @@ pub(super) struct Params {
 impl Params {
     pub(super) fn len(&self) -> usize {
         self.ranges.len()
+    }
+
+    /// Returns the points at which the facts hold, of not too many cases.
+    pub(super) fn known(&self, solver: &mut Solver) -> Asked<Pieces> {
+        let mut sizes = Conjunction::new(self.len());
+        for (key, param) in self.all() {
+            if matches!(key, ParamKey::Size(..)) {
+                self.bound(&mut sizes, param);
+            }
+        }
+        let mut known = vec![sizes];
+        for fact in &self.facts {
+            let fact = cases_over(fact, self.len(), 0);
+            let more = solver.pruned(super::sets::intersect(&known, &fact))?;
+            if more.is_empty() {
+                return Err(OutOfReach);
+            }
+            if more.len() <= MAX_FACTS {
+                known = more;
+            }
+        }
+        Ok(known)
     }
 
     /// Returns all parameters by what computes them.
@@ -331,6 +363,16 @@ impl Params {
             self.ranges.push(range);
             next
         })
+    }
+
+    /// Says that a computation without flags is a parameter that the original computes with flags.
+    pub(super) fn drop_flags(&mut self, key: ParamKey, param: u32) {
+        self.without_flags.entry(key).or_insert(param);
+    }
+
+    /// Returns the parameter that the original computes with flags, if it computes none without.
+    pub(super) fn flagged(&self, key: &ParamKey) -> Option<u32> {
+        self.without_flags.get(key).copied().filter(|_| !self.knows(key))
     }
 
     /// Adds the range of a parameter to a set.

@@ -124,6 +124,7 @@ pub(super) fn read<'b>(
         traps: Vec::new(),
         finals: Vec::new(),
         domains: Vec::new(),
+        computed: hashbrown::HashMap::new(),
         assumed_exact: None,
     };
     let mut reader = Reader {
@@ -428,6 +429,14 @@ impl<'b> Reader<'b, '_> {
             && let Some(kind) = self.number(op, scope)?
         {
             let term = self.term(kind, scope, op.result_type(0), op);
+            let operands: Read<'b, Vec<TermId>> =
+                op.operands().map(|operand| self.value(operand, op)).collect();
+            if let Ok(operands) = operands
+                && is_computation(op)
+                && matches!(self.program.terms[term].kind, Kind::Number(_) | Kind::Truth(_))
+            {
+                self.program.computed.insert(term, (operands, 0));
+            }
             self.bind(op.result(0), term);
             return Ok(());
         }
@@ -455,7 +464,7 @@ impl<'b> Reader<'b, '_> {
                     Kind::Truth(self.truth_param(key(operands)))
                 }
                 Some(operands) if let Some(range) = range_of(ctx, ty) => {
-                    let param = self.params.number(key(operands), range);
+                    let param = self.param(op, key(operands), range);
                     if !self.is_original && self.may_be_poison(op) {
                         self.poison.push(param);
                     }
@@ -463,13 +472,39 @@ impl<'b> Reader<'b, '_> {
                 }
                 _ => Kind::Operation { operands: operands.clone(), result: index },
             };
+            let is_operation = matches!(kind, Kind::Operation { .. });
             let term = self.term(kind, scope, ty, op);
+            if !is_operation {
+                self.program.computed.insert(term, (operands.clone(), index));
+            }
             self.bind(result, term);
             if index == 0 && self.may_trap(op) {
                 self.program.traps.push(term);
             }
         }
         Ok(())
+    }
+
+    /// Returns the parameter that an operation computes. Flags are promises, which the other program
+    /// need not make.
+    fn param(&mut self, op: OpRef<'b>, key: ParamKey, range: (i128, i128)) -> u32 {
+        let mut plain = key.clone();
+        if let ParamKey::Computed { properties, .. } = &mut plain {
+            *properties = properties.without(op.ctx(), "overflowFlags");
+        }
+        let has_flags = promises::flags(op, "overflowFlags") != 0;
+        if !self.is_original
+            && !has_flags
+            && !self.params.knows(&key)
+            && let Some(param) = self.params.flagged(&plain)
+        {
+            return param;
+        }
+        let param = self.params.number(key, range);
+        if self.is_original && has_flags {
+            self.params.drop_flags(plain, param);
+        }
+        param
     }
 
     fn may_trap(&self, op: OpRef<'_>) -> bool {

@@ -8,6 +8,9 @@ use loomir_polyhedra::{Affine, Conjunction, Emptiness, Limits, Relation, Set, Sp
 /// A union of conjunctions with equally many visible variables.
 pub(super) type Pieces = Vec<Conjunction>;
 
+/// The most bounds that widening looks at.
+const MAX_BOUNDS: usize = 64;
+
 /// The bound on the questions of a proof was reached, or a set is unbounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OutOfReach;
@@ -117,6 +120,33 @@ impl Solver {
             });
         }
         Ok(common.unwrap_or_default())
+    }
+
+    /// Returns the bounds of some conjunctions, without existential variables, that hold on all of
+    /// these and of others.
+    pub(super) fn common_bounds(&mut self, own: &[Conjunction], others: &[Conjunction]) -> Asked<Vec<Affine>> {
+        let mut found: Vec<Affine> = Vec::new();
+        let is_stated = |row: &Affine, vars: usize| row.terms().iter().all(|(var, _)| var.index() < vars);
+        for piece in own {
+            let both = piece.equalities().flat_map(|row| [row.clone(), row * -1]);
+            for bound in piece.inequalities().chain(both) {
+                if found.len() < MAX_BOUNDS && is_stated(&bound, piece.visible()) && !found.contains(&bound) {
+                    found.push(bound);
+                }
+            }
+        }
+        for piece in own.iter().chain(others) {
+            let mut kept = Vec::new();
+            for bound in found {
+                let mut beyond = piece.clone();
+                beyond.add_lt(bound.clone(), 0);
+                if self.is_empty(&beyond)? {
+                    kept.push(bound);
+                }
+            }
+            found = kept;
+        }
+        Ok(found)
     }
 }
 

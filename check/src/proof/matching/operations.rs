@@ -7,6 +7,7 @@ use super::super::alias::Joint;
 use super::super::form::{Cases, Form};
 use super::super::model::{Access, AccessId, Kind, TermId};
 use super::super::sets::Pieces;
+use super::cases::MAX_CASE_STEPS;
 use super::chain::Combining;
 use super::{Goal, Matcher, Side, Stuck};
 
@@ -15,7 +16,7 @@ const MAX_ATTEMPTS: usize = 12;
 /// The depth to which terms are compared to see which operands belong together.
 const SHAPE_DEPTH: usize = 5;
 
-impl<'b> Matcher<'_, 'b> {
+impl<'m, 'b> Matcher<'m, 'b> {
     /// Decides a goal between terms without operands; false if it is none.
     pub(super) fn leaf(&mut self, goal: &Goal, agenda: &mut Vec<Goal>) -> Result<bool, Stuck<'b>> {
         let [a, b] = [0, 1].map(|side| self.term(side, goal.terms[side]));
@@ -149,6 +150,10 @@ impl<'b> Matcher<'_, 'b> {
         nesting: usize,
     ) -> Result<(), Stuck<'b>> {
         let [a, b] = [0, 1].map(|side| self.term(side, goal.terms[side]));
+        let chooses = [a, b].iter().any(|term| matches!(term.kind, Kind::Choice { .. }));
+        if chooses && nesting < MAX_ATTEMPTS && !self.in_cases && self.case_steps < MAX_CASE_STEPS {
+            return self.choice(&goal, nesting);
+        }
         if !self.in_order
             && nesting < MAX_ATTEMPTS
             && let (Some(x), Some(y)) = (self.combines(0, goal.terms[0]), self.combines(1, goal.terms[1]))
@@ -157,14 +162,16 @@ impl<'b> Matcher<'_, 'b> {
         {
             return self.combination(goal, x, agenda, nesting);
         }
+        let parts = [0, 1].map(|side| self.parts(side, goal.terms[side]));
         let (xs, ys) = match (&a.kind, &b.kind) {
-            (Kind::Operation { operands: x, result: r }, Kind::Operation { operands: y, result: q })
-                if r == q && x.len() == y.len() =>
+            _ if let [Some((x, r)), Some((y, q))] = parts
+                && r == q
+                && x.len() == y.len() =>
             {
                 if a.ty != b.ty || !refines([a.op, b.op]) {
                     return self.mismatch(&goal, &goal.pairs, "the operations differ".to_string());
                 }
-                (x.clone(), y.clone())
+                (x.to_vec(), y.to_vec())
             }
             (Kind::Load(x), Kind::Load(y)) if self.is_ordered(0, *x) => {
                 let accesses = [*x, *y];
@@ -221,7 +228,7 @@ impl<'b> Matcher<'_, 'b> {
         };
         let straight: Vec<[TermId; 2]> = xs.iter().zip(&ys).map(|(x, y)| [*x, *y]).collect();
         let is_commutative =
-            matches!(a.kind, Kind::Operation { .. }) && xs.len() == 2 && Self::is_commutative(a.op);
+            parts[0].is_some() && xs.len() == 2 && Self::is_commutative(a.op);
         if !is_commutative {
             straight.into_iter().for_each(|terms| self.push_both(&goal, terms, agenda));
             return Ok(());
@@ -247,6 +254,30 @@ impl<'b> Matcher<'_, 'b> {
         let mut goals = Vec::new();
         second.into_iter().for_each(|terms| self.push_both(&goal, terms, &mut goals));
         self.show_within(goals, nesting + 1).map_err(|_| stuck)
+    }
+
+    /// Shows a goal with a choice arm by arm, or else by cases.
+    fn choice(&mut self, goal: &Goal, nesting: usize) -> Result<(), Stuck<'b>> {
+        let (length, mut goals) = (self.log.len(), Vec::new());
+        let plain = Goal { terms: goal.terms, pairs: goal.pairs.clone() };
+        self.in_cases = true;
+        let stepped = self.operation(plain, &mut goals, nesting);
+        self.in_cases = false;
+        let shown = match stepped {
+            Ok(()) => self.show_within(goals, nesting + 1),
+            stuck => stuck,
+        };
+        let Err(Stuck::Mismatch(mismatch)) = shown else { return shown };
+        self.retract(length);
+        if self.by_cases(goal)? { Ok(()) } else { Err(Stuck::Mismatch(mismatch)) }
+    }
+
+    /// Returns the operands and the result of an operation, which may be a parameter.
+    pub(super) fn parts(&self, side: Side, term: TermId) -> Option<(&'m [TermId], usize)> {
+        match &self.term(side, term).kind {
+            Kind::Operation { operands, result } => Some((operands, *result)),
+            _ => self.programs[side].computed.get(&term).map(|(operands, result)| (&operands[..], *result)),
+        }
     }
 
     /// Returns the subscripts of two accesses that name one place of their buffers if these match.

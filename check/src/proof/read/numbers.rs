@@ -211,6 +211,8 @@ impl<'b> Reader<'b, '_> {
                 (_, Some(factor)) => a.times(factor)?,
                 _ => return None,
             },
+            "andi" | "and" => masked(&a, constant).or_else(|| masked(&b, a.as_constant()))?,
+            "ori" | "or" => self.united(&a, &b, scope).or_else(|| self.united(&b, &a, scope))?,
             "minsi" | "mins" => return self.extreme(vec![a, b], true, scope, ty, op),
             "maxsi" | "maxs" => return self.extreme(vec![a, b], false, scope, ty, op),
             _ if self.may_leave_a_rest(op, &a, constant?) => return None,
@@ -222,6 +224,14 @@ impl<'b> Reader<'b, '_> {
         self.exact(form, scope, ty, has_no_signed_wrap(op), op).map(Kind::Number)
     }
 
+    /// Returns the bits of two numbers if the first has low bits only and the second none of these.
+    fn united(&mut self, a: &Form, b: &Form, scope: ScopeId) -> Option<Form> {
+        let is_free =
+            |size: &i64| b.modulo(*size).and_then(|rest| rest.as_constant()) == Some(0);
+        let size = (1..=32).rev().map(|bits| 1i64 << bits).find(is_free)?;
+        (!self.may_leave(a, scope, (0, i128::from(size) - 1))).then(|| a.plus(b)).flatten()
+    }
+
     /// Returns the quotient or remainder by a positive constant. Neither leaves the type.
     fn quotient(&mut self, name: &str, a: &Form, divisor: i64, scope: ScopeId) -> Option<Form> {
         if divisor <= 0 {
@@ -230,8 +240,11 @@ impl<'b> Reader<'b, '_> {
         let rounds_down = matches!(name, "floordivsi" | "floordivs");
         let rounds_up = matches!(name, "ceildivsi" | "ceildivs" | "ceildivui" | "ceildivu");
         let is_signed = name.ends_with("si") || name.ends_with('s');
-        // Rounding towards zero, and unsigned numbers, are the same only from zero on.
-        if !(is_signed && (rounds_down || rounds_up)) && self.may_leave(a, scope, NATURAL) {
+        // Rounding towards zero, and unsigned numbers, are the same only from zero on. What leaves
+        // no rest is not rounded.
+        let leaves_no_rest = a.modulo(divisor).and_then(|rest| rest.as_constant()) == Some(0);
+        let is_any_sign = is_signed && (rounds_down || rounds_up || leaves_no_rest);
+        if !is_any_sign && self.may_leave(a, scope, NATURAL) {
             return None;
         }
         match name {
@@ -303,7 +316,9 @@ impl<'b> Reader<'b, '_> {
             return Some(form.clone());
         }
         let range = range_of(self.body().ctx(), ty)?;
-        let param = self.params.number(ParamKey::Extreme(least, forms.clone()), range);
+        let key = ParamKey::Extreme(least, forms.clone());
+        let is_new = !self.params.knows(&key);
+        let param = self.params.number(key, range);
         let value = Form::atom(Atom::Param(param));
         let mut cases = Cases::new();
         for (index, form) in forms.iter().enumerate() {
@@ -316,6 +331,9 @@ impl<'b> Reader<'b, '_> {
         }
         if let Some(domain) = both(&self.scope(scope).domain, &cases) {
             self.program.scopes[scope].domain = domain;
+        }
+        if scope != 0 && is_new {
+            self.params.facts.push(cases);
         }
         Some(value)
     }
@@ -376,6 +394,21 @@ impl<'b> Reader<'b, '_> {
         }
         Ok(terms)
     }
+}
+
+/// Returns the low bits of a number, or all others, if the mask says so. In two's complement
+/// the low bits are the remainder of a floored division, whatever the sign.
+fn masked(a: &Form, mask: Option<i64>) -> Option<Form> {
+    let mask = mask?;
+    let (size, is_low) = match mask {
+        0.. => (mask.checked_add(1)?, true),
+        _ => (mask.checked_neg()?, false),
+    };
+    if size < 1 || size & (size - 1) != 0 {
+        return None;
+    }
+    let low = a.modulo(size)?;
+    if is_low { Some(low) } else { a.minus(&low) }
 }
 
 fn binary(kind: AffineExprKind, a: &Form, b: &Form) -> Option<Form> {

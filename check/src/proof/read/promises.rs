@@ -243,7 +243,7 @@ pub(super) fn is_undefined(op: OpRef<'_>) -> bool {
     matches!(op.name(), "llvm.mlir.undef" | "llvm.mlir.poison" | "ub.poison")
 }
 
-fn flags(op: OpRef<'_>, name: &str) -> u64 {
+pub(super) fn flags(op: OpRef<'_>, name: &str) -> u64 {
     match op.attr(name).map(|attr| attr.kind(op.ctx())) {
         Some(AttrKind::Enum { value, .. }) => *value,
         _ => 0,
