@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 use loomir_ir::{Attr, Body, Dict, Name, OpName, OpRef, Type};
 use loomir_polyhedra::{Affine, Conjunction};
 
-use super::form::{Cases, Condition, Form};
+use super::form::{Cases, Condition, Constraint, Form};
 use super::sets::{Pieces, var};
 
 pub(super) type TermId = usize;
@@ -209,6 +209,10 @@ pub(super) struct Program<'b> {
     pub(super) domains: Vec<Pieces>,
     /// The first operation whose index arithmetic is taken not to wrap.
     pub(super) assumed_exact: Option<OpRef<'b>>,
+    /// True if subscripts of 64 bits are taken not to wrap.
+    pub(super) assumed_subscripts: bool,
+    /// Branches on conditions that are not affine, each with the scope in which it runs.
+    pub(super) branches: Vec<(TermId, ScopeId)>,
 }
 
 impl Program<'_> {
@@ -257,7 +261,7 @@ impl Program<'_> {
 
 /// Returns the points at which some case holds.
 fn cases_over(cases: &Cases, params: usize, dims: usize) -> Pieces {
-    let one = |case: &Vec<super::form::Constraint>| {
+    let one = |case: &Vec<Constraint>| {
         let mut set = Conjunction::new(params + dims);
         case.iter().for_each(|constraint| constraint.add_to(&mut set, params));
         set.simplified()
@@ -288,6 +292,18 @@ pub(super) enum ParamKey {
     Computed { name: OpName, properties: Dict, operands: Vec<Invariant>, result: usize, ty: Type },
 }
 
+/// The promises of an access through a pointer: of which buffer, and what else it says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Promise {
+    pub(super) key: ObjectKey,
+    /// The address is a multiple of this.
+    pub(super) alignment: u64,
+    /// Attributes that say with what the access does not overlap, and the like.
+    pub(super) attributes: Vec<(Name, Attr)>,
+    /// True if its address may leave the object on the way.
+    pub(super) is_plain: bool,
+}
+
 /// Offsets, strides and extents of a view.
 pub(super) type Shown = (Vec<(Form, i64)>, Vec<Option<Form>>);
 
@@ -305,6 +321,12 @@ pub(super) struct Params {
     pub(super) copies: Vec<[Vec<Option<Form>>; 2]>,
     /// True if the original branches on a value.
     pub(super) branches: bool,
+    /// Constraints on parameters that hold wherever the original is defined.
+    pub(super) facts: Vec<Constraint>,
+    /// Promises of the original's accesses through pointers.
+    pub(super) promises: Vec<Promise>,
+    /// True if the original computes an address from a subscript that is not affine and may wrap.
+    pub(super) wraps_addresses: bool,
 }
 
 impl Params {

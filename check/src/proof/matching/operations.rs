@@ -439,18 +439,22 @@ pub(super) fn refines([a, b]: [OpRef<'_>; 2]) -> bool {
     };
     let is_flag = |name: &str| matches!(name, "overflowFlags" | "fastmath" | "fastmathFlags");
     // Flags of the second must be flags of the first.
-    let bits = |attr: Option<loomir_ir::Attr>| match attr.map(|attr| attr.kind(ctx)) {
-        Some(AttrKind::Enum { value, .. }) => Some(*value),
+    let bits = |attr: Option<loomir_ir::Attr>| match attr.map(|attr| (attr, attr.kind(ctx))) {
+        Some((_, AttrKind::Enum { value, .. })) => Some(*value),
+        Some((attr, _)) => attr.as_int(ctx).and_then(|bits| u64::try_from(bits).ok()),
         None => Some(0),
-        _ => None,
     };
     let holds = |name: loomir_ir::Name| {
         let (x, y) = (flags(own, name), flags(other, name));
         if is_flag(ctx.str(name)) {
             return matches!((bits(x), bits(y)), (Some(x), Some(y)) if y & !x == 0);
         }
-        // `exact` only promises.
-        x == y || (ctx.str(name) == "isExact" && y.is_none())
+        // These only promise.
+        x == y || (matches!(ctx.str(name), "isExact" | "nonNeg" | "isDisjoint") && y.is_none())
     };
+    let same_sign = loomir_dialects::llvm::SAME_SIGN;
+    if b.attr(same_sign).is_some() && a.attr(same_sign).is_none() {
+        return false;
+    }
     own.iter().chain(other).all(|(name, _)| holds(*name))
 }
