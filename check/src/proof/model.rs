@@ -325,8 +325,8 @@ pub(super) struct Params {
     pub(super) facts: Vec<Constraint>,
     /// Promises of the original's accesses through pointers.
     pub(super) promises: Vec<Promise>,
-    /// True if the original computes an address from a subscript that is not affine and may wrap.
-    pub(super) wraps_addresses: bool,
+    /// The flags that some address of the original does not have whose subscript is not affine.
+    pub(super) wraps_addresses: u64,
 }
 
 impl Params {

@@ -35,6 +35,7 @@ use super::sets::Solver;
 pub(super) use graph::promises;
 use numbers::range_of;
 pub(super) use promises::has_unknown_strides;
+pub(super) use words::bits as flag_bits;
 
 /// The deepest nesting of regions that is read.
 const MAX_NESTING: usize = 128;

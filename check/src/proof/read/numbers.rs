@@ -88,8 +88,16 @@ impl<'b> Reader<'b, '_> {
         op: OpRef<'b>,
     ) -> Option<Form> {
         let range = range_of(self.body().ctx(), ty)?;
-        if (flagged && self.is_original) || !self.may_leave(&form, scope, range) {
+        if !self.may_leave(&form, scope, range) {
             return Some(form);
+        }
+        if flagged && self.is_original {
+            // The other program, which has to show that it does not wrap, may keep it as it is.
+            let is_kept = op.name().starts_with("llvm.")
+                && form.is_invariant()
+                && op.num_results() == 1
+                && self.is_value_alone(op.result(0));
+            return (!is_kept).then_some(form);
         }
         let is_address = ty.is_index()
             || op.name() != "llvm.getelementptr"

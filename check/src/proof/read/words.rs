@@ -70,7 +70,13 @@ impl<'b> Reader<'b, '_> {
         let ty = op.result_type(0);
         let width = ty.integer_width(op.ctx())?;
         let a = self.form(op.operand(0))?.clone();
-        let constant = self.form(op.operand(1))?.as_constant()?;
+        let b = self.form(op.operand(1))?.clone();
+        if op.name() == "llvm.or" {
+            let is_promised = self.is_original && op.attr("isDisjoint").is_some();
+            let is_sum = is_promised || self.are_apart(&a, &b, scope) || self.are_apart(&b, &a, scope);
+            return if is_sum { a.plus(&b) } else { None };
+        }
+        let constant = b.as_constant()?;
         let is_shift = (0..i64::from(width) - 1).contains(&constant) && constant < 62;
         let power = || 1i64 << constant;
         match op.name() {
@@ -108,15 +114,35 @@ impl<'b> Reader<'b, '_> {
                 }
                 a.minus(&a.modulo(low)?)
             }
-            "llvm.or" if constant >= 0 => {
-                // Bits that are all clear are added.
-                let power = u64::try_from(constant).ok()?.checked_next_power_of_two()?;
-                let power = i64::try_from(power).ok()?;
-                let power = if power == constant { power.checked_mul(2)? } else { power };
-                (a.modulo(power)?.as_constant() == Some(0)).then(|| a.offset(constant))?
-            }
             _ => None,
         }
+    }
+
+    /// True if bits that one number may have are clear in another one, of which it is the low part.
+    fn are_apart(&mut self, high: &Form, low: &Form, scope: ScopeId) -> bool {
+        let is_multiple = |power: i64| high.modulo(power).is_some_and(|rest| rest.as_constant() == Some(0));
+        let powers = (0..62).map(|exponent| 1i64 << exponent);
+        let Some(power) = powers.take_while(|power| is_multiple(*power)).last() else { return false };
+        !self.may_leave(low, scope, (0, i128::from(power) - 1))
+    }
+
+    /// True if a number of the original is used for values alone: for no address, comparison or
+    /// argument of a block.
+    pub(super) fn is_value_alone(&self, value: Value) -> bool {
+        let body = self.body();
+        let (mut pending, mut seen) = (vec![value], 0);
+        while let Some(value) = pending.pop() {
+            for user in body.uses(value).map(|user| body.op_ref(user.op)) {
+                seen += 1;
+                match user.name() {
+                    _ if seen > MAX_USES => return false,
+                    "llvm.return" | "llvm.store" | "llvm.sitofp" | "llvm.uitofp" => {}
+                    _ if name(user).is_some() => pending.push(user.result(0)),
+                    _ => return false,
+                }
+            }
+        }
+        true
     }
 
     /// True if a number of 64 bits is used for nothing but addresses.

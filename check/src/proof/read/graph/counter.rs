@@ -71,6 +71,12 @@ impl<'b> Reader<'b, '_> {
     ) -> Read<'b, Test> {
         let depth = self.scope(scope).depth();
         let body = self.body();
+        if let Some(known) = constant_of(body, end.operand(0)).and_then(|known| known.as_int(body.ctx())) {
+            if (known != 0) == goes_on_if {
+                return self.refuse(end, "the loop is never left");
+            }
+            return Ok(Test { condition: Condition::constant(false), rooms: vec![Form::constant(-1)] });
+        }
         let Some(op) =
             defining(body, end.operand(0)).filter(|op| matches!(op.name(), "llvm.icmp" | "arith.cmpi"))
         else {

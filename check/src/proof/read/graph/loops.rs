@@ -111,7 +111,7 @@ impl<'b> Reader<'b, '_> {
         let mut exits = Vec::new();
         for node in nodes {
             let outside = graph.flow.graph().successors(*node).iter().enumerate();
-            exits.extend(outside.filter(|(_, to)| !is_inside(&to)).map(|(index, _)| (*node, index)));
+            exits.extend(outside.filter(|(_, to)| !is_inside(to)).map(|(index, _)| (*node, index)));
         }
         let [(exiting, left)] = exits[..] else {
             let message = match exits.is_empty() {

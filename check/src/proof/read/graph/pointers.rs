@@ -117,7 +117,7 @@ impl<'b> Reader<'b, '_> {
                     (self.form(value).cloned(), Some(self.value(value, op)?))
                 }
             };
-            let may_be_negative = form.as_ref().is_none_or(|form| self.may_leave(form, scope, NATURAL));
+            let may_be_negative = form.as_ref().is_some_and(|form| self.may_leave(form, scope, NATURAL));
             if !self.is_original && flags & NO_UNSIGNED_WRAP != 0 && may_be_negative {
                 return self.refuse(op, "the address is promised not to wrap, which is not known to hold");
             }
@@ -128,9 +128,10 @@ impl<'b> Reader<'b, '_> {
                     pointer.offset = sum;
                 }
                 (None, Some(term)) => {
-                    if flags & NO_SIGNED_WRAP == 0 {
-                        self.params.wraps_addresses |= self.is_original;
-                    } else if !self.is_original && self.params.wraps_addresses {
+                    let plain = (NO_SIGNED_WRAP | NO_UNSIGNED_WRAP) & !flags;
+                    if self.is_original {
+                        self.params.wraps_addresses |= plain;
+                    } else if self.params.wraps_addresses & !plain != 0 {
                         return self.refuse(op, "the address is promised not to wrap, and may do so before");
                     }
                     pointer.others.push((term, bytes));
@@ -139,10 +140,7 @@ impl<'b> Reader<'b, '_> {
             }
         }
         let distances = (i128::from(i64::MIN), i128::from(i64::MAX));
-        if (flags & NO_SIGNED_WRAP == 0 || !self.is_original)
-            && self.may_leave(&pointer.offset.clone(), scope, distances)
-            && (flags & NO_SIGNED_WRAP == 0)
-        {
+        if flags & NO_SIGNED_WRAP == 0 && self.may_leave(&pointer.offset, scope, distances) {
             self.program.assumed_subscripts = true;
         }
         Ok(pointer)
