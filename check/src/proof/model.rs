@@ -133,6 +133,8 @@ pub(super) struct Access<'b> {
     pub(super) update: Option<TermId>,
     /// True for loads that the program does not have: of elements before a store or at the end.
     pub(super) is_virtual: bool,
+    /// The promises of the access, if it is through a pointer.
+    pub(super) promise: Promise,
     pub(super) op: OpRef<'b>,
 }
 
@@ -292,16 +294,27 @@ pub(super) enum ParamKey {
     Computed { name: OpName, properties: Dict, operands: Vec<Invariant>, result: usize, ty: Type },
 }
 
-/// The promises of an access through a pointer: of which buffer, and what else it says.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// The promises of an access through a pointer.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Promise {
-    pub(super) key: ObjectKey,
     /// The address is a multiple of this.
     pub(super) alignment: u64,
-    /// Attributes that say with what the access does not overlap, and the like.
-    pub(super) attributes: Vec<(Name, Attr)>,
-    /// True if its address may leave the object on the way.
+    /// Texts that say with what the access does not overlap, and the like.
+    pub(super) attributes: Vec<String>,
+    /// True if a text is about this program alone, such as a scope of its own.
+    pub(super) is_private: bool,
+    /// True if the address may leave the object on the way.
     pub(super) is_plain: bool,
+    /// True if the address is promised not to leave the object.
+    pub(super) is_inside: bool,
+}
+
+impl Promise {
+    /// True if nothing is promised that another access does not promise.
+    pub(super) fn follows_from(&self, other: &Promise) -> bool {
+        let is_said = self.attributes.is_empty() || !self.is_private && self.attributes == other.attributes;
+        self.alignment <= other.alignment && is_said && !(self.is_inside && other.is_plain)
+    }
 }
 
 /// Offsets, strides and extents of a view.
@@ -323,8 +336,6 @@ pub(super) struct Params {
     pub(super) branches: bool,
     /// Constraints on parameters that hold wherever the original is defined.
     pub(super) facts: Vec<Constraint>,
-    /// Promises of the original's accesses through pointers.
-    pub(super) promises: Vec<Promise>,
     /// The flags that some address of the original does not have whose subscript is not affine.
     pub(super) wraps_addresses: u64,
 }

@@ -319,7 +319,8 @@ fn is_within(matcher: &mut Matcher<'_, '_>, id: AccessId) -> Asked<bool> {
     }
     let mut covered = Pieces::new();
     for other in programs[0].accesses.iter().filter(|other| !other.is_virtual) {
-        if programs[0].objects[other.object].key == object.key && object.is_visible() {
+        let is_same = programs[0].objects[other.object].key == object.key && object.is_visible();
+        if is_same && own.promise.follows_from(&other.promise) {
             covered.extend(touched_too(matcher, other, own)?);
             // Most accesses have one of the original that covers them.
             if matcher.solver.is_subset(&outside, &covered)? {
@@ -485,5 +486,8 @@ fn claimed_access(
     let is_as_large = (is_pointed_to || same(&objects[0].sizes, &objects[1].sizes))
         && same(&accesses[0].extents, &accesses[1].extents);
     let is_load = accesses[0].stored.is_none() && !accesses[0].is_virtual;
+    if !accesses[1].promise.follows_from(&accesses[0].promise) {
+        return Ok(None);
+    }
     Ok((is_as_large && (is_load || !reads)).then_some(other))
 }

@@ -109,6 +109,8 @@ struct Reader<'b, 'p> {
     poison: Vec<u32>,
     /// The number of blocks of control-flow graphs that were read.
     blocks: usize,
+    /// The number of sums around that are read again at a use.
+    nested_sums: usize,
     /// The sizes of types in memory.
     target: DataLayout,
 }
@@ -157,6 +159,7 @@ pub(super) fn read<'b>(
         has_frozen: false,
         poison: Vec::new(),
         blocks: 0,
+        nested_sums: 0,
         target: DataLayout::of(module.root_ref()),
     };
     let refuse = |message: &str| Refusal { op: function, message: message.to_string() };

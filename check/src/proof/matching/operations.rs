@@ -456,5 +456,9 @@ pub(super) fn refines([a, b]: [OpRef<'_>; 2]) -> bool {
     if b.attr(same_sign).is_some() && a.attr(same_sign).is_none() {
         return false;
     }
+    // Metadata may allow results to be less exact.
+    if b.attr("llvm.metadata").is_some() {
+        return false;
+    }
     own.iter().chain(other).all(|(name, _)| holds(*name))
 }

@@ -10,6 +10,7 @@
 
 mod counter;
 mod loops;
+mod metadata;
 mod pointers;
 
 use loomir_dialects::interfaces::BranchLike;

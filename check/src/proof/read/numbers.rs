@@ -190,7 +190,7 @@ impl<'b> Reader<'b, '_> {
     fn comparison(&mut self, op: OpRef<'_>, scope: ScopeId) -> Option<Condition> {
         let ctx = op.ctx();
         range_of(ctx, op.operand_type(0))?;
-        let (a, b) = (self.form(op.operand(0))?.clone(), self.form(op.operand(1))?.clone());
+        let (a, b) = (self.form_in(op.operand(0), scope)?, self.form_in(op.operand(1), scope)?);
         let predicate = predicate(op)?;
         if self.forgets_poison([&a, &b], &a.minus(&b)?) {
             return None;
@@ -206,7 +206,7 @@ impl<'b> Reader<'b, '_> {
         compared(op, &a, &b)
     }
 
-    fn arithmetic(&mut self, op: OpRef<'b>, scope: ScopeId) -> Option<Kind> {
+    pub(super) fn arithmetic(&mut self, op: OpRef<'b>, scope: ScopeId) -> Option<Kind> {
         let ty = op.result_type(0);
         range_of(op.ctx(), ty)?;
         if op.num_operands() == 0 || op.num_operands() > 2 {
@@ -216,11 +216,11 @@ impl<'b> Reader<'b, '_> {
             return self.bitwise(op, scope).map(Kind::Number);
         }
         let name = words::name(op)?;
-        let a = self.form(op.operand(0))?.clone();
+        let a = self.form_in(op.operand(0), scope)?;
         if op.num_operands() == 1 {
             return self.conversion(op, name, a, scope).map(Kind::Number);
         }
-        let b = self.form(op.operand(1))?.clone();
+        let b = self.form_in(op.operand(1), scope)?;
         let constant = b.as_constant();
         let form = match name {
             "addi" | "add" => a.plus(&b)?,

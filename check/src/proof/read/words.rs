@@ -8,10 +8,12 @@ use loomir_ir::{AttrKind, OpRef, Value};
 use super::super::form::{Condition, Form};
 use super::super::model::{Kind, ScopeId};
 use super::numbers::NATURAL;
-use super::{Read, Reader};
+use super::{Read, Reader, defining};
 
 /// The most uses looked through for what is an address alone.
 const MAX_USES: usize = 64;
+/// The most sums in sums that are read again at a use.
+const MAX_NESTED: usize = 4;
 
 /// Returns the name that an operation on integers has in `arith`, without the dialect.
 pub(super) fn name(op: OpRef<'_>) -> Option<&str> {
@@ -59,9 +61,32 @@ fn exponent(value: i64) -> Option<u32> {
 }
 
 impl<'b> Reader<'b, '_> {
+    /// Returns the form of a value in a scope. A sum that may wrap where it stands may be exact
+    /// under the conditions around its use.
+    pub(super) fn form_in(&mut self, value: Value, scope: ScopeId) -> Option<Form> {
+        let form = self.form(value)?.clone();
+        let is_sum = |op: &OpRef<'b>| {
+            matches!(op.name(), "llvm.add" | "llvm.sub" | "llvm.mul" | "llvm.shl") && !self.may_be_poison(*op)
+        };
+        if form.is_parameter()
+            && self.nested_sums < MAX_NESTED
+            && let Some(op) = defining(self.body(), value).filter(is_sum)
+        {
+            self.nested_sums += 1;
+            let sum = self.arithmetic(op, scope);
+            self.nested_sums -= 1;
+            if let Some(Kind::Number(sum)) = sum
+                && sum.is_invariant()
+            {
+                return Some(sum);
+            }
+        }
+        Some(form)
+    }
+
     /// Reads a shift or a mask by a constant; `None` if it is neither, or no form.
     pub(super) fn bitwise(&mut self, op: OpRef<'b>, scope: ScopeId) -> Option<Form> {
-        let own = self.form(op.operand(0))?.clone();
+        let own = self.form_in(op.operand(0), scope)?;
         let form = self.shifted_or_masked(op, scope)?;
         (!self.forgets_poison([&own, &own], &form)).then_some(form)
     }
@@ -69,8 +94,7 @@ impl<'b> Reader<'b, '_> {
     fn shifted_or_masked(&mut self, op: OpRef<'b>, scope: ScopeId) -> Option<Form> {
         let ty = op.result_type(0);
         let width = ty.integer_width(op.ctx())?;
-        let a = self.form(op.operand(0))?.clone();
-        let b = self.form(op.operand(1))?.clone();
+        let (a, b) = (self.form_in(op.operand(0), scope)?, self.form_in(op.operand(1), scope)?);
         if op.name() == "llvm.or" {
             let is_promised = self.is_original && op.attr("isDisjoint").is_some();
             let is_sum = is_promised || self.are_apart(&a, &b, scope) || self.are_apart(&b, &a, scope);

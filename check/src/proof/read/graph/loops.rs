@@ -39,8 +39,21 @@ struct Shape<'b> {
     /// The end of the exiting block.
     end: OpRef<'b>,
     next: usize,
-    /// The values that the latch passes to the header.
-    repeated: Vec<Value>,
+    /// The values that each branch back to the header passes.
+    repeated: Vec<Vec<Value>>,
+}
+
+impl Shape<'_> {
+    /// Returns the different values that an argument of the header has next.
+    fn next_of(&self, index: usize) -> Vec<Value> {
+        let mut all: Vec<Value> = Vec::new();
+        for next in self.repeated.iter().map(|passed| passed[index]) {
+            if !all.contains(&next) {
+                all.push(next);
+            }
+        }
+        all
+    }
 }
 
 /// The iterations of a loop.
@@ -64,11 +77,20 @@ impl<'b> Reader<'b, '_> {
         let shape = self.shape(graph, own, op)?;
         let depth = self.scope(scope).depth();
         let arguments: Vec<Value> = self.body().arguments(shape.header).collect();
-        if arguments.len() != incoming.len() || arguments.len() != shape.repeated.len() {
+        if arguments.len() != incoming.len() || shape.repeated.iter().any(|all| all.len() != arguments.len())
+        {
             return self.refuse(op, "a branch does not pass what its block takes");
         }
-        let counter =
-            |index: usize| self.counter(arguments[index], &incoming[index], shape.repeated[index], depth);
+        let counter = |index: usize| {
+            let all = shape.next_of(index);
+            let one = |next: &Value| self.counter(arguments[index], &incoming[index], *next, depth);
+            let mut first = one(all.first()?)?;
+            for next in &all {
+                let other = one(next).filter(|other| other.form == first.form)?;
+                first.is_flagged &= other.is_flagged;
+            }
+            Some(first)
+        };
         let counters: Vec<Counter> = (0..arguments.len()).filter_map(counter).collect();
         let test = self.test(graph, own, &counters, shape.end, shape.next == 0, scope)?;
         let Some(iterations) = self.iterations(&test, scope) else {
@@ -105,9 +127,6 @@ impl<'b> Reader<'b, '_> {
         let is_inside = |node: &&u32| graph.loops.contains(own, **node);
         let latches: Vec<u32> =
             graph.flow.reversed().successors(header).iter().filter(is_inside).copied().collect();
-        let [latch] = latches[..] else {
-            return self.refuse(op, "several branches lead back to the header of the loop");
-        };
         let mut exits = Vec::new();
         for node in nodes {
             let outside = graph.flow.graph().successors(*node).iter().enumerate();
@@ -120,19 +139,22 @@ impl<'b> Reader<'b, '_> {
             };
             return self.refuse(op, message);
         };
-        let is_certain =
-            graph.dominators.dominates(exiting, latch) && graph.loops.innermost(exiting) == Some(own);
+        let is_certain = latches.iter().all(|latch| graph.dominators.dominates(exiting, *latch))
+            && graph.loops.innermost(exiting) == Some(own);
         let (header, exiting) = (graph.flow.block(header), graph.flow.block(exiting));
         let body = graph.body;
-        let ends = [exiting, graph.flow.block(latch)]
-            .map(|block| body.terminator(block).map(|end| body.op_ref(end)));
-        let [Some(end), Some(back)] = ends else { return self.refuse(op, "a block has no end") };
+        let end_of = |block: Block| body.terminator(block).map(|end| body.op_ref(end));
+        let Some(end) = end_of(exiting) else { return self.refuse(op, "a block has no end") };
         if !is_certain || end.successors().len() != 2 || !matches!(end.name(), "llvm.cond_br" | "cf.cond_br")
         {
             return self.refuse(end, "the test of the loop does not run in each iteration");
         }
-        let edge = (0..back.successors().len()).find(|index| successor(back, *index) == header);
-        let repeated = self.passed_values(back, edge.unwrap_or(0))?;
+        let mut repeated = Vec::new();
+        for back in latches.iter().filter_map(|latch| end_of(graph.flow.block(*latch))) {
+            for index in (0..back.successors().len()).filter(|index| successor(back, *index) == header) {
+                repeated.push(self.passed_values(back, index)?);
+            }
+        }
         Ok(Shape { header, exiting, end, next: 1 - left, repeated })
     }
 
@@ -183,7 +205,10 @@ impl<'b> Reader<'b, '_> {
             let binding = match (&incoming[index], form) {
                 (_, Some(form)) => Binding::Term(self.term(Kind::Number(form), inside, ty, op)),
                 (Binding::Pointer(first), None) => {
-                    self.moving(first, argument, shape.repeated[index], depth, op)?
+                    let [next] = shape.next_of(index)[..] else {
+                        return self.refuse(op, "a pointer is carried by a loop of several latches");
+                    };
+                    self.moving(first, argument, next, depth, op)?
                 }
                 (Binding::Term(first), None) => {
                     let index_of = self.program.loops[around].inits.len();

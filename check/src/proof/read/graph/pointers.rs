@@ -9,12 +9,13 @@
 use loomir_dialects::interp::layout::{Layout, Repr};
 use loomir_dialects::llvm::memory::address::{Index, steps};
 use loomir_dialects::llvm::types;
-use loomir_ir::{Attr, Name, OpRef, Type, TypeKind};
+use loomir_ir::{OpRef, Type, TypeKind};
 
 use super::super::super::form::Form;
 use super::super::super::model::{Kind, ObjectId, ObjectKey, Promise, ScopeId, TermId};
 use super::super::numbers::NATURAL;
 use super::super::{Binding, Pointer, Read, Reader, View, words};
+use super::metadata;
 
 /// The flags of an address computation: within the object, and no wrap as signed or unsigned.
 pub(super) const IN_BOUNDS: u64 = 1;
@@ -160,7 +161,7 @@ impl<'b> Reader<'b, '_> {
             false => (op.result_type(0), self.pointer(op.operand(0), op)?),
         };
         let size = self.element(&pointer, ty, op)?;
-        self.promised(&pointer, ty, size, is_store, scope, op)?;
+        let promise = self.promised(&pointer, ty, size, is_store, scope, op)?;
         let Some(origin) = pointer.offset.divided(size) else {
             return self.refuse(op, "the address is not known to be a multiple of the element's size");
         };
@@ -179,6 +180,10 @@ impl<'b> Reader<'b, '_> {
         } else {
             let loaded = self.load(&view, subscripts, scope, op, ty);
             self.bind(op.result(0), loaded);
+        }
+        // The access itself is the last one that was added.
+        if let Some(last) = self.program.accesses.last_mut() {
+            last.promise = promise;
         }
         Ok(())
     }
@@ -208,8 +213,7 @@ impl<'b> Reader<'b, '_> {
         Ok(size)
     }
 
-    /// Notes what an access of the original promises; refuses what one of the other program
-    /// promises beyond that.
+    /// Returns what an access promises; refuses what one of the other program may not promise.
     fn promised(
         &mut self,
         pointer: &Pointer,
@@ -218,21 +222,27 @@ impl<'b> Reader<'b, '_> {
         writes: bool,
         scope: ScopeId,
         op: OpRef<'b>,
-    ) -> Read<'b, ()> {
+    ) -> Read<'b, Promise> {
         let ctx = op.ctx();
         let own = &self.program.objects[pointer.object];
         let (key, made) = (own.key, own.made.0);
         let natural = Layout::of(ctx, ty, &self.target).map_or(1, |own| own.align);
-        let said =
-            op.attr("alignment").and_then(|attr| attr.as_int(ctx)).and_then(|own| u64::try_from(own).ok());
-        let alignment = said.unwrap_or(natural);
-        let listed = [op.properties(), op.attributes()];
-        let is_promise = |(name, _): &&(Name, Attr)| !OWN_ATTRIBUTES.contains(&ctx.str(*name));
-        let attributes: Vec<(Name, Attr)> =
-            listed.iter().flat_map(|dict| dict.entries(ctx)).filter(is_promise).copied().collect();
+        let said = |op: OpRef<'_>| {
+            op.attr("alignment").and_then(|attr| attr.as_int(ctx)).and_then(|own| u64::try_from(own).ok())
+        };
+        let alignment = said(op).unwrap_or(natural);
+        let mut attributes = Vec::new();
+        for (name, attr) in [op.properties(), op.attributes()].iter().flat_map(|dict| dict.entries(ctx)) {
+            let name = ctx.str(*name);
+            if !OWN_ATTRIBUTES.contains(&name) {
+                attributes.push(format!("{name} = {}", metadata::resolved(self.module, *attr)));
+            }
+        }
+        let is_private = attributes.iter().any(|text| text.contains("distinct") || text.contains('!'));
+        let (is_plain, is_inside) = (pointer.is_plain, !pointer.between.is_empty());
+        let promise = Promise { alignment, attributes, is_private, is_plain, is_inside };
         if self.is_original {
-            self.params.promises.push(Promise { key, alignment, attributes, is_plain: pointer.is_plain });
-            return Ok(());
+            return Ok(promise);
         }
         if let ObjectKey::Global(name) = key
             && writes
@@ -241,27 +251,16 @@ impl<'b> Reader<'b, '_> {
         {
             return self.refuse(op, "a constant global is written");
         }
-        let is_kept = if matches!(key, ObjectKey::Allocation(_)) {
-            let room = made.attr("alignment").and_then(|attr| attr.as_int(ctx));
+        if matches!(key, ObjectKey::Allocation(_)) {
             let inner = made.attr("elem_type").and_then(|attr| attr.as_type(ctx));
             let inner =
                 inner.and_then(|ty| Layout::of(ctx, ty, &self.target).ok()).map_or(1, |own| own.align);
-            let room = room.and_then(|own| u64::try_from(own).ok()).unwrap_or(inner);
-            alignment <= room
+            let is_kept = alignment <= said(made).unwrap_or(inner)
                 && i64::try_from(alignment).is_ok_and(|own| own <= size)
-                && attributes.is_empty()
-        } else {
-            // Each access of the original has to promise as much, for any may be the same one.
-            let mut all = self.params.promises.iter().filter(|own| own.key == key).peekable();
-            all.peek().is_some()
-                && all.all(|own| {
-                    own.alignment >= alignment
-                        && (pointer.between.is_empty() || !own.is_plain)
-                        && (attributes.is_empty() || own.attributes == attributes)
-                })
-        };
-        if !is_kept {
-            return self.refuse(op, "an alignment or other promise of the access is not known to hold");
+                && promise.attributes.is_empty();
+            if !is_kept {
+                return self.refuse(op, "an alignment or other promise of the access is not known to hold");
+            }
         }
         for between in &pointer.between {
             let room = pointer.offset.minus(between);
@@ -277,7 +276,7 @@ impl<'b> Reader<'b, '_> {
                 return self.refuse(op, "a pointer on the way is not known to be within its object");
             }
         }
-        Ok(())
+        Ok(promise)
     }
 
     /// True for the type of a buffer; elements behind pointers have a type without a shape.
