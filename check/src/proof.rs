@@ -64,6 +64,8 @@ pub enum Assumption {
     DistinctArguments,
     /// Arithmetic on `index` does not wrap.
     IndexArithmetic,
+    /// Arithmetic of 64 bits that makes addresses does not wrap.
+    SubscriptArithmetic,
     /// Elements of a buffer lie apart, though its strides are known at run time only.
     OwnElements,
     /// Functions of one name that are called compute the same in both programs.
@@ -79,6 +81,7 @@ impl Assumption {
         match self {
             Assumption::DistinctArguments => "buffers among the arguments do not overlap",
             Assumption::IndexArithmetic => "arithmetic on 'index' does not wrap",
+            Assumption::SubscriptArithmetic => "64-bit arithmetic on subscripts does not wrap",
             Assumption::OwnElements => "strides that are known at run time keep elements apart",
             Assumption::EqualCallees => "functions of one name do the same in both programs",
             Assumption::Reassociation => "floats may be rounded otherwise, as their flags allow",
@@ -203,6 +206,17 @@ fn attempt(
     if functions[0].attr("function_type") != functions[1].attr("function_type") {
         return Err(whole(1, "the types of the functions differ"));
     }
+    if functions[0].name() == "llvm.func" {
+        let [a, b] = functions.map(read::promises);
+        if functions[1].name() != "llvm.func" || a != b {
+            return Err(whole(1, "the attributes of the functions differ"));
+        }
+        let layouts = modules
+            .map(|module| ["llvm.data_layout", "dlti.dl_spec"].map(|name| module.root_ref().attr(name)));
+        if layouts[0] != layouts[1] {
+            return Err(whole(1, "the modules lay out types differently"));
+        }
+    }
     for name in ["arg_attrs", "res_attrs"] {
         if functions[0].attr(name) != functions[1].attr(name) {
             return Err(whole(1, "the attributes of arguments or results differ"));
@@ -223,6 +237,9 @@ fn attempt(
                 return Err(whole(1, "a global is not the same in both programs"));
             }
         }
+    }
+    if let Some(message) = read_differently(&programs) {
+        return Err(whole(1, message));
     }
     if !linear::number_elements(&mut programs) {
         return Err(whole(0, "a buffer has too many elements to number them"));
@@ -264,6 +281,9 @@ fn attempt(
         if programs.iter().any(|program| program.assumed_exact.is_some()) {
             under.push(Assumption::IndexArithmetic);
         }
+        if programs.iter().any(|program| program.assumed_subscripts) {
+            under.push(Assumption::SubscriptArithmetic);
+        }
         let ctx = functions[0].ctx();
         let mut objects = programs.iter().flat_map(|program| &program.objects);
         if objects.any(|object| read::has_unknown_strides(ctx, object.ty)) {
@@ -275,6 +295,23 @@ fn attempt(
         return Ok(under);
     }
     Err(last)
+}
+
+/// Returns why elements of a buffer cannot be compared by their numbers.
+fn read_differently(programs: &[Program<'_>; 2]) -> Option<&'static str> {
+    let ctx = programs[0].body.ctx();
+    let is_row = |ty: loomir_ir::Type| ty.shape(ctx).is_none();
+    for own in programs[0].objects.iter().filter(|own| own.is_visible()) {
+        let Some(other) = programs[1].object(own.key).map(|other| &programs[1].objects[other]) else {
+            continue;
+        };
+        let is_used = |ty: loomir_ir::Type| !loomir_dialects::llvm::types::is_pointer(ctx, ty);
+        let is_compared = is_used(own.ty) && is_used(other.ty) && (is_row(own.ty) || is_row(other.ty));
+        if is_compared && own.ty != other.ty {
+            return Some("a pointer is accessed with elements of different types");
+        }
+    }
+    None
 }
 
 /// Returns the goals: results and buffers that others see are the same at the end.

@@ -129,6 +129,52 @@ impl Form {
         self.minus(&self.floor_div(divisor)?.times(divisor)?)
     }
 
+    /// True if the form is one parameter.
+    pub(super) fn is_parameter(&self) -> bool {
+        self.constant == 0 && matches!(self.terms[..], [(Atom::Param(_), 1)])
+    }
+
+    /// Returns the form divided by a positive number; `None` if a factor is no multiple of it.
+    pub(super) fn divided(&self, by: i64) -> Option<Form> {
+        let is_multiple = |value: i64| by > 0 && value % by == 0;
+        let all = is_multiple(self.constant) && self.terms.iter().all(|(_, factor)| is_multiple(*factor));
+        let terms = || self.terms.iter().map(|(atom, factor)| (atom.clone(), factor / by)).collect();
+        all.then(|| Form { constant: self.constant / by, terms: terms() })
+    }
+
+    /// Returns the factor of the loop variable at a depth, outside of quotients.
+    pub(super) fn factor_of_dim(&self, depth: usize) -> i64 {
+        let is_dim = |atom: &Atom| *atom == Atom::Dim(depth as u32);
+        self.terms.iter().find(|(atom, _)| is_dim(atom)).map_or(0, |(_, factor)| *factor)
+    }
+
+    /// True if the loop variable at a depth occurs, in quotients too.
+    pub(super) fn has_dim(&self, depth: usize) -> bool {
+        self.factor_of_dim(depth) != 0 || self.has_dim_in_quotient(depth)
+    }
+
+    /// True if the loop variable at a depth occurs in a quotient.
+    pub(super) fn has_dim_in_quotient(&self, depth: usize) -> bool {
+        self.terms.iter().any(|(atom, _)| match atom {
+            Atom::Quotient(form, _) => form.has_dim(depth),
+            _ => false,
+        })
+    }
+
+    /// Returns the form with another one in place of the loop variable at a depth.
+    pub(super) fn with_dim(&self, depth: usize, value: &Form) -> Option<Form> {
+        let mut sum = Form::constant(self.constant);
+        for (atom, factor) in &self.terms {
+            let part = match atom {
+                Atom::Dim(own) if *own as usize == depth => value.clone(),
+                Atom::Quotient(form, divisor) => form.with_dim(depth, value)?.floor_div(*divisor)?,
+                other => Form::atom(other.clone()),
+            };
+            sum = sum.plus(&part.times(*factor)?)?;
+        }
+        Some(sum)
+    }
+
     fn nesting(&self) -> usize {
         let depth = |atom: &Atom| match atom {
             Atom::Quotient(form, _) => 1 + form.nesting(),

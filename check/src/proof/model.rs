@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 use loomir_ir::{Attr, Body, Dict, Name, OpName, OpRef, Type};
 use loomir_polyhedra::{Affine, Conjunction};
 
-use super::form::{Cases, Condition, Form};
+use super::form::{Cases, Condition, Constraint, Form};
 use super::sets::{Asked, OutOfReach, Pieces, Solver, var};
 
 /// The most cases of what parameters are.
@@ -136,6 +136,8 @@ pub(super) struct Access<'b> {
     pub(super) update: Option<TermId>,
     /// True for loads that the program does not have: of elements before a store or at the end.
     pub(super) is_virtual: bool,
+    /// The promises of the access, if it is through a pointer.
+    pub(super) promise: Promise,
     pub(super) op: OpRef<'b>,
 }
 
@@ -214,6 +216,10 @@ pub(super) struct Program<'b> {
     pub(super) computed: HashMap<TermId, (Vec<TermId>, usize)>,
     /// The first operation whose index arithmetic is taken not to wrap.
     pub(super) assumed_exact: Option<OpRef<'b>>,
+    /// True if subscripts of 64 bits are taken not to wrap.
+    pub(super) assumed_subscripts: bool,
+    /// Branches on conditions that are not affine, each with the scope in which it runs.
+    pub(super) branches: Vec<(TermId, ScopeId)>,
 }
 
 impl Program<'_> {
@@ -262,7 +268,7 @@ impl Program<'_> {
 
 /// Returns the points at which some case holds.
 fn cases_over(cases: &Cases, params: usize, dims: usize) -> Pieces {
-    let one = |case: &Vec<super::form::Constraint>| {
+    let one = |case: &Vec<Constraint>| {
         let mut set = Conjunction::new(params + dims);
         case.iter().for_each(|constraint| constraint.add_to(&mut set, params));
         set.simplified()
@@ -293,6 +299,29 @@ pub(super) enum ParamKey {
     Computed { name: OpName, properties: Dict, operands: Vec<Invariant>, result: usize, ty: Type },
 }
 
+/// The promises of an access through a pointer.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Promise {
+    /// The address is a multiple of this.
+    pub(super) alignment: u64,
+    /// Texts that say with what the access does not overlap, and the like.
+    pub(super) attributes: Vec<String>,
+    /// True if a text is about this program alone, such as a scope of its own.
+    pub(super) is_private: bool,
+    /// True if the address may leave the object on the way.
+    pub(super) is_plain: bool,
+    /// True if the address is promised not to leave the object.
+    pub(super) is_inside: bool,
+}
+
+impl Promise {
+    /// True if nothing is promised that another access does not promise.
+    pub(super) fn follows_from(&self, other: &Promise) -> bool {
+        let is_said = self.attributes.is_empty() || !self.is_private && self.attributes == other.attributes;
+        self.alignment <= other.alignment && is_said && !(self.is_inside && other.is_plain)
+    }
+}
+
 /// Offsets, strides and extents of a view.
 pub(super) type Shown = (Vec<(Form, i64)>, Vec<Option<Form>>);
 
@@ -315,6 +344,10 @@ pub(super) struct Params {
     pub(super) facts: Vec<Cases>,
     /// True if the original branches on a value.
     pub(super) branches: bool,
+    /// Constraints on parameters that hold wherever the original is defined.
+    pub(super) promised: Vec<Constraint>,
+    /// The flags that some address of the original does not have whose subscript is not affine.
+    pub(super) wraps_addresses: u64,
 }
 
 impl Params {

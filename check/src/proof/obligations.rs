@@ -11,6 +11,7 @@
 //! Operations under conditions that are not affine count only where a claim shows the same
 //! condition in the original.
 
+mod branches;
 mod unused;
 
 use loomir_ir::OpRef;
@@ -71,6 +72,10 @@ pub(super) fn misplaced<'b>(matcher: &mut Matcher<'_, 'b>, overlap: &Overlap) ->
 pub(super) fn unmet<'b>(matcher: &mut Matcher<'_, 'b>) -> Asked<Option<Unmet<'b>>> {
     let program = matcher.programs[1];
     unused::claim(matcher)?;
+    if let Some(op) = branches::unmatched(matcher)? {
+        let message = "the branch is on a value that may be poison, and is not one of the original";
+        return Ok(Some(Unmet { side: 1, op, message: message.to_string() }));
+    }
     for &trap in &program.traps {
         if !traps_before(matcher, trap)? {
             let op = program.terms[trap].op;
@@ -314,7 +319,8 @@ fn is_within(matcher: &mut Matcher<'_, '_>, id: AccessId) -> Asked<bool> {
     }
     let mut covered = Pieces::new();
     for other in programs[0].accesses.iter().filter(|other| !other.is_virtual) {
-        if programs[0].objects[other.object].key == object.key && object.is_visible() {
+        let is_same = programs[0].objects[other.object].key == object.key && object.is_visible();
+        if is_same && own.promise.follows_from(&other.promise) {
             covered.extend(touched_too(matcher, other, own)?);
             // Most accesses have one of the original that covers them.
             if matcher.solver.is_subset(&outside, &covered)? {
@@ -328,6 +334,10 @@ fn is_within(matcher: &mut Matcher<'_, '_>, id: AccessId) -> Asked<bool> {
         if let Some(element) = &other.element
             && programs[0].scopes[other.scope].guards.is_empty()
         {
+            // Nothing is beyond an extent that is not known.
+            if programs[0].objects[other.object].sizes.iter().any(Option::is_none) {
+                continue;
+            }
             let undefined = out_of_bounds(programs[0], params, other, element);
             let undefined = matcher.solver.pruned(hide(&undefined, params..params + depth))?;
             let all = params + program.scopes[own.scope].depth();
@@ -472,8 +482,15 @@ fn claimed_access(
     let same = |a: &[Option<Form>], b: &[Option<Form>]| {
         a == b && a.iter().all(|size| size.as_ref().is_some_and(Form::is_invariant))
     };
-    let is_as_large =
-        same(&objects[0].sizes, &objects[1].sizes) && same(&accesses[0].extents, &accesses[1].extents);
+    // What a pointer leads to is as large as it is.
+    let is_pointed_to = objects[0].is_visible()
+        && objects[0].key == objects[1].key
+        && objects.iter().all(|own| own.ty.shape(programs[0].body.ctx()).is_none());
+    let is_as_large = (is_pointed_to || same(&objects[0].sizes, &objects[1].sizes))
+        && same(&accesses[0].extents, &accesses[1].extents);
     let is_load = accesses[0].stored.is_none() && !accesses[0].is_virtual;
+    if !accesses[1].promise.follows_from(&accesses[0].promise) {
+        return Ok(None);
+    }
     Ok((is_as_large && (is_load || !reads)).then_some(other))
 }

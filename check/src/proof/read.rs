@@ -11,14 +11,18 @@
 mod accesses;
 mod calls;
 mod control;
+mod graph;
 mod memory;
 mod numbers;
 mod promises;
 mod whiles;
+mod words;
 
 use loomir_dialects::interfaces::{
     CallLike, Conditional, FunctionLike, LoopLike, MemoryAccess, MemoryEffects, ParallelLike,
 };
+use loomir_dialects::interp::layout::DataLayout;
+use loomir_dialects::llvm::types;
 use loomir_ir::rewrite::constant_of;
 use loomir_ir::{Block, Body, OpRef, Trait, Type, Value, ValueDef};
 
@@ -28,8 +32,10 @@ use super::model::{
     TermId,
 };
 use super::sets::Solver;
+pub(super) use graph::promises;
 use numbers::range_of;
 pub(super) use promises::has_unknown_strides;
+pub(super) use words::bits as flag_bits;
 
 /// The deepest nesting of regions that is read.
 const MAX_NESTING: usize = 128;
@@ -49,6 +55,21 @@ enum Binding {
     Unknown,
     Term(TermId),
     View(View),
+    Pointer(Pointer),
+}
+
+/// An address: bytes behind the start of an object.
+#[derive(Clone, Debug)]
+struct Pointer {
+    object: ObjectId,
+    /// The affine part of the distance.
+    offset: Form,
+    /// Values that are not affine, and the bytes that one of each counts.
+    others: Vec<(TermId, i64)>,
+    /// Distances that are promised to be within the object too.
+    between: Vec<Form>,
+    /// True if a step on the way was not promised to be within the object.
+    is_plain: bool,
 }
 
 /// A buffer as a memref value shows it: index `i` of a dimension is element
@@ -100,6 +121,12 @@ struct Reader<'b, 'p> {
     has_frozen: bool,
     /// The parameters of the other program that may be poison.
     poison: Vec<u32>,
+    /// The number of blocks of control-flow graphs that were read.
+    blocks: usize,
+    /// The number of sums around that are read again at a use.
+    nested_sums: usize,
+    /// The sizes of types in memory.
+    target: DataLayout,
 }
 
 /// Reads a function. `function` is a view of the operation with its body.
@@ -112,9 +139,11 @@ pub(super) fn read<'b>(
     distinct: bool,
 ) -> Read<'b, Program<'b>> {
     let body = function.body();
+    // The other program may rely on what holds wherever the original is defined.
+    let facts = if is_original { Vec::new() } else { params.promised.clone() };
     let program = Program {
         body,
-        scopes: vec![Scope { loops: Vec::new(), domain: vec![Vec::new()], guards: Vec::new() }],
+        scopes: vec![Scope { loops: Vec::new(), domain: vec![facts], guards: Vec::new() }],
         loops: Vec::new(),
         terms: Vec::new(),
         accesses: Vec::new(),
@@ -126,6 +155,8 @@ pub(super) fn read<'b>(
         domains: Vec::new(),
         computed: hashbrown::HashMap::new(),
         assumed_exact: None,
+        assumed_subscripts: false,
+        branches: Vec::new(),
     };
     let mut reader = Reader {
         module,
@@ -142,14 +173,20 @@ pub(super) fn read<'b>(
         distinct,
         has_frozen: false,
         poison: Vec::new(),
+        blocks: 0,
+        nested_sums: 0,
+        target: DataLayout::of(module.root_ref()),
     };
     let refuse = |message: &str| Refusal { op: function, message: message.to_string() };
     let Some(model) = function.info().interface::<dyn FunctionLike>() else {
         return Err(refuse("this is no function"));
     };
     let region = model.body(function);
-    let Some(block) = body.single_block(region) else {
-        return Err(refuse("the function is not one block of structured control flow"));
+    let is_words = function.name() == "llvm.func";
+    let Some(block) = body.single_block(region).filter(|_| !is_words) else {
+        reader.graph(function, region)?;
+        reader.finals(function)?;
+        return Ok(reader.program);
     };
     reader.arguments(function, block)?;
     reader.block(block, 0)?;
@@ -185,6 +222,7 @@ impl<'b> Reader<'b, '_> {
         match &self.bindings[value.index()] {
             Binding::Term(term) => Ok(*term),
             Binding::View(_) => self.refuse(user, "a buffer is used as a value"),
+            Binding::Pointer(_) => self.refuse(user, "a pointer is used as a value"),
             Binding::Unknown => self.refuse(user, "an operand is not understood"),
         }
     }
@@ -225,12 +263,15 @@ impl<'b> Reader<'b, '_> {
                 if !promises::has_own_elements(ctx, ty) {
                     return self.refuse(function, "elements of an argument may lie on each other");
                 }
-                let is_alone = attributes.get(index).is_some_and(|attr| {
-                    matches!(attr.kind(ctx), loomir_ir::AttrKind::Dictionary(dict)
-                        if dict.get(ctx, "llvm.noalias").is_some())
-                });
+                let is_alone = attributes.get(index).is_some_and(|attr| is_alone_argument(ctx, *attr));
                 let view = self.argument_buffer(index, ty, is_alone);
                 self.bindings[argument.index()] = Binding::View(view);
+                continue;
+            }
+            if types::is_pointer(ctx, ty) {
+                let is_alone = attributes.get(index).is_some_and(|attr| is_alone_argument(ctx, *attr));
+                let pointer = self.new_pointer(ObjectKey::Argument(index), ty, (function, 0), is_alone);
+                self.bindings[argument.index()] = Binding::Pointer(pointer);
                 continue;
             }
             if numbers::is_unranked_buffer(ctx, ty) {
@@ -337,6 +378,15 @@ impl<'b> Reader<'b, '_> {
             if !own.is_visible() && !self.program.outputs.iter().any(is_returned) {
                 continue;
             }
+            if types::is_pointer(self.body().ctx(), own.ty) {
+                // Nothing is accessed through the pointer.
+                continue;
+            }
+            if !self.is_shaped(own.ty) {
+                let load = self.final_element(object, function)?;
+                self.program.finals.push((object, load));
+                continue;
+            }
             if own.depth > 0 {
                 return self.refuse(function, "a buffer allocated in a loop is returned");
             }
@@ -398,8 +448,17 @@ impl<'b> Reader<'b, '_> {
         if op.name() == "scf.while" {
             return self.while_loop(op, scope);
         }
+        if op.name() == "llvm.call" {
+            return self.refuse(op, "calls between functions of LLVM are not modelled");
+        }
         if let Some(model) = info.interface::<dyn CallLike>() {
             return self.call(op, model, scope);
+        }
+        if matches!(op.name(), "llvm.load" | "llvm.store") {
+            return self.pointer_access(op, scope);
+        }
+        if matches!(op.name(), "llvm.getelementptr" | "llvm.alloca" | "llvm.mlir.addressof") {
+            return self.pointer_operation(op, scope);
         }
         if op.name().starts_with("memref.") {
             return self.buffer_operation(op, scope);
@@ -528,6 +587,12 @@ impl<'b> Reader<'b, '_> {
         };
         operands.iter().map(one).collect()
     }
+}
+
+/// True if the attributes of an argument say that nothing overlaps it.
+fn is_alone_argument(ctx: &loomir_ir::Context, attributes: loomir_ir::Attr) -> bool {
+    matches!(attributes.kind(ctx), loomir_ir::AttrKind::Dictionary(dict)
+        if dict.get(ctx, "llvm.noalias").is_some())
 }
 
 /// True if an operation only computes its results from its operands.

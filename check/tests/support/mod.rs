@@ -30,7 +30,8 @@ pub(crate) fn try_parse(ctx: &Context, source: &str) -> Result<Body, String> {
 pub(crate) fn functions(module: &Body) -> Vec<(String, Op)> {
     let blocks = module.root_ref().regions().flat_map(|region| module.blocks(region));
     let ops = blocks.flat_map(|block| module.ops(block)).map(|op| (op, module.op_ref(op)));
-    ops.filter(|(_, op)| op.name() == "func.func" && op.body().entry_block(op.region(0)).is_some())
+    let is_function = |op: loomir_ir::OpRef<'_>| matches!(op.name(), "func.func" | "llvm.func");
+    ops.filter(|(_, op)| is_function(*op) && op.body().entry_block(op.region(0)).is_some())
         .filter_map(|(op, view)| Some((view.attr("sym_name")?.as_str(view.ctx())?.to_string(), op)))
         .collect()
 }

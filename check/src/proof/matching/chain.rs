@@ -6,10 +6,11 @@
 //! instances of an affine hull; [`Matcher::is_exact`] shows afterwards that the guess is exact and
 //! that each instance is met once.
 
-use loomir_ir::{AttrKind, OpRef};
+use loomir_ir::OpRef;
 use loomir_polyhedra::Conjunction;
 
 use super::super::model::{Kind, TermId};
+use super::super::read::flag_bits;
 use super::super::sets::{Asked, Pieces, hide, intersect, moved, var};
 use super::{Goal, Matcher, Side, Stuck};
 
@@ -48,34 +49,34 @@ pub(super) struct Combining {
 
 /// Returns the family of an operation; `None` if the order matters.
 pub(super) fn combining(op: OpRef<'_>) -> Option<Combining> {
-    let ctx = op.ctx();
-    let bits = |name: &str| match op.attr(name).map(|attr| attr.kind(ctx)) {
-        Some(AttrKind::Enum { value, .. }) => *value,
-        _ => 0,
-    };
-    let (overflow, fast) = (bits("overflowFlags"), bits("fastmath"));
-    let subtracts = matches!(op.name(), "arith.subi" | "arith.subf");
+    let bits = |name: &str| flag_bits(op, name);
+    let is_word = op.name().starts_with("llvm.");
+    let (overflow, fast) = (bits("overflowFlags"), bits(if is_word { "fastmathFlags" } else { "fastmath" }));
+    let is_disjoint = op.attr("isDisjoint").is_some();
+    let subtracts = matches!(op.name(), "arith.subi" | "arith.subf" | "llvm.sub" | "llvm.fsub");
     let family = match op.name() {
-        "arith.addi" | "arith.subi" => Family::Sum,
-        "arith.muli" => Family::Other(0),
-        "arith.andi" => Family::Other(1),
-        "arith.ori" => Family::Other(2),
-        "arith.xori" => Family::Other(3),
-        "arith.minsi" => Family::Other(4),
-        "arith.maxsi" => Family::Other(5),
-        "arith.minui" => Family::Other(6),
-        "arith.maxui" => Family::Other(7),
+        "arith.addi" | "arith.subi" | "llvm.add" | "llvm.sub" => Family::Sum,
+        "arith.muli" | "llvm.mul" => Family::Other(0),
+        "arith.andi" | "llvm.and" => Family::Other(1),
+        "arith.ori" | "llvm.or" => Family::Other(2),
+        "arith.xori" | "llvm.xor" => Family::Other(3),
+        "arith.minsi" | "llvm.intr.smin" => Family::Other(4),
+        "arith.maxsi" | "llvm.intr.smax" => Family::Other(5),
+        "arith.minui" | "llvm.intr.umin" => Family::Other(6),
+        "arith.maxui" | "llvm.intr.umax" => Family::Other(7),
         "arith.minimumf" => Family::Other(8),
         "arith.maximumf" => Family::Other(9),
         // The flag `reassoc`.
         "arith.addf" | "arith.subf" if fast & 1 != 0 => Family::Other(10),
         "arith.mulf" if fast & 1 != 0 => Family::Other(11),
+        "llvm.fadd" | "llvm.fsub" if fast & 64 != 0 => Family::Other(10),
+        "llvm.fmul" if fast & 64 != 0 => Family::Other(11),
         // Without NaN, and if zeros of either sign are one: the flags `nnan` and `nsz`.
         "arith.minnumf" if fast & 10 == 10 => Family::Other(12),
         "arith.maxnumf" if fast & 10 == 10 => Family::Other(13),
         _ => return None,
     };
-    Some(Combining { family, subtracts, promises: overflow != 0, fast })
+    Some(Combining { family, subtracts, promises: overflow != 0 || is_disjoint, fast })
 }
 
 /// A value that a chain combines, in some instances. The relation is over the parameters, the

@@ -227,8 +227,7 @@ impl<'m, 'b> Matcher<'m, 'b> {
             }
         };
         let straight: Vec<[TermId; 2]> = xs.iter().zip(&ys).map(|(x, y)| [*x, *y]).collect();
-        let is_commutative =
-            parts[0].is_some() && xs.len() == 2 && Self::is_commutative(a.op);
+        let is_commutative = parts[0].is_some() && xs.len() == 2 && Self::is_commutative(a.op);
         if !is_commutative {
             straight.into_iter().for_each(|terms| self.push_both(&goal, terms, agenda));
             return Ok(());
@@ -475,18 +474,26 @@ pub(super) fn refines([a, b]: [OpRef<'_>; 2]) -> bool {
     };
     let is_flag = |name: &str| matches!(name, "overflowFlags" | "fastmath" | "fastmathFlags");
     // Flags of the second must be flags of the first.
-    let bits = |attr: Option<loomir_ir::Attr>| match attr.map(|attr| attr.kind(ctx)) {
-        Some(AttrKind::Enum { value, .. }) => Some(*value),
+    let bits = |attr: Option<loomir_ir::Attr>| match attr.map(|attr| (attr, attr.kind(ctx))) {
+        Some((_, AttrKind::Enum { value, .. })) => Some(*value),
+        Some((attr, _)) => attr.as_int(ctx).and_then(|bits| u64::try_from(bits).ok()),
         None => Some(0),
-        _ => None,
     };
     let holds = |name: loomir_ir::Name| {
         let (x, y) = (flags(own, name), flags(other, name));
         if is_flag(ctx.str(name)) {
             return matches!((bits(x), bits(y)), (Some(x), Some(y)) if y & !x == 0);
         }
-        // `exact` only promises.
-        x == y || (ctx.str(name) == "isExact" && y.is_none())
+        // These only promise.
+        x == y || (matches!(ctx.str(name), "isExact" | "nonNeg" | "isDisjoint") && y.is_none())
     };
+    let same_sign = loomir_dialects::llvm::SAME_SIGN;
+    if b.attr(same_sign).is_some() && a.attr(same_sign).is_none() {
+        return false;
+    }
+    // Metadata may allow results to be less exact.
+    if b.attr("llvm.metadata").is_some() {
+        return false;
+    }
     own.iter().chain(other).all(|(name, _)| holds(*name))
 }

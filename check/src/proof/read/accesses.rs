@@ -3,7 +3,7 @@
 use loomir_ir::{OpRef, Type};
 
 use super::super::form::Form;
-use super::super::model::{Access, Kind, ScopeId, TermId};
+use super::super::model::{Access, Kind, Promise, ScopeId, TermId};
 use super::{Read, Reader, View};
 
 impl<'b> Reader<'b, '_> {
@@ -145,6 +145,7 @@ impl<'b> Reader<'b, '_> {
             state: None,
             update: None,
             is_virtual: false,
+            promise: Promise::default(),
             op,
         });
         self.program.accesses.len() - 1

@@ -250,7 +250,13 @@ impl<'b> Reader<'b, '_> {
     }
 
     /// Makes the scope of one arm of a conditional.
-    fn arm(&mut self, condition: TermId, value: bool, scope: ScopeId, op: OpRef<'b>) -> Read<'b, ScopeId> {
+    pub(super) fn arm(
+        &mut self,
+        condition: TermId,
+        value: bool,
+        scope: ScopeId,
+        op: OpRef<'b>,
+    ) -> Read<'b, ScopeId> {
         let mut inside = self.scope(scope).clone();
         match &self.program.terms[condition].kind {
             Kind::Truth(truth) => {

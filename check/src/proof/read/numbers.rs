@@ -6,12 +6,12 @@
 
 use loomir_dialects::interfaces::Subscripts;
 use loomir_ir::affine::AffineExprKind;
-use loomir_ir::{AffineExpr, AffineMap, AttrKind, Context, OpRef, Type, TypeKind, Value};
+use loomir_ir::{AffineExpr, AffineMap, Context, OpRef, Type, TypeKind, Value};
 use loomir_polyhedra::{Affine, Conjunction};
 
 use super::super::form::{Atom, Cases, Condition, Constraint, Form, both};
 use super::super::model::{Kind, ParamKey, ScopeId, TermId};
-use super::{Binding, Read, Reader};
+use super::{Binding, Read, Reader, words};
 
 /// The numbers from zero on.
 pub(super) const NATURAL: (i128, i128) = (0, i128::MAX);
@@ -88,10 +88,27 @@ impl<'b> Reader<'b, '_> {
         op: OpRef<'b>,
     ) -> Option<Form> {
         let range = range_of(self.body().ctx(), ty)?;
-        if (flagged && self.is_original) || !self.may_leave(&form, scope, range) {
+        if !self.may_leave(&form, scope, range) {
             return Some(form);
         }
-        if ty.is_index() {
+        if flagged && self.is_original {
+            // The other program, which has to show that it does not wrap, may keep it as it is.
+            let is_kept = op.name().starts_with("llvm.")
+                && form.is_invariant()
+                && op.num_results() == 1
+                && self.is_value_alone(op.result(0));
+            return (!is_kept).then_some(form);
+        }
+        let is_address = ty.is_index()
+            || op.name() != "llvm.getelementptr"
+                && op.num_results() == 1
+                && op.name().starts_with("llvm.")
+                && self.is_address_alone(op.result(0));
+        if is_address && !ty.is_index() {
+            self.program.assumed_subscripts = true;
+            return Some(form);
+        }
+        if is_address {
             self.program.assumed_exact.get_or_insert(op);
             return Some(form);
         }
@@ -116,9 +133,11 @@ impl<'b> Reader<'b, '_> {
                 }
                 return Ok(self.extreme(forms, name == "affine.min", scope, Type::INDEX, op));
             }
-            "arith.select" if op.operand_type(0).integer_width(ctx) == Some(1) => {
-                let [condition, yes, no] = [0, 1, 2].map(|index| self.value(op.operand(index), op));
-                return Ok(Some(Kind::Choice { condition: condition?, yes: yes?, no: no? }));
+            "arith.select" | "llvm.select" if op.operand_type(0).integer_width(ctx) == Some(1) => {
+                if name == "llvm.select" && !self.is_original && self.may_be_poison(op) {
+                    return self.refuse(op, "the choice may be poison by its flags");
+                }
+                return self.selection(op).map(Some);
             }
             // Frozen is what it is, for arguments are no poison. Each freeze of poison is another
             // number, so the other program may freeze one at most.
@@ -127,7 +146,9 @@ impl<'b> Reader<'b, '_> {
                 let frozen = self.program.terms[operand].kind.clone();
                 return Ok(matches!(frozen, Kind::Number(_) | Kind::Truth(_)).then_some(frozen));
             }
-            "arith.cmpi" | "index.cmp" => return Ok(self.comparison(op, scope).map(Kind::Truth)),
+            "arith.cmpi" | "index.cmp" | "llvm.icmp" => {
+                return Ok(self.comparison(op, scope).map(Kind::Truth));
+            }
             _ => {}
         }
         if op.result_type(0).integer_width(ctx) == Some(1) {
@@ -154,11 +175,14 @@ impl<'b> Reader<'b, '_> {
         if !self.is_original && !op.operands().all(|operand| self.is_never_poison(operand)) {
             return None;
         }
+        if !self.is_original && self.may_be_poison(op) {
+            return None;
+        }
         let (a, b) = (self.truth(op.operand(0))?, self.truth(op.operand(1))?);
         match op.name() {
-            "arith.andi" => a.and(b),
-            "arith.ori" => a.or(b),
-            "arith.xori" => a.xor(b),
+            "arith.andi" | "llvm.and" => a.and(b),
+            "arith.ori" | "llvm.or" => a.or(b),
+            "arith.xori" | "llvm.xor" => a.xor(b),
             _ => None,
         }
     }
@@ -166,42 +190,37 @@ impl<'b> Reader<'b, '_> {
     fn comparison(&mut self, op: OpRef<'_>, scope: ScopeId) -> Option<Condition> {
         let ctx = op.ctx();
         range_of(ctx, op.operand_type(0))?;
-        let (a, b) = (self.form(op.operand(0))?.clone(), self.form(op.operand(1))?.clone());
+        let (a, b) = (self.form_in(op.operand(0), scope)?, self.form_in(op.operand(1), scope)?);
         let predicate = predicate(op)?;
         if self.forgets_poison([&a, &b], &a.minus(&b)?) {
             return None;
         }
-        if predicate.starts_with('u')
+        // In the original, operands of different signs are poison then.
+        let is_promised = words::is_same_sign(op) && self.is_original;
+        if (predicate.starts_with('u') || words::is_same_sign(op))
+            && !is_promised
             && (self.may_leave(&a, scope, NATURAL) || self.may_leave(&b, scope, NATURAL))
         {
             return None;
         }
-        let below = |a: &Form, b: &Form, by: i64| {
-            Condition::all(vec![Constraint::at_least_zero(b.minus(a)?.offset(-by)?)])
-        };
-        match predicate.as_str() {
-            "eq" => Condition::all(vec![Constraint::zero(a.minus(&b)?)]),
-            "ne" => Some(Condition::all(vec![Constraint::zero(a.minus(&b)?)])?.not()),
-            "slt" | "ult" => below(&a, &b, 1),
-            "sle" | "ule" => below(&a, &b, 0),
-            "sgt" | "ugt" => below(&b, &a, 1),
-            "sge" | "uge" => below(&b, &a, 0),
-            _ => None,
-        }
+        compared(op, &a, &b)
     }
 
-    fn arithmetic(&mut self, op: OpRef<'b>, scope: ScopeId) -> Option<Kind> {
+    pub(super) fn arithmetic(&mut self, op: OpRef<'b>, scope: ScopeId) -> Option<Kind> {
         let ty = op.result_type(0);
         range_of(op.ctx(), ty)?;
-        let (dialect, name) = op.name().split_once('.')?;
-        if !matches!(dialect, "arith" | "index") || op.num_operands() == 0 || op.num_operands() > 2 {
+        if op.num_operands() == 0 || op.num_operands() > 2 {
             return None;
         }
-        let a = self.form(op.operand(0))?.clone();
+        if matches!(op.name(), "llvm.shl" | "llvm.lshr" | "llvm.ashr" | "llvm.and" | "llvm.or") {
+            return self.bitwise(op, scope).map(Kind::Number);
+        }
+        let name = words::name(op)?;
+        let a = self.form_in(op.operand(0), scope)?;
         if op.num_operands() == 1 {
             return self.conversion(op, name, a, scope).map(Kind::Number);
         }
-        let b = self.form(op.operand(1))?.clone();
+        let b = self.form_in(op.operand(1), scope)?;
         let constant = b.as_constant();
         let form = match name {
             "addi" | "add" => a.plus(&b)?,
@@ -226,8 +245,7 @@ impl<'b> Reader<'b, '_> {
 
     /// Returns the bits of two numbers if the first has low bits only and the second none of these.
     fn united(&mut self, a: &Form, b: &Form, scope: ScopeId) -> Option<Form> {
-        let is_free =
-            |size: &i64| b.modulo(*size).and_then(|rest| rest.as_constant()) == Some(0);
+        let is_free = |size: &i64| b.modulo(*size).and_then(|rest| rest.as_constant()) == Some(0);
         let size = (1..=32).rev().map(|bits| 1i64 << bits).find(is_free)?;
         (!self.may_leave(a, scope, (0, i128::from(size) - 1))).then(|| a.plus(b)).flatten()
     }
@@ -259,6 +277,9 @@ impl<'b> Reader<'b, '_> {
     fn conversion(&mut self, op: OpRef<'_>, name: &str, form: Form, scope: ScopeId) -> Option<Form> {
         let range = range_of(op.ctx(), op.result_type(0))?;
         let fits = match name {
+            // Others are poison in the original.
+            "extui" if self.is_original && op.attr("nonNeg").is_some() => true,
+            "trunci" if self.is_original && has_no_signed_wrap(op) => true,
             // A sign extended number is the same number.
             "index_cast" | "extsi" | "trunci" | "casts" => !self.may_leave(&form, scope, range),
             "index_castui" | "extui" | "castu" => {
@@ -426,6 +447,22 @@ fn binary(kind: AffineExprKind, a: &Form, b: &Form) -> Option<Form> {
     }
 }
 
+/// Returns the condition that two integers compare as an operation says.
+pub(super) fn compared(op: OpRef<'_>, a: &Form, b: &Form) -> Option<Condition> {
+    let below = |a: &Form, b: &Form, by: i64| {
+        Condition::all(vec![Constraint::at_least_zero(b.minus(a)?.offset(-by)?)])
+    };
+    match predicate(op)?.as_str() {
+        "eq" => Condition::all(vec![Constraint::zero(a.minus(b)?)]),
+        "ne" => Some(Condition::all(vec![Constraint::zero(a.minus(b)?)])?.not()),
+        "slt" | "ult" => below(a, b, 1),
+        "sle" | "ule" => below(a, b, 0),
+        "sgt" | "ugt" => below(b, a, 1),
+        "sge" | "uge" => below(b, a, 0),
+        _ => None,
+    }
+}
+
 /// Returns the predicate of a comparison of integers by its name in `arith`.
 fn predicate(op: OpRef<'_>) -> Option<String> {
     let ctx = op.ctx();
@@ -440,6 +477,5 @@ fn predicate(op: OpRef<'_>) -> Option<String> {
 }
 
 pub(super) fn has_no_signed_wrap(op: OpRef<'_>) -> bool {
-    let flags = op.attr("overflowFlags");
-    matches!(flags.map(|attr| attr.kind(op.ctx())), Some(AttrKind::Enum { value, .. }) if value & 1 != 0)
+    words::bits(op, "overflowFlags") & 1 != 0
 }

@@ -3,7 +3,7 @@
 //! The original may promise anything, for nothing is asked of its undefined runs. The other program
 //! may promise only what is seen to hold.
 
-use loomir_ir::{AttrKind, Context, DYNAMIC, OpRef, Type, TypeKind, Value};
+use loomir_ir::{Context, DYNAMIC, OpRef, Type, TypeKind, Value};
 
 use super::super::form::Form;
 use super::super::model::{ObjectId, ObjectKey, ScopeId, TermId};
@@ -16,6 +16,8 @@ const NO_UNSIGNED_WRAP: u64 = 2;
 const MAX_OPERANDS: usize = 64;
 /// The bits of `fastmath` for operands that are neither NaN nor infinite.
 const FINITE: u64 = 2 | 4;
+/// The same bits of `fastmathFlags`, which is of `llvm`.
+const FINITE_WORDS: u64 = 1 | 2;
 
 impl<'b> Reader<'b, '_> {
     /// True if the other program says `nuw` of numbers that may be negative.
@@ -34,7 +36,9 @@ impl<'b> Reader<'b, '_> {
     /// True if an operation may yield poison for operands that are none.
     pub(super) fn may_be_poison(&self, op: OpRef<'_>) -> bool {
         let has_flags = flags(op, "overflowFlags") != 0
-            || ["fastmath", "fastmathFlags"].iter().any(|name| flags(op, name) & FINITE != 0)
+            || flags(op, "fastmath") & FINITE != 0
+            || flags(op, "fastmathFlags") & FINITE_WORDS != 0
+            || super::words::is_same_sign(op)
             || ["isExact", "nonNeg", "isDisjoint"].iter().any(|name| op.attr(name).is_some());
         let name = op.name().split_once('.').map_or("", |(_, name)| name);
         match name {
@@ -44,6 +48,8 @@ impl<'b> Reader<'b, '_> {
                 has_flags || !amount.is_some_and(|amount| (0..width).contains(&amount))
             }
             "fptosi" | "fptoui" => true,
+            // A fold of `abs`, of leading or of trailing zeros.
+            "intr.abs" | "intr.ctlz" | "intr.cttz" => true,
             _ => has_flags,
         }
     }
@@ -244,10 +250,7 @@ pub(super) fn is_undefined(op: OpRef<'_>) -> bool {
 }
 
 pub(super) fn flags(op: OpRef<'_>, name: &str) -> u64 {
-    match op.attr(name).map(|attr| attr.kind(op.ctx())) {
-        Some(AttrKind::Enum { value, .. }) => *value,
-        _ => 0,
-    }
+    super::words::bits(op, name)
 }
 
 /// True if a cast promises no stride or offset that its operand does not have.
