@@ -388,6 +388,30 @@ fn poison_is_frozen_to_another_number_each_time() {
 }
 
 #[test]
+fn floats_are_frozen_like_integers() {
+    refused(
+        ["%x: f32, %y: f32", "f32"],
+        "%p = arith.addf %x, %y fastmath<nnan> : f32
+         %a = llvm.freeze %p : f32
+         %r = arith.subf %a, %a : f32
+         return %r : f32",
+        "%p = arith.addf %x, %y fastmath<nnan> : f32
+         %a = llvm.freeze %p : f32
+         %b = llvm.freeze %p : f32
+         %r = arith.subf %a, %b : f32
+         return %r : f32",
+    );
+    refused(
+        ["%x: f32, %y: f32", "f32"],
+        "%p = arith.addf %x, %y fastmath<nnan> : f32
+         %a = llvm.freeze %p : f32
+         return %a : f32",
+        "%p = arith.addf %x, %y fastmath<nnan> : f32
+         return %p : f32",
+    );
+}
+
+#[test]
 fn a_buffer_on_the_stack_of_a_callee_is_used_behind_the_call() {
     refused(
         ["%x: f32", "f32"],

@@ -141,7 +141,10 @@ impl<'b> Reader<'b, '_> {
             }
             // Frozen is what it is, for arguments are no poison. Each freeze of poison is another
             // number, so the other program may freeze one at most.
-            "llvm.freeze" if self.may_freeze(op.operand(0), scope) => {
+            "llvm.freeze" => {
+                if !self.may_freeze(op.operand(0), scope) {
+                    return self.refuse(op, "each freeze of what may be poison is another value");
+                }
                 let operand = self.value(op.operand(0), op)?;
                 let frozen = self.program.terms[operand].kind.clone();
                 return Ok(matches!(frozen, Kind::Number(_) | Kind::Truth(_)).then_some(frozen));
