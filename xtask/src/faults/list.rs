@@ -1,6 +1,7 @@
 //! The faults, by the file that they are put into.
 
 mod judge;
+mod prover;
 mod reading;
 mod written;
 
@@ -27,6 +28,14 @@ const TRANSFORMATIONS: &str = "transformations";
 const KERNELS: &str = "kernels";
 /// Asks the checker about random pairs.
 const PAIRS: &str = "verdicts";
+/// Proves pairs of functions by kind, right ones and wrong ones.
+const PROOFS: &str = "proofs";
+/// Proves nothing of programs that promise more than the original.
+const PROMISES: &str = "promises";
+/// Proves nothing of programs with one change that makes them wrong.
+const CHANGED: &str = "faults";
+/// Runs what is proved equal of random programs.
+const RANDOM: &str = "random";
 /// Contracts random programs, and runs them.
 const CONTRACTION: &str = "contraction";
 
@@ -45,5 +54,5 @@ pub(super) struct Fault(pub(super) &'static str, pub(super) &'static str, pub(su
 
 /// All faults.
 pub(super) fn all() -> impl Iterator<Item = &'static Place> {
-    judge::FAULTS.iter().chain(written::FAULTS).chain(reading::FAULTS)
+    judge::FAULTS.iter().chain(written::FAULTS).chain(reading::FAULTS).chain(prover::FAULTS)
 }
