@@ -24,6 +24,7 @@ use crate::program::{
 };
 use crate::random::Random;
 use crate::twin::integers;
+use crate::verdicts::is_proved;
 
 /// What a campaign found. All counts follow from the seed and the number of cases.
 #[derive(Clone, Debug, Default)]
@@ -84,6 +85,10 @@ pub struct Tally {
     pub doubts: BTreeMap<&'static str, u64>,
     /// The cases and remarks of those.
     pub doubtful: Vec<(u64, String)>,
+    /// Fused programs about which the checker was asked, and those of them that it proved equal.
+    pub asked: u64,
+    /// See [`asked`](Tally::asked).
+    pub proved: u64,
     /// Runs compared.
     pub runs: u64,
     /// Runs compared with integers instead of floats, not counted above.
@@ -147,6 +152,8 @@ impl Tally {
         ]);
         lines.extend(self.doubts.iter().map(|(what, count)| format!("blocks_not_confirmed_{what}={count}")));
         lines.extend([
+            format!("programs_checked={}", self.asked),
+            format!("proved_equal={}", self.proved),
             format!("runs_compared={}", self.runs),
             format!("twins_compared={}", self.twins),
             format!("affine_refusals={}", self.affine_refusals),
@@ -190,6 +197,9 @@ pub fn text_of_case(seed: u64, index: u64) -> String {
 }
 
 type Wrong = (&'static str, String);
+
+/// The checker is asked about one program of so many.
+const CHECKED: u64 = 10;
 
 /// How each program is fused: all that may be, under each assumption; and what is worth it.
 const MODES: [(AliasMode, Profitability); 4] = [
@@ -251,6 +261,11 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
         verified(&ctx, &after, "not verified")?;
         let printed = loomir::print(&after);
         settled(&ctx, &printed, "fused again", &|module| _ = loomir::fuse(module, &options))?;
+        if tally.cases % CHECKED == 0 && report.fused > 0 {
+            let proved = is_proved(&before, &after, alias == AliasMode::Distinct);
+            tally.asked += 1;
+            tally.proved += u64::from(proved.map_err(|error| ("checked", error))?);
+        }
         let mut groups = Groups::new();
         for remark in report.remarks.iter() {
             tally.merged += u64::from(remark.message.ends_with("Conditionals of one condition merged"));

@@ -20,6 +20,8 @@ use crate::random::Random;
 
 /// Most changes that are tried until one makes a program.
 const CHANGES_TRIED: usize = 40;
+/// Inputs on which the checker executes what a pass made and it does not prove.
+const INPUTS: usize = 8;
 /// Inputs that are chosen for each pair that is called equal.
 const ROUNDS: usize = 3;
 
@@ -55,6 +57,25 @@ pub struct Tally {
     /// The first reason of each pair of which nothing is certain, without places, and how often it
     /// was met.
     pub reasons: BTreeMap<String, usize>,
+}
+
+/// Asks the checker if a program that a pass made does the same: true if that is proved. What is not
+/// proved is executed on few inputs.
+///
+/// # Errors
+/// A verdict that the two differ.
+pub fn is_proved(before: &Body, after: &Body, distinct: bool) -> Result<bool, String> {
+    let options = Options { inputs: INPUTS, distinct, ..Options::default() };
+    let functions = check(before, after, Some("kernel"), None, &options, Some(&prover(distinct)));
+    let mut is_proved = true;
+    for function in functions {
+        match function.verdict {
+            Verdict::Identical | Verdict::Proved(_) => {}
+            Verdict::Undecided(..) => is_proved = false,
+            wrong => return Err(format!("the checker finds {wrong:?}")),
+        }
+    }
+    Ok(is_proved)
 }
 
 /// Judges the pairs of these numbers.
