@@ -21,12 +21,14 @@ mod list;
 /// A test that runs longer does not end: it has found a fault.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// `[TEXT]`: the faults with this in their names.
+/// `[TEXT…]`: the faults with one of these in their names, or in those of their files.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
-    let only = match arguments {
-        [] => None,
-        [text] if !text.starts_with('-') => Some(text),
-        _ => return Err("takes at most one argument: a text in the names of faults".to_owned()),
+    if arguments.iter().any(|text| text.starts_with('-')) {
+        return Err("takes texts in the names of faults or of their files".to_owned());
+    }
+    let is_wanted = |place: &Place, name: &str| {
+        arguments.is_empty()
+            || arguments.iter().any(|text| name.contains(&**text) || place.file.contains(&**text))
     };
     let copy = root().join("target/faults/project");
     copy_project(&copy)?;
@@ -41,7 +43,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     for (place, Fault(name, ..)) in
         list::all().flat_map(|place| place.faults.iter().map(move |own| (place, own)))
     {
-        if only.is_some_and(|text| !name.contains(text)) {
+        if !is_wanted(place, name) {
             continue;
         }
         let mut by = None;
@@ -56,7 +58,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
             None => (_, _) = (missed.push(*name), println!("MISSED: {name}")),
         }
     }
-    if only.is_none() {
+    if arguments.is_empty() {
         let heading = Heading {
             title: "Seeded faults".to_owned(),
             does: "one fault at a time is put in; a test has to find each",
