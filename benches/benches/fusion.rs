@@ -1,5 +1,6 @@
-//! Fusing many loops, the whole command, beside `mlir-opt -affine-loop-fusion` where it can: what it costs, how that grows, and how many times as much the
-//! peer takes. `cargo xtask bench` keeps the report in `results/fusion.md`.
+//! Fusing many loops, the whole command, beside `mlir-opt -affine-loop-fusion` where it can: what
+//! it costs, how that grows, and how many times as much the peer takes. `cargo xtask bench` keeps
+//! the report in `results/fusion.md`.
 //!
 //! Processor time of the whole process, the least of several runs.
 #![allow(clippy::print_stdout)]

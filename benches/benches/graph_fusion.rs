@@ -1,4 +1,5 @@
-//! Fusing many loops as control flow graphs, the whole command, beside `opt -passes=loop-fusion`: what it costs, how that grows, and how many times as much the peer takes. `cargo xtask bench`
+//! Fusing many loops as control flow graphs, the whole command, beside `opt -passes=loop-fusion`:
+//! what it costs, how that grows, and how many times as much the peer takes. `cargo xtask bench`
 //! keeps the report in `results/graph_fusion.md`.
 //!
 //! Processor time of the whole process, the least of several runs.

@@ -1,7 +1,9 @@
-//! Reading, verifying, printing, copying and rewriting programs of 100,000 and 200,000 operations, and the whole command, beside `mlir-opt` on the same
-//! text in the same run. The report ends with what was aimed at and whether it is met; `cargo xtask bench` keeps it in `results/text.md`.
+//! Reading, verifying, printing, copying and rewriting programs of 100,000 and 200,000 operations,
+//! and the whole command, beside `mlir-opt` on the same text in the same run. The report ends with
+//! what was aimed at and whether it is met; `cargo xtask bench` keeps it in `results/text.md`.
 //!
-//! Stages are the least of several runs, on the wall clock, as `mlir-opt --mlir-timing` counts its own; commands are processor time of the whole process.
+//! Stages are the least of several runs, on the wall clock, as `mlir-opt --mlir-timing` counts its
+//! own; commands are processor time of the whole process.
 #![allow(clippy::print_stdout)]
 
 use std::path::PathBuf;

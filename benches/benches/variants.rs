@@ -1,8 +1,8 @@
-//! What variants of a program cost in the loop tree: time and memory of an edit, a million variants held at once, and a thousand of
-//! them written as IR and verified.
+//! What variants of a program cost in the loop tree: time and memory of an edit, a million variants
+//! held at once, and a thousand of them written as IR and verified.
 //!
-//! The program is a function of a thousand loops; a variant is one with two neighbours in the other's place. Run it with
-//! `cargo xtask bench --bench variants`.
+//! The program is a function of a thousand loops; a variant is one with two neighbours in the
+//! other's place. Run it with `cargo xtask bench --bench variants`.
 #![allow(clippy::print_stdout)]
 
 use std::hint::black_box;
@@ -26,7 +26,8 @@ const COPIES: usize = 10_000_000;
 /// Nanoseconds that a copy may take.
 const LIMIT: f64 = 100.0;
 
-/// A copy of a tree is a copy of a number: the compiler lets nothing be `Copy` that allocates when it is copied.
+/// A copy of a tree is a copy of a number: the compiler lets nothing be `Copy` that allocates when
+/// it is copied.
 const _: () = {
     const fn allocates_nothing<T: Copy>() {}
     allocates_nothing::<Green>();
@@ -44,7 +45,8 @@ fn main() {
     let copy = copy(original);
     assert!(copy < LIMIT, "a copy of a tree takes {copy:.1} ns");
 
-    // Inside a nest, where a cursor stands: the first two statements of its body in the other order.
+    // Inside a nest, where a cursor stands: the first two statements of its body in the other
+    // order.
     let inside = Edits::measure(&mut forest, original, FEW, &mut Vec::new(), |forest, tree, random| {
         let mut cursor = Red::of(tree);
         cursor.down(forest, first + random % LOOPS);

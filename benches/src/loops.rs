@@ -13,7 +13,8 @@ pub enum Loops {
     Siblings,
     /// All update one array in place.
     InPlace,
-    /// All read one element ahead in the one array they write: neighbours fuse only if the second is delayed.
+    /// All read one element ahead in the one array they write: neighbours fuse only if the second
+    /// is delayed.
     ReadAhead,
     /// Functions of two loops, of which the second reads what the first wrote.
     Functions,

@@ -1,7 +1,8 @@
-//! What a command costs as a process: processor time of all its threads, and the most memory it had.
+//! What a command costs as a process: processor time of all its threads, and the most memory it
+//! had.
 //!
-//! The system counts both for children that have ended, memory as the largest of them all. So each command is run by a process of its own, which is this one
-//! again, called with `FLAG`.
+//! The system counts both for children that have ended, memory as the largest of them all. So each
+//! command is run by a process of its own, which is this one again, called with `FLAG`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -37,7 +38,8 @@ pub fn own_command() -> PathBuf {
     own.ancestors().nth(2).map(|folder| folder.join("loomir")).unwrap_or_default()
 }
 
-/// The least time, in seconds, that a command takes in so many runs with a program, given by what its file's name ends with and its text; what it writes is lost.
+/// The least time, in seconds, that a command takes in so many runs with a program, given by what
+/// its file's name ends with and its text; what it writes is lost.
 pub fn least(command: &Path, words: &[&str], (ending, text): (&str, &str), runs: usize) -> Option<f64> {
     let input = std::env::temp_dir().join(format!("loomir-bench-{}.{ending}", std::process::id()));
     std::fs::write(&input, text).ok()?;
@@ -49,7 +51,8 @@ pub fn least(command: &Path, words: &[&str], (ending, text): (&str, &str), runs:
     least
 }
 
-/// Runs the command that follows `FLAG` among the arguments and prints what it used. Returns whether there was one: then this process is done.
+/// Runs the command that follows `FLAG` among the arguments and prints what it used. Returns
+/// whether there was one: then this process is done.
 #[allow(clippy::print_stdout)]
 pub fn measured_command() -> bool {
     let mut arguments = std::env::args().skip_while(|argument| argument != FLAG).skip(1);

@@ -21,8 +21,10 @@ const BLOCKS: usize = 16;
 
 /// Room in the allocator for programs of all sizes, as long as the result lives.
 ///
-/// The C library keeps freed blocks up to the size of the largest that was freed so far, and gives back what is free at the end of its heap: a larger program
-/// would pay for fresh pages in every run, a smaller one in the first only. So one large block is freed first, and what is free lies below one in use.
+/// The C library keeps freed blocks up to the size of the largest that was freed so far, and gives
+/// back what is free at the end of its heap: a larger program would pay for fresh pages in every
+/// run, a smaller one in the first only. So one large block is freed first, and what is free lies
+/// below one in use.
 fn room() -> Vec<u8> {
     let block = || std::hint::black_box(Vec::with_capacity(BLOCK));
     drop(block());
@@ -34,8 +36,9 @@ fn room() -> Vec<u8> {
 
 /// The least of `runs` times of each stage.
 ///
-/// Programs of all sizes find the machine in one state: memory comes from pages that are there already, and the copy, which takes no longer than reaching
-/// what is copied, begins with caches full of something else.
+/// Programs of all sizes find the machine in one state: memory comes from pages that are there
+/// already, and the copy, which takes no longer than reaching what is copied, begins with caches
+/// full of something else.
 ///
 /// # Panics
 /// If the program isn't well formed.

@@ -1,4 +1,5 @@
-//! Straight-line programs of a given number of operations, in the shapes that storage, names and look-ups may find hard.
+//! Straight-line programs of a given number of operations, in the shapes that storage, names and
+//! look-ups may find hard.
 
 use std::fmt::Write;
 

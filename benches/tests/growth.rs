@@ -1,10 +1,12 @@
-//! Reading, verifying, printing, copying and rewriting take time in proportion to the program, whatever its shape.
+//! Reading, verifying, printing, copying and rewriting take time in proportion to the program,
+//! whatever its shape.
 
 use loomir_benches::round_trip::{STAGES, least_of};
 use loomir_benches::shapes::Shape;
 
-/// Eight times the operations would cost sixty-four times as much if anything were quadratic. What is linear stays below half of that, even where the
-/// smaller program fits a cache and the larger one doesn't.
+/// Eight times the operations would cost sixty-four times as much if anything were quadratic. What
+/// is linear stays below half of that, even where the smaller program fits a cache and the larger
+/// one doesn't.
 #[test]
 fn work_grows_linearly_with_the_operations() {
     for shape in Shape::ALL {

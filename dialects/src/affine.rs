@@ -1,11 +1,12 @@
 //! The `affine` dialect: loops, branches and accesses whose bounds and subscripts are affine maps.
 //!
-//! Operands of a map are *dimensions*, then *symbols*. A dimension may be an induction variable of `affine.for` or
-//! `affine.parallel`, an `affine.apply` of dimensions, or a symbol; a symbol is constant in the whole scope (see [`validity`]). So what an access touches is
-//! an exact integer relation, never an approximation.
+//! Operands of a map are *dimensions*, then *symbols*. A dimension may be an induction variable of
+//! `affine.for` or `affine.parallel`, an `affine.apply` of dimensions, or a symbol; a symbol is
+//! constant in the whole scope (see [`validity`]). So what an access touches is an exact integer
+//! relation, never an approximation.
 //!
-//! A loop runs while its induction variable is below the least result of its upper bound map, from the greatest result of its lower
-//! bound map, by a positive constant step.
+//! A loop runs while its induction variable is below the least result of its upper bound map, from
+//! the greatest result of its lower bound map, by a positive constant step.
 
 use loomir_ir::{Attr, Body, Op, Registry, Type, dialect};
 
@@ -19,7 +20,8 @@ mod syntax;
 pub mod validity;
 mod verify;
 
-/// Whether an operation is a loop of the dialect: its variables may be subscripts and bounds of the others.
+/// Whether an operation is a loop of the dialect: its variables may be subscripts and bounds of the
+/// others.
 pub fn is_loop(body: &Body, op: Op) -> bool {
     [ForOp::DEF, ParallelOp::DEF].into_iter().any(|def| body.is(op, def))
 }
@@ -39,7 +41,8 @@ dialect! {
         fold fold::fold_apply;
     }
 
-    /// A counted loop with affine bounds and a constant step. Arguments, carried values and results as `scf.for`.
+    /// A counted loop with affine bounds and a constant step. Arguments, carried values and results
+    /// as `scf.for`.
     ForOp = "for" {
         operands { lowerBoundOperands: Variadic Index, upperBoundOperands: Variadic Index, inits: Variadic Any }
         results { results: Variadic Any }
@@ -93,8 +96,8 @@ dialect! {
         fold fold::fold_max;
     }
 
-    /// A band of parallel loops. Bounds of all dimensions are in one map each; `…Groups` says how many results belong to each
-    /// dimension. `reductions` says how each yielded value is combined.
+    /// A band of parallel loops. Bounds of all dimensions are in one map each; `…Groups` says how
+    /// many results belong to each dimension. `reductions` says how each yielded value is combined.
     ParallelOp = "parallel" {
         operands { mapOperands: Variadic Index }
         results { results: Variadic Any }
@@ -112,7 +115,8 @@ dialect! {
         verify parallel::verify;
     }
 
-    /// Hints that an element will be read or written soon, and how long it is worth keeping near (0 to 3).
+    /// Hints that an element will be read or written soon, and how long it is worth keeping near (0
+    /// to 3).
     PrefetchOp = "prefetch" {
         operands { memref: One MemRef, indices: Variadic Index }
         attrs {
@@ -158,7 +162,8 @@ dialect! {
         verify verify::verify_vector_store;
     }
 
-    /// As `memref.dma_start`, with affine subscripts, in the attributes `src_map`, `dst_map` and `tag_map`.
+    /// As `memref.dma_start`, with affine subscripts, in the attributes `src_map`, `dst_map` and
+    /// `tag_map`.
     DmaStartOp = "dma_start" {
         operands { operands: Variadic Any }
         syntax (dma::parse_start, dma::print);
@@ -172,8 +177,8 @@ dialect! {
         verify dma::verify;
     }
 
-    /// Splits an index into its digits in a mixed-radix basis, most significant first. A basis shorter by one than the results
-    /// leaves the first unbounded.
+    /// Splits an index into its digits in a mixed-radix basis, most significant first. A basis
+    /// shorter by one than the results leaves the first unbounded.
     DelinearizeIndexOp = "delinearize_index" {
         operands { linear_index: One Index, dynamic_basis: Variadic Index }
         results { multi_index: Variadic Index }
@@ -184,7 +189,8 @@ dialect! {
         fold fold::fold_delinearize;
     }
 
-    /// Joins digits in a mixed-radix basis, most significant first, to one index. `disjoint` promises that each is below its base.
+    /// Joins digits in a mixed-radix basis, most significant first, to one index. `disjoint`
+    /// promises that each is below its base.
     LinearizeIndexOp = "linearize_index" {
         operands { multi_index: Variadic Index, dynamic_basis: Variadic Index }
         results { linear_index: One Index }

@@ -1,9 +1,10 @@
 //! The `arith` dialect: arithmetic on integers, indices, floats and vectors of them.
 //!
-//! This file is the table; the folder beside it holds what the table refers to: syntax, verifiers, folds (a file for each
-//! family) and the interfaces. Integers are bit vectors in two's complement, and the operation says how they are read.
-//! What the result is where a rule is broken (`nsw`, a shift too far, a conversion that does not fit) is poison;
-//! division by zero is undefined behaviour at once.
+//! This file is the table; the folder beside it holds what the table refers to: syntax, verifiers,
+//! folds (a file for each family) and the interfaces. Integers are bit vectors in two's complement,
+//! and the operation says how they are read. What the result is where a rule is broken (`nsw`, a
+//! shift too far, a conversion that does not fit) is poison; division by zero is undefined
+//! behaviour at once.
 
 use loomir_ir::opdef::EnumStorage;
 use loomir_ir::{EnumDef, Registry, dialect};
@@ -136,7 +137,8 @@ pub static ATOMIC_RMW_KIND: EnumDef = EnumDef {
 };
 
 dialect! {
-    /// Arithmetic on integers, indices, floats, and element by element on vectors and tensors of them.
+    /// Arithmetic on integers, indices, floats, and element by element on vectors and tensors of
+    /// them.
     pub ARITH = "arith" {
         enums [FASTMATH, OVERFLOW]
         constant meaning::materialize_constant;
@@ -151,7 +153,8 @@ dialect! {
         verify verify::constant;
     }
 
-    /// Sum. Wraps around; with `nsw` (`nuw`) the result is poison where the signed (unsigned) sum does not fit.
+    /// Sum. Wraps around; with `nsw` (`nuw`) the result is poison where the signed (unsigned) sum
+    /// does not fit.
     AddIOp = "addi" {
         operands { lhs: One SignlessIntegerLike, rhs: One SignlessIntegerLike }
         results { result: One SignlessIntegerLike }
@@ -170,7 +173,8 @@ dialect! {
         fold integer::addui_extended;
     }
 
-    /// Difference. Wraps around; with `nsw` (`nuw`) the result is poison where the signed (unsigned) difference does not fit.
+    /// Difference. Wraps around; with `nsw` (`nuw`) the result is poison where the signed
+    /// (unsigned) difference does not fit.
     SubIOp = "subi" {
         operands { lhs: One SignlessIntegerLike, rhs: One SignlessIntegerLike }
         results { result: One SignlessIntegerLike }
@@ -180,7 +184,8 @@ dialect! {
         fold integer::subi;
     }
 
-    /// Product. Wraps around; with `nsw` (`nuw`) the result is poison where the signed (unsigned) product does not fit.
+    /// Product. Wraps around; with `nsw` (`nuw`) the result is poison where the signed (unsigned)
+    /// product does not fit.
     MulIOp = "muli" {
         operands { lhs: One SignlessIntegerLike, rhs: One SignlessIntegerLike }
         results { result: One SignlessIntegerLike }
@@ -208,8 +213,8 @@ dialect! {
         fold integer::mului_extended;
     }
 
-    /// Quotient of unsigned integers, rounded down. Division by zero is undefined behaviour; with `exact` a remainder makes the
-    /// result poison.
+    /// Quotient of unsigned integers, rounded down. Division by zero is undefined behaviour; with
+    /// `exact` a remainder makes the result poison.
     DivUIOp = "divui" {
         operands { lhs: One SignlessIntegerLike, rhs: One SignlessIntegerLike }
         results { result: One SignlessIntegerLike }
@@ -219,8 +224,8 @@ dialect! {
         fold division::divui;
     }
 
-    /// Quotient of signed integers, rounded towards zero. Division by zero and overflow (the least integer by -1) are undefined
-    /// behaviour; with `exact` a remainder makes the result poison.
+    /// Quotient of signed integers, rounded towards zero. Division by zero and overflow (the least
+    /// integer by -1) are undefined behaviour; with `exact` a remainder makes the result poison.
     DivSIOp = "divsi" {
         operands { lhs: One SignlessIntegerLike, rhs: One SignlessIntegerLike }
         results { result: One SignlessIntegerLike }
@@ -239,7 +244,8 @@ dialect! {
         fold division::ceildivui;
     }
 
-    /// Quotient of signed integers, rounded up. Division by zero and overflow are undefined behaviour.
+    /// Quotient of signed integers, rounded up. Division by zero and overflow are undefined
+    /// behaviour.
     CeilDivSIOp = "ceildivsi" {
         operands { lhs: One SignlessIntegerLike, rhs: One SignlessIntegerLike }
         results { result: One SignlessIntegerLike }
@@ -248,7 +254,8 @@ dialect! {
         fold division::ceildivsi;
     }
 
-    /// Quotient of signed integers, rounded down. Division by zero and overflow are undefined behaviour.
+    /// Quotient of signed integers, rounded down. Division by zero and overflow are undefined
+    /// behaviour.
     FloorDivSIOp = "floordivsi" {
         operands { lhs: One SignlessIntegerLike, rhs: One SignlessIntegerLike }
         results { result: One SignlessIntegerLike }
@@ -266,8 +273,8 @@ dialect! {
         fold division::remui;
     }
 
-    /// Remainder of the signed division that rounds towards zero: it has the sign of the dividend. A divisor of zero is undefined
-    /// behaviour.
+    /// Remainder of the signed division that rounds towards zero: it has the sign of the dividend.
+    /// A divisor of zero is undefined behaviour.
     RemSIOp = "remsi" {
         operands { lhs: One SignlessIntegerLike, rhs: One SignlessIntegerLike }
         results { result: One SignlessIntegerLike }
@@ -303,8 +310,8 @@ dialect! {
         fold bits::xori;
     }
 
-    /// Shift to the left, zeros coming in. A distance not below the width makes the result poison, and so does a lost bit that `nsw`
-    /// or `nuw` excludes.
+    /// Shift to the left, zeros coming in. A distance not below the width makes the result poison,
+    /// and so does a lost bit that `nsw` or `nuw` excludes.
     ShLIOp = "shli" {
         operands { lhs: One SignlessIntegerLike, rhs: One SignlessIntegerLike }
         results { result: One SignlessIntegerLike }
@@ -314,8 +321,8 @@ dialect! {
         fold bits::shli;
     }
 
-    /// Shift to the right, zeros coming in. A distance not below the width makes the result poison; with `exact` so does a lost bit
-    /// that is set.
+    /// Shift to the right, zeros coming in. A distance not below the width makes the result poison;
+    /// with `exact` so does a lost bit that is set.
     ShRUIOp = "shrui" {
         operands { lhs: One SignlessIntegerLike, rhs: One SignlessIntegerLike }
         results { result: One SignlessIntegerLike }
@@ -325,8 +332,8 @@ dialect! {
         fold bits::shrui;
     }
 
-    /// Shift to the right, copies of the sign coming in. A distance not below the width makes the result poison; with `exact` so does a
-    /// lost bit that is set.
+    /// Shift to the right, copies of the sign coming in. A distance not below the width makes the
+    /// result poison; with `exact` so does a lost bit that is set.
     ShRSIOp = "shrsi" {
         operands { lhs: One SignlessIntegerLike, rhs: One SignlessIntegerLike }
         results { result: One SignlessIntegerLike }
@@ -462,7 +469,8 @@ dialect! {
         fold float::divf;
     }
 
-    /// Remainder of the division that rounds towards zero, exact, with the sign of the dividend: C's `fmod`.
+    /// Remainder of the division that rounds towards zero, exact, with the sign of the dividend:
+    /// C's `fmod`.
     RemFOp = "remf" {
         operands { lhs: One FloatLike, rhs: One FloatLike }
         results { result: One FloatLike }
@@ -503,7 +511,8 @@ dialect! {
         fold cast::extf;
     }
 
-    /// A float in a wider type, times a scale that is rounded to a power of two (`f8E8M0FNU`): a block of a scaled format unpacked.
+    /// A float in a wider type, times a scale that is rounded to a power of two (`f8E8M0FNU`): a
+    /// block of a scaled format unpacked.
     ScalingExtFOp = "scaling_extf" {
         operands { r#in: One FloatLike, scale: One FloatLike }
         results { out: One FloatLike }
@@ -513,8 +522,8 @@ dialect! {
         verify verify::scaling_extf;
     }
 
-    /// The low bits of an integer. With `nsw` (`nuw`) the result is poison unless extending it by its sign (by zeros) gives the integer
-    /// back.
+    /// The low bits of an integer. With `nsw` (`nuw`) the result is poison unless extending it by
+    /// its sign (by zeros) gives the integer back.
     TruncIOp = "trunci" {
         operands { r#in: One SignlessFixedWidthIntegerLike }
         results { out: One SignlessFixedWidthIntegerLike }
@@ -525,7 +534,8 @@ dialect! {
         fold cast::trunci;
     }
 
-    /// A float rounded to a narrower type: to the nearest, ties to even, unless a rounding mode says otherwise.
+    /// A float rounded to a narrower type: to the nearest, ties to even, unless a rounding mode
+    /// says otherwise.
     TruncFOp = "truncf" {
         operands { r#in: One FloatLike }
         results { out: One FloatLike }
@@ -536,8 +546,8 @@ dialect! {
         fold cast::truncf;
     }
 
-    /// A float divided by a scale that is rounded to a power of two (`f8E8M0FNU`), in a narrower type: a block of a scaled
-    /// format packed.
+    /// A float divided by a scale that is rounded to a power of two (`f8E8M0FNU`), in a narrower
+    /// type: a block of a scaled format packed.
     ScalingTruncFOp = "scaling_truncf" {
         operands { r#in: One FloatLike, scale: One FloatLike }
         results { out: One FloatLike }
@@ -587,7 +597,8 @@ dialect! {
         fold cast::fptosi;
     }
 
-    /// An index as an integer or an integer as an index: cut to the narrower, or filled with copies of the sign.
+    /// An index as an integer or an integer as an index: cut to the narrower, or filled with copies
+    /// of the sign.
     IndexCastOp = "index_cast" {
         operands { r#in: One Where("signless-integer-like or memref of signless-integer", verify::is_index_castable) }
         results { out: One Where("signless-integer-like or memref of signless-integer", verify::is_index_castable) }
@@ -617,8 +628,8 @@ dialect! {
         fold cast::bitcast;
     }
 
-    /// Comparison of integers: of bits (`eq`, `ne`), as signed (`slt`, `sle`, `sgt`, `sge`) or as unsigned (`ult`, `ule`, `ugt`,
-    /// `uge`).
+    /// Comparison of integers: of bits (`eq`, `ne`), as signed (`slt`, `sle`, `sgt`, `sge`) or as
+    /// unsigned (`ult`, `ule`, `ugt`, `uge`).
     CmpIOp = "cmpi" {
         operands { lhs: One SignlessIntegerLike, rhs: One SameAs("lhs") }
         results { result: One BoolShapedAs("lhs") }
@@ -638,7 +649,8 @@ dialect! {
         fold compare::cmpf;
     }
 
-    /// One of two values, by a condition; of vectors and tensors also element by element. Poison in the value not chosen does no harm.
+    /// One of two values, by a condition; of vectors and tensors also element by element. Poison in
+    /// the value not chosen does no harm.
     SelectOp = "select" {
         operands { condition: One BoolLike, true_value: One Any, false_value: One SameAs("true_value") }
         results { result: One SameAs("true_value") }

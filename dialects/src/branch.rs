@@ -1,8 +1,9 @@
 //! Branches between blocks: what those of `cf` and `llvm` share.
 //!
-//! A branch hands ranges of its operands to its successors. A conditional branch keeps them in the segments behind its condition,
-//! a switch in the segments behind its flag: those of the default block, then those of all cases, one case after
-//! the other, as many each as `case_operand_segments` says.
+//! A branch hands ranges of its operands to its successors. A conditional branch keeps them in the
+//! segments behind its condition, a switch in the segments behind its flag: those of the default
+//! block, then those of all cases, one case after the other, as many each as
+//! `case_operand_segments` says.
 
 use std::ops::Range;
 
@@ -18,7 +19,8 @@ use crate::interfaces::BranchLike;
 /// The attribute of a switch that says how many operands each case hands on.
 pub const CASE_SEGMENTS: &str = "case_operand_segments";
 
-/// For each successor of an operation the operands that become its arguments; `None` if it has successors and nothing is known of what it hands them. Linear.
+/// For each successor of an operation the operands that become its arguments; `None` if it has
+/// successors and nothing is known of what it hands them. Linear.
 pub fn successor_operands(body: &Body, op: Op) -> Option<Vec<Vec<Value>>> {
     let op = body.op_ref(op);
     if op.successors().len() == 0 {
@@ -102,7 +104,8 @@ fn nth_segment(sizes: &[i64], index: usize, total: usize) -> Range<usize> {
     0..0
 }
 
-/// Where the operands of each successor lie. Linear, for a switch too, where asking one by one is not.
+/// Where the operands of each successor lie. Linear, for a switch too, where asking one by one is
+/// not.
 fn ranges(op: OpRef<'_>, model: &dyn BranchLike) -> Vec<Range<usize>> {
     let count = op.successors().len();
     if op.attr(CASE_SEGMENTS).is_none() {
@@ -128,7 +131,8 @@ pub(crate) fn passed(op: OpRef<'_>, model: &dyn BranchLike, index: usize) -> Vec
     model.successor_operands(op, index).map(|i| op.operand(i)).collect()
 }
 
-/// Reports successors that receive other values than they have arguments, and weights that are not one a successor.
+/// Reports successors that receive other values than they have arguments, and weights that are not
+/// one a successor.
 pub(crate) fn verify_successors(op: OpRef<'_>, model: &dyn BranchLike, out: &mut Diagnostics) {
     let body = op.body();
     for ((i, block), range) in op.successors().enumerate().zip(ranges(op, model)) {
@@ -157,8 +161,8 @@ pub(crate) fn verify_successors(op: OpRef<'_>, model: &dyn BranchLike, out: &mut
     }
 }
 
-/// Reports a switch whose case values, destinations and operands are not as many each or of another type than the flag.
-/// Returns whether all is well.
+/// Reports a switch whose case values, destinations and operands are not as many each or of another
+/// type than the flag. Returns whether all is well.
 pub(crate) fn verify_cases(op: OpRef<'_>, out: &mut Diagnostics) -> bool {
     let ctx = op.ctx();
     let before = out.len();
@@ -230,7 +234,8 @@ impl Cases {
         Ok(())
     }
 
-    /// Puts the operands and attributes of the cases into the state, behind the flag and `defaults` operands of the default block.
+    /// Puts the operands and attributes of the cases into the state, behind the flag and `defaults`
+    /// operands of the default block.
     pub(crate) fn finish(self, ctx: &Context, state: &mut OperationState, ty: Type, defaults: usize) {
         state.set_segments(ctx, &[1, defaults as i64, self.operands.len() as i64]);
         state.operands.extend(self.operands);
@@ -244,7 +249,8 @@ impl Cases {
     }
 }
 
-/// Writes one case a line, separated by commas; nothing behind the last. Values are written as `signed` numbers or not.
+/// Writes one case a line, separated by commas; nothing behind the last. Values are written as
+/// `signed` numbers or not.
 pub(crate) fn print_cases(p: &mut OpPrinter<'_>, op: OpRef<'_>, signed: bool) {
     let width = op.operand_type(0).integer_width(op.ctx()).unwrap_or(64);
     let cases = op.successors().zip(ranges(op, &Switch)).skip(1);

@@ -10,11 +10,12 @@ mod fold;
 mod verify;
 
 dialect! {
-    /// What every program needs: the module around it, and casts between dialects' types on the way down.
+    /// What every program needs: the module around it, and casts between dialects' types on the way
+    /// down.
     pub BUILTIN = "builtin" {}
 
-    /// A container of other operations, at the top of every program. Its one block holds functions, globals and other
-    /// symbols in any order, without a terminator. It may have a name of its own.
+    /// A container of other operations, at the top of every program. Its one block holds functions,
+    /// globals and other symbols in any order, without a terminator. It may have a name of its own.
     ModuleOp = "module" {
         attrs { sym_name: Optional String, sym_visibility: Optional String }
         regions { bodyRegion: SingleBlock }
@@ -23,8 +24,9 @@ dialect! {
         verify verify::module;
     }
 
-    /// Values seen as values of other types, by a conversion that is not decided yet. Conversions put it where
-    /// converted and unconverted operations meet; nothing of it may be left in a program that is to run.
+    /// Values seen as values of other types, by a conversion that is not decided yet. Conversions
+    /// put it where converted and unconverted operations meet; nothing of it may be left in a
+    /// program that is to run.
     UnrealizedConversionCastOp = "unrealized_conversion_cast" {
         operands { inputs: Variadic Any }
         results { outputs: Variadic Any }

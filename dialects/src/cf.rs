@@ -1,7 +1,8 @@
 //! The `cf` dialect: branches between the blocks of a region.
 //!
-//! Structured control flow (`scf`, `affine`) is lowered to it before it is lowered to the `llvm` dialect. Every operation but
-//! `cf.assert` is a terminator that hands operands to the arguments of its successors.
+//! Structured control flow (`scf`, `affine`) is lowered to it before it is lowered to the `llvm`
+//! dialect. Every operation but `cf.assert` is a terminator that hands operands to the arguments of
+//! its successors.
 
 use loomir_ir::text::{OpParser, OpPrinter, ParseResult};
 use loomir_ir::{Context, Diagnostics, OpRef, OperationState, Registry, Type, dialect};
@@ -31,8 +32,8 @@ dialect! {
         verify verify_branch;
     }
 
-    /// Goes to the first block if its condition is true, else to the second. Both may be the same block, with different
-    /// operands. `branch_weights` says how often each is taken.
+    /// Goes to the first block if its condition is true, else to the second. Both may be the same
+    /// block, with different operands. `branch_weights` says how often each is taken.
     CondBranchOp = "cond_br" {
         operands { condition: One I1, trueDestOperands: Variadic Any, falseDestOperands: Variadic Any }
         attrs { branch_weights: Optional DenseArray(Type::I32) }
@@ -42,9 +43,9 @@ dialect! {
         verify verify_cond_branch;
     }
 
-    /// Goes to the block of the case that equals its flag, or to the default block if none does. Operands stand in three
-    /// segments: the flag, those of the default block, those of all cases one case after the other; `case_operand_segments` says
-    /// how many belong to each case.
+    /// Goes to the block of the case that equals its flag, or to the default block if none does.
+    /// Operands stand in three segments: the flag, those of the default block, those of all cases
+    /// one case after the other; `case_operand_segments` says how many belong to each case.
     SwitchOp = "switch" {
         operands { flag: One Where("integer", is_integer), defaultOperands: Variadic Any, caseOperands: Variadic Any }
         attrs { case_values: Optional Elements, case_operand_segments: Required DenseArray(Type::I32) }

@@ -1,4 +1,5 @@
-//! What several verifiers check: parents, terminators, values that flow along an edge of control flow.
+//! What several verifiers check: parents, terminators, values that flow along an edge of control
+//! flow.
 
 use loomir_ir::text::type_to_string;
 use loomir_ir::verifier::op_error;
@@ -26,7 +27,8 @@ pub(crate) fn terminator(op: OpRef<'_>, index: usize) -> Option<OpRef<'_>> {
     body.last_op(block).map(|last| body.op_ref(last))
 }
 
-/// Reports regions whose single block ends with another operation than `def`, which the custom form leaves out.
+/// Reports regions whose single block ends with another operation than `def`, which the custom form
+/// leaves out.
 pub(crate) fn expect_implicit_terminators(op: OpRef<'_>, def: &'static OpDef, out: &mut Diagnostics) {
     for index in 0..op.regions().len() {
         if let Some(last) = terminator(op, index)
@@ -48,7 +50,8 @@ pub(crate) fn expect_no_region_arguments(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// An edge of control flow into or out of a region of an operation: who passes values, and what receives them.
+/// An edge of control flow into or out of a region of an operation: who passes values, and what
+/// receives them.
 pub(crate) struct Edge<'a> {
     /// Where control comes from: the operation itself or a terminator in it.
     pub(crate) point: OpRef<'a>,
@@ -78,8 +81,9 @@ pub(crate) fn check_edge(op: OpRef<'_>, edge: Edge<'_>, out: &mut Diagnostics) {
     out.push(op_error(op, message).note(point.loc(), "region branch point"));
 }
 
-/// Reports values carried from iteration to iteration that do not fit: initial values, arguments and results. `mismatch` is what is said
-/// where there are not as many results. Returns whether there are as many of each.
+/// Reports values carried from iteration to iteration that do not fit: initial values, arguments
+/// and results. `mismatch` is what is said where there are not as many results. Returns whether
+/// there are as many of each.
 pub(crate) fn check_carried(
     op: OpRef<'_>,
     inits: &[Type],

@@ -1,8 +1,9 @@
 //! Floating-point formats as bits: reading them as `f64` and rounding an `f64` to them.
 //!
-//! `f16`, `bf16`, `f32` and `f64` are known; each value of the first three is a value of `f64`. A sum, difference, product,
-//! quotient or square root of two of them, computed in `f64` and rounded once more, is the correctly rounded result: `f64`
-//! has more than twice as many significant bits as `f32` and two to spare, so the second rounding never decides differently.
+//! `f16`, `bf16`, `f32` and `f64` are known; each value of the first three is a value of `f64`. A
+//! sum, difference, product, quotient or square root of two of them, computed in `f64` and rounded
+//! once more, is the correctly rounded result: `f64` has more than twice as many significant bits
+//! as `f32` and two to spare, so the second rounding never decides differently.
 
 use loomir_ir::FloatKind;
 
@@ -17,7 +18,8 @@ fn format(kind: FloatKind) -> Option<(u32, u32)> {
     }
 }
 
-/// The number that `bits` stand for; the payload of a NaN is kept at the top. `None` for formats not known here.
+/// The number that `bits` stand for; the payload of a NaN is kept at the top. `None` for formats
+/// not known here.
 pub fn to_f64(kind: FloatKind, bits: u128) -> Option<f64> {
     let (exponent_bits, mantissa_bits) = format(kind)?;
     let bits = bits as u64;
@@ -40,8 +42,8 @@ pub fn to_f64(kind: FloatKind, bits: u128) -> Option<f64> {
     Some(f64::from_bits(sign | magnitude))
 }
 
-/// `value` rounded to the nearest number of a format, ties to even; too large ones become infinite, a NaN keeps the top
-/// of its payload and becomes quiet. `None` for formats not known here.
+/// `value` rounded to the nearest number of a format, ties to even; too large ones become infinite,
+/// a NaN keeps the top of its payload and becomes quiet. `None` for formats not known here.
 pub fn from_f64(kind: FloatKind, value: f64) -> Option<u128> {
     let (exponent_bits, mantissa_bits) = format(kind)?;
     let bits = value.to_bits();
@@ -84,8 +86,8 @@ pub fn sign_bit(kind: FloatKind) -> Option<u128> {
     (kind != FloatKind::F8E8M0FNU).then(|| 1 << (kind.width() - 1))
 }
 
-/// The rounded result of an operation on two numbers of a format. A NaN among them comes out as it is, but quiet; a
-/// NaN out of numbers is the positive quiet one, whatever the machine makes of it.
+/// The rounded result of an operation on two numbers of a format. A NaN among them comes out as it
+/// is, but quiet; a NaN out of numbers is the positive quiet one, whatever the machine makes of it.
 pub fn arithmetic(kind: FloatKind, x: u128, y: u128, f: impl Fn(f64, f64) -> f64) -> Option<u128> {
     let quiet = 1u128 << (format(kind)?.1 - 1);
     let (a, b) = (to_f64(kind, x)?, to_f64(kind, y)?);

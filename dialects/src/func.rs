@@ -15,8 +15,8 @@ dialect! {
     /// Functions with one region as their body, calls of them, and functions as values.
     pub FUNC = "func" { constant meaning::materialize_constant; }
 
-    /// A function: a symbol with a function type and a body whose entry block takes the arguments. Without a body
-    /// it is a declaration, which must be private.
+    /// A function: a symbol with a function type and a body whose entry block takes the arguments.
+    /// Without a body it is a declaration, which must be private.
     FuncOp = "func" {
         attrs {
             sym_name: Required String,

@@ -1,7 +1,8 @@
 //! The `index` dialect: arithmetic on `index` alone.
 //!
-//! What its operations compute is what those of `arith` compute on `index`, which has 64 bits here: executed, folded and
-//! lowered they are the same code. They differ in what they are for: a program in `index` says nothing of other types.
+//! What its operations compute is what those of `arith` compute on `index`, which has 64 bits here:
+//! executed, folded and lowered they are the same code. They differ in what they are for: a program
+//! in `index` says nothing of other types.
 
 use loomir_ir::opdef::EnumStorage;
 use loomir_ir::{Context, EnumDef, Registry, dialect};
@@ -56,7 +57,8 @@ dialect! {
         fold integer::muli;
     }
 
-    /// Signed quotient, rounded towards zero. Division by zero and overflow are undefined behaviour.
+    /// Signed quotient, rounded towards zero. Division by zero and overflow are undefined
+    /// behaviour.
     DivSOp = "divs" {
         operands { lhs: One Index, rhs: One Index }
         results { result: One Index }
@@ -96,7 +98,8 @@ dialect! {
         fold division::floordivsi;
     }
 
-    /// Remainder of the signed division that rounds towards zero. A divisor of zero is undefined behaviour.
+    /// Remainder of the signed division that rounds towards zero. A divisor of zero is undefined
+    /// behaviour.
     RemSOp = "rems" {
         operands { lhs: One Index, rhs: One Index }
         results { result: One Index }
@@ -157,7 +160,8 @@ dialect! {
         fold bits::shli;
     }
 
-    /// Shift to the right, copies of the sign coming in. A distance not below the width makes the result poison.
+    /// Shift to the right, copies of the sign coming in. A distance not below the width makes the
+    /// result poison.
     ShrSOp = "shrs" {
         operands { lhs: One Index, rhs: One Index }
         results { result: One Index }
@@ -232,7 +236,8 @@ dialect! {
         fold meaning::compare;
     }
 
-    /// The number of bits of an index. Not folded: other tools that read the program may decide on another number.
+    /// The number of bits of an index. Not folded: other tools that read the program may decide on
+    /// another number.
     SizeOfOp = "sizeof" {
         results { result: One Index }
         traits [Pure]

@@ -1,9 +1,10 @@
 //! What operations mean to analyses and passes, as interfaces.
 //!
-//! Each interface is an object-safe trait, implemented on a model value and attached to operations in the registry
-//! ([`Registry::attach`](loomir_ir::Registry::attach)), so that any crate can give any operation a meaning. Passes ask
-//! `op.info().interface::<dyn MemoryEffects>()` and never match on an operation's name. Where an operation does not
-//! implement an interface, nothing is known of it, and the answer is the worst case.
+//! Each interface is an object-safe trait, implemented on a model value and attached to operations
+//! in the registry ([`Registry::attach`](loomir_ir::Registry::attach)), so that any crate can give
+//! any operation a meaning. Passes ask `op.info().interface::<dyn MemoryEffects>()` and never match
+//! on an operation's name. Where an operation does not implement an interface, nothing is known of
+//! it, and the answer is the worst case.
 
 use loomir_ir::attributes::Attr;
 use loomir_ir::{AffineMap, Body, IntegerSet, Name, Op, OpRef, OperationState, Region, Trait, Type, Value};
@@ -52,7 +53,8 @@ pub trait MemoryEffects: Send + Sync {
         false
     }
 
-    /// Whether executing it with unfortunate operands is immediate undefined behaviour (division by zero, an access out of bounds).
+    /// Whether executing it with unfortunate operands is immediate undefined behaviour (division by
+    /// zero, an access out of bounds).
     fn may_be_undefined(&self, _op: OpRef<'_>) -> bool {
         false
     }
@@ -124,7 +126,8 @@ pub struct MemorySlot {
     pub ty: Type,
 }
 
-/// An operation that makes memory which may become values, if nothing else is done with it than can be done with values.
+/// An operation that makes memory which may become values, if nothing else is done with it than can
+/// be done with values.
 pub trait PromotableAllocation: Send + Sync {
     /// The memory; `None` if it is not one element.
     fn slot(&self, op: OpRef<'_>) -> Option<MemorySlot>;
@@ -178,8 +181,9 @@ pub enum Step {
     Value(Value),
 }
 
-/// A counted loop with one block as its body: its first argument is the induction variable, the others are carried from
-/// iteration to iteration; its terminator yields their next values, the operation's results are the last ones.
+/// A counted loop with one block as its body: its first argument is the induction variable, the
+/// others are carried from iteration to iteration; its terminator yields their next values, the
+/// operation's results are the last ones.
 pub trait LoopLike: Send + Sync {
     /// The iteration space.
     fn bounds(&self, op: OpRef<'_>) -> LoopBounds;
@@ -193,8 +197,9 @@ pub trait LoopLike: Send + Sync {
     }
 }
 
-/// A loop of one or more dimensions whose iterations may run in any order, with one block as its body, whose arguments are the induction
-/// variables; the last dimension varies fastest where it runs in order.
+/// A loop of one or more dimensions whose iterations may run in any order, with one block as its
+/// body, whose arguments are the induction variables; the last dimension varies fastest where it
+/// runs in order.
 pub trait ParallelLike: Send + Sync {
     /// The iteration space of each dimension. The bounds of none depend on the variables of others.
     fn dimensions(&self, op: OpRef<'_>) -> Vec<LoopBounds>;
@@ -211,8 +216,8 @@ pub enum Decision {
     Set(IntegerSet, Vec<Value>),
 }
 
-/// A conditional: runs its first region if the decision is yes; else its second one, which may be empty. The regions have at most one block and no
-/// arguments; their terminators yield the results.
+/// A conditional: runs its first region if the decision is yes; else its second one, which may be
+/// empty. The regions have at most one block and no arguments; their terminators yield the results.
 pub trait Conditional: Send + Sync {
     /// What decides. `None` only if the operation is malformed.
     fn decision(&self, op: OpRef<'_>) -> Option<Decision>;

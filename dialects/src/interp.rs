@@ -1,7 +1,7 @@
-//! The reference interpreter: it executes programs at every level (`affine`, `scf`, `cf`, `llvm`) and is the oracle that
-//! every transformation is held against. So it is right before it is fast, and reports what no program may do
-//! (reading out of bounds or before writing, using what was freed, relying on poison, dividing by zero, …) as a
-//! [`Fault`] at the operation, with the values.
+//! The reference interpreter: it executes programs at every level (`affine`, `scf`, `cf`, `llvm`)
+//! and is the oracle that every transformation is held against. So it is right before it is fast,
+//! and reports what no program may do (reading out of bounds or before writing, using what was
+//! freed, relying on poison, dividing by zero, …) as a [`Fault`] at the operation, with the values.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -12,8 +12,8 @@
 //! | `counts`, `trace`, `watch` | what a run records, if that is asked |
 //! | [`arguments`], [`outcome`] | buffers in, buffers and digests out; shared with compiled execution |
 //!
-//! No operation is named here. What an operation does is the model attached to it under [`Evaluate`]; each dialect has
-//! its own in `evaluate.rs` beside its definitions.
+//! No operation is named here. What an operation does is the model attached to it under
+//! [`Evaluate`]; each dialect has its own in `evaluate.rs` beside its definitions.
 //!
 //! ```
 //! use loomir_dialects::interp::{ArgSpec, Limits, run};
@@ -26,26 +26,31 @@
 //! ```
 //!
 //! # Rules where the language leaves a choice
-//! - Poison and undef spread through arithmetic and copies. Undefined behaviour is their use as a condition, a loop bound, a subscript, an
-//!   address, a divisor, a size, an argument of an unknown function, or as output of the entry.
-//! - `memref.load` of an element that was never written is a fault there and then; `llvm.load` of such bytes gives undef, so
-//!   that structs with holes can be copied. Copies keep the state of each byte.
+//! - Poison and undef spread through arithmetic and copies. Undefined behaviour is their use as a
+//!   condition, a loop bound, a subscript, an address, a divisor, a size, an argument of an unknown
+//!   function, or as output of the entry.
+//! - `memref.load` of an element that was never written is a fault there and then; `llvm.load` of
+//!   such bytes gives undef, so that structs with holes can be copied. Copies keep the state of
+//!   each byte.
 //! - `freeze` of poison or undef gives zero.
-//! - A number that is no whole bytes must be read as it was written: bits beside it that are not zero make poison. A vector of such numbers is
-//!   poison in every element that shares a byte with one that was stored as poison.
-//! - A loop's induction variable counts in ℤ; if a value it takes, the last one that ends the loop included, leaves its
-//!   type, that is undefined behaviour. So is a step below one.
-//! - What attributes say of arguments and results, and metadata of what is loaded, is held against the values: `noundef`, `nonnull`, `align`, `range`,
-//!   `dereferenceable`. Of others (`noalias`, `readonly`, `memory(…)`, TBAA and alias scopes) nothing is checked.
-//! - Results that a fast-math flag lets vary are computed as if the flag were absent; what `nnan` and `ninf`
-//!   exclude is poison.
+//! - A number that is no whole bytes must be read as it was written: bits beside it that are not
+//!   zero make poison. A vector of such numbers is poison in every element that shares a byte with
+//!   one that was stored as poison.
+//! - A loop's induction variable counts in ℤ; if a value it takes, the last one that ends the loop
+//!   included, leaves its type, that is undefined behaviour. So is a step below one.
+//! - What attributes say of arguments and results, and metadata of what is loaded, is held against
+//!   the values: `noundef`, `nonnull`, `align`, `range`, `dereferenceable`. Of others (`noalias`,
+//!   `readonly`, `memory(…)`, TBAA and alias scopes) nothing is checked.
+//! - Results that a fast-math flag lets vary are computed as if the flag were absent; what `nnan`
+//!   and `ninf` exclude is poison.
 //! - Iterations of parallel loops run in order.
-//! - Of the world outside it knows what allocates, copies, compares, prints and computes: [`external`]. What is printed is part of the [`Outcome`]. Lists of
-//!   variable arguments are those of x86-64. What is to run before and behind `main` does not.
+//! - Of the world outside it knows what allocates, copies, compares, prints and computes:
+//!   [`external`]. What is printed is part of the [`Outcome`]. Lists of variable arguments are
+//!   those of x86-64. What is to run before and behind `main` does not.
 //!
 //! # Cost
-//! An operation is decoded once; executed it costs one indirect call, and no allocation unless its result is an
-//! aggregate. A run is bounded by [`Limits`].
+//! An operation is decoded once; executed it costs one indirect call, and no allocation unless its
+//! result is an aggregate. A run is bounded by [`Limits`].
 
 use hashbrown::HashMap;
 use loomir_ir::{Body, OpRef};
@@ -114,8 +119,8 @@ pub struct Target {
     pub fuses_multiply_add: bool,
 }
 
-/// Executes the function `entry` of a verified module on arguments, and returns its results and the final contents of every
-/// buffer among the arguments.
+/// Executes the function `entry` of a verified module on arguments, and returns its results and the
+/// final contents of every buffer among the arguments.
 pub fn run(
     module: &Body,
     entry: &str,
@@ -138,8 +143,9 @@ pub fn run_on(
     execute(&mut machine, &mut program, entry, arguments, limits)
 }
 
-/// As [`run`], and writes into the module how often each region of the functions that were called ran to its end: an attribute of this name of each
-/// operation with regions, a number for each; of a function, how often it was called.
+/// As [`run`], and writes into the module how often each region of the functions that were called
+/// ran to its end: an attribute of this name of each operation with regions, a number for each; of
+/// a function, how often it was called.
 pub fn run_counting(
     module: &mut Body,
     entry: &str,
@@ -215,8 +221,8 @@ fn execute(
     }
 }
 
-/// The types of the parameters and results of the function `entry` of a module, for those who make [`Arguments`] without running
-/// it here.
+/// The types of the parameters and results of the function `entry` of a module, for those who make
+/// [`Arguments`] without running it here.
 pub fn signature(module: &Body, entry: &str) -> Option<(Vec<loomir_ir::Type>, Vec<loomir_ir::Type>)> {
     let functions = module.root_ref().regions().flat_map(|r| module.blocks(r)).flat_map(|b| module.ops(b));
     functions.map(|op| module.op_ref(op)).find_map(|op: OpRef<'_>| {

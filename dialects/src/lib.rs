@@ -1,7 +1,8 @@
 //! Loomir's dialects and the reference interpreter.
 //!
-//! One file a dialect, with its operations as a table (see [`mod@loomir_ir::dialect`]) and, beside it in a folder of the same name, their
-//! syntax, verifiers, folds and interfaces. [`register_all`] makes a registry know them all.
+//! One file a dialect, with its operations as a table (see [`mod@loomir_ir::dialect`]) and, beside
+//! it in a folder of the same name, their syntax, verifiers, folds and interfaces. [`register_all`]
+//! makes a registry know them all.
 #![forbid(unsafe_code)]
 
 pub mod affine;

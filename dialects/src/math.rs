@@ -1,7 +1,8 @@
 //! The `math` dialect: functions on floats beyond arithmetic, and a few on integers.
 //!
-//! Folded are those whose result is exact by definition. A sine or logarithm is whatever the library of the machine that runs the
-//! program says, and what a program is compiled to shall not depend on the machine that compiles it.
+//! Folded are those whose result is exact by definition. A sine or logarithm is whatever the
+//! library of the machine that runs the program says, and what a program is compiled to shall not
+//! depend on the machine that compiles it.
 
 use loomir_ir::text::AsmNames;
 use loomir_ir::{Registry, dialect};
@@ -15,7 +16,8 @@ mod fold;
 mod verify;
 
 dialect! {
-    /// Mathematical functions on floats and integers, and element by element on vectors and tensors of them.
+    /// Mathematical functions on floats and integers, and element by element on vectors and tensors
+    /// of them.
     pub MATH = "math" { constant crate::arith::materialize_constant; }
 
     /// Absolute value: the sign bit cleared, of NaNs too.
@@ -359,7 +361,8 @@ dialect! {
         format "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
     }
 
-    /// The first operand to the power of the second, integers both. A negative power of zero is undefined behaviour.
+    /// The first operand to the power of the second, integers both. A negative power of zero is
+    /// undefined behaviour.
     IPowIOp = "ipowi" {
         operands { lhs: One SignlessIntegerLike, rhs: One SignlessIntegerLike }
         results { result: One SignlessIntegerLike }

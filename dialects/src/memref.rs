@@ -1,8 +1,9 @@
 //! The `memref` dialect: memory as multi-dimensional arrays.
 //!
-//! A memref is a pointer with sizes, strides and an offset. Some operations make objects (`alloc`, `alloca`, `global`), some
-//! make other views of one (`cast`, `subview`, …: see [`ViewLike`](crate::interfaces::ViewLike)), some access elements. This file is
-//! the table; the folder beside it holds syntax, verifiers, folds and the interfaces.
+//! A memref is a pointer with sizes, strides and an offset. Some operations make objects (`alloc`,
+//! `alloca`, `global`), some make other views of one (`cast`, `subview`, …: see
+//! [`ViewLike`](crate::interfaces::ViewLike)), some access elements. This file is the table; the
+//! folder beside it holds syntax, verifiers, folds and the interfaces.
 
 use loomir_ir::{Registry, Type, dialect};
 
@@ -25,8 +26,8 @@ dialect! {
     /// Memory as multi-dimensional arrays: making, viewing and accessing them.
     pub MEMREF = "memref" { constant crate::arith::materialize_constant; }
 
-    /// Makes an object on the heap, uninitialised. An operand for each dynamic size, then, in brackets, one for each symbol
-    /// of the layout map. It lives until `dealloc`.
+    /// Makes an object on the heap, uninitialised. An operand for each dynamic size, then, in
+    /// brackets, one for each symbol of the layout map. It lives until `dealloc`.
     AllocOp = "alloc" {
         operands { dynamicSizes: Variadic Index, symbolOperands: Variadic Index }
         results { memref: One RankedMemRef }
@@ -36,7 +37,8 @@ dialect! {
         verify verify::alloc;
     }
 
-    /// Makes an object on the stack, uninitialised. It lives until the scope around it ends: a function, or `alloca_scope`.
+    /// Makes an object on the stack, uninitialised. It lives until the scope around it ends: a
+    /// function, or `alloca_scope`.
     AllocaOp = "alloca" {
         operands { dynamicSizes: Variadic Index, symbolOperands: Variadic Index }
         results { memref: One RankedMemRef }
@@ -46,7 +48,8 @@ dialect! {
         verify verify::alloca;
     }
 
-    /// An object of another size with the contents of the old one, as far as both have room; the old one's life ends.
+    /// An object of another size with the contents of the old one, as far as both have room; the
+    /// old one's life ends.
     ReallocOp = "realloc" {
         operands { source: One Where("1D memref of any type values", layout::is_one_dimensional), dynamicResultSize: Optional Index }
         results { result: One Where("1D memref of any type values", layout::is_one_dimensional) }
@@ -96,8 +99,8 @@ dialect! {
         fold fold::rank;
     }
 
-    /// The same memref under a type that knows more or less of its sizes, strides and offset, or of its rank. What the
-    /// new type claims must hold when it runs.
+    /// The same memref under a type that knows more or less of its sizes, strides and offset, or of
+    /// its rank. What the new type claims must hold when it runs.
     CastOp = "cast" {
         operands { source: One MemRef }
         results { dest: One MemRef }
@@ -117,15 +120,17 @@ dialect! {
         fold fold::memory_space_cast;
     }
 
-    /// Copies every element to a memref of the same shape. Undefined if the two overlap without being the same.
+    /// Copies every element to a memref of the same shape. Undefined if the two overlap without
+    /// being the same.
     CopyOp = "copy" {
         operands { source: One MemRef, target: One MemRef }
         format "$source `,` $target attr-dict `:` type($source) `to` type($target)"
         verify verify::copy;
     }
 
-    /// A part of a memref: for each dimension an offset, a size and a stride, in elements of the source, each a number or an
-    /// operand. Dimensions of size one may be dropped from the result's type.
+    /// A part of a memref: for each dimension an offset, a size and a stride, in elements of the
+    /// source, each a number or an operand. Dimensions of size one may be dropped from the result's
+    /// type.
     SubViewOp = "subview" {
         operands { source: One RankedMemRef, offsets: Variadic Index, sizes: Variadic Index, strides: Variadic Index }
         results { result: One RankedMemRef }
@@ -150,7 +155,8 @@ dialect! {
         fold fold::view;
     }
 
-    /// A memref over the same object with sizes, strides and an offset of its own, whatever those of the source are.
+    /// A memref over the same object with sizes, strides and an offset of its own, whatever those
+    /// of the source are.
     ReinterpretCastOp = "reinterpret_cast" {
         operands { source: One MemRef, offsets: Variadic Index, sizes: Variadic Index, strides: Variadic Index }
         results { result: One Where("strided memref of any type values", layout::is_strided) }
@@ -173,7 +179,8 @@ dialect! {
         verify views::reshape;
     }
 
-    /// The same elements in more dimensions: each dimension of the source becomes a group of dimensions.
+    /// The same elements in more dimensions: each dimension of the source becomes a group of
+    /// dimensions.
     ExpandShapeOp = "expand_shape" {
         operands { src: One Where("strided memref of any type values", layout::is_strided), output_shape: Variadic Index }
         results { result: One Where("strided memref of any type values", layout::is_strided) }
@@ -187,8 +194,8 @@ dialect! {
         fold fold::expand_shape;
     }
 
-    /// The same elements in fewer dimensions: each group of dimensions of the source becomes one. The groups must be
-    /// contiguous.
+    /// The same elements in fewer dimensions: each group of dimensions of the source becomes one.
+    /// The groups must be contiguous.
     CollapseShapeOp = "collapse_shape" {
         operands { src: One Where("strided memref of any type values", layout::is_strided) }
         results { result: One Where("strided memref of any type values", layout::is_strided) }
@@ -218,7 +225,8 @@ dialect! {
         format "$source `:` type($source) `->` type(results) attr-dict"
     }
 
-    /// What a memref is made of: its object as a memref of rank zero, its offset, its sizes and its strides.
+    /// What a memref is made of: its object as a memref of rank zero, its offset, its sizes and its
+    /// strides.
     ExtractStridedMetadataOp = "extract_strided_metadata" {
         operands { source: One Where("strided memref of any type values", layout::is_strided) }
         results {
@@ -232,8 +240,8 @@ dialect! {
         verify views::extract_strided_metadata;
     }
 
-    /// An object that lives as long as the program, by name. Uninitialised if `initial_value` is `unit`, declared
-    /// elsewhere if there is none, never written if `constant`.
+    /// An object that lives as long as the program, by name. Uninitialised if `initial_value` is
+    /// `unit`, declared elsewhere if there is none, never written if `constant`.
     GlobalOp = "global" {
         attrs {
             sym_name: Required String,
@@ -256,7 +264,8 @@ dialect! {
         format "$name `:` type($result) attr-dict"
     }
 
-    /// The same memref, said to be aligned to this many bytes; undefined behaviour on access if it is not.
+    /// The same memref, said to be aligned to this many bytes; undefined behaviour on access if it
+    /// is not.
     AssumeAlignmentOp = "assume_alignment" {
         operands { memref: One RankedMemRef }
         results { result: One RankedMemRef }
@@ -266,7 +275,8 @@ dialect! {
         verify verify::assume_alignment;
     }
 
-    /// The same memrefs, said not to overlap: an access through one never touches what another one accesses.
+    /// The same memrefs, said not to overlap: an access through one never touches what another one
+    /// accesses.
     DistinctObjectsOp = "distinct_objects" {
         operands { operands: Variadic RankedMemRef }
         results { results: Variadic RankedMemRef }
@@ -275,9 +285,10 @@ dialect! {
         verify verify::distinct_objects;
     }
 
-    /// Begins to copy elements from one memory to another and goes on at once: a number of elements from a place on, in
-    /// the slower memory perhaps so many in each stride. `dma_wait` on the same element of the tag waits for the end. Not executed:
-    /// what the devices that do it make of ranks and strides is theirs.
+    /// Begins to copy elements from one memory to another and goes on at once: a number of elements
+    /// from a place on, in the slower memory perhaps so many in each stride. `dma_wait` on the same
+    /// element of the tag waits for the end. Not executed: what the devices that do it make of
+    /// ranks and strides is theirs.
     DmaStartOp = "dma_start" {
         operands { operands: Variadic Any }
         syntax (dma::parse_start, dma::print_start);
@@ -291,7 +302,8 @@ dialect! {
         verify dma::verify_wait;
     }
 
-    /// Reads an element, combines it with a value and writes it back, all at once. The result is the element read.
+    /// Reads an element, combines it with a value and writes it back, all at once. The result is
+    /// the element read.
     AtomicRMWOp = "atomic_rmw" {
         operands {
             value: One Where("signless integer or floating-point", verify::is_atomic_element),
@@ -304,7 +316,8 @@ dialect! {
         verify verify::atomic_rmw;
     }
 
-    /// Reads an element, computes a new one in its region and writes it back, all at once. The result is the element read.
+    /// Reads an element, computes a new one in its region and writes it back, all at once. The
+    /// result is the element read.
     GenericAtomicRMWOp = "generic_atomic_rmw" {
         operands {
             memref: One Where("memref of signless integer or floating-point values", layout::is_atomic_memref),
@@ -341,8 +354,8 @@ dialect! {
         verify verify::alloca_scope_return;
     }
 
-    /// A hint that an element will be read or written soon: from 0 (no locality) to 3 (keep it close), in the data or
-    /// the instruction cache.
+    /// A hint that an element will be read or written soon: from 0 (no locality) to 3 (keep it
+    /// close), in the data or the instruction cache.
     PrefetchOp = "prefetch" {
         operands { memref: One RankedMemRef, indices: Variadic Index }
         attrs {

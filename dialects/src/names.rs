@@ -1,4 +1,5 @@
-//! The names that the printer gives to results, where an operation has a word for them: `%alloc`, `%sum, %overflow`.
+//! The names that the printer gives to results, where an operation has a word for them: `%alloc`,
+//! `%sum, %overflow`.
 
 use loomir_ir::text::AsmNames;
 use loomir_ir::{OpRef, Registry, Value};

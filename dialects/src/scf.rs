@@ -1,8 +1,9 @@
 //! The `scf` dialect: loops and branches as operations with regions.
 //!
-//! Values flow into a region as block arguments (`iter_args`) and out of it through the operands of its terminator.
-//! `scf.for` counts in the integers: its induction variable takes `lower, lower + step, …` while below `upper`, and a step that
-//! is not positive, or a sum that overflows, is undefined behaviour.
+//! Values flow into a region as block arguments (`iter_args`) and out of it through the operands of
+//! its terminator. `scf.for` counts in the integers: its induction variable takes
+//! `lower, lower + step, …` while below `upper`, and a step that is not positive, or a sum that
+//! overflows, is undefined behaviour.
 
 use loomir_ir::{Registry, Type, dialect};
 
@@ -16,7 +17,8 @@ dialect! {
     /// Structured control flow: loops and branches as operations with regions.
     pub SCF = "scf" {}
 
-    /// Ends the first region of `scf.while`: goes on with its second region if the condition is true, else ends the loop; hands the other operands on either way.
+    /// Ends the first region of `scf.while`: goes on with its second region if the condition is
+    /// true, else ends the loop; hands the other operands on either way.
     ConditionOp = "condition" {
         operands { condition: One I1, args: Variadic Any }
         traits [Pure, Terminator]
@@ -34,8 +36,9 @@ dialect! {
         verify verify::verify_execute_region;
     }
 
-    /// A counted loop. The first argument of its body is the induction variable, the others are carried: they start as
-    /// `initArgs`, `scf.yield` gives their next values, and the last ones are the results.
+    /// A counted loop. The first argument of its body is the induction variable, the others are
+    /// carried: they start as `initArgs`, `scf.yield` gives their next values, and the last ones
+    /// are the results.
     ForOp = "for" {
         operands {
             lowerBound: One SignlessIntegerOrIndex,
@@ -51,8 +54,9 @@ dialect! {
         verify verify::verify_for;
     }
 
-    /// A parallel loop of any number of dimensions whose instances may run in any order. Bounds are constants or
-    /// values; a static entry of [`DYNAMIC`](loomir_ir::DYNAMIC) stands for the next value. Tensors in `outputs` are shared and combined by `scf.forall.in_parallel`.
+    /// A parallel loop of any number of dimensions whose instances may run in any order. Bounds are
+    /// constants or values; a static entry of [`DYNAMIC`](loomir_ir::DYNAMIC) stands for the next
+    /// value. Tensors in `outputs` are shared and combined by `scf.forall.in_parallel`.
     ForallOp = "forall" {
         operands {
             dynamicLowerBound: Variadic Index,
@@ -81,7 +85,8 @@ dialect! {
         verify verify::verify_in_parallel;
     }
 
-    /// Executes its first region if the condition is true, else its second, which may be missing if there are no results.
+    /// Executes its first region if the condition is true, else its second, which may be missing if
+    /// there are no results.
     IfOp = "if" {
         operands { condition: One I1 }
         results { results: Variadic Any }
@@ -91,8 +96,8 @@ dialect! {
         verify verify::verify_if;
     }
 
-    /// A parallel loop of any number of dimensions with reductions: instances may run in any order, `scf.reduce` combines
-    /// what they yield with `initVals`.
+    /// A parallel loop of any number of dimensions with reductions: instances may run in any order,
+    /// `scf.reduce` combines what they yield with `initVals`.
     ParallelOp = "parallel" {
         operands {
             lowerBound: Variadic Index,
@@ -107,7 +112,8 @@ dialect! {
         verify verify::verify_parallel;
     }
 
-    /// Ends the body of `scf.parallel`; one region an operand says how two partial results are combined.
+    /// Ends the body of `scf.parallel`; one region an operand says how two partial results are
+    /// combined.
     ReduceOp = "reduce" {
         operands { operands: Variadic Any }
         regions { reductions: SingleBlock variadic }
@@ -124,8 +130,8 @@ dialect! {
         verify verify::verify_reduce_return;
     }
 
-    /// A loop of two regions: the first computes whether to go on (`scf.condition`), the second is the body and
-    /// yields the arguments of the first.
+    /// A loop of two regions: the first computes whether to go on (`scf.condition`), the second is
+    /// the body and yields the arguments of the first.
     WhileOp = "while" {
         operands { inits: Variadic Any }
         results { results: Variadic Any }

@@ -1,9 +1,11 @@
-//! Pieces of assembly that several dialects share: lists of numbers and values mixed, and lists of arguments with what they start as.
+//! Pieces of assembly that several dialects share: lists of numbers and values mixed, and lists of
+//! arguments with what they start as.
 
 use loomir_ir::text::{Argument, Delimiter, OpParser, OpPrinter, ParseResult, UnresolvedOperand};
 use loomir_ir::{DYNAMIC, OpRef, OperationState, Value};
 
-/// Reads `(%a = %x, %b = %y)`: arguments, whose types are not known yet, and the values they start as.
+/// Reads `(%a = %x, %b = %y)`: arguments, whose types are not known yet, and the values they start
+/// as.
 pub(crate) fn parse_assignments(
     p: &mut OpParser<'_, '_>,
     delimiter: Delimiter,
@@ -16,8 +18,9 @@ pub(crate) fn parse_assignments(
     Ok(pairs.into_iter().unzip())
 }
 
-/// Reads `iter_args(%a = %x, %b = %y) -> (f32, i32)`, or nothing: arguments and the values they start as; their types become those of the
-/// results. `mismatch` is what is said where there are not as many of each.
+/// Reads `iter_args(%a = %x, %b = %y) -> (f32, i32)`, or nothing: arguments and the values they
+/// start as; their types become those of the results. `mismatch` is what is said where there are
+/// not as many of each.
 pub(crate) fn parse_carried(
     p: &mut OpParser<'_, '_>,
     state: &mut OperationState,
@@ -63,7 +66,8 @@ pub(crate) fn entry_arguments(op: OpRef<'_>, region: usize) -> Vec<Value> {
     }
 }
 
-/// Writes `(%a = %x, %b = %y)` behind `prefix`, or nothing if there are none. As in MLIR, locations of the arguments are not written.
+/// Writes `(%a = %x, %b = %y)` behind `prefix`, or nothing if there are none. As in MLIR, locations
+/// of the arguments are not written.
 pub(crate) fn print_assignments(
     p: &mut OpPrinter<'_>,
     prefix: &str,
@@ -86,7 +90,8 @@ pub(crate) fn print_assignments(
     p.write(")");
 }
 
-/// Reads a list of values and numbers, `(%a, 4)`: the values, and the numbers with [`DYNAMIC`] in the place of each value.
+/// Reads a list of values and numbers, `(%a, 4)`: the values, and the numbers with [`DYNAMIC`] in
+/// the place of each value.
 pub(crate) fn parse_index_list(
     p: &mut OpParser<'_, '_>,
     delimiter: Delimiter,

@@ -8,14 +8,16 @@ use crate::interfaces::{Effect, MemoryEffects};
 pub(crate) mod evaluate;
 
 dialect! {
-    /// Undefined behaviour made explicit: a value that is poison, and a place that is never reached.
+    /// Undefined behaviour made explicit: a value that is poison, and a place that is never
+    /// reached.
     pub UB = "ub" {
         attrs [POISON]
         constant materialize_constant;
     }
 
-    /// A value that is poison: every bit of it may be read as anything, even twice in different ways, and what
-    /// depends on it is poison too. `value` may narrow that down to parts of an aggregate.
+    /// A value that is poison: every bit of it may be read as anything, even twice in different
+    /// ways, and what depends on it is poison too. `value` may narrow that down to parts of an
+    /// aggregate.
     PoisonOp = "poison" {
         results { result: One Any }
         attrs { value: Default = "#ub.poison" Any }

@@ -1,5 +1,6 @@
-//! Loomir and `mlir-opt` agree on what is a program: on wrong ones, with what is said of each in a snapshot, and on right ones that
-//! look wrong. What single operations ask for is checked with their dialects.
+//! Loomir and `mlir-opt` agree on what is a program: on wrong ones, with what is said of each in a
+//! snapshot, and on right ones that look wrong. What single operations ask for is checked with
+//! their dialects.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! The dialects are whole: they have the operations MLIR 22 has, and every operation occurs in a fixture that is read and printed in
-//! both forms.
+//! The dialects are whole: they have the operations MLIR 22 has, and every operation occurs in a
+//! fixture that is read and printed in both forms.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! `affine`, `scf`, `cf` and `llvm` through text: every operation in both forms, every rule of their verifiers, every fold.
+//! `affine`, `scf`, `cf` and `llvm` through text: every operation in both forms, every rule of
+//! their verifiers, every fold.
 
 mod support;
 
@@ -86,7 +87,8 @@ fn stricter_than_mlir() {
     assert_snapshot!(report);
 }
 
-/// An operation that nobody registered may be where affine symbols begin, as one of another tool's dialects is.
+/// An operation that nobody registered may be where affine symbols begin, as one of another tool's
+/// dialects is.
 #[test]
 fn symbols_may_begin_in_what_is_not_registered() {
     let program = |scope: &str| {
@@ -126,7 +128,8 @@ fn lowered_programs_print_as_they_were() {
     }
 }
 
-/// Operations of every name with operands, results and regions of any number are refused or accepted, and printed, but nothing panics.
+/// Operations of every name with operands, results and regions of any number are refused or
+/// accepted, and printed, but nothing panics.
 #[test]
 fn no_shape_of_an_operation_panics() {
     let ctx = loomir_dialects::context();
@@ -168,7 +171,8 @@ fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
-/// Programs with a few words put in place of others are refused or accepted, and printed, but nothing panics.
+/// Programs with a few words put in place of others are refused or accepted, and printed, but
+/// nothing panics.
 #[test]
 fn no_change_of_a_program_panics() {
     let ctx = loomir_dialects::context();

@@ -1,5 +1,5 @@
-//! `builtin`, `func`, `arith`, `index`, `math`, `memref` and `ub` through text: every operation in both forms, every rule of their verifiers, every
-//! fold.
+//! `builtin`, `func`, `arith`, `index`, `math`, `memref` and `ub` through text: every operation in
+//! both forms, every rule of their verifiers, every fold.
 
 mod support;
 
@@ -39,7 +39,8 @@ dialects! {
     ub errors_of_ub,
 }
 
-/// What a function of straight-line code returns, with constants in place of their names; `None` if it computes anything.
+/// What a function of straight-line code returns, with constants in place of their names; `None` if
+/// it computes anything.
 fn returned_constants(function: &str) -> Option<String> {
     let mut constants = Vec::new();
     let mut returned = None;
@@ -60,7 +61,8 @@ fn returned_constants(function: &str) -> Option<String> {
     Some(format!("{} : {types}", values.split(", ").map(value).collect::<Vec<_>>().join(", ")))
 }
 
-/// Folds a fixture. Functions that `mlir-opt` folds to constants and arguments must be folded to the same.
+/// Folds a fixture. Functions that `mlir-opt` folds to constants and arguments must be folded to
+/// the same.
 fn check_folds(name: &str) -> String {
     let source = fixture(name);
     let text = folded(&source);

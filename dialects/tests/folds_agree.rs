@@ -1,6 +1,7 @@
-//! Folds agree with execution: what the interpreter computes for constants is what the folds make of them, and where it
-//! reports undefined behaviour or poison the folds may do as they like. Integers are checked for all pairs of a small width, floats for all pairs
-//! of numbers at the edges of their formats.
+//! Folds agree with execution: what the interpreter computes for constants is what the folds make
+//! of them, and where it reports undefined behaviour or poison the folds may do as they like.
+//! Integers are checked for all pairs of a small width, floats for all pairs of numbers at the
+//! edges of their formats.
 
 mod support;
 
@@ -8,7 +9,8 @@ use std::fmt::Write;
 
 use loomir_dialects::interp::{self, FaultKind, Limits, Output};
 
-/// A function for each tuple of operands, `@f0`, `@f1`, …, that returns the results of one operation.
+/// A function for each tuple of operands, `@f0`, `@f1`, …, that returns the results of one
+/// operation.
 fn program(operands: &[Vec<String>], operation: &str, types: &str) -> String {
     let mut text = String::new();
     for (i, tuple) in operands.iter().enumerate() {
@@ -36,7 +38,8 @@ fn execute(ctx: &loomir_ir::Context, source: &str, count: usize) -> Vec<Option<V
     (0..count).map(run).collect()
 }
 
-/// Checks one operation on all these operands. Where the result is defined, it must have been folded away.
+/// Checks one operation on all these operands. Where the result is defined, it must have been
+/// folded away.
 fn check(operands: &[Vec<String>], operation: &str, types: &str) {
     let ctx = loomir_dialects::context();
     let source = program(operands, operation, types);
@@ -205,7 +208,8 @@ fn integer_conversions() {
     }
 }
 
-/// Numbers at the edges of a format: zeros, ones, denormals, the greatest, infinities, NaN, and some between.
+/// Numbers at the edges of a format: zeros, ones, denormals, the greatest, infinities, NaN, and
+/// some between.
 fn floats(ty: &str) -> Vec<String> {
     let special: &[&str] = match ty {
         "f16" => &["0x0001", "0x03FF", "0x0400", "0x7BFF", "0x7C00", "0xFC00", "0x7E00"],

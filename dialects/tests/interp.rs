@@ -1,7 +1,8 @@
 //! The interpreter: what programs give, and what it says of those that do what no program may.
 //!
-//! A fixture in `fixtures/interp/` holds functions, each below lines `// run @name(argument ; …)`. The snapshot is the outcome of
-//! every run. Fixtures with a few bytes changed, where they still verify, must end in an outcome or a fault too.
+//! A fixture in `fixtures/interp/` holds functions, each below lines `// run @name(argument ; …)`.
+//! The snapshot is the outcome of every run. Fixtures with a few bytes changed, where they still
+//! verify, must end in an outcome or a fault too.
 
 use std::fmt::Write as _;
 use std::path::Path;

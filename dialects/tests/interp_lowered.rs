@@ -1,5 +1,6 @@
-//! The interpreter held against MLIR and LLVM: a program as it is, after MLIR's own lowering to the `llvm` dialect, and compiled
-//! by clang, must give the same bits. Where LLVM is not installed (see `support`) only the first is run.
+//! The interpreter held against MLIR and LLVM: a program as it is, after MLIR's own lowering to the
+//! `llvm` dialect, and compiled by clang, must give the same bits. Where LLVM is not installed (see
+//! `support`) only the first is run.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! Changed LLVM IR: whatever the text, an answer; and if it is a module, one that is written, and read back as itself.
+//! Changed LLVM IR: whatever the text, an answer; and if it is a module, one that is written, and
+//! read back as itself.
 #![no_main]
 
 use libfuzzer_sys::{fuzz_crossover, fuzz_mutator, fuzz_target, fuzzer_mutate};

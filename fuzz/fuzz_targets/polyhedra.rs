@@ -1,5 +1,5 @@
-//! Sets and relations in isl's notation, one a line: whatever the text, each question has an answer within its limit or
-//! an error, and what is printed reads back as the same set.
+//! Sets and relations in isl's notation, one a line: whatever the text, each question has an answer
+//! within its limit or an error, and what is printed reads back as the same set.
 #![no_main]
 
 use libfuzzer_sys::{fuzz_crossover, fuzz_mutator, fuzz_target, fuzzer_mutate};

@@ -1,4 +1,5 @@
-//! Changed programs: whatever the text, an answer; and if it is a program, one that prints and reads back as itself.
+//! Changed programs: whatever the text, an answer; and if it is a program, one that prints and
+//! reads back as itself.
 #![no_main]
 
 use libfuzzer_sys::{fuzz_crossover, fuzz_mutator, fuzz_target, fuzzer_mutate};

@@ -1,8 +1,9 @@
 //! Changes of text by the token.
 //!
-//! Bytes changed at random seldom get past a lexer. Here a text is cut into words, strings and punctuation, and the change is one of whole
-//! tokens: deleted, repeated, swapped, replaced by others of their kind, or spliced in from another text. Brackets
-//! and what is between them often move as one, so nesting survives. All choices follow from a seed.
+//! Bytes changed at random seldom get past a lexer. Here a text is cut into words, strings and
+//! punctuation, and the change is one of whole tokens: deleted, repeated, swapped, replaced by
+//! others of their kind, or spliced in from another text. Brackets and what is between them often
+//! move as one, so nesting survives. All choices follow from a seed.
 
 /// The first byte says which kind a token is of.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! Affine expressions, maps and integer sets, uniqued in the [`Context`].
 //!
-//! Expressions are simplified as they are built, by the rules MLIR applies at construction: constants are folded and moved to the right,
-//! symbols to the right of dimensions, neutral elements dropped, `a * k mod k` and exact divisions resolved. So what
-//! is read from MLIR's text prints as MLIR prints it. Arithmetic that would overflow 64 bits is left as it stands.
+//! Expressions are simplified as they are built, by the rules MLIR applies at construction:
+//! constants are folded and moved to the right, symbols to the right of dimensions, neutral
+//! elements dropped, `a * k mod k` and exact divisions resolved. So what is read from MLIR's text
+//! prints as MLIR prints it. Arithmetic that would overflow 64 bits is left as it stands.
 
 use crate::context::Context;
 use crate::types::DYNAMIC;
@@ -363,7 +364,8 @@ impl AffineExpr {
         }
     }
 
-    /// The expression with dimensions and symbols replaced. Missing replacements leave them as they are.
+    /// The expression with dimensions and symbols replaced. Missing replacements leave them as they
+    /// are.
     pub fn replace(self, ctx: &Context, dims: &[AffineExpr], symbols: &[AffineExpr]) -> Self {
         let mut stack: Vec<Self> = Vec::new();
         self.visit(ctx, &mut |kind| {
@@ -393,8 +395,8 @@ impl AffineExpr {
         }
     }
 
-    /// The value for given dimensions and symbols; `None` on overflow, a division by a number that is not
-    /// positive, or a missing operand.
+    /// The value for given dimensions and symbols; `None` on overflow, a division by a number that
+    /// is not positive, or a missing operand.
     pub fn evaluate(self, ctx: &Context, dims: &[i64], symbols: &[i64]) -> Option<i64> {
         let mut stack: Vec<Option<i64>> = Vec::new();
         self.visit(ctx, &mut |kind| {
@@ -477,8 +479,8 @@ impl AffineMap {
         data.results.iter().map(|e| e.evaluate(ctx, dims, symbols)).collect()
     }
 
-    /// Strides and offset of the map as the layout of a memref of this shape, when it is a sum of constant or symbolic multiples of its dimensions.
-    /// Symbolic ones are [`DYNAMIC`].
+    /// Strides and offset of the map as the layout of a memref of this shape, when it is a sum of
+    /// constant or symbolic multiples of its dimensions. Symbolic ones are [`DYNAMIC`].
     pub fn strides_and_offset(self, ctx: &Context, shape: &[i64]) -> Option<(Vec<i64>, i64)> {
         let data = self.data(ctx);
         if data.dims as usize != shape.len() {

@@ -1,7 +1,8 @@
 //! Attributes: the compile-time data of operations.
 //!
-//! An [`Attr`] is a handle into its [`Context`]; equal attributes have equal handles. A [`Dict`] is a dictionary of them,
-//! sorted by name, uniqued too: an operation holds two of those in eight bytes.
+//! An [`Attr`] is a handle into its [`Context`]; equal attributes have equal handles. A [`Dict`] is
+//! a dictionary of them, sorted by name, uniqued too: an operation holds two of those in eight
+//! bytes.
 
 use crate::affine::{AffineMap, IntegerSet};
 use crate::context::{Context, Name};
@@ -21,8 +22,8 @@ pub struct Dict(pub(crate) u32);
 pub enum AttrKind {
     /// `unit`.
     Unit,
-    /// `4 : i32`, and `true` and `false`, which are of type `i1`. The value is kept sign-extended (zero-extended for
-    /// `uiN`), in the range of its type. For types of at most 128 bits.
+    /// `4 : i32`, and `true` and `false`, which are of type `i1`. The value is kept sign-extended
+    /// (zero-extended for `uiN`), in the range of its type. For types of at most 128 bits.
     Integer {
         /// The value.
         value: i128,
@@ -83,7 +84,8 @@ pub enum AttrKind {
         /// All elements.
         bytes: Box<[u8]>,
     },
-    /// `dense<…> : type`: elements in little-endian bytes, each in whole bytes (`i1` one byte); one element only if it is a splat.
+    /// `dense<…> : type`: elements in little-endian bytes, each in whole bytes (`i1` one byte); one
+    /// element only if it is a splat.
     DenseElements {
         /// A vector, tensor or memref type with static shape.
         ty: Type,
@@ -131,7 +133,8 @@ pub enum AttrKind {
         /// Named parameters.
         params: Dict,
     },
-    /// An attribute of a dialect that nobody registered, kept as written: `#dialect.body` or `#dialect<"body">`.
+    /// An attribute of a dialect that nobody registered, kept as written: `#dialect.body` or
+    /// `#dialect<"body">`.
     Opaque {
         /// The dialect's name.
         dialect: Name,
@@ -306,7 +309,8 @@ impl Dict {
         self.with_all(ctx, vec![(name, attr)])
     }
 
-    /// This dictionary with more entries, which replace those of their names; of two with one name the later wins.
+    /// This dictionary with more entries, which replace those of their names; of two with one name
+    /// the later wins.
     pub(crate) fn with_all(self, ctx: &Context, mut new: Vec<(Name, Attr)>) -> Dict {
         new.splice(0..0, self.entries(ctx).iter().copied());
         ctx.dict(new)

@@ -1,16 +1,20 @@
-//! The storage of operations: one arena, a [`Body`], for each operation that is isolated from above.
+//! The storage of operations: one arena, a [`Body`], for each operation that is isolated from
+//! above.
 //!
-//! **Shape.** A body is the inside of one operation, its *root* (a module, a function), which is itself stored in the body it owns, so
-//! that a function pass holds the function's name, attributes and regions under one `&mut Body`. In the parent's arena
-//! an operation that owns a body is a *slot*: it has a place in its block and a body, nothing else.
-//! [`OpRef`] and the accessors here look through slots, so a reader need not care.
+//! **Shape.** A body is the inside of one operation, its *root* (a module, a function), which is
+//! itself stored in the body it owns, so that a function pass holds the function's name, attributes
+//! and regions under one `&mut Body`. In the parent's arena an operation that owns a body is a
+//! *slot*: it has a place in its block and a body, nothing else. [`OpRef`] and the accessors here
+//! look through slots, so a reader need not care.
 //!
-//! **Storage.** Entities are 32-bit indices into vectors with free lists. Operands are runs of *uses* in a pool; each use is a link
-//! of its value's use list, so replacing or erasing costs what it touches. Operations of a block are a linked list with
-//! order numbers: "a before b" is one comparison, and renumbering is amortised. What few operations have (regions,
-//! successors, a body) is in side records. An empty body allocates nothing.
+//! **Storage.** Entities are 32-bit indices into vectors with free lists. Operands are runs of
+//! *uses* in a pool; each use is a link of its value's use list, so replacing or erasing costs what
+//! it touches. Operations of a block are a linked list with order numbers: "a before b" is one
+//! comparison, and renumbering is amortised. What few operations have (regions, successors, a body)
+//! is in side records. An empty body allocates nothing.
 //!
-//! **Cost.** Create, erase, move, set operand: O(operands). Walks follow links; no hashing anywhere.
+//! **Cost.** Create, erase, move, set operand: O(operands). Walks follow links; no hashing
+//! anywhere.
 
 use crate::attributes::{Attr, Dict};
 use crate::builder::OperationState;
@@ -180,8 +184,8 @@ impl std::fmt::Debug for Body {
 }
 
 impl Body {
-    /// The body of a new operation that owns one: its root is made from `state`, which has no operands, results
-    /// and successors.
+    /// The body of a new operation that owns one: its root is made from `state`, which has no
+    /// operands, results and successors.
     pub fn new(ctx: &Context, state: OperationState) -> Body {
         let mut body = Body::without_root(ctx);
         body.create_record(&state);
@@ -221,8 +225,9 @@ impl Body {
         self.resources.get_or_insert_default()
     }
 
-    /// How many bytes the records take, those of nested bodies, free ones and room for more included; what the context holds is extra. Room is never
-    /// given back, so this is the most there ever was. Linear in blocks and in operations that own regions.
+    /// How many bytes the records take, those of nested bodies, free ones and room for more
+    /// included; what the context holds is extra. Room is never given back, so this is the most
+    /// there ever was. Linear in blocks and in operations that own regions.
     pub fn bytes(&self) -> usize {
         let arguments =
             self.blocks.iter().map(|block| block.arguments.capacity() * size_of::<ArgumentData>());
@@ -304,9 +309,11 @@ impl Body {
 
     // Making and erasing operations.
 
-    /// Makes an operation that stands in no block yet. If its definition says that it owns a body, it gets one.
+    /// Makes an operation that stands in no block yet. If its definition says that it owns a body,
+    /// it gets one.
     ///
-    /// Result types must be in the state (see [`OperationState::infer_result_types`]). Regions are made empty, as many as the state says.
+    /// Result types must be in the state (see [`OperationState::infer_result_types`]). Regions are
+    /// made empty, as many as the state says.
     pub fn create(&mut self, state: OperationState) -> Op {
         if self.ctx.op_info(state.name).owns_arena() {
             return self.adopt(Body::new(&self.ctx, state));
@@ -627,7 +634,8 @@ impl Body {
         self.blocks.len()
     }
 
-    /// Sizes of the operand segments (`results` false) or result segments of an operation whose traits call for them.
+    /// Sizes of the operand segments (`results` false) or result segments of an operation whose
+    /// traits call for them.
     pub fn segments(&self, op: Op, results: bool) -> Option<impl ExactSizeIterator<Item = i64> + '_> {
         let name = if results { Name::RESULT_SEGMENTS } else { Name::OPERAND_SEGMENTS };
         self.attr_named(op, name)?.dense_ints(&self.ctx)

@@ -62,7 +62,8 @@ impl OperationState {
         }
     }
 
-    /// Makes it the state of another operation, with nothing but its name, and keeps the room of its vectors.
+    /// Makes it the state of another operation, with nothing but its name, and keeps the room of
+    /// its vectors.
     pub(crate) fn restart(&mut self, name: OpName, loc: Loc) {
         self.name = name;
         self.loc = loc;
@@ -123,7 +124,8 @@ impl OperationState {
         *dict = dict.with(ctx, name, attr);
     }
 
-    /// Sets attributes, each inherent if the definition says so. Of two with one name the later wins.
+    /// Sets attributes, each inherent if the definition says so. Of two with one name the later
+    /// wins.
     pub fn set_attrs(&mut self, ctx: &Context, attrs: &[(&str, Attr)]) {
         let def = ctx.op_info(self.name).def();
         let (inherent, other): (Vec<_>, Vec<_>) = attrs
@@ -143,7 +145,8 @@ impl OperationState {
         self.properties = self.properties.with_named(ctx, name, attr);
     }
 
-    /// Says how many operands belong to each operand of the definition, for definitions whose traits call for it.
+    /// Says how many operands belong to each operand of the definition, for definitions whose
+    /// traits call for it.
     pub fn set_segments(&mut self, ctx: &Context, sizes: &[i64]) {
         self.set_attr(ctx, OPERAND_SEGMENTS, ctx.dense_ints_attr(Type::I32, sizes));
     }
@@ -163,8 +166,8 @@ impl OperationState {
         }
     }
 
-    /// Fills in the result types that follow from the operands' types by the definition. Returns whether all
-    /// are known.
+    /// Fills in the result types that follow from the operands' types by the definition. Returns
+    /// whether all are known.
     pub fn infer_result_types(&mut self, body: &Body) -> bool {
         let ctx = body.ctx();
         let Some(def) = ctx.op_info(self.name).def() else { return false };
@@ -271,10 +274,12 @@ impl<'b> Builder<'b> {
         op
     }
 
-    /// Makes an operation with one result and puts it in place; its result type is inferred unless the state has it.
+    /// Makes an operation with one result and puts it in place; its result type is inferred unless
+    /// the state has it.
     ///
     /// # Panics
-    /// If the result type is neither given nor inferable, or there is not exactly one result: a defect of the caller.
+    /// If the result type is neither given nor inferable, or there is not exactly one result: a
+    /// defect of the caller.
     pub fn value(&mut self, mut state: OperationState) -> Value {
         let known = state.infer_result_types(self.body);
         assert!(known && state.result_types.len() == 1, "one result whose type is known");

@@ -1,8 +1,9 @@
 //! The context: everything programs share, uniqued once, and the dialects that are registered.
 //!
-//! A [`Context`] is a cheap handle (one reference count) and may be used from several threads. It only ever grows: what it
-//! uniques lives as long as it does. Dialects are registered explicitly in a [`Registry`] before the context is made, so
-//! what an operation means never changes under a running pass.
+//! A [`Context`] is a cheap handle (one reference count) and may be used from several threads. It
+//! only ever grows: what it uniques lives as long as it does. Dialects are registered explicitly in
+//! a [`Registry`] before the context is made, so what an operation means never changes under a
+//! running pass.
 //!
 //! ```
 //! use loomir_ir::{Context, Registry, Type, TypeKind};
@@ -68,7 +69,8 @@ pub struct OpInfo {
     name: Name,
     dialect: Name,
     def: Option<DefRef>,
-    /// The definition's assembly format, parsed when it is first asked for: most programs use few operations.
+    /// The definition's assembly format, parsed when it is first asked for: most programs use few
+    /// operations.
     format: OnceLock<Option<Format>>,
     /// The names of the definition's attributes, in its order.
     attr_names: Box<[Name]>,
@@ -118,7 +120,8 @@ impl OpInfo {
     /// The parsed declarative assembly format.
     ///
     /// # Panics
-    /// If that of a compiled-in definition doesn't parse. [`Context::new`] finds that in a debug build.
+    /// If that of a compiled-in definition doesn't parse. [`Context::new`] finds that in a debug
+    /// build.
     pub fn format(&self, ctx: &Context) -> Option<&Format> {
         let parse = || {
             let def = self.def.as_deref().filter(|def| def.format.is_some())?;
@@ -224,7 +227,8 @@ impl Registry {
         self
     }
 
-    /// Registers one operation defined at run time; its dialect is what stands before the first dot of its name.
+    /// Registers one operation defined at run time; its dialect is what stands before the first dot
+    /// of its name.
     pub fn operation(&mut self, def: OpDef) -> &mut Self {
         self.runtime_ops.push(Arc::new(def));
         self
@@ -237,15 +241,15 @@ impl Registry {
         self
     }
 
-    /// Registers an attribute that is kept as it is written, by its full name. `accepts` is asked whether what follows the
-    /// name, without aliases, is well-formed.
+    /// Registers an attribute that is kept as it is written, by its full name. `accepts` is asked
+    /// whether what follows the name, without aliases, is well-formed.
     pub fn kept_attribute(&mut self, name: &'static str, accepts: fn(&str) -> bool) -> &mut Self {
         self.kept_attributes.insert(name, accepts);
         self
     }
 
-    /// Attaches an implementation of interface `I` to the operation called `op`, registered or not, replacing one that is
-    /// there. Any crate may do so for any operation.
+    /// Attaches an implementation of interface `I` to the operation called `op`, registered or not,
+    /// replacing one that is there. Any crate may do so for any operation.
     pub fn attach<I: ?Sized + 'static>(&mut self, op: &str, model: Box<I>) -> &mut Self
     where
         Box<I>: Send + Sync,
@@ -302,8 +306,9 @@ impl Context {
     /// A context that knows the dialects and interfaces of `registry`.
     ///
     /// # Panics
-    /// In a debug build, if a compiled-in definition has an assembly format that doesn't parse: a defect of the program that defines the
-    /// dialect, found the first time it runs. Otherwise the format is parsed when it is needed.
+    /// In a debug build, if a compiled-in definition has an assembly format that doesn't parse: a
+    /// defect of the program that defines the dialect, found the first time it runs. Otherwise the
+    /// format is parsed when it is needed.
     pub fn new(registry: Registry) -> Self {
         let mut shared = Shared {
             strings: Interner::new(),
@@ -372,7 +377,8 @@ impl Context {
             let attached = interfaces.remove(&*def.name).unwrap_or_default();
             ctx.add_op(&def.name.clone(), Some(def), attached);
         }
-        // Interfaces attached to operations nobody defined. The order of insertion fixes ids, and nothing reads them.
+        // Interfaces attached to operations nobody defined. The order of insertion fixes ids, and
+        // nothing reads them.
         #[allow(clippy::iter_over_hash_type)]
         for (name, attached) in interfaces {
             ctx.add_op(&name, None, attached);
@@ -466,7 +472,8 @@ impl Context {
         self.0.dialect_names.contains_key(&self.name(name))
     }
 
-    /// Returns what tells whether the text of an attribute that is [kept as written](Registry::kept_attribute) is well-formed.
+    /// Returns what tells whether the text of an attribute that is
+    /// [kept as written](Registry::kept_attribute) is well-formed.
     pub(crate) fn kept_attribute(&self, name: &str) -> Option<fn(&str) -> bool> {
         self.0.kept_attributes.get(name).copied()
     }
@@ -553,7 +560,8 @@ impl Context {
         self.0.attrs.get(attr.0)
     }
 
-    /// `value : ty`, the value wrapped to the type's width. `ty` is an integer type of at most 128 bits or `index`.
+    /// `value : ty`, the value wrapped to the type's width. `ty` is an integer type of at most 128
+    /// bits or `index`.
     pub fn int_attr(&self, ty: Type, value: impl Into<i128>) -> Attr {
         let value = self.wrapped(ty, value.into());
         self.attr(AttrKind::Integer { value, ty })
@@ -638,7 +646,8 @@ impl Context {
 
     // Resources.
 
-    /// Keeps a blob of the resource section (4 bytes of alignment, then the data) under its key. Of two blobs with one key the first stays.
+    /// Keeps a blob of the resource section (4 bytes of alignment, then the data) under its key. Of
+    /// two blobs with one key the first stays.
     pub fn set_resource(&self, owner: &str, key: &str, blob: Box<[u8]>) {
         let key = (self.name(owner), self.name(key));
         let mut resources = self.0.resources.write().unwrap_or_else(|e| e.into_inner());
@@ -658,7 +667,8 @@ impl Context {
 
     // Affine.
 
-    /// The handle of an expression as it stands, unsimplified; use [`AffineExpr`]'s methods to build.
+    /// The handle of an expression as it stands, unsimplified; use [`AffineExpr`]'s methods to
+    /// build.
     pub(crate) fn affine_expr(&self, kind: AffineExprKind) -> AffineExpr {
         AffineExpr(self.0.exprs.intern(AffineExprNode::new(self, kind), |node| node))
     }

@@ -1,7 +1,7 @@
 //! Diagnostics as data: what is wrong, where, why, and what to do about it.
 //!
-//! Nothing here prints. Library code returns [`Diagnostics`], the command renders them with the source line and a
-//! caret. Order is the order of discovery, which depends on the input alone.
+//! Nothing here prints. Library code returns [`Diagnostics`], the command renders them with the
+//! source line and a caret. Order is the order of discovery, which depends on the input alone.
 
 use crate::context::Context;
 use crate::location::Loc;
@@ -181,7 +181,8 @@ impl Diagnostics {
         self.0.iter()
     }
 
-    /// `file:line:column: severity: message`, a line for each diagnostic, note and help: the form of tests and logs.
+    /// `file:line:column: severity: message`, a line for each diagnostic, note and help: the form
+    /// of tests and logs.
     pub fn to_text(&self, ctx: &Context) -> String {
         let mut text = String::new();
         for d in &self.0 {

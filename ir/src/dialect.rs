@@ -37,7 +37,8 @@
 //! | `verify function;` | what the tables cannot say |
 //! | `fold function;` | simplification without new operations |
 //!
-//! Each operation becomes a `Copy` wrapper around [`Op`](crate::Op) with its definition as `DEF`, a checked `cast`, and an accessor a name.
+//! Each operation becomes a `Copy` wrapper around [`Op`](crate::Op) with its definition as `DEF`, a
+//! checked `cast`, and an accessor a name.
 
 /// The vocabulary of `operands`, `results` and `attrs` sections.
 #[allow(non_upper_case_globals, non_snake_case, missing_docs)]

@@ -1,8 +1,9 @@
 //! The handles of what lives in a [`Body`](crate::Body): operations, blocks, regions and values.
 //!
-//! A handle is a 32-bit index into the arena that made it, and means nothing elsewhere. Debug builds carry the
-//! arena's number beside the index, so that a handle used on the wrong arena is caught where it happens; release builds
-//! carry the index alone (asserted below). Handles are `Eq + Hash` and, on purpose, not `Ord`.
+//! A handle is a 32-bit index into the arena that made it, and means nothing elsewhere. Debug
+//! builds carry the arena's number beside the index, so that a handle used on the wrong arena is
+//! caught where it happens; release builds carry the index alone (asserted below). Handles are
+//! `Eq + Hash` and, on purpose, not `Ord`.
 
 use std::fmt;
 

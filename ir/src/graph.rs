@@ -1,7 +1,8 @@
 //! Graphs over blocks.
 //!
-//! The algorithms work on any directed graph whose nodes are small numbers, so that one implementation serves the
-//! blocks of a region, a reversed control flow graph and the dependences between loops.
+//! The algorithms work on any directed graph whose nodes are small numbers, so that one
+//! implementation serves the blocks of a region, a reversed control flow graph and the dependences
+//! between loops.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -29,7 +30,8 @@ use crate::body::{Body, ValueDef};
 use crate::entity::{Block, Op, Region, Value};
 use dominators::DominatorTree;
 
-/// Which values may be used where, for all regions of a body. Trees are made on demand, for regions of several blocks only.
+/// Which values may be used where, for all regions of a body. Trees are made on demand, for regions
+/// of several blocks only.
 ///
 /// It holds for the body as it was; changing blocks makes it stale, changing operations does not.
 #[derive(Debug, Default)]
@@ -49,8 +51,8 @@ impl Dominance {
         Self::default()
     }
 
-    /// Whether every path from the entry of their region to `b` passes `a`; true for `a == b`. What cannot be reached is dominated by
-    /// everything.
+    /// Whether every path from the entry of their region to `b` passes `a`; true for `a == b`. What
+    /// cannot be reached is dominated by everything.
     pub fn block_dominates(&mut self, body: &Body, a: Block, b: Block) -> bool {
         if a == b {
             return true;
@@ -71,8 +73,8 @@ impl Dominance {
         entry.tree.is_reachable(entry.flow.number(block))
     }
 
-    /// Whether `value` is defined at every point where `user` runs: before it in its block, or in a block that dominates
-    /// it, seen from any region around `user`. Linear in the depth of nesting.
+    /// Whether `value` is defined at every point where `user` runs: before it in its block, or in a
+    /// block that dominates it, seen from any region around `user`. Linear in the depth of nesting.
     pub fn value_dominates(&mut self, body: &Body, value: Value, user: Op) -> bool {
         match body.def(value) {
             ValueDef::BlockArgument { block, .. } => {

@@ -1,13 +1,14 @@
 //! Loomir's intermediate representation.
 //!
-//! A program is a tree: an *operation* holds *regions*, a region holds *blocks*, a block holds operations. Values
-//! are results of operations or arguments of blocks. Everything that can be shared between programs (types,
-//! attributes, affine maps, names, locations) is uniqued once in a [`Context`] and named by a 4-byte handle;
-//! everything that changes lives in a [`Body`], an arena of its own for each operation that is isolated from above.
+//! A program is a tree: an *operation* holds *regions*, a region holds *blocks*, a block holds
+//! operations. Values are results of operations or arguments of blocks. Everything that can be
+//! shared between programs (types, attributes, affine maps, names, locations) is uniqued once in a
+//! [`Context`] and named by a 4-byte handle; everything that changes lives in a [`Body`], an arena
+//! of its own for each operation that is isolated from above.
 //!
-//! This crate knows no dialect. What an operation *is* comes from an [`OpDef`], a table that the parser, the printer,
-//! the verifier and the builder interpret; what it *means* comes from interfaces that other crates attach to its
-//! [`OpInfo`].
+//! This crate knows no dialect. What an operation *is* comes from an [`OpDef`], a table that the
+//! parser, the printer, the verifier and the builder interpret; what it *means* comes from
+//! interfaces that other crates attach to its [`OpInfo`].
 //!
 //! | module | holds |
 //! | --- | --- |

@@ -1,7 +1,8 @@
 //! Locations: where in the source an operation comes from.
 //!
-//! Nearly all are a line and a column of one of a few files. Such a place is the handle itself (`Packed`) and takes no room in the context; all
-//! others are uniqued there. Which of the two a location is follows from what it is, so equal locations have equal handles.
+//! Nearly all are a line and a column of one of a few files. Such a place is the handle itself
+//! (`Packed`) and takes no room in the context; all others are uniqued there. Which of the two a
+//! location is follows from what it is, so equal locations have equal handles.
 
 use std::borrow::Cow;
 
@@ -71,7 +72,8 @@ impl Loc {
         ctx.loc_kind(self)
     }
 
-    /// The first name inside: a location before those in it, callees before callers, the metadata of a fusion last. Linear.
+    /// The first name inside: a location before those in it, callees before callers, the metadata
+    /// of a fusion last. Linear.
     pub fn first_name(self, ctx: &Context) -> Option<&str> {
         let mut pending = vec![self];
         while let Some(loc) = pending.pop() {
@@ -88,7 +90,8 @@ impl Loc {
         None
     }
 
-    /// File, line and column of the first file location inside, looking through names, calls and fusions.
+    /// File, line and column of the first file location inside, looking through names, calls and
+    /// fusions.
     pub fn file_line_col(self, ctx: &Context) -> Option<(&str, u32, u32)> {
         let mut loc = self;
         loop {
@@ -145,7 +148,8 @@ mod tests {
     use super::*;
     use crate::Registry;
 
-    /// Every location is what it was made of, and made again it is itself: in the handle, beyond its bounds, and in more files than it has room for.
+    /// Every location is what it was made of, and made again it is itself: in the handle, beyond
+    /// its bounds, and in more files than it has room for.
     #[test]
     fn equal_places_have_equal_handles() {
         let ctx = Context::new(Registry::new());

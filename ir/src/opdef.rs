@@ -1,9 +1,9 @@
-//! Operations as data: an [`OpDef`] says what an operation looks like, and the parser, printer, verifier, builder and
-//! documentation *interpret* it.
+//! Operations as data: an [`OpDef`] says what an operation looks like, and the parser, printer,
+//! verifier, builder and documentation *interpret* it.
 //!
-//! Definitions written in Rust are `static` tables made by the [`dialect!`](crate::dialect!) macro and are identified by address;
-//! definitions loaded at run time fill the same struct. Hooks that a table cannot express (a verifier of its own, a fold, a custom
-//! syntax) are plain functions in it.
+//! Definitions written in Rust are `static` tables made by the [`dialect!`](crate::dialect!) macro
+//! and are identified by address; definitions loaded at run time fill the same struct. Hooks that a
+//! table cannot express (a verifier of its own, a fold, a custom syntax) are plain functions in it.
 
 use std::borrow::Cow;
 
@@ -40,7 +40,8 @@ pub struct OpDef {
     pub successors: List<SuccessorDef>,
     /// Traits.
     pub traits: TraitSet,
-    /// The declarative assembly format; `None` for operations with hooks of their own or in generic form only.
+    /// The declarative assembly format; `None` for operations with hooks of their own or in generic
+    /// form only.
     pub format: Option<Str>,
     /// Reads the custom form, after the operation's name.
     pub parse: Option<ParseHook>,
@@ -62,7 +63,8 @@ pub type ParseHook = fn(&mut OpParser<'_, '_>, &mut OperationState) -> ParseResu
 pub type PrintHook = fn(&mut OpPrinter<'_>, OpRef<'_>);
 /// Reports what is wrong with an operation.
 pub type VerifyHook = fn(OpRef<'_>, &mut Diagnostics);
-/// Given the operation and, for each operand, its constant if known, yields a replacement for every result.
+/// Given the operation and, for each operand, its constant if known, yields a replacement for every
+/// result.
 pub type FoldHook = fn(OpRef<'_>, &[Option<Attr>]) -> Option<Vec<Folded>>;
 
 /// What a result folds to.
@@ -116,7 +118,8 @@ pub enum Presence {
     Optional,
     /// If absent it is set to this value, given as attribute text.
     Default(Str),
-    /// If absent it stays so and means this value, given as attribute text; custom form leaves the value out.
+    /// If absent it stays so and means this value, given as attribute text; custom form leaves the
+    /// value out.
     Implied(Str),
 }
 
@@ -127,9 +130,11 @@ pub struct RegionDef {
     pub name: Str,
     /// How many blocks it may hold.
     pub kind: RegionKind,
-    /// Whether there may be any number of such regions; only the last region of a definition may say so.
+    /// Whether there may be any number of such regions; only the last region of a definition may
+    /// say so.
     pub variadic: bool,
-    /// The operation that ends the single block if the format's text has no other, and which is not written if it has nothing to say.
+    /// The operation that ends the single block if the format's text has no other, and which is not
+    /// written if it has nothing to say.
     pub terminator: Option<&'static OpDef>,
 }
 
@@ -241,7 +246,8 @@ pub enum AttrConstraint {
     Enum(&'static EnumDef),
     /// A structured attribute of a dialect, of this full name.
     Dialect(Str),
-    /// What the first accepts and the function too, written as the first is; the text describes both.
+    /// What the first accepts and the function too, written as the first is; the text describes
+    /// both.
     Confined(&'static AttrConstraint, Str, fn(&Context, Attr) -> bool),
     /// Whatever the function accepts; the text completes "must be …".
     Where(Str, fn(&Context, Attr) -> bool),
@@ -252,8 +258,8 @@ pub enum AttrConstraint {
 pub struct EnumDef {
     /// Full name of the attribute, `arith.fastmath`.
     pub name: &'static str,
-    /// Names and numbers (bits, when they are flags). For flags, unions (`fast`) stand after the bits they contain, and the
-    /// case of value 0 (`none`) is printed when no bit is set.
+    /// Names and numbers (bits, when they are flags). For flags, unions (`fast`) stand after the
+    /// bits they contain, and the case of value 0 (`none`) is printed when no bit is set.
     pub cases: &'static [(&'static str, u64)],
     /// Whether the value is a set of flags.
     pub flags: bool,
@@ -280,7 +286,8 @@ impl EnumDef {
         self.cases.iter().find(|(own, _)| *own == name).map(|(_, value)| *value)
     }
 
-    /// The name of a case, or the names of the flags of a set, fewest first found: a union that fits stands for its bits.
+    /// The name of a case, or the names of the flags of a set, fewest first found: a union that
+    /// fits stands for its bits.
     pub fn text_of(&self, value: u64) -> Option<String> {
         if let Some((name, _)) = self.cases.iter().rev().find(|(_, own)| *own == value) {
             return Some((*name).into());
@@ -344,7 +351,8 @@ macro_rules! traits {
 traits! {
     /// Ends its block; nothing may follow it there.
     Terminator,
-    /// Its regions use no value defined outside. With no operands, results and successors it owns an arena.
+    /// Its regions use no value defined outside. With no operands, results and successors it owns
+    /// an arena.
     IsolatedFromAbove,
     /// No memory effect; safe to run again, or not at all, where it would have run. It is safe to
     /// run elsewhere too,
@@ -364,7 +372,8 @@ traits! {
     SameOperandsAndResultType,
     /// All operands have one type.
     SameTypeOperands,
-    /// `operandSegmentSizes` says how many operands belong to each variadic operand of its definition.
+    /// `operandSegmentSizes` says how many operands belong to each variadic operand of its
+    /// definition.
     AttrSizedOperandSegments,
     /// `resultSegmentSizes` says how many results belong to each variadic result of its definition.
     AttrSizedResultSegments,
@@ -405,7 +414,8 @@ impl TraitSet {
 }
 
 impl OpDef {
-    /// A definition with a name and nothing else: the base of the macro's tables and of those loaded at run time.
+    /// A definition with a name and nothing else: the base of the macro's tables and of those
+    /// loaded at run time.
     pub const fn named(name: Str, doc: Str) -> OpDef {
         OpDef {
             name,
@@ -429,7 +439,8 @@ impl OpDef {
         self.attrs.iter().find(|a| a.name == name)
     }
 
-    /// Whether `name` is inherent: an attribute of the definition, or the segment sizes its traits call for.
+    /// Whether `name` is inherent: an attribute of the definition, or the segment sizes its traits
+    /// call for.
     pub fn is_inherent(&self, name: &str) -> bool {
         self.attr(name).is_some()
             || (name == OPERAND_SEGMENTS && self.traits.has(Trait::AttrSizedOperandSegments))
@@ -450,7 +461,8 @@ pub const OPERAND_SEGMENTS: &str = "operandSegmentSizes";
 /// Name of the attribute that holds the sizes of result segments.
 pub const RESULT_SEGMENTS: &str = "resultSegmentSizes";
 
-/// The range of values that entry `index` stands for, among `total`, if entries have these sizes. `None` if the counts don't fit.
+/// The range of values that entry `index` stands for, among `total`, if entries have these sizes.
+/// `None` if the counts don't fit.
 pub fn sized_segment(
     mut sizes: impl Iterator<Item = i64>,
     index: usize,
@@ -462,8 +474,8 @@ pub fn sized_segment(
     (end <= total).then_some(start..end)
 }
 
-/// The range of values that entry `index` of `defs` stands for, among `total`: the optional and variadic entries share equally what the others
-/// leave. `None` if the counts don't fit.
+/// The range of values that entry `index` of `defs` stands for, among `total`: the optional and
+/// variadic entries share equally what the others leave. `None` if the counts don't fit.
 pub fn segment(defs: &[OperandDef], index: usize, total: usize) -> Option<std::ops::Range<usize>> {
     // As many as there are entries: one each, whatever the arities.
     if total == defs.len() {
@@ -517,7 +529,8 @@ impl TypeConstraint {
         }
     }
 
-    /// The type that follows from the types of other operands and results, which `of` finds by name.
+    /// The type that follows from the types of other operands and results, which `of` finds by
+    /// name.
     pub fn infer(&self, ctx: &Context, of: &dyn Fn(&str) -> Option<Type>) -> Option<Type> {
         match self {
             TypeConstraint::Exactly(ty) => Some(*ty),

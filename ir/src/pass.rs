@@ -1,13 +1,17 @@
 //! Passes and the manager that runs them.
 //!
-//! A [`Pass`] changes one body: a module's, a function's. A [`PassManager`] is a list of passes and of managers for the bodies inside, as
-//! MLIR's textual pipelines write it: `builtin.module(func.func(canonicalize,loop-fusion{max-depth=2}),cse)`. Bodies at one level
-//! are independent, so a nested manager runs over them in parallel; what a pass may see of its siblings is frozen: a
-//! [`SymbolTable`], and the [`Survey`]s it asks for. What is done around passes (verifying, printing) is a [`PassInstrumentation`]. Diagnostics, dumps, times and
-//! statistics come back in a [`Report`], merged in the order of the bodies, whatever the threads did.
+//! A [`Pass`] changes one body: a module's, a function's. A [`PassManager`] is a list of passes and
+//! of managers for the bodies inside, as MLIR's textual pipelines write it:
+//! `builtin.module(func.func(canonicalize,loop-fusion{max-depth=2}),cse)`. Bodies at one level are
+//! independent, so a nested manager runs over them in parallel; what a pass may see of its siblings
+//! is frozen: a [`SymbolTable`], and the [`Survey`]s it asks for. What is done around passes
+//! (verifying, printing) is a [`PassInstrumentation`]. Diagnostics, dumps, times and statistics
+//! come back in a [`Report`], merged in the order of the bodies, whatever the threads did.
 //!
-//! A pass may need a [`Form`] of its body and gets it. Passes are found by name and anchor in a [`PassRegistry`]: one name may mean different passes on different operations
-//! (`loop-fusion` on `func.func` and on `llvm.func`). A pass that panics fails, with a diagnostic that says whose defect it is.
+//! A pass may need a [`Form`] of its body and gets it. Passes are found by name and anchor in a
+//! [`PassRegistry`]: one name may mean different passes on different operations (`loop-fusion` on
+//! `func.func` and on `llvm.func`). A pass that panics fails, with a diagnostic that says whose
+//! defect it is.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -115,8 +119,8 @@ impl PassContext<'_> {
     }
 }
 
-/// Passes to run on bodies of one kind of operation. Its text is the pipeline it was read from; in the alternate form (`{:#}`) with a line for
-/// each pass.
+/// Passes to run on bodies of one kind of operation. Its text is the pipeline it was read from; in
+/// the alternate form (`{:#}`) with a line for each pass.
 pub struct PassManager {
     anchor: String,
     elements: Vec<Element>,
@@ -181,7 +185,8 @@ impl PassManager {
         steps
     }
 
-    /// Runs all passes on `body`. Stops at the first that fails, on whichever body; the report then has its errors.
+    /// Runs all passes on `body`. Stops at the first that fails, on whichever body; the report then
+    /// has its errors.
     pub fn run(&self, body: &mut Body, instrumentor: &PassInstrumentor) -> Report {
         let mut report = Report::default();
         let root = body.root_ref();

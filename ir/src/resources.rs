@@ -1,7 +1,9 @@
-//! External resources: what tools keep beside a program, in the section `external_resources` of its file.
+//! External resources: what tools keep beside a program, in the section `external_resources` of its
+//! file.
 //!
-//! To the program they mean nothing, so no pass looks at them; they are printed as they were read. A reproducer, for one, carries the
-//! pipeline to run in the group `mlir_reproducer`. Groups and keys keep their order. Cost: constant for each entry.
+//! To the program they mean nothing, so no pass looks at them; they are printed as they were read.
+//! A reproducer, for one, carries the pipeline to run in the group `mlir_reproducer`. Groups and
+//! keys keep their order. Cost: constant for each entry.
 
 use hashbrown::HashMap;
 

@@ -1,8 +1,9 @@
 //! Local rewriting: folds, patterns, and the driver that applies them until nothing changes.
 //!
-//! A [`Pattern`] looks at one operation and may replace it. The driver keeps a worklist: an operation is visited again when an
-//! operand or user of it changes, so the work is proportional to what changes, bounded by [`Limits`].
-//! It also folds (definitions' `fold` hooks, constants made by the dialect) and erases operations without effect and use.
+//! A [`Pattern`] looks at one operation and may replace it. The driver keeps a worklist: an
+//! operation is visited again when an operand or user of it changes, so the work is proportional to
+//! what changes, bounded by [`Limits`]. It also folds (definitions' `fold` hooks, constants made by
+//! the dialect) and erases operations without effect and use.
 
 use crate::attributes::Attr;
 use crate::body::Body;
@@ -228,7 +229,8 @@ fn fold(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A constant by the dialect of the folded operation or, if that makes none, by any other that does.
+/// A constant by the dialect of the folded operation or, if that makes none, by any other that
+/// does.
 fn materialize(ctx: &Context, dialect: &str, attr: Attr, ty: Type) -> Option<OperationState> {
     let own = ctx.dialect(dialect).and_then(|d| d.materialize_constant);
     let others = ctx.dialects().iter().filter_map(|d| d.materialize_constant);

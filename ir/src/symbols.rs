@@ -1,8 +1,9 @@
 //! Symbol tables: names of operations, and looking them up.
 //!
-//! A [`SymbolTable`] is a frozen view: for each symbol the operation's name and attributes as they were when the view was made. All
-//! of that is uniqued data, so a view is cheap, can be shared between threads, and lets a pass over one function
-//! see the signatures of the others while those are being changed.
+//! A [`SymbolTable`] is a frozen view: for each symbol the operation's name and attributes as they
+//! were when the view was made. All of that is uniqued data, so a view is cheap, can be shared
+//! between threads, and lets a pass over one function see the signatures of the others while those
+//! are being changed.
 
 use hashbrown::HashMap;
 
@@ -59,7 +60,8 @@ impl Default for SymbolTable {
 }
 
 impl SymbolTable {
-    /// The symbols directly inside the root of `body`. Linear in the operations there. Of two equal names the first counts.
+    /// The symbols directly inside the root of `body`. Linear in the operations there. Of two equal
+    /// names the first counts.
     pub fn of(body: &Body) -> SymbolTable {
         let mut symbols = HashMap::new();
         for region in body.own_regions(body.root()) {
@@ -98,10 +100,11 @@ impl SymbolTable {
     }
 }
 
-/// An operation that refers to symbols by name, as an interface attached to it: what it asks of them.
+/// An operation that refers to symbols by name, as an interface attached to it: what it asks of
+/// them.
 pub trait SymbolUser: Send + Sync {
-    /// Reports references to symbols that are not in `table`, the nearest around the operation, or are not what the
-    /// operation needs.
+    /// Reports references to symbols that are not in `table`, the nearest around the operation, or
+    /// are not what the operation needs.
     fn verify_symbols(&self, op: OpRef<'_>, table: &SymbolTable, out: &mut Diagnostics);
 }
 

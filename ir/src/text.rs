@@ -1,12 +1,14 @@
 //! MLIR's text: reading and printing modules.
 //!
-//! [`parse`] reads the generic form of any operation, registered or not, and the custom form of those that are; [`print()`] writes both,
-//! byte for byte as `mlir-opt` does. How an operation's custom form looks is said by its definition: a
-//! declarative format ([`Format`], which its module describes), or two functions that work with [`OpParser`] and [`OpPrinter`]. Names of
-//! values come from [`AsmNames`].
+//! [`parse`] reads the generic form of any operation, registered or not, and the custom form of
+//! those that are; [`print()`] writes both, byte for byte as `mlir-opt` does. How an operation's
+//! custom form looks is said by its definition: a declarative format ([`Format`], which its module
+//! describes), or two functions that work with [`OpParser`] and [`OpPrinter`]. Names of values come
+//! from [`AsmNames`].
 //!
-//! Reading never panics, whatever the input: every error is a diagnostic with its place, and reading goes on at the next operation. Both ways are linear
-//! in the text. Nothing is verified here.
+//! Reading never panics, whatever the input: every error is a diagnostic with its place, and
+//! reading goes on at the next operation. Both ways are linear in the text. Nothing is verified
+//! here.
 
 use crate::affine::AffineMap;
 use crate::attributes::Attr;
@@ -62,10 +64,11 @@ pub struct PrintOptions {
 pub struct ParseOptions {
     /// The number of the first line, in files that are read in pieces.
     pub first_line: u32,
-    /// Whether operations, types and attributes that nobody registered are read, as opaque things nothing is known of.
+    /// Whether operations, types and attributes that nobody registered are read, as opaque things
+    /// nothing is known of.
     pub allow_unregistered_dialects: bool,
-    /// Whether a module is made around what the file holds if that isn't one module. Otherwise the file must hold one operation, isolated
-    /// from above, which becomes the root.
+    /// Whether a module is made around what the file holds if that isn't one module. Otherwise the
+    /// file must hold one operation, isolated from above, which becomes the root.
     pub implicit_module: bool,
 }
 
@@ -75,7 +78,8 @@ impl Default for ParseOptions {
     }
 }
 
-/// Reads a file. The result is the body of its one `builtin.module`, or of one made around what the file holds. Nothing is verified.
+/// Reads a file. The result is the body of its one `builtin.module`, or of one made around what the
+/// file holds. Nothing is verified.
 ///
 /// # Errors
 /// Everything that is wrong with the text.
@@ -121,7 +125,8 @@ pub(crate) fn default_attrs_of(ctx: &Context, def: &OpDef) -> Vec<DefaultAttr> {
             Presence::Implied(text) => (text, false),
             Presence::Required | Presence::Optional => continue,
         };
-        // A text that is no attribute is a defect of the definition, which the dialect's tests find.
+        // A text that is no attribute is a defect of the definition, which the dialect's tests
+        // find.
         if let Ok(value) = parse_attr_as(ctx, text, &attr.constraint) {
             defaults.push(DefaultAttr { name: ctx.name(&attr.name), value, is_set });
         }

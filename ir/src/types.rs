@@ -1,7 +1,8 @@
 //! Types: MLIR's builtin ones, and those that dialects add.
 //!
-//! A [`Type`] is a handle into its [`Context`]; two types of one context are equal iff their handles are. The types that
-//! every program uses have fixed handles (`Type::INDEX`, `Type::F32`, …).
+//! A [`Type`] is a handle into its [`Context`]; two types of one context are equal iff their
+//! handles are. The types that every program uses have fixed handles (`Type::INDEX`, `Type::F32`,
+//! …).
 
 use crate::attributes::{Attr, AttrKind};
 use crate::context::{Context, Name};
@@ -116,7 +117,8 @@ pub enum TypeKind {
     Vector {
         /// Sizes; never [`DYNAMIC`].
         shape: Box<[i64]>,
-        /// For each dimension whether it is multiplied by the machine's vector scale. As long as `shape`.
+        /// For each dimension whether it is multiplied by the machine's vector scale. As long as
+        /// `shape`.
         scalable: Box<[bool]>,
         /// Type of an element.
         element: Type,
@@ -148,7 +150,8 @@ pub enum TypeKind {
         /// The parameters, as the dialect lays them out.
         params: Box<[Attr]>,
     },
-    /// A type of a dialect that nobody registered, kept as it was written: `!dialect.body` or `!dialect<"body">`.
+    /// A type of a dialect that nobody registered, kept as it was written: `!dialect.body` or
+    /// `!dialect<"body">`.
     Opaque {
         /// The dialect's name.
         dialect: Name,
@@ -164,7 +167,8 @@ macro_rules! well_known {
         impl Type {
             $(#[doc = $doc] pub const $name: Type = Type($index);)*
         }
-        /// The types with fixed handles, in the order of their handles. What they are is asked more often than of all others, so it stands here too.
+        /// The types with fixed handles, in the order of their handles. What they are is asked more
+        /// often than of all others, so it stands here too.
         pub(crate) static WELL_KNOWN: [TypeKind; [$($index),*].len()] = [$($kind),*];
     };
 }
@@ -237,7 +241,8 @@ impl Type {
         }
     }
 
-    /// The element type of a vector or tensor, else the type itself: what an elementwise operation computes on.
+    /// The element type of a vector or tensor, else the type itself: what an elementwise operation
+    /// computes on.
     pub fn scalar(self, ctx: &Context) -> Type {
         match self.kind(ctx) {
             TypeKind::Vector { element, .. } | TypeKind::Tensor { element, .. } => *element,
@@ -245,8 +250,8 @@ impl Type {
         }
     }
 
-    /// `self` with its element type replaced when it is a vector or tensor, else `scalar`: the type of an elementwise
-    /// comparison of `self`, for one.
+    /// `self` with its element type replaced when it is a vector or tensor, else `scalar`: the type
+    /// of an elementwise comparison of `self`, for one.
     pub fn with_scalar(self, ctx: &Context, scalar: Type) -> Type {
         match self.kind(ctx) {
             TypeKind::Vector { shape, scalable, .. } => {
@@ -275,8 +280,9 @@ impl Type {
         }
     }
 
-    /// Offset and strides, in elements, of a ranked memref whose layout is the identity, a strided layout, or an
-    /// affine map that is strided; [`DYNAMIC`] where they are not known. `None` for any other layout or type.
+    /// Offset and strides, in elements, of a ranked memref whose layout is the identity, a strided
+    /// layout, or an affine map that is strided; [`DYNAMIC`] where they are not known. `None` for
+    /// any other layout or type.
     pub fn strides_and_offset(self, ctx: &Context) -> Option<(Vec<i64>, i64)> {
         let TypeKind::MemRef { shape: Some(shape), layout, .. } = self.kind(ctx) else { return None };
         let Some(layout) = layout else {

@@ -1,20 +1,22 @@
 //! The rules of well-formed IR.
 //!
-//! Checked for every operation, in this order; an operation that fails one group is not asked the next:
-//! 1. its place: a terminator ends its block, a block ends with a terminator where its operation asks for one, blocks of one region only
-//!    branch within it;
-//! 2. numbers of operands, results, regions and successors, and their segments, as the definition says;
+//! Checked for every operation, in this order; an operation that fails one group is not asked the
+//! next:
+//! 1. its place: a terminator ends its block, a block ends with a terminator where its operation
+//!    asks for one, blocks of one region only branch within it;
+//! 2. numbers of operands, results, regions and successors, and their segments, as the definition
+//!    says;
 //! 3. attributes: those required are there, each satisfies its constraint;
 //! 4. types of operands and results; traits about types;
 //! 5. numbers of blocks in its regions; names of symbols are unique in a table;
 //! 6. the definition's own hook;
-//! 7. every operand is defined where it is used (dominance), or anywhere in the region for graph regions; nothing isolated uses a
-//!    value from outside;
+//! 7. every operand is defined where it is used (dominance), or anywhere in the region for graph
+//!    regions; nothing isolated uses a value from outside;
 //! 8. symbols are in a table; references to them are right ([`SymbolUser`]).
 //!
-//! All violations are reported. Of operations nobody registered only 1 and 7 are checked, and that their dialect is not one that would know
-//! them. Linear in the program (times the depth of
-//! nesting for 7).
+//! All violations are reported. Of operations nobody registered only 1 and 7 are checked, and that
+//! their dialect is not one that would know them. Linear in the program (times the depth of nesting
+//! for 7).
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -68,7 +70,8 @@ pub fn verify(body: &Body) -> Diagnostics {
     out
 }
 
-/// Whether an operation that nobody registered stands around another: it may be a table of symbols, so what is inside it refers to nobody knows what.
+/// Whether an operation that nobody registered stands around another: it may be a table of symbols,
+/// so what is inside it refers to nobody knows what.
 fn is_inside_unregistered(body: &Body, op: Op) -> bool {
     std::iter::successors(body.parent_op(op), |op| body.parent_op(*op))
         .any(|op| body.info(op).def().is_none())
@@ -199,7 +202,8 @@ fn verify_block_end(op: OpRef<'_>, block: Block, several: bool, out: &mut Diagno
     }
 }
 
-/// Whether there are as many operands, results, regions and successors as the definition says: what hooks take for granted.
+/// Whether there are as many operands, results, regions and successors as the definition says: what
+/// hooks take for granted.
 pub(crate) fn counts_hold(op: OpRef<'_>, def: &OpDef) -> bool {
     if has_one_each(op, def) {
         return true;
@@ -209,8 +213,8 @@ pub(crate) fn counts_hold(op: OpRef<'_>, def: &OpDef) -> bool {
     out.is_empty()
 }
 
-/// Whether there is one value, region and successor for each entry of the definition, and nothing else says how many there are: right whatever the
-/// arities, and what most operations are.
+/// Whether there is one value, region and successor for each entry of the definition, and nothing
+/// else says how many there are: right whatever the arities, and what most operations are.
 fn has_one_each(op: OpRef<'_>, def: &OpDef) -> bool {
     let segmented = [Trait::AttrSizedOperandSegments, Trait::AttrSizedResultSegments];
     op.num_operands() == def.operands.len()
@@ -397,7 +401,8 @@ impl<'o> Values<'o> {
 fn verify_types(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
     let values = Values { op, def };
     let of = |name: &str| values.type_of(name);
-    // First each type by itself, then traits, then what ties one type to another: an error there follows from one before.
+    // First each type by itself, then traits, then what ties one type to another: an error there
+    // follows from one before.
     let before = out.len();
     let mut has_ties = false;
     values.for_each(|what, i, entry, ty| {
@@ -549,8 +554,8 @@ fn is_visible(body: &Body, value: Value, user: Op) -> bool {
     true
 }
 
-/// Returns true if the order of operations does not matter where a value is defined. Nobody knows that of the regions of
-/// an unregistered operation; as in MLIR, their order may not matter either.
+/// Returns true if the order of operations does not matter where a value is defined. Nobody knows
+/// that of the regions of an unregistered operation; as in MLIR, their order may not matter either.
 fn in_graph_region(body: &Body, value: Value) -> bool {
     body.value_block(value).is_some_and(|block| {
         let region: Region = body.block_region(block);

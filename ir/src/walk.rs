@@ -1,14 +1,14 @@
 //! Walks over the operations of a body, in the order of the text.
 //!
-//! A walk follows the links of the storage and needs no memory of its own. The body may not change under it: collect first
-//! where it must.
+//! A walk follows the links of the storage and needs no memory of its own. The body may not change
+//! under it: collect first where it must.
 
 use crate::body::Body;
 use crate::entity::{Block, Op, Region};
 
 impl Body {
-    /// `root` and every operation inside it, an operation before what it holds. Operations that own a body are met, what they
-    /// hold is not. Linear.
+    /// `root` and every operation inside it, an operation before what it holds. Operations that own
+    /// a body are met, what they hold is not. Linear.
     pub fn preorder(&self, root: Op) -> impl Iterator<Item = Op> + '_ {
         let mut next = Some(root);
         std::iter::from_fn(move || {
@@ -23,8 +23,8 @@ impl Body {
         self.preorder(self.root()).skip(1)
     }
 
-    /// Every operation inside `root` and `root` itself, an operation after what it holds, otherwise in the order of the text.
-    /// Linear, one vector.
+    /// Every operation inside `root` and `root` itself, an operation after what it holds, otherwise
+    /// in the order of the text. Linear, one vector.
     pub fn postorder(&self, root: Op) -> Vec<Op> {
         let mut order = Vec::new();
         let mut stack = vec![(root, false)];
@@ -55,8 +55,8 @@ impl Body {
         self.all_regions().flat_map(|region| self.blocks(region))
     }
 
-    /// Calls `f` for every operation of this body and of the bodies inside it, in the order of the text. An operation that owns
-    /// a body is met once, as the root of that body.
+    /// Calls `f` for every operation of this body and of the bodies inside it, in the order of the
+    /// text. An operation that owns a body is met once, as the root of that body.
     pub fn walk<'b>(&'b self, f: &mut dyn FnMut(&'b Body, Op)) {
         // Bodies nest as deep as symbol tables do; an explicit stack of resumable walks.
         let mut stack = vec![(self, Some(self.root()))];

@@ -114,7 +114,8 @@ fn a_layout_map_has_strides_where_it_is_a_sum_of_multiples() {
     assert_eq!(map(folded).strides_and_offset(&ctx, &[4, 8]), None);
 }
 
-/// Were a step as long as the sum so far, or one call inside another for each term, this would not end well.
+/// Were a step as long as the sum so far, or one call inside another for each term, this would not
+/// end well.
 #[test]
 fn long_sums_are_built_and_divided_term_by_term() {
     let ctx = Context::new(Registry::new());

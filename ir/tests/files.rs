@@ -1,4 +1,5 @@
-//! What holds for files as a whole: pieces, resources, what may stand at the top, what nobody registered.
+//! What holds for files as a whole: pieces, resources, what may stand at the top, what nobody
+//! registered.
 
 use insta::assert_snapshot;
 use loomir_ir::resources::ResourceValue;

@@ -1,4 +1,5 @@
-//! Declarative formats: a use of each element that `text.rs` has none of, and what is said of formats that are wrong.
+//! Declarative formats: a use of each element that `text.rs` has none of, and what is said of
+//! formats that are wrong.
 
 use insta::assert_snapshot;
 use loomir_ir::opdef::AttrConstraint;
@@ -165,7 +166,8 @@ fn wrong_uses_are_refused() {
     assert_snapshot!(report);
 }
 
-/// What is said of a format of an operation with two operands (the second optional), a result, an attribute, a region and a successor.
+/// What is said of a format of an operation with two operands (the second optional), a result, an
+/// attribute, a region and a successor.
 fn said_of(format: &'static str) -> String {
     dialect! {
         /// Formats to judge.

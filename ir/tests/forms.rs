@@ -1,4 +1,5 @@
-//! Forms that passes need: the manager supplies them, remembers them, and finds out who lies about them.
+//! Forms that passes need: the manager supplies them, remembers them, and finds out who lies about
+//! them.
 
 use insta::assert_snapshot;
 use loomir_ir::pass::{Form, Pass, PassContext, PassInstrumentor, PassManager, Report, VerifyEach};

@@ -27,7 +27,8 @@ dialect! {
     }
 }
 
-/// Counts its runs, remarks on the body's name, and does something bad on functions of the names it is told.
+/// Counts its runs, remarks on the body's name, and does something bad on functions of the names it
+/// is told.
 #[derive(Default)]
 struct Visit {
     name: &'static str,

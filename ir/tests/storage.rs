@@ -1,5 +1,5 @@
-//! The arena against a model: random edits, and after each the use lists, block order and handles say what a plain
-//! list of operations says.
+//! The arena against a model: random edits, and after each the use lists, block order and handles
+//! say what a plain list of operations says.
 
 use loomir_ir::{Block, Body, Context, Loc, Op, OperationState, Registry, Type, Value};
 
@@ -182,7 +182,8 @@ fn an_isolated_operation_owns_an_arena() {
     body.append_op(block, op);
     body.set_attr(op, "sym_name", ctx.string_attr("f"));
 
-    // The shell lives in the child: changing it there is seen from outside, and the other way round.
+    // The shell lives in the child: changing it there is seen from outside, and the other way
+    // round.
     let nested = body.nested_mut(op).expect("a body of its own");
     assert_eq!(nested.attr(nested.root(), "sym_name"), Some(ctx.string_attr("f")));
     nested.set_attr(nested.root(), "sym_name", ctx.string_attr("g"));

@@ -1,7 +1,8 @@
 //! MLIR's text: what is read prints back, what is wrong is said, nothing panics.
 //!
-//! `everything.mlir` holds every builtin type, attribute and shape of operation; `everything.generic.mlir` is what `mlir-opt` 22
-//! prints of it. Where the variable `LOOMIR_LLVM` says where that program is, the tests ask it again.
+//! `everything.mlir` holds every builtin type, attribute and shape of operation;
+//! `everything.generic.mlir` is what `mlir-opt` 22 prints of it. Where the variable `LOOMIR_LLVM`
+//! says where that program is, the tests ask it again.
 
 use insta::assert_snapshot;
 use loomir_ir::opdef::{EnumDef, EnumStorage, StructAttrDef};
@@ -381,7 +382,8 @@ fn damaged_files_are_answered() {
     }
 }
 
-/// Modules of random operations, regions, blocks, uses before and after definitions, attributes and types.
+/// Modules of random operations, regions, blocks, uses before and after definitions, attributes and
+/// types.
 struct Generator {
     seed: u64,
     next: usize,
@@ -505,7 +507,8 @@ fn generated_modules_print_and_read_back() {
     }
 }
 
-/// Functions are read one after the other into the same tables: none may meet what the one before left there, whatever the sizes.
+/// Functions are read one after the other into the same tables: none may meet what the one before
+/// left there, whatever the sizes.
 #[test]
 fn functions_in_one_file_are_as_in_files_of_their_own() {
     let ctx = context();

@@ -1,4 +1,5 @@
-//! Running a function: in the interpreter, or compiled by LLVM. Arguments and outcome are the same for both.
+//! Running a function: in the interpreter, or compiled by LLVM. Arguments and outcome are the same
+//! for both.
 
 use loomir_dialects::interp::{self, ArgSpec, Fault, Limits, Outcome};
 use loomir_ir::{Body, Diagnostic, Diagnostics};
@@ -14,8 +15,8 @@ pub enum Engine {
     Jit(u32),
 }
 
-/// Executes the function `entry` of a verified module and returns its results and the final contents of its buffers. Compiling lowers the
-/// module, in place.
+/// Executes the function `entry` of a verified module and returns its results and the final
+/// contents of its buffers. Compiling lowers the module, in place.
 ///
 /// ```
 /// use loomir::{Engine, execute, parse};
@@ -28,7 +29,8 @@ pub enum Engine {
 /// ```
 ///
 /// # Errors
-/// What is wrong with the arguments, undefined behaviour the interpreter met, or what keeps the program from being compiled.
+/// What is wrong with the arguments, undefined behaviour the interpreter met, or what keeps the
+/// program from being compiled.
 pub fn execute(
     module: &mut Body,
     entry: &str,
@@ -43,8 +45,8 @@ pub fn execute(
     }
 }
 
-/// Executes a function in the interpreter, and writes into the module how often each loop and branch ran, for
-/// [`CostSource::Profile`](crate::CostSource::Profile).
+/// Executes a function in the interpreter, and writes into the module how often each loop and
+/// branch ran, for [`CostSource::Profile`](crate::CostSource::Profile).
 ///
 /// # Errors
 /// As those of [`execute`].

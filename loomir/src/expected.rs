@@ -1,15 +1,17 @@
-//! Diagnostics compared with what comments in the source expect, as `mlir-opt --verify-diagnostics` does.
+//! Diagnostics compared with what comments in the source expect, as `mlir-opt --verify-diagnostics`
+//! does.
 //!
 //! ```text
 //! // expected-error@+1 {{has 1 operands}}
 //! return %0 : i32
 //! ```
 //!
-//! A comment says the severity (`error`, `warning`, `note`, `remark`), where (nothing: on this line; `@+N`, `@-N`: so many lines
-//! further down or up; `@above`, `@below`: on the next line that way that expects nothing itself; `@unknown`: at no place), and, to the end
-//! of the line, a part of the message. With `-re` behind the severity what stands in `{{…}}` inside the message is a regular expression. Each
-//! expectation is met by one diagnostic or note. Help is no diagnostic. Cost: linear in the source; a diagnostic is compared with
-//! what is expected on its line.
+//! A comment says the severity (`error`, `warning`, `note`, `remark`), where (nothing: on this
+//! line; `@+N`, `@-N`: so many lines further down or up; `@above`, `@below`: on the next line that
+//! way that expects nothing itself; `@unknown`: at no place), and, to the end of the line, a part
+//! of the message. With `-re` behind the severity what stands in `{{…}}` inside the message is a
+//! regular expression. Each expectation is met by one diagnostic or note. Help is no diagnostic.
+//! Cost: linear in the source; a diagnostic is compared with what is expected on its line.
 
 use hashbrown::HashMap;
 use loomir_ir::{Context, Diagnostic, Diagnostics, Loc, LocKind, Severity};
@@ -52,8 +54,8 @@ impl Expectation {
     }
 }
 
-/// The differences between the diagnostics that were `produced` for `source` and those its comments expect, as errors. `source` begins at
-/// `first_line` of the file.
+/// The differences between the diagnostics that were `produced` for `source` and those its comments
+/// expect, as errors. `source` begins at `first_line` of the file.
 ///
 /// ```
 /// use loomir::{ExpectedLevel, verify_diagnostics};

@@ -1,7 +1,7 @@
 //! Loomir: a multi-level compiler framework whose heart is loop transformation.
 //!
-//! This crate is the façade: it re-exports what a user needs and holds the order of the whole program, *read → transform → lower →
-//! run*. The command `loomir` is a thin layer over it.
+//! This crate is the façade: it re-exports what a user needs and holds the order of the whole
+//! program, *read → transform → lower → run*. The command `loomir` is a thin layer over it.
 //!
 //! ```
 //! use loomir::{fuse, parse, print, FuseOptions};
@@ -58,7 +58,8 @@ pub use execute::{Engine, execute, profile};
 pub use expected::{ExpectedLevel, verify_diagnostics};
 pub use passes::passes;
 
-/// A context that knows every dialect of Loomir, what its operations mean, and how they are lowered.
+/// A context that knows every dialect of Loomir, what its operations mean, and how they are
+/// lowered.
 pub fn context() -> Context {
     let mut registry = Registry::new();
     loomir_dialects::register_all(&mut registry);
@@ -119,8 +120,8 @@ pub fn distribute(module: &mut Body, options: &DistributeOptions) -> DistributeR
     report
 }
 
-/// Contracts the arrays of every function of a module, of nested modules too: loads get values that are there, local arrays shrink to what is alive
-/// of them at a time.
+/// Contracts the arrays of every function of a module, of nested modules too: loads get values that
+/// are there, local arrays shrink to what is alive of them at a time.
 pub fn contract(module: &mut Body, options: &ContractionOptions) -> ContractionReport {
     let mut report = ContractionReport::default();
     for_each_function(module, &mut |body, callees| report.append(contract_in(body, callees, options)));
@@ -150,8 +151,8 @@ fn contract_in(
 /// Most times in a row that a function is contracted.
 const MAX_CONTRACTIONS: usize = 16;
 
-/// [`fuse`] and then [`contract`], in turns until nothing changes. Each function is worked on while it
-/// is at hand: a program that fits in no cache is gone through once.
+/// [`fuse`] and then [`contract`], in turns until nothing changes. Each function is worked on while
+/// it is at hand: a program that fits in no cache is gone through once.
 pub fn fuse_and_contract(
     module: &mut Body,
     fusion: &FuseOptions,
@@ -181,7 +182,8 @@ pub fn fuse_and_contract(
     reports
 }
 
-/// Contracts the arrays of a function, which is one edit, if the limit of fusion allows another one.
+/// Contracts the arrays of a function, which is one edit, if the limit of fusion allows another
+/// one.
 fn contract_at_most(
     function: &mut Body,
     callees: &Arc<Callees>,
@@ -197,7 +199,8 @@ fn contract_at_most(
     report
 }
 
-/// Calls `f` on every function of a module and of modules in it, with what the functions around it did before the first of them was worked on.
+/// Calls `f` on every function of a module and of modules in it, with what the functions around it
+/// did before the first of them was worked on.
 fn for_each_function(module: &mut Body, f: &mut dyn FnMut(&mut Body, &Arc<Callees>)) {
     let mut stack = vec![(module, Arc::<Callees>::default())];
     while let Some((body, around)) = stack.pop() {

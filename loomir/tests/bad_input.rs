@@ -1,7 +1,8 @@
 //! Whatever a file holds, the command answers: soon, in little memory, with a place and a cause.
 //!
-//! Inputs are made here, some of them large. Each run has a limit on processor time and on address space; who reaches one is killed and has no exit
-//! status. The limits are generous, for a build without optimisation on a busy machine: they catch what is not linear.
+//! Inputs are made here, some of them large. Each run has a limit on processor time and on address
+//! space; who reaches one is killed and has no exit status. The limits are generous, for a build
+//! without optimisation on a busy machine: they catch what is not linear.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

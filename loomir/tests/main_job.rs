@@ -1,5 +1,5 @@
-//! The main job, end to end: MLIR as `mlir-opt` wrote it goes in, its loops are fused, and what comes out computes the same on
-//! every engine there is.
+//! The main job, end to end: MLIR as `mlir-opt` wrote it goes in, its loops are fused, and what
+//! comes out computes the same on every engine there is.
 
 use loomir::dialects::interp::{Limits, Outcome};
 use loomir::{AliasMode, Engine, FuseOptions, execute, fuse, parse, print};

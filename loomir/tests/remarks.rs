@@ -5,7 +5,8 @@ use support::loomir;
 
 mod support;
 
-/// The kind, pass, name, function and arguments of each remark, a line each, places as `line:column`.
+/// The kind, pass, name, function and arguments of each remark, a line each, places as
+/// `line:column`.
 fn data(args: &[&str], input: &str) -> String {
     let output = loomir(args, input.as_bytes());
     let text = if args[0] == "explain" { output.stdout } else { output.stderr };

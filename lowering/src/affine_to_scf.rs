@@ -1,10 +1,12 @@
 //! `lower-affine`: the `affine` dialect in terms of `scf`, `arith` and `memref`.
 //!
-//! Loops and conditions keep their regions, which are moved, never copied; maps and sets become index arithmetic in front of the
-//! operation that has them (see `expand`). The result is operation for operation that of MLIR's pass of the
-//! same name, except that what is attached to a loop or condition as a discardable attribute stays with it.
+//! Loops and conditions keep their regions, which are moved, never copied; maps and sets become
+//! index arithmetic in front of the operation that has them (see `expand`). The result is operation
+//! for operation that of MLIR's pass of the same name, except that what is attached to a loop or
+//! condition as a discardable attribute stays with it.
 //!
-//! One walk over the operations there are at the start, each replaced in place: linear in the program.
+//! One walk over the operations there are at the start, each replaced in place: linear in the
+//! program.
 
 use loomir_dialects::{affine, arith, scf};
 use loomir_ir::attributes::AttrKind;
@@ -21,7 +23,8 @@ mod reduction;
 /// Replaces every operation of the `affine` dialect in `body` and in the bodies inside it.
 ///
 /// # Errors
-/// Operations that have no counterpart: a division or remainder by a constant that is not positive. They stay as they are.
+/// Operations that have no counterpart: a division or remainder by a constant that is not positive.
+/// They stay as they are.
 pub fn lower_affine(body: &mut Body) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     body.for_each_body(&mut |body| lower_body(body, &mut diagnostics));
@@ -31,7 +34,8 @@ pub fn lower_affine(body: &mut Body) -> Result<(), Diagnostics> {
 type Lowered = Result<(), Diagnostic>;
 
 fn lower_body(body: &mut Body, diagnostics: &mut Diagnostics) {
-    // Terminators go with the operations whose regions they end, so nothing in the list is erased before its turn.
+    // Terminators go with the operations whose regions they end, so nothing in the list is erased
+    // before its turn.
     let ops: Vec<(Op, LowerOp)> =
         body.all_ops().filter_map(|op| Some((op, lowering_of(body, op)?))).collect();
     for (op, lower) in ops {
@@ -94,7 +98,8 @@ fn lower_min_max(body: &mut Body, op: Op) -> Lowered {
     Ok(())
 }
 
-/// Loads, stores and prefetches: the same operation of `memref` (of `vector` for vectors), with the subscripts as values.
+/// Loads, stores and prefetches: the same operation of `memref` (of `vector` for vectors), with the
+/// subscripts as values.
 fn lower_access(body: &mut Body, op: Op) -> Lowered {
     let map = map_of(body, op, "map")?;
     let info = body.info(op);
@@ -139,7 +144,8 @@ fn lower_access(body: &mut Body, op: Op) -> Lowered {
 
 // Regions.
 
-/// Moves the regions of `from` into those of `to`, and ends them with `yield_def` in place of `affine.yield`.
+/// Moves the regions of `from` into those of `to`, and ends them with `yield_def` in place of
+/// `affine.yield`.
 fn move_regions(body: &mut Body, from: Op, to: Op, yield_def: &OpDef) {
     let pairs: Vec<_> = body.own_regions(from).zip(body.own_regions(to)).collect();
     for (old, new) in pairs {

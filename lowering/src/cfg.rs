@@ -1,6 +1,7 @@
 //! Functions of the `llvm` dialect as control flow graphs: their loops, and what is known of these.
 //!
-//! An [`Analysis`] is made once for a function; what changes blocks through it keeps it true. The graph algorithms are those of [`loomir_ir::graph`].
+//! An [`Analysis`] is made once for a function; what changes blocks through it keeps it true. The
+//! graph algorithms are those of [`loomir_ir::graph`].
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -64,8 +65,8 @@ pub const FORMS: &[&Form] = &[
     &exit_folding::FORM,
 ];
 
-/// The blocks of a function, with their dominators and loops. Blocks are numbered in the order of the text, new ones behind all others; the number of a block that
-/// is erased goes with it.
+/// The blocks of a function, with their dominators and loops. Blocks are numbered in the order of
+/// the text, new ones behind all others; the number of a block that is erased goes with it.
 #[derive(Clone, Debug)]
 pub struct Analysis {
     blocks: Vec<Block>,
@@ -83,8 +84,9 @@ pub struct Analysis {
 enum Upkeep {
     /// With each change.
     AtOnce,
-    /// With each change, and everything is compared with an analysis made anew after each [`step`](Analysis::step) that the steps before have paid for: how many blocks
-    /// that is by now.
+    /// With each change, and everything is compared with an analysis made anew after each
+    /// [`step`](Analysis::step) that the steps before have paid for: how many blocks that is by
+    /// now.
     Checked(usize),
     /// When it is asked for; whether anything has changed since.
     Later(bool),
@@ -105,7 +107,8 @@ impl Analysis {
         Analysis { blocks, numbers, graph, dominators, post_dominators: None, loops, upkeep: Upkeep::AtOnce }
     }
 
-    /// The same, with post-dominators, which is compared with an analysis made anew after each [`step`](Analysis::step) if `checked`, in a large function after some of them.
+    /// The same, with post-dominators, which is compared with an analysis made anew after each
+    /// [`step`](Analysis::step) if `checked`, in a large function after some of them.
     #[must_use]
     pub fn checked(mut self, checked: bool) -> Analysis {
         self.upkeep = if checked { Upkeep::Checked(0) } else { Upkeep::AtOnce };
@@ -127,7 +130,8 @@ impl Analysis {
         self.numbers[&block]
     }
 
-    /// The number of the block that an operation, or what it is in, stands in. Linear in how deep it nests.
+    /// The number of the block that an operation, or what it is in, stands in. Linear in how deep
+    /// it nests.
     pub fn number_at(&self, function: &Body, op: Op) -> Option<u32> {
         let region = function.region(function.root(), 0);
         let mut op = op;
@@ -147,7 +151,8 @@ impl Analysis {
         &self.dominators
     }
 
-    /// Who post-dominates whom. That is made when it is first asked for and kept from then on; if what has changed is a region without a way out, it is made anew. Linear then.
+    /// Who post-dominates whom. That is made when it is first asked for and kept from then on; if
+    /// what has changed is a region without a way out, it is made anew. Linear then.
     pub fn post_dominators(&mut self, function: &Body) -> &PostDominatorTree {
         let known = self.post_dominators.take().filter(|tree| !tree.is_stale());
         let mut tree = known.unwrap_or_else(|| {
@@ -164,7 +169,8 @@ impl Analysis {
         &self.loops
     }
 
-    /// Whether it says of a function what one made anew would, orders apart. Linear times the depth of nests, and so for tests and `--verify-analyses`.
+    /// Whether it says of a function what one made anew would, orders apart. Linear times the depth
+    /// of nests, and so for tests and `--verify-analyses`.
     pub fn is_true_of(&self, function: &Body) -> bool {
         let anew = Analysis::of(function);
         let same_number = |block: &Block| self.numbers.contains_key(block);
@@ -207,7 +213,8 @@ impl Analysis {
         })
     }
 
-    /// The blocks of a loop, the header first, without those that have gone since the last [`settle`](Analysis::settle).
+    /// The blocks of a loop, the header first, without those that have gone since the last
+    /// [`settle`](Analysis::settle).
     pub(super) fn blocks_in(&self, id: LoopId) -> impl Iterator<Item = Block> + '_ {
         let is_there = move |node: &&u32| self.loops.innermost(**node).is_some();
         self.loops.get(id).nodes.iter().filter(is_there).map(|node| self.block(*node))

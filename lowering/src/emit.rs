@@ -1,4 +1,5 @@
-//! Short ways to make the operations that lowering makes most, index arithmetic and branches, and to put them in place of others.
+//! Short ways to make the operations that lowering makes most, index arithmetic and branches, and
+//! to put them in place of others.
 //!
 //! Everything goes through a [`Builder`], so location and place are the builder's.
 

@@ -1,21 +1,23 @@
-//! LLVM itself, behind feature `llvm`: a module of MLIR's `llvm` dialect goes in as text and is verified,
-//! translated to LLVM IR, compiled to an object file or run in this process.
+//! LLVM itself, behind feature `llvm`: a module of MLIR's `llvm` dialect goes in as text and is
+//! verified, translated to LLVM IR, compiled to an object file or run in this process.
 //!
-//! Text is the whole interface: no type of LLVM or of melior is visible here, so nothing above this module
-//! changes when LLVM does. One call does one job from start to end (parse, verify, work) and keeps nothing
-//! behind, except [`JitEngine`], which owns the compiled code.
+//! Text is the whole interface: no type of LLVM or of melior is visible here, so nothing above this
+//! module changes when LLVM does. One call does one job from start to end (parse, verify, work) and
+//! keeps nothing behind, except [`JitEngine`], which owns the compiled code.
 //!
-//! All `unsafe` code of the project lives in `jit/ffi.rs`; this file and `jit/layout.rs` are ordinary safe Rust.
+//! All `unsafe` code of the project lives in `jit/ffi.rs`; this file and `jit/layout.rs` are
+//! ordinary safe Rust.
 //!
 //! # Trust
-//! Compiled code is as powerful as a program one starts from a shell: it is not checked for bounds, it may
-//! loop for ever, and a wild store damages this process. Run a program in the interpreter first if you don't
-//! trust it. LLVM also ends the process by itself on a few inputs that verify but can't be compiled, such as
-//! malformed inline assembly.
+//! Compiled code is as powerful as a program one starts from a shell: it is not checked for bounds,
+//! it may loop for ever, and a wild store damages this process. Run a program in the interpreter
+//! first if you don't trust it. LLVM also ends the process by itself on a few inputs that verify
+//! but can't be compiled, such as malformed inline assembly.
 //!
 //! # Cost
-//! A call sets up a fresh MLIR context (about a millisecond) and parses the text once. The JIT translates
-//! twice: once to learn the functions' types, once inside LLVM's engine. Compilation dwarfs both.
+//! A call sets up a fresh MLIR context (about a millisecond) and parses the text once. The JIT
+//! translates twice: once to learn the functions' types, once inside LLVM's engine. Compilation
+//! dwarfs both.
 //!
 //! ```no_run
 //! use loomir_lowering::jit::{JitEngine, JitValue, OptLevel};
@@ -182,9 +184,9 @@ pub fn translate_to_llvm_ir(text: &str) -> Result<String, JitError> {
         .map_err(JitError::Rejected)
 }
 
-/// The object file of `text`, a module of the `llvm` dialect: optimised, position independent, for the
-/// module's `llvm.target_triple` or else the triple of this machine, and for no particular processor of it,
-/// so the bytes don't depend on where they were made.
+/// The object file of `text`, a module of the `llvm` dialect: optimised, position independent, for
+/// the module's `llvm.target_triple` or else the triple of this machine, and for no particular
+/// processor of it, so the bytes don't depend on where they were made.
 pub fn object_file(text: &str, level: OptLevel) -> Result<Vec<u8>, JitError> {
     ffi::with_module(text, |module| Some(ffi::LlvmModule::translate(module)?.object_file(level)))
         .map_err(JitError::Rejected)?
@@ -200,16 +202,17 @@ pub struct JitEngine {
 }
 
 impl JitEngine {
-    /// Compiles `text`, a module of the `llvm` dialect, for this machine, and runs its global constructors.
-    /// Functions it declares but doesn't define are looked for in this process (the C library, above all).
+    /// Compiles `text`, a module of the `llvm` dialect, for this machine, and runs its global
+    /// constructors. Functions it declares but doesn't define are looked for in this process (the C
+    /// library, above all).
     pub fn new(text: &str, level: OptLevel) -> Result<JitEngine, JitError> {
         let engine = ffi::with_module(text, |module| ffi::Engine::new(module, level))
             .map_err(JitError::Rejected)??;
         Ok(JitEngine { engine })
     }
 
-    /// The functions the module defines, in its order: each with what it takes and gives, or why it can't be
-    /// called from here.
+    /// The functions the module defines, in its order: each with what it takes and gives, or why it
+    /// can't be called from here.
     pub fn functions(&self) -> impl Iterator<Item = (&str, Result<&Signature, &str>)> {
         self.engine.functions()
     }
@@ -219,9 +222,9 @@ impl JitEngine {
         self.engine.signature(function)
     }
 
-    /// Calls `function` and returns its results: none, one, or one for each scalar of a struct or array, in
-    /// order. An argument that is a struct takes its scalars one after another in the same way; a memref
-    /// argument of the source program is made by [`memref_arguments`].
+    /// Calls `function` and returns its results: none, one, or one for each scalar of a struct or
+    /// array, in order. An argument that is a struct takes its scalars one after another in the
+    /// same way; a memref argument of the source program is made by [`memref_arguments`].
     ///
     /// Pointers among `arguments` must stay valid during the call; see the module's note on trust.
     pub fn call(&mut self, function: &str, arguments: &[JitValue]) -> Result<Vec<JitValue>, JitError> {

@@ -1,15 +1,20 @@
 //! LLVM's text (`.ll`) and the `llvm` dialect, both ways, in pure Rust.
 //!
-//! The dialect is LLVM IR but for three things: constants are operations (in the text they are literals at their uses), values pass into
-//! blocks as arguments (in the text they are phi nodes), and intrinsics are operations (in the text they are calls of declared functions).
-//! Values and blocks are numbered as LLVM numbers what has no name, so what LLVM reads and prints again has the same numbers.
+//! The dialect is LLVM IR but for three things: constants are operations (in the text they are
+//! literals at their uses), values pass into blocks as arguments (in the text they are phi nodes),
+//! and intrinsics are operations (in the text they are calls of declared functions). Values and
+//! blocks are numbered as LLVM numbers what has no name, so what LLVM reads and prints again has
+//! the same numbers.
 //!
-//! A phi node has one entry for each edge into its block, so two edges from one block must bring the same values. Where they
-//! don't (a conditional branch with both targets alike but different operands), the later edge goes through a block of its own.
+//! A phi node has one entry for each edge into its block, so two edges from one block must bring
+//! the same values. Where they don't (a conditional branch with both targets alike but different
+//! operands), the later edge goes through a block of its own.
 //!
-//! No target is written unless the module names one (`llvm.data_layout`, `llvm.target_triple`): the tool that reads the text decides.
-//! Annotations of loops and weights of branches are attributes in the dialect, as MLIR's importer makes them; what has no attribute there, and all other
-//! metadata that was read, is kept as it was written and written again. The dialect's own attributes of aliases and types are hints and left out.
+//! No target is written unless the module names one (`llvm.data_layout`, `llvm.target_triple`): the
+//! tool that reads the text decides. Annotations of loops and weights of branches are attributes in
+//! the dialect, as MLIR's importer makes them; what has no attribute there, and all other metadata
+//! that was read, is kept as it was written and written again. The dialect's own attributes of
+//! aliases and types are hints and left out.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -31,19 +36,23 @@ pub use read::{from_ll, is_ll};
 pub use write::to_ll;
 pub(crate) use write::{Label, block_labels, results};
 
-/// The attribute that keeps metadata as it was written: of a module its nodes and lists of nodes, of anything else what is attached to it.
+/// The attribute that keeps metadata as it was written: of a module its nodes and lists of nodes,
+/// of anything else what is attached to it.
 pub(crate) const METADATA: &str = "llvm.metadata";
 
 /// The table of comdat selectors, by the name MLIR's importer gives it.
 const COMDATS: &str = "__llvm_global_comdat";
 
-/// The model of a variable that each thread has its own of, as LLVM's word for it; of `llvm.mlir.global` and `llvm.mlir.alias`.
+/// The model of a variable that each thread has its own of, as LLVM's word for it; of
+/// `llvm.mlir.global` and `llvm.mlir.alias`.
 const THREAD_LOCAL_MODEL: &str = "llvm.thread_local_model";
 
-/// Of a `llvm.getelementptr` in an initializer: the part of the object that the address is used for.
+/// Of a `llvm.getelementptr` in an initializer: the part of the object that the address is used
+/// for.
 const IN_RANGE: &str = "llvm.inrange";
 
-/// Of `llvm.call_intrinsic`: for each argument of the call the metadata it is, as it was written, or unit for an operand.
+/// Of `llvm.call_intrinsic`: for each argument of the call the metadata it is, as it was written,
+/// or unit for an operand.
 const METADATA_ARGUMENTS: &str = "llvm.metadata_arguments";
 
 /// Of `llvm.call`: the type of a callee that takes more arguments than it names.
@@ -52,8 +61,8 @@ const VARIADIC_TYPE: &str = "var_callee_type";
 /// The same of `llvm.call_intrinsic`.
 const VARIADIC_INTRINSIC: &str = "llvm.var_callee_type";
 
-/// Of a function: constants as they were written, each with the word before it. A personality that is the address of a
-/// function is an attribute of the dialect.
+/// Of a function: constants as they were written, each with the word before it. A personality that
+/// is the address of a function is an attribute of the dialect.
 const CONSTANTS: [(&str, &str); 3] =
     [("llvm.prefix", "prefix"), ("llvm.prologue", "prologue"), ("llvm.personality", "personality")];
 

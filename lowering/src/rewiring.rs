@@ -1,4 +1,5 @@
-//! The rewiring check: fusing two loops of the tree and lowering comes to the same as lowering and fusing them on the graph.
+//! The rewiring check: fusing two loops of the tree and lowering comes to the same as lowering and
+//! fusing them on the graph.
 //!
 //! ```text
 //!   tree ──── fuse two loops ────► tree
@@ -8,8 +9,11 @@
 //!  graph ── fuse the same two ──► graph        equal?
 //! ```
 //!
-//! It is made step by step: of all loops that follow each other, two are fused on the tree as they are, without choosing or weighing, and the same two on the graph, where they are known by a mark. Both graphs are
-//! brought into [normal form](normal) and [compared](mod@compare). Then the next two loops are tried, in the tree that came of it. That what was fused as a graph is in order is checked too (`structure`).
+//! It is made step by step: of all loops that follow each other, two are fused on the tree as they
+//! are, without choosing or weighing, and the same two on the graph, where they are known by a
+//! mark. Both graphs are brought into [normal form](normal) and [compared](mod@compare). Then the
+//! next two loops are tried, in the tree that came of it. That what was fused as a graph is in
+//! order is checked too (`structure`).
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -20,9 +24,11 @@
 //! | `classes`, `sums`, `shape` | which values are equal |
 //! | `structure` | what has to hold of the graph |
 //!
-//! **Soundness.** "Equal" is a proof, as far as the normal form computes what was there, which is tested by itself. Nothing here is used by fusion.
+//! **Soundness.** "Equal" is a proof, as far as the normal form computes what was there, which is
+//! tested by itself. Nothing here is used by fusion.
 //!
-//! **Cost.** For each step one lowering of the module, and what the normal form and the comparison cost.
+//! **Cost.** For each step one lowering of the module, and what the normal form and the comparison
+//! cost.
 
 use loomir_dialects::func;
 use loomir_ir::graph::loops::LoopId;
@@ -122,7 +128,8 @@ impl Report {
     }
 }
 
-/// Checks all steps of fusion of a module's functions, which are structured. The module stays as it is.
+/// Checks all steps of fusion of a module's functions, which are structured. The module stays as it
+/// is.
 ///
 /// # Errors
 /// If it can't be lowered.
@@ -202,8 +209,8 @@ impl Steps<'_> {
         module.nested_mut(op)
     }
 
-    /// Fuses two loops of the graph, with what the tree moved `behind` them there too if it may be, and compares what
-    /// comes of it with what the tree became.
+    /// Fuses two loops of the graph, with what the tree moved `behind` them there too if it may be,
+    /// and compares what comes of it with what the tree became.
     fn compare(
         &self,
         mut before: Body,
@@ -237,7 +244,8 @@ impl Steps<'_> {
     }
 }
 
-/// Fuses the two loops with these marks; returns how many operations moved behind both, or why there is nothing to compare.
+/// Fuses the two loops with these marks; returns how many operations moved behind both, or why
+/// there is nothing to compare.
 fn fuse_marked(
     graph: &mut Body,
     symbols: &SymbolTable,
@@ -269,7 +277,8 @@ fn fuse_marked(
     Err(reason.unwrap_or_else(apart))
 }
 
-/// Fuses two loops of a graph, simplified, closed and rotated, as [a whole](loop_fusion::Options::whole), and checks that what comes of it is in order.
+/// Fuses two loops of a graph, simplified, closed and rotated, as
+/// [a whole](loop_fusion::Options::whole), and checks that what comes of it is in order.
 ///
 /// # Errors
 /// What is not.

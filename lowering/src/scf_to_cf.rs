@@ -1,16 +1,18 @@
 //! `convert-scf-to-cf`: structured control flow as branches between blocks.
 //!
-//! A structured operation splits its block; the blocks of its regions move between the two halves, their terminators become
-//! branches, and what the regions yield becomes block arguments. `scf.parallel` and `scf.forall` become nests of
-//! `scf.for` first: one order of the many they allow. Discardable attributes of a loop go to the branch that closes it,
-//! where MLIR and LLVM look for loop annotations.
+//! A structured operation splits its block; the blocks of its regions move between the two halves,
+//! their terminators become branches, and what the regions yield becomes block arguments.
+//! `scf.parallel` and `scf.forall` become nests of `scf.for` first: one order of the many they
+//! allow. Discardable attributes of a loop go to the branch that closes it, where MLIR and LLVM
+//! look for loop annotations.
 //!
-//! What is allocated on the stack inside a loop lives for one iteration. Branches have no such scopes, so a loop that
-//! allocates remembers the stack when an iteration begins and releases it when it ends; `memref.alloca_scope` becomes the same.
+//! What is allocated on the stack inside a loop lives for one iteration. Branches have no such
+//! scopes, so a loop that allocates remembers the stack when an iteration begins and releases it
+//! when it ends; `memref.alloca_scope` becomes the same.
 //!
-//! **Cost.** Linear in time and memory. Outer operations go first, so that each block moves once and not once a level; the
-//! operations of a block are taken from the last to the first, so that splitting moves each operation once and not once for
-//! each loop before it.
+//! **Cost.** Linear in time and memory. Outer operations go first, so that each block moves once
+//! and not once a level; the operations of a block are taken from the last to the first, so that
+//! splitting moves each operation once and not once for each loop before it.
 
 use hashbrown::HashSet;
 use loomir_dialects::llvm::types::pointer;
@@ -29,7 +31,8 @@ mod parallel;
 /// Replaces every structured operation of the `scf` dialect in `body` and in the bodies inside it.
 ///
 /// # Errors
-/// A structured operation in a region that may hold one block only, and `scf.forall` on tensors. What could be lowered is.
+/// A structured operation in a region that may hold one block only, and `scf.forall` on tensors.
+/// What could be lowered is.
 pub fn convert_scf_to_cf(body: &mut Body) -> Result<(), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     body.for_each_body(&mut |body| lower_body(body, &mut diagnostics));
@@ -59,7 +62,8 @@ fn is_scf(body: &Body, op: Op) -> bool {
     ctx.str(body.info(op).dialect()) == "scf"
 }
 
-/// The operations that release at their end what is allocated on the stack directly inside them, as far as something is.
+/// The operations that release at their end what is allocated on the stack directly inside them, as
+/// far as something is.
 fn allocating_scopes(body: &Body) -> HashSet<Op> {
     let mut scopes = HashSet::new();
     for op in body.all_ops().filter(|op| body.is(*op, memref::AllocaOp::DEF)) {
@@ -146,7 +150,8 @@ impl Lowering<'_> {
 
     // Steps that several operations share.
 
-    /// Splits the block of `op` behind it. Returns the first half, which ends with `op`, and the second.
+    /// Splits the block of `op` behind it. Returns the first half, which ends with `op`, and the
+    /// second.
     fn split(&mut self, op: Op) -> Result<(Block, Block), Diagnostic> {
         let block = self.body.block_of(op).ok_or_else(|| malformed(self.body, op))?;
         let next = self.body.next_op(op).ok_or_else(|| malformed(self.body, op))?;
@@ -154,7 +159,8 @@ impl Lowering<'_> {
         Ok((block, tail))
     }
 
-    /// Moves the blocks of `region` behind `after` and has them scanned. Returns the first and the last.
+    /// Moves the blocks of `region` behind `after` and has them scanned. Returns the first and the
+    /// last.
     fn take_blocks(&mut self, region: Region, after: Block) -> Option<(Block, Block)> {
         let target = self.body.block_region(after);
         let moved: Vec<Block> = self.body.blocks(region).collect();
@@ -210,7 +216,8 @@ impl Lowering<'_> {
         Some(b.value(state))
     }
 
-    /// Releases what was allocated since the stack was remembered, before the last operation of `block`.
+    /// Releases what was allocated since the stack was remembered, before the last operation of
+    /// `block`.
     fn restore_stack(&mut self, block: Block, saved: Option<Value>) {
         if let (Some(saved), Some(last)) = (saved, self.body.last_op(block)) {
             let mut b = Builder::before(self.body, last);

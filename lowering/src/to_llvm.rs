@@ -1,11 +1,13 @@
 //! `convert-to-llvm`: everything that is left in terms of the `llvm` dialect.
 //!
-//! A module is converted symbol by symbol. A function gets a *new* body, built by one walk over the old one with a side table
-//! from old values to new ones; nothing is rewritten in place, so the work and the memory are linear in the program and a
-//! function's old body is gone before the next function is begun.
+//! A module is converted symbol by symbol. A function gets a *new* body, built by one walk over the
+//! old one with a side table from old values to new ones; nothing is rewritten in place, so the
+//! work and the memory are linear in the program and a function's old body is gone before the next
+//! function is begun.
 //!
-//! What becomes of an operation is the interface [`ConvertToLlvm`], attached to its name: any crate may teach this
-//! conversion an operation of its own. [`register`] attaches those of `arith`, `cf`, `func`, `index`, `math`, `memref` and `ub`.
+//! What becomes of an operation is the interface [`ConvertToLlvm`], attached to its name: any crate
+//! may teach this conversion an operation of its own. [`register`] attaches those of `arith`, `cf`,
+//! `func`, `index`, `math`, `memref` and `ub`.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -16,9 +18,10 @@
 //! | `arith` (with `index` and `ub`), `math`, `control`, `memref` | the operations |
 //! | `symbols` | functions and globals of a module, and the declarations it comes to need |
 //!
-//! The result is what MLIR's passes of the same purpose give, up to dead and repeated constants, with three differences: a copy between memrefs that
-//! are not contiguous is a nest of loops rather than a call into a run-time library, `dim` with a dynamic dimension
-//! selects among the sizes rather than spilling them, and blocks that cannot be reached are dropped.
+//! The result is what MLIR's passes of the same purpose give, up to dead and repeated constants,
+//! with three differences: a copy between memrefs that are not contiguous is a nest of loops rather
+//! than a call into a run-time library, `dim` with a dynamic dimension selects among the sizes
+//! rather than spilling them, and blocks that cannot be reached are dropped.
 
 use loomir_dialects::{builtin, func, llvm, memref as memref_dialect};
 use loomir_ir::{Body, Diagnostic, Diagnostics, Op, OpRef, Registry};
@@ -39,8 +42,8 @@ pub mod types;
 /// How an operation is converted, or what stands in the way.
 pub type Converted = Result<(), Diagnostic>;
 
-/// The conversion of one kind of operation to the `llvm` dialect: makes the new operations and says, by [`FunctionConverter::set`], which
-/// new value stands for each result.
+/// The conversion of one kind of operation to the `llvm` dialect: makes the new operations and
+/// says, by [`FunctionConverter::set`], which new value stands for each result.
 pub trait ConvertToLlvm: Send + Sync {
     /// Converts `op`.
     ///

@@ -1,8 +1,10 @@
-//! The dependence questions of a benchmark, timed: `cargo run --release --example dependences -- PROBLEMS [--answers]`.
+//! The dependence questions of a benchmark, timed:
+//! `cargo run --release --example dependences -- PROBLEMS [--answers]`.
 //!
-//! Each line of the file is a problem, `domain|domain|access|access|depth|parametric|kind`. Asked, as of isl: the
-//! dependence relation, emptiness at each level, the test that forbids fusion, the least distance, the directions of
-//! all dimensions, the least dependent iteration. Times are microseconds: median, 90th and 99th percentile, greatest.
+//! Each line of the file is a problem, `domain|domain|access|access|depth|parametric|kind`. Asked,
+//! as of isl: the dependence relation, emptiness at each level, the test that forbids fusion, the
+//! least distance, the directions of all dimensions, the least dependent iteration. Times are
+//! microseconds: median, 90th and 99th percentile, greatest.
 #![allow(clippy::print_stdout, reason = "a benchmark reports to the terminal")]
 
 use std::hint::black_box;
@@ -48,8 +50,8 @@ impl Times {
     }
 }
 
-/// Runs a question `runs` times in each of three batches; the best batch counts, so that other work on the machine
-/// does not.
+/// Runs a question `runs` times in each of three batches; the best batch counts, so that other work
+/// on the machine does not.
 fn timed<V>(times: &mut Times, question: usize, class: usize, runs: u32, mut body: impl FnMut() -> V) -> V {
     let mut best = f64::INFINITY;
     for _ in 0..2 {

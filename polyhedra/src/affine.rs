@@ -5,7 +5,8 @@ use std::ops::{Add, Mul, Neg, Sub};
 
 use crate::int::Int;
 
-/// A variable of a [`Conjunction`](crate::Conjunction): a parameter, a dimension, or an existential one.
+/// A variable of a [`Conjunction`](crate::Conjunction): a parameter, a dimension, or an existential
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Var(pub u32);
 

@@ -1,7 +1,7 @@
 //! The operations sets and relations share, written once.
 //!
-//! [`algebra!`] gives [`Set`](crate::Set) and [`Relation`](crate::Relation) the same methods over their common form, a
-//! [`Space`] and a union of conjunctions.
+//! [`algebra!`] gives [`Set`](crate::Set) and [`Relation`](crate::Relation) the same methods over
+//! their common form, a [`Space`] and a union of conjunctions.
 
 use std::sync::Arc;
 
@@ -40,7 +40,8 @@ pub(crate) fn check_like(left: &Space, right: &Space) -> Result<(), Error> {
 macro_rules! algebra {
     ($ty:ident) => {
         impl $ty {
-            /// The union of conjunctions over the variables of `space`; each must have that many visible ones.
+            /// The union of conjunctions over the variables of `space`; each must have that many
+            /// visible ones.
             pub fn from_conjunctions(space: Space, pieces: Vec<Conjunction>) -> $ty {
                 debug_assert!(pieces.iter().all(|piece| piece.visible() == space.vars()));
                 let pieces = pieces.iter().filter_map(Conjunction::simplified).collect();
@@ -165,14 +166,15 @@ macro_rules! algebra {
                 Ok(false)
             }
 
-            /// A small point, parameters first: its largest coordinate is as small as any point's, and each coordinate in
-            /// turn as near to zero as that allows. `None` if there is no point.
+            /// A small point, parameters first: its largest coordinate is as small as any point's,
+            /// and each coordinate in turn as near to zero as that allows. `None` if there is no
+            /// point.
             pub fn sample(&self, limits: &Limits) -> Result<Option<Point>, Error> {
                 limited(limits, |budget| optimum::smallest_point(&self.pieces, budget))
             }
 
-            /// The least value of an expression over the variables of the space, parameters included; `None` if there
-            /// is no point.
+            /// The least value of an expression over the variables of the space, parameters
+            /// included; `None` if there is no point.
             /// ```
             /// use loomir_polyhedra::{Int, Limits, Set};
             /// let set: Set = "{ [i, j] : 0 <= i <= 7 and 3j >= 20 - 2i }".parse()?;
@@ -193,8 +195,8 @@ macro_rules! algebra {
                 Ok(self.minimum(&-objective, limits)?.map(|value| -value))
             }
 
-            /// The least and greatest value of each variable, parameters first, `None` where there is none; nothing
-            /// for the empty set.
+            /// The least and greatest value of each variable, parameters first, `None` where there
+            /// is none; nothing for the empty set.
             pub fn bounding_box(
                 &self,
                 limits: &Limits,
@@ -232,7 +234,8 @@ macro_rules! algebra {
                 self.binary(context, |a, b| limited(limits, |budget| gist(a, b, budget)))
             }
 
-            /// The same points in fewer conjunctions where they fit together, without redundant constraints.
+            /// The same points in fewer conjunctions where they fit together, without redundant
+            /// constraints.
             /// ```
             /// use loomir_polyhedra::{Limits, Set};
             /// let parts: Set = "{ [i] : 0 <= i < 5; [i] : 5 <= i < 10; [i] : i = 7 }".parse()?;
@@ -243,8 +246,8 @@ macro_rules! algebra {
                 Ok(self.with(limited(limits, |budget| coalesce(&self.pieces, budget))?))
             }
 
-            /// The same points in conjunctions that do not meet and whose existential variables are functions of the
-            /// others.
+            /// The same points in conjunctions that do not meet and whose existential variables are
+            /// functions of the others.
             /// ```
             /// use loomir_polyhedra::{Limits, Set};
             /// let parts: Set = "{ [i] : 0 <= i < 6; [i] : 4 <= i < 10 }".parse()?;
@@ -289,7 +292,8 @@ macro_rules! algebra {
                 self.with(self.pieces.iter().filter_map(equal).collect())
             }
 
-            /// The number of points; the set must be bounded and not depend on parameters (which count as dimensions).
+            /// The number of points; the set must be bounded and not depend on parameters (which
+            /// count as dimensions).
             pub fn count(&self, limits: &Limits) -> Result<Int, Error> {
                 match limited(limits, |budget| count(&self.pieces, budget))? {
                     Count::Finite(number) => Ok(number),

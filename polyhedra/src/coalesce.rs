@@ -1,9 +1,9 @@
 //! Coalescing: a union with fewer members and the same points.
 //!
-//! Two members become one if the constraints of each that hold on the other describe exactly their union; that is
-//! checked by an exact difference, so the result never grows. Members inside others disappear. Existential variables
-//! are compared where both members use them alike (the same strides). Cost: quadratic in the number of members, a few
-//! emptiness tests each.
+//! Two members become one if the constraints of each that hold on the other describe exactly their
+//! union; that is checked by an exact difference, so the result never grows. Members inside others
+//! disappear. Existential variables are compared where both members use them alike (the same
+//! strides). Cost: quadratic in the number of members, a few emptiness tests each.
 
 use crate::conjunction::Conjunction;
 use crate::gist::gist;

@@ -1,14 +1,17 @@
 //! [`Conjunction`]: one set of integer points, the solutions of affine equalities and inequalities.
 //!
-//! Variables are numbered: the *visible* ones first (what they mean, parameters or dimensions, is the business of a
-//! [`Space`](crate::Space)), then *existential* ones. A point is in the set if some integers for the existential
-//! variables satisfy every constraint, so strides, `floor` and `mod` are exact.
+//! Variables are numbered: the *visible* ones first (what they mean, parameters or dimensions, is
+//! the business of a [`Space`](crate::Space)), then *existential* ones. A point is in the set if
+//! some integers for the existential variables satisfy every constraint, so strides, `floor` and
+//! `mod` are exact.
 //!
-//! Rows are flat `i64`s, the common case, and stay so: a coefficient that needs more is written with existential
-//! variables that stand for multiples, `y = 2³²·x`, which is the same set and again exact. The algorithms run on the
-//! ladder of [`scalar`](crate::scalar), so nobody sees the difference.
+//! Rows are flat `i64`s, the common case, and stay so: a coefficient that needs more is written
+//! with existential variables that stand for multiples, `y = 2³²·x`, which is the same set and
+//! again exact. The algorithms run on the ladder of [`scalar`](crate::scalar), so nobody sees the
+//! difference.
 //!
-//! Cost: adding a constraint is one copy of its coefficients; adding an existential variable copies the rows.
+//! Cost: adding a constraint is one copy of its coefficients; adding an existential variable copies
+//! the rows.
 
 use crate::affine::{Affine, Var};
 use crate::int::Int;
@@ -182,22 +185,24 @@ impl Conjunction {
         self.add_gt(right, left);
     }
 
-    /// Adds `Σ terms + constant ≥ 0` without an intermediate expression; terms of one variable add up.
+    /// Adds `Σ terms + constant ≥ 0` without an intermediate expression; terms of one variable add
+    /// up.
     pub fn add_terms_ge(&mut self, terms: &[(Var, i64)], constant: i64) {
         if !push_terms(&mut self.ins, terms, constant) {
             self.add_row(&affine_of(terms, constant), false);
         }
     }
 
-    /// Adds `Σ terms + constant = 0` without an intermediate expression; terms of one variable add up.
+    /// Adds `Σ terms + constant = 0` without an intermediate expression; terms of one variable add
+    /// up.
     pub fn add_terms_eq(&mut self, terms: &[(Var, i64)], constant: i64) {
         if !push_terms(&mut self.eqs, terms, constant) {
             self.add_row(&affine_of(terms, constant), true);
         }
     }
 
-    /// An existential variable that equals `⌊numerator / divisor⌋`; a divisor of zero leaves it undefined and makes
-    /// the set empty.
+    /// An existential variable that equals `⌊numerator / divisor⌋`; a divisor of zero leaves it
+    /// undefined and makes the set empty.
     pub fn floor_div(&mut self, numerator: impl Into<Affine>, divisor: impl Into<Int>) -> Var {
         let (mut numerator, mut divisor): (Affine, Int) = (numerator.into(), divisor.into());
         let quotient = self.exists();
@@ -228,7 +233,8 @@ impl Conjunction {
         value - Affine::from(quotient) * &divisor
     }
 
-    /// Both conjunctions at once; they must have equally many visible variables (the result has those of `self`).
+    /// Both conjunctions at once; they must have equally many visible variables (the result has
+    /// those of `self`).
     pub fn intersect(&self, other: &Conjunction) -> Conjunction {
         let columns: Vec<usize> = (0..=other.vars())
             .map(|column| if column <= other.visible() { column } else { column + self.existentials() })
@@ -238,7 +244,8 @@ impl Conjunction {
         both
     }
 
-    /// Adds `extra` existential variables and the constraints of `other`, whose column `k` becomes `columns[k]`.
+    /// Adds `extra` existential variables and the constraints of `other`, whose column `k` becomes
+    /// `columns[k]`.
     pub(crate) fn append(&mut self, other: &Conjunction, extra: usize, columns: &[usize]) {
         let width = self.ins.width() + extra;
         self.widen(extra);
@@ -246,7 +253,8 @@ impl Conjunction {
         self.ins.extend(&other.ins.scattered(width, columns));
     }
 
-    /// The conjunction over `visible` variables whose variable `map[v]` is `v` here; existential ones follow.
+    /// The conjunction over `visible` variables whose variable `map[v]` is `v` here; existential
+    /// ones follow.
     ///
     /// ```
     /// use loomir_polyhedra::{Conjunction, Var};

@@ -1,9 +1,10 @@
 //! Exact counts of bounded sets.
 //!
-//! Members are made disjoint and explicit, so each point has one witness and the points of a system are the set's.
-//! Equalities are removed by unimodular substitutions (one to one), independent groups of variables are multiplied,
-//! one variable is an interval, and two are a polygon, counted column by column with floor sums in logarithmic time.
-//! Of more variables the one with the fewest values is enumerated, so the work grows with those, not with the count.
+//! Members are made disjoint and explicit, so each point has one witness and the points of a system
+//! are the set's. Equalities are removed by unimodular substitutions (one to one), independent
+//! groups of variables are multiplied, one variable is an interval, and two are a polygon, counted
+//! column by column with floor sums in logarithmic time. Of more variables the one with the fewest
+//! values is enumerated, so the work grows with those, not with the count.
 
 use crate::conjunction::Conjunction;
 use crate::int::Int;

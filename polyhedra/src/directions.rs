@@ -1,8 +1,10 @@
-//! Distances and directions of dependences: how far outputs lie from inputs, dimension by dimension.
+//! Distances and directions of dependences: how far outputs lie from inputs, dimension by
+//! dimension.
 //!
-//! The differences `output − input` of a relation between tuples of equal arity are a set; in normal form it is often
-//! a point or a box, and every question about a sign is then a look at a few bounds. A direction vector is found by
-//! fixing signs from the first dimension on, so the work grows with the number of vectors that exist.
+//! The differences `output − input` of a relation between tuples of equal arity are a set; in
+//! normal form it is often a point or a box, and every question about a sign is then a look at a
+//! few bounds. A direction vector is found by fixing signs from the first dimension on, so the work
+//! grows with the number of vectors that exist.
 
 use std::fmt;
 use std::sync::Arc;
@@ -79,7 +81,8 @@ impl Distance {
 }
 
 impl Relation {
-    /// The set of differences `output − input`; both tuples must have the same arity. It is named as the output.
+    /// The set of differences `output − input`; both tuples must have the same arity. It is named
+    /// as the output.
     /// ```
     /// use loomir_polyhedra::Relation;
     /// let dependence: Relation = "[n] -> { S[i, j] -> S[i + 1, j'] : 0 <= i, j < n and j <= j' <= j + 2 }".parse()?;
@@ -179,8 +182,8 @@ impl Relation {
 
 /// The differences of a conjunction over parameters, input and output.
 fn deltas_of(piece: &Conjunction, params: usize, arity: usize) -> Conjunction {
-    // Visible: parameters, differences; then input and output, hidden below. The output is the input plus the
-    // difference, so it takes no variable of its own.
+    // Visible: parameters, differences; then input and output, hidden below. The output is the
+    // input plus the difference, so it takes no variable of its own.
     let map: Vec<usize> = (0..params).chain(params + arity..params + 3 * arity).collect();
     let mut wide = piece.renamed(params + 3 * arity, &map);
     for dim in 0..arity {

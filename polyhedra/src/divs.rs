@@ -1,8 +1,9 @@
 //! Existential variables as functions: what it takes to negate a conjunction.
 //!
-//! A conjunction whose existential variables are *determined*, each `⌊f / d⌋` of visible variables and earlier ones,
-//! is negated constraint by constraint with the definitions kept. Any conjunction becomes a union of such: the
-//! variables that are not determined are minimised away, parametrically in the visible ones.
+//! A conjunction whose existential variables are *determined*, each `⌊f / d⌋` of visible variables
+//! and earlier ones, is negated constraint by constraint with the definitions kept. Any conjunction
+//! becomes a union of such: the variables that are not determined are minimised away,
+//! parametrically in the visible ones.
 
 use crate::conjunction::Conjunction;
 use crate::int::Int;
@@ -11,7 +12,8 @@ use crate::parametric::{End, parametric_optimum};
 use crate::resolved::{Definition, Resolved};
 
 impl Conjunction {
-    /// Adds the two bounds that make a variable the quotient, the definition's existential columns moved by `shift`.
+    /// Adds the two bounds that make a variable the quotient, the definition's existential columns
+    /// moved by `shift`.
     pub(crate) fn add_definition(&mut self, definition: &Definition, visible: usize, shift: usize) {
         let mut row = moved(&definition.row, visible, shift);
         row[definition.column + shift] = -&definition.divisor;
@@ -28,7 +30,8 @@ impl Conjunction {
         self.existentials() == 0 || Resolved::new(self).is_ok_and(|resolved| resolved.is_explicit())
     }
 
-    /// Disjoint conjunctions with the same points together, all of whose existential variables are determined.
+    /// Disjoint conjunctions with the same points together, all of whose existential variables are
+    /// determined.
     pub(crate) fn explicit(&self, budget: &mut Budget) -> Exact<Vec<Conjunction>> {
         let existentials = self.existentials();
         budget.tick(existentials * existentials * self.constraints() * self.ins.width())?;

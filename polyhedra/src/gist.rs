@@ -1,8 +1,8 @@
 //! Simplification against a context, and redundancy: constraints that others imply are dropped.
 //!
-//! A row is implied if the context, the other rows and its negation have no common point. With existential variables
-//! this is sufficient (every witness of the rest satisfies the row), so dropping is always sound. Cost: one emptiness
-//! test for each row and member of the context.
+//! A row is implied if the context, the other rows and its negation have no common point. With
+//! existential variables this is sufficient (every witness of the rest satisfies the row), so
+//! dropping is always sound. Cost: one emptiness test for each row and member of the context.
 
 use crate::conjunction::Conjunction;
 use crate::limits::{Budget, Exact};

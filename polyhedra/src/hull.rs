@@ -1,9 +1,10 @@
 //! The integer affine hull: all equalities a set implies, existential variables included.
 //!
-//! Points of the set span a lower bound of the hull. A normal of what they span is either an equality of the set or
-//! yields a point off the plane, which adds a dimension; so there are at most twice as many emptiness tests as
-//! variables. Parametric minimisation needs this for what it starts from, since an equality it does not know about shows
-//! only after a cut for every value of a variable, and for the [contexts](crate::lexmin) it passes through.
+//! Points of the set span a lower bound of the hull. A normal of what they span is either an
+//! equality of the set or yields a point off the plane, which adds a dimension; so there are at
+//! most twice as many emptiness tests as variables. Parametric minimisation needs this for what it
+//! starts from, since an equality it does not know about shows only after a cut for every value of
+//! a variable, and for the [contexts](crate::lexmin) it passes through.
 
 use crate::conjunction::Conjunction;
 use crate::error::Error;
@@ -68,8 +69,8 @@ fn equalities_of<T: Scalar>(set: &Conjunction, budget: &mut Budget) -> Exact<Opt
     implied_equalities(&system.eqs, &[origin], find, budget)?.converted().map(Some)
 }
 
-/// Equalities that hold on a set beyond the `stated` ones. Of the set some points are known, and `find` yields one at
-/// which a row is not negative, if there is one.
+/// Equalities that hold on a set beyond the `stated` ones. Of the set some points are known, and
+/// `find` yields one at which a row is not negative, if there is one.
 pub(crate) fn implied_equalities<T: Scalar>(
     stated: &Rows<T>,
     points: &[Vec<T>],

@@ -1,8 +1,8 @@
 //! [`Int`]: an integer of any size that costs an `i64` while it fits one.
 //!
-//! Points, counts, and the coefficients of expressions are `Int`s. The value is canonical: `Big` holds only what
-//! does not fit an `i64`, so equality and hashing are structural. Sums and products of small values are one checked
-//! machine operation; only an overflow allocates.
+//! Points, counts, and the coefficients of expressions are `Int`s. The value is canonical: `Big`
+//! holds only what does not fit an `i64`, so equality and hashing are structural. Sums and products
+//! of small values are one checked machine operation; only an overflow allocates.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -100,7 +100,8 @@ impl Int {
         Int::from(if inexact { quotient - 1 } else { quotient })
     }
 
-    /// Remainder of [`Int::div_floor`]: of the divisor's sign, so never negative for a positive divisor.
+    /// Remainder of [`Int::div_floor`]: of the divisor's sign, so never negative for a positive
+    /// divisor.
     pub fn rem_floor(&self, divisor: &Int) -> Int {
         self - &(&self.div_floor(divisor) * divisor)
     }

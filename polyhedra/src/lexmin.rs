@@ -1,10 +1,11 @@
 //! Parametric integer programming: the lexicographically least point as a function of parameters.
 //!
-//! The unknowns are minimised in order, for all values of the parameters at once. A tableau whose right-hand sides
-//! are affine in the parameters is pivoted by the lexicographic dual simplex method. Where the sign of a right-hand
-//! side depends on the parameters, the parameter space is split; where the minimum is not an integer, a cut is added,
-//! whose right-hand side may need a new parameter `⌊f(p)/d⌋` (Feautrier). The result is a list of disjoint pieces of
-//! parameter space with an affine minimum on each, and a list of the parts that have no point.
+//! The unknowns are minimised in order, for all values of the parameters at once. A tableau whose
+//! right-hand sides are affine in the parameters is pivoted by the lexicographic dual simplex
+//! method. Where the sign of a right-hand side depends on the parameters, the parameter space is
+//! split; where the minimum is not an integer, a cut is added, whose right-hand side may need a new
+//! parameter `⌊f(p)/d⌋` (Feautrier). The result is a list of disjoint pieces of parameter space
+//! with an affine minimum on each, and a list of the parts that have no point.
 
 mod context;
 mod node;
@@ -28,8 +29,8 @@ pub(crate) struct Parametric<T> {
 }
 
 impl<T: Scalar> Parametric<T> {
-    /// The problem of constraints over `params` parameters and then unknowns: those on parameters alone are known to
-    /// hold, so that values which violate them are in no part of the answer.
+    /// The problem of constraints over `params` parameters and then unknowns: those on parameters
+    /// alone are known to hold, so that values which violate them are in no part of the answer.
     pub(crate) fn within(system: System<T>, params: usize, wanted: usize) -> Parametric<T> {
         let mut problem =
             Parametric { context: System::new(params), system: System::new(system.vars()), wanted };
@@ -57,7 +58,8 @@ pub(crate) struct Piece<T> {
     pub(crate) minimum: Minimum<T>,
 }
 
-/// For each wanted unknown the row `r` and `d` with `d · unknown = r(parameters)`; `None` if it is unbounded below.
+/// For each wanted unknown the row `r` and `d` with `d · unknown = r(parameters)`; `None` if it is
+/// unbounded below.
 pub(crate) type Minimum<T> = Vec<Option<(Vec<T>, T)>>;
 
 /// The answer: disjoint parts of the context, together all of it.
@@ -120,8 +122,8 @@ struct Found<T> {
     whole: bool,
 }
 
-/// Makes the two halves of a split one piece again if both have the same minimum throughout: the split was needed on
-/// the way or for unwanted unknowns only.
+/// Makes the two halves of a split one piece again if both have the same minimum throughout: the
+/// split was needed on the way or for unwanted unknowns only.
 fn join<T: Scalar>(
     found: &mut Vec<Found<T>>,
     first: usize,

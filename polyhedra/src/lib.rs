@@ -1,14 +1,15 @@
 //! Exact integer sets and relations.
 //!
-//! This crate answers questions about sets of integer points that affine constraints describe: is there a point at
-//! all, is one set part of another, what is the least point as a function of parameters, what is left of one set
-//! without another. Answers are exact over the integers, for coefficients of any size, unbounded sets included. It is
-//! the mathematics under the dependence tests of a compiler, and depends on nothing of one.
+//! This crate answers questions about sets of integer points that affine constraints describe: is
+//! there a point at all, is one set part of another, what is the least point as a function of
+//! parameters, what is left of one set without another. Answers are exact over the integers, for
+//! coefficients of any size, unbounded sets included. It is the mathematics under the dependence
+//! tests of a compiler, and depends on nothing of one.
 //!
 //! # A first set
 //!
-//! A *set* holds integer tuples; a *relation* holds pairs of them. Both are read and printed in isl's notation: a tuple
-//! such as `S[i, j]`, with a name and *dimensions*, and a condition.
+//! A *set* holds integer tuples; a *relation* holds pairs of them. Both are read and printed in
+//! isl's notation: a tuple such as `S[i, j]`, with a name and *dimensions*, and a condition.
 //!
 //! ```
 //! use loomir_polyhedra::{Limits, Relation, Set};
@@ -29,19 +30,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `n` is a *parameter*: a number that is the same for all points and not known. A question is about all of its values
-//! at once. "Is it empty" asks whether it is so for every `n`, and an optimum is a function of `n`; where for some `n`
-//! there is no point, the optimum has none for it either. The book's chapter on sets goes on from here, with pictures.
+//! `n` is a *parameter*: a number that is the same for all points and not known. A question is
+//! about all of its values at once. "Is it empty" asks whether it is so for every `n`, and an
+//! optimum is a function of `n`; where for some `n` there is no point, the optimum has none for it
+//! either. The book's chapter on sets goes on from here, with pictures.
 //!
 //! # Two levels
 //!
-//! A [`Set`] or a [`Relation`] is a union of conjunctions in a [`Space`], which names parameters, tuples and
-//! dimensions. A [`Conjunction`] is one list of equalities and inequalities over numbered variables, [`Var`]: first the
-//! parameters, then the dimensions, then *existential* ones. These are integers that must exist for a point to be in
-//! the set, such as the quotient in `i mod 4 = 1`, that is: `i = 4e + 1` for some `e`.
+//! A [`Set`] or a [`Relation`] is a union of conjunctions in a [`Space`], which names parameters,
+//! tuples and dimensions. A [`Conjunction`] is one list of equalities and inequalities over
+//! numbered variables, [`Var`]: first the parameters, then the dimensions, then *existential* ones.
+//! These are integers that must exist for a point to be in the set, such as the quotient in
+//! `i mod 4 = 1`, that is: `i = 4e + 1` for some `e`.
 //!
-//! A compiler builds conjunctions directly. They are flat in memory, and answer the question asked most,
-//! [`Conjunction::is_empty`], without names in the way:
+//! A compiler builds conjunctions directly. They are flat in memory, and answer the question asked
+//! most, [`Conjunction::is_empty`], without names in the way:
 //!
 //! ```
 //! use loomir_polyhedra::{Conjunction, Limits, Set, Space, Tuple, Var};
@@ -80,7 +83,8 @@
 //!
 //! # Coming from isl
 //!
-//! There is no context: values own what they hold, may be sent between threads, and errors are results.
+//! There is no context: values own what they hold, may be sent between threads, and errors are
+//! results.
 //!
 //! | isl | here |
 //! | --- | --- |
@@ -99,20 +103,23 @@
 //!
 //! # Limits
 //!
-//! Whatever may have to search takes [`Limits`], a number of steps. A limit that is reached is an error, or
-//! [`Emptiness::Unknown`]; it is never replaced by a guess. Time plays no part, so answers depend on the input alone.
+//! Whatever may have to search takes [`Limits`], a number of steps. A limit that is reached is an
+//! error, or [`Emptiness::Unknown`]; it is never replaced by a guess. Time plays no part, so
+//! answers depend on the input alone.
 //!
 //! # How it works
 //!
-//! - Rows of `i64`s are normalised by their gcd; equalities are substituted away by unimodular steps; variables whose
-//!   bounds meet exactly are eliminated. This decides nearly every dependence test, in about a microsecond.
-//! - The rest goes to a complete method: rational simplex, elimination of unbounded directions, and branching along
-//!   the thin directions of a reduced lattice basis, so that large coefficients do not mean many branches.
-//! - Arithmetic never wraps: every algorithm is written once and run over `i64`, over `i128` if a number does not fit,
-//!   and over integers of any size if it still does not.
-//! - Parametric optima come from the lexicographic dual simplex method with cuts whose right-hand sides are functions
-//!   of the parameters. The same method turns existential variables into `floor`s of the others where a set must be
-//!   negated, so differences and complements are exact.
+//! - Rows of `i64`s are normalised by their gcd; equalities are substituted away by unimodular
+//!   steps; variables whose bounds meet exactly are eliminated. This decides nearly every
+//!   dependence test, in about a microsecond.
+//! - The rest goes to a complete method: rational simplex, elimination of unbounded directions, and
+//!   branching along the thin directions of a reduced lattice basis, so that large coefficients do
+//!   not mean many branches.
+//! - Arithmetic never wraps: every algorithm is written once and run over `i64`, over `i128` if a
+//!   number does not fit, and over integers of any size if it still does not.
+//! - Parametric optima come from the lexicographic dual simplex method with cuts whose right-hand
+//!   sides are functions of the parameters. The same method turns existential variables into
+//!   `floor`s of the others where a set must be negated, so differences and complements are exact.
 #![forbid(unsafe_code)]
 
 mod affine;

@@ -1,8 +1,9 @@
 //! How much work a question may take, counted in steps, so that answers depend on the input alone.
 //!
-//! One step is about one operation on numbers of one machine word, a nanosecond or two: a pivot of a tableau counts
-//! its rows times its columns, and large numbers by their length. So a limit bounds time on every path, whatever the
-//! question. A limit that is reached is reported ([`LimitReached`], [`Emptiness::Unknown`](crate::Emptiness)), never replaced by a guess.
+//! One step is about one operation on numbers of one machine word, a nanosecond or two: a pivot of
+//! a tableau counts its rows times its columns, and large numbers by their length. So a limit
+//! bounds time on every path, whatever the question. A limit that is reached is reported
+//! ([`LimitReached`], [`Emptiness::Unknown`](crate::Emptiness)), never replaced by a guess.
 
 use std::fmt;
 
@@ -21,8 +22,8 @@ impl Limits {
 }
 
 impl Default for Limits {
-    /// Ten thousand million steps: some ten seconds at the very worst. An ordinary dependence question takes a
-    /// thousand.
+    /// Ten thousand million steps: some ten seconds at the very worst. An ordinary dependence
+    /// question takes a thousand.
     fn default() -> Limits {
         Limits { steps: 10_000_000_000 }
     }

@@ -1,4 +1,5 @@
-//! Optima of unions: lexicographic ones as pieces, those of one expression as numbers, and small sample points.
+//! Optima of unions: lexicographic ones as pieces, those of one expression as numbers, and small
+//! sample points.
 
 use std::ops::Range;
 
@@ -33,8 +34,9 @@ pub(crate) fn optimum(pieces: &[Conjunction], fixed: usize, end: End, budget: &m
     Ok(Optimum::Pieces(best))
 }
 
-/// Where a member has an optimum, over all variables, of which the fixed ones alone are constrained: its shadow, or
-/// that of its optimum if this is one piece, whose existential variables are determined.
+/// Where a member has an optimum, over all variables, of which the fixed ones alone are
+/// constrained: its shadow, or that of its optimum if this is one piece, whose existential
+/// variables are determined.
 fn domain(
     member: &Conjunction,
     optimum: &[Conjunction],
@@ -45,7 +47,8 @@ fn domain(
     member.hidden(|var| var >= fixed).renamed(member.visible(), &identity(fixed)).simplified_within(budget)
 }
 
-/// Where two optima, given by disjoint members, are both defined the better one, elsewhere the only one.
+/// Where two optima, given by disjoint members, are both defined the better one, elsewhere the only
+/// one.
 fn better(
     old: &[Conjunction],
     old_domains: &[Conjunction],
@@ -222,8 +225,8 @@ fn least_of_one<T: Scalar>(
     })
 }
 
-/// A small, readable point: of the points whose largest coordinate is least in size, the one whose coordinates, in
-/// order, are each nearest to zero, positive before negative.
+/// A small, readable point: of the points whose largest coordinate is least in size, the one whose
+/// coordinates, in order, are each nearest to zero, positive before negative.
 pub(crate) fn smallest_point(pieces: &[Conjunction], budget: &mut Budget) -> Exact<Option<Point>> {
     let Some(mut known) = crate::union::any_point(pieces, budget)? else { return Ok(None) };
     let boxed = |size: &Int| -> Vec<Conjunction> {

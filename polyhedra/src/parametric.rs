@@ -1,8 +1,9 @@
-//! Parametric optima of one conjunction: its lexicographic optimum as a function of its first variables.
+//! Parametric optima of one conjunction: its lexicographic optimum as a function of its first
+//! variables.
 //!
-//! Existential variables that the fixed ones determine are parameters of the minimisation, like these: they have one
-//! value, and as unknowns each would have to be found again by cuts. The others are minimised after the dimensions, so
-//! that pieces say where a point exists.
+//! Existential variables that the fixed ones determine are parameters of the minimisation, like
+//! these: they have one value, and as unknowns each would have to be found again by cuts. The
+//! others are minimised after the dimensions, so that pieces say where a point exists.
 
 use crate::conjunction::Conjunction;
 use crate::int::Int;
@@ -20,8 +21,8 @@ pub(crate) enum End {
     Greatest,
 }
 
-/// For each value of the first `fixed` variables the optimum of the other visible ones, in disjoint conjunctions whose
-/// existential variables are determined; `None` if it is unbounded somewhere.
+/// For each value of the first `fixed` variables the optimum of the other visible ones, in disjoint
+/// conjunctions whose existential variables are determined; `None` if it is unbounded somewhere.
 pub(crate) fn parametric_optimum(
     set: &Conjunction,
     fixed: usize,
@@ -71,8 +72,9 @@ fn optimum<T: Scalar>(
     Ok(Some(out))
 }
 
-/// The parts of `base` where `other` has no point. The existential variables of `other` that are not determined are
-/// the unknowns of a parametric problem in the context of `base`, whose answer says where there is no point.
+/// The parts of `base` where `other` has no point. The existential variables of `other` that are
+/// not determined are the unknowns of a parametric problem in the context of `base`, whose answer
+/// says where there is no point.
 pub(crate) fn difference(
     base: &Conjunction,
     other: &Resolved,

@@ -1,7 +1,8 @@
 //! [`Relation`]: relations between named integer tuples with parameters.
 //!
-//! Composition and image join two conjunctions on a common tuple and make it existential; the normal form then removes
-//! what equalities give, so the usual affine maps compose without existential variables left.
+//! Composition and image join two conjunctions on a common tuple and make it existential; the
+//! normal form then removes what equalities give, so the usual affine maps compose without
+//! existential variables left.
 
 use std::fmt;
 use std::str::FromStr;

@@ -17,8 +17,8 @@ pub(crate) struct Definition {
     pub(crate) divisor: Int,
 }
 
-/// The rows of a conjunction with numbers of any size. An existential variable that an equality gives
-/// with coefficient 1, such as a multiple of another one, is put back into the other rows.
+/// The rows of a conjunction with numbers of any size. An existential variable that an equality
+/// gives with coefficient 1, such as a multiple of another one, is put back into the other rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
     pub(crate) visible: usize,
@@ -79,8 +79,8 @@ impl Resolved {
         }
     }
 
-    /// A definition of one existential variable over known ones: by an equality, or by two bounds with
-    /// at most one integer between them.
+    /// A definition of one existential variable over known ones: by an equality, or by two bounds
+    /// with at most one integer between them.
     fn definition_of(&self, column: usize, known: &[bool]) -> Option<Definition> {
         let usable = |row: &[Int]| {
             !row[column].is_zero()

@@ -1,7 +1,7 @@
 //! Rows of coefficients in one flat vector, and the systems of constraints made of them.
 //!
-//! Column 0 is the constant, column `v + 1` is variable `v`. All rows of a [`Rows`] have one width, so a row is a
-//! slice and no constraint allocates by itself.
+//! Column 0 is the constant, column `v + 1` is variable `v`. All rows of a [`Rows`] have one width,
+//! so a row is a slice and no constraint allocates by itself.
 
 use crate::limits::Exact;
 use crate::scalar::Scalar;
@@ -243,15 +243,15 @@ impl<T: Scalar> System<T> {
         self.ins.width() - 1
     }
 
-    /// Puts the value that the equality `row = 0` gives the variable of `column`, where its coefficient is 1 or −1,
-    /// into every constraint.
+    /// Puts the value that the equality `row = 0` gives the variable of `column`, where its
+    /// coefficient is 1 or −1, into every constraint.
     pub(crate) fn substitute(&mut self, row: &[T], column: usize) -> Exact<()> {
         self.eqs.iter_mut().chain(self.ins.iter_mut()).try_for_each(|other| substitute(other, row, column))
     }
 }
 
-/// Puts the value that the equality `row = 0` gives the variable of `column`, where its coefficient is 1 or −1, into
-/// another row.
+/// Puts the value that the equality `row = 0` gives the variable of `column`, where its coefficient
+/// is 1 or −1, into another row.
 #[inline]
 pub(crate) fn substitute<T: Scalar>(other: &mut [T], row: &[T], column: usize) -> Exact<()> {
     if other[column].is_zero() {

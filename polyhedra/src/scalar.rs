@@ -1,8 +1,9 @@
-//! The ladder of numbers: every algorithm is written once over [`Scalar`] and run over `i64`, then `i128`, then
-//! [`Int`], climbing only when a number does not fit.
+//! The ladder of numbers: every algorithm is written once over [`Scalar`] and run over `i64`, then
+//! `i128`, then [`Int`], climbing only when a number does not fit.
 //!
-//! No operation wraps: each yields [`Stop::Overflow`], the run is dropped, and [`ladder!`] starts it again one rung
-//! higher. On the last rung nothing overflows. A question that fits `i64`, as nearly all do, never pays for the rest.
+//! No operation wraps: each yields [`Stop::Overflow`], the run is dropped, and [`ladder!`] starts
+//! it again one rung higher. On the last rung nothing overflows. A question that fits `i64`, as
+//! nearly all do, never pays for the rest.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -228,8 +229,8 @@ impl Scalar for Int {
     }
 }
 
-/// Runs `body`, an `Exact<_>`, with `$scalar` standing for `i64`, then `i128`, then [`Int`], until no number
-/// overflows; a limit that is reached ends it.
+/// Runs `body`, an `Exact<_>`, with `$scalar` standing for `i64`, then `i128`, then [`Int`], until
+/// no number overflows; a limit that is reached ends it.
 macro_rules! ladder {
     ($scalar:ident => $body:expr) => {{
         use $crate::limits::{Exact, Stop};

@@ -22,7 +22,8 @@ use crate::space::{Space, Tuple};
 use crate::text::{ParseError, parse};
 use crate::union;
 
-/// A set of integer tuples, `[n] -> { S[i, j] : … }`: a union of conjunctions over parameters and dimensions.
+/// A set of integer tuples, `[n] -> { S[i, j] : … }`: a union of conjunctions over parameters and
+/// dimensions.
 ///
 /// ```
 /// use loomir_polyhedra::{Limits, Set};

@@ -1,10 +1,12 @@
 //! The rational shadow of a conjunction: what its constraints say of some variables alone.
 //!
-//! Equalities are substituted; of what is left each lower bound of a variable is held against each upper bound (Fourier and Motzkin). Every point of the
-//! set satisfies what comes out, which over the integers may be satisfied by further ones. That is enough for whoever asks where there certainly is
-//! no point, and it needs no existential variables.
+//! Equalities are substituted; of what is left each lower bound of a variable is held against each
+//! upper bound (Fourier and Motzkin). Every point of the set satisfies what comes out, which over
+//! the integers may be satisfied by further ones. That is enough for whoever asks where there
+//! certainly is no point, and it needs no existential variables.
 //!
-//! **Cost.** Each variable is eliminated once, the one that makes fewest rows first; with more rows than allowed it is given up.
+//! **Cost.** Each variable is eliminated once, the one that makes fewest rows first; with more rows
+//! than allowed it is given up.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +18,9 @@ use crate::int::Int;
 type Rows = Vec<Affine>;
 
 impl Conjunction {
-    /// Expressions over the variables for which `is_kept` holds that are not negative wherever the set has a point. `None` if there were more than `most` on
-    /// the way, or numbers beyond 128 bits.
+    /// Expressions over the variables for which `is_kept` holds that are not negative wherever the
+    /// set has a point. `None` if there were more than `most` on the way, or numbers beyond 128
+    /// bits.
     ///
     /// ```
     /// use loomir_polyhedra::{Conjunction, Var};
@@ -69,14 +72,16 @@ fn pairs(rows: &[Affine], var: Var) -> usize {
     with(1) * with(-1)
 }
 
-/// A positive multiple of `row` and a multiple of `by`, which has the variable, that has it no more. The second one is positive if the signs differ.
+/// A positive multiple of `row` and a multiple of `by`, which has the variable, that has it no
+/// more. The second one is positive if the signs differ.
 fn without(row: &Affine, by: &Affine, var: Var) -> Affine {
     let (own, other) = (row.coefficient(var), by.coefficient(var));
     let factor = if other.signum() < 0 { own.clone() } else { -own };
     (row * &other.abs()).add_scaled(by, &factor)
 }
 
-/// The rows divided by what their coefficients have in common, of those with equal terms the one that says most. `None` if a number has more than 128 bits.
+/// The rows divided by what their coefficients have in common, of those with equal terms the one
+/// that says most. `None` if a number has more than 128 bits.
 fn tightest(rows: Rows) -> Option<Rows> {
     let mut least: BTreeMap<Vec<(Var, Int)>, Int> = BTreeMap::new();
     let within = |value: Int| value.to_i128().map(|_| value);

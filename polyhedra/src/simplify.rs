@@ -1,12 +1,14 @@
-//! The normal form conjunctions are kept in: few constraints, few existential variables, small coefficients.
+//! The normal form conjunctions are kept in: few constraints, few existential variables, small
+//! coefficients.
 //!
-//! Nothing here changes the set, and nothing here is a search; redundancy that takes a solver to see is the business
-//! of [`gist`](crate::Set::gist) and [`coalesce`](crate::Set::coalesce).
+//! Nothing here changes the set, and nothing here is a search; redundancy that takes a solver to
+//! see is the business of [`gist`](crate::Set::gist) and [`coalesce`](crate::Set::coalesce).
 //!
-//! - Every row is divided by its gcd, inequalities tightened to integers; parallel rows are merged, opposite ones that
-//!   meet become an equality.
-//! - An existential variable that an equality gives with coefficient 1 is replaced; of the others an equality keeps
-//!   one at most (`g·e = f(x)`, a stride), and that variable occurs in no other row.
+//! - Every row is divided by its gcd, inequalities tightened to integers; parallel rows are merged,
+//!   opposite ones that meet become an equality.
+//! - An existential variable that an equality gives with coefficient 1 is replaced; of the others
+//!   an equality keeps one at most (`g·e = f(x)`, a stride), and that variable occurs in no other
+//!   row.
 //! - An existential variable whose bounds meet exactly without more rows is eliminated.
 //! - A visible variable that an equality gives with coefficient 1 occurs in no other row.
 //! - Existential variables with one definition are one variable.
@@ -42,9 +44,11 @@ impl Conjunction {
         }
     }
 
-    /// Makes existential variables with the same definition one; differences and joins bring such twins together.
+    /// Makes existential variables with the same definition one; differences and joins bring such
+    /// twins together.
     fn merge_twins(&mut self) -> bool {
-        // Variables that stand for multiples are made anew by each normal form: to merge them would never end.
+        // Variables that stand for multiples are made anew by each normal form: to merge them would
+        // never end.
         let multiple = |row: &[i64]| row[self.visible() + 1..].iter().any(Scalar::is_unit);
         if self.eqs.iter().any(multiple) {
             return false;
@@ -58,7 +62,8 @@ impl Conjunction {
                 None => known.push((definition, column)),
             }
         }
-        // One by one, so that each twin disappears from every row or, if a sum does not fit, from none.
+        // One by one, so that each twin disappears from every row or, if a sum does not fit, from
+        // none.
         let mut merged = false;
         for (column, twin) in twins {
             let sum = |row: &[i64]| row[twin].checked_add(row[column]).filter(|sum| *sum != i64::MIN);
@@ -74,8 +79,8 @@ impl Conjunction {
         merged
     }
 
-    /// If an equality or two close bounds leave a variable one value: that row, the variable's coefficient moved to
-    /// the end, so that variables with the same value have the same row.
+    /// If an equality or two close bounds leave a variable one value: that row, the variable's
+    /// coefficient moved to the end, so that variables with the same value have the same row.
     fn sole_value(&self, column: usize) -> Option<Vec<i64>> {
         let keyed = |row: &[i64], kind: i64| {
             let mut key = row.to_vec();
@@ -111,7 +116,8 @@ fn simplify<T: Scalar>(set: &Conjunction) -> Exact<Option<Conjunction>> {
 struct Normal<T> {
     visible: usize,
     system: System<T>,
-    /// Finished equalities `g·e = f(x)` with one existential variable each, which occurs nowhere else.
+    /// Finished equalities `g·e = f(x)` with one existential variable each, which occurs nowhere
+    /// else.
     strides: Rows<T>,
 }
 
@@ -156,8 +162,8 @@ impl<T: Scalar> Normal<T> {
         Ok(true)
     }
 
-    /// Brings a stride `g·e + f(x) = 0` to its smallest coefficients; its variable occurs in no other row. A stride of
-    /// one says nothing and becomes zero. False: it has no solution.
+    /// Brings a stride `g·e + f(x) = 0` to its smallest coefficients; its variable occurs in no
+    /// other row. A stride of one says nothing and becomes zero. False: it has no solution.
     fn reduce_stride(&self, row: &mut [T]) -> Exact<bool> {
         let gcd = content(row)?;
         if gcd.is_zero() {
@@ -210,7 +216,8 @@ impl<T: Scalar> Normal<T> {
             if occurring.len() > 1 {
                 return Ok(Placed::Again);
             }
-            // The gcd may have changed with the constant: the row stays primitive in its coefficients.
+            // The gcd may have changed with the constant: the row stays primitive in its
+            // coefficients.
             self.eliminate(row, pivot, solved)?;
             if row[pivot].signum() < 0 {
                 negate(row)?;
@@ -230,7 +237,8 @@ impl<T: Scalar> Normal<T> {
         Ok(Placed::Done)
     }
 
-    /// Removes `column` from every other row by adding multiples of `row = 0`, scaling by its coefficient if need be.
+    /// Removes `column` from every other row by adding multiples of `row = 0`, scaling by its
+    /// coefficient if need be.
     fn eliminate(&mut self, row: &[T], column: usize, solved: &mut Rows<T>) -> Exact<()> {
         let pivot = row[column].clone();
         let size = pivot.abs()?;
@@ -255,8 +263,8 @@ impl<T: Scalar> Normal<T> {
         Ok(())
     }
 
-    /// Replaces the existential variable of `pivot` by itself minus multiples of the others, so that the other
-    /// coefficients of `row` become at most half of its own.
+    /// Replaces the existential variable of `pivot` by itself minus multiples of the others, so
+    /// that the other coefficients of `row` become at most half of its own.
     fn shift(&mut self, row: &mut [T], pivot: usize, solved: &mut Rows<T>) -> Exact<()> {
         let divisor = row[pivot].clone();
         let size = divisor.abs()?;
@@ -332,7 +340,8 @@ impl<T: Scalar> Normal<T> {
         Ok(if equality { Merged::Equality } else { Merged::Done })
     }
 
-    /// Eliminates one existential variable that occurs in inequalities only, if that is exact and adds no row.
+    /// Eliminates one existential variable that occurs in inequalities only, if that is exact and
+    /// adds no row.
     fn eliminate_existential(&mut self) -> Exact<bool> {
         let width = self.system.ins.width();
         for column in self.visible + 1..width {

@@ -1,8 +1,8 @@
 //! Integer points of a system of constraints: the engine under every question of the crate.
 //!
-//! [`solve`] decides any system exactly. Cheap exact steps come first ([`presolve`](mod@presolve)); what they leave goes
-//! to a complete method ([`complete`](mod@complete)). All of it is written over [`Scalar`] and run on the ladder of
-//! numbers.
+//! [`solve`] decides any system exactly. Cheap exact steps come first ([`presolve`](mod@presolve));
+//! what they leave goes to a complete method ([`complete`](mod@complete)). All of it is written
+//! over [`Scalar`] and run on the ladder of numbers.
 
 mod complete;
 pub(crate) mod lattice;
@@ -52,8 +52,8 @@ pub(crate) fn is_empty<T: Scalar>(mut system: System<T>, budget: &mut Budget) ->
     }
 }
 
-/// [`solve`] on a ladder of its own, from the lowest rung: a search in the middle of a long computation may need wider
-/// numbers than that, or be content with narrower ones.
+/// [`solve`] on a ladder of its own, from the lowest rung: a search in the middle of a long
+/// computation may need wider numbers than that, or be content with narrower ones.
 pub(crate) fn solve_apart<T: Scalar>(system: &System<T>, budget: &mut Budget) -> Exact<Option<Vec<T>>> {
     solve_part(system, 0, budget)
 }
@@ -80,8 +80,9 @@ pub(crate) enum Least<T> {
     Value(T),
 }
 
-/// The least value of `objective` over the integer points of `system`: a rational bound from below, a point from
-/// above, and bisection between them, so the number of tests is the logarithm of the gap.
+/// The least value of `objective` over the integer points of `system`: a rational bound from below,
+/// a point from above, and bisection between them, so the number of tests is the logarithm of the
+/// gap.
 pub(crate) fn minimize<T: Scalar>(
     system: &System<T>,
     objective: &[T],

@@ -1,8 +1,9 @@
 //! [`Space`]: what the visible variables of a conjunction mean.
 //!
-//! The variables are numbered parameters first, then the dimensions of the tuple of a set, or of the input and then
-//! the output tuple of a relation. Two tuples are alike if they have the same name and arity; the names of dimensions
-//! are for readers. Parameters are identified by name, and operations on two sets bring them together.
+//! The variables are numbered parameters first, then the dimensions of the tuple of a set, or of
+//! the input and then the output tuple of a relation. Two tuples are alike if they have the same
+//! name and arity; the names of dimensions are for readers. Parameters are identified by name, and
+//! operations on two sets bring them together.
 
 use std::fmt;
 use std::sync::Arc;
@@ -134,8 +135,8 @@ impl Space {
         Error::SpaceMismatch(self.to_string(), other.to_string())
     }
 
-    /// The parameters of both spaces, and where the variables of each space go: first those of `self`, then the new
-    /// ones of `other`.
+    /// The parameters of both spaces, and where the variables of each space go: first those of
+    /// `self`, then the new ones of `other`.
     pub(crate) fn align(&self, other: &Space) -> Alignment {
         let mut params = self.params.clone();
         for name in &other.params {

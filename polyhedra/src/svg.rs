@@ -1,8 +1,8 @@
 //! Pictures of small sets and relations, as SVG text.
 //!
-//! A set of one or two dimensions is drawn as its points on a grid, each conjunction in a colour of its own; a
-//! relation between such sets as arrows from inputs to outputs. Parameters are taken for any value: fix them first.
-//! The text depends on the set alone.
+//! A set of one or two dimensions is drawn as its points on a grid, each conjunction in a colour of
+//! its own; a relation between such sets as arrows from inputs to outputs. Parameters are taken for
+//! any value: fix them first. The text depends on the set alone.
 
 use std::fmt::Write;
 
@@ -51,7 +51,8 @@ impl Set {
 }
 
 impl Relation {
-    /// The relation's pairs as arrows on one grid. It must be bounded, small, and each tuple of one or two dimensions.
+    /// The relation's pairs as arrows on one grid. It must be bounded, small, and each tuple of one
+    /// or two dimensions.
     pub fn to_svg(&self, limits: &Limits) -> Result<String, Error> {
         let (inputs, outputs) = (self.input().arity(), self.output().arity());
         for arity in [inputs, outputs] {
@@ -86,8 +87,8 @@ fn coordinates(point: &[i64]) -> (i64, i64) {
     (point[0], point.get(1).copied().unwrap_or(0))
 }
 
-/// The points of a small bounded conjunction, in lexicographic order. An unbounded one or one with too many points
-/// reaches the limit.
+/// The points of a small bounded conjunction, in lexicographic order. An unbounded one or one with
+/// too many points reaches the limit.
 fn points(piece: &Conjunction, budget: &mut Budget) -> Exact<Vec<Vec<i64>>> {
     let mut partial = vec![(Vec::new(), piece.clone())];
     for dim in 0..piece.visible() {

@@ -6,10 +6,11 @@
 //! assert_eq!(set.to_string(), "[n] -> { S[i, j] : j mod 2 = 0 and 0 <= i < n and -1 + i <= j <= i }");
 //! ```
 //!
-//! What is read: `[params] -> { A[i, e] -> B[…] : formula; … }`; formulas of comparisons (`<`, `<=`, `=`, `!=`, `>`,
-//! `>=`, chained, over lists, and lexicographic `<<`, `<<=`, `>>`, `>>=`), `and`, `or`, `not`, `implies`,
-//! `exists (e: …)`, `true`, `false`; expressions with `floor(e/c)`, `ceil(e/c)`, `floord`, `ceild`, `[e/c]`,
-//! `mod`, `%`, `min`, `max`. All parts of a text have one space. What is printed is read back as the same set.
+//! What is read: `[params] -> { A[i, e] -> B[…] : formula; … }`; formulas of comparisons (`<`,
+//! `<=`, `=`, `!=`, `>`, `>=`, chained, over lists, and lexicographic `<<`, `<<=`, `>>`, `>>=`),
+//! `and`, `or`, `not`, `implies`, `exists (e: …)`, `true`, `false`; expressions with `floor(e/c)`,
+//! `ceil(e/c)`, `floord`, `ceild`, `[e/c]`, `mod`, `%`, `min`, `max`. All parts of a text have one
+//! space. What is printed is read back as the same set.
 
 mod lexer;
 mod parser;

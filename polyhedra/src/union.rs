@@ -1,9 +1,9 @@
 //! Unions of conjunctions over the same visible variables: the algebra under sets and relations.
 //!
-//! Difference is the one hard operation. Where the subtrahend's existential variables are functions of the visible ones
-//! ([`divs`](crate::divs)), its constraints are negated one after the other, each under those before it, so the pieces
-//! of a difference are disjoint; else a parametric search for a witness says where there is none. Subset, equality and
-//! complement follow.
+//! Difference is the one hard operation. Where the subtrahend's existential variables are functions
+//! of the visible ones ([`divs`](crate::divs)), its constraints are negated one after the other,
+//! each under those before it, so the pieces of a difference are disjoint; else a parametric search
+//! for a witness says where there is none. Subset, equality and complement follow.
 
 use crate::conjunction::{Conjunction, Point};
 use crate::limits::{Budget, Exact};

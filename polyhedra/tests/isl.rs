@@ -1,8 +1,10 @@
-//! Answers against isl's, through its Python binding: random parametric sets and relations, and the classic hard ones.
+//! Answers against isl's, through its Python binding: random parametric sets and relations, and the
+//! classic hard ones.
 //!
-//! `LOOMIR_ISLPY` names a Python interpreter that has `islpy`; without it nothing is compared, and the test says so.
-//! `LOOMIR_ISL_CASES` and `LOOMIR_ISL_SEED` set the number of random relations and the seed, `LOOMIR_ISL_FROM` the
-//! first of them, so that a long run can be had in parts; with `LOOMIR_ISL_PATIENT` isl takes its time to compare.
+//! `LOOMIR_ISLPY` names a Python interpreter that has `islpy`; without it nothing is compared, and
+//! the test says so. `LOOMIR_ISL_CASES` and `LOOMIR_ISL_SEED` set the number of random relations
+//! and the seed, `LOOMIR_ISL_FROM` the first of them, so that a long run can be had in parts; with
+//! `LOOMIR_ISL_PATIENT` isl takes its time to compare.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "what was compared is part of the result")]
 
 mod random;

@@ -1,5 +1,6 @@
-//! Whatever comes in, an answer or a clear error comes out: random bytes, damaged texts, huge numbers, degenerate
-//! spaces, large systems. Nothing may panic or run away; everything is limited in steps.
+//! Whatever comes in, an answer or a clear error comes out: random bytes, damaged texts, huge
+//! numbers, degenerate spaces, large systems. Nothing may panic or run away; everything is limited
+//! in steps.
 
 mod questions;
 mod random;
@@ -218,7 +219,8 @@ fn mismatched_and_unbounded_questions_are_errors() {
 
 #[test]
 fn a_thousand_constraints_are_answered() {
-    // Around a circle of radius 100: tangents at integer directions, then one cut that leaves nothing.
+    // Around a circle of radius 100: tangents at integer directions, then one cut that leaves
+    // nothing.
     let mut set = Conjunction::new(2);
     let (x, y) = (set.var(0), set.var(1));
     for step in 0..1_000i64 {

@@ -1,4 +1,5 @@
-//! The fusion campaign: `cargo run --release -p loomir-testing --example fusion -- [--cases N] [--seed S]`.
+//! The fusion campaign:
+//! `cargo run --release -p loomir-testing --example fusion -- [--cases N] [--seed S]`.
 //!
 //! `--only K` runs one case, `--show K` prints its program.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]

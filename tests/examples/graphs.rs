@@ -1,4 +1,5 @@
-//! The campaign on control flow graphs: `cargo run --release -p loomir-testing --example graphs -- [--cases N] [--seed S]`.
+//! The campaign on control flow graphs:
+//! `cargo run --release -p loomir-testing --example graphs -- [--cases N] [--seed S]`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
-//! The campaign on operations that some operands make undefined: `cargo run --release -p loomir-testing --example hazards
-//! -- [--cases N] [--seed S]`.
+//! The campaign on operations that some operands make undefined:
+//! `cargo run --release -p loomir-testing --example hazards -- [--cases N] [--seed S]`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::process::ExitCode;

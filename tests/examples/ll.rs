@@ -1,4 +1,6 @@
-//! The campaign on programs in LLVM IR: `cargo run --release -p loomir-testing --example ll -- [--cases N] [--seed S]`; with `--case I` the text of one.
+//! The campaign on programs in LLVM IR:
+//! `cargo run --release -p loomir-testing --example ll -- [--cases N] [--seed S]`; with `--case I`
+//! the text of one.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::process::ExitCode;

@@ -1,4 +1,5 @@
-//! The rewiring campaign: `cargo run --release -p loomir-testing --example rewiring -- [--cases N] [--seed S]`.
+//! The rewiring campaign:
+//! `cargo run --release -p loomir-testing --example rewiring -- [--cases N] [--seed S]`.
 //!
 //! `--only K` runs one case.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]

@@ -1,5 +1,5 @@
-//! The campaign on transformations: `cargo run --release -p loomir-testing --example transformations
-//! -- [--cases N] [--seed S]`.
+//! The campaign on transformations:
+//! `cargo run --release -p loomir-testing --example transformations -- [--cases N] [--seed S]`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::process::ExitCode;

@@ -1,8 +1,10 @@
-//! Whether two programs do the same: both are executed by the reference interpreter and what they leave behind is compared.
+//! Whether two programs do the same: both are executed by the reference interpreter and what they
+//! leave behind is compared.
 //!
-//! A run of the original that is undefined requires nothing. Otherwise the other program must end the same way: with equal
-//! results, or both traps, and equal contents of every buffer. Inputs are generated from the signature, and some of them pass one buffer as
-//! several arguments, since a transformation that takes two arguments for two buffers is wrong.
+//! A run of the original that is undefined requires nothing. Otherwise the other program must end
+//! the same way: with equal results, or both traps, and equal contents of every buffer. Inputs are
+//! generated from the signature, and some of them pass one buffer as several arguments, since a
+//! transformation that takes two arguments for two buffers is wrong.
 
 use loomir::dialects::interp::{self, ArgSpec, FaultKind, Limits, Outcome};
 use loomir::ir::{Body, Context, Type, TypeKind};
@@ -53,7 +55,8 @@ pub fn call(module: &Body, entry: &str, input: &[String], limits: &Limits) -> Re
     }
 }
 
-/// Calls `entry` of both modules with each input and compares. The modules may belong to different contexts.
+/// Calls `entry` of both modules with each input and compares. The modules may belong to different
+/// contexts.
 ///
 /// # Errors
 /// The first difference, with both endings.
@@ -97,8 +100,9 @@ pub fn show(ending: &Ending) -> String {
     }
 }
 
-/// Calls of a function to compare programs on: numbers, numbered and random buffers, and, where two parameters have one type, a
-/// call that passes one buffer for both. Parameters of unknown size get small sizes. `None` if there is no such function.
+/// Calls of a function to compare programs on: numbers, numbered and random buffers, and, where two
+/// parameters have one type, a call that passes one buffer for both. Parameters of unknown size get
+/// small sizes. `None` if there is no such function.
 pub fn inputs(module: &Body, entry: &str, random: &mut Random) -> Option<Vec<Input>> {
     let (parameters, _) = interp::signature(module, entry)?;
     let ctx = module.ctx();

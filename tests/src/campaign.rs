@@ -1,9 +1,12 @@
 //! The fusion campaign: random programs, fused, and held against two oracles.
 //!
-//! Each case is a [`Program`]. Its text is read, verified, fused under each assumption about aliasing, verified again and printed, then its arrays
-//! are contracted; its loops are distributed and fused again; the interpreter executes it before, between and after, on distinct and (unless they were assumed distinct) on shared buffers. Beside that the program's own
-//! executor says what the values must be, and its trace which pairs of loops may be fused: no
-//! fused pair may have a dependence turned around, and no refusal may claim a certain one that is not there, nor that something stands in the way which does not. Of a program that is affine, its sizes numbers, no
+//! Each case is a [`Program`]. Its text is read, verified, fused under each assumption about
+//! aliasing, verified again and printed, then its arrays are contracted; its loops are distributed
+//! and fused again; the interpreter executes it before, between and after, on distinct and (unless
+//! they were assumed distinct) on shared buffers. Beside that the program's own executor says what
+//! the values must be, and its trace which pairs of loops may be fused: no fused pair may have a
+//! dependence turned around, and no refusal may claim a certain one that is not there, nor that
+//! something stands in the way which does not. Of a program that is affine, its sizes numbers, no
 //! refusal may be without need, and nothing may be left open.
 //!
 //! A failure carries the smallest program that still fails the same way.
@@ -47,13 +50,15 @@ pub struct Tally {
     pub pairs_backwards: u64,
     /// Those of them where the loops run different iterations.
     pub pairs_cut: u64,
-    /// Pairs fused after the loops of one were interchanged, not counted among those delayed or cut.
+    /// Pairs fused after the loops of one were interchanged, not counted among those delayed or
+    /// cut.
     pub pairs_interchanged: u64,
     /// Pairs of which one was distributed and a part of it fused, not counted among those either.
     pub pairs_distributed: u64,
     /// Pairs fused of which one was all of a conditional, whose condition went inside.
     pub pairs_guarded: u64,
-    /// Programs in which some pair was fused in each of these ways: delayed, cut, backwards, interchanged, distributed.
+    /// Programs in which some pair was fused in each of these ways: delayed, cut, backwards,
+    /// interchanged, distributed.
     pub reshaped: [u64; 5],
     /// Programs in which some pair was refused for a dependence.
     pub refused_by_dependence: u64,
@@ -93,9 +98,11 @@ pub struct Tally {
     pub runs: u64,
     /// Runs compared with integers instead of floats, not counted above.
     pub twins: u64,
-    /// Refusals by dependence in programs where an exact test can be right about every pair. A run showed each of these dependences.
+    /// Refusals by dependence in programs where an exact test can be right about every pair. A run
+    /// showed each of these dependences.
     pub affine_refusals: u64,
-    /// Refusals in such programs for what stands between and certainly cannot move. A run showed elements for which it cannot.
+    /// Refusals in such programs for what stands between and certainly cannot move. A run showed
+    /// elements for which it cannot.
     pub affine_in_the_way: u64,
     /// Blocks of such programs that the check of the whole confirmed.
     pub affine_confirmed: u64,
@@ -367,7 +374,8 @@ fn doubt(remark: &Diagnostic) -> &'static str {
     known.into_iter().find(|(words, _)| says(words)).map_or("assumed", |(_, name)| name)
 }
 
-/// Distributes the loops wherever that may be, values handed on in arrays or not; then fuses and contracts what that made.
+/// Distributes the loops wherever that may be, values handed on in arrays or not; then fuses and
+/// contracts what that made.
 fn distributed_and_back(ctx: &Context, text: &Text, runs: &[Run], tally: &mut Tally) -> Result<(), Wrong> {
     let runs: Vec<&Run> = runs.iter().collect();
     for (expand, alias) in [(Expand::Cost, AliasMode::Version), (Expand::UpTo(2), AliasMode::May)] {
@@ -480,7 +488,8 @@ struct Run {
     distinct: bool,
 }
 
-/// Runs the original on every input, in the interpreter and by the program's own rules, which must agree.
+/// Runs the original on every input, in the interpreter and by the program's own rules, which must
+/// agree.
 fn executions(program: &Program, ways: &[Aliasing], module: &Body) -> Result<Vec<Run>, Wrong> {
     let has_twin = program.element == Element::F32 && program.style.flags;
     let twin = match has_twin {
@@ -627,7 +636,8 @@ struct Said {
     by_dependence: bool,
     /// It is certain.
     certain: bool,
-    /// What stands between cannot move for an element that it has in common with what stands before it, and with the second.
+    /// What stands between cannot move for an element that it has in common with what stands before
+    /// it, and with the second.
     in_the_way: [bool; 2],
     /// They run fused if something holds that is assumed of numbers.
     versioned: bool,
@@ -688,8 +698,8 @@ fn delay(way: &str) -> Option<u64> {
     }
 }
 
-/// Holds the fusion of two loops whose iterations may run in any order against the traces: no iteration of one touches what a later iteration of the
-/// other writes, or the other way round.
+/// Holds the fusion of two loops whose iterations may run in any order against the traces: no
+/// iteration of one touches what a later iteration of the other writes, or the other way round.
 fn stays_parallel(said: &Said, groups: &Groups, runs: &[&Run], words: &str) -> Result<(), Wrong> {
     let across = |run: &&Run| groups.turned_around(&run.trace.trace, said.second, said.first, 0);
     match runs.iter().find_map(across) {
@@ -702,7 +712,8 @@ fn stays_parallel(said: &Said, groups: &Groups, runs: &[&Run], words: &str) -> R
     }
 }
 
-/// Holds a remark, whose words are given for messages, against the traces. `exact`: an exact test can be right about it.
+/// Holds a remark, whose words are given for messages, against the traces. `exact`: an exact test
+/// can be right about it.
 fn judge(
     said: &Said,
     exact: bool,

@@ -22,7 +22,8 @@ pub enum Chain {
     ParallelInPlace,
     /// In place, each loop one iteration longer than the one before.
     Lengthening,
-    /// All read one element ahead in the one buffer they write: two neighbours fuse if the second runs one iteration later.
+    /// All read one element ahead in the one buffer they write: two neighbours fuse if the second
+    /// runs one iteration later.
     ReadAhead,
 }
 
@@ -106,13 +107,16 @@ impl Chain {
         matches!(self, Chain::InPlace | Chain::ParallelInPlace | Chain::Lengthening | Chain::ReadAhead)
     }
 
-    /// Whether somebody sees what the function leaves in a buffer, by its name in the printed function.
+    /// Whether somebody sees what the function leaves in a buffer, by its name in the printed
+    /// function.
     pub fn is_live_out(self, buffer: &str) -> bool {
         buffer.starts_with("%arg") || self == Chain::Siblings
     }
 
-    /// Demands of `time`, which says what work on so many loops took, that eight times the loops cost well below what anything quadratic would:
-    /// sixty-four times as much. What is linear stays below sixteen, on a machine that has other things to do too. Measures up to five times.
+    /// Demands of `time`, which says what work on so many loops took, that eight times the loops
+    /// cost well below what anything quadratic would: sixty-four times as much. What is linear
+    /// stays below sixteen, on a machine that has other things to do too. Measures up to five
+    /// times.
     ///
     /// # Panics
     /// If they cost more.

@@ -1,4 +1,5 @@
-//! Checking passes through text: a program goes in, what comes out is compared with what was seen and approved.
+//! Checking passes through text: a program goes in, what comes out is compared with what was seen
+//! and approved.
 //!
 //! A test says what it is about in MLIR and looks at nothing inside:
 //!
@@ -15,8 +16,9 @@
 //! assert_eq!(shown.matches("affine.for").count(), 1);
 //! ```
 //!
-//! In real tests the text goes to `insta::assert_snapshot!`. What is checked on the way is what every pass owes: its input and output
-//! are verified, and what is printed reads back as the same text.
+//! In real tests the text goes to `insta::assert_snapshot!`. What is checked on the way is what
+//! every pass owes: its input and output are verified, and what is printed reads back as the same
+//! text.
 
 use loomir::ir::pass::{PassInstrumentor, PassRegistry, VerifyAnalyses, VerifyEach};
 use loomir::ir::{Body, Context, Diagnostics, verifier};
@@ -63,7 +65,8 @@ impl Checked {
     }
 }
 
-/// Reads `source`, runs `pipeline` and returns the program with its remarks, or the errors: text for a snapshot.
+/// Reads `source`, runs `pipeline` and returns the program with its remarks, or the errors: text
+/// for a snapshot.
 ///
 /// # Panics
 /// If what is printed does not read back as the same program.
@@ -110,7 +113,8 @@ impl Checker {
         self.run_under(pipeline, module, &PassInstrumentor::new().with(VerifyAnalyses).with(VerifyEach))
     }
 
-    /// Runs `pipeline` on a module as commands do that are not told to verify anything; returns the remarks.
+    /// Runs `pipeline` on a module as commands do that are not told to verify anything; returns the
+    /// remarks.
     ///
     /// # Errors
     /// As [`run`](Checker::run).
@@ -144,7 +148,8 @@ impl Checker {
         if diagnostics.has_errors() { Err(diagnostics) } else { Ok(module) }
     }
 
-    /// Diagnostics with line and column only, so that they say the same wherever the text came from.
+    /// Diagnostics with line and column only, so that they say the same wherever the text came
+    /// from.
     pub fn lines(&self, diagnostics: &Diagnostics) -> String {
         diagnostics.to_text(&self.ctx).replace(&format!("{FILE_NAME}:"), "")
     }

@@ -1,8 +1,9 @@
 //! Random integer expressions, as text, and what they compute.
 //!
-//! An expression is a list of operations of `arith` on the arguments and earlier results. It is computed here by wide arithmetic and
-//! nothing else, so it can judge what analyses and passes say. Poison and undefined behaviour are told apart: a poison number may be anything,
-//! of a program with undefined behaviour nothing is asked.
+//! An expression is a list of operations of `arith` on the arguments and earlier results. It is
+//! computed here by wide arithmetic and nothing else, so it can judge what analyses and passes say.
+//! Poison and undefined behaviour are told apart: a poison number may be anything, of a program
+//! with undefined behaviour nothing is asked.
 
 use std::fmt::Write;
 
@@ -71,7 +72,8 @@ const BINARY: [&str; 16] = [
 const PREDICATES: [&str; 10] = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
 
 impl Expressions {
-    /// So many operations on so many arguments. `flags`: in how many percent of them a wrap is ruled out.
+    /// So many operations on so many arguments. `flags`: in how many percent of them a wrap is
+    /// ruled out.
     pub fn generate(
         random: &mut Random,
         width: u32,

@@ -13,8 +13,8 @@
 //! | `// CALL: kernel` | the same with generated arguments, shared buffers included |
 //! | `// -----` | what follows is a program of its own, for the same runs; a `// CALL:` above the first one is for it alone |
 //!
-//! The outcome of a fixture is a text for a snapshot: for each run and program what is printed, with remarks or errors as comments behind
-//! it. Lines in remarks are those of the file.
+//! The outcome of a fixture is a text for a snapshot: for each run and program what is printed,
+//! with remarks or errors as comments behind it. Lines in remarks are those of the file.
 
 use loomir::dialects::interp::Limits;
 use loomir::ir::text::{SPLIT_MARKER, split_source};

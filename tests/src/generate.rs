@@ -1,10 +1,12 @@
 //! Random [`Program`]s: a few neighbouring loop nests over a few small buffers.
 //!
-//! What is drawn is what makes fusion hard: one buffer under several names (casts, views, a second `get_global`, selections, two
-//! arguments), reads ahead and behind, strides, reversal, quotients, triangles, unequal and empty iteration spaces, carried values, calls and frees
-//! between loops, calls that load or store an element. Subscripts are drawn freely and then shifted or wrapped into bounds by what they evaluate to over the (small, known) iteration
-//! space, so that almost every program runs without a fault. Equal extents and equal subscripts are drawn often enough that
-//! about half of the programs have something to fuse.
+//! What is drawn is what makes fusion hard: one buffer under several names (casts, views, a second
+//! `get_global`, selections, two arguments), reads ahead and behind, strides, reversal, quotients,
+//! triangles, unequal and empty iteration spaces, carried values, calls and frees between loops,
+//! calls that load or store an element. Subscripts are drawn freely and then shifted or wrapped
+//! into bounds by what they evaluate to over the (small, known) iteration space, so that almost
+//! every program runs without a fault. Equal extents and equal subscripts are drawn often enough
+//! that about half of the programs have something to fuse.
 
 use crate::program::{
     Aliasing, Callee, Carried, Condition, Element, Expr, Item, Kind, Loop, LoopId, MemRefId, Operator,
@@ -27,7 +29,8 @@ pub fn generate(random: &mut Random) -> Program {
     generator.program
 }
 
-/// Ways to pass buffers to a program: all distinct first, then, where types allow, some of them one buffer.
+/// Ways to pass buffers to a program: all distinct first, then, where types allow, some of them one
+/// buffer.
 pub fn aliasings(program: &Program, random: &mut Random) -> Vec<Aliasing> {
     let arguments: Vec<MemRefId> = program.argument_memrefs().collect();
     let distinct = Aliasing((0..arguments.len()).collect());
@@ -207,7 +210,8 @@ impl<'r> Generator<'r> {
         })
     }
 
-    /// Nests that hand values on in an allocation of their own: the first writes each element, the last reads some, and those before or behind them.
+    /// Nests that hand values on in an allocation of their own: the first writes each element, the
+    /// last reads some, and those before or behind them.
     fn temporary(&mut self, place: &Place, items: &mut Vec<Item>) {
         let depth = 1 + usize::from(self.random.chance(35));
         let spread = self.random.range(0, 2);
@@ -479,7 +483,8 @@ impl<'r> Generator<'r> {
         [Operator::Add, Operator::Sub, Operator::Mul, Operator::Max][self.random.weighted(&[45, 20, 10, 25])]
     }
 
-    /// Reads, computes, writes; now and then under a condition, or one after the other under the same.
+    /// Reads, computes, writes; now and then under a condition, or one after the other under the
+    /// same.
     fn statement(&mut self, place: &mut Place, items: &mut Vec<Item>) {
         if self.random.chance(self.updates) {
             return self.update(place, items);

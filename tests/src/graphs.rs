@@ -1,5 +1,5 @@
-//! Random control flow graphs, irreducible ones included, as LLVM IR; and the campaign that holds what Loomir finds in them against what
-//! `opt` prints.
+//! Random control flow graphs, irreducible ones included, as LLVM IR; and the campaign that holds
+//! what Loomir finds in them against what `opt` prints.
 
 use std::fmt::Write;
 
@@ -45,8 +45,10 @@ const PRINTERS: [(Printed, &str); 4] = [
     (Printed::PostDominators, "print<postdomtree>"),
 ];
 
-/// A function called `name` of a few blocks whose branches lead anywhere but to the first. Each block computes a number from that of the block it is entered from, one that it may keep
-/// when it is entered again, and one of a block that dominates it, in some functions also one from memory; it decides by it where to go.
+/// A function called `name` of a few blocks whose branches lead anywhere but to the first. Each
+/// block computes a number from that of the block it is entered from, one that it may keep when it
+/// is entered again, and one of a block that dominates it, in some functions also one from memory;
+/// it decides by it where to go.
 pub fn function(random: &mut Random, name: &str) -> String {
     let ends = ends(random);
     let edges = |(from, end): (usize, &End)| {
@@ -209,7 +211,8 @@ pub fn run(seed: u64, first: u64, cases: u64, opt: &Peer, tally: &mut Tally) -> 
     Ok(())
 }
 
-/// Checks the drawing of a module's functions: no two boxes cover each other in part, blocks not at all, and every block is there.
+/// Checks the drawing of a module's functions: no two boxes cover each other in part, blocks not at
+/// all, and every block is there.
 fn check_drawing(module: &Body, blocks: u64) -> Result<(), String> {
     let drawn = picture(module, Format::Svg).map_err(|errors| errors.to_text(module.ctx()))?;
     let mut shown = 0;
@@ -240,8 +243,8 @@ fn check_drawing(module: &Body, blocks: u64) -> Result<(), String> {
     if shown == blocks { Ok(()) } else { Err(format!("{shown} of {blocks} blocks are drawn\n{drawn}")) }
 }
 
-/// Holds what is printed of every function of a module against what `opt` prints of it, before and after it is brought into each form and simplified; and what functions compute, before and
-/// after.
+/// Holds what is printed of every function of a module against what `opt` prints of it, before and
+/// after it is brought into each form and simplified; and what functions compute, before and after.
 fn compare(text: &str, opt: &Peer, tally: &mut Tally) -> Result<(), String> {
     let ctx = loomir::context();
     let module = loomir::parse(&ctx, text, "graphs.ll").map_err(|errors| errors.to_text(&ctx))?;
@@ -273,8 +276,9 @@ const ORDINARY: [&str; 3] = [
     "mem2reg,fix-irreducible,unify-loop-exits,lcssa,simplify-cfg{keep-loops=true}",
 ];
 
-/// Holds the loops that there are after loop-simplify, where those that share a header are told apart, against those that `opt` makes. Blocks that nothing leads to are not
-/// shown to it: where it looks at their values before it erases them, it tells less apart.
+/// Holds the loops that there are after loop-simplify, where those that share a header are told
+/// apart, against those that `opt` makes. Blocks that nothing leads to are not shown to it: where
+/// it looks at their values before it erases them, it tells less apart.
 fn compare_nests(module: &Body, opt: &Peer) -> Result<(), String> {
     let mut reached = module.duplicate();
     for op in functions(&reached) {
@@ -304,7 +308,8 @@ fn compare_nests(module: &Body, opt: &Peer) -> Result<(), String> {
     }
 }
 
-/// A module whose functions were brought into a form, with loops and dominators compared after each step; doing it again must change nothing.
+/// A module whose functions were brought into a form, with loops and dominators compared after each
+/// step; doing it again must change nothing.
 fn in_form(module: &Body, form: &str) -> Result<Body, String> {
     let checker = Checker { ctx: module.ctx().clone(), passes: loomir::passes() };
     let pipeline = format!("builtin.module(llvm.func({form}))");

@@ -1,8 +1,10 @@
-//! Trees run instance by instance, with numbers for the parameters: what they run, and in which order.
+//! Trees run instance by instance, with numbers for the parameters: what they run, and in which
+//! order.
 //!
-//! It is the definition of legality, taken literally: every instance of every statement once, and of any two that touch one
-//! location, one of them writing, the order as it was. It knows nothing of sets or of solvers, so it can judge those that do.
-//! Where a tree runs iterations in any order, the last may as well be the first: it is run that way, too.
+//! It is the definition of legality, taken literally: every instance of every statement once, and
+//! of any two that touch one location, one of them writing, the order as it was. It knows nothing
+//! of sets or of solvers, so it can judge those that do. Where a tree runs iterations in any order,
+//! the last may as well be the first: it is run that way, too.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +42,8 @@ pub enum Finding {
 /// An object and the value by which it is known, numbered, and subscripts.
 pub(crate) type Location = (usize, Vec<i64>);
 
-/// The values of parameters: small ones, drawn once for each, or none; what is computed from others is what that is.
+/// The values of parameters: small ones, drawn once for each, or none; what is computed from others
+/// is what that is.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'b> {
     /// What they are drawn by.
@@ -77,7 +80,8 @@ pub enum Way {
     Backwards,
 }
 
-/// What a tree runs, in order. Nothing if something in it is known only when the program runs, or there is too much of it.
+/// What a tree runs, in order. Nothing if something in it is known only when the program runs, or
+/// there is too much of it.
 pub fn run(
     program: &Program,
     forest: &Forest,
@@ -136,7 +140,8 @@ impl Run<'_> {
                         if !space.is_counted() || !space.domain.exact {
                             return None;
                         }
-                        // The iterations of the loops of the program around, and of the loop itself, which its bounds do not use.
+                        // The iterations of the loops of the program around, and of the loop
+                        // itself, which its bounds do not use.
                         self.levels.push(0);
                         let around = self.evaluate(&lead.map);
                         self.levels.pop();
@@ -172,7 +177,8 @@ impl Run<'_> {
         Some(())
     }
 
-    /// Whether a condition holds in an iteration. Of what is not known of it, something is drawn, once for each time that it is computed.
+    /// Whether a condition holds in an iteration. Of what is not known of it, something is drawn,
+    /// once for each time that it is computed.
     fn decides(&self, of: IfId, around: &[i64]) -> Option<bool> {
         let info = self.program.if_info(of);
         for holds in [true, false] {
@@ -202,7 +208,8 @@ impl Run<'_> {
     }
 }
 
-/// Whether everything that is compared is known: every access names one element, of an object that has one name and is apart from all others.
+/// Whether everything that is compared is known: every access names one element, of an object that
+/// has one name and is apart from all others.
 pub fn is_exact(program: &Program, bases: &Bases<'_>, statements: impl Iterator<Item = StatementId>) -> bool {
     let mut names: Vec<(Base, Option<Value>)> = Vec::new();
     for id in statements {
@@ -225,8 +232,9 @@ pub fn is_exact(program: &Program, bases: &Bases<'_>, statements: impl Iterator<
     !names.iter().enumerate().any(may_overlap)
 }
 
-/// Holds what a tree runs, in this way, against what the program runs. Locations are those that are touched for certain. Run backwards, iterations
-/// that the program runs in any order, too, have none.
+/// Holds what a tree runs, in this way, against what the program runs. Locations are those that are
+/// touched for certain. Run backwards, iterations that the program runs in any order, too, have
+/// none.
 pub fn compare(
     body: &Body,
     program: &Program,
@@ -303,8 +311,9 @@ pub fn compare(
     Finding::Same
 }
 
-/// The steps of updates, of those for which it makes a difference, that run before another one of the same location and reduction in `old` and behind it in `new`,
-/// or the other way round. Nothing if that is not known.
+/// The steps of updates, of those for which it makes a difference, that run before another one of
+/// the same location and reduction in `old` and behind it in `new`, or the other way round. Nothing
+/// if that is not known.
 pub fn reordered(
     body: &Body,
     program: &Program,
@@ -366,7 +375,8 @@ pub(crate) fn location(
     Some((object, subscripts?))
 }
 
-/// Whether the program runs two instances in one order: they do not part at a loop whose iterations may run in any order.
+/// Whether the program runs two instances in one order: they do not part at a loop whose iterations
+/// may run in any order.
 fn is_ordered(program: &Program, a: &Instance, b: &Instance) -> bool {
     let path = |instance: &Instance| program.path(program.statement(instance.0).parent);
     let levels = path(a).into_iter().zip(path(b)).zip(a.1.iter().zip(&b.1));
@@ -377,7 +387,8 @@ fn is_ordered(program: &Program, a: &Instance, b: &Instance) -> bool {
 /// How a location is touched: whether it is written, by which update, and the instance.
 type Touch<'i> = (bool, Option<Reduction>, &'i Instance);
 
-/// A store to a location that is part of an update of which another write, or nothing, stands behind the load. `place` says when instances run.
+/// A store to a location that is part of an update of which another write, or nothing, stands
+/// behind the load. `place` says when instances run.
 fn torn<'i, 'p>(
     meeting: &[Touch<'i>],
     place: impl Fn(&Instance) -> Option<&'p usize>,

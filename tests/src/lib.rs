@@ -1,6 +1,7 @@
 //! Helpers to test passes and dialects through text, and Loomir's own test harness.
 //!
-//! Who writes a pass or a dialect needs the first two; the others make and judge programs by the thousand.
+//! Who writes a pass or a dialect needs the first two; the others make and judge programs by the
+//! thousand.
 //!
 //! | module | holds |
 //! | --- | --- |

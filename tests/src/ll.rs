@@ -1,8 +1,11 @@
-//! Random programs in LLVM IR that are free of undefined behaviour, and the campaign that holds what the interpreter makes of them against what `lli` does.
+//! Random programs in LLVM IR that are free of undefined behaviour, and the campaign that holds
+//! what the interpreter makes of them against what `lli` does.
 //!
-//! The programs use what the dialect has: integers of all widths, floats, vectors, structs and arrays, memory read at other widths than it was written,
-//! pointers, loops, switches, recursion, calls through tables, intrinsics, atomic updates, flags and attributes that promise something. Everything promised holds,
-//! so the interpreter must find nothing undefined; a number that depends on all that was computed must be the same.
+//! The programs use what the dialect has: integers of all widths, floats, vectors, structs and
+//! arrays, memory read at other widths than it was written, pointers, loops, switches, recursion,
+//! calls through tables, intrinsics, atomic updates, flags and attributes that promise something.
+//! Everything promised holds, so the interpreter must find nothing undefined; a number that depends
+//! on all that was computed must be the same.
 //!
 //! | module | makes |
 //! | --- | --- |
@@ -43,7 +46,8 @@ pub struct Tally {
     pub optimised: u64,
     /// Programs run by `lli` as Loomir wrote them.
     pub written: u64,
-    /// Programs that LLVM does not make machine code of: an error of its own, not counted among the others.
+    /// Programs that LLVM does not make machine code of: an error of its own, not counted among the
+    /// others.
     pub given_up: u64,
 }
 
@@ -69,7 +73,8 @@ impl Judges {
     }
 }
 
-/// The text of a case of a campaign, without what calls it. The function to call is `@p` and the number of the case.
+/// The text of a case of a campaign, without what calls it. The function to call is `@p` and the
+/// number of the case.
 pub fn case(seed: u64, index: u64) -> String {
     program::program(&mut Random::of_case(seed, index), &format!("p{index}"))
 }
@@ -89,7 +94,8 @@ pub fn run(seed: u64, first: u64, cases: u64, judges: &Judges, tally: &mut Tally
     Ok(())
 }
 
-/// Runs programs, numbered from `first` on, by the interpreter and by LLVM: as they are, as Loomir writes them, or as LLVM makes them faster.
+/// Runs programs, numbered from `first` on, by the interpreter and by LLVM: as they are, as Loomir
+/// writes them, or as LLVM makes them faster.
 fn compare(first: u64, texts: &[String], way: u64, judges: &Judges, tally: &mut Tally) -> Result<(), String> {
     let text = format!("{TARGET}declare ptr @malloc(i64)\ndeclare ptr @calloc(i64, i64)\n{}", texts.concat());
     let ctx = loomir::context();
@@ -121,7 +127,8 @@ fn compare(first: u64, texts: &[String], way: u64, judges: &Judges, tally: &mut 
             return Ok(());
         }
         if way != 2 {
-            // Its machine code may be wrong (rooms on the stack that are not aligned as vectors need it): then it is right another way.
+            // Its machine code may be wrong (rooms on the stack that are not aligned as vectors
+            // need it): then it is right another way.
             return compare(first, texts, 2, judges, tally);
         }
     }

@@ -1,6 +1,7 @@
 //! Which accesses of a run touch one location, one of them writing: dependences, one by one.
 //!
-//! Of an access of which it is not known where it is nothing is said, but that it meets what touches the world.
+//! Of an access of which it is not known where it is nothing is said, but that it meets what
+//! touches the world.
 
 use std::collections::BTreeMap;
 

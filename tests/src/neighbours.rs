@@ -1,9 +1,13 @@
 //! Random functions of neighbouring loops as LLVM IR, for fusion of control flow graphs.
 //!
-//! Two or three loops stand behind each other, tested at their end; some behind guards of all kinds, some with code between that loads, stores, divides or may end the program, some with a loop or conditions
-//! inside. They count to numbers or to `%n`, up, down or from somewhere, one now and then longer than the next, and touch three arrays of bytes with elements of 8 to 64 bits: in order, backwards, ahead, every
-//! second one, one again and again; some atomically, some as volatile. Some hand out sums, others what their counter ends with, what is the same in each iteration, or what they make of a value that was handed out
-//! before. The arrays are apart, or parts of one that may overlap, or whatever the caller says.
+//! Two or three loops stand behind each other, tested at their end; some behind guards of all
+//! kinds, some with code between that loads, stores, divides or may end the program, some with a
+//! loop or conditions inside. They count to numbers or to `%n`, up, down or from somewhere, one now
+//! and then longer than the next, and touch three arrays of bytes with elements of 8 to 64 bits: in
+//! order, backwards, ahead, every second one, one again and again; some atomically, some as
+//! volatile. Some hand out sums, others what their counter ends with, what is the same in each
+//! iteration, or what they make of a value that was handed out before. The arrays are apart, or
+//! parts of one that may overlap, or whatever the caller says.
 //!
 //! Most of it is in the form in which `opt` fuses it, and every value has a name.
 //!
@@ -111,7 +115,8 @@ fn written(random: &mut Random, name: &str, between: Between, is_odd: bool) -> N
     Neighbours { text, calls, more: if may_overlap { || more_calls(true) } else { || more_calls(false) } }
 }
 
-/// Brings a function into the form in which its loops are fused, and returns those that are in no other, in the order of the text.
+/// Brings a function into the form in which its loops are fused, and returns those that are in no
+/// other, in the order of the text.
 pub fn in_form(function: &mut Body, symbols: &SymbolTable) -> (Analysis, Vec<LoopId>) {
     let (mut analysis, _) = loop_simplify::loop_simplify(function, symbols, false);
     lcssa::lcssa(function, &analysis);
@@ -122,7 +127,8 @@ pub fn in_form(function: &mut Body, symbols: &SymbolTable) -> (Analysis, Vec<Loo
     (analysis, loops)
 }
 
-/// Calls with these numbers, of arrays that are apart and of such that are not, if they need not be.
+/// Calls with these numbers, of arrays that are apart and of such that are not, if they need not
+/// be.
 fn calls((n, m, k, g, h): (i64, i64, i64, bool, bool), may_overlap: bool) -> impl Iterator<Item = Input> {
     let numbers = [n.to_string(), m.to_string(), k.to_string(), g.to_string(), h.to_string()];
     let buffer = format!("iota:memref<{BYTES}xi8>");
@@ -341,7 +347,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The condition of a guard; nothing for none. The second is whether the loop runs if it does not hold.
+    /// The condition of a guard; nothing for none. The second is whether the loop runs if it does
+    /// not hold.
     fn guard(&mut self, trip: Trip) -> Option<(String, bool)> {
         let wanted = match trip {
             Trip::Parameter => Guard::Compare("sgt i64 %n, 0"),
@@ -416,7 +423,8 @@ impl Writer<'_> {
         self.handed.push(result);
     }
 
-    /// A loop that runs so often; what it hands out, and whether that has to go through its exit. What follows is its exit.
+    /// A loop that runs so often; what it hands out, and whether that has to go through its exit.
+    /// What follows is its exit.
     fn counting(&mut self, label: &str, count: &str) -> Option<(String, bool)> {
         let preheader = self.block.clone();
         let kinds = [Handed::Nothing, Handed::Sum, Handed::Counter, Handed::Same, Handed::Other];

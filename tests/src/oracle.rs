@@ -1,8 +1,9 @@
 //! Which dependences a run has: the definition of legality, read off a trace.
 //!
-//! Two loops that stand in one block may become one, the second delayed by *d*, if no instance of the first that touches an element, in
-//! iteration *p*, has an instance of the second that touches it too in an iteration before *p - d*, one of the two writing. A
-//! trace knows every element touched, so for one run this is decided by looking, without any theory: what an analysis says
+//! Two loops that stand in one block may become one, the second delayed by *d*, if no instance of
+//! the first that touches an element, in iteration *p*, has an instance of the second that touches
+//! it too in an iteration before *p - d*, one of the two writing. A trace knows every element
+//! touched, so for one run this is decided by looking, without any theory: what an analysis says
 //! must agree.
 //!
 //! Cost: linear in the trace a pair of loops.
@@ -14,11 +15,11 @@ use crate::program::{Access, LoopId, Step};
 /// An element in one iteration of the loops around: these, the object, the element.
 type Place = (Vec<(LoopId, u64)>, usize, i64);
 
-/// Loops that have become one, as seen from a trace of the original program: for each the loop that stands for all of them, and
-/// how much later than in the original its iterations run.
+/// Loops that have become one, as seen from a trace of the original program: for each the loop that
+/// stands for all of them, and how much later than in the original its iterations run.
 ///
-/// Of loops that run different iterations, or at different times, only some are merged. Which these are a trace does not say, so what happens inside such
-/// loops is not judged.
+/// Of loops that run different iterations, or at different times, only some are merged. Which these
+/// are a trace does not say, so what happens inside such loops is not judged.
 #[derive(Clone, Debug, Default)]
 pub struct Groups {
     members: BTreeMap<LoopId, (LoopId, u64)>,
@@ -26,7 +27,8 @@ pub struct Groups {
     cut: BTreeSet<LoopId>,
     /// Loops that run backwards: when their iterations run is not judged.
     backwards: BTreeSet<LoopId>,
-    /// Loops that were reshaped, and those that became one with a part of them: which iteration runs when a trace does not say.
+    /// Loops that were reshaped, and those that became one with a part of them: which iteration
+    /// runs when a trace does not say.
     reshaped: BTreeSet<LoopId>,
 }
 
@@ -90,7 +92,8 @@ impl Groups {
         around.iter().any(|step| is_open(step.id))
     }
 
-    /// Whether a trace has accesses in a loop, or in one it has become one with, of which nothing is judged.
+    /// Whether a trace has accesses in a loop, or in one it has become one with, of which nothing
+    /// is judged.
     pub fn is_inside_cut(&self, trace: &[Access], id: LoopId) -> bool {
         let group = self.of(id);
         trace.iter().any(|access| {
@@ -104,8 +107,9 @@ impl Groups {
         path[..depth].iter().map(|step| (self.of(step.id), self.time(step))).collect()
     }
 
-    /// Whether, in some iteration of the loops around, what stands beside two loops has an element in common that one writes: with the first of
-    /// them or with something else that stands there, and with the second.
+    /// Whether, in some iteration of the loops around, what stands beside two loops has an element
+    /// in common that one writes: with the first of them or with something else that stands there,
+    /// and with the second.
     pub fn in_the_way(&self, trace: &[Access], first: LoopId, second: LoopId) -> [bool; 2] {
         let (a, b) = (self.of(first), self.of(second));
         let depth = trace.iter().find_map(|access| access.path.iter().position(|step| self.of(step.id) == a));
@@ -131,8 +135,9 @@ impl Groups {
         ]
     }
 
-    /// Two times, the first of `first` and a smaller one of `second`, when they touch one element, one of them writing: making the loops one, the second
-    /// `delay` later, would turn their order around. `None` if there are none in this trace.
+    /// Two times, the first of `first` and a smaller one of `second`, when they touch one element,
+    /// one of them writing: making the loops one, the second `delay` later, would turn their order
+    /// around. `None` if there are none in this trace.
     pub fn turned_around(
         &self,
         trace: &[Access],
@@ -141,7 +146,8 @@ impl Groups {
         delay: u64,
     ) -> Option<(u64, u64)> {
         let (a, b) = (self.of(first), self.of(second));
-        // For each element, in each surrounding iteration: the last iteration of the first loop that touches it in each way.
+        // For each element, in each surrounding iteration: the last iteration of the first loop
+        // that touches it in each way.
         let mut last: BTreeMap<Place, Vec<(&Access, u64)>> = BTreeMap::new();
         let is_alike = |x: &Access, y: &Access| (x.writes, x.update) == (y.writes, y.update);
         let place = |access: &Access, group: LoopId| {
@@ -204,7 +210,8 @@ mod tests {
 
     #[test]
     fn a_loop_that_was_delayed_stays_so() {
-        // for i { A[i] = }  for i { = A[i + 1]; B[i] = }  for i { = B[i] }, the second one iteration later than the first.
+        // for i { A[i] = } for i { = A[i + 1]; B[i] = } for i { = B[i] }, the second one iteration
+        // later than the first.
         let mut groups = Groups::new();
         groups.join(0, 1, 1, false);
         let mut trace: Vec<Access> = (0..3).map(|i| access(1, i, i as i64, true)).collect();
@@ -257,7 +264,8 @@ mod tests {
             writes,
             update: None,
         };
-        // The element is touched by both inner loops, in different iterations of the outer one only.
+        // The element is touched by both inner loops, in different iterations of the outer one
+        // only.
         let trace = [at(0, 0, 3, 7, true), at(1, 1, 0, 7, true)];
         assert_eq!(Groups::new().turned_around(&trace, 0, 1, 0), None);
     }

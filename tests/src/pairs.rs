@@ -1,7 +1,9 @@
 //! Which loops of a text in LLVM IR become one: by Loomir's fusion, and by that of `opt`.
 //!
-//! Names are what both have in common. Those of `opt` survive its fusion, so two loops have become one if what was computed in them is computed in one loop afterwards, as `print<loops>`
-//! tells. Loomir keeps places instead: its remarks name the branches of the latches. Values have to have names, therefore, and every operation a line of its own.
+//! Names are what both have in common. Those of `opt` survive its fusion, so two loops have become
+//! one if what was computed in them is computed in one loop afterwards, as `print<loops>` tells.
+//! Loomir keeps places instead: its remarks name the branches of the latches. Values have to have
+//! names, therefore, and every operation a line of its own.
 //!
 //! Cost: linear in the text.
 
@@ -193,7 +195,8 @@ impl Text {
     }
 }
 
-/// The loops of a function as `opt` prints them: for each its depth and its blocks, the header first.
+/// The loops of a function as `opt` prints them: for each its depth and its blocks, the header
+/// first.
 #[derive(Debug, Default)]
 struct Nest(Vec<(usize, Vec<String>)>);
 

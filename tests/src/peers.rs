@@ -1,7 +1,8 @@
 //! LLVM's tools as judges of what Loomir prints and finds.
 //!
-//! `cargo xtask test` names LLVM's folder in the variable `LOOMIR_LLVM`; without it, whoever asks is told that
-//! there is no judge and skips. Nothing else of this crate is used here: the tests of the crates below it include this file.
+//! `cargo xtask test` names LLVM's folder in the variable `LOOMIR_LLVM`; without it, whoever asks
+//! is told that there is no judge and skips. Nothing else of this crate is used here: the tests of
+//! the crates below it include this file.
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -45,7 +46,8 @@ impl Peer {
         if output.status.success() { Ok(said) } else { Err(said) }
     }
 
-    /// As [`Peer::run`], for many programs of which it may refuse some: what it prints of the others.
+    /// As [`Peer::run`], for many programs of which it may refuse some: what it prints of the
+    /// others.
     ///
     /// # Errors
     /// Why it can't be asked.

@@ -1,12 +1,14 @@
 //! Small programs of neighbouring loop nests, as a language of their own.
 //!
-//! A [`Program`] is one function over a few small buffers. It can be written as MLIR ([`Program::to_mlir`]) and, sharing no code with the
-//! dialects or the interpreter, be executed here ([`Program::execute`]), which gives what its buffers hold at the end and a trace
-//! of every element touched. So random programs ([`generate`](crate::generate)) have an oracle for both their
-//! values and their dependences.
+//! A [`Program`] is one function over a few small buffers. It can be written as MLIR
+//! ([`Program::to_mlir`]) and, sharing no code with the dialects or the interpreter, be executed
+//! here ([`Program::execute`]), which gives what its buffers hold at the end and a trace of every
+//! element touched. So random programs ([`generate`](crate::generate)) have an oracle for both
+//! their values and their dependences.
 //!
-//! Everything is a number: values of the element type are kept as 64 bits (`i32` sign-extended, `f32` as its bits), which memref, loop or value is meant as an
-//! index. Programs are as deep as their generator makes them, a handful of levels; functions here recurse on that depth.
+//! Everything is a number: values of the element type are kept as 64 bits (`i32` sign-extended,
+//! `f32` as its bits), which memref, loop or value is meant as an index. Programs are as deep as
+//! their generator makes them, a handful of levels; functions here recurse on that depth.
 
 mod execute;
 mod print;
@@ -98,7 +100,8 @@ pub enum Source {
     Global(usize),
     /// `memref.cast`.
     Cast(MemRefId),
-    /// `memref.subview`: offsets, strides; sizes are the shape's, behind a 1 if the first dimension is dropped.
+    /// `memref.subview`: offsets, strides; sizes are the shape's, behind a 1 if the first dimension
+    /// is dropped.
     SubView {
         /// Of which memref.
         of: MemRefId,
@@ -263,7 +266,8 @@ pub enum Item {
     Copy(MemRefId, MemRefId),
     /// Ends an allocation's life.
     Dealloc(MemRefId),
-    /// At the end of a side of a conditional: the first value is the second if this side runs. There behind the conditional if both sides say so.
+    /// At the end of a side of a conditional: the first value is the second if this side runs.
+    /// There behind the conditional if both sides say so.
     Yield(ValueId, ValueId),
 }
 
@@ -295,7 +299,8 @@ impl MemRef {
 }
 
 impl Program {
-    /// The same over integers, without flags, if it is over floats: what its [twin](crate::twin) is called with.
+    /// The same over integers, without flags, if it is over floats: what its [twin](crate::twin) is
+    /// called with.
     pub fn with_integers(&self) -> Program {
         Program { element: Element::I32, style: Style { flags: false, ..self.style }, ..self.clone() }
     }
@@ -315,8 +320,9 @@ impl Program {
         self.style.calls && value % 3 == 1
     }
 
-    /// Whether all bounds, subscripts and conditions are affine in loop variables alone, all memrefs are whole objects, and nothing in a loop is
-    /// unknown: then an exact dependence test is right about every pair of loops.
+    /// Whether all bounds, subscripts and conditions are affine in loop variables alone, all
+    /// memrefs are whole objects, and nothing in a loop is unknown: then an exact dependence test
+    /// is right about every pair of loops.
     pub fn is_affine(&self) -> bool {
         let whole = |m: &MemRef| {
             use Source::{Allocation, Argument, Cast, Global};

@@ -1,7 +1,10 @@
-//! The rewiring campaign: each step of fusion of random loop trees, made on the tree and on the graph it is lowered to, has to come to the same.
+//! The rewiring campaign: each step of fusion of random loop trees, made on the tree and on the
+//! graph it is lowered to, has to come to the same.
 //!
-//! Programs are those of the [campaign](crate::campaign) of fusion. All that the tree fuses of neighbours as they are is counted: what is equal on both sides, and of the rest why the graph is not fused, or can't be
-//! compared. A difference is a failure. Beside that each graph is brought into normal form and executed before and after that.
+//! Programs are those of the [campaign](crate::campaign) of fusion. All that the tree fuses of
+//! neighbours as they are is counted: what is equal on both sides, and of the rest why the graph is
+//! not fused, or can't be compared. A difference is a failure. Beside that each graph is brought
+//! into normal form and executed before and after that.
 
 use std::collections::BTreeMap;
 

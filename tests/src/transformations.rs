@@ -1,5 +1,6 @@
-//! Random programs before and after each registered [transformation](loomir::transforms::transform),
-//! with each of the options that it names, alone and before fusion.
+//! Random programs before and after each registered
+//! [transformation](loomir::transforms::transform), with each of the options that it names, alone
+//! and before fusion.
 //!
 //! Both are executed, and the checker proves them equal or executes them on inputs of its own.
 //!

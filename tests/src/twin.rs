@@ -1,7 +1,8 @@
 //! The integer twin of a program: the same with its floats as integers.
 //!
-//! Sums of floats that may be associated in any order have no one result to compare with. Those of integers have: a program does what another one does but
-//! for the order of such sums if their twins do the same, bit for bit.
+//! Sums of floats that may be associated in any order have no one result to compare with. Those of
+//! integers have: a program does what another one does but for the order of such sums if their
+//! twins do the same, bit for bit.
 
 /// What is written of floats, and of integers instead.
 const WORDS: [(&str, &str); 8] = [
@@ -15,7 +16,8 @@ const WORDS: [(&str, &str); 8] = [
     ("f32", "i32"),
 ];
 
-/// The twin of a module of [`Program`](crate::program::Program)s, or of what transformations made of one: `f32` is `i32` there.
+/// The twin of a module of [`Program`](crate::program::Program)s, or of what transformations made
+/// of one: `f32` is `i32` there.
 ///
 /// ```
 /// # use loomir_testing::twin::integers;
@@ -42,7 +44,8 @@ pub fn integers(text: &str) -> String {
     twin
 }
 
-/// What is to be executed to compare a module and what was made of it: both as they are, or, where sums may be associated otherwise, their twins.
+/// What is to be executed to compare a module and what was made of it: both as they are, or, where
+/// sums may be associated otherwise, their twins.
 pub fn compared(before: &str, after: &str) -> [String; 2] {
     let flags = |flags: &str| before.matches(flags).count();
     let has_twin = flags("fastmath<reassoc>") > 0 && flags("fastmath<reassoc>") == flags("fastmath<");

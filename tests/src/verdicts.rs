@@ -59,8 +59,8 @@ pub struct Tally {
     pub reasons: BTreeMap<String, usize>,
 }
 
-/// Asks the checker if a program that a pass made does the same: true if that is proved. What is not
-/// proved is executed on few inputs.
+/// Asks the checker if a program that a pass made does the same: true if that is proved. What is
+/// not proved is executed on few inputs.
 ///
 /// # Errors
 /// A verdict that the two differ.

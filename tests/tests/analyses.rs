@@ -1,5 +1,5 @@
-//! Analyses by choice: whichever are chosen, a program does the same; the less precise refuse what the more precise ones refuse; and others may be written
-//! elsewhere, as here.
+//! Analyses by choice: whichever are chosen, a program does the same; the less precise refuse what
+//! the more precise ones refuse; and others may be written elsewhere, as here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -112,7 +112,8 @@ fn mergeable(body: &Body, block: loomir::ir::Block, analyses: &Analyses) -> Vec<
     nests.windows(2).filter(legal).map(|pair| (pair[0].0, pair[1].0)).collect()
 }
 
-/// Which nests of two loops may run with these in the other order, by what is asked of the pairs of their accesses and by the check of the tree that comes of it.
+/// Which nests of two loops may run with these in the other order, by what is asked of the pairs of
+/// their accesses and by the check of the tree that comes of it.
 fn interchanged(body: &Body, block: loomir::ir::Block) -> Vec<[bool; 2]> {
     let mut forest = Forest::default();
     let program = raise_by(&Analyses::default(), body, block, &mut forest, AliasMode::May);
@@ -177,7 +178,8 @@ fn what_the_less_precise_lets_through_the_more_precise_does() {
                     let lost = before.iter().find(|pair| !own.contains(pair));
                     assert_eq!(lost, None, "case {index}: {}={name}\n{text}", interface.name);
                     *more.entry((interface.name, name)).or_default() += own.len() - before.len();
-                    // Addresses and subscripts each know what the other does not, where a view is not told apart by its own.
+                    // Addresses and subscripts each know what the other does not, where a view is
+                    // not told apart by its own.
                     if interface.name != "accesses" || *name == "alias" {
                         before = own;
                     }
@@ -245,7 +247,8 @@ fn what_each_choice_fuses_of_the_fixtures() {
     insta::assert_snapshot!(table);
 }
 
-/// Instances touch one element in equal iterations only, where both name it by the loop's own level and nothing else.
+/// Instances touch one element in equal iterations only, where both name it by the loop's own level
+/// and nothing else.
 #[derive(Debug)]
 struct InStep;
 
@@ -403,7 +406,8 @@ fn operations_are_tied_only_where_there_is_an_order_left() {
                         .collect()
                 };
                 let all = ops(&program);
-                // Written anew in the order of the tree, everything is computed before it is used, and memory is what it was.
+                // Written anew in the order of the tree, everything is computed before it is used,
+                // and memory is what it was.
                 let written =
                     regenerate(body, &program, &forest, &Approved::unchanged(&program), Rewrite::All);
                 assert_eq!(written, Ok(()), "{analyses:?}\n{text}");

@@ -55,7 +55,8 @@ fn what_is_kept_between_loops_does_the_same() {
     assert!(kept > 300 && fused > 500 && compared as u64 > 3 * CASES, "{counts}");
 }
 
-/// Fuses the loops of a function with these options, with its analyses checked and without, and compares runs before and after. Returns the remarks, and how many runs were compared.
+/// Fuses the loops of a function with these options, with its analyses checked and without, and
+/// compares runs before and after. Returns the remarks, and how many runs were compared.
 fn fused_alike(index: u64, function: &Neighbours, options: &str) -> (String, usize) {
     let text = CALLED.to_owned() + &function.text;
     let checker = Checker::default();
@@ -79,7 +80,8 @@ fn fused_alike(index: u64, function: &Neighbours, options: &str) -> (String, usi
     }
 }
 
-/// What a strategy of dependence lets pass, pair by pair, the exact one does too, and what comes of it is right.
+/// What a strategy of dependence lets pass, pair by pair, the exact one does too, and what comes of
+/// it is right.
 #[test]
 fn no_strategy_fuses_what_the_exact_one_refuses() {
     let mut fused = [0; 4];
@@ -112,7 +114,8 @@ fn no_strategy_fuses_what_the_exact_one_refuses() {
     assert!(scev > 50 && da > 50 && exact > all && compared > 300, "{counts}");
 }
 
-/// A module in which two loops of a function in a row were tried to fuse, if they were fused; nothing at all, if there are no such two.
+/// A module in which two loops of a function in a row were tried to fuse, if they were fused;
+/// nothing at all, if there are no such two.
 fn pair_fused(before: &Body, at: usize, strategy: Strategy) -> Option<Option<Body>> {
     let (mut module, symbols) = (before.duplicate(), SymbolTable::of(before));
     let is_whole = |function: &&mut Body| function.entry_block(function.region(function.root(), 0)).is_some();

@@ -1,4 +1,5 @@
-//! Contraction as a whole: beside MLIR's scalar replacement, the temporary of the MLP, and how its cost grows.
+//! Contraction as a whole: beside MLIR's scalar replacement, the temporary of the MLP, and how its
+//! cost grows.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +25,8 @@ fn loads(text: &str) -> usize {
     text.matches("affine.load ").count() + text.matches("memref.load ").count()
 }
 
-/// How many of one element there are in each of these programs, after MLIR's scalar replacement and after contraction.
+/// How many of one element there are in each of these programs, after MLIR's scalar replacement and
+/// after contraction.
 fn compare(peer: &Peer, programs: &[String]) -> Vec<(usize, usize)> {
     let replaced = peer
         .run(&programs.join("\n// -----\n"), &["--split-input-file", "--affine-scalrep", "-o", "-"])

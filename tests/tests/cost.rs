@@ -6,7 +6,8 @@ use loomir::FuseOptions;
 use loomir::ir::{Body, Op};
 use loomir::transforms::cost::{Cache, Cost, Machine};
 
-/// A cost of one's own: all loops of which nothing is known run so often, on a machine with one cache.
+/// A cost of one's own: all loops of which nothing is known run so often, on a machine with one
+/// cache.
 #[derive(Debug)]
 struct Own {
     trips: f64,

@@ -1,4 +1,5 @@
-//! The listed dependences, against those of runs of random programs: what meets is listed, and where all is known nothing else is.
+//! The listed dependences, against those of runs of random programs: what meets is listed, and
+//! where all is known nothing else is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -95,7 +96,8 @@ fn case(index: u64, tally: &mut Tally) {
             all.iter().filter(|one| matches!(one.through, Through::Memory(_))).collect();
         tally.blocks += 1;
         tally.listed += memory.len() as u32;
-        // Of what is computed in loops a run knows nothing: it takes numbers that may be others than those.
+        // Of what is computed in loops a run knows nothing: it takes numbers that may be others
+        // than those.
         let runs = if is_known_outside(&program) { 3 } else { 0 };
         for _ in 0..runs {
             let values = Values { seed: Some(random.bits()), body };
@@ -166,7 +168,8 @@ impl Means for Counting {
     }
 }
 
-/// How much is asked of so many loops, each of which updates an array of its own in place, all alike.
+/// How much is asked of so many loops, each of which updates an array of its own in place, all
+/// alike.
 fn questions(loops: usize) -> u64 {
     let mut text = "func.func @f(%v: i32) {\n".to_owned();
     for i in 0..loops {

@@ -1,7 +1,7 @@
 //! Runs every fixture: `tests/fixtures/AREA/NAME.mlir` against the snapshot beside it, `NAME.snap`.
 //!
-//! One test a fixture, named by its path, so `cargo test -p loomir-testing --test fixtures fusion/` runs an area. Accept what is
-//! shown with `cargo xtask bless`, after looking at it.
+//! One test a fixture, named by its path, so `cargo test -p loomir-testing --test fixtures fusion/`
+//! runs an area. Accept what is shown with `cargo xtask bless`, after looking at it.
 
 #![allow(clippy::print_stderr, reason = "it says what it skips")]
 

@@ -1,4 +1,5 @@
-//! Affine forms, ranges and facts of values, against all that they can be: random expressions at widths where every input is tried.
+//! Affine forms, ranges and facts of values, against all that they can be: random expressions at
+//! widths where every input is tried.
 
 use loomir::ir::{Body, Value};
 use loomir::transforms::affine::Atom;

@@ -58,7 +58,8 @@ fn input(name: &str) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// Fuses one of the input files; the program with its remarks behind it, and how many pairs were fused.
+/// Fuses one of the input files; the program with its remarks behind it, and how many pairs were
+/// fused.
 fn fused(name: &str, alias: AliasMode) -> (String, usize) {
     let ctx = loomir::context();
     let source = input(name);
@@ -96,7 +97,8 @@ fn the_six_nests_of_the_mlp_become_one() {
     }
 }
 
-/// One test decides which version runs, and the inner levels fuse through the moved store as if nothing overlapped.
+/// One test decides which version runs, and the inner levels fuse through the moved store as if
+/// nothing overlapped.
 #[test]
 fn the_six_nests_of_the_mlp_become_one_version() {
     for name in ["mlp.scf.mlir", "mlp.affine.mlir"] {
@@ -116,7 +118,8 @@ fn the_mlp_keeps_apart_what_may_overlap() {
     }
 }
 
-/// How many operations of a program that is a chain store to each buffer that somebody sees in the end.
+/// How many operations of a program that is a chain store to each buffer that somebody sees in the
+/// end.
 fn stores(chain: Chain, module: &Body) -> BTreeMap<String, usize> {
     let mut stores = BTreeMap::new();
     for line in loomir::print(module).lines().filter(|line| line.contains(".store ")) {
@@ -128,8 +131,8 @@ fn stores(chain: Chain, module: &Body) -> BTreeMap<String, usize> {
     stores
 }
 
-/// What somebody sees in the end is still written after fusion, by as many operations as before, and after contraction: of several stores to one element the
-/// last. And it is the same.
+/// What somebody sees in the end is still written after fusion, by as many operations as before,
+/// and after contraction: of several stores to one element the last. And it is the same.
 #[test]
 fn chains_write_what_they_wrote() {
     const LOOPS: usize = 11;
@@ -181,7 +184,8 @@ fn time(chain: Chain, loops: usize) -> Duration {
         let mut module =
             loomir::parse(&ctx, &source, "chain.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
         let report = loomir::fuse(&mut module, &FuseOptions::default());
-        // Each loop that reads ahead runs one iteration later than the one before, and none more than eight later.
+        // Each loop that reads ahead runs one iteration later than the one before, and none more
+        // than eight later.
         let groups = if chain == Chain::ReadAhead { loops.div_ceil(9) } else { 1 };
         let expected = loops - groups;
         assert_eq!(report.fused, expected, "{chain:?}");
@@ -191,8 +195,9 @@ fn time(chain: Chain, loops: usize) -> Duration {
     (0..3).map(|_| once()).min().unwrap_or_default()
 }
 
-/// Nothing looks at all loops for each loop, with one exception: of loops that run in any order it is asked too whether the second may run before the first,
-/// object by object of all that were fused so far.
+/// Nothing looks at all loops for each loop, with one exception: of loops that run in any order it
+/// is asked too whether the second may run before the first, object by object of all that were
+/// fused so far.
 #[test]
 fn work_grows_linearly_with_the_loops() {
     let is_exception = |chain: &Chain| matches!(chain, Chain::ParallelProducers | Chain::ForallProducers);

@@ -1,7 +1,9 @@
-//! Programs on which a fusion of control flow graphs goes wrong that does not look closely, each beside one that may be fused: `tests/fixtures/loop_fusion_traps/`.
+//! Programs on which a fusion of control flow graphs goes wrong that does not look closely, each
+//! beside one that may be fused: `tests/fixtures/loop_fusion_traps/`.
 //!
-//! A line `; CALL: function arguments` says what to run before and after, one `; OPTIONS: options` how to fuse. What Loomir says is the snapshot beside the file; what `opt` does, and whether that is right, is one table for all, and which
-//! strategies of dependence let a function pass another.
+//! A line `; CALL: function arguments` says what to run before and after, one `; OPTIONS: options`
+//! how to fuse. What Loomir says is the snapshot beside the file; what `opt` does, and whether that
+//! is right, is one table for all, and which strategies of dependence let a function pass another.
 
 #![allow(clippy::print_stderr, reason = "it says what it skips")]
 

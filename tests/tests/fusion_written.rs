@@ -1,4 +1,5 @@
-//! Two hundred functions of neighbouring loops that somebody may have written: `tests/fixtures/loop_fusion_written/`, fused by Loomir and by `opt`.
+//! Two hundred functions of neighbouring loops that somebody may have written:
+//! `tests/fixtures/loop_fusion_written/`, fused by Loomir and by `opt`.
 //!
 //! Loomir's must do the same as before, and what `opt` fuses rightly Loomir fuses too.
 

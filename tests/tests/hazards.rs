@@ -3,8 +3,8 @@
 
 use loomir_testing::hazards::{Tally, run};
 
-/// The number of functions that are tried. Of the first 1,500 some go wrong for each rule that these are about, if it is
-/// taken away.
+/// The number of functions that are tried. Of the first 1,500 some go wrong for each rule that
+/// these are about, if it is taken away.
 const CASES: u64 = 1_500;
 
 #[test]

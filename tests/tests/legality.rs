@@ -1,4 +1,5 @@
-//! The one check of legality, against the definition taken literally: random edits of random programs, run instance by instance.
+//! The one check of legality, against the definition taken literally: random edits of random
+//! programs, run instance by instance.
 
 use std::collections::BTreeMap;
 
@@ -151,7 +152,8 @@ fn case(seed: u64, index: u64, tally: &mut Tally) {
                 | Verdict::MayBeIllegal(Witness::Unavailable { .. } | Witness::Carried(_)) => {
                     tally.unavailable += 1;
                 }
-                // What reads, and may be undefined, runs once by definition, though nobody sees it run twice.
+                // What reads, and may be undefined, runs once by definition, though nobody sees it
+                // run twice.
                 Verdict::Illegal(Witness::Repeated(own)) if only_reads(&program, &forest, own.op) => {
                     tally.open += 1;
                 }

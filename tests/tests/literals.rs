@@ -1,5 +1,6 @@
-//! Literals of types, attributes and locations, right and wrong ones, a line each in `tests/literals/`: read, printed, and judged by
-//! `mlir-opt` 22, which must refuse the same and print the same.
+//! Literals of types, attributes and locations, right and wrong ones, a line each in
+//! `tests/literals/`: read, printed, and judged by `mlir-opt` 22, which must refuse the same and
+//! print the same.
 
 use std::fmt::Write;
 
@@ -21,7 +22,8 @@ fn ours(program: &str, options: &PrintOptions) -> Result<String, String> {
     Ok(printed)
 }
 
-/// Checks each literal in the program that `around` makes of it. The report has a line for each: what it is printed as, or the error.
+/// Checks each literal in the program that `around` makes of it. The report has a line for each:
+/// what it is printed as, or the error.
 fn check(literals: &str, debug_info: bool, around: impl Fn(&str) -> String) -> String {
     let options = PrintOptions { generic: true, debug_info, ..PrintOptions::default() };
     let programs: Vec<String> = literals.lines().map(&around).collect();

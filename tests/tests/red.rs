@@ -7,7 +7,8 @@ use loomir_testing::blocks::each_block;
 use loomir_testing::generate::generate;
 use loomir_testing::random::Random;
 
-/// A tree with `items` in the place of the child that `path` leads to, made anew from the bottom up without a cursor.
+/// A tree with `items` in the place of the child that `path` leads to, made anew from the bottom up
+/// without a cursor.
 fn replaced(forest: &mut Forest, tree: Green, path: &[usize], items: &[Green]) -> Green {
     let Some((at, inner)) = path.split_first() else { return forest.sequence(items) };
     let all = |forest: &Forest, sequence| forest.items(sequence).collect::<Vec<Green>>();

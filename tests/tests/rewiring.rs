@@ -1,4 +1,5 @@
-//! The rewiring check: what is fused on the tree and lowered is what is lowered and fused on the graph.
+//! The rewiring check: what is fused on the tree and lowered is what is lowered and fused on the
+//! graph.
 
 use std::path::Path;
 
@@ -52,7 +53,8 @@ fn random_loop_trees_come_to_the_same() {
     );
 }
 
-/// Random functions of neighbouring loops, guarded ones and others: what fusion makes of any two in a row is in order, and the normal form of both does the same.
+/// Random functions of neighbouring loops, guarded ones and others: what fusion makes of any two in
+/// a row is in order, and the normal form of both does the same.
 #[test]
 fn graphs_are_in_order_after_each_fusion() {
     let (mut fused, mut compared) = (0, 0);

@@ -1,4 +1,5 @@
-//! The pass `saturate`, by execution: random expressions before and after, all inputs where there are few enough.
+//! The pass `saturate`, by execution: random expressions before and after, all inputs where there
+//! are few enough.
 
 use loomir::dialects::interp::Limits;
 use loomir::ir::verifier;

@@ -1,5 +1,5 @@
-//! The judge of schedules against all instances: random pieces in a random new order, with loops of one
-//! and two levels that are shifted, run backwards, interchanged, distributed and merged.
+//! The judge of schedules against all instances: random pieces in a random new order, with loops of
+//! one and two levels that are shifted, run backwards, interchanged, distributed and merged.
 
 use std::sync::Arc;
 
@@ -214,8 +214,8 @@ fn a_time_that_forgets_iterations_is_refused() {
     assert!(matches!(verdict, Verdict::Unknown { .. }), "{verdict:?}");
 }
 
-/// A store to one argument moves over a load of another one: legal only if it is tested that they are
-/// apart.
+/// A store to one argument moves over a load of another one: legal only if it is tested that they
+/// are apart.
 #[test]
 fn what_is_assumed_has_to_be_tested() {
     let source = "func.func @f(%a: memref<8xi32>, %b: memref<8xi32>) { return }";

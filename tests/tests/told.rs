@@ -1,5 +1,5 @@
-//! No neighbouring loops stay apart without a word: of two loops that still follow each other in a block after fusion, a
-//! remark names one.
+//! No neighbouring loops stay apart without a word: of two loops that still follow each other in a
+//! block after fusion, a remark names one.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -38,7 +38,8 @@ fn silent(text: &str) -> (Vec<String>, usize) {
     let place = |loc: Loc| checker.lines(&Diagnostic::remark(loc, "").into());
     let (mut silent, mut apart) = (Vec::new(), 0);
     for function in module.nested_in_order() {
-        // What runs before and behind a delayed loop are copies of loops of which something was said.
+        // What runs before and behind a delayed loop are copies of loops of which something was
+        // said.
         let report = fuse(function, &Options { max_delay: 0, ..Options::default() });
         let mut told: Vec<String> = Vec::new();
         for remark in report.remarks.iter() {

@@ -1,4 +1,5 @@
-//! The loop tree: sequences against plain vectors, raising and regenerating as the identity, what variants cost.
+//! The loop tree: sequences against plain vectors, raising and regenerating as the identity, what
+//! variants cost.
 
 use loomir::AliasMode;
 use loomir::dialects::interp::Limits;
@@ -229,7 +230,8 @@ fn a_side_that_stands_alone_is_an_if_that_does_nothing_else() {
 
 #[test]
 fn what_runs_in_any_order_has_no_dependence_across_iterations() {
-    // In order the loops may run as one, since the second reads what is written already; in any order they may only if it reads its own element.
+    // In order the loops may run as one, since the second reads what is written already; in any
+    // order they may only if it reads its own element.
     let verdict = |read: &str, parallel: bool| {
         let source = format!(
             "func.func @f(%a: memref<9xi32>, %b: memref<9xi32> {{llvm.noalias}}, %v: i32) {{
@@ -429,8 +431,8 @@ fn run_at(forest: &mut Forest, item: Green, iteration: Form, span: Span) -> Gree
     )
 }
 
-/// The program, a loop of nine iterations, with the loops that `make` makes of it in its place. `None`
-/// if they cannot be written; it is as it was then. The judge approves them.
+/// The program, a loop of nine iterations, with the loops that `make` makes of it in its place.
+/// `None` if they cannot be written; it is as it was then. The judge approves them.
 fn remade(statements: &str, make: &dyn Fn(&mut Forest, Green) -> Vec<Green>) -> Option<String> {
     let source = format!(
         "func.func @f(%a: memref<9xi32>, %s: memref<i32>, %v: i32) {{

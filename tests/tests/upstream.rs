@@ -1,9 +1,10 @@
 //! What `mlir-opt` 22 prints of any of its dialects, byte for byte.
 //!
-//! A program of `tests/upstream/` is in a form only `mlir-opt` reads, and its first line may name passes to run
-//! (`// RUN: --one-shot-bufferize`). The snapshot beside it is what `mlir-opt` prints of it in generic form. That text is read and printed
-//! again, once knowing no dialect and once knowing all of ours, and must come out the same to the last byte. Where `mlir-opt`
-//! is installed it is asked again, and for its other ways to print, with locations and without aliases.
+//! A program of `tests/upstream/` is in a form only `mlir-opt` reads, and its first line may name
+//! passes to run (`// RUN: --one-shot-bufferize`). The snapshot beside it is what `mlir-opt` prints
+//! of it in generic form. That text is read and printed again, once knowing no dialect and once
+//! knowing all of ours, and must come out the same to the last byte. Where `mlir-opt` is installed
+//! it is asked again, and for its other ways to print, with locations and without aliases.
 
 #![allow(clippy::print_stderr, reason = "it says what it skips")]
 

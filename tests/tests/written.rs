@@ -1,5 +1,5 @@
-//! Edited trees, written and executed: loops backwards, bounds of several values, bounds at the ends
-//! of types, loops of two kinds. What is refused has its reason.
+//! Edited trees, written and executed: loops backwards, bounds of several values, bounds at the
+//! ends of types, loops of two kinds. What is refused has its reason.
 
 use loomir::AliasMode;
 use loomir::dialects::interp::Limits;
@@ -370,7 +370,8 @@ const ONE_LOOP: &str = "
 fn trees_that_no_edit_makes_are_written_or_refused() {
     let ctx = loomir::context();
     let module = || loomir::parse(&ctx, ONE_LOOP, "t.mlir").unwrap_or_else(|e| panic!("{}", e.to_text(&ctx)));
-    // The first loop in two parts, with these values of its variable, each running these iterations.
+    // The first loop in two parts, with these values of its variable, each running these
+    // iterations.
     let try_out = |parts: [(Span, i64, i64); 2]| {
         let (before, mut after) = (module(), module());
         let mut written = Ok(());

@@ -15,8 +15,8 @@
 //! | [`Statements`] | which operations are moved together | op, tied, block |
 //!
 //! An implementation answers for itself only. Where it cannot tell it says so, and everybody takes
-//! the worst case. So any combination is sound; a less precise one is cheaper and refuses more. Each
-//! interface can be implemented in another crate. The defaults are the most precise.
+//! the worst case. So any combination is sound; a less precise one is cheaper and refuses more.
+//! Each interface can be implemented in another crate. The defaults are the most precise.
 
 use std::sync::Arc;
 
@@ -63,7 +63,8 @@ pub struct Analyses {
     pub control_flow: Arc<dyn ControlFlow>,
     /// What is moved together.
     pub statements: Arc<dyn Statements>,
-    /// What the functions do that are called; nothing is known of them by default. No interface: there is one implementation.
+    /// What the functions do that are called; nothing is known of them by default. No interface:
+    /// there is one implementation.
     pub callees: Arc<Callees>,
 }
 
@@ -85,7 +86,8 @@ impl Default for Analyses {
 pub struct Interface {
     /// Its name.
     pub name: &'static str,
-    /// The names of its implementations, from the least precise to the most; the last one is the default.
+    /// The names of its implementations, from the least precise to the most; the last one is the
+    /// default.
     pub implementations: &'static [&'static str],
     /// The default.
     pub default: &'static str,

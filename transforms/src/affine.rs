@@ -1,12 +1,16 @@
-//! Affine normal form: an index value as a sum of multiples of loop variables, parameters, products of parameters and floored quotients.
+//! Affine normal form: an index value as a sum of multiples of loop variables, parameters, products
+//! of parameters and floored quotients.
 //!
-//! Forms are exact over ℤ. What an operation computes in fixed width becomes a form only where it provably does not wrap: its flags or
-//! the ranges of its operands ([`range`]) say so (`affine` maps do not wrap by definition), or what wrapped on the way is back in range at the end,
-//! as in `n - 1 + 1`. All else is *not affine*: a parameter, where it is computed outside, of which [`facts`] and [`classes`] say what they
-//! can; elsewhere whoever asks has to assume any value. Equal values usually have equal forms, and forms are compared and hashed structurally.
+//! Forms are exact over ℤ. What an operation computes in fixed width becomes a form only where it
+//! provably does not wrap: its flags or the ranges of its operands ([`range`]) say so (`affine`
+//! maps do not wrap by definition), or what wrapped on the way is back in range at the end, as in
+//! `n - 1 + 1`. All else is *not affine*: a parameter, where it is computed outside, of which
+//! [`facts`] and [`classes`] say what they can; elsewhere whoever asks has to assume any value.
+//! Equal values usually have equal forms, and forms are compared and hashed structurally.
 //!
-//! Poison: a form tells what a value is unless it is poison. Whoever uses a value as a bound, a condition or a subscript has undefined behaviour if
-//! it is, so nothing said of such uses can be wrong.
+//! Poison: a form tells what a value is unless it is poison. Whoever uses a value as a bound, a
+//! condition or a subscript has undefined behaviour if it is, so nothing said of such uses can be
+//! wrong.
 //!
 //! **Assumptions.**
 //! - `affine` arithmetic does not wrap by definition; arithmetic on words may, unless flags or
@@ -26,8 +30,8 @@
 //! | [`system`] | forms as integer conjunctions |
 //! | [`closed_forms`] | the interface that chooses which values are followed |
 //!
-//! Cost: each value of a body is looked at once a [`Forms`]; a form has at most [`MAX_TERMS`] terms and quotients nest at
-//! most [`MAX_NESTING`] deep, so no input makes forms large.
+//! Cost: each value of a body is looked at once a [`Forms`]; a form has at most [`MAX_TERMS`] terms
+//! and quotients nest at most [`MAX_NESTING`] deep, so no input makes forms large.
 
 use std::cmp::Ordering;
 
@@ -70,8 +74,10 @@ const MAX_CHAIN: usize = 256;
 /// What a term of a form multiplies.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Atom {
-    /// The variable of a loop around. Of what a program touches, and of its loops, levels count inwards, 0 being the outermost loop; in maps and
-    /// headers of the tree they count outwards, 0 being the innermost. [`absolute`](crate::tree::levels::absolute) goes from the second to the first.
+    /// The variable of a loop around. Of what a program touches, and of its loops, levels count
+    /// inwards, 0 being the outermost loop; in maps and headers of the tree they count outwards, 0
+    /// being the innermost. [`absolute`](crate::tree::levels::absolute) goes from the second to the
+    /// first.
     Level(u32),
     /// A value that does not change while the nest runs.
     Param(Value),
@@ -242,7 +248,8 @@ impl Form {
         Form::default().plus(self, factor)
     }
 
-    /// `self · other`, if one of them is a number, or both are sums of parameters and products of such.
+    /// `self · other`, if one of them is a number, or both are sums of parameters and products of
+    /// such.
     pub fn product(&self, other: &Form) -> Option<Form> {
         match (self.as_constant(), other.as_constant()) {
             (_, Some(factor)) => return self.times(factor),
@@ -265,7 +272,8 @@ impl Form {
         self.constant % divisor == 0 && self.terms.iter().all(|(_, coefficient)| coefficient % divisor == 0)
     }
 
-    /// The form that is the same modulo 2 to the power of `width`, with the least numbers, read as signed.
+    /// The form that is the same modulo 2 to the power of `width`, with the least numbers, read as
+    /// signed.
     fn wrapped(mut self, width: u32) -> Form {
         let unused = 64u32.saturating_sub(width.max(1));
         let wrap = |number: &mut i64| *number = *number << unused >> unused;
@@ -280,7 +288,8 @@ impl Form {
         self.plus(other, -1)
     }
 
-    /// `⌊self / divisor⌋` for a positive divisor. Terms whose coefficients it divides come out of the quotient.
+    /// `⌊self / divisor⌋` for a positive divisor. Terms whose coefficients it divides come out of
+    /// the quotient.
     pub fn floor_div(&self, divisor: i64) -> Option<Form> {
         if divisor <= 0 {
             return None;
@@ -313,7 +322,8 @@ impl Form {
         self.plus(&self.floor_div(divisor)?, divisor.checked_neg()?)
     }
 
-    /// The form with another form in the place of each level. `None` if `replacement` has none, or a number leaves 64 bits.
+    /// The form with another form in the place of each level. `None` if `replacement` has none, or
+    /// a number leaves 64 bits.
     pub fn substitute(&self, replacement: &mut dyn FnMut(u32) -> Option<Form>) -> Option<Form> {
         let mut sum = Form::constant(self.constant);
         for (atom, coefficient) in &self.terms {
@@ -330,8 +340,9 @@ impl Form {
         Some(sum)
     }
 
-    /// The form with another form in the place of each level and of each parameter. `None` if one of these has none, a number leaves 64 bits, or a
-    /// product is no sum of products of parameters.
+    /// The form with another form in the place of each level and of each parameter. `None` if one
+    /// of these has none, a number leaves 64 bits, or a product is no sum of products of
+    /// parameters.
     pub fn instantiate(
         &self,
         level: &mut dyn FnMut(u32) -> Option<Form>,
@@ -362,7 +373,8 @@ impl Form {
         self.substitute(&mut |own| Some(if own == level { earlier.clone() } else { Form::level(own) }))
     }
 
-    /// The form with each level `by` higher: what it is inside so many more loops, where levels count outwards.
+    /// The form with each level `by` higher: what it is inside so many more loops, where levels
+    /// count outwards.
     pub fn raised(&self, by: u32) -> Option<Form> {
         self.substitute(&mut |level| Some(Form::level(level + by)))
     }
@@ -396,7 +408,8 @@ impl Form {
         }
     }
 
-    /// What the form is where levels and parameters have these values. `None` where one has none, or a number leaves 64 bits.
+    /// What the form is where levels and parameters have these values. `None` where one has none,
+    /// or a number leaves 64 bits.
     pub fn evaluate(
         &self,
         level: &dyn Fn(u32) -> Option<i64>,
@@ -422,7 +435,8 @@ impl Form {
         })
     }
 
-    /// Whether every level and parameter satisfies `accept`, those inside products and quotients included.
+    /// Whether every level and parameter satisfies `accept`, those inside products and quotients
+    /// included.
     pub fn all_atoms(&self, accept: &dyn Fn(&Atom) -> bool) -> bool {
         self.terms.iter().all(|(atom, _)| match atom {
             Atom::FloorDiv(inner, _) => inner.all_atoms(accept),
@@ -432,10 +446,12 @@ impl Form {
     }
 }
 
-/// The forms of the values of a body, as seen from a block and from the loops in it that are entered.
+/// The forms of the values of a body, as seen from a block and from the loops in it that are
+/// entered.
 ///
-/// Loop variables that are [set](Forms::set) have the forms they are set to. Other values that are not affine in those are parameters if they
-/// are defined directly in the block, around it, or in the body of a loop that was [entered](Forms::enter); they have no form otherwise.
+/// Loop variables that are [set](Forms::set) have the forms they are set to. Other values that are
+/// not affine in those are parameters if they are defined directly in the block, around it, or in
+/// the body of a loop that was [entered](Forms::enter); they have no form otherwise.
 pub struct Forms<'b> {
     body: &'b Body,
     followed: &'b dyn ClosedForms,
@@ -449,8 +465,8 @@ pub struct Forms<'b> {
     classes: Classes,
     /// The parameters there are forms with.
     named: Vec<Value>,
-    /// Whether subscripts are told as sums though these are the same in all iterations: to whoever asks from outside of the function the names of
-    /// what it computes say nothing.
+    /// Whether subscripts are told as sums though these are the same in all iterations: to whoever
+    /// asks from outside of the function the names of what it computes say nothing.
     spelled_out: bool,
 }
 
@@ -499,7 +515,8 @@ impl<'b> Forms<'b> {
         self.spelled_out = true;
     }
 
-    /// Makes the values defined directly in `block` parameters: they are the same throughout one execution of it.
+    /// Makes the values defined directly in `block` parameters: they are the same throughout one
+    /// execution of it.
     pub fn enter(&mut self, block: Block) {
         self.around.insert(block);
     }
@@ -525,7 +542,8 @@ impl<'b> Forms<'b> {
         data.results.iter().map(|expr| form(*expr).filter(followed)).collect()
     }
 
-    /// The forms whose greatest (lower bound) or least (upper bound) is the bound. `None` where one is not affine.
+    /// The forms whose greatest (lower bound) or least (upper bound) is the bound. `None` where one
+    /// is not affine.
     pub fn of_bound(&mut self, bound: &Bound) -> Vec<Option<Form>> {
         match bound {
             Bound::Value(value) => vec![self.of(*value)],
@@ -671,7 +689,8 @@ impl<'b> Forms<'b> {
         is_exact.then(|| [0, 1].map(|at| self.body.operand(op, at)))
     }
 
-    /// A form that is the value modulo 2 to the power of its width: sums, differences and products of words are those of numbers, wrapped.
+    /// A form that is the value modulo 2 to the power of its width: sums, differences and products
+    /// of words are those of numbers, wrapped.
     fn congruent(&mut self, value: Value, fuel: usize) -> Option<Form> {
         let body = self.body;
         if let Some(known) = self.congruent.get(&value) {

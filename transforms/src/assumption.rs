@@ -1,8 +1,10 @@
 //! What is assumed where a fast version runs, and tested before it.
 //!
-//! Legality says what would have to hold for an edit; it is kept with the versioned node that holds the edit, the fast side is judged again under it, and
-//! [`regenerate`](crate::regenerate) writes the one test. An assumption is about what is known before the node: which memrefs overlap, and how numbers lie to each
-//! other. So it may be any condition under which the edit is legal; that it holds now and then is a matter of what is gained.
+//! Legality says what would have to hold for an edit; it is kept with the versioned node that holds
+//! the edit, the fast side is judged again under it, and [`regenerate`](crate::regenerate) writes
+//! the one test. An assumption is about what is known before the node: which memrefs overlap, and
+//! how numbers lie to each other. So it may be any condition under which the edit is legal; that it
+//! holds now and then is a matter of what is gained.
 
 use loomir_ir::{Body, Value};
 
@@ -15,7 +17,8 @@ pub(crate) const MAX_TESTS: usize = 8;
 /// What may hold when the program runs.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Assumption {
-    /// The memory of two memrefs does not overlap. Each has the identity layout and elements of whole bytes. In the order of the body.
+    /// The memory of two memrefs does not overlap. Each has the identity layout and elements of
+    /// whole bytes. In the order of the body.
     Apart(Value, Value),
     /// A form of parameters is zero; its first coefficient is positive.
     Zero(Form),

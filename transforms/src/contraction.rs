@@ -1,24 +1,26 @@
 //! Array contraction: memory that fusion made unnecessary.
 //!
-//! Once a producer and its consumer run in one loop, what lies between them need not be an array. From the data flow of a function's accesses
-//! ([`flow`](crate::flow)), in this order:
+//! Once a producer and its consumer run in one loop, what lies between them need not be an array.
+//! From the data flow of a function's accesses ([`flow`](crate::flow)), in this order:
 //!
 //! 1. allocations that only the sides of one conditional use move there (`contraction/sink.rs`);
-//! 2. a load gets the value that its element was last seen with in the same iteration, a store that is overwritten before it is read goes
-//!    (`legality/storage/forward.rs`);
-//! 3. a load whose last writer, wherever it is, stored a value that is there gets it; stores that are no load's last writer go, if nobody sees them in the
-//!    end either; what is left of a local array is folded to the elements that are alive together (`legality/storage/flowing.rs`,
+//! 2. a load gets the value that its element was last seen with in the same iteration, a store that
+//!    is overwritten before it is read goes (`legality/storage/forward.rs`);
+//! 3. a load whose last writer, wherever it is, stored a value that is there gets it; stores that
+//!    are no load's last writer go, if nobody sees them in the end either; what is left of a local
+//!    array is folded to the elements that are alive together (`legality/storage/flowing.rs`,
 //!    `contraction/folded.rs`);
-//! 4. what is of no more use goes, allocations that are only written among it (`contraction/cleanup.rs`).
+//! 4. what is of no more use goes, allocations that are only written among it
+//!    (`contraction/cleanup.rs`).
 //!
-//! The judge of storage (`legality/storage.rs`) decides 2 and 3; contraction chooses what to ask, and
-//! writes what is approved.
+//! The judge of storage (`legality/storage.rs`) decides 2 and 3; contraction chooses what to ask,
+//! and writes what is approved.
 //!
-//! No value is computed again or in another order, so floating point stays what it was, bit for bit. What escapes, or is
-//! visible from outside, keeps its stores.
+//! No value is computed again or in another order, so floating point stays what it was, bit for
+//! bit. What escapes, or is visible from outside, keeps its stores.
 //!
-//! **Cost.** Linear in the operations for 1, 2 and 4; for 3 a bounded number of integer maxima for each load, and each pair of a load and a store
-//! of one array.
+//! **Cost.** Linear in the operations for 1, 2 and 4; for 3 a bounded number of integer maxima for
+//! each load, and each pair of a load and a store of one array.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::MemoryAccess;
@@ -46,7 +48,8 @@ mod sink;
 pub struct Options {
     /// What one question about integers may cost.
     pub limits: Limits,
-    /// What is asked where accesses are and when they run. Which writes a load sees is told exactly, for what is known of that.
+    /// What is asked where accesses are and when they run. Which writes a load sees is told
+    /// exactly, for what is known of that.
     pub analyses: Analyses,
     /// Whether to say what was done and what not, and why.
     pub remarks: bool,
@@ -61,7 +64,8 @@ impl Default for Options {
 /// What was done.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// A remark for each array that became smaller or went, and for each local one that did not though loops access it; if remarks are wanted.
+    /// A remark for each array that became smaller or went, and for each local one that did not
+    /// though loops access it; if remarks are wanted.
     pub remarks: Diagnostics,
     /// How many loads got a value instead.
     pub forwarded: usize,
@@ -95,7 +99,8 @@ impl Report {
     }
 }
 
-/// Contracts the arrays of a function. The result is well formed if `body` was, and computes the same.
+/// Contracts the arrays of a function. The result is well formed if `body` was, and computes the
+/// same.
 pub fn contract(body: &mut Body, options: &Options) -> Report {
     let mut locals = Locals::of(body);
     if sink::sink(body, &locals) {
@@ -137,7 +142,8 @@ struct Contraction<'o> {
 }
 
 impl Contraction<'_> {
-    /// Loads and stores that the block around them, or their own, makes unnecessary. The objects of which more may be.
+    /// Loads and stores that the block around them, or their own, makes unnecessary. The objects of
+    /// which more may be.
     fn within_iterations(&mut self, body: &mut Body, block: Block) -> Vec<Base> {
         let mut timeline = Timeline::of(body, block, &self.locals, &self.options.analyses);
         let limits = self.options.limits;

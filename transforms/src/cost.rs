@@ -1,7 +1,8 @@
 //! What running loops costs, and what fusing two of them saves.
 //!
-//! A loop of the tree is summarised once, as [`Work`]: how often it runs, what it computes, and the memory it goes through, as *streams* of cache
-//! lines. Two works are held against each other as a [`Saving`], in cycles. Each of its parts has a cause that can be named:
+//! A loop of the tree is summarised once, as [`Work`]: how often it runs, what it computes, and the
+//! memory it goes through, as *streams* of cache lines. Two works are held against each other as a
+//! [`Saving`], in cycles. Each of its parts has a cause that can be named:
 //!
 //! | fusing saves | fusing costs |
 //! | --- | --- |
@@ -10,14 +11,16 @@
 //! | | values that no longer stay in registers from one iteration to the next |
 //! | | comparisons of numbers that are made before, and a branch |
 //!
-//! So loops that have nothing in common are fused if they are small, for the loop that is saved, and are not if that takes something
-//! from one of them. How often things run is asked of a [`Cost`]; the rest is what a [`Machine`] is like.
+//! So loops that have nothing in common are fused if they are small, for the loop that is saved,
+//! and are not if that takes something from one of them. How often things run is asked of a
+//! [`Cost`]; the rest is what a [`Machine`] is like.
 //!
-//! **Approximations.** Caches keep what was touched last. Lines are fetched ahead, so they cost bandwidth, not
-//! latency. Memory that contraction will take away counts as memory. What stands between two loops touches
-//! nothing, and of two nests that are fused the loops inside are, too.
+//! **Approximations.** Caches keep what was touched last. Lines are fetched ahead, so they cost
+//! bandwidth, not latency. Memory that contraction will take away counts as memory. What stands
+//! between two loops touches nothing, and of two nests that are fused the loops inside are, too.
 //!
-//! **Cost.** Summarising is linear in the leaves of a loop; a saving is linear in the streams of the second loop.
+//! **Cost.** Summarising is linear in the leaves of a loop; a saving is linear in the streams of
+//! the second loop.
 
 use std::fmt::Debug;
 use std::str::FromStr;
@@ -36,7 +39,8 @@ mod saving;
 mod streams;
 mod work;
 
-/// How often things run, and on what: all that a cost is made from and that no program says by itself.
+/// How often things run, and on what: all that a cost is made from and that no program says by
+/// itself.
 pub trait Cost: Debug + Send + Sync {
     /// How many iterations a loop runs each time it is reached; `known` if the program says so.
     fn trips(&self, ir: &Body, of: Op, known: Option<i64>) -> f64;

@@ -1,11 +1,14 @@
 //! Loop distribution: a loop becomes several, one behind the other, each with a part of its body.
 //!
-//! A loop is cut wherever that is legal between two operations that write, from the outside in. Each cut is judged by itself: several together turn
-//! a dependence around only if one of them does. A cut may go through an `if`, which then is two of the same condition. What only computes
-//! is computed again in each part that needs it. Other values keep the parts together, unless they may be handed over in arrays, which is
-//! expansion (`expansion.rs`); a condition that cannot be computed again is such a value, once the conditional is split (`distribution/split.rs`).
-//! An array costs a store and a load in each iteration, so a cut is made only where its parts cost so much less (`distribution/price.rs`), or
-//! where the user says so. [Fusion](crate::fusion) and [contraction](crate::contraction) are the way back.
+//! A loop is cut wherever that is legal between two operations that write, from the outside in.
+//! Each cut is judged by itself: several together turn a dependence around only if one of them
+//! does. A cut may go through an `if`, which then is two of the same condition. What only computes
+//! is computed again in each part that needs it. Other values keep the parts together, unless they
+//! may be handed over in arrays, which is expansion (`expansion.rs`); a condition that cannot be
+//! computed again is such a value, once the conditional is split (`distribution/split.rs`). An
+//! array costs a store and a load in each iteration, so a cut is made only where its parts cost so
+//! much less (`distribution/price.rs`), or where the user says so. [Fusion](crate::fusion) and
+//! [contraction](crate::contraction) are the way back.
 //!
 //! **Assumptions.**
 //! - A statement that is computed again in several parts has no effect and freezes nothing. Tried
@@ -53,7 +56,8 @@ const MAX_HANDED: usize = 4;
 /// How to distribute.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What to assume of memrefs about which nothing is known. Values are handed on in arrays only where nothing has to be tested.
+    /// What to assume of memrefs about which nothing is known. Values are handed on in arrays only
+    /// where nothing has to be tested.
     pub alias: AliasMode,
     /// What is asked.
     pub analyses: Analyses,
@@ -124,7 +128,8 @@ impl FromStr for Expand {
 /// What was done.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// A remark for each loop that was distributed, or could not be though several of its operations write.
+    /// A remark for each loop that was distributed, or could not be though several of its
+    /// operations write.
     pub remarks: Diagnostics,
     /// How many loops were distributed.
     pub distributed: usize,
@@ -141,7 +146,8 @@ impl Report {
     }
 }
 
-/// Distributes the loops of a function. The result is well formed if `body` was, and computes the same.
+/// Distributes the loops of a function. The result is well formed if `body` was, and computes the
+/// same.
 pub fn distribute(body: &mut Body, options: &Options) -> Report {
     while_to_for::uplift(body);
     let untested = options.untested();
@@ -229,7 +235,8 @@ struct Planned {
     op: Op,
     cuts: usize,
     values: Vec<HandOn>,
-    /// Operations in conditionals that are to be split there, since their conditions are handed on, in the order of the text.
+    /// Operations in conditionals that are to be split there, since their conditions are handed on,
+    /// in the order of the text.
     splits: Vec<Op>,
 }
 
@@ -332,7 +339,8 @@ fn plan(body: &Body, block: Block, options: &Options) -> Vec<Planned> {
     planned
 }
 
-/// Where a value, the result of a piece, is read if a loop is cut at these places: once in each block of each part behind.
+/// Where a value, the result of a piece, is read if a loop is cut at these places: once in each
+/// block of each part behind.
 fn hand_on(
     body: &Body,
     program: &Program,
@@ -341,7 +349,8 @@ fn hand_on(
     (from, value): (usize, Value),
 ) -> HandOn {
     let part_of = |piece: usize| cuts.iter().filter(|cut| cut.at <= piece).count();
-    // Each use with the piece it is in and the operation that is; or with the first of the pieces that it decides.
+    // Each use with the piece it is in and the operation that is; or with the first of the pieces
+    // that it decides.
     let place = |user: Op| match pieces.holding(body, user) {
         Some((piece, op)) => Some((piece, op, user)),
         None => Some((pieces.decided(program, user).next()?, user, user)),
@@ -384,8 +393,8 @@ struct Distribution<'a> {
 }
 
 impl Distribution<'_> {
-    /// Distributes the loops that stand in a sequence inside `depth` loops, then those inside. Recurses once a loop or guard, and these nest at most as
-    /// deep as they are raised.
+    /// Distributes the loops that stand in a sequence inside `depth` loops, then those inside.
+    /// Recurses once a loop or guard, and these nest at most as deep as they are raised.
     fn sequence(&mut self, sequence: Green, depth: u32) -> Green {
         let mut done = Vec::new();
         for item in self.forest.items(sequence).collect::<Vec<_>>() {
@@ -420,7 +429,8 @@ impl Distribution<'_> {
         vec![self.forest.versioned(tests, fast, original)]
     }
 
-    /// Adds what is assumed too. The error is how much would have to be tested, if that is too much.
+    /// Adds what is assumed too. The error is how much would have to be tested, if that is too
+    /// much.
     fn assume(&mut self, more: Vec<Assumption>) -> Result<(), usize> {
         let mut all = self.tests.clone();
         assumption::add(&mut all, more);

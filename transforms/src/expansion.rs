@@ -1,7 +1,8 @@
 //! Expansion: a value that is handed on inside an iteration of a loop is handed on in an array.
 //!
-//! The array has an element for each iteration. It is written where the value is computed, and read before the uses that are named; so each
-//! read sees the element that its own iteration wrote, and nothing else changes. Now the loop may be distributed between the two.
+//! The array has an element for each iteration. It is written where the value is computed, and read
+//! before the uses that are named; so each read sees the element that its own iteration wrote, and
+//! nothing else changes. Now the loop may be distributed between the two.
 //! [Contraction](crate::contraction) is the way back.
 //!
 //! ```text
@@ -78,7 +79,8 @@ pub(crate) fn has_trip_count(body: &Body, op: Op) -> bool {
     view.info().interface::<dyn LoopLike>().is_some_and(|model| !model.is_unsigned(view))
 }
 
-/// Hands values on in arrays. `None`, and nothing done, if it cannot be written how often the loop runs.
+/// Hands values on in arrays. `None`, and nothing done, if it cannot be written how often the loop
+/// runs.
 pub(crate) fn expand(body: &mut Body, op: Op, values: &[HandOn]) -> Option<Expanded> {
     let view = body.op_ref(op);
     let model = view.info().interface::<dyn LoopLike>().filter(|model| !model.is_unsigned(view))?;
@@ -206,7 +208,8 @@ impl Writer<'_> {
         Index::Value(self.body.result(op, 0))
     }
 
-    /// How often a loop runs. The extent, from the first value to the end or not at all, is right as an unsigned number whatever the bounds are.
+    /// How often a loop runs. The extent, from the first value to the end or not at all, is right
+    /// as an unsigned number whatever the bounds are.
     fn trip_count(&mut self, bounds: &LoopBounds, lower: Index, step: Index) -> Index {
         let upper = self.bound(&bounds.upper, affine::MinOp::DEF);
         if let (Index::Number(lower), Index::Number(upper), Index::Number(step)) = (lower, upper, step)
@@ -225,7 +228,8 @@ impl Writer<'_> {
         Index::Value(extent)
     }
 
-    /// Which iteration runs, from 0 on: in a form that is seen to be affine where the distance from the first value is sure to be a signed number, else as an unsigned one.
+    /// Which iteration runs, from 0 on: in a form that is seen to be affine where the distance from
+    /// the first value is sure to be a signed number, else as an unsigned one.
     fn iteration(&mut self, variable: Value, lower: Index, step: Index, is_affine: bool) -> Value {
         let ctx = self.body.ctx().clone();
         let is_natural = matches!(lower, Index::Number(number) if number >= 0);

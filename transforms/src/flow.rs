@@ -1,10 +1,12 @@
 //! Data flow: which write an instance of a read gets its value from.
 //!
-//! The *last writer* of a read is the latest write to its element before it. As a relation from instances of the read to times of writes it
-//! is a lexicographic maximum, and found from the nearest writes outwards: those in the same iteration of all loops around the read, those in earlier
-//! iterations of the innermost, those before that loop, and so on; what has a writer is done (Feautrier 1991). A write
-//! that surely happens in each of its instances is a *must* write; others *may* write, and what may lie between a read and its last
-//! must write is in the relation too, which then is no longer exact. [`Sources`] says both, so whoever needs the flow itself asks
+//! The *last writer* of a read is the latest write to its element before it. As a relation from
+//! instances of the read to times of writes it is a lexicographic maximum, and found from the
+//! nearest writes outwards: those in the same iteration of all loops around the read, those in
+//! earlier iterations of the innermost, those before that loop, and so on; what has a writer is
+//! done (Feautrier 1991). A write that surely happens in each of its instances is a *must* write;
+//! others *may* write, and what may lie between a read and its last must write is in the relation
+//! too, which then is no longer exact. [`Sources`] says both, so whoever needs the flow itself asks
 //! for [`exact`](Sources::exact), and whoever needs no more than that nothing is missing does not.
 //!
 //! **Assumptions.**
@@ -14,8 +16,8 @@
 //!   are those of the object. Tried with `fixtures/contraction/forwarding.mlir` and
 //!   `not_forwarded.mlir`.
 //!
-//! **Cost.** One maximisation for each loop around the read, of at most [`MAX_WRITERS`] writes; most reads have theirs in the same
-//! iteration, where there is nothing to maximise.
+//! **Cost.** One maximisation for each loop around the read, of at most [`MAX_WRITERS`] writes;
+//! most reads have theirs in the same iteration, where there is nothing to maximise.
 
 use loomir_ir::Body;
 use loomir_polyhedra::{Affine, Emptiness, Error, Limits, Order, Relation, Set, Space, Tuple, Var};
@@ -51,8 +53,8 @@ pub struct Sources {
     pub covered: bool,
 }
 
-/// The times at which accesses of some object happen, as tuples: for each of `loops` loops the number in the text and the iteration, then
-/// the number of the access, zeros behind it.
+/// The times at which accesses of some object happen, as tuples: for each of `loops` loops the
+/// number in the text and the iteration, then the number of the access, zeros behind it.
 #[derive(Clone, Debug)]
 pub struct Clock {
     parameters: Vec<Atom>,
@@ -60,8 +62,8 @@ pub struct Clock {
     loops: u32,
 }
 
-/// A way in which one access comes before another: how many outer loops run the same iteration, and whether the next one runs an earlier
-/// one.
+/// A way in which one access comes before another: how many outer loops run the same iteration, and
+/// whether the next one runs an earlier one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Before {
     same: u32,
@@ -79,7 +81,8 @@ impl<'a> Flow<'a> {
         &self.limits
     }
 
-    /// The ways in which `x` may come before `y` in iterations that have the outer `shared` in common.
+    /// The ways in which `x` may come before `y` in iterations that have the outer `shared` in
+    /// common.
     fn ways(&self, x: &Access, y: &Access, shared: u32) -> Vec<Before> {
         let common = x.common_loops(y);
         let first = shared.max(self.timeline.object_depth(x, y));
@@ -102,7 +105,8 @@ impl<'a> Flow<'a> {
         self.bases.overlap(x.class.base, y.class.base) != Overlap::Apart
     }
 
-    /// The pairs of subscripts that are equal where two accesses touch one element; none if nothing is known of that.
+    /// The pairs of subscripts that are equal where two accesses touch one element; none if nothing
+    /// is known of that.
     fn subscripts<'c>(&self, x: &'c Class, y: &'c Class, known: u32) -> Vec<(&'c Form, &'c Form)> {
         let same = self.bases.overlap(x.base, y.base) == Overlap::Same && x.counts_like(y);
         if !same || !self.timeline.names_one_object(x, known) {
@@ -111,8 +115,8 @@ impl<'a> Flow<'a> {
         self.known_subscripts(x, y, known).into_iter().map(|(_, a, b)| (a, b)).collect()
     }
 
-    /// The dimensions in which two accesses both have subscripts whose parameters are known inside `depth` loops, with these; none if their numbers of
-    /// dimensions differ.
+    /// The dimensions in which two accesses both have subscripts whose parameters are known inside
+    /// `depth` loops, with these; none if their numbers of dimensions differ.
     fn known_subscripts<'c>(
         &self,
         x: &'c Class,
@@ -138,7 +142,8 @@ impl<'a> Flow<'a> {
         all.iter().filter(|form| self.timeline.is_known(form, depth)).cloned().collect::<Vec<_>>().into()
     }
 
-    /// Whether `x` may touch, before `y` does, what `y` touches, in iterations that have the outer `shared` in common.
+    /// Whether `x` may touch, before `y` does, what `y` touches, in iterations that have the outer
+    /// `shared` in common.
     pub fn may_meet(&self, x: AccessId, y: AccessId, shared: u32) -> bool {
         let (x, y) = (self.timeline.get(x), self.timeline.get(y));
         self.may_overlap(x, y) && self.ways(x, y, shared).into_iter().any(|way| self.may_meet_so(x, y, way))
@@ -187,7 +192,8 @@ impl<'a> Flow<'a> {
         clock
     }
 
-    /// What may write what a read reads, before it or after; `None` if that is more than [`MAX_WRITERS`].
+    /// What may write what a read reads, before it or after; `None` if that is more than
+    /// [`MAX_WRITERS`].
     pub fn writers(&self, read: AccessId) -> Option<Vec<AccessId>> {
         let access = self.timeline.get(read);
         let near = self.timeline.near(access.class.base, 0, u32::MAX);
@@ -199,13 +205,14 @@ impl<'a> Flow<'a> {
         (writers.len() <= MAX_WRITERS).then_some(writers)
     }
 
-    /// Where a read gets its values from, if these are all its [`writers`](Flow::writers), in times of a clock for all of them. `None` if a limit
-    /// was reached.
+    /// Where a read gets its values from, if these are all its [`writers`](Flow::writers), in times
+    /// of a clock for all of them. `None` if a limit was reached.
     pub fn sources(&self, read: AccessId, writers: &[AccessId], clock: &Clock) -> Option<Sources> {
         self.sources_if(read, writers, clock, &mut |_| true)
     }
 
-    /// The same; `None`, and no longer looked for, if one of those writers is found that is not `wanted`.
+    /// The same; `None`, and no longer looked for, if one of those writers is found that is not
+    /// `wanted`.
     pub fn sources_if(
         &self,
         read: AccessId,
@@ -235,8 +242,8 @@ impl<'a> Flow<'a> {
         for writer in writers {
             ways.extend(self.ways(self.timeline.get(*writer), read, 0).into_iter().map(|way| (way, *writer)));
         }
-        // The nearest first: the more loops run the same iteration the nearer, and what an earlier iteration of the next one has written is nearer
-        // than what was written before that loop.
+        // The nearest first: the more loops run the same iteration the nearer, and what an earlier
+        // iteration of the next one has written is nearer than what was written before that loop.
         ways.sort_by_key(|(way, writer)| (std::cmp::Reverse(way.same), !way.earlier, *writer));
         for step in ways.chunk_by(|(a, _), (b, _)| a == b) {
             let way = step[0].0;
@@ -282,7 +289,8 @@ impl<'a> Flow<'a> {
         Ok(Some(sources))
     }
 
-    /// Whether a write happens in each of its instances that come before the read's in this way, to the element that its subscripts name.
+    /// Whether a write happens in each of its instances that come before the read's in this way, to
+    /// the element that its subscripts name.
     fn surely_writes(&self, writer: AccessId, read: &Access, way: Before) -> bool {
         let writer = self.timeline.get(writer);
         let (a, b) = (&writer.class, &read.class);
@@ -319,7 +327,8 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// All pairs of an instance of `y` and the time of one of `x` that comes before it in this way and touches the same element.
+    /// All pairs of an instance of `y` and the time of one of `x` that comes before it in this way
+    /// and touches the same element.
     fn pairs(&self, x: &Access, y: &Access, way: Before, clock: &Clock) -> Relation {
         let equal = self.subscripts(&x.class, &y.class, 0);
         self.related(x, y, way, clock, &mut |system, of_x, of_y| {
@@ -330,7 +339,8 @@ impl<'a> Flow<'a> {
         })
     }
 
-    /// All pairs of an instance of `y` and the time of one of `x` that comes before it, in whatever way, and for which `more` holds.
+    /// All pairs of an instance of `y` and the time of one of `x` that comes before it, in whatever
+    /// way, and for which `more` holds.
     pub fn all_before(
         &self,
         x: AccessId,
@@ -387,13 +397,14 @@ impl<'a> Flow<'a> {
         Relation::from_conjunctions(space, vec![system.set])
     }
 
-    /// The dimensions in which both accesses have subscripts that a clock for them knows, with these.
+    /// The dimensions in which both accesses have subscripts that a clock for them knows, with
+    /// these.
     pub fn subscripts_of(&self, x: AccessId, y: AccessId) -> Vec<(usize, &Form, &Form)> {
         self.known_subscripts(&self.timeline.get(x).class, &self.timeline.get(y).class, 0)
     }
 
-    /// `x`'s subscript in a dimension minus `y`'s, over the relations from instances of `y` to times of `x`; `None` if that is no sum of multiples
-    /// of these and parameters.
+    /// `x`'s subscript in a dimension minus `y`'s, over the relations from instances of `y` to
+    /// times of `x`; `None` if that is no sum of multiples of these and parameters.
     pub fn difference(&self, x: AccessId, y: AccessId, dimension: usize, clock: &Clock) -> Option<Affine> {
         let (x, y) = (self.timeline.get(x), self.timeline.get(y));
         let space = clock.space(y);

@@ -1,22 +1,26 @@
 //! Loop fusion: neighbouring counted loops become one.
 //!
-//! Level by level from the outside: in each sequence of the loop tree, a loop is tried with those before it; where
-//! [`legality`] finds every dependence kept, the second loop's body is put behind the first's, and the fused loop is tried with the next (a
-//! cascade). Neighbouring conditionals of one condition become one. Then the bodies of loops and conditionals are treated the same way.
-//! What stands between two loops is moved before the first, or the second over it, if that may be (`fusion/way.rs`); so a loop is tried with the nearest
-//! few before it.
+//! Level by level from the outside: in each sequence of the loop tree, a loop is tried with those
+//! before it; where [`legality`] finds every dependence kept, the second loop's body is put behind
+//! the first's, and the fused loop is tried with the next (a cascade). Neighbouring conditionals of
+//! one condition become one. Then the bodies of loops and conditionals are treated the same way.
+//! What stands between two loops is moved before the first, or the second over it, if that may be
+//! (`fusion/way.rs`); so a loop is tried with the nearest few before it.
 //!
-//! If a dependence would be turned around, the second loop runs as many iterations later as keeps it. Iterations that not all loops have run
-//! by themselves, before and after the fused loop (`fusion/group.rs`). If no delay helps, and the second loop may run in any order, it runs backwards.
-//! Else one of the two is interchanged, or distributed, if that is legal and lets them fuse (`fusion/reshape.rs`).
-//! Parallel loops are fused where the iterations of both together may run in any order, so that they stay parallel. Loops written
-//! as `scf.while` that count are counted loops ([`while_to_for`](crate::while_to_for)).
+//! If a dependence would be turned around, the second loop runs as many iterations later as keeps
+//! it. Iterations that not all loops have run by themselves, before and after the fused loop
+//! (`fusion/group.rs`). If no delay helps, and the second loop may run in any order, it runs
+//! backwards. Else one of the two is interchanged, or distributed, if that is legal and lets them
+//! fuse (`fusion/reshape.rs`). Parallel loops are fused where the iterations of both together may
+//! run in any order, so that they stay parallel. Loops written as `scf.while` that count are
+//! counted loops ([`while_to_for`](crate::while_to_for)).
 //!
-//! Which of the loops that may be fused are is decided by what they [cost](crate::cost): the grouping of a sequence with which most is
-//! saved (`fusion/partition.rs`); or each with the nearest, if that is wanted.
+//! Which of the loops that may be fused are is decided by what they [cost](crate::cost): the
+//! grouping of a sequence with which most is saved (`fusion/partition.rs`); or each with the
+//! nearest, if that is wanted.
 //!
-//! All that is chosen for a block is [judged](legality::Checker::judge) as a whole before it is written. What the
-//! judge does not approve stays as it was.
+//! All that is chosen for a block is [judged](legality::Checker::judge) as a whole before it is
+//! written. What the judge does not approve stays as it was.
 //!
 //! Whatever is not fused gets a remark that says why, under the names LLVM's `loop-fusion` uses.
 //!
@@ -25,25 +29,25 @@
 //!   with `fixtures/fusion/iteration_spaces.mlir` and `widths.mlir`.
 //! - Remarks and costs decide which of several legal programs it is, never whether one is legal.
 //!
-//! **Cost.** Each loop is summarised once a level; a pair costs its pairs of access classes on objects that may overlap (see [`nest`](crate::tree::nest)).
-//! The changed part of a block is written once, at the end.
+//! **Cost.** Each loop is summarised once a level; a pair costs its pairs of access classes on
+//! objects that may overlap (see [`nest`](crate::tree::nest)). The changed part of a block is
+//! written once, at the end.
 
 use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
-use loomir_ir::pass::{EditLimit, Pass, PassContext, PassInfo, Survey};
+use loomir_ir::pass::EditLimit;
 use loomir_ir::{Body, Diagnostics, Loc, Op};
 use loomir_polyhedra::Limits;
 
 use crate::access::base::{AliasMode, Bases};
 use crate::access::callees::Callees;
-use crate::access::survey;
-use crate::access::{Analyses, Frame, INTERFACES};
+use crate::access::{Analyses, Frame};
 use crate::assumption::MAX_TESTS;
 use crate::assumption::{self, Assumption};
-use crate::cost::{Cost, CostSource, Saving, StaticCost, Work};
+use crate::cost::{Cost, Saving, StaticCost, Work};
 use crate::legality::{self, Means, QUESTION, Verdict};
 use crate::marks;
 use crate::tree::{Forest, Green, If, Node, Program};
@@ -56,6 +60,7 @@ use segment::Segment;
 use way::Cleared;
 
 pub use pair::fuse_pair;
+pub use pass::PASS;
 pub use rounds::fuse;
 
 mod decision;
@@ -66,6 +71,7 @@ mod guard;
 mod line;
 mod pair;
 mod partition;
+mod pass;
 mod remarks;
 mod reshape;
 mod rounds;
@@ -84,9 +90,10 @@ pub struct Options {
     pub analyses: Analyses,
     /// By how many iterations the second of two loops may be delayed to keep a dependence.
     pub max_delay: i64,
-    /// Of which number a delay is a multiple, if that is not more than may be. Iterations that depend on each other are then about as far apart, so that
-    /// as many of the fused loop may run at once as vectors. If all delays will do, the costs choose between the least and one by a block more, the
-    /// elements of a vector; that may be more than `max_delay`.
+    /// Of which number a delay is a multiple, if that is not more than may be. Iterations that
+    /// depend on each other are then about as far apart, so that as many of the fused loop may run
+    /// at once as vectors. If all delays will do, the costs choose between the least and one by a
+    /// block more, the elements of a vector; that may be more than `max_delay`.
     pub delay_multiple: i64,
     /// How much may be assumed of one fused loop, and tested before it.
     pub max_tests: usize,
@@ -145,7 +152,8 @@ impl Default for Options {
 /// What was done.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// A remark for each pair that was fused or refused, in the order they were tried, if they are wanted.
+    /// A remark for each pair that was fused or refused, in the order they were tried, if they are
+    /// wanted.
     pub remarks: Diagnostics,
     /// How many pairs were fused.
     pub fused: usize,
@@ -155,7 +163,8 @@ pub struct Report {
     pub assumed: Vec<Assumption>,
     /// How it was chosen what to fuse.
     pub choice: Choice,
-    /// True if loops or conditionals stand beside each other still. Without any, nothing is left to fuse.
+    /// True if loops or conditionals stand beside each other still. Without any, nothing is left to
+    /// fuse.
     pub has_neighbours: bool,
     /// True if the function is another one now.
     changed: bool,
@@ -207,11 +216,14 @@ struct Fusion<'a> {
     sure: Bases<'a>,
     options: &'a Options,
     report: Report,
-    /// What has to be tested for the loops fused inside the [segment](segment) at hand of a sequence that stands in no loop.
+    /// What has to be tested for the loops fused inside the [segment](segment) at hand of a
+    /// sequence that stands in no loop.
     tests: Vec<Assumption>,
-    /// The operations of that segment, if more than one entry is in it: what they compute cannot be tested before them.
+    /// The operations of that segment, if more than one entry is in it: what they compute cannot be
+    /// tested before them.
     inside: Option<HashSet<Op>>,
-    /// Whether what stands between loops may change places with them for what is assumed and tested.
+    /// Whether what stands between loops may change places with them for what is assumed and
+    /// tested.
     assumes_swaps: bool,
     /// What loops cost that stand inside so many.
     works: HashMap<(Green, u32), Rc<Work>>,
@@ -259,8 +271,8 @@ impl<'a> Fusion<'a> {
         &self.options.analyses.callees
     }
 
-    /// Fuses the loops that stand in a sequence, then those inside them. Recurses once a loop or conditional, and these nest at most as deep as they
-    /// are raised.
+    /// Fuses the loops that stand in a sequence, then those inside them. Recurses once a loop or
+    /// conditional, and these nest at most as deep as they are raised.
     fn sequence(&mut self, sequence: Green, frame: &Frame) -> Green {
         let items = self.forest.with_ifs(sequence);
         let segments = self.choose(&items, frame);
@@ -272,7 +284,8 @@ impl<'a> Fusion<'a> {
         self.forest.sequence(&done)
     }
 
-    /// Says of loops that stand beside others in a sequence, and are statements there, why they are not fused.
+    /// Says of loops that stand beside others in a sequence, and are statements there, why they are
+    /// not fused.
     fn remark_on_others(&mut self, segments: &[Segment]) {
         let entries = || segments.iter().flat_map(|segment| &segment.entries);
         if !self.options.remarks || !entries().any(|entry| matches!(entry, Entry::Group(_))) {
@@ -287,8 +300,8 @@ impl<'a> Fusion<'a> {
         }
     }
 
-    /// Adds what a segment becomes to `done`: what was assumed for that is tested before it, unless there are loops or a segment around, before which it
-    /// is.
+    /// Adds what a segment becomes to `done`: what was assumed for that is tested before it, unless
+    /// there are loops or a segment around, before which it is.
     fn finish_segment(&mut self, segment: Segment, frame: &Frame, done: &mut Vec<Green>) {
         if frame.depth > 0 || self.inside.is_some() {
             return segment.entries.into_iter().for_each(|entry| self.finish_entry(entry, frame, done));
@@ -310,7 +323,8 @@ impl<'a> Fusion<'a> {
         done.push(self.forest.versioned(tests, fast, fallback));
     }
 
-    /// Returns the original items of a segment, fused where that needs no test. Nothing is told of that.
+    /// Returns the original items of a segment, fused where that needs no test. Nothing is told of
+    /// that.
     fn fallback(&mut self, originals: &[Green], tests: &[Assumption], frame: &Frame) -> Green {
         let (report, alias) = (std::mem::take(&mut self.report), self.alias);
         self.alias = alias.untested();
@@ -353,8 +367,8 @@ impl<'a> Fusion<'a> {
         done.extend(self.forest.guards(If { of, map, bodies }));
     }
 
-    /// Adds the loops of a group to `done`, with what is inside the fused one fused. What runs before and after it runs few times, and is left
-    /// as it is.
+    /// Adds the loops of a group to `done`, with what is inside the fused one fused. What runs
+    /// before and after it runs few times, and is left as it is.
     fn finish(&mut self, group: Group, frame: &Frame, done: &mut Vec<Green>) {
         let frame = &frame.knowing(group.assumed.iter().flat_map(Assumption::facts));
         assumption::add(&mut self.tests, group.assumed.iter().cloned());
@@ -375,7 +389,8 @@ impl<'a> Fusion<'a> {
         self.forest.with_header(header, body)
     }
 
-    /// How `second` may be fused with the group `first`, behind which stands `between`, whatever numbers are when the program runs.
+    /// How `second` may be fused with the group `first`, behind which stands `between`, whatever
+    /// numbers are when the program runs.
     fn plan(
         &mut self,
         first: &Group,
@@ -386,8 +401,9 @@ impl<'a> Fusion<'a> {
         self.plan_if(None, first, between, second, frame)
     }
 
-    /// How they may be fused if numbers lie to each other in some way, which is tested when the program runs; the error is that there is no such way, by
-    /// why they are not fused whatever numbers are.
+    /// How they may be fused if numbers lie to each other in some way, which is tested when the
+    /// program runs; the error is that there is no such way, by why they are not fused whatever
+    /// numbers are.
     fn plan_assuming(
         &mut self,
         first: &Group,
@@ -425,7 +441,8 @@ impl<'a> Fusion<'a> {
         }
     }
 
-    /// How `second` may be fused with the group `first`, if this is assumed, and what else has to be. Nothing is of numbers if there is no such list.
+    /// How `second` may be fused with the group `first`, if this is assumed, and what else has to
+    /// be. Nothing is of numbers if there is no such list.
     fn plan_if(
         &mut self,
         assumed: Option<Vec<Assumption>>,
@@ -457,7 +474,8 @@ impl<'a> Fusion<'a> {
         let (way, missed) = match judge(self, first, second) {
             Verdict::Legal { assumed: more } => {
                 assumption::add(&mut assumed, more);
-                // In any order: the second in an earlier iteration than the first, and in a later one.
+                // In any order: the second in an earlier iteration than the first, and in a later
+                // one.
                 if first.parallel && second.parallel {
                     match judge(self, second, first) {
                         Verdict::Legal { assumed: more } => assumption::add(&mut assumed, more),
@@ -560,8 +578,9 @@ impl<'a> Fusion<'a> {
         Means { bases, dependence: &*analyses.dependence, limits, tested_before: None }
     }
 
-    /// The delay of the second loop with which the pair may be fused, and with which most is saved: the least, and how many iterations more. These are
-    /// a block, or none, and none if a multiple is asked for.
+    /// The delay of the second loop with which the pair may be fused, and with which most is saved:
+    /// the least, and how many iterations more. These are a block, or none, and none if a multiple
+    /// is asked for.
     fn best_delay(
         &self,
         first: &Group,
@@ -580,7 +599,8 @@ impl<'a> Fusion<'a> {
         Some((least, block))
     }
 
-    /// The least delay of the second loop with which the pair may be fused: of the multiples that are asked for, or else of all.
+    /// The least delay of the second loop with which the pair may be fused: of the multiples that
+    /// are asked for, or else of all.
     fn least_delay(
         &self,
         first: &Group,
@@ -594,8 +614,8 @@ impl<'a> Fusion<'a> {
         multiples.into_iter().find_map(|unit| self.least_multiple(unit, most, first, second, frame, assumed))
     }
 
-    /// The least multiple of `unit`, not more than `most`, by which the second loop may be delayed. What may run later may run later still, so it is
-    /// found by halving.
+    /// The least multiple of `unit`, not more than `most`, by which the second loop may be delayed.
+    /// What may run later may run later still, so it is found by halving.
     fn least_multiple(
         &self,
         unit: i64,
@@ -627,7 +647,8 @@ impl<'a> Fusion<'a> {
         Some(enough * unit)
     }
 
-    /// Why two loops were not fused; if that is since the second may run only so much later, by how much it would have to.
+    /// Why two loops were not fused; if that is since the second may run only so much later, by how
+    /// much it would have to.
     fn with_delay(&self, missed: Missed, first: &Group, second: &Group, frame: &Frame) -> Missed {
         let Missed::Dependences(verdict) = missed else { return missed };
         if !self.options.remarks {
@@ -641,7 +662,8 @@ impl<'a> Fusion<'a> {
         }
     }
 
-    /// The least delay of the second loop that would do, where that is more than may be. Costs a question where none would, and else a few.
+    /// The least delay of the second loop that would do, where that is more than may be. Costs a
+    /// question where none would, and else a few.
     fn delay_beyond(&self, first: &Group, second: &Group, frame: &Frame) -> Option<i64> {
         first.fit(second, self.program, frame).ok().filter(|fit| fit.may_be_delayed)?;
         let frame = &frame.knowing(first.assumed.iter().flat_map(Assumption::facts));
@@ -725,72 +747,3 @@ struct Plan {
 
 /// The greatest delay that a remark names.
 const MOST_NAMED: i64 = 4096;
-/// The pass `loop-fusion` on `func.func`.
-pub const PASS: PassInfo = PassInfo {
-    name: "loop-fusion",
-    anchor: Some("func.func"),
-    summary: "Fuse neighbouring loops where every dependence is kept",
-    options: &[
-        ("alias", "version", "what to assume of memrefs nothing is known of: version, may, distinct"),
-        ("fusion-profitability", "cost", "which of the loops that may be fused are: cost, always"),
-        (
-            "cost",
-            "static",
-            "where costs come from: static, or profile, a run whose counts are in the program",
-        ),
-        ("max-delay", "8", "by how many iterations the second loop may be delayed to keep a dependence"),
-        (
-            "delay-multiple",
-            "1",
-            "of which number the delay is a multiple, if it can be: the width of vectors",
-        ),
-        ("max-tests", "8", "how many assumptions may be tested before a fused loop"),
-        INTERFACES[0].option(),
-        INTERFACES[1].option(),
-        INTERFACES[2].option(),
-        INTERFACES[3].option(),
-        INTERFACES[4].option(),
-    ],
-    make: |options| {
-        let default = Options::default();
-        let alias = options.parse("alias", default.alias)?;
-        let max_delay = options.parse("max-delay", default.max_delay)?;
-        let delay_multiple = options.parse("delay-multiple", default.delay_multiple)?;
-        let max_tests = options.parse("max-tests", default.max_tests)?;
-        let profitability = options.parse("fusion-profitability", default.profitability)?;
-        let cost = options.parse("cost", CostSource::default())?.cost();
-        let analyses = Analyses::of_options(options)?;
-        let limits = Options { max_delay, delay_multiple, max_tests, ..default };
-        let options = Options { alias, profitability, cost, analyses, ..limits };
-        Ok(Box::new(LoopFusion { options }))
-    },
-};
-
-struct LoopFusion {
-    options: Options,
-}
-
-impl Pass for LoopFusion {
-    fn name(&self) -> &str {
-        PASS.name
-    }
-
-    fn surveys(&self) -> &[&'static Survey] {
-        survey::SURVEYS
-    }
-
-    fn run(&self, body: &mut Body, cx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-        let analyses = self.options.analyses.knowing(&Callees::around(cx.surveys));
-        let edits = cx.edits.clone();
-        let report = fuse(body, &Options { analyses, edits, ..self.options.clone() });
-        cx.count("Loops fused", report.fused as u64);
-        cx.count("Pairs refused", report.refused as u64);
-        cx.count("Sequences grouped optimally", report.choice.optimal as u64);
-        cx.count("Sequences grouped by a bounded search", report.choice.bounded as u64);
-        cx.count("Steps of searches for groups", report.choice.steps as u64);
-        for remark in report.remarks {
-            cx.remark(remark);
-        }
-        Ok(())
-    }
-}

@@ -1,12 +1,12 @@
-//! Conditionals whose sides only compute become selections: both sides are computed, and `arith.select` picks.
+//! Conditionals whose sides only compute become selections: both sides are computed, and
+//! `arith.select` picks.
 //!
 //! An `scf.if` is converted if all operations of its sides are [speculatable](is_speculatable) and
-//! there are few enough of them. A division whose
-//! divisor may be zero is not, nor is a view, which may be of elements that are there only where
-//! its side is taken. A side that was a conditional itself is converted first, so a tree of
-//! conditionals becomes one of
-//! selections from the leaves up. One that has no results and only computes does nothing and is erased.
-//! `affine.if` has no value to select by; `lower-affine` gives it one.
+//! there are few enough of them. A division whose divisor may be zero is not, nor is a view, which
+//! may be of elements that are there only where its side is taken. A side that was a conditional
+//! itself is converted first, so a tree of conditionals becomes one of selections from the leaves
+//! up. One that has no results and only computes does nothing and is erased. `affine.if` has no
+//! value to select by; `lower-affine` gives it one.
 //!
 //! # Assumptions
 //!
@@ -46,7 +46,8 @@ impl Pass for IfToSelect {
     }
 }
 
-/// Converts the conditionals of a body whose sides have at most `max_ops` operations together; how many there were.
+/// Converts the conditionals of a body whose sides have at most `max_ops` operations together; how
+/// many there were.
 pub fn convert(body: &mut Body, max_ops: usize) -> usize {
     let conditionals: Vec<Op> = body.all_ops().filter(|op| body.is(*op, scf::IfOp::DEF)).collect();
     let mut converted = 0;

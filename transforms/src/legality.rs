@@ -1,8 +1,9 @@
 //! Legality: whether a tree may run instead of the program it was made from.
 //!
-//! A dependence goes from one instance of a statement to a later one when both touch one location and at least one writes. A tree is legal
-//! iff every instance still runs once, every value is computed before it is used, and no dependence is turned around. Each of
-//! these is a question whether a union of integer conjunctions is empty, decided exactly; a point in one is a
+//! A dependence goes from one instance of a statement to a later one when both touch one location
+//! and at least one writes. A tree is legal iff every instance still runs once, every value is
+//! computed before it is used, and no dependence is turned around. Each of these is a question
+//! whether a union of integer conjunctions is empty, decided exactly; a point in one is a
 //! [`Witness`]: what would go wrong, with the iterations.
 //!
 //! | asked | of | by |
@@ -17,9 +18,9 @@
 //!
 //! What there is to keep is listed by [`Dependences`](crate::listing::Dependences).
 //!
-//! [`merged`] and [`independent`] are the first question for edits that keep whole iterations, asked
-//! class by class before there is a tree. They guide a search, and their answers approve nothing.
-//! What is written needs an [`Approved`] tree, or an [`ApprovedPlan`] for a graph.
+//! [`merged`] and [`independent`] are the first question for edits that keep whole iterations,
+//! asked class by class before there is a tree. They guide a search, and their answers approve
+//! nothing. What is written needs an [`Approved`] tree, or an [`ApprovedPlan`] for a graph.
 //!
 //! **Assumptions.**
 //! - What a statement touches is what its effects say; no question here looks at operations.
@@ -73,7 +74,8 @@ pub struct Means<'a> {
     pub dependence: &'a dyn Dependence,
     /// What one question may cost.
     pub limits: &'a Limits,
-    /// The program before whose trees it may be tested how parameters lie to each other; nothing if that may not be tested.
+    /// The program before whose trees it may be tested how parameters lie to each other; nothing if
+    /// that may not be tested.
     pub tested_before: Option<&'a Program>,
 }
 
@@ -150,7 +152,8 @@ pub enum Witness {
     Repeated(Instance),
     /// An instance that would run and did not.
     Added(Instance),
-    /// How often this loop runs, or whether this condition holds, is known only when the program runs, and what it decides does not stay together.
+    /// How often this loop runs, or whether this condition holds, is known only when the program
+    /// runs, and what it decides does not stay together.
     Extent(Op),
     /// This loop hands values on to its next iteration, and does not run whole and in order.
     Carried(Op),
@@ -168,7 +171,8 @@ pub enum Witness {
 pub struct Instance {
     /// The operation.
     pub op: Op,
-    /// The iterations of the loops of the program around it that an edit concerns, from the outside. Empty if they are not known, too.
+    /// The iterations of the loops of the program around it that an edit concerns, from the
+    /// outside. Empty if they are not known, too.
     pub iteration: Box<[Iteration]>,
     /// What parameters are there by which variables of loops are told.
     pub symbols: Box<[(Value, i64)]>,
@@ -249,7 +253,8 @@ pub enum Cause {
 pub struct Element {
     /// The object.
     pub base: Base,
-    /// The memref whose elements the subscripts name; `None` for those of the base itself, a global.
+    /// The memref whose elements the subscripts name; `None` for those of the base itself, a
+    /// global.
     pub origin: Option<Value>,
     /// Which one.
     pub subscripts: Vec<i64>,
@@ -268,7 +273,8 @@ impl Verdict {
         matches!(self, Verdict::Legal { .. })
     }
 
-    /// What would go wrong, as notes behind `remark`, the places of the operations among them. `then` says when, "fused" for one.
+    /// What would go wrong, as notes behind `remark`, the places of the operations among them.
+    /// `then` says when, "fused" for one.
     pub fn explain(&self, body: &Body, remark: Diagnostic, then: &str) -> Diagnostic {
         explain::explain(self, body, remark, then)
     }
@@ -304,7 +310,8 @@ impl Verdict {
         }
     }
 
-    /// The worse of two answers: what is certain beats what is possible, the first of each kind is kept.
+    /// The worse of two answers: what is certain beats what is possible, the first of each kind is
+    /// kept.
     fn or(self, other: Verdict) -> Verdict {
         match (self, other) {
             (Verdict::Legal { assumed: mut all }, Verdict::Legal { assumed: more }) => {

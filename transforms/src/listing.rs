@@ -1,7 +1,8 @@
 //! The dependences of a program, for each of its statements.
 //!
-//! A dependence goes from an instance of a statement, its source, to one that runs later, its sink: what the later one does has to stay behind what the
-//! earlier one did. Instances of one pair of accesses whose iterations lie to each other alike are one [`Dependence`] of the list.
+//! A dependence goes from an instance of a statement, its source, to one that runs later, its sink:
+//! what the later one does has to stay behind what the earlier one did. Instances of one pair of
+//! accesses whose iterations lie to each other alike are one [`Dependence`] of the list.
 //!
 //! | [kind](Kind) | source | sink | goes |
 //! | --- | --- | --- | --- |
@@ -10,18 +11,24 @@
 //! | output | writes | writes | through memory |
 //! | control | decides | runs for that | from what computes a condition or a bound to what is inside; from what may not return to what may be undefined |
 //!
-//! All pairs that touch one location are told, not only those with nothing between. Two reads are none.
+//! All pairs that touch one location are told, not only those with nothing between. Two reads are
+//! none.
 //!
-//! **Directions.** For each loop of the program around both, from the outside: whether the source runs in an earlier iteration (`<`), in the same, or in a later
-//! one. The first that is not the same is earlier, that loop *carries* the dependence. Directions that all occur with all others of a line are one line; each of a line
-//! occurs, where the dependence is [certain](Dependence::is_certain). A distance is told where it is one for all.
+//! **Directions.** For each loop of the program around both, from the outside: whether the source
+//! runs in an earlier iteration (`<`), in the same, or in a later one. The first that is not the
+//! same is earlier, that loop *carries* the dependence. Directions that all occur with all others
+//! of a line are one line; each of a line occurs, where the dependence is
+//! [certain](Dependence::is_certain). A distance is told where it is one for all.
 //!
-//! **Complete.** Two instances that touch one location in a run without undefined behaviour, one of them writing, are in the list, in their order. What is not
-//! known exactly may be in it without need, and is marked: a dependence that is certain has an example that happens.
+//! **Complete.** Two instances that touch one location in a run without undefined behaviour, one of
+//! them writing, are in the list, in their order. What is not known exactly may be in it without
+//! need, and is marked: a dependence that is certain has an example that happens.
 //!
-//! **Cost.** Accesses are put into buckets by their objects, and only buckets that may overlap are looked at: arrays that have nothing to do with each other
-//! cost nothing, other than that named ones are told apart. Inside a bucket accesses of one [class](super::access::Class) are asked about once, in the loops at hand; a pair of
-//! classes is a question for each loop around both, and for each direction of the loops inside that. Beyond that it is linear in what is listed.
+//! **Cost.** Accesses are put into buckets by their objects, and only buckets that may overlap are
+//! looked at: arrays that have nothing to do with each other cost nothing, other than that named
+//! ones are told apart. Inside a bucket accesses of one [class](super::access::Class) are asked
+//! about once, in the loops at hand; a pair of classes is a question for each loop around both, and
+//! for each direction of the loops inside that. Beyond that it is linear in what is listed.
 
 use loomir_ir::{Body, Op, Value};
 use loomir_polyhedra::Limits;
@@ -97,9 +104,11 @@ pub struct Dependence {
     pub kinds: SmallVec<[Kind; 1]>,
     /// What it goes through.
     pub through: Through,
-    /// The loop that carries it; nothing if both run in the same iteration of all loops around both.
+    /// The loop that carries it; nothing if both run in the same iteration of all loops around
+    /// both.
     pub carrier: Option<LoopId>,
-    /// For each loop around both, from the outside, how the iteration of the source lies to that of the sink.
+    /// For each loop around both, from the outside, how the iteration of the source lies to that of
+    /// the sink.
     pub vector: Vec<Entry>,
     /// The reduction of which both are updates: by itself their order does not matter.
     pub reduction: Option<Reduction>,

@@ -1,8 +1,9 @@
 //! Where values are in a list, by what they are.
 //!
-//! A list that holds no value twice is its own set as long as it is short: up to [`FEW`] values are compared one by one, which is quicker than to hash one.
-//! From then on there is a table of places; the values are in the list alone. Beside each place is half of its value's hash, so that a table which
-//! grows does not go through the list, all of it in another order.
+//! A list that holds no value twice is its own set as long as it is short: up to [`FEW`] values are
+//! compared one by one, which is quicker than to hash one. From then on there is a table of places;
+//! the values are in the list alone. Beside each place is half of its value's hash, so that a table
+//! which grows does not go through the list, all of it in another order.
 //!
 //! Hashes are the same in each run, so nothing depends on chance. Cost: that of a hash table.
 
@@ -14,7 +15,8 @@ use hashbrown::HashTable;
 /// So many values are compared one by one.
 const FEW: usize = 8;
 
-/// The places of the values of a list. Whoever owns both keeps them together; `key` is what of a value counts.
+/// The places of the values of a list. Whoever owns both keeps them together; `key` is what of a
+/// value counts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lookup {
     table: HashTable<Entry>,

@@ -1,7 +1,7 @@
 //! Attributes by which fusion knows what an earlier run wrote.
 //!
-//! Without them a second run would take a remainder for a loop like any other and split it again, or
-//! give a part of a loop back to where it came from. All are discardable: a program without them
+//! Without them a second run would take a remainder for a loop like any other and split it again,
+//! or give a part of a loop back to where it came from. All are discardable: a program without them
 //! does the same.
 
 /// Marks a loop over the iterations that fusion left over. It is not fused again.

@@ -1,15 +1,20 @@
-//! Memory becomes values: an allocation of one element that is only loaded and stored goes, and what would be loaded is the value that was stored last.
+//! Memory becomes values: an allocation of one element that is only loaded and stored goes, and
+//! what would be loaded is the value that was stored last.
 //!
-//! Where several stores meet before a load, the block gets an argument: in the iterated dominance frontier of the stores, where a load may follow
-//! ([`iterated_frontier`]). What was never written is what the allocation says. Names and rules are MLIR's: an allocation is a [`PromotableAllocation`], what may be done with it
-//! a [`PromotableAccess`] (of a memref any [`MemoryAccess`]). So it serves every level: `llvm.alloca` in a control flow graph as well as a `memref.alloca` of one element. Loads may stand
-//! inside operations with regions, where nothing inside stores, if [these run in
-//! place](runs_in_place); stores may not.
+//! Where several stores meet before a load, the block gets an argument: in the iterated dominance
+//! frontier of the stores, where a load may follow ([`iterated_frontier`]). What was never written
+//! is what the allocation says. Names and rules are MLIR's: an allocation is a
+//! [`PromotableAllocation`], what may be done with it a [`PromotableAccess`] (of a memref any
+//! [`MemoryAccess`]). So it serves every level: `llvm.alloca` in a control flow graph as well as a
+//! `memref.alloca` of one element. Loads may stand inside operations with regions, where nothing
+//! inside stores, if [these run in place](runs_in_place); stores may not.
 //!
-//! It stays if its address is used otherwise, if it is accessed as another type or has to be (a volatile access), if it can't be reached, or if a branch of a kind that nothing is known of leads to where
-//! stores meet.
+//! It stays if its address is used otherwise, if it is accessed as another type or has to be (a
+//! volatile access), if it can't be reached, or if a branch of a kind that nothing is known of
+//! leads to where stores meet.
 //!
-//! **Cost.** Linear in the operations, and for each allocation in the blocks where its value is live, with the edges into and out of them.
+//! **Cost.** Linear in the operations, and for each allocation in the blocks where its value is
+//! live, with the edges into and out of them.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::branch::{set_successor_operands, successor_operands};
@@ -63,7 +68,8 @@ pub struct Promoted {
     pub arguments: usize,
 }
 
-/// Promotes every allocation of a body that can be, and then those whose addresses were stored in one of them, if they can be now.
+/// Promotes every allocation of a body that can be, and then those whose addresses were stored in
+/// one of them, if they can be now.
 pub fn mem2reg(body: &mut Body) -> Promoted {
     let mut done = Promoted::default();
     let mut allocations: Vec<Op> = body.preorder(body.root()).filter(|op| is_allocation(body, *op)).collect();
@@ -158,7 +164,8 @@ struct Promotion {
     arguments: HashMap<Block, (usize, Vec<usize>)>,
     /// What each slot holds.
     values: Vec<Value>,
-    /// What it holds where nothing was written, and what it held before changes that are still open.
+    /// What it holds where nothing was written, and what it held before changes that are still
+    /// open.
     defaults: Vec<Value>,
     changes: Vec<(usize, Value)>,
 }
@@ -207,7 +214,8 @@ impl Promotion {
             self.defaults.push(body.result(default, 0));
         }
         self.values.clone_from(&self.defaults);
-        // What dominates comes first; behind what a block dominates the slots hold what they did before it.
+        // What dominates comes first; behind what a block dominates the slots hold what they did
+        // before it.
         let mut pending = vec![(0u32, None)];
         while let Some((node, open)) = pending.pop() {
             if let Some(open) = open {
@@ -254,7 +262,8 @@ impl Promotion {
         held
     }
 
-    /// Goes through a block with what the slots hold at its beginning: gives loads their values, and branches what the blocks behind it want.
+    /// Goes through a block with what the slots hold at its beginning: gives loads their values,
+    /// and branches what the blocks behind it want.
     fn rename(&mut self, body: &mut Body, node: u32) {
         let block = self.flow.block(node);
         if let Some((first, slots)) = self.arguments.get(&block) {
@@ -324,7 +333,8 @@ impl<'f> Meetings<'f> {
         Meetings { flow, dominators, writes: none(), is_live: none(), slot: 0 }
     }
 
-    /// The blocks where several stores to a slot meet before a load; `None` if the slot stays in memory.
+    /// The blocks where several stores to a slot meet before a load; `None` if the slot stays in
+    /// memory.
     fn of(&mut self, body: &Body, candidate: &Candidate) -> Option<Vec<u32>> {
         self.slot += 1;
         let slot = self.slot;

@@ -1,18 +1,21 @@
 //! From the tree back to IR.
 //!
-//! What the tree leaves alone is moved, not made again: if the tree is the one that was raised, nothing happens. A loop that is new is
-//! written in the form of its first origin (`affine.for`, `scf.for`), with that loop's variable as its own; variables of the others
-//! are computed from it where they are used. Statements are copied into it, once for each leaf; guards become the `if`s they
-//! were, dimensions of a parallel loop that follow one another one operation.
+//! What the tree leaves alone is moved, not made again: if the tree is the one that was raised,
+//! nothing happens. A loop that is new is written in the form of its first origin (`affine.for`,
+//! `scf.for`), with that loop's variable as its own; variables of the others are computed from it
+//! where they are used. Statements are copied into it, once for each leaf; guards become the `if`s
+//! they were, dimensions of a parallel loop that follow one another one operation.
 //!
-//! Steps of reductions that run in [another order](Reordered) lose the flags that need not hold there, and only these.
+//! Steps of reductions that run in [another order](Reordered) lose the flags that need not hold
+//! there, and only these.
 //!
 //! A loop that runs backwards is written with a variable that counts upwards over the same values.
 //! The program's variable is computed from it. If one of the loops that become one is `affine`, so
 //! is the new one.
 //!
-//! The tree must keep the order in which values are computed and used, and run a loop that carries values in order, its parts in one sequence. What cannot be
-//! written is refused, with the [`Reason`].
+//! The tree must keep the order in which values are computed and used, and run a loop that carries
+//! values in order, its parts in one sequence. What cannot be written is refused, with the
+//! [`Reason`].
 //!
 //! **Cost.** Linear in the operations of the block and in what is copied.
 
@@ -175,8 +178,8 @@ fn restore(body: &mut Body, block: Block, ops: &[Op], end: InsertPoint) {
 struct Scope {
     /// Its variable.
     variable: Value,
-    /// What the variable is, as a form over the levels down to this one; the own level's coefficient is `scale`. None: the level is the
-    /// variable, and nothing is computed from it.
+    /// What the variable is, as a form over the levels down to this one; the own level's
+    /// coefficient is `scale`. None: the level is the variable, and nothing is computed from it.
     meaning: Option<(Form, i64)>,
     /// What the variable is between.
     between: Between,
@@ -191,7 +194,8 @@ struct Emit<'a> {
     reordered: &'a Reordered,
     /// Of which tree of a versioned node we are inside.
     arm: Option<Arm>,
-    /// Loops of which a part stands in the sequence at hand, before what is written next: what it hands on is what the results are, so far.
+    /// Loops of which a part stands in the sequence at hand, before what is written next: what it
+    /// hands on is what the results are, so far.
     begun: HashSet<LoopId>,
     /// What values of the program are where we are.
     mapping: Mapping,
@@ -270,7 +274,8 @@ impl Emit<'_> {
         }
     }
 
-    /// What a value of the program is here, in the iteration `map` of the loops around. It is in the mapping from then on.
+    /// What a value of the program is here, in the iteration `map` of the loops around. It is in
+    /// the mapping from then on.
     fn resolve(&mut self, value: Value, map: &[Form], at: InsertPoint) -> Value {
         let Some((of, 0)) = self.program.loop_of_argument(self.body, value) else {
             return self.mapping.value(value);
@@ -597,7 +602,8 @@ impl Emit<'_> {
         }
         let mut state = OperationState::named(self.body.op_name(info.op), self.body.loc(info.op)).regions(1);
         state.properties = self.body.properties(info.op);
-        // What was stated of one loop (that it is parallel, how to unroll it) need not hold for another.
+        // What was stated of one loop (that it is parallel, how to unroll it) need not hold for
+        // another.
         let same = header.origins.len() == 1 && header.span == Span::Whole;
         state.attributes = if same { self.body.attributes(info.op) } else { Dict::EMPTY };
         let inits = self.inits(header, at);
@@ -636,7 +642,8 @@ impl Emit<'_> {
     }
 }
 
-/// An origin's map as seen from outside of its loop: without the loop's own iteration, which nothing there refers to.
+/// An origin's map as seen from outside of its loop: without the loop's own iteration, which
+/// nothing there refers to.
 fn outside(map: &[Form]) -> Vec<Form> {
     let around = &map[..map.len().saturating_sub(1)];
     let seen = |form: &Form| form.substitute(&mut |level| Some(Form::level(level.checked_sub(1)?)));

@@ -1,7 +1,7 @@
 //! Remarks of passes on functions: text that begins with the function, and the same as data.
 //!
-//! What is refused has a name in brackets, which is the name of the remark; they are those of LLVM's remarks where it has one for the reason. Arguments are added with
-//! [`Diagnostic::arg`].
+//! What is refused has a name in brackets, which is the name of the remark; they are those of
+//! LLVM's remarks where it has one for the reason. Arguments are added with [`Diagnostic::arg`].
 
 use loomir_ir::diagnostics::{Arg, Remark, RemarkKind};
 use loomir_ir::{Body, Diagnostic, Loc, Op};

@@ -1,13 +1,16 @@
 //! Integer expressions become the cheapest that are equal.
 //!
-//! An expression is what operations on words of one width compute that nothing else uses. Equality saturation finds what it is equal to
-//! ([`rules`](crate::affine::rules)), a cost for each operation says which of that is the cheapest, and if it is cheaper than what was there it takes
-//! its place. Flags are not kept: without them a result is poison less often, and none of the rules needs them.
+//! An expression is what operations on words of one width compute that nothing else uses. Equality
+//! saturation finds what it is equal to ([`rules`](crate::affine::rules)), a cost for each
+//! operation says which of that is the cheapest, and if it is cheaper than what was there it takes
+//! its place. Flags are not kept: without them a result is poison less often, and none of the rules
+//! needs them.
 //!
-//! Ranges that conditional rules need are those of the leaves where the expression stands: types, loop bounds, and the conditions of what is around
-//! its block.
+//! Ranges that conditional rules need are those of the leaves where the expression stands: types,
+//! loop bounds, and the conditions of what is around its block.
 //!
-//! **Cost.** One saturation for each expression of two operations or more that differs from all before, within the limits of one.
+//! **Cost.** One saturation for each expression of two operations or more that differs from all
+//! before, within the limits of one.
 
 use egg::{CostFunction, Extractor, Id, Language, RecExpr};
 use hashbrown::HashMap;

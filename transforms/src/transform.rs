@@ -1,23 +1,23 @@
 //! Transformations: what proposes [edits](crate::tree::Edit) of the loop tree.
 //!
-//! A [`Transformation`] looks at the loops of a block and says what it would change, or why not. All
-//! else is done here, alike for all of them: the edits are made, the judge is asked, what it approves
-//! is written, and remarks say what was done. A transformation is one file with its proposals and its
-//! remarks, and one line in [`ALL`]; its pass, its options, its part of the campaign and its line in
-//! `loomir --list-passes` come from its [`Info`].
+//! A [`Transformation`] looks at the loops of a block and says what it would change, or why not.
+//! All else is done here, alike for all of them: the edits are made, the judge is asked, what it
+//! approves is written, and remarks say what was done. A transformation is one file with its
+//! proposals and its remarks, and one line in [`ALL`]; its pass, its options, its part of the
+//! campaign and its line in `loomir --list-passes` come from its [`Info`].
 //!
 //! ```text
 //!     block ──raise──> loops ──propose──> edits ──apply──> tree ──judge──> approved ──> block'
 //! ```
 //!
 //! **Assumptions.**
-//! - None about legality: the judge is asked of the whole block with all edits in it. Tried with the
-//!   campaign `hazards`.
+//! - None about legality: the judge is asked of the whole block with all edits in it. Tried with
+//!   the campaign `hazards`.
 //! - Edits of a block do not get into each other's way if they are made from the last to the first,
 //!   what is inside before what is around it: then the place of none changes before it is made.
 //!
-//! **Cost.** A block is judged once, and a logarithmic number of times more for each edit that is not
-//! approved. It is raised again for each loop that cannot be written.
+//! **Cost.** A block is judged once, and a logarithmic number of times more for each edit that is
+//! not approved. It is raised again for each loop that cannot be written.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::pass::{EditLimit, Options, Pass, PassContext, PassInfo, Survey};
@@ -131,8 +131,9 @@ impl<T: Transformation> Pass for TransformPass<T> {
     }
 }
 
-/// Makes all edits that a transformation proposes for a function and that the judge approves, up to a
-/// limit. Returns a remark for each. The result is well formed if `body` was, and computes the same.
+/// Makes all edits that a transformation proposes for a function and that the judge approves, up to
+/// a limit. Returns a remark for each. The result is well formed if `body` was, and computes the
+/// same.
 pub fn transform<T: Transformation>(
     body: &mut Body,
     by: &T,
@@ -230,8 +231,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Makes these edits, all of them if that may be; else those of either half that may be. Recurses
-    /// as often as a number of edits can be halved.
+    /// Makes these edits, all of them if that may be; else those of either half that may be.
+    /// Recurses as often as a number of edits can be halved.
     fn make(&mut self, edits: &[(Op, Edit)]) {
         let mut tree = self.approved.root();
         let mut made = Vec::new();

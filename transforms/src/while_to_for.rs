@@ -1,11 +1,14 @@
 //! Loops written as `scf.while` that count become `scf.for`.
 //!
-//! A loop counts if its condition is one comparison of a carried value with a value from outside, and each iteration adds a positive number to that
-//! value. Whatever else it carries and computes stays. It is done only where both loops do the same: either the sum carries the flag that makes
-//! an overflow undefined, as it is for `scf.for`, or it cannot overflow. What the loop's condition computes
-//! beside the comparison is computed at the start of the body, and once more behind the loop.
+//! A loop counts if its condition is one comparison of a carried value with a value from outside,
+//! and each iteration adds a positive number to that value. Whatever else it carries and computes
+//! stays. It is done only where both loops do the same: either the sum carries the flag that makes
+//! an overflow undefined, as it is for `scf.for`, or it cannot overflow. What the loop's condition
+//! computes beside the comparison is computed at the start of the body, and once more behind the
+//! loop.
 //!
-//! MLIR's transformation of the same name takes on more than is sound: steps that may be zero, sums that may wrap.
+//! MLIR's transformation of the same name takes on more than is sound: steps that may be zero, sums
+//! that may wrap.
 //!
 //! # Assumptions
 //!
@@ -75,8 +78,8 @@ struct Counting {
     step: (Value, i64),
     /// Whether it is compared as unsigned.
     unsigned: bool,
-    /// What each argument of the body, and each result, is in the block before: one of its arguments, what is computed in it, or a value
-    /// from outside.
+    /// What each argument of the body, and each result, is in the block before: one of its
+    /// arguments, what is computed in it, or a value from outside.
     passed: Vec<Value>,
     /// The sum.
     increment: Op,

@@ -1,7 +1,7 @@
 //! `cargo xtask bless`: run the tests and accept what they now show.
 //!
-//! insta's snapshots and the book's console blocks are rewritten in place; git then shows what changed, which is the
-//! review. Whatever else is wrong still fails.
+//! insta's snapshots and the book's console blocks are rewritten in place; git then shows what
+//! changed, which is the review. Whatever else is wrong still fails.
 
 use crate::Failure;
 use crate::process::{cargo, command, execute};

@@ -1,8 +1,9 @@
 //! `cargo xtask campaign`: long random runs, and the record of what they found.
 //!
-//! A campaign is an example program of some crate. The contract: it takes `--cases N --seed S`, shows progress on
-//! stderr, prints its counts on stdout as lines `key=value`, and exits non-zero if any case went wrong. Everything
-//! it prints follows from N and S, so a record can be made again from its own first lines.
+//! A campaign is an example program of some crate. The contract: it takes `--cases N --seed S`,
+//! shows progress on stderr, prints its counts on stdout as lines `key=value`, and exits non-zero
+//! if any case went wrong. Everything it prints follows from N and S, so a record can be made again
+//! from its own first lines.
 
 use std::process::Stdio;
 use std::time::Instant;

@@ -1,8 +1,10 @@
-//! `cargo xtask corpus FOLDER NAME`: reads and writes every program of a folder that somebody else wrote.
+//! `cargo xtask corpus FOLDER NAME`: reads and writes every program of a folder that somebody else
+//! wrote.
 //!
-//! An `.ll` file that `llvm-as` accepts must come out as one that it accepts, or be refused with a diagnostic. An `.mlir` file, which
-//! is what `mlir-opt` prints in generic form, must come out as it went in. Anything else than status 0 or 1 is a failure, as is text
-//! that the peer refuses. The counts are kept in `benches/results/`.
+//! An `.ll` file that `llvm-as` accepts must come out as one that it accepts, or be refused with a
+//! diagnostic. An `.mlir` file, which is what `mlir-opt` prints in generic form, must come out as
+//! it went in. Anything else than status 0 or 1 is a failure, as is text that the peer refuses. The
+//! counts are kept in `benches/results/`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -138,7 +140,8 @@ fn mlir(loomir: &Path, file: &Path) -> Result<Outcome, Failure> {
     })
 }
 
-/// The first error without what is in quotes and without numbers, so that equal reasons are counted as one.
+/// The first error without what is in quotes and without numbers, so that equal reasons are counted
+/// as one.
 fn reason(errors: &[u8]) -> String {
     let errors = String::from_utf8_lossy(errors);
     let first = errors.lines().find_map(|line| line.strip_prefix("error: ")).unwrap_or("no diagnostic");

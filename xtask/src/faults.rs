@@ -2,9 +2,10 @@
 //!
 //! A test is worth what it catches. Each fault is a small change of one expression: a direction
 //! forgotten, a sign turned, an iteration lost. All of them are built into one copy of the project
-//! under `target/faults`; the environment variable `LOOMIR_FAULT` says by its name which one is there
-//! when a program runs. The tests of its file run with it, and one has to fail. A fault that no test
-//! finds is a hole in the tests. `faults_are_where_they_are_said_to_be` keeps the list true.
+//! under `target/faults`; the environment variable `LOOMIR_FAULT` says by its name which one is
+//! there when a program runs. The tests of its file run with it, and one has to fail. A fault that
+//! no test finds is a hole in the tests. `faults_are_where_they_are_said_to_be` keeps the list
+//! true.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -1,9 +1,12 @@
-//! `cargo xtask fuzz`: a target of `fuzz/` under libFuzzer, with AddressSanitizer, and the record of what it found.
+//! `cargo xtask fuzz`: a target of `fuzz/` under libFuzzer, with AddressSanitizer, and the record
+//! of what it found.
 //!
-//! `fuzz/` has cargo-fuzz's layout and is outside the workspace, so that nothing else needs the nightly compiler that the sanitizer does. This
-//! command does without cargo-fuzz itself. A new target is a file `fuzz/fuzz_targets/NAME.rs`, a `[[bin]]` in `fuzz/Cargo.toml` and a line
-//! of [`TARGETS`]. Inputs that add coverage are kept in `target/fuzz/corpus/NAME`, so the next run goes on from there; an input
-//! that fails is kept in `target/fuzz/failures/NAME`, and giving the target's program that file shows it again.
+//! `fuzz/` has cargo-fuzz's layout and is outside the workspace, so that nothing else needs the
+//! nightly compiler that the sanitizer does. This command does without cargo-fuzz itself. A new
+//! target is a file `fuzz/fuzz_targets/NAME.rs`, a `[[bin]]` in `fuzz/Cargo.toml` and a line of
+//! [`TARGETS`]. Inputs that add coverage are kept in `target/fuzz/corpus/NAME`, so the next run
+//! goes on from there; an input that fails is kept in `target/fuzz/failures/NAME`, and giving the
+//! target's program that file shows it again.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -17,7 +20,8 @@ use crate::record::{self, Heading};
 /// One target.
 struct Target {
     name: &'static str,
-    /// The programs in files with this extension, anywhere in the project, are inputs to begin with. None if empty.
+    /// The programs in files with this extension, anywhere in the project, are inputs to begin
+    /// with. None if empty.
     seeds: &'static str,
     /// The longest input, in bytes.
     max_len: u32,
@@ -150,7 +154,8 @@ fn fuzz(target: &Target, program: &Path, minutes: u64, seed: u64) -> Result<Vec<
     Ok(values)
 }
 
-/// Copies the programs in the project's files of the target's extension to `to`, named by their paths. Several in one file are parted by comments of dashes.
+/// Copies the programs in the project's files of the target's extension to `to`, named by their
+/// paths. Several in one file are parted by comments of dashes.
 fn copy_seeds(target: &Target, to: &Path) -> Result<usize, Failure> {
     let root = root();
     let (mut count, mut folders) = (0, vec![root.clone()]);

@@ -1,7 +1,7 @@
 //! `cargo xtask …`: everything a developer does that is more than one command of cargo.
 //!
-//! One file a command, no dependencies, so that it builds in a second and works on a fresh clone. [`COMMANDS`] is the
-//! whole list; `cargo xtask` alone prints it.
+//! One file a command, no dependencies, so that it builds in a second and works on a fresh clone.
+//! [`COMMANDS`] is the whole list; `cargo xtask` alone prints it.
 #![forbid(unsafe_code)]
 // A command-line program talks to its user.
 #![allow(clippy::print_stdout, clippy::print_stderr)]

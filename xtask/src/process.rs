@@ -1,4 +1,5 @@
-//! Child processes: started in the project's folder, shown before they run, their failure said in one line.
+//! Child processes: started in the project's folder, shown before they run, their failure said in
+//! one line.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

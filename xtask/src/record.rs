@@ -1,4 +1,5 @@
-//! Records of long runs, kept in `benches/results/`: what was run, on which commit, and what came of it.
+//! Records of long runs, kept in `benches/results/`: what was run, on which commit, and what came
+//! of it.
 
 use std::fmt::Write as _;
 

@@ -1,8 +1,8 @@
 //! What the tests need beyond Rust: LLVM/MLIR 22, and islpy as the oracle of integer sets.
 //!
-//! Each is installed only if missing, and what is done is said first. On Debian and its relatives LLVM comes from
-//! their packages; elsewhere we say what to install and how to point to it. islpy lives in a virtual environment in
-//! the target folder, so nothing of the user's Python changes.
+//! Each is installed only if missing, and what is done is said first. On Debian and its relatives
+//! LLVM comes from their packages; elsewhere we say what to install and how to point to it. islpy
+//! lives in a virtual environment in the target folder, so nothing of the user's Python changes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,8 +16,8 @@ const VERSION: &str = "22";
 /// Variable that names LLVM's folder; `.cargo/config.toml` gives it a default.
 const PREFIX: &str = "MLIR_SYS_220_PREFIX";
 
-/// Debian's packages: a C++ compiler, libraries and headers, the command-line tools, and what LLVM's libraries link
-/// against.
+/// Debian's packages: a C++ compiler, libraries and headers, the command-line tools, and what
+/// LLVM's libraries link against.
 const PACKAGES: &[&str] = &[
     "g++",
     "libmlir-22-dev",
@@ -148,8 +148,8 @@ fn islpy() -> Result<PathBuf, Failure> {
     if works() { Ok(python) } else { Err(format!("{ISLPY} is installed but can't be imported.")) }
 }
 
-/// Returns `cargo` with the tools of the tests: the folder of LLVM's and a Python with islpy. A test
-/// whose tool is named must use it; one whose tool isn't skips itself.
+/// Returns `cargo` with the tools of the tests: the folder of LLVM's and a Python with islpy. A
+/// test whose tool is named must use it; one whose tool isn't skips itself.
 pub(crate) fn cargo_with(tools: &Tools) -> Command {
     let mut cargo = cargo();
     for (variable, tool) in [("LOOMIR_LLVM", &tools.llvm), ("LOOMIR_ISLPY", &tools.islpy)] {

@@ -1,8 +1,9 @@
 //! `cargo xtask test`: all of CI.
 //!
-//! Steps run in a fixed order, each timed; one that fails doesn't stop the others, and a table at the end tells what
-//! came of each. All share one target folder, one profile and two feature sets (without and with LLVM), so nothing
-//! is compiled twice for the same purpose: clippy and the documentation share checked crates, the tests built ones.
+//! Steps run in a fixed order, each timed; one that fails doesn't stop the others, and a table at
+//! the end tells what came of each. All share one target folder, one profile and two feature sets
+//! (without and with LLVM), so nothing is compiled twice for the same purpose: clippy and the
+//! documentation share checked crates, the tests built ones.
 
 use std::time::{Duration, Instant};
 

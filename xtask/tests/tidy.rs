@@ -1,13 +1,15 @@
-//! The rules of the source tree that no compiler checks: layers, headers, sizes, words that must not occur.
+//! The rules of the source tree that no compiler checks: layers, headers, sizes, words that must
+//! not occur.
 //!
-//! Each rule reads the files as they are and lists every place that breaks it, so one run shows all.
+//! Each rule reads the files as they are and lists every place that breaks it, so one run shows
+//! all.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Crates from the bottom up. An arrow goes from a crate to one before it, except that `dialects` knows
-/// nothing of `polyhedra`, and neither does `ir`.
+/// Crates from the bottom up. An arrow goes from a crate to one before it, except that `dialects`
+/// knows nothing of `polyhedra`, and neither does `ir`.
 const LAYERS: &[(&str, &[&str])] = &[
     ("polyhedra", &[]),
     ("ir", &[]),

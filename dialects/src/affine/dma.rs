@@ -1,8 +1,10 @@
-//! Transfers between memories that go on by themselves, with affine subscripts: `affine.dma_start` and `affine.dma_wait`.
+//! Transfers between memories that go on by themselves, with affine subscripts: `affine.dma_start`
+//! and `affine.dma_wait`.
 //!
-//! The operands of a start are one list, cut by the inputs of the maps `src_map`, `dst_map` and `tag_map`: source, target and tag, each
-//! with its subscripts, then the number of elements, and perhaps a stride and the number of elements a stride. The maps are
-//! attributes that anyone may add or drop, as in MLIR, and not part of the definition.
+//! The operands of a start are one list, cut by the inputs of the maps `src_map`, `dst_map` and
+//! `tag_map`: source, target and tag, each with its subscripts, then the number of elements, and
+//! perhaps a stride and the number of elements a stride. The maps are attributes that anyone may
+//! add or drop, as in MLIR, and not part of the definition.
 
 use loomir_ir::text::{Delimiter, OpParser, OpPrinter, ParseResult, UnresolvedOperand};
 use loomir_ir::verifier::op_error;

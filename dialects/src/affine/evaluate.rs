@@ -141,7 +141,8 @@ fn decode_if(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     Ok(Box::new(Choice { pick, results: d.slots(op.results()) }))
 }
 
-/// `affine.parallel`: a nest in lexicographic order whose results are folds of what the iterations yield.
+/// `affine.parallel`: a nest in lexicographic order whose results are folds of what the iterations
+/// yield.
 struct Parallel {
     lower: Box<[(Map, Slot)]>,
     upper: Box<[(Map, Slot)]>,
@@ -306,7 +307,8 @@ fn decode_delinearize(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
         return Err(malformed("a basis that fits its results"));
     }
     Ok(action(move |m| {
-        // Poison in the index spreads to the results; poison in a basis divides, which is undefined.
+        // Poison in the index spreads to the results; poison in a basis divides, which is
+        // undefined.
         let mut rest = match *m.get(linear) {
             Datum::Poison(poison) => Err(poison),
             _ => Ok(m.index(linear, "the linear index")?),

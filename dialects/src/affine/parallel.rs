@@ -1,7 +1,7 @@
 //! `affine.parallel`: its bounds, custom form and rules.
 //!
-//! The bounds of all dimensions are the results of one map a side, in groups: `(max(0, %a), 1)` are two groups, of two results
-//! and of one.
+//! The bounds of all dimensions are the results of one map a side, in groups: `(max(0, %a), 1)` are
+//! two groups, of two results and of one.
 
 use loomir_ir::text::{Argument, Delimiter, OpParser, OpPrinter, ParseResult};
 use loomir_ir::verifier::op_error;
@@ -70,7 +70,8 @@ pub fn steps(op: OpRef<'_>) -> Vec<i64> {
     steps.iter().map(|step| step.as_int(op.ctx()).unwrap_or(0)).collect()
 }
 
-/// Gives `state`, an operation like `op`, the bounds and steps of some of its dimensions, in this order. Its operands stay those of `op`.
+/// Gives `state`, an operation like `op`, the bounds and steps of some of its dimensions, in this
+/// order. Its operands stay those of `op`.
 pub fn set_dimensions(op: OpRef<'_>, dimensions: &[usize], state: &mut OperationState) {
     let ctx = op.ctx();
     for side in ["lower", "upper"] {
@@ -123,7 +124,8 @@ pub(super) fn parse(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> Par
     p.parse_optional_attr_dict(state)
 }
 
-/// Bounds as they are read: values are numbered in the order they first occur, dimensions and symbols apart.
+/// Bounds as they are read: values are numbered in the order they first occur, dimensions and
+/// symbols apart.
 #[derive(Default)]
 struct Reader {
     dims: Vec<Value>,
@@ -248,7 +250,8 @@ pub(super) fn print(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     p.attr_dict(op, &own);
 }
 
-/// As many groups and steps as induction variables, as many results as the groups say, a fitting reduction for each result.
+/// As many groups and steps as induction variables, as many results as the groups say, a fitting
+/// reduction for each result.
 pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_implicit_terminators(op, YieldOp::DEF, out);
     let (ctx, body) = (op.ctx(), op.body());

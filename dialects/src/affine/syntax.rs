@@ -136,8 +136,8 @@ pub(super) fn parse_for(p: &mut OpParser<'_, '_>, state: &mut OperationState) ->
     p.parse_optional_attr_dict(state)
 }
 
-/// Reads a bound: a number, a value, or a map with its operands, with the word `max` or `min` if it has several results.
-/// The map, and how many operands were added.
+/// Reads a bound: a number, a value, or a map with its operands, with the word `max` or `min` if it
+/// has several results. The map, and how many operands were added.
 fn parse_bound(
     p: &mut OpParser<'_, '_>,
     state: &mut OperationState,

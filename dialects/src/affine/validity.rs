@@ -1,15 +1,17 @@
 //! Which values may be operands of affine maps.
 //!
-//! All within the *scope* of the operation that uses them: the innermost region of an operation with the trait `AffineScope`
-//! (a function), or of one that nobody registered. A value of type `index` may be a **symbol** if it is
+//! All within the *scope* of the operation that uses them: the innermost region of an operation
+//! with the trait `AffineScope` (a function), or of one that nobody registered. A value of type
+//! `index` may be a **symbol** if it is
 //! - defined at the top of the scope (or outside, where the scope is not isolated),
 //! - a constant,
 //! - the result of `affine.apply` or of another pure operation whose operands may all be symbols,
 //! - a `memref.dim` of a memref of the top, or of one whose size in that dimension may be a symbol.
 //!
-//! It may be a **dimension** if it may be a symbol, is an induction variable of `affine.for` or `affine.parallel`, or comes
-//! from `affine.apply`, `affine.delinearize_index` or `affine.linearize_index` of dimensions. So the value of a subscript is an affine
-//! function of loop variables and of what stays fixed while the scope runs.
+//! It may be a **dimension** if it may be a symbol, is an induction variable of `affine.for` or
+//! `affine.parallel`, or comes from `affine.apply`, `affine.delinearize_index` or
+//! `affine.linearize_index` of dimensions. So the value of a subscript is an affine function of
+//! loop variables and of what stays fixed while the scope runs.
 //!
 //! Each value is looked at once; linear in the operations a value depends on.
 
@@ -68,7 +70,8 @@ pub(crate) fn may_be(user: OpRef<'_>, value: Value, role: Role) -> bool {
     true
 }
 
-/// The regions whose top values are symbols for `op`: its scope and, as long as that is not isolated, those around.
+/// The regions whose top values are symbols for `op`: its scope and, as long as that is not
+/// isolated, those around.
 fn scopes(body: &Body, op: Op) -> Vec<Region> {
     let mut regions = Vec::new();
     let mut current = Some(op);
@@ -138,7 +141,8 @@ pub fn is_induction_variable(body: &Body, value: Value) -> bool {
     (body.is(parent, ForOp::DEF) && index == 0) || body.is(parent, ParallelOp::DEF)
 }
 
-/// A `memref.dim` is valid if its memref is defined at the top, or is a view or allocation whose size is.
+/// A `memref.dim` is valid if its memref is defined at the top, or is a view or allocation whose
+/// size is.
 fn judge_dim(body: &Body, dim: memref::DimOp) -> Verdict {
     let source = dim.source(body);
     if is_top_level(body, source) {

@@ -1,7 +1,8 @@
 //! Constants as numbers: what folds compute with.
 //!
-//! An integer, float or dense elements attribute is read as bit patterns, one for a scalar or a splat, else one for each element,
-//! and written back as an attribute of a given type. Elements wider than 128 bits are left alone.
+//! An integer, float or dense elements attribute is read as bit patterns, one for a scalar or a
+//! splat, else one for each element, and written back as an attribute of a given type. Elements
+//! wider than 128 bits are left alone.
 
 use loomir_ir::{Attr, AttrKind, Context, Signedness, Type, TypeKind};
 
@@ -59,7 +60,8 @@ impl Numbers {
         }
     }
 
-    /// The attribute of type `ty` with these numbers: a scalar, or a vector or tensor whose number of elements fits.
+    /// The attribute of type `ty` with these numbers: a scalar, or a vector or tensor whose number
+    /// of elements fits.
     pub fn attr(&self, ctx: &Context, ty: Type) -> Option<Attr> {
         let scalar = ty.scalar(ctx);
         let width = width(ctx, scalar)?;
@@ -74,7 +76,8 @@ impl Numbers {
         let count =
             ty.shape(ctx)?.iter().try_fold(1usize, |n, d| n.checked_mul(usize::try_from(*d).ok()?))?;
         let each = width.div_ceil(8) as usize;
-        // Elements fill whole bytes: truth values and floats with zeros, other integers as their sign says.
+        // Elements fill whole bytes: truth values and floats with zeros, other integers as their
+        // sign says.
         let pad = |bits: u128| match scalar.kind(ctx) {
             TypeKind::Integer { width: 2.., signedness: Signedness::Signless | Signedness::Signed } => {
                 signed(bits, width) as u128

@@ -255,7 +255,8 @@ pub(crate) fn sign_extend(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     unary(op, d, move |a| Ok(signed(w, a) as u128))
 }
 
-/// The same number in another width, unsigned; the attribute called `flag` promises that it is not negative.
+/// The same number in another width, unsigned; the attribute called `flag` promises that it is not
+/// negative.
 pub(crate) fn zero_extend(op: OpRef<'_>, d: &mut Decoder<'_>, flag: &str) -> Decoded {
     let (w, flag) = (operand_width(op, d)?, op.attr(flag).is_some());
     unary(op, d, move |a| match flag && signed(w, a) < 0 {
@@ -348,7 +349,8 @@ pub(crate) fn bitcast(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
-/// Bits of elements of width `a` cut into elements of width `b`, the lowest first; an element any bit of which is poison is poison.
+/// Bits of elements of width `a` cut into elements of width `b`, the lowest first; an element any
+/// bit of which is poison is poison.
 fn recut(datum: &Datum, a: u32, b: u32, vector: bool) -> Datum {
     if let Datum::Poison(_) = datum {
         return datum.clone();

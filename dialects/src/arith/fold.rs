@@ -1,9 +1,10 @@
 //! Folds of `arith`: identities and constant folding.
 //!
-//! Constants are folded element by element, exactly: integers wrap as the operation says, floats are rounded as it says. What would
-//! be undefined behaviour (a division by zero) is never folded, nor is what would be poison, except that poison operands
-//! make poison results. Flags are dropped with the operation: the result without them is one of those they allow.
-//! The arithmetic here is written apart from the interpreter's, so that each is a test of the other.
+//! Constants are folded element by element, exactly: integers wrap as the operation says, floats
+//! are rounded as it says. What would be undefined behaviour (a division by zero) is never folded,
+//! nor is what would be poison, except that poison operands make poison results. Flags are dropped
+//! with the operation: the result without them is one of those they allow. The arithmetic here is
+//! written apart from the interpreter's, so that each is a test of the other.
 
 use loomir_ir::opdef::Folded;
 use loomir_ir::{Attr, Context, OpDef, OpRef, Type, Value};

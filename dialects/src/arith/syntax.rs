@@ -24,7 +24,8 @@ pub(super) fn print_constant(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     }
 }
 
-/// `%condition, %true, %false : type`, with the condition's type before it when it is no single truth value.
+/// `%condition, %true, %false : type`, with the condition's type before it when it is no single
+/// truth value.
 pub(super) fn parse_select(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<()> {
     let condition = p.parse_operand()?;
     p.expect(",")?;

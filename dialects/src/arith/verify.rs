@@ -58,7 +58,8 @@ enum Containers {
     Other,
 }
 
-/// How the shapes of two types compare. Dynamic sizes of tensors stand for any, but must be the same text.
+/// How the shapes of two types compare. Dynamic sizes of tensors stand for any, but must be the
+/// same text.
 fn container(ctx: &Context, a: Type, b: Type) -> Containers {
     match (a.kind(ctx), b.kind(ctx)) {
         (TypeKind::Vector { shape: a, scalable: s, .. }, TypeKind::Vector { shape: b, scalable: t, .. }) => {

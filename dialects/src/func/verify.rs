@@ -19,7 +19,8 @@ fn signature(ctx: &Context, function_type: Option<Attr>) -> Option<(&[Type], &[T
     function_type?.as_type(ctx)?.function(ctx)
 }
 
-/// The entry block takes the arguments; attributes of arguments and results fit the type; declarations are private.
+/// The entry block takes the arguments; attributes of arguments and results fit the type;
+/// declarations are private.
 pub(super) fn func(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let Some((inputs, results)) = signature(ctx, op.attr("function_type")) else { return };
@@ -49,7 +50,8 @@ pub(super) fn func(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Checks the array of dictionaries called `name`: one for each argument or result (`what`), of dialects' attributes.
+/// Checks the array of dictionaries called `name`: one for each argument or result (`what`), of
+/// dialects' attributes.
 fn dictionaries(op: OpRef<'_>, what: &str, name: &str, expected: usize, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let Some(dicts) = op.attr(name).and_then(|attr| attr.as_array(ctx)) else { return };

@@ -1,4 +1,5 @@
-//! What operations of `index` mean to passes: effects, names, constants, and the fold of comparisons.
+//! What operations of `index` mean to passes: effects, names, constants, and the fold of
+//! comparisons.
 
 use loomir_ir::text::AsmNames;
 use loomir_ir::{Attr, AttrKind, Context, Loc, OpRef, OperationState, Registry, Type, Value};
@@ -8,7 +9,8 @@ use crate::arith::Division;
 use crate::arith::fold::{Fold, compare as arith};
 use crate::interfaces::MemoryEffects;
 
-/// An index is `index.constant` and a truth value `index.bool.constant`; numbers of other types, to which casts fold, are those of `arith`.
+/// An index is `index.constant` and a truth value `index.bool.constant`; numbers of other types, to
+/// which casts fold, are those of `arith`.
 pub(super) fn materialize_constant(ctx: &Context, value: Attr, ty: Type) -> Option<OperationState> {
     let def = match value.kind(ctx) {
         AttrKind::Integer { ty: Type::INDEX, .. } => ConstantOp::DEF,

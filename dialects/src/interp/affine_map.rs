@@ -1,7 +1,8 @@
 //! Affine maps and sets, decoded: expressions over registers, ready to be evaluated many times.
 //!
-//! Arithmetic is that of the expanded form, `nsw` operations of 64 bits in the order of the expression, so an overflow on the
-//! way is poison. A bare dimension and the usual sum of multiples have forms of their own; the rest runs on a small stack.
+//! Arithmetic is that of the expanded form, `nsw` operations of 64 bits in the order of the
+//! expression, so an overflow on the way is poison. A bare dimension and the usual sum of multiples
+//! have forms of their own; the rest runs on a small stack.
 
 use loomir_ir::affine::{AffineExprKind, ceil_div, floor_div};
 use loomir_ir::{AffineExpr, AffineMap, Context, IntegerSet, Loc, Value};

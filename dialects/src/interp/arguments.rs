@@ -1,7 +1,8 @@
 //! Arguments of an entry: read from text, made into buffers of bytes.
 //!
 //! Nothing here knows the interpreter's state, so compiled code is called with the very same bytes:
-//! [`Arguments::materialise`] makes the buffers, [`Arguments::flattened`] says what the scalars of the calling convention are.
+//! [`Arguments::materialise`] makes the buffers, [`Arguments::flattened`] says what the scalars of
+//! the calling convention are.
 //!
 //! | text | means |
 //! | --- | --- |
@@ -12,8 +13,9 @@
 //! | `random:SEED` | element `k` from the `k`-th number of [`SplitMix64`] |
 //! | `@K`, `@K+N` | the buffer of argument `K`, before or behind, `N` elements further |
 //!
-//! Each may be followed by `: type`, which gives sizes to a parameter that has none: dynamic dimensions, unranked
-//! memrefs, and the pointers and integers that a memref has become in an `llvm.func`.
+//! Each may be followed by `: type`, which gives sizes to a parameter that has none: dynamic
+//! dimensions, unranked memrefs, and the pointers and integers that a memref has become in an
+//! `llvm.func`.
 
 use loomir_ir::types::DYNAMIC;
 use loomir_ir::{Context, FloatKind, Type, TypeKind};
@@ -297,7 +299,8 @@ impl Arguments {
     }
 }
 
-/// How specifications become parameters: one each, unless they are just what the parameters of a lowered function take apart.
+/// How specifications become parameters: one each, unless they are just what the parameters of a
+/// lowered function take apart.
 fn convention(ctx: &Context, parameters: &[Type], specs: &[ArgSpec]) -> Result<Convention, Box<Fault>> {
     let lowered = parameters.iter().any(|p| p.dialect_params(ctx, "llvm.ptr").is_some());
     if specs.len() == parameters.len() {

@@ -1,16 +1,19 @@
 //! Decoded functions: what an operation does, found out once and executed many times.
 //!
-//! When a function is first called, each of its operations is *decoded*: the model attached under [`Evaluate`] reads the
-//! operation's attributes, types and operands and returns an [`Action`], a closure over register numbers. Actions of a
-//! block lie one after the other, so that control flow is a number, and a structured operation is a target like any other:
+//! When a function is first called, each of its operations is *decoded*: the model attached under
+//! [`Evaluate`] reads the operation's attributes, types and operands and returns an [`Action`], a
+//! closure over register numbers. Actions of a block lie one after the other, so that control flow
+//! is a number, and a structured operation is a target like any other:
 //!
 //! - a branch writes the arguments of a block and jumps ([`Flow::Goto`]);
-//! - a loop enters its region in the same way, keeping what it must remember in registers of its own
-//!   ([`Decoder::scratch`]): a region is active at most once in a frame, so registers are enough and nests need no stack;
-//! - a terminator that hands control back to the operation around it says [`Flow::Yield`], and that operation is
-//!   [resumed](Execute::resume).
+//! - a loop enters its region in the same way, keeping what it must remember in registers of its
+//!   own ([`Decoder::scratch`]): a region is active at most once in a frame, so registers are
+//!   enough and nests need no stack;
+//! - a terminator that hands control back to the operation around it says [`Flow::Yield`], and that
+//!   operation is [resumed](Execute::resume).
 //!
-//! An operation that cannot be decoded becomes an action that says so: code that never runs does no harm.
+//! An operation that cannot be decoded becomes an action that says so: code that never runs does no
+//! harm.
 //!
 //! Cost: decoding is linear in the function; executing touches no IR.
 
@@ -23,10 +26,11 @@ use super::machine::Machine;
 use super::program::{Callee, Program};
 use crate::interfaces::FunctionLike;
 
-/// How an operation is executed: an interface, attached to operations in the registry. Functions of this shape
-/// implement it.
+/// How an operation is executed: an interface, attached to operations in the registry. Functions of
+/// this shape implement it.
 pub trait Evaluate: Send + Sync {
-    /// Reads the operation; all that does not change from one execution to the next is settled here.
+    /// Reads the operation; all that does not change from one execution to the next is settled
+    /// here.
     fn decode(&self, op: OpRef<'_>, decoder: &mut Decoder<'_>) -> Decoded;
 }
 
@@ -51,7 +55,8 @@ pub trait Execute {
     /// Executes it once: reads registers, writes the registers of its results.
     fn execute(&self, m: &mut Machine) -> Step;
 
-    /// Goes on after region `region` of it yielded the values of `yielded`. [`Flow::Next`] leaves the operation.
+    /// Goes on after region `region` of it yielded the values of `yielded`. [`Flow::Next`] leaves
+    /// the operation.
     fn resume(&self, _m: &mut Machine, _region: usize, _yielded: &[Slot]) -> Step {
         Err(Fault::unsupported("control returns to an operation that does not expect it"))
     }
@@ -285,8 +290,8 @@ impl<'d> Decoder<'d> {
         self.program.address_of(self.function, symbol)
     }
 
-    /// Says that objects of the stack made by `op` end with the innermost operation around it that is a scope of
-    /// automatic allocation; returns the number the objects are filed under.
+    /// Says that objects of the stack made by `op` end with the innermost operation around it that
+    /// is a scope of automatic allocation; returns the number the objects are filed under.
     pub fn allocation_scope(&mut self, op: OpRef<'_>) -> u32 {
         let mut parent = op.parent();
         while let Some(around) = parent {
@@ -300,7 +305,8 @@ impl<'d> Decoder<'d> {
         NONE
     }
 
-    /// Says that objects of the stack end when a region of `op` yields; for allocation scopes by nature.
+    /// Says that objects of the stack end when a region of `op` yields; for allocation scopes by
+    /// nature.
     pub fn ends_objects(&mut self, op: OpRef<'_>) -> u32 {
         let number = self.numbers[op.op().index()];
         self.scopes.push(number);
@@ -428,7 +434,8 @@ enum Item {
     End { terminator_needed: bool, parent: u32, region: u32 },
 }
 
-/// Fixes the order of all operations inside a region: blocks one after the other, what is nested behind.
+/// Fixes the order of all operations inside a region: blocks one after the other, what is nested
+/// behind.
 fn number(decoder: &mut Decoder<'_>, region: Region) -> Vec<Item> {
     let body = decoder.body;
     let mut order = Vec::new();

@@ -1,7 +1,8 @@
 //! How often regions run.
 //!
-//! A run that counts adds one whenever a region hands control back to the operation around it, and whenever a function is called. So iterations of loops
-//! are counted, branches that are taken, and what they are to be held against: how often the region around was run.
+//! A run that counts adds one whenever a region hands control back to the operation around it, and
+//! whenever a function is called. So iterations of loops are counted, branches that are taken, and
+//! what they are to be held against: how often the region around was run.
 //!
 //! Cost: a probe of a table each time; a run that does not count pays a test.
 
@@ -22,7 +23,8 @@ impl Counts {
         *self.times.entry((function, op, region)).or_default() += 1;
     }
 
-    /// Writes them down as an attribute of a function that was called and of all operations with regions in it: a number for each region.
+    /// Writes them down as an attribute of a function that was called and of all operations with
+    /// regions in it: a number for each region.
     pub(super) fn write(&self, function: FunctionId, body: &mut Body, attribute: &str) {
         let of = |op: Option<Op>, region| self.times.get(&(function, op, region)).copied().unwrap_or(0);
         if of(None, 0) == 0 {

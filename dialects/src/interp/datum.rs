@@ -1,12 +1,12 @@
 //! What a value is while a program runs.
 //!
-//! A [`Datum`] is 16 bytes. Everything of at most 64 bits lies in it directly: an integer or `index` as its bits, the
-//! bits above its width zero; a float as its bits in its own format. What is larger is shared behind a pointer, so
-//! copying a datum never copies what it stands for.
+//! A [`Datum`] is 16 bytes. Everything of at most 64 bits lies in it directly: an integer or
+//! `index` as its bits, the bits above its width zero; a float as its bits in its own format. What
+//! is larger is shared behind a pointer, so copying a datum never copies what it stands for.
 //!
-//! **Poison** is a datum of its own that remembers what made it and where, for the fault that reports its use. Undefined
-//! bits (`llvm.mlir.undef`, bytes never written) are poison too: whoever relies on them is told. `freeze` turns
-//! both into zero.
+//! **Poison** is a datum of its own that remembers what made it and where, for the fault that
+//! reports its use. Undefined bits (`llvm.mlir.undef`, bytes never written) are poison too: whoever
+//! relies on them is told. `freeze` turns both into zero.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,7 +25,8 @@ pub enum Datum {
     Bits(u64),
     /// An integer of 65 to 128 bits; higher bits are zero.
     Wide(Box<u128>),
-    /// A pointer: an address, and the object it may be used to reach. Read it by [`Datum::as_pointer`].
+    /// A pointer: an address, and the object it may be used to reach. Read it by
+    /// [`Datum::as_pointer`].
     Pointer {
         /// The object.
         object: ObjectId,
@@ -298,7 +299,8 @@ impl Datum {
         }
     }
 
-    /// The poison of a scalar, or the first poison inside an aggregate. Looks at every scalar inside.
+    /// The poison of a scalar, or the first poison inside an aggregate. Looks at every scalar
+    /// inside.
     pub fn find_poison(&self) -> Option<Poison> {
         let mut stack = vec![self];
         while let Some(datum) = stack.pop() {

@@ -1,7 +1,7 @@
 //! Operations that compute bits from bits, on scalars and element by element on vectors.
 //!
-//! The scalar function is all that a model gives. Poison in any operand makes poison, each element by itself; a divisor that is poison
-//! is undefined behaviour, as it may be zero.
+//! The scalar function is all that a model gives. Poison in any operand makes poison, each element
+//! by itself; a divisor that is poison is undefined behaviour, as it may be zero.
 
 use loomir_ir::{Context, Loc, OpRef, Type, TypeKind};
 
@@ -64,7 +64,8 @@ impl Shape {
     }
 }
 
-/// An operation of one operand. `f` takes and gives bits; what it gives may have bits above the result's width.
+/// An operation of one operand. `f` takes and gives bits; what it gives may have bits above the
+/// result's width.
 pub fn unary(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128) -> Computed + 'static) -> Decoded {
     let (shape, a) = (Shape::of(op, d)?, d.operand(op, 0)?);
     let scalar = move |a: &Datum| match a {
@@ -177,7 +178,8 @@ pub fn binary_pair(
     }))
 }
 
-/// A choice between the second and third operand by the first, `i1` or a vector of them: only what is chosen counts.
+/// A choice between the second and third operand by the first, `i1` or a vector of them: only what
+/// is chosen counts.
 pub fn select(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (condition, result) = (d.operand(op, 0)?, d.result(op, 0)?);
     let (a, b) = (d.operand(op, 1)?, d.operand(op, 2)?);
@@ -205,7 +207,8 @@ fn operand(datum: &Datum) -> Result<Result<u128, Poison>, Box<Fault>> {
     }
 }
 
-/// Applies a scalar function to the elements of vectors; a vector that is poison as a whole has poison elements.
+/// Applies a scalar function to the elements of vectors; a vector that is poison as a whole has
+/// poison elements.
 pub fn map<const N: usize>(
     operands: [&Datum; N],
     mut scalar: impl FnMut([&Datum; N]) -> Result<Datum, Box<Fault>>,

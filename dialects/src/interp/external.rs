@@ -1,7 +1,7 @@
 //! The world outside: functions without a body that the interpreter knows by name.
 //!
-//! They are what lowered programs call: allocation, copies of bytes, and the mathematical library, which is the host's.
-//! A call of anything else is a fault.
+//! They are what lowered programs call: allocation, copies of bytes, and the mathematical library,
+//! which is the host's. A call of anything else is a fault.
 
 use super::datum::{Datum, Pointer};
 use super::fault::Fault;
@@ -55,7 +55,8 @@ macro_rules! library {
 library!(sqrt, exp, exp2, log2, log10, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh, cbrt,
          floor, ceil, trunc, round; atan2);
 
-/// A function of the mathematical library by its C name in double precision, such as `exp` or `fabs`.
+/// A function of the mathematical library by its C name in double precision, such as `exp` or
+/// `fabs`.
 pub fn library(name: &str) -> Option<Library> {
     let other = match name {
         "log" => Library { single: f32::ln, double: f64::ln },
@@ -249,7 +250,8 @@ fn allocate(m: &mut Machine, size: u64, align: u64) -> Result<Datum, Box<Fault>>
     Ok(m.allocate(size, align, ObjectKind::Heap)?.into())
 }
 
-/// Copies bytes as `memcpy` (ranges that overlap are undefined behaviour unless equal) or `memmove`.
+/// Copies bytes as `memcpy` (ranges that overlap are undefined behaviour unless equal) or
+/// `memmove`.
 pub fn copy_bytes(
     m: &mut Machine,
     to: Pointer,
@@ -265,7 +267,8 @@ pub fn copy_bytes(
     m.memory.copy(to, from, size)
 }
 
-/// MLIR's run-time function that copies memrefs of any layout: each argument points to a rank and a descriptor.
+/// MLIR's run-time function that copies memrefs of any layout: each argument points to a rank and a
+/// descriptor.
 fn copy_unranked(m: &mut Machine, size: u64, from: Pointer, to: Pointer) -> Result<(), Box<Fault>> {
     let source = read_unranked(m, from)?;
     let target = read_unranked(m, to)?;
@@ -300,8 +303,8 @@ fn read_unranked(m: &Machine, at: Pointer) -> Result<super::MemRef, Box<Fault>> 
     })
 }
 
-/// Copies a memref into another of the same shape, each element `size` bytes with its states. Overlap of different
-/// places is undefined behaviour.
+/// Copies a memref into another of the same shape, each element `size` bytes with its states.
+/// Overlap of different places is undefined behaviour.
 pub fn copy_elements(
     m: &mut Machine,
     source: &super::MemRef,

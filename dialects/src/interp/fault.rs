@@ -1,8 +1,9 @@
 //! Why a run ended early.
 //!
-//! A [`Fault`] is a diagnostic with a kind, so that a caller who compares two programs can tell undefined
-//! behaviour (the comparison says nothing) from a limit (try more steps) or from what the interpreter can't do.
-//! Operations return faults without a place; the machine adds the operation's location and the calls around it.
+//! A [`Fault`] is a diagnostic with a kind, so that a caller who compares two programs can tell
+//! undefined behaviour (the comparison says nothing) from a limit (try more steps) or from what the
+//! interpreter can't do. Operations return faults without a place; the machine adds the operation's
+//! location and the calls around it.
 
 use loomir_ir::{Diagnostic, Loc};
 
@@ -31,7 +32,8 @@ pub struct Fault {
     pub kind: FaultKind,
     /// What happened, where, with which values.
     pub diagnostic: Diagnostic,
-    /// Of a program that ended itself: what it printed, and the contents of the buffers among its arguments.
+    /// Of a program that ended itself: what it printed, and the contents of the buffers among its
+    /// arguments.
     pub left: Option<Outcome>,
 }
 
@@ -54,7 +56,8 @@ impl Fault {
         Fault::new(FaultKind::Unsupported, message)
     }
 
-    /// A use of poison that is undefined behaviour; `what` names the use, as in "the condition of a branch".
+    /// A use of poison that is undefined behaviour; `what` names the use, as in "the condition of a
+    /// branch".
     #[cold]
     pub fn poison(what: &str, poison: Poison) -> Box<Fault> {
         let mut fault = Fault::undefined(format!("{what} is poison"));

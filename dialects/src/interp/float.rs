@@ -1,9 +1,10 @@
 //! Floating-point arithmetic in `f16`, `bf16`, `f32` and `f64`, rounded once, to nearest even.
 //!
-//! Operations compute in `f64` and round to the format. For sum, difference, product, quotient and square root of the
-//! narrower formats that is the same as rounding once, for 53 bits are more than twice theirs and two; remainders are exact.
-//! Where it would not be the same (fused multiply-add, integers) the intermediate is *rounded to odd*, which makes the
-//! second rounding the only one. Functions of the mathematical library are the host's.
+//! Operations compute in `f64` and round to the format. For sum, difference, product, quotient and
+//! square root of the narrower formats that is the same as rounding once, for 53 bits are more than
+//! twice theirs and two; remainders are exact. Where it would not be the same (fused multiply-add,
+//! integers) the intermediate is *rounded to odd*, which makes the second rounding the only one.
+//! Functions of the mathematical library are the host's.
 
 use loomir_ir::{FloatKind, Type, TypeKind};
 
@@ -114,7 +115,8 @@ impl Format for Double {
         a.mul_add(b, c).to_bits().into()
     }
     fn scale(bits: u128, power: i32) -> u128 {
-        // In steps of powers that there are; those downwards stay 53 bits above where something is lost, until the last.
+        // In steps of powers that there are; those downwards stay 53 bits above where something is
+        // lost, until the last.
         let (mut value, mut left) = (f64::from_bits(bits as u64), power);
         for _ in 0..2 {
             let step = left.clamp(53 - 1022, 1023);
@@ -134,7 +136,8 @@ impl Format for Double {
     }
 }
 
-/// Runs `$body` with `$format` standing for the [`Format`] of a type, or gives the fault that there is none.
+/// Runs `$body` with `$format` standing for the [`Format`] of a type, or gives the fault that there
+/// is none.
 macro_rules! with_format {
     ($ctx:expr, $ty:expr, $format:ident => $body:expr) => {{
         use $crate::interp::float::{Brain, Double, Half, Single, format_kind};

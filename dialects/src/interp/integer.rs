@@ -1,8 +1,9 @@
 //! Integer arithmetic of any width to 128 bits, as MLIR and LLVM define it.
 //!
-//! Pure functions on bits: operands have no bits above the width, and what comes back may (the caller cuts them off).
-//! Wrap flags, shifts too far and inexact results give poison; division by zero and the one quotient that doesn't fit are
-//! undefined behaviour. Exhaustive tests compare them with wide arithmetic at small widths.
+//! Pure functions on bits: operands have no bits above the width, and what comes back may (the
+//! caller cuts them off). Wrap flags, shifts too far and inexact results give poison; division by
+//! zero and the one quotient that doesn't fit are undefined behaviour. Exhaustive tests compare
+//! them with wide arithmetic at small widths.
 
 use super::datum::Cause;
 

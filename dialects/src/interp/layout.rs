@@ -55,7 +55,8 @@ pub enum Repr {
         /// Each of them.
         element: Box<Repr>,
     },
-    /// `count` numbers of `bits` bits each without a gap, the first in the lowest bits: a vector of numbers that are no whole bytes.
+    /// `count` numbers of `bits` bits each without a gap, the first in the lowest bits: a vector of
+    /// numbers that are no whole bytes.
     Packed {
         /// How many.
         count: u64,
@@ -234,8 +235,8 @@ fn dialect_layout(
     }
 }
 
-/// The types of a struct type's fields, and whether it is packed, from its parameters: a list of types among them, and
-/// `true` for a packed one.
+/// The types of a struct type's fields, and whether it is packed, from its parameters: a list of
+/// types among them, and `true` for a packed one.
 pub(crate) fn struct_fields(ctx: &Context, params: &[Attr]) -> Option<(Vec<Type>, bool)> {
     let fields = params.iter().find_map(|p| p.as_array(ctx))?;
     let packed = params.contains(&Attr::TRUE);

@@ -1,8 +1,9 @@
 //! The machine: registers, frames, memory, and the loop that executes actions.
 //!
-//! Registers of all frames lie in one vector; a frame is a window of it. Calls push a frame on an explicit stack,
-//! so the depth of a program's calls is a limit and never the host's stack. Every action costs one step, and entering a
-//! function costs steps in proportion to its registers, so the step limit bounds the time of a run.
+//! Registers of all frames lie in one vector; a frame is a window of it. Calls push a frame on an
+//! explicit stack, so the depth of a program's calls is a limit and never the host's stack. Every
+//! action costs one step, and entering a function costs steps in proportion to its registers, so
+//! the step limit bounds the time of a run.
 
 use std::rc::Rc;
 
@@ -32,7 +33,8 @@ pub struct Machine {
     pub(super) base: usize,
     /// Room for parallel copies.
     pub(super) buffer: Vec<Datum>,
-    /// Living objects of the stack, innermost last, each with the operation whose region they end with.
+    /// Living objects of the stack, innermost last, each with the operation whose region they end
+    /// with.
     stack: Vec<(u32, ObjectId)>,
     steps_left: u64,
     /// Arguments of the current function beyond those of its signature.
@@ -179,7 +181,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Calls a function with the arguments in transfer and runs until it returns; its results are in transfer then.
+    /// Calls a function with the arguments in transfer and runs until it returns; its results are
+    /// in transfer then.
     pub(super) fn call(
         &mut self,
         program: &mut Program<'_>,
@@ -287,7 +290,8 @@ impl Machine {
         }
     }
 
-    /// Executes actions one after the other until control does something else than go on, jump or yield.
+    /// Executes actions one after the other until control does something else than go on, jump or
+    /// yield.
     #[inline]
     fn execute(&mut self, code: &Code, at: &mut u32) -> Result<Flow, Box<Fault>> {
         loop {
@@ -392,7 +396,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Lays the arguments beyond those of the signature in memory, a word or two each, and returns where they begin.
+    /// Lays the arguments beyond those of the signature in memory, a word or two each, and returns
+    /// where they begin.
     pub fn extra_arguments(&mut self, scope: u32) -> Result<Pointer, Box<Fault>> {
         const WORD: Repr = Repr::Scalar { bits: 64, bytes: 8 };
         const WORDS: Repr = Repr::Scalar { bits: 128, bytes: 16 };
@@ -437,7 +442,8 @@ impl Machine {
     }
 }
 
-/// Finds what aliases stand for, and fills the globals whose first contents are computed, in the order of the program.
+/// Finds what aliases stand for, and fills the globals whose first contents are computed, in the
+/// order of the program.
 pub(super) fn initialise_globals(
     machine: &mut Machine,
     program: &mut Program<'_>,

@@ -1,13 +1,15 @@
 //! Memory: objects of bytes, each with a life, a size and a state for every byte.
 //!
-//! An object is a run of bytes at an address of its own. Addresses are made up, ascend, keep gaps between objects and
-//! are never used twice, so a pointer is checked against the one object it may reach and a stale pointer is
-//! always found out. Beside each byte lies its state: never written, written, written with poison, or outside of its object's lifetime. Pointers
-//! stored to memory keep their object in a side table of the object they are stored in.
+//! An object is a run of bytes at an address of its own. Addresses are made up, ascend, keep gaps
+//! between objects and are never used twice, so a pointer is checked against the one object it may
+//! reach and a stale pointer is always found out. Beside each byte lies its state: never written,
+//! written, written with poison, or outside of its object's lifetime. Pointers stored to memory
+//! keep their object in a side table of the object they are stored in.
 //!
-//! A read of a scalar some byte of which was never written, or holds poison, gives poison that says so; whether that is a fault is
-//! the operation's affair (`memref.load` says yes, `llvm.load` carries it on). Stores of such poison restore the
-//! state, so copies of half-written structs are faithful.
+//! A read of a scalar some byte of which was never written, or holds poison, gives poison that says
+//! so; whether that is a fault is the operation's affair (`memref.load` says yes, `llvm.load`
+//! carries it on). Stores of such poison restore the state, so copies of half-written structs are
+//! faithful.
 //!
 //! Cost: O(bytes touched); the side table costs nothing while an object holds no pointer.
 
@@ -49,7 +51,8 @@ struct Object {
     pointers: BTreeMap<u64, ObjectId>,
     kind: ObjectKind,
     alive: bool,
-    /// Whether it must not be written: its life has not begun or is over, but its room is not given back.
+    /// Whether it must not be written: its life has not begun or is over, but its room is not given
+    /// back.
     dormant: bool,
     /// Bytes whose writes are told, if any.
     watch: Option<Watch>,
@@ -174,8 +177,9 @@ impl Memory {
         }
     }
 
-    /// Begins the life of an object of the stack anew, its bytes never written, or ends it while it keeps its room. Any other pointer than to the start
-    /// of one is let through. How many bytes that were.
+    /// Begins the life of an object of the stack anew, its bytes never written, or ends it while it
+    /// keeps its room. Any other pointer than to the start of one is let through. How many bytes
+    /// that were.
     pub fn set_alive(&mut self, pointer: Pointer, begins: bool) -> u64 {
         if let Some(object) = self.objects.get_mut(pointer.object.0 as usize)
             && object.alive
@@ -209,7 +213,8 @@ impl Memory {
         }
     }
 
-    /// The pointer to an address that came from an integer: to the object that covers it, one behind its end included.
+    /// The pointer to an address that came from an integer: to the object that covers it, one
+    /// behind its end included.
     pub fn pointer_at(&self, address: u64) -> Pointer {
         let after = self.objects.partition_point(|o| o.base <= address);
         let object =

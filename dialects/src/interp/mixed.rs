@@ -1,5 +1,5 @@
-//! Lists of numbers part of which are known when the program is written and the rest are operands, as sizes of `subview` and
-//! bounds of `forall` are.
+//! Lists of numbers part of which are known when the program is written and the rest are operands,
+//! as sizes of `subview` and bounds of `forall` are.
 
 use loomir_ir::types::DYNAMIC;
 use loomir_ir::{Attr, OpRef, Value};

@@ -1,9 +1,9 @@
 //! What a run gives: results, and the final contents of the buffers among its arguments.
 //!
-//! Both engines end here. A *digest* is FNV-1a (64 bits) over the elements of a buffer in row-major order of its
-//! logical shape, each in as many little-endian bytes as its bits need, a vector's or complex number's parts one by one; every NaN
-//! counts as the quiet one without sign or payload. So equal digests mean equal contents whatever the layout,
-//! padding and engine.
+//! Both engines end here. A *digest* is FNV-1a (64 bits) over the elements of a buffer in row-major
+//! order of its logical shape, each in as many little-endian bytes as its bits need, a vector's or
+//! complex number's parts one by one; every NaN counts as the quiet one without sign or payload. So
+//! equal digests mean equal contents whatever the layout, padding and engine.
 
 use std::fmt::Write as _;
 
@@ -77,7 +77,8 @@ pub struct Contents {
     pub numbers: Vec<Number>,
 }
 
-/// The most elements of a memref that are read at the end; strides of zero let a small object seem large.
+/// The most elements of a memref that are read at the end; strides of zero let a small object seem
+/// large.
 const MAX_ELEMENTS: u64 = 1 << 30;
 /// Shown in full up to so many numbers.
 const SHOWN_IN_FULL: usize = 32;
@@ -217,7 +218,8 @@ impl Output {
 }
 
 impl Outcome {
-    /// What was printed, then a line for each result and each buffer: `result 0: 3`, `argument 1: [1.0, 2.0] digest 0x…`.
+    /// What was printed, then a line for each result and each buffer: `result 0: 3`,
+    /// `argument 1: [1.0, 2.0] digest 0x…`.
     pub fn to_text(&self) -> String {
         let mut text = String::from_utf8_lossy(&self.printed).into_owned();
         for (i, result) in self.results.iter().enumerate() {
@@ -233,8 +235,8 @@ impl Outcome {
         text
     }
 
-    /// The outcome of compiled code: `results` are its scalar results with their types, `buffers` the final bytes of
-    /// [`Arguments::buffers`].
+    /// The outcome of compiled code: `results` are its scalar results with their types, `buffers`
+    /// the final bytes of [`Arguments::buffers`].
     pub fn from_bytes(
         ctx: &Context,
         arguments: &Arguments,

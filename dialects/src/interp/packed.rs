@@ -1,4 +1,5 @@
-//! Vectors of numbers that are no whole bytes: in memory their bits follow each other without a gap, as those of one long integer.
+//! Vectors of numbers that are no whole bytes: in memory their bits follow each other without a
+//! gap, as those of one long integer.
 //!
 //! Cost: linear in the bits.
 
@@ -25,7 +26,8 @@ pub(super) fn pack(width: u32, elements: &[Datum]) -> Result<Vec<Option<u8>>, Bo
     Ok(bytes)
 }
 
-/// `count` elements of `width` bits from bytes; where an element has a part in a byte that is none of its own, `poison` says why.
+/// `count` elements of `width` bits from bytes; where an element has a part in a byte that is none
+/// of its own, `poison` says why.
 pub(super) fn unpack(
     count: u64,
     width: u32,

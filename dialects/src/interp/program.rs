@@ -1,7 +1,8 @@
 //! The program around a run: its symbols, functions and globals.
 //!
-//! Symbols are looked up as MLIR does: in the innermost symbol table around the user, nested references step by step.
-//! What a symbol *is* comes from interfaces, [`FunctionLike`] and [`DefineGlobal`]; no operation is named here.
+//! Symbols are looked up as MLIR does: in the innermost symbol table around the user, nested
+//! references step by step. What a symbol *is* comes from interfaces, [`FunctionLike`] and
+//! [`DefineGlobal`]; no operation is named here.
 //!
 //! Cost: linear in the number of symbols, once; a lookup is one hash.
 
@@ -48,7 +49,8 @@ pub enum Contents {
     Bytes(Vec<u8>),
     /// The value of this type that a region of the operation returns.
     Region(Region, Type),
-    /// Nothing of its own: it is another name of the address that a region of the operation returns.
+    /// Nothing of its own: it is another name of the address that a region of the operation
+    /// returns.
     Address(Region),
 }
 

@@ -1,4 +1,5 @@
-//! What a run executed, operation by operation: for tests that hold what is said of values against what they are.
+//! What a run executed, operation by operation: for tests that hold what is said of values against
+//! what they are.
 
 use loomir_ir::{Body, Name, Op};
 
@@ -7,7 +8,8 @@ use super::machine::Machine;
 use super::program::Program;
 use super::{ArgSpec, Fault, Limits, Outcome, Target, execute};
 
-/// One operation that was executed, with what it took and what it gave. A branch takes what it hands on.
+/// One operation that was executed, with what it took and what it gave. A branch takes what it
+/// hands on.
 #[derive(Clone, Debug)]
 pub struct Event {
     /// The function.
@@ -20,7 +22,8 @@ pub struct Event {
     pub results: Vec<Datum>,
 }
 
-/// As [`run`](super::run), and returns all that was executed, in order. Takes memory in proportion to the steps.
+/// As [`run`](super::run), and returns all that was executed, in order. Takes memory in proportion
+/// to the steps.
 pub fn run_tracing(
     module: &Body,
     entry: &str,

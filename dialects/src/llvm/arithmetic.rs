@@ -1,6 +1,7 @@
 //! Integer and floating-point arithmetic, comparison and selection.
 //!
-//! Division is not `Pure`: with a divisor of zero it is undefined behaviour, so it must not run where it would not have run.
+//! Division is not `Pure`: with a divisor of zero it is undefined behaviour, so it must not run
+//! where it would not have run.
 
 use loomir_ir::dialect;
 
@@ -10,8 +11,8 @@ use super::constraints::{BoolOrVector, FloatOrVector, IntegerOrPointer, IntegerO
 mod compare;
 mod fold;
 
-/// The attribute of a comparison of integers that promises that both are of one sign; the result is poison if they aren't. MLIR has none, so it is
-/// discardable.
+/// The attribute of a comparison of integers that promises that both are of one sign; the result is
+/// poison if they aren't. MLIR has none, so it is discardable.
 pub const SAME_SIGN: &str = "llvm.samesign";
 
 dialect! {
@@ -45,7 +46,8 @@ dialect! {
         format "$lhs `,` $rhs (`overflow` `<` $overflowFlags^ `>`)? attr-dict `:` type($res)"
     }
 
-    /// Unsigned quotient, rounded to zero. Division by zero is undefined behaviour; with `exact` a remainder makes the result poison.
+    /// Unsigned quotient, rounded to zero. Division by zero is undefined behaviour; with `exact` a
+    /// remainder makes the result poison.
     UDivOp = "udiv" {
         operands { lhs: One IntegerOrVector, rhs: One SameAs("lhs") }
         results { res: One SameAs("lhs") }
@@ -54,8 +56,8 @@ dialect! {
         format "(`exact` $isExact^)? $lhs `,` $rhs attr-dict `:` type($res)"
     }
 
-    /// Signed quotient, rounded to zero. Division by zero and overflow are undefined behaviour; with `exact` a remainder makes the
-    /// result poison.
+    /// Signed quotient, rounded to zero. Division by zero and overflow are undefined behaviour;
+    /// with `exact` a remainder makes the result poison.
     SDivOp = "sdiv" {
         operands { lhs: One IntegerOrVector, rhs: One SameAs("lhs") }
         results { res: One SameAs("lhs") }
@@ -72,7 +74,8 @@ dialect! {
         format "$lhs `,` $rhs attr-dict `:` type($res)"
     }
 
-    /// Signed remainder, of the sign of the dividend. Division by zero and overflow of the quotient are undefined behaviour.
+    /// Signed remainder, of the sign of the dividend. Division by zero and overflow of the quotient
+    /// are undefined behaviour.
     SRemOp = "srem" {
         operands { lhs: One IntegerOrVector, rhs: One SameAs("lhs") }
         results { res: One SameAs("lhs") }
@@ -106,7 +109,8 @@ dialect! {
         format "$lhs `,` $rhs attr-dict `:` type($res)"
     }
 
-    /// Left shift; poison if shifted by the width or more, or if the flags forbid the bits that are lost.
+    /// Left shift; poison if shifted by the width or more, or if the flags forbid the bits that are
+    /// lost.
     ShlOp = "shl" {
         operands { lhs: One IntegerOrVector, rhs: One SameAs("lhs") }
         results { res: One SameAs("lhs") }
@@ -116,7 +120,8 @@ dialect! {
         fold fold::fold_shl;
     }
 
-    /// Logical right shift; poison if shifted by the width or more, or with `exact` if a set bit is lost.
+    /// Logical right shift; poison if shifted by the width or more, or with `exact` if a set bit is
+    /// lost.
     LShrOp = "lshr" {
         operands { lhs: One IntegerOrVector, rhs: One SameAs("lhs") }
         results { res: One SameAs("lhs") }
@@ -125,7 +130,8 @@ dialect! {
         format "(`exact` $isExact^)? $lhs `,` $rhs attr-dict `:` type($res)"
     }
 
-    /// Arithmetic right shift; poison if shifted by the width or more, or with `exact` if a set bit is lost.
+    /// Arithmetic right shift; poison if shifted by the width or more, or with `exact` if a set bit
+    /// is lost.
     AShrOp = "ashr" {
         operands { lhs: One IntegerOrVector, rhs: One SameAs("lhs") }
         results { res: One SameAs("lhs") }
@@ -210,7 +216,8 @@ dialect! {
         format "$operand attr-dict `:` type($res)"
     }
 
-    /// The first value if the condition is true, else the second; elementwise for a vector of conditions.
+    /// The first value if the condition is true, else the second; elementwise for a vector of
+    /// conditions.
     SelectOp = "select" {
         operands { condition: One BoolOrVector, trueValue: One LlvmType, falseValue: One SameAs("trueValue") }
         results { res: One SameAs("trueValue") }

@@ -36,8 +36,8 @@ dialect! {
         verify branches::verify_cond_br;
     }
 
-    /// Goes to the block of the case that equals its operand, or to the default block. Operands of the cases stand one case
-    /// after the other; `case_operand_segments` says how many each has.
+    /// Goes to the block of the case that equals its operand, or to the default block. Operands of
+    /// the cases stand one case after the other; `case_operand_segments` says how many each has.
     SwitchOp = "switch" {
         operands { value: One Integer, defaultOperands: Variadic Any, caseOperands: Variadic Any }
         attrs {
@@ -65,8 +65,9 @@ dialect! {
         format "attr-dict"
     }
 
-    /// Calls a function: `callee`, or else the first operand, a pointer. A variadic callee has its type in
-    /// `var_callee_type`. Operands of the bundles follow the arguments, as many for each as `op_bundle_sizes` says.
+    /// Calls a function: `callee`, or else the first operand, a pointer. A variadic callee has its
+    /// type in `var_callee_type`. Operands of the bundles follow the arguments, as many for each as
+    /// `op_bundle_sizes` says.
     CallOp = "call" {
         operands { callee_operands: Variadic LlvmType, op_bundle_operands: Variadic LlvmType }
         results { result: Optional LlvmType }

@@ -1,4 +1,5 @@
-//! How the operations of the `llvm` dialect are executed: arithmetic, conversions, control and constants here.
+//! How the operations of the `llvm` dialect are executed: arithmetic, conversions, control and
+//! constants here.
 //!
 //! Arithmetic is `arith`'s, branches are `cf`'s; only attributes have other names.
 
@@ -157,7 +158,8 @@ fn decode_call(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     promises::kept(op, d, &arguments, promises::in_words(op, d, call)?)
 }
 
-/// A call of an intrinsic that has no operation of its own: those that say something and do nothing.
+/// A call of an intrinsic that has no operation of its own: those that say something and do
+/// nothing.
 fn decode_call_intrinsic(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let name = op.attr("intrin").and_then(|name| name.as_str(d.ctx())).unwrap_or_default();
     let is = |own: &str| name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
@@ -229,7 +231,8 @@ const HALF: Repr = Repr::Scalar { bits: 32, bytes: 4 };
 /// Bytes of a list of variable arguments, as x86-64 has it.
 const LIST_SIZE: u64 = 24;
 
-/// A list of variable arguments: as if the registers that some are passed in were used up, so that all of them lie in memory.
+/// A list of variable arguments: as if the registers that some are passed in were used up, so that
+/// all of them lie in memory.
 fn start_list(m: &mut Machine, list: Pointer, scope: u32) -> Result<(), Box<Fault>> {
     let start = m.extra_arguments(scope)?;
     m.memory.store(list, &HALF, &Datum::Bits(48))?;

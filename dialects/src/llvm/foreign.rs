@@ -1,4 +1,5 @@
-//! Types of this dialect that hold types of others, such as `!llvm.array<2 x index>` on the way to LLVM.
+//! Types of this dialect that hold types of others, such as `!llvm.array<2 x index>` on the way to
+//! LLVM.
 //!
 //! Linear in the size of the type.
 
@@ -7,8 +8,8 @@ use loomir_ir::{Context, Name, Type};
 
 use super::types::{self, LlvmType};
 
-/// Returns all parts of a type, itself too, that are not types of LLVM IR, each with what holds it. A struct named
-/// inside itself is one if the whole struct is.
+/// Returns all parts of a type, itself too, that are not types of LLVM IR, each with what holds it.
+/// A struct named inside itself is one if the whole struct is.
 pub(super) fn foreign_parts(ctx: &Context, root: Type) -> HashSet<Type> {
     if types::is_compatible(ctx, root) {
         return HashSet::new();

@@ -86,8 +86,8 @@ dialect! {
         verify function::verify;
     }
 
-    /// A variable or constant of the module. Its initial value is the attribute `value`, or what its region returns; with neither it is
-    /// defined elsewhere.
+    /// A variable or constant of the module. Its initial value is the attribute `value`, or what
+    /// its region returns; with neither it is defined elsewhere.
     GlobalOp = "mlir.global" {
         attrs {
             global_type: Required TypeAttr,
@@ -113,7 +113,8 @@ dialect! {
         verify variable::verify;
     }
 
-    /// Another name of a variable or function, or of a place in one: of the address that its region returns.
+    /// Another name of a variable or function, or of a place in one: of the address that its region
+    /// returns.
     AliasOp = "mlir.alias" {
         attrs {
             alias_type: Required TypeAttr,

@@ -1,4 +1,5 @@
-//! Attributes that are kept as they are written: what is said of memory, of loops, and of the layout of data.
+//! Attributes that are kept as they are written: what is said of memory, of loops, and of the
+//! layout of data.
 
 use loomir_ir::Registry;
 

@@ -30,8 +30,9 @@ dialect! {
         syntax (syntax::parse_alloca, syntax::print_alloca);
     }
 
-    /// The address of a part of an object. An index is the next operand where `rawConstantIndices` holds
-    /// [`DYNAMIC_INDEX`], else the number there. The first steps over whole elements of `elem_type`, each further one into it.
+    /// The address of a part of an object. An index is the next operand where `rawConstantIndices`
+    /// holds [`DYNAMIC_INDEX`], else the number there. The first steps over whole elements of
+    /// `elem_type`, each further one into it.
     GEPOp = "getelementptr" {
         operands { base: One PointerOrVector, dynamicIndices: Variadic IntegerOrVector }
         results { res: One PointerOrVector }
@@ -87,7 +88,8 @@ dialect! {
         verify verify::verify_store;
     }
 
-    /// Reads a value, combines it with another, writes the result, all at once; yields the value read.
+    /// Reads a value, combines it with another, writes the result, all at once; yields the value
+    /// read.
     AtomicRMWOp = "atomicrmw" {
         operands { ptr: One Pointer, val: One LlvmType }
         results { res: One SameAs("val") }
@@ -106,7 +108,8 @@ dialect! {
         verify verify::verify_atomic_rmw;
     }
 
-    /// Reads a value and writes another if it equals a third, all at once; yields the value read and whether it was equal.
+    /// Reads a value and writes another if it equals a third, all at once; yields the value read
+    /// and whether it was equal.
     AtomicCmpXchgOp = "cmpxchg" {
         operands { ptr: One Pointer, cmp: One SameAs("val"), val: One AtomicExchanged }
         results { res: One LlvmType }
@@ -133,7 +136,8 @@ dialect! {
         verify verify::verify_fence;
     }
 
-    /// The next of the variable arguments that a list stands at; the list goes on to the one behind it.
+    /// The next of the variable arguments that a list stands at; the list goes on to the one behind
+    /// it.
     VaArgOp = "va_arg" {
         operands { arg: One Pointer }
         results { res: One LlvmType }

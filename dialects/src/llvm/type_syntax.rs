@@ -1,7 +1,8 @@
 //! The text of the dialect's types.
 //!
-//! Inside a type of this dialect others of it are written without their prefix: `!llvm.struct<(ptr, array<2 x i64>)>`. A named struct is
-//! written with its body, and by its name alone inside itself.
+//! Inside a type of this dialect others of it are written without their prefix:
+//! `!llvm.struct<(ptr, array<2 x i64>)>`. A named struct is written with its body, and by its name
+//! alone inside itself.
 
 use loomir_ir::opdef::TypeDef;
 use loomir_ir::text::{Delimiter, OpParser, OpPrinter, ParseResult, type_to_string};
@@ -227,8 +228,8 @@ enum Piece {
     Type(Type),
 }
 
-/// Writes what follows the name of a type. A stack of what is left to write, for types may be deep. As MLIR does, it
-/// leaves out the prefix of types that LLVM has.
+/// Writes what follows the name of a type. A stack of what is left to write, for types may be deep.
+/// As MLIR does, it leaves out the prefix of types that LLVM has.
 fn print(name: &str, p: &mut OpPrinter<'_>, params: &[Attr]) {
     let ctx = p.ctx();
     let ty = ctx.dialect_type(name, params);

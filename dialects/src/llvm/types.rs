@@ -1,10 +1,11 @@
 //! Types of the dialect and what may be asked of any type of LLVM IR.
 //!
-//! Integers, floats and vectors are the builtin ones. Of its own the dialect has opaque pointers, structs, arrays, function types
-//! and the types of values that are no data. [`LlvmType`] is a view of them; the functions here make them.
+//! Integers, floats and vectors are the builtin ones. Of its own the dialect has opaque pointers,
+//! structs, arrays, function types and the types of values that are no data. [`LlvmType`] is a view
+//! of them; the functions here make them.
 //!
-//! A named struct carries its body in every mention, so two mentions of one name are equal iff their bodies are; a mention of a struct inside its
-//! own body is its name alone.
+//! A named struct carries its body in every mention, so two mentions of one name are equal iff
+//! their bodies are; a mention of a struct inside its own body is its name alone.
 
 use loomir_ir::{Attr, AttrKind, Context, Name, Type, TypeKind};
 
@@ -57,7 +58,8 @@ pub struct Struct {
     pub name: Option<Name>,
     /// Whether elements follow each other without padding.
     pub packed: bool,
-    /// The types of the elements; `None` for an opaque struct and for a mention of a struct inside itself.
+    /// The types of the elements; `None` for an opaque struct and for a mention of a struct inside
+    /// itself.
     pub body: Option<Vec<Type>>,
     /// Whether it is opaque.
     pub opaque: bool,

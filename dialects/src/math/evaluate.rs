@@ -173,7 +173,8 @@ fn decode_integer_power(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     })
 }
 
-/// A power with an integer exponent, by repeated squaring, each product rounded, as the compiler's run-time library does.
+/// A power with an integer exponent, by repeated squaring, each product rounded, as the compiler's
+/// run-time library does.
 fn decode_float_power(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     d.operand(op, 1)?;
     let ty = op.operand_type(0).scalar(d.ctx());

@@ -95,7 +95,8 @@ pub(super) fn ipowi(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     b.evaluate(|x, y| integer_power(x, signed(y, b.width), b.width))
 }
 
-/// The wrapped power; one over it, rounded towards zero, for negative exponents; `None` for a negative power of zero.
+/// The wrapped power; one over it, rounded towards zero, for negative exponents; `None` for a
+/// negative power of zero.
 fn integer_power(base: u128, exponent: i128, width: u32) -> Option<u128> {
     if exponent < 0 {
         let odd = exponent & 1 == 1;

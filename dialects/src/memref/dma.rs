@@ -1,7 +1,8 @@
 //! Transfers between memories that go on by themselves: `memref.dma_start` and `memref.dma_wait`.
 //!
-//! The operands of a start are one list, cut by the ranks of the memrefs in it: source and its indices, target and its indices, number
-//! of elements, tag and its index, and perhaps a stride and the number of elements a stride.
+//! The operands of a start are one list, cut by the ranks of the memrefs in it: source and its
+//! indices, target and its indices, number of elements, tag and its index, and perhaps a stride and
+//! the number of elements a stride.
 
 use loomir_ir::text::{Delimiter, OpParser, OpPrinter, ParseResult};
 use loomir_ir::verifier::op_error;

@@ -1,4 +1,5 @@
-//! How the operations of `memref` are executed: objects, accesses and globals here, views in [`views`].
+//! How the operations of `memref` are executed: objects, accesses and globals here, views in
+//! [`views`].
 
 use loomir_ir::attributes::AttrKind;
 use loomir_ir::types::DYNAMIC;

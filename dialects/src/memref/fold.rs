@@ -96,7 +96,8 @@ pub(super) fn subview(op: OpRef<'_>, _: &[Option<Attr>]) -> Fold {
     }
     let source = op.operand(0);
     if is_fully_static(op.ctx(), op.result_type(0)) {
-        // A part that leaves nothing out is all there is: offsets and strides cannot differ from the source's.
+        // A part that leaves nothing out is all there is: offsets and strides cannot differ from
+        // the source's.
         let slice = Slice::of(op)?;
         let whole = slice.offsets.iter().all(|o| *o == 0) && slice.strides.iter().all(|s| *s == 1);
         return if whole { value(source) } else { None };
@@ -139,7 +140,8 @@ fn reshape(op: OpRef<'_>, inverse: &'static OpDef) -> Fold {
     }
     let inner = defined_by(op, op.operand(0), inverse)?;
     let groups = |op: OpRef<'_>| reassociation(ctx, op.attr("reassociation")?);
-    // The sizes of an expansion may be other than those that were collapsed, unless at most one of a group is dynamic.
+    // The sizes of an expansion may be other than those that were collapsed, unless at most one of
+    // a group is dynamic.
     let one_unknown_a_group = || {
         let shape = Ranked::of(ctx, op.result_type(0)).map(|memref| memref.shape).unwrap_or_default();
         let dynamic = |d: &i64| usize::try_from(*d).ok().and_then(|d| shape.get(d)) == Some(&DYNAMIC);

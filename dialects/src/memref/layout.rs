@@ -1,7 +1,8 @@
 //! Memref types taken apart, and the types that views of them have.
 //!
-//! Sizes, strides and offsets are numbers, [`DYNAMIC`] where only the running program knows them. What is computed from one
-//! that is not known is not known, except that nothing times it is nothing.
+//! Sizes, strides and offsets are numbers, [`DYNAMIC`] where only the running program knows them.
+//! What is computed from one that is not known is not known, except that nothing times it is
+//! nothing.
 
 use loomir_ir::{Attr, AttrKind, Context, DYNAMIC, Type, TypeKind};
 
@@ -29,8 +30,8 @@ impl<'c> Ranked<'c> {
         }
     }
 
-    /// Returns true if elements lie one after the other in row-major order as the layout's map says, which is known of no
-    /// strides but those of one dimension.
+    /// Returns true if elements lie one after the other in row-major order as the layout's map
+    /// says, which is known of no strides but those of one dimension.
     fn is_identity(&self, ctx: &Context) -> bool {
         match self.layout.map(|layout| layout.kind(ctx)) {
             None => true,
@@ -146,11 +147,11 @@ pub(crate) fn subview_type(
     Some(Ranked::of(ctx, source)?.strided(ctx, sizes, &strides, offset))
 }
 
-/// Which dimensions of `full`, of size one, are dropped in `reduced`, both lists of what describes a dimension. `None` if `reduced` is not
-/// what is left of `full`.
+/// Which dimensions of `full`, of size one, are dropped in `reduced`, both lists of what describes
+/// a dimension. `None` if `reduced` is not what is left of `full`.
 ///
-/// Taking each dimension as soon as it fits is complete: had a fitting one been dropped for a later one, the later one
-/// would fit the same, be of size one too, and could be dropped instead.
+/// Taking each dimension as soon as it fits is complete: had a fitting one been dropped for a later
+/// one, the later one would fit the same, be of size one too, and could be dropped instead.
 pub(crate) fn dropped_dimensions<T: PartialEq>(full: &[(i64, T)], reduced: &[(i64, T)]) -> Option<Vec<bool>> {
     let mut next = 0;
     let mut dropped = Vec::with_capacity(full.len());
@@ -171,7 +172,8 @@ pub(crate) fn reassociation(ctx: &Context, attr: Attr) -> Option<Vec<Vec<i64>>> 
     attr.as_array(ctx)?.iter().map(group).collect()
 }
 
-/// The type of a strided memref whose dimensions are split into these sizes, each group standing for one dimension.
+/// The type of a strided memref whose dimensions are split into these sizes, each group standing
+/// for one dimension.
 pub(super) fn expanded_type(ctx: &Context, source: Type, shape: &[i64], groups: &[Vec<i64>]) -> Option<Type> {
     let memref = Ranked::of(ctx, source)?;
     if memref.is_identity(ctx) {
@@ -190,7 +192,8 @@ pub(super) fn expanded_type(ctx: &Context, source: Type, shape: &[i64], groups: 
     Some(memref.strided(ctx, shape, &strides, offset))
 }
 
-/// The type of a strided memref whose dimensions are joined, each group to one of `shape`. `None` if a group is certainly not contiguous.
+/// The type of a strided memref whose dimensions are joined, each group to one of `shape`. `None`
+/// if a group is certainly not contiguous.
 pub(super) fn collapsed_type(
     ctx: &Context,
     source: Type,

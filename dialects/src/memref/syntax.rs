@@ -11,7 +11,8 @@ fn numbers(op: OpRef<'_>, name: &str) -> Vec<i64> {
     op.attr(name).and_then(|attr| attr.as_dense_ints(op.ctx())).unwrap_or_default()
 }
 
-/// A list of offsets, sizes or strides that is read: the values, and the numbers with gaps for them.
+/// A list of offsets, sizes or strides that is read: the values, and the numbers with gaps for
+/// them.
 type IndexList = (Vec<UnresolvedOperand>, Vec<i64>);
 
 fn parse_indices(p: &mut OpParser<'_, '_>) -> ParseResult<IndexList> {
@@ -27,7 +28,8 @@ const STATICS: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
 /// Attributes that lists of offsets, sizes and strides stand for.
 const SAID: &[&str] = &["static_offsets", "static_sizes", "static_strides", "operandSegmentSizes"];
 
-/// What follows the source of `subview` and `reinterpret_cast`: `{attributes} : type to type`, and what goes before it.
+/// What follows the source of `subview` and `reinterpret_cast`: `{attributes} : type to type`, and
+/// what goes before it.
 fn finish_strided_view(
     p: &mut OpParser<'_, '_>,
     state: &mut OperationState,

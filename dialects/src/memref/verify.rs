@@ -1,4 +1,5 @@
-//! What the table of `memref` cannot say about memory and accesses. Views are in [`views`], globals in [`globals`].
+//! What the table of `memref` cannot say about memory and accesses. Views are in [`views`], globals
+//! in [`globals`].
 
 use loomir_ir::opdef::Trait;
 use loomir_ir::text::type_to_string;
@@ -48,7 +49,8 @@ fn operand(op: OpRef<'_>, index: usize) -> Option<Ranked<'_>> {
     Ranked::of(op.ctx(), op.operand_type(index))
 }
 
-/// Returns the number of symbols of a layout: those of its map, or its strides and offset that are not known.
+/// Returns the number of symbols of a layout: those of its map, or its strides and offset that are
+/// not known.
 fn num_symbols(ctx: &Context, memref: &Ranked<'_>) -> usize {
     match memref.layout.map(|layout| layout.kind(ctx)) {
         Some(AttrKind::AffineMap(map)) => map.data(ctx).symbols as usize,

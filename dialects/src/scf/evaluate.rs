@@ -1,7 +1,8 @@
-//! How the operations of `scf` are executed: each as an action that enters its regions and is resumed when they yield.
+//! How the operations of `scf` are executed: each as an action that enters its regions and is
+//! resumed when they yield.
 //!
-//! Induction variables and accumulators live in the registers of block arguments and results, so the operations
-//! need next to no state of their own.
+//! Induction variables and accumulators live in the registers of block arguments and results, so
+//! the operations need next to no state of their own.
 
 use loomir_ir::{OpRef, Registry};
 
@@ -223,7 +224,8 @@ impl Execute for While {
     }
 }
 
-/// A nest of loops without carried values, run in lexicographic order. Results are accumulators that something inside updates.
+/// A nest of loops without carried values, run in lexicographic order. Results are accumulators
+/// that something inside updates.
 struct Nest {
     bounds: [Mixed; 3],
     body: Entry,

@@ -242,7 +242,8 @@ pub(super) fn print_reduce(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     p.attr_dict(op, &[]);
 }
 
-/// `scf.forall (%i) in (4) shared_outs(%o = %t) -> (tensor<4xf32>) {…}`, or with `= (…) to (…) step (…)`.
+/// `scf.forall (%i) in (4) shared_outs(%o = %t) -> (tensor<4xf32>) {…}`, or with
+/// `= (…) to (…) step (…)`.
 pub(super) fn parse_forall(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<()> {
     let mut arguments = parse_induction_variables(p)?;
     let rank = arguments.len();
@@ -352,7 +353,8 @@ pub(super) fn print_execute_region(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     p.attr_dict(op, &["no_inline"]);
 }
 
-/// `scf.index_switch %x -> f32 case 2 {…} default {…}`. The default region is the first, though written last.
+/// `scf.index_switch %x -> f32 case 2 {…} default {…}`. The default region is the first, though
+/// written last.
 pub(super) fn parse_index_switch(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<()> {
     let argument = p.parse_operand()?;
     state.operands.push(p.resolve(argument, Type::INDEX)?);

@@ -264,7 +264,8 @@ pub(super) fn verify_index_switch(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// As many bounds and steps as dimensions, values where numbers are dynamic, arguments for all dimensions and outputs.
+/// As many bounds and steps as dimensions, values where numbers are dynamic, arguments for all
+/// dimensions and outputs.
 pub(super) fn verify_forall(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_implicit_terminators(op, InParallelOp::DEF, out);
     let ctx = op.ctx();
@@ -328,7 +329,8 @@ pub(super) fn verify_forall(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// It ends a forall, and of operations that are known holds only such as combine results. (None of this crate do.)
+/// It ends a forall, and of operations that are known holds only such as combine results. (None of
+/// this crate do.)
 pub(super) fn verify_in_parallel(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_parent(op, &[ForallOp::DEF], out);
     let body = op.body();

@@ -1,7 +1,8 @@
 //! Checks of dialects through text, shared by the tests of this folder.
 //!
-//! A fixture is a file of MLIR in `fixtures/`. `mlir-opt` of LLVM 22 is the judge where the variable `LOOMIR_LLVM` names the folder
-//! it is installed in; without it, tests compare with snapshots alone.
+//! A fixture is a file of MLIR in `fixtures/`. `mlir-opt` of LLVM 22 is the judge where the
+//! variable `LOOMIR_LLVM` names the folder it is installed in; without it, tests compare with
+//! snapshots alone.
 #![allow(dead_code, unreachable_pub)]
 
 use std::path::Path;
@@ -46,7 +47,8 @@ fn reread(source: &str, generic: bool) -> String {
     }
 }
 
-/// Both forms of a module, after checking that each reads back as itself and as the other, and that `mlir-opt` prints the same.
+/// Both forms of a module, after checking that each reads back as itself and as the other, and that
+/// `mlir-opt` prints the same.
 pub fn both_forms(source: &str) -> (String, String) {
     let ctx = loomir_dialects::context();
     let body = read(&ctx, source).unwrap_or_else(|message| panic!("{message}"));
@@ -72,7 +74,8 @@ pub fn both_forms(source: &str) -> (String, String) {
     (custom, generic)
 }
 
-/// Checks that a module printed with its locations reads back as itself, and that `mlir-opt` prints the same.
+/// Checks that a module printed with its locations reads back as itself, and that `mlir-opt` prints
+/// the same.
 fn check_locations(source: &str) {
     let ctx = loomir_dialects::context();
     let with_locations = |source: &str| {
@@ -107,7 +110,8 @@ pub fn pretty_eq(what: &str, found: &str, expected: &str) {
 /// The line between two programs of one fixture.
 pub const SEPARATOR: &str = "// -----\n";
 
-/// Which programs `mlir-opt` accepts, asked in one run; if it crashes, each half in a run of its own. `None` where it is not installed.
+/// Which programs `mlir-opt` accepts, asked in one run; if it crashes, each half in a run of its
+/// own. `None` where it is not installed.
 fn accepted_by_mlir_opt(programs: &[&str]) -> Option<Vec<bool>> {
     let source = programs.join(&format!("\n{SEPARATOR}"));
     let output = Peer::find("mlir-opt")?.output(&source, &[ALLOW_UNREGISTERED, "--split-input-file"]).ok()?;
@@ -124,8 +128,8 @@ fn accepted_by_mlir_opt(programs: &[&str]) -> Option<Vec<bool>> {
     Some([accepted_by_mlir_opt(left)?, accepted_by_mlir_opt(right)?].concat())
 }
 
-/// What is said of each of the programs in `source`, which are separated by lines `// -----`: the program, then the
-/// diagnostics. Each must have some, and `mlir-opt` must not accept it either.
+/// What is said of each of the programs in `source`, which are separated by lines `// -----`: the
+/// program, then the diagnostics. Each must have some, and `mlir-opt` must not accept it either.
 pub fn rejections(source: &str) -> String {
     let mut report = String::new();
     let programs: Vec<&str> = source.split(SEPARATOR).map(str::trim).collect();
@@ -150,7 +154,8 @@ pub fn rejections(source: &str) -> String {
     report
 }
 
-/// The module after folds and the removal of what is not used, function by function. Verified before and after.
+/// The module after folds and the removal of what is not used, function by function. Verified
+/// before and after.
 pub fn folded(source: &str) -> String {
     let ctx = loomir_dialects::context();
     let mut body = read(&ctx, source).unwrap_or_else(|message| panic!("{message}"));
@@ -166,7 +171,8 @@ pub fn folded(source: &str) -> String {
     text
 }
 
-/// What `mlir-opt` makes of a program: its output, or what it says against it. `None` where it is not installed.
+/// What `mlir-opt` makes of a program: its output, or what it says against it. `None` where it is
+/// not installed.
 pub fn mlir_opt(source: &str, options: &[&str]) -> Option<Result<String, String>> {
     Some(Peer::find("mlir-opt")?.run(source, &[&[ALLOW_UNREGISTERED], options].concat()))
 }

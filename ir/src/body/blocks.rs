@@ -170,8 +170,8 @@ impl Body {
         self.link_block(block, region, after);
     }
 
-    /// Erases a block with its operations. It may be no successor of an operation elsewhere, and its arguments and
-    /// results may be used only inside.
+    /// Erases a block with its operations. It may be no successor of an operation elsewhere, and
+    /// its arguments and results may be used only inside.
     pub fn erase_block(&mut self, block: Block) {
         // Operations may use each other in any order, so all operands go first.
         for op in self.ops(block).collect::<Vec<_>>() {
@@ -449,8 +449,9 @@ impl Body {
         }
     }
 
-    /// Makes room after `op`, whose order number equals its predecessor's. Numbers ascend again from there with growing steps until they
-    /// meet larger ones, so a block is renumbered whole only when it is dense.
+    /// Makes room after `op`, whose order number equals its predecessor's. Numbers ascend again
+    /// from there with growing steps until they meet larger ones, so a block is renumbered whole
+    /// only when it is dense.
     fn renumber_ops(&mut self, block: u32, op: u32) {
         let mut order = self.ops[op as usize].order;
         let mut current = op;
@@ -514,8 +515,8 @@ impl Body {
         Some(tail)
     }
 
-    /// Moves the operations of `from` before `before` (or to the end of `block`), with its arguments replaced by
-    /// `arguments`, and erases `from`, which may be no successor any more.
+    /// Moves the operations of `from` before `before` (or to the end of `block`), with its
+    /// arguments replaced by `arguments`, and erases `from`, which may be no successor any more.
     pub fn inline_block(&mut self, from: Block, block: Block, before: Option<Op>, arguments: &[Value]) {
         for (argument, value) in self.arguments(from).collect::<Vec<_>>().into_iter().zip(arguments) {
             self.replace_all_uses(argument, *value);

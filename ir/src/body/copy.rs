@@ -36,8 +36,8 @@ impl Mapping {
 }
 
 impl Body {
-    /// A copy of `op` with all it holds, standing nowhere, its operands as `mapping` says; what it defines is added to `mapping`. Linear in
-    /// what is copied.
+    /// A copy of `op` with all it holds, standing nowhere, its operands as `mapping` says; what it
+    /// defines is added to `mapping`. Linear in what is copied.
     pub fn copy_op(&mut self, op: Op, mapping: &mut Mapping) -> Op {
         let copy = self.copy_shell(op, mapping);
         let mut early = Vec::new();
@@ -46,8 +46,9 @@ impl Body {
         copy
     }
 
-    /// Copies of some blocks of one region, which stand behind `after` in their order, values and blocks in them as `mapping` says; they, and what they define, are added to `mapping`.
-    /// Linear in what is copied.
+    /// Copies of some blocks of one region, which stand behind `after` in their order, values and
+    /// blocks in them as `mapping` says; they, and what they define, are added to `mapping`. Linear
+    /// in what is copied.
     pub fn copy_blocks(&mut self, blocks: &[Block], after: Block, mapping: &mut Mapping) -> Vec<Block> {
         let region = self.block_region(after);
         let mut copies = Vec::with_capacity(blocks.len());
@@ -96,7 +97,8 @@ impl Body {
         }
     }
 
-    /// Copies the operations of a block, their regions empty; what uses something before it is copied goes to `early`. Returns each with its copy.
+    /// Copies the operations of a block, their regions empty; what uses something before it is
+    /// copied goes to `early`. Returns each with its copy.
     fn copy_ops(
         &mut self,
         from: Block,

@@ -4,7 +4,8 @@ use super::Body;
 use crate::entity::Op;
 
 impl Body {
-    /// The body an operation of this body owns; `None` for all others, the root of this body included.
+    /// The body an operation of this body owns; `None` for all others, the root of this body
+    /// included.
     #[inline]
     pub fn nested(&self, op: Op) -> Option<&Body> {
         self.extra(op)?.nested.as_deref()

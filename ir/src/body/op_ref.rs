@@ -8,8 +8,8 @@ use crate::location::Loc;
 use crate::opdef::OpDef;
 use crate::types::Type;
 
-/// A view of one operation. Of an operation that owns a body, it is the view of that body's root, so that regions and
-/// attributes are found where they are.
+/// A view of one operation. Of an operation that owns a body, it is the view of that body's root,
+/// so that regions and attributes are found where they are.
 #[derive(Clone, Copy, Debug)]
 pub struct OpRef<'b> {
     body: &'b Body,

@@ -1,10 +1,12 @@
 //! Operations whose regions exist before the rest of them is known, as a parser meets them.
 //!
-//! [`Body::begin`] makes a record with a name alone; regions are added one by one and filled; [`Body::finish`] gives it
-//! what else it has. The first region stays where it was made, so an operation with one region costs nothing extra.
+//! [`Body::begin`] makes a record with a name alone; regions are added one by one and filled;
+//! [`Body::finish`] gives it what else it has. The first region stays where it was made, so an
+//! operation with one region costs nothing extra.
 //!
-//! A parser reads bodies one after the other into the same one: [`Body::restart`] empties it, [`Body::take`] gives away what was read, with no room to
-//! spare. A file of many functions is many small bodies, and what their tables would reserve for growing is as much as what they hold.
+//! A parser reads bodies one after the other into the same one: [`Body::restart`] empties it,
+//! [`Body::take`] gives away what was read, with no room to spare. A file of many functions is many
+//! small bodies, and what their tables would reserve for growing is as much as what they hold.
 
 use super::{Body, ERASED, NONE, OpData, RegionData};
 use crate::builder::OperationState;
@@ -12,11 +14,13 @@ use crate::context::OpName;
 use crate::entity::{Op, Region};
 use crate::location::Loc;
 
-/// Bodies of more operations are given away as they are: their tables have grown in few steps, and a copy of them costs memory.
+/// Bodies of more operations are given away as they are: their tables have grown in few steps, and
+/// a copy of them costs memory.
 const SMALL: usize = 64;
 
 impl Body {
-    /// Forgets everything but the room it has, and becomes the body of an operation with one empty region and nothing else.
+    /// Forgets everything but the room it has, and becomes the body of an operation with one empty
+    /// region and nothing else.
     pub(crate) fn restart(&mut self, name: OpName, loc: Loc) {
         self.arena = self.ctx.new_arena();
         self.ops.clear();
@@ -32,7 +36,8 @@ impl Body {
         self.begin(name, loc);
     }
 
-    /// What this body holds, as a body of the same handles. What is left is of no use before [`Body::restart`].
+    /// What this body holds, as a body of the same handles. What is left is of no use before
+    /// [`Body::restart`].
     pub(crate) fn take(&mut self) -> Body {
         if self.ops.len() > SMALL {
             let empty = Body::without_root(&self.ctx);
@@ -55,15 +60,17 @@ impl Body {
         }
     }
 
-    /// An operation with one empty region and nothing else, standing nowhere. For the root of a new body, see [`Body::new`].
+    /// An operation with one empty region and nothing else, standing nowhere. For the root of a new
+    /// body, see [`Body::new`].
     pub(crate) fn begin(&mut self, name: OpName, loc: Loc) -> Op {
         let mut state = OperationState::named(name, loc);
         state.num_regions = 1;
         self.create_record(&state)
     }
 
-    /// Completes an operation that [`Body::begin`] made, or the root, which has no operands, results and successors: `state` says what it is, `more` are
-    /// begun operations whose single regions become its second, third, … and which are gone afterwards.
+    /// Completes an operation that [`Body::begin`] made, or the root, which has no operands,
+    /// results and successors: `state` says what it is, `more` are begun operations whose single
+    /// regions become its second, third, … and which are gone afterwards.
     pub(crate) fn finish(&mut self, op: Op, state: &OperationState, more: &[Op]) {
         let index = op.raw(self.arena);
         if !more.is_empty() {
@@ -81,7 +88,8 @@ impl Body {
         }
     }
 
-    /// Moves the regions of `op` and `more` to one run, owned by `op`. Linear in the number of regions and blocks.
+    /// Moves the regions of `op` and `more` to one run, owned by `op`. Linear in the number of
+    /// regions and blocks.
     fn gather_regions(&mut self, op: Op, more: &[Op]) {
         let index = op.raw(self.arena);
         let count = 1 + more.len();

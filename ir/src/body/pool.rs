@@ -1,7 +1,8 @@
 //! Runs of small records in one vector, reused by length.
 //!
-//! A run of `n` records takes `n` places (rounded up to a power of two above 8, so that few lengths occur) and is named by its first index.
-//! A freed run serves the next request of its length. Allocation and release are O(n).
+//! A run of `n` records takes `n` places (rounded up to a power of two above 8, so that few lengths
+//! occur) and is named by its first index. A freed run serves the next request of its length.
+//! Allocation and release are O(n).
 
 use std::ops::{Index, IndexMut};
 

@@ -1,9 +1,11 @@
-//! One table that uniques values of one kind: equal values get equal 32-bit ids, for the life of the context.
+//! One table that uniques values of one kind: equal values get equal 32-bit ids, for the life of
+//! the context.
 //!
-//! Values sit in an append-only vector, so that reading one takes no lock and yields a reference that lives as long as the
-//! table. The look-up from value to id is a hash table split into shards, each behind a lock of its own. A hit costs
-//! a hash and a shared lock; a miss an exclusive lock and an allocation. Ids depend on who asked first, hence on thread
-//! timing: nothing may sort or print by them.
+//! Values sit in an append-only vector, so that reading one takes no lock and yields a reference
+//! that lives as long as the table. The look-up from value to id is a hash table split into shards,
+//! each behind a lock of its own. A hit costs a hash and a shared lock; a miss an exclusive lock
+//! and an allocation. Ids depend on who asked first, hence on thread timing: nothing may sort or
+//! print by them.
 
 use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
@@ -20,7 +22,8 @@ pub(crate) struct Interner<T> {
     shards: [RwLock<HashTable<Entry>>; SHARDS],
 }
 
-/// An id with half of the value's hash: what has another is not looked at, and a table that grows looks at no value at all.
+/// An id with half of the value's hash: what has another is not looked at, and a table that grows
+/// looks at no value at all.
 #[derive(Clone, Copy)]
 struct Entry {
     hash: u32,
@@ -54,8 +57,8 @@ impl<T> Interner<T> {
         let shard = &self.shards[(hash >> 32) as usize % SHARDS];
         let hash = hash as u32;
         let is_key = |entry: &Entry| entry.hash == hash && key.is(self.get(entry.id));
-        // A poisoned lock means another thread panicked while it held it; the table itself is only ever
-        // appended to, so it is still whole.
+        // A poisoned lock means another thread panicked while it held it; the table itself is only
+        // ever appended to, so it is still whole.
         let read = shard.read().unwrap_or_else(|e| e.into_inner());
         if let Some(entry) = read.find(Entry::wide(hash), is_key) {
             return entry.id;

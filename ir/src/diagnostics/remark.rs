@@ -1,6 +1,8 @@
-//! Remarks as data: what a pass did, or did not do, under a name, with what there is to know about it as fields.
+//! Remarks as data: what a pass did, or did not do, under a name, with what there is to know about
+//! it as fields.
 //!
-//! It has what a remark of LLVM has in YAML: a kind, a pass, a name, a function and arguments; the place is the diagnostic's. Its message says the same to people.
+//! It has what a remark of LLVM has in YAML: a kind, a pass, a name, a function and arguments; the
+//! place is the diagnostic's. Its message says the same to people.
 
 use crate::location::Loc;
 

@@ -7,7 +7,8 @@ use crate::entity::{Block, Region};
 
 use super::Digraph;
 
-/// The blocks of a region, numbered in the order of the text, and the branches between them, those of a block in the order of its successors. The entry is number 0.
+/// The blocks of a region, numbered in the order of the text, and the branches between them, those
+/// of a block in the order of its successors. The entry is number 0.
 #[derive(Clone, Debug)]
 pub struct ControlFlow {
     blocks: Vec<Block>,

@@ -1,8 +1,11 @@
 //! Cycles and their nesting: natural loops, and what is entered at several places.
 //!
-//! A depth-first walk from the root gives every strongly connected set of nodes a first one, its *header*; the set is a *cycle*, and what remains of it without the
-//! header has cycles of its own, its children. Nodes of a cycle to which edges from outside lead are its *entries*; with more than one the cycle is irreducible, and which one is the header
-//! depends on the walk. Walk and orders are LLVM's, so that what is printed can be compared: it takes the last edge out of a node first.
+//! A depth-first walk from the root gives every strongly connected set of nodes a first one, its
+//! *header*; the set is a *cycle*, and what remains of it without the header has cycles of its own,
+//! its children. Nodes of a cycle to which edges from outside lead are its *entries*; with more
+//! than one the cycle is irreducible, and which one is the header depends on the walk. Walk and
+//! orders are LLVM's, so that what is printed can be compared: it takes the last edge out of a node
+//! first.
 
 use super::digraph::{Digraph, representative};
 
@@ -100,8 +103,8 @@ impl Walk {
 }
 
 impl CycleForest {
-    /// The cycles of what `root` reaches; `reversed` is the graph turned around. Linear in the graph, but for nodes of nested cycles, which count
-    /// once a cycle.
+    /// The cycles of what `root` reaches; `reversed` is the graph turned around. Linear in the
+    /// graph, but for nodes of nested cycles, which count once a cycle.
     pub fn new(graph: &Digraph, reversed: &Digraph, root: u32) -> CycleForest {
         let walk = Walk::new(graph, root);
         let mut forest = CycleForest { innermost: vec![None; graph.len()], ..CycleForest::default() };
@@ -179,7 +182,8 @@ impl CycleForest {
         self.top.push(own);
     }
 
-    /// Makes an outermost cycle a child of another one, which is not among the outermost yet. The last of the outermost takes its place.
+    /// Makes an outermost cycle a child of another one, which is not among the outermost yet. The
+    /// last of the outermost takes its place.
     fn move_into(&mut self, child: CycleId, parent: CycleId, search: &mut Search) {
         let at = search.place[child.0 as usize];
         self.top.swap_remove(at);
@@ -234,7 +238,8 @@ mod tests {
     use super::super::tests::random_graph;
     use super::*;
 
-    /// The sets of nodes of `among` that reach each other, by trying all pairs; single nodes only with an edge to themselves.
+    /// The sets of nodes of `among` that reach each other, by trying all pairs; single nodes only
+    /// with an edge to themselves.
     fn strongly_connected(graph: &Digraph, among: &BTreeSet<u32>) -> BTreeSet<BTreeSet<u32>> {
         let reach = |from: u32| {
             let mut seen = BTreeSet::new();
@@ -253,7 +258,8 @@ mod tests {
         reached.iter().map(set).filter(|set| !set.is_empty()).collect()
     }
 
-    /// The cycles in `nodes` are its strongly connected sets, and those in a cycle those of it without its header.
+    /// The cycles in `nodes` are its strongly connected sets, and those in a cycle those of it
+    /// without its header.
     fn check(
         graph: &Digraph,
         reached: &BTreeSet<u32>,

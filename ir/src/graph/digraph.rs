@@ -1,4 +1,5 @@
-//! Directed graphs whose nodes are numbers from 0 on: the form in which algorithms see blocks, and anything else.
+//! Directed graphs whose nodes are numbers from 0 on: the form in which algorithms see blocks, and
+//! anything else.
 
 /// A directed graph. Edges out of a node have an order; there may be several between two nodes.
 ///
@@ -16,7 +17,8 @@ pub struct Digraph {
 }
 
 impl Digraph {
-    /// The graph of `nodes` nodes with these edges, those out of one node in the order given. Linear.
+    /// The graph of `nodes` nodes with these edges, those out of one node in the order given.
+    /// Linear.
     pub fn new(nodes: usize, edges: &[(u32, u32)]) -> Digraph {
         let mut offsets = vec![0u32; nodes + 1];
         for (from, _) in edges {
@@ -56,13 +58,15 @@ impl Digraph {
         (0..self.len() as u32).flat_map(|from| self.successors(from).iter().map(move |to| (from, *to)))
     }
 
-    /// The graph with every edge turned around. The edges into a node, now out of it, are in the order of the nodes they come from. Linear.
+    /// The graph with every edge turned around. The edges into a node, now out of it, are in the
+    /// order of the nodes they come from. Linear.
     pub fn reversed(&self) -> Digraph {
         let edges: Vec<(u32, u32)> = self.edges().map(|(from, to)| (to, from)).collect();
         Digraph::new(self.len(), &edges)
     }
 
-    /// The nodes that `root` reaches, in the order in which a depth-first walk, which takes edges in their order, enters them. Linear.
+    /// The nodes that `root` reaches, in the order in which a depth-first walk, which takes edges
+    /// in their order, enters them. Linear.
     pub fn pre_order(&self, root: u32) -> Vec<u32> {
         let mut order = Vec::new();
         let mut seen = vec![false; self.len()];
@@ -76,7 +80,8 @@ impl Digraph {
         order
     }
 
-    /// The nodes that `root` reaches, each after those that a depth-first walk, which takes edges in their order, reaches through it first. Linear.
+    /// The nodes that `root` reaches, each after those that a depth-first walk, which takes edges
+    /// in their order, reaches through it first. Linear.
     pub fn post_order(&self, root: u32) -> Vec<u32> {
         let mut order = Vec::new();
         if self.is_empty() {
@@ -103,7 +108,8 @@ impl Digraph {
     }
 }
 
-/// A directed graph whose edges come and go. Edges are kept both ways; there may be several between two nodes.
+/// A directed graph whose edges come and go. Edges are kept both ways; there may be several between
+/// two nodes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MutableDigraph {
     successors: Vec<Vec<u32>>,
@@ -156,7 +162,8 @@ impl MutableDigraph {
         self.predecessors[to as usize].push(from);
     }
 
-    /// Removes one edge from `from` to `to`, if there is one; returns whether. Linear in the edges of both nodes.
+    /// Removes one edge from `from` to `to`, if there is one; returns whether. Linear in the edges
+    /// of both nodes.
     pub fn remove_edge(&mut self, from: u32, to: u32) -> bool {
         let Some(at) = self.successors[from as usize].iter().position(|node| *node == to) else {
             return false;
@@ -169,7 +176,8 @@ impl MutableDigraph {
     }
 }
 
-/// The last of the chain of `next` from `at`, where that leads to itself; chains are halved on the way.
+/// The last of the chain of `next` from `at`, where that leads to itself; chains are halved on the
+/// way.
 pub(super) fn representative(next: &mut [u32], at: u32) -> u32 {
     let mut at = at;
     while next[at as usize] != at {

@@ -1,9 +1,13 @@
-//! Dominator trees: made by the semi-NCA algorithm (Georgiadis, *Linear-Time Algorithms for Dominators and Related Problems*, 2005), and kept true when edges come and
-//! go by depth-based search (Georgiadis, Italiano, Laura, Santaroni, *An Experimental Study of Dynamic Dominators*, 2012).
+//! Dominator trees: made by the semi-NCA algorithm (Georgiadis, *Linear-Time Algorithms for
+//! Dominators and Related Problems*, 2005), and kept true when edges come and go by depth-based
+//! search (Georgiadis, Italiano, Laura, Santaroni, *An Experimental Study of Dynamic Dominators*,
+//! 2012).
 //!
-//! Making a tree is in practice linear. A change costs what it affects: an edge that comes, the nodes whose dominator changes and those around them; one that goes,
-//! the subtree below what dominates both its ends. Nothing recurses. A query is two comparisons of depth-first numbers as long as nothing has changed; after a
-//! change it walks up the tree until the tree is [numbered](DominatorTree::renumber) again.
+//! Making a tree is in practice linear. A change costs what it affects: an edge that comes, the
+//! nodes whose dominator changes and those around them; one that goes, the subtree below what
+//! dominates both its ends. Nothing recurses. A query is two comparisons of depth-first numbers as
+//! long as nothing has changed; after a change it walks up the tree until the tree is
+//! [numbered](DominatorTree::renumber) again.
 
 use super::{Digraph, MutableDigraph};
 
@@ -15,7 +19,8 @@ pub struct DominatorTree {
     idom: Vec<u32>,
     /// How far down the tree a node is.
     level: Vec<u32>,
-    /// The nodes a node immediately dominates: the first, and for each the one behind and before it.
+    /// The nodes a node immediately dominates: the first, and for each the one behind and before
+    /// it.
     first_child: Vec<u32>,
     next_sibling: Vec<u32>,
     previous_sibling: Vec<u32>,
@@ -37,7 +42,8 @@ impl PartialEq for DominatorTree {
 
 impl Eq for DominatorTree {}
 
-/// What a walk of part of a graph found: nodes in the order they were entered, the first of them the root, and of each its immediate dominator among them.
+/// What a walk of part of a graph found: nodes in the order they were entered, the first of them
+/// the root, and of each its immediate dominator among them.
 struct Part {
     order: Vec<u32>,
     /// Places in `order`; that of the root is its own.
@@ -83,7 +89,8 @@ impl DominatorTree {
         }
     }
 
-    /// The nodes that `root` reaches through nodes that `enters` accepts, and their dominators in that part of the graph. Linear in it.
+    /// The nodes that `root` reaches through nodes that `enters` accepts, and their dominators in
+    /// that part of the graph. Linear in it.
     fn walk<'g>(
         &mut self,
         root: u32,
@@ -119,7 +126,8 @@ impl DominatorTree {
         Part { idom: semi_nca(parent, &predecessors), order }
     }
 
-    /// Gives the nodes of a part, but its root, the dominators it says. None of them is in the tree.
+    /// Gives the nodes of a part, but its root, the dominators it says. None of them is in the
+    /// tree.
     fn attach(&mut self, part: &Part) {
         for place in 1..part.order.len() {
             self.put_below(part.order[place], part.order[part.idom[place] as usize]);
@@ -188,8 +196,9 @@ impl DominatorTree {
         }
     }
 
-    /// Takes in a new node, the last, that `graph` has got on some of the edges into `to`: they lead to it now, and it leads there. Linear in the edges into both, and
-    /// in how far up the tree what dominates them all is.
+    /// Takes in a new node, the last, that `graph` has got on some of the edges into `to`: they
+    /// lead to it now, and it leads there. Linear in the edges into both, and in how far up the
+    /// tree what dominates them all is.
     pub fn node_inserted(&mut self, graph: &MutableDigraph, to: u32) {
         self.add_node();
         let node = graph.len() as u32 - 1;
@@ -205,8 +214,10 @@ impl DominatorTree {
         }
     }
 
-    /// Takes in a new node, the last, that `graph` has got on some of the edges out of `from`: it is reached from there alone, and leads to where they led. Linear in the edges out of the node
-    /// and into where it leads, and, if that are several nodes that `from` immediately dominates, in all that it dominates.
+    /// Takes in a new node, the last, that `graph` has got on some of the edges out of `from`: it
+    /// is reached from there alone, and leads to where they led. Linear in the edges out of the
+    /// node and into where it leads, and, if that are several nodes that `from` immediately
+    /// dominates, in all that it dominates.
     pub fn node_inserted_behind(&mut self, graph: &MutableDigraph, from: u32) {
         self.add_node();
         let node = graph.len() as u32 - 1;
@@ -249,7 +260,8 @@ impl DominatorTree {
         if self.is_reachable(to) {
             return self.reached_again(graph, from, to);
         }
-        // What is reached through it hangs below it; what that leads to elsewhere is reached once more.
+        // What is reached through it hangs below it; what that leads to elsewhere is reached once
+        // more.
         self.put_below(to, from);
         let idom = std::mem::take(&mut self.idom);
         let part = self.walk(to, |node| graph.successors(node), |node| idom[node as usize] == NONE);
@@ -262,7 +274,8 @@ impl DominatorTree {
         }
     }
 
-    /// Takes in an edge between two nodes that are reached: the nodes it gives a new way to move up to what dominates both its ends.
+    /// Takes in an edge between two nodes that are reached: the nodes it gives a new way to move up
+    /// to what dominates both its ends.
     fn reached_again(&mut self, graph: &MutableDigraph, from: u32, to: u32) {
         let common = self.nearest_common(from, to);
         // Nodes at this level or above keep their dominators.
@@ -334,7 +347,8 @@ impl DominatorTree {
         if self.idom[to as usize] != from || graph.predecessors(to).iter().any(|node| supports(&node)) {
             return self.rebuild_below(graph, common);
         }
-        // What was reached through it only goes; other nodes that it led to may have dominators further down now.
+        // What was reached through it only goes; other nodes that it led to may have dominators
+        // further down now.
         let lost = self.subtree(to);
         let mut top = to;
         for node in &lost {
@@ -398,7 +412,8 @@ impl DominatorTree {
 
     // Queries.
 
-    /// The nodes whose immediate dominator each node is, in the order of a depth-first walk of `graph`. Linear.
+    /// The nodes whose immediate dominator each node is, in the order of a depth-first walk of
+    /// `graph`. Linear.
     pub fn children(&self, graph: &Digraph) -> Vec<Vec<u32>> {
         let mut children = vec![Vec::new(); graph.len()];
         for node in graph.pre_order(self.root) {
@@ -409,7 +424,8 @@ impl DominatorTree {
         children
     }
 
-    /// When a depth-first walk of the tree enters a node: those that a node dominates come behind it, with nothing else between them. It holds of a tree that is
+    /// When a depth-first walk of the tree enters a node: those that a node dominates come behind
+    /// it, with nothing else between them. It holds of a tree that is
     /// [numbered](DominatorTree::renumber).
     pub fn place(&self, node: u32) -> u32 {
         self.enter[node as usize]
@@ -431,7 +447,8 @@ impl DominatorTree {
         self.idom.get(node as usize).is_some_and(|d| *d != NONE)
     }
 
-    /// Whether every path from the root to `b` passes `a`. True of `a == b`, and of every `a` if `b` cannot be reached.
+    /// Whether every path from the root to `b` passes `a`. True of `a == b`, and of every `a` if
+    /// `b` cannot be reached.
     pub fn dominates(&self, a: u32, b: u32) -> bool {
         if a == b || !self.is_reachable(b) {
             return true;
@@ -450,7 +467,8 @@ impl DominatorTree {
         at == a
     }
 
-    /// The lowest node that dominates both of two nodes that can be reached. Linear in how far it is up.
+    /// The lowest node that dominates both of two nodes that can be reached. Linear in how far it
+    /// is up.
     pub fn nearest_common(&self, a: u32, b: u32) -> u32 {
         let (mut a, mut b) = (a, b);
         while a != b {
@@ -463,7 +481,8 @@ impl DominatorTree {
     }
 }
 
-/// Immediate dominators, as places, from the parents of a depth-first walk and the predecessors of each node.
+/// Immediate dominators, as places, from the parents of a depth-first walk and the predecessors of
+/// each node.
 fn semi_nca(parent: Vec<u32>, predecessors: &[Vec<u32>]) -> Vec<u32> {
     let reached = parent.len();
     // Semidominators, with path compression over the forest of what is done.
@@ -494,7 +513,8 @@ fn semi_nca(parent: Vec<u32>, predecessors: &[Vec<u32>]) -> Vec<u32> {
     idom
 }
 
-/// The node of least semidominator on the path from `v` up to, not including, the nodes numbered below `last`.
+/// The node of least semidominator on the path from `v` up to, not including, the nodes numbered
+/// below `last`.
 fn eval(
     v: u32,
     last: u32,

@@ -1,11 +1,15 @@
 //! Iterated dominance frontiers: where what is defined in several places has to be told apart.
 //!
-//! A node is in the *frontier* of one that dominates a node in front of it but not, strictly, the node itself. Where values that are given in some nodes meet is the frontier of those nodes and
-//! of all that is in it. It is found from the deepest nodes of the dominator tree upwards (Sreedhar and Gao, *A Linear Time Algorithm for Placing φ-Nodes*, 1995), and only among
-//! nodes where the value is live: what is below a node of the tree is looked at through live nodes alone. A meeting of two ways to a use is not missed by that: on one that comes from a
-//! definition last everything is live, and each node of the frontier on it leads to the next.
+//! A node is in the *frontier* of one that dominates a node in front of it but not, strictly, the
+//! node itself. Where values that are given in some nodes meet is the frontier of those nodes and
+//! of all that is in it. It is found from the deepest nodes of the dominator tree upwards (Sreedhar
+//! and Gao, *A Linear Time Algorithm for Placing φ-Nodes*, 1995), and only among nodes where the
+//! value is live: what is below a node of the tree is looked at through live nodes alone. A meeting
+//! of two ways to a use is not missed by that: on one that comes from a definition last everything
+//! is live, and each node of the frontier on it leads to the next.
 //!
-//! **Cost.** Linear in the definitions and the live nodes, and in the edges into these, times a logarithm; what else definitions dominate or lead to is not looked at.
+//! **Cost.** Linear in the definitions and the live nodes, and in the edges into these, times a
+//! logarithm; what else definitions dominate or lead to is not looked at.
 
 use std::collections::BinaryHeap;
 
@@ -14,7 +18,8 @@ use hashbrown::{HashMap, HashSet};
 use super::Digraph;
 use super::dominators::DominatorTree;
 
-/// The nodes among `live`, those where a value is needed when they are entered, that several of its definitions reach. `reversed` leads from nodes to those in front of them. Definitions that can't
+/// The nodes among `live`, those where a value is needed when they are entered, that several of its
+/// definitions reach. `reversed` leads from nodes to those in front of them. Definitions that can't
 /// be reached are none, and such nodes are not live.
 pub fn iterated_frontier(
     reversed: &Digraph,
@@ -58,7 +63,8 @@ mod tests {
     use super::super::tests::{Random, random_graph};
     use super::*;
 
-    /// The nodes where the value is needed before it is given: those that lead to a use without passing a definition.
+    /// The nodes where the value is needed before it is given: those that lead to a use without
+    /// passing a definition.
     fn live(graph: &Digraph, definitions: &[u32], uses: &[u32]) -> Vec<bool> {
         let mut live = vec![false; graph.len()];
         for node in uses.iter().filter(|node| !definitions.contains(node)) {

@@ -1,16 +1,20 @@
 //! Natural loops and their nesting.
 //!
-//! A *backedge* leads to a node that dominates the one it comes from. The backedges to one node, its *header*, make one *natural loop*: the header and all
-//! nodes that reach such an edge without passing it. Two loops are disjoint or one is in the other. What cannot be reached is in no loop. A cycle that is
-//! entered at several places has no header and is no natural loop; see [`cycles`](super::cycles).
+//! A *backedge* leads to a node that dominates the one it comes from. The backedges to one node,
+//! its *header*, make one *natural loop*: the header and all nodes that reach such an edge without
+//! passing it. Two loops are disjoint or one is in the other. What cannot be reached is in no loop.
+//! A cycle that is entered at several places has no header and is no natural loop; see
+//! [`cycles`](super::cycles).
 //!
-//! A forest can be kept true while the graph changes: nodes come ([`insert`](LoopForest::insert)) and [go](LoopForest::remove), loops [come](LoopForest::add), a loop gets
-//! [another header](LoopForest::set_header), an [outer loop](LoopForest::split) of its own, comes to be [around](LoopForest::enclose) what was in none of its own, or
-//! [takes in](LoopForest::absorb) another one.
-//! What goes is taken out of the lists at the next [`sweep`](LoopForest::sweep), all at once.
+//! A forest can be kept true while the graph changes: nodes come ([`insert`](LoopForest::insert))
+//! and [go](LoopForest::remove), loops [come](LoopForest::add), a loop gets
+//! [another header](LoopForest::set_header), an [outer loop](LoopForest::split) of its own, comes
+//! to be [around](LoopForest::enclose) what was in none of its own, or
+//! [takes in](LoopForest::absorb) another one. What goes is taken out of the lists at the next
+//! [`sweep`](LoopForest::sweep), all at once.
 //!
-//! Orders are LLVM's: of the nodes of a loop the header first, then reverse postorder; of the loops in a loop reverse postorder of their headers; of the outermost
-//! loops postorder.
+//! Orders are LLVM's: of the nodes of a loop the header first, then reverse postorder; of the loops
+//! in a loop reverse postorder of their headers; of the outermost loops postorder.
 
 use hashbrown::HashSet;
 
@@ -41,7 +45,8 @@ pub struct LoopForest {
     top: Vec<LoopId>,
     /// The innermost loop of each node.
     innermost: Vec<Option<LoopId>>,
-    /// Of each loop one around it, further out for some than for others, so that few such steps and steps to a parent lead from a loop to any around it; an outermost loop itself.
+    /// Of each loop one around it, further out for some than for others, so that few such steps and
+    /// steps to a parent lead from a loop to any around it; an outermost loop itself.
     jumps: Vec<LoopId>,
 }
 
@@ -59,8 +64,8 @@ impl LoopForest {
         LoopForest::new(&graph, &graph.reversed(), dominators, root)
     }
 
-    /// The loops of what `root` reaches. `reversed` is the graph turned around, `dominators` its dominator tree. Linear in the graph, but for nodes of nested
-    /// loops, which count once a loop.
+    /// The loops of what `root` reaches. `reversed` is the graph turned around, `dominators` its
+    /// dominator tree. Linear in the graph, but for nodes of nested loops, which count once a loop.
     pub fn new(graph: &Digraph, reversed: &Digraph, dominators: &DominatorTree, root: u32) -> LoopForest {
         let mut forest = LoopForest { innermost: vec![None; graph.len()], ..LoopForest::default() };
         let mut outermost = Vec::new();
@@ -78,8 +83,9 @@ impl LoopForest {
         forest
     }
 
-    /// Makes the loop of a header, when those in it are there: walks from its backedges against the edges; what is in another loop already is stepped over, from the header of the
-    /// outermost. `outermost` says of each loop one around it, or itself.
+    /// Makes the loop of a header, when those in it are there: walks from its backedges against the
+    /// edges; what is in another loop already is stepped over, from the header of the outermost.
+    /// `outermost` says of each loop one around it, or itself.
     fn discover(
         &mut self,
         header: u32,
@@ -142,7 +148,8 @@ impl LoopForest {
         self.place(self.top.clone());
     }
 
-    /// Takes in a new node, the last, which is in `innermost` and the loops around it. It stands behind their other nodes. Linear in how deep it nests.
+    /// Takes in a new node, the last, which is in `innermost` and the loops around it. It stands
+    /// behind their other nodes. Linear in how deep it nests.
     pub fn insert(&mut self, innermost: Option<LoopId>) {
         let node = self.innermost.len() as u32;
         self.innermost.push(innermost);
@@ -153,7 +160,8 @@ impl LoopForest {
         }
     }
 
-    /// Makes a loop of no nodes yet within `parent`. Its header is [inserted](LoopForest::insert) first.
+    /// Makes a loop of no nodes yet within `parent`. Its header is [inserted](LoopForest::insert)
+    /// first.
     pub fn add(&mut self, parent: Option<LoopId>) -> LoopId {
         let own = LoopId(self.loops.len() as u32);
         self.loops.push(NaturalLoop { parent, children: Vec::new(), nodes: Vec::new(), depth: 0 });
@@ -165,7 +173,8 @@ impl LoopForest {
         own
     }
 
-    /// Takes a node out of all loops. It stays in their lists until the next [`sweep`](LoopForest::sweep).
+    /// Takes a node out of all loops. It stays in their lists until the next
+    /// [`sweep`](LoopForest::sweep).
     pub fn remove(&mut self, node: u32) {
         self.innermost[node as usize] = None;
     }
@@ -178,8 +187,9 @@ impl LoopForest {
         }
     }
 
-    /// Makes two loops of one whose nodes but `inner` belong to a loop around it, of another header. `inner` begins with the header of the loop that was, which stays
-    /// that of the inner loop. Returns the outer one. Linear in the loop.
+    /// Makes two loops of one whose nodes but `inner` belong to a loop around it, of another
+    /// header. `inner` begins with the header of the loop that was, which stays that of the inner
+    /// loop. Returns the outer one. Linear in the loop.
     pub fn split(&mut self, id: LoopId, header: u32, inner: Vec<u32>) -> LoopId {
         let outer = LoopId(self.loops.len() as u32);
         let nodes = std::mem::replace(&mut self.loops[id.0 as usize].nodes, inner);
@@ -212,8 +222,9 @@ impl LoopForest {
         outer
     }
 
-    /// Makes a loop of nodes, the first of which is its header, within `parent`. What is in another loop directly in that one comes into the new loop with all of it, a loop of
-    /// the header `gone` as its own nodes. Linear in the nodes times how deep they nest.
+    /// Makes a loop of nodes, the first of which is its header, within `parent`. What is in another
+    /// loop directly in that one comes into the new loop with all of it, a loop of the header
+    /// `gone` as its own nodes. Linear in the nodes times how deep they nest.
     pub fn enclose(&mut self, parent: Option<LoopId>, nodes: Vec<u32>, gone: u32) -> LoopId {
         let own = LoopId(self.loops.len() as u32);
         self.loops.push(NaturalLoop { parent, children: Vec::new(), nodes: Vec::new(), depth: 0 });
@@ -272,8 +283,9 @@ impl LoopForest {
         }
     }
 
-    /// Makes one loop of two in one parent: the nodes and loops of `second` are those of `first` from now on, whose header is the header of both. There is no `second` afterwards. Linear
-    /// in the second, and in the loops beside it.
+    /// Makes one loop of two in one parent: the nodes and loops of `second` are those of `first`
+    /// from now on, whose header is the header of both. There is no `second` afterwards. Linear in
+    /// the second, and in the loops beside it.
     pub fn absorb(&mut self, first: LoopId, second: LoopId) {
         let NaturalLoop { parent, children, nodes, depth } = self.get(second).clone();
         for node in &nodes {
@@ -294,8 +306,9 @@ impl LoopForest {
         self.place(children);
     }
 
-    /// Gives loops, and those in them, the depth and the jump that follow from their parents'. A loop jumps as far as its parent's two jumps lead if these are equally long, else to
-    /// its parent: so the way to a loop `n` further out has O(log n) steps.
+    /// Gives loops, and those in them, the depth and the jump that follow from their parents'. A
+    /// loop jumps as far as its parent's two jumps lead if these are equally long, else to its
+    /// parent: so the way to a loop `n` further out has O(log n) steps.
     fn place(&mut self, mut pending: Vec<LoopId>) {
         self.jumps.resize(self.loops.len(), LoopId(0));
         while let Some(id) = pending.pop() {
@@ -435,7 +448,8 @@ mod tests {
             }
         };
         check(&forest, n, 300);
-        // Another loop comes around the outermost, once of its own nodes and once of what was in no loop.
+        // Another loop comes around the outermost, once of its own nodes and once of what was in no
+        // loop.
         let outermost = forest.top()[0];
         forest.insert(Some(outermost));
         let outer = forest.split(outermost, n, (0..n).collect());

@@ -1,12 +1,18 @@
 //! Post-dominator trees: what every way to an exit passes.
 //!
-//! They are the [dominator tree](DominatorTree) of the graph turned around, below a node in front of everything: the *exit*, which leads to the *roots*. Roots are the nodes that lead
-//! nowhere. From a region without a way out, an infinite loop, no exit is reached: of each of its last cycles one node is a root too, the one LLVM takes, so that the tree holds every node.
-//! That is the node that a walk comes to last, which goes from the first node of the text that is not reached otherwise to later successors before earlier ones. LLVM starts such a walk from
-//! each of these nodes that the walks before do not lead to, which is quadratic; after 16 times the graph, walks here don't enter what others have seen.
+//! They are the [dominator tree](DominatorTree) of the graph turned around, below a node in front
+//! of everything: the *exit*, which leads to the *roots*. Roots are the nodes that lead nowhere.
+//! From a region without a way out, an infinite loop, no exit is reached: of each of its last
+//! cycles one node is a root too, the one LLVM takes, so that the tree holds every node. That is
+//! the node that a walk comes to last, which goes from the first node of the text that is not
+//! reached otherwise to later successors before earlier ones. LLVM starts such a walk from each of
+//! these nodes that the walks before do not lead to, which is quadratic; after 16 times the graph,
+//! walks here don't enter what others have seen.
 //!
-//! The tree is kept true as dominator trees are, and at their cost, as long as no region without a way out changes, comes or goes. Which node is its root then is a question of the whole
-//! region and of the order of the text: the tree is [stale](PostDominatorTree::is_stale) and to be made anew.
+//! The tree is kept true as dominator trees are, and at their cost, as long as no region without a
+//! way out changes, comes or goes. Which node is its root then is a question of the whole region
+//! and of the order of the text: the tree is [stale](PostDominatorTree::is_stale) and to be made
+//! anew.
 
 use hashbrown::HashSet;
 
@@ -39,7 +45,8 @@ impl PostDominatorTree {
         Self::of(graph.len(), &order, |node| graph.successors(node))
     }
 
-    /// The tree of a graph that may change, with its nodes in the order of the text; others are none of it. Linear.
+    /// The tree of a graph that may change, with its nodes in the order of the text; others are
+    /// none of it. Linear.
     pub fn of_mutable(graph: &MutableDigraph, order: &[u32]) -> Self {
         Self::of(graph.len(), order, |node| graph.successors(node))
     }
@@ -86,12 +93,14 @@ impl PostDominatorTree {
         self.tree.dominates(a + 1, b + 1)
     }
 
-    /// The first node that every way from either of two to an exit passes; `None` if that is the exit. Linear in how far it is up.
+    /// The first node that every way from either of two to an exit passes; `None` if that is the
+    /// exit. Linear in how far it is up.
     pub fn nearest_common(&self, a: u32, b: u32) -> Option<u32> {
         self.tree.nearest_common(a + 1, b + 1).checked_sub(1)
     }
 
-    /// The nodes of the tree below the exit, each with its depth, from one on, before those below it; those with one parent in the order of a depth-first walk from the roots. Linear.
+    /// The nodes of the tree below the exit, each with its depth, from one on, before those below
+    /// it; those with one parent in the order of a depth-first walk from the roots. Linear.
     pub fn pre_order(&self) -> Vec<(u32, usize)> {
         let children = self.tree.children(&self.reversed.to_digraph());
         let mut order = Vec::new();
@@ -164,7 +173,8 @@ impl PostDominatorTree {
         self.is_stale = !self.tree.is_reachable(from);
     }
 
-    /// Takes in a new node, the last, that `graph` has got on some of the edges into `to`. Linear in the edges into both, and, unless at most one of the nodes in front is immediately
+    /// Takes in a new node, the last, that `graph` has got on some of the edges into `to`. Linear
+    /// in the edges into both, and, unless at most one of the nodes in front is immediately
     /// post-dominated by `to`, in all that is.
     pub fn node_inserted(&mut self, graph: &MutableDigraph, to: u32) {
         self.is_stale = self.is_stale || self.is_endless[to as usize];
@@ -226,7 +236,8 @@ impl<'r, 'g, S: Fn(u32) -> &'g [u32]> Roots<'r, S> {
         Roots { reversed, order, successors, is_endless, root_of, found: Vec::new() }
     }
 
-    /// The roots, nodes that lead nowhere and one of each last cycle; and which nodes lead to no exit.
+    /// The roots, nodes that lead nowhere and one of each last cycle; and which nodes lead to no
+    /// exit.
     fn take(mut self) -> (Vec<u32>, Vec<bool>) {
         for node in self.order {
             if (self.successors)(*node).is_empty() {
@@ -301,7 +312,8 @@ impl<'r, 'g, S: Fn(u32) -> &'g [u32]> Roots<'r, S> {
         }
     }
 
-    /// Whether a root of a region without a way out leads to another one. Linear in the cycle it is in.
+    /// Whether a root of a region without a way out leads to another one. Linear in the cycle it is
+    /// in.
     fn leads_on(&self, place: u32) -> bool {
         let root = self.found[place as usize];
         let mut seen: HashSet<u32> = HashSet::from_iter([root]);
@@ -346,7 +358,8 @@ mod tests {
             let roots: Vec<u32> = tree.roots().collect();
             for b in nodes.clone() {
                 let from_b = reached(&graph, b, None);
-                // Every node leads to a root, and every root leads to no other one; those that lead nowhere are among them.
+                // Every node leads to a root, and every root leads to no other one; those that lead
+                // nowhere are among them.
                 let of_b = roots.iter().filter(|root| from_b[**root as usize]).count();
                 assert!(of_b >= 1 && (!roots.contains(&b) || of_b == 1), "{b} in {graph:?}");
                 assert!(!graph.successors(b).is_empty() || roots.contains(&b));
@@ -372,7 +385,8 @@ mod tests {
         assert_eq!((tree.nearest_common(4, 5), tree.nearest_common(4, 3)), (Some(5), None));
     }
 
-    /// Nodes that each lead to one large cycle and to a small one of their own: walking through the large one for each of them would take forever.
+    /// Nodes that each lead to one large cycle and to a small one of their own: walking through the
+    /// large one for each of them would take forever.
     #[test]
     fn many_small_cycles_beside_a_large_one() {
         let (small, large) = (50_000u32, 50_000u32);

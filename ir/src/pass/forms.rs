@@ -1,10 +1,13 @@
 //! Forms: what passes may ask of a body before they run, and leave behind.
 //!
-//! A form is a name, a check that says what is not in form, and a pass that brings a body into it. Passes say which forms they
-//! [need](Pass::requires), [make](Pass::makes) and [keep](Pass::preserves); the manager remembers which hold, checks those of which it does not know, and runs what makes the ones
-//! that don't, with what that needs in turn. A pass that says nothing is taken to break every form; the check, which is linear, then decides.
+//! A form is a name, a check that says what is not in form, and a pass that brings a body into it.
+//! Passes say which forms they [need](Pass::requires), [make](Pass::makes) and
+//! [keep](Pass::preserves); the manager remembers which hold, checks those of which it does not
+//! know, and runs what makes the ones that don't, with what that needs in turn. A pass that says
+//! nothing is taken to break every form; the check, which is linear, then decides.
 //!
-//! Where what passes leave is verified ([`VerifyEach`](super::VerifyEach)), every form that should hold by what they say is checked after each of them.
+//! Where what passes leave is verified ([`VerifyEach`](super::VerifyEach)), every form that should
+//! hold by what they say is checked after each of them.
 
 use super::{Checks, Pass, PassInstrumentor, Report, Scope, run_instrumented};
 use crate::body::Body;

@@ -1,7 +1,8 @@
 //! What is done around passes: verifying, printing, whatever one likes.
 //!
-//! A [`PassInstrumentation`] stands around a pass and runs it. What it must remember from before to after is a local
-//! variable of its own, so nothing is shared between the bodies that are worked on at a time.
+//! A [`PassInstrumentation`] stands around a pass and runs it. What it must remember from before to
+//! after is a local variable of its own, so nothing is shared between the bodies that are worked on
+//! at a time.
 
 use std::time::Instant;
 
@@ -69,7 +70,8 @@ impl<'a> Scope<'a> {
         self.path.iter().fold(&mut *self.top, |body, op| body.nested_mut(*op).expect(PATH))
     }
 
-    /// The outermost body that is at rest: the module without threads, with threads the pass's own body.
+    /// The outermost body that is at rest: the module without threads, with threads the pass's own
+    /// body.
     pub fn top(&self) -> &Body {
         self.top
     }
@@ -95,7 +97,8 @@ pub enum Checks {
 
 /// Something done around every pass.
 pub trait PassInstrumentation: Send + Sync {
-    /// Does what is to be done before, runs the pass with `run`, and does what is to be done after; nothing but that, unless it says otherwise.
+    /// Does what is to be done before, runs the pass with `run`, and does what is to be done after;
+    /// nothing but that, unless it says otherwise.
     ///
     /// # Errors
     /// Those of the pass, or what is wrong with what it left. The pipeline stops there.
@@ -115,7 +118,8 @@ pub trait PassInstrumentation: Send + Sync {
     }
 }
 
-/// How a [`PassManager`](super::PassManager) runs: what is done around each pass, and whether in threads.
+/// How a [`PassManager`](super::PassManager) runs: what is done around each pass, and whether in
+/// threads.
 #[derive(Default)]
 pub struct PassInstrumentor {
     instrumentations: Vec<Box<dyn PassInstrumentation>>,
@@ -149,7 +153,8 @@ impl PassInstrumentor {
         &self.edits
     }
 
-    /// Works on one body after the other, in this thread, so that instrumentations see the whole module.
+    /// Works on one body after the other, in this thread, so that instrumentations see the whole
+    /// module.
     #[must_use]
     pub fn without_threads(mut self) -> Self {
         self.sequential = true;
@@ -223,8 +228,9 @@ impl PassInstrumentation for VerifyEach {
     }
 }
 
-/// Lets passes compare what they keep true on the way, as dominators and loops, with what one made anew would say: after every step of a small function, now and then in a large one. That costs many
-/// times what the passes do.
+/// Lets passes compare what they keep true on the way, as dominators and loops, with what one made
+/// anew would say: after every step of a small function, now and then in a large one. That costs
+/// many times what the passes do.
 #[derive(Clone, Copy, Debug)]
 pub struct VerifyAnalyses;
 

@@ -1,8 +1,9 @@
 //! Pipelines as text: `builtin.module(func.func(canonicalize,loop-fusion{max-depth=2}),cse)`.
 //!
-//! The syntax is MLIR's. An element is a pass, with options between braces as `name=value` separated by blanks (a bare name means `true`; a value with
-//! blanks stands in braces or quotes; a list's elements are separated by commas), or an operation's name, or `any`, with the passes for it in
-//! parentheses. Linear in the text.
+//! The syntax is MLIR's. An element is a pass, with options between braces as `name=value`
+//! separated by blanks (a bare name means `true`; a value with blanks stands in braces or quotes; a
+//! list's elements are separated by commas), or an operation's name, or `any`, with the passes for
+//! it in parentheses. Linear in the text.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -32,7 +33,8 @@ pub struct PassInfo {
     pub make: fn(&Options) -> Result<Box<dyn Pass>, String>,
 }
 
-/// Options of a pass as written. As text they are what stands behind the pass's name: `{name=value …}`, or nothing.
+/// Options of a pass as written. As text they are what stands behind the pass's name:
+/// `{name=value …}`, or nothing.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options(Vec<(String, String)>);
 
@@ -112,7 +114,8 @@ fn is_plain(value: &str) -> bool {
     !value.is_empty() && !value.contains(|c: char| c.is_ascii_whitespace() || "{}\"'".contains(c))
 }
 
-/// Where the text behind the braces begins that `text` begins with. What stands in quotes does not count.
+/// Where the text behind the braces begins that `text` begins with. What stands in quotes does not
+/// count.
 fn behind_braces(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut at, mut depth) = (0, 0usize);
@@ -175,7 +178,8 @@ impl PassRegistry {
         &self.infos
     }
 
-    /// The pass called `name` for bodies of `anchor`: the one anchored there or, failing that, one for any operation.
+    /// The pass called `name` for bodies of `anchor`: the one anchored there or, failing that, one
+    /// for any operation.
     pub fn get(&self, name: &str, anchor: &str) -> Option<&PassInfo> {
         let mut candidates = self.infos.iter().filter(|info| info.name == name);
         candidates
@@ -184,7 +188,8 @@ impl PassRegistry {
             .or_else(|| candidates.find(|info| info.anchor.is_none()))
     }
 
-    /// Reads a pipeline. Its outermost element names the operation it runs on; a bare list of passes runs on `builtin.module`.
+    /// Reads a pipeline. Its outermost element names the operation it runs on; a bare list of
+    /// passes runs on `builtin.module`.
     ///
     /// # Errors
     /// The first thing that is wrong.

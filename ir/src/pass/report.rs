@@ -1,7 +1,7 @@
 //! What came of running passes.
 //!
-//! Every run is measured and its counts are kept, as a tree in the shape of the pipeline; who asks for neither doesn't look.
-//! The cost is a clock's reading before and after each pass.
+//! Every run is measured and its counts are kept, as a tree in the shape of the pipeline; who asks
+//! for neither doesn't look. The cost is a clock's reading before and after each pass.
 
 use std::time::Duration;
 
@@ -59,8 +59,8 @@ impl Record {
     }
 }
 
-/// Adds the records of another run of the same pipeline, which may have ended earlier or later. From where it was another pipeline its
-/// records stand behind.
+/// Adds the records of another run of the same pipeline, which may have ended earlier or later.
+/// From where it was another pipeline its records stand behind.
 pub fn add_records(records: &mut Vec<Record>, others: Vec<Record>) {
     let same = records.iter().zip(&others).take_while(|(record, other)| record.name == other.name).count();
     let mut others = others.into_iter();
@@ -91,7 +91,8 @@ impl Report {
         self.records.extend(later.records);
     }
 
-    /// The report of a nested pipeline: those of its bodies, each with its time, and the time it took.
+    /// The report of a nested pipeline: those of its bodies, each with its time, and the time it
+    /// took.
     pub(super) fn of_pipeline(anchor: &str, bodies: Vec<(Report, Duration)>, wall: Duration) -> Report {
         let mut report = Report::default();
         let mut record = Record::new(format!("'{anchor}' Pipeline"), Duration::ZERO);

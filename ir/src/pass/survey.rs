@@ -1,7 +1,8 @@
 //! Surveys: what a pass may know of the bodies beside its own.
 //!
-//! Bodies at one level are worked on in parallel, so a pass sees none but its own. What it wants to know of the others is a survey of the body around
-//! all of them, taken once before any of them is entered, and frozen. So a survey tells how the bodies *were*: it may be used only for what no
+//! Bodies at one level are worked on in parallel, so a pass sees none but its own. What it wants to
+//! know of the others is a survey of the body around all of them, taken once before any of them is
+//! entered, and frozen. So a survey tells how the bodies *were*: it may be used only for what no
 //! pass changes, such as what they compute.
 
 use std::any::Any;

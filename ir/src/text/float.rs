@@ -1,8 +1,9 @@
 //! Floating-point numbers of every format MLIR has, to and from decimal text.
 //!
-//! Bits are kept in the format's own layout, so nothing is lost on the way. Reading rounds to nearest, ties to even, exactly. Printing gives the
-//! digits LLVM gives: six significant ones if they read back as the same number, else as many as always suffice, both cut the
-//! way LLVM cuts them, which is not always to nearest.
+//! Bits are kept in the format's own layout, so nothing is lost on the way. Reading rounds to
+//! nearest, ties to even, exactly. Printing gives the digits LLVM gives: six significant ones if
+//! they read back as the same number, else as many as always suffice, both cut the way LLVM cuts
+//! them, which is not always to nearest.
 
 use num_bigint::BigUint;
 
@@ -94,7 +95,8 @@ fn decode(kind: FloatKind, bits: u128) -> Option<Parts> {
     Some(Parts { negative, significand: fraction | implied, exponent })
 }
 
-/// The bits of `±significand * 2^exponent`, `significand` within the format's precision, and not too large.
+/// The bits of `±significand * 2^exponent`, `significand` within the format's precision, and not
+/// too large.
 fn encode(kind: FloatKind, negative: bool, significand: u128, exponent: i32) -> u128 {
     let l = layout(kind);
     let width = kind.width();
@@ -128,7 +130,8 @@ fn overflow(kind: FloatKind, negative: bool) -> u128 {
     }
 }
 
-/// The bits of a literal such as `1.5e-3`. As in MLIR it stands for the double nearest to it, which is then rounded to the format.
+/// The bits of a literal such as `1.5e-3`. As in MLIR it stands for the double nearest to it, which
+/// is then rounded to the format.
 pub(crate) fn from_literal(kind: FloatKind, negative: bool, text: &str) -> u128 {
     let value: f64 = text.parse().unwrap_or(0.0);
     let sign = u128::from(negative) << (kind.width() - 1);
@@ -143,7 +146,8 @@ pub(crate) fn from_literal(kind: FloatKind, negative: bool, text: &str) -> u128 
     }
 }
 
-/// The bits nearest to `±significand * 2^exponent`, ties to even; `significand` is neither 0 nor above 2^64.
+/// The bits nearest to `±significand * 2^exponent`, ties to even; `significand` is neither 0 nor
+/// above 2^64.
 fn nearest(kind: FloatKind, negative: bool, significand: u128, exponent: i32) -> u128 {
     let l = layout(kind);
     let bits = 128 - significand.leading_zeros() as i32;
@@ -241,8 +245,8 @@ fn from_decimal_exactly(kind: FloatKind, negative: bool, text: &str) -> u128 {
     }
 }
 
-/// The text of a number of a format: decimal, or hexadecimal bits for infinities, NaN, and what is more precise than the double that a literal is
-/// read as. The flag says which it is.
+/// The text of a number of a format: decimal, or hexadecimal bits for infinities, NaN, and what is
+/// more precise than the double that a literal is read as. The flag says which it is.
 pub(crate) fn to_text(kind: FloatKind, bits: u128) -> (String, bool) {
     if let Some(parts) = decode(kind, bits) {
         let is_wide = layout(kind).precision > layout(FloatKind::F64).precision;
@@ -261,8 +265,8 @@ pub(crate) fn to_text(kind: FloatKind, bits: u128) -> (String, bool) {
     (format!("0x{bits:X}"), true)
 }
 
-/// Decimal digits. With a precision: scientific, that many digits and zeros behind; without: as many digits as always suffice, plain where
-/// that is short.
+/// Decimal digits. With a precision: scientific, that many digits and zeros behind; without: as
+/// many digits as always suffice, plain where that is short.
 fn decimal(parts: &Parts, kind: FloatKind, precision: Option<usize>) -> String {
     let mut text = String::new();
     if parts.negative {
@@ -317,7 +321,8 @@ fn decimal(parts: &Parts, kind: FloatKind, precision: Option<usize>) -> String {
     text
 }
 
-/// ASCII digits without trailing zeros, and the power of ten of the last: at least the wanted number of digits, the rest cut off.
+/// ASCII digits without trailing zeros, and the power of ten of the last: at least the wanted
+/// number of digits, the rest cut off.
 fn significant_digits(parts: &Parts, wanted: usize) -> (Vec<u8>, i32) {
     let zeros = parts.significand.trailing_zeros();
     let (significand, exponent) = (parts.significand >> zeros, parts.exponent + zeros as i32);

@@ -1,5 +1,5 @@
-//! Declarative assembly formats: MLIR's format language, parsed when an operation is registered and interpreted in both
-//! directions.
+//! Declarative assembly formats: MLIR's format language, parsed when an operation is registered and
+//! interpreted in both directions.
 //!
 //! A format is a list of elements:
 //!
@@ -17,16 +17,19 @@
 //! | ``oilist(`a` x \| `b` y)`` | clauses in any order, each at most once |
 //! | `custom<Name>(x, ref(y))` | what a function of the dialect makes of it |
 //!
-//! **Custom directives.** The dialect lists them, `directives [DirectiveDef { name: "Name", parse, print }]`. The functions get the
-//! arguments as [`DirectiveArg`]s in order. When reading, `ref(…)` arguments hold what was read before; the others are
-//! empty and the function fills them in ([`DirectiveArg::Operands`] with names that are resolved later, types, an attribute). When writing, all hold what the
-//! operation has.
+//! **Custom directives.** The dialect lists them,
+//! `directives [DirectiveDef { name: "Name", parse, print }]`. The functions get the arguments as
+//! [`DirectiveArg`]s in order. When reading, `ref(…)` arguments hold what was read before; the
+//! others are empty and the function fills them in ([`DirectiveArg::Operands`] with names that are
+//! resolved later, types, an attribute). When writing, all hold what the operation has.
 //!
-//! **Types** that the text leaves out are inferred: from the constraints of the definition (`SameAs`, `Exactly`, …), in whatever
-//! order that works, and from the traits that make types equal.
+//! **Types** that the text leaves out are inferred: from the constraints of the definition
+//! (`SameAs`, `Exactly`, …), in whatever order that works, and from the traits that make types
+//! equal.
 //!
-//! **How attributes look** follows from their constraint: enumerations are keywords (those kept as attributes stand in `<…>`), an attribute called
-//! `sym_name` is `@name`, a dense array `[1, 2]`, a number has no type, a dialect's attribute lacks its name unless `qualified`.
+//! **How attributes look** follows from their constraint: enumerations are keywords (those kept as
+//! attributes stand in `<…>`), an attribute called `sym_name` is `@name`, a dense array `[1, 2]`, a
+//! number has no type, a dialect's attribute lacks its name unless `qualified`.
 
 use std::borrow::Cow;
 
@@ -51,7 +54,8 @@ pub(crate) use read::Scratch;
 pub struct DirectiveDef {
     /// The name between `<` and `>`.
     pub name: &'static str,
-    /// Reads it. Arguments that were read before (`ref(…)`) come filled in, the others are for the function to fill.
+    /// Reads it. Arguments that were read before (`ref(…)`) come filled in, the others are for the
+    /// function to fill.
     pub parse: fn(&mut OpParser<'_, '_>, &mut OperationState, &mut [DirectiveArg]) -> ParseResult<()>,
     /// Writes it. All arguments come filled in.
     pub print: fn(&mut OpPrinter<'_>, OpRef<'_>, &[DirectiveArg]),
@@ -72,7 +76,8 @@ pub enum DirectiveArg {
     Successors(Vec<Block>),
     /// `$region`, by its index. To read one, call [`OpParser::parse_region`].
     Region(usize),
-    /// `attr-dict`: to read it, call [`OpParser::parse_optional_attr_dict`]; to write it, [`OpPrinter::attr_dict`] with the names given here left out.
+    /// `attr-dict`: to read it, call [`OpParser::parse_optional_attr_dict`]; to write it,
+    /// [`OpPrinter::attr_dict`] with the names given here left out.
     AttrDict(Vec<Cow<'static, str>>),
     /// A text in quotes.
     Text(String),
@@ -86,7 +91,8 @@ pub struct Format {
     shown: Vec<Cow<'static, str>>,
     /// And those that `attr-dict` doesn't: with a `prop-dict`, no inherent one.
     shown_or_inherent: Vec<Cow<'static, str>>,
-    /// For each operand and then each result of the definition the one whose type is its own, by its constraint.
+    /// For each operand and then each result of the definition the one whose type is its own, by
+    /// its constraint.
     same_type_as: Vec<Option<usize>>,
 }
 

@@ -1,8 +1,9 @@
 //! The lexer: bytes to tokens, on demand, without allocation.
 //!
-//! A [`Token`] is a kind and a range of bytes; its text is a slice of the source. The lexer keeps no state but its position, so the
-//! parser can set it back: `4x8xf32` is a number and an identifier to the lexer, and a shape to who reads it
-//! piece by piece. Each byte is looked at once, save for such pieces.
+//! A [`Token`] is a kind and a range of bytes; its text is a slice of the source. The lexer keeps
+//! no state but its position, so the parser can set it back: `4x8xf32` is a number and an
+//! identifier to the lexer, and a shape to who reads it piece by piece. Each byte is looked at
+//! once, save for such pieces.
 
 /// What a token is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,9 +1,9 @@
-//! Reading the custom form of an operation: what a `syntax (parse, print)` hook, a custom directive or a dialect's type
-//! works with.
+//! Reading the custom form of an operation: what a `syntax (parse, print)` hook, a custom directive
+//! or a dialect's type works with.
 //!
-//! An [`OpParser`] stands behind the operation's name. Every method reads what it is named after, leaves the rest, and on failure
-//! yields the diagnostic that the hook passes on with `?`. Methods called `accept…` and `parse_optional_…` read nothing
-//! when what they look for is not there.
+//! An [`OpParser`] stands behind the operation's name. Every method reads what it is named after,
+//! leaves the rest, and on failure yields the diagnostic that the hook passes on with `?`. Methods
+//! called `accept…` and `parse_optional_…` read nothing when what they look for is not there.
 
 use crate::affine::{AffineExpr, AffineMap, IntegerSet};
 use crate::attributes::{Attr, AttrKind, Dict};
@@ -78,7 +78,8 @@ pub struct OpParser<'p, 's> {
 /// The operation whose regions are being read: it does not exist before the first of them.
 pub(crate) enum Pending {
     None,
-    /// Begun in the body that is being read; each region beyond the first is held by an operation of its own.
+    /// Begun in the body that is being read; each region beyond the first is held by an operation
+    /// of its own.
     Op {
         first: Op,
         more: Vec<Op>,
@@ -150,7 +151,8 @@ impl<'p, 's> OpParser<'p, 's> {
         self.groups.iter().map(|g| g.count as usize).sum()
     }
 
-    /// The name that the text in front of the operation gives result `index`, without the percent sign, and which of the results of that name it is.
+    /// The name that the text in front of the operation gives result `index`, without the percent
+    /// sign, and which of the results of that name it is.
     pub fn result_name(&self, index: usize) -> Option<(&'s str, usize)> {
         let mut first = 0;
         for group in self.groups {
@@ -192,14 +194,16 @@ impl<'p, 's> OpParser<'p, 's> {
         read
     }
 
-    /// Returns true while the [inside](Self::inside) of something with this name is read. Linear in the nesting.
+    /// Returns true while the [inside](Self::inside) of something with this name is read. Linear in
+    /// the nesting.
     pub fn is_inside(&self, name: Name) -> bool {
         self.parser.inside.contains(&name)
     }
 
     // Punctuation and keywords.
 
-    /// Reads a piece of punctuation if it is next: one of `( ) [ ] { } < > , : :: = -> + - * ? | / ...`.
+    /// Reads a piece of punctuation if it is next: one of
+    /// `( ) [ ] { } < > , : :: = -> + - * ? | / ...`.
     pub fn accept(&mut self, punctuation: &str) -> bool {
         Kind::of_punctuation(punctuation).is_some_and(|kind| self.parser.accept(kind))
     }
@@ -395,7 +399,8 @@ impl<'p, 's> OpParser<'p, 's> {
         self.parser.optional_type()
     }
 
-    /// Reads the parameters of the dialect type `name` without that name; nothing if a whole type is next.
+    /// Reads the parameters of the dialect type `name` without that name; nothing if a whole type
+    /// is next.
     pub(crate) fn parse_stripped_type(&mut self, name: &str) -> ParseResult<Option<Type>> {
         let ctx = self.ctx();
         let Some(def) = ctx.type_def(ctx.name(name)) else { return Ok(None) };
@@ -430,14 +435,16 @@ impl<'p, 's> OpParser<'p, 's> {
         if self.is_next("->") { self.parse_arrow_types() } else { Ok(Vec::new()) }
     }
 
-    /// Reads the sizes of a shape, `4x?x` before an element type (`trailing_x`) or `4x?` alone; `?` only if `dynamic`.
+    /// Reads the sizes of a shape, `4x?x` before an element type (`trailing_x`) or `4x?` alone; `?`
+    /// only if `dynamic`.
     pub fn parse_dimension_list(&mut self, dynamic: bool, trailing_x: bool) -> ParseResult<Vec<i64>> {
         self.parser.dimensions(dynamic, trailing_x)
     }
 
     // Attributes.
 
-    /// Reads an attribute. With a type, no `: type` is read behind a number or literal: it is of that type.
+    /// Reads an attribute. With a type, no `: type` is read behind a number or literal: it is of
+    /// that type.
     pub fn parse_attr(&mut self, ty: Option<Type>) -> ParseResult<Attr> {
         self.parser.attr(ty)
     }
@@ -514,8 +521,9 @@ impl<'p, 's> OpParser<'p, 's> {
         }
     }
 
-    /// Reads an affine map over values in place of dimensions and symbols, `[%i + 1, %j * symbol(%n)]`: the map, its operands with dimensions
-    /// first, and the number of dimensions.
+    /// Reads an affine map over values in place of dimensions and symbols,
+    /// `[%i + 1, %j * symbol(%n)]`: the map, its operands with dimensions first, and the number of
+    /// dimensions.
     pub fn parse_affine_map_of_ssa_ids(
         &mut self,
         delimiter: Delimiter,
@@ -537,8 +545,8 @@ impl<'p, 's> OpParser<'p, 's> {
         self.parser.map_of_ssa_ids(close, "expected the end of a list of affine expressions")
     }
 
-    /// Reads one affine expression over values, `%i + symbol(%n)`, adding the values to `dims` and `symbols` unless they are
-    /// there: values read before keep their positions.
+    /// Reads one affine expression over values, `%i + symbol(%n)`, adding the values to `dims` and
+    /// `symbols` unless they are there: values read before keep their positions.
     pub fn parse_affine_expr_of_ssa_ids(
         &mut self,
         dims: &mut Vec<UnresolvedOperand>,

@@ -1,8 +1,8 @@
-//! Writing the custom form of an operation: what a `syntax (parse, print)` hook, a custom directive or a dialect's type works
-//! with.
+//! Writing the custom form of an operation: what a `syntax (parse, print)` hook, a custom directive
+//! or a dialect's type works with.
 //!
-//! An [`OpPrinter`] stands behind the operation's name. Spaces are the hook's business: nothing here writes one in front
-//! unless it says so.
+//! An [`OpPrinter`] stands behind the operation's name. Spaces are the hook's business: nothing
+//! here writes one in front unless it says so.
 
 use hashbrown::HashMap;
 
@@ -25,10 +25,11 @@ const PAIRS: &str = concat!(
     "616263646566676869707172737475767778798081828384858687888990919293949596979899"
 );
 
-/// Suggests names for the values of an operation, as an interface attached to it: `%c0`, `%cst`, `%alloc`.
+/// Suggests names for the values of an operation, as an interface attached to it: `%c0`, `%cst`,
+/// `%alloc`.
 pub trait AsmNames: Send + Sync {
-    /// Names of results, without the percent sign. A name given to result `i` starts a group that reaches to the next
-    /// named one.
+    /// Names of results, without the percent sign. A name given to result `i` starts a group that
+    /// reaches to the next named one.
     fn result_names(&self, _op: OpRef<'_>) -> Vec<(Value, String)> {
         Vec::new()
     }
@@ -54,7 +55,8 @@ pub struct OpPrinter<'p> {
     pub(super) aliases: Aliases,
     /// While attributes are noted: whether their aliases may be defined at the end.
     pub(super) deferrable: bool,
-    /// Numbers of distinct attributes, in the order in which they are printed; those they have if there is no whole text.
+    /// Numbers of distinct attributes, in the order in which they are printed; those they have if
+    /// there is no whole text.
     pub(super) distinct: Option<HashMap<Attr, usize>>,
     /// Which body is being printed, as an index into `names`.
     pub(super) current: usize,
@@ -169,8 +171,8 @@ impl<'p> OpPrinter<'p> {
         self.attr_with(attr, TypeElision::Must);
     }
 
-    /// Writes an attribute, its type only if it isn't the default of its kind (`i64`, `f64`): how elements of arrays are
-    /// written.
+    /// Writes an attribute, its type only if it isn't the default of its kind (`i64`, `f64`): how
+    /// elements of arrays are written.
     pub fn attr_eliding_default_type(&mut self, attr: Attr) {
         self.attr_with(attr, TypeElision::May);
     }
@@ -247,8 +249,8 @@ impl<'p> OpPrinter<'p> {
         self.argument_loc(value);
     }
 
-    /// Writes an argument of a region without its type, ` loc(…)` behind it if locations are printed. Where MLIR writes no location, call
-    /// [`OpPrinter::operand`].
+    /// Writes an argument of a region without its type, ` loc(…)` behind it if locations are
+    /// printed. Where MLIR writes no location, call [`OpPrinter::operand`].
     pub fn argument_without_type(&mut self, value: Value) {
         self.operand(value);
         if let Some(body) = self.names.body(self.current) {
@@ -267,13 +269,14 @@ impl<'p> OpPrinter<'p> {
         }
     }
 
-    /// Writes region `index`, `{…}`. Without `entry_arguments` the entry block's label is left out; without `terminators` so is a terminator at the
-    /// end of the entry block.
+    /// Writes region `index`, `{…}`. Without `entry_arguments` the entry block's label is left out;
+    /// without `terminators` so is a terminator at the end of the entry block.
     pub fn region(&mut self, op: OpRef<'_>, index: usize, entry_arguments: bool, terminators: bool) {
         self.whole_region(op, index, entry_arguments, terminators, false);
     }
 
-    /// Writes region `index` as [`OpPrinter::region`], and the label of an entry block that is empty.
+    /// Writes region `index` as [`OpPrinter::region`], and the label of an entry block that is
+    /// empty.
     pub fn region_with_empty_block(
         &mut self,
         op: OpRef<'_>,
@@ -289,8 +292,8 @@ impl<'p> OpPrinter<'p> {
         self.new_line();
     }
 
-    /// Writes ` {…}`: discardable attributes, and inherent ones that don't have their default value, except those in
-    /// `elided`; nothing if none is left.
+    /// Writes ` {…}`: discardable attributes, and inherent ones that don't have their default
+    /// value, except those in `elided`; nothing if none is left.
     pub fn attr_dict(&mut self, op: OpRef<'_>, elided: &[&str]) {
         self.attr_dict_behind("", op, elided);
     }
@@ -320,7 +323,8 @@ impl<'p> OpPrinter<'p> {
         self.attr_list(&attrs, keyword);
     }
 
-    /// Whether an operation has no attribute but those that nothing written stands for: most have not.
+    /// Whether an operation has no attribute but those that nothing written stands for: most have
+    /// not.
     pub(crate) fn has_only_default_attrs(&self, op: OpRef<'_>) -> bool {
         op.attributes().is_empty() && op.properties() == op.info().default_properties(self.ctx)
     }

@@ -1,13 +1,14 @@
 //! The parser: tokens to a [`Body`].
 //!
-//! Recursive descent, one method a rule of the grammar, spread over the files of this module by what they read. The parser
-//! writes straight into the body under construction; nothing of the text is kept but slices of it. After an error it goes on at
-//! the next operation, so that one run finds them all; values that a failed operation would have
-//! defined count as known.
+//! Recursive descent, one method a rule of the grammar, spread over the files of this module by
+//! what they read. The parser writes straight into the body under construction; nothing of the text
+//! is kept but slices of it. After an error it goes on at the next operation, so that one run finds
+//! them all; values that a failed operation would have defined count as known.
 //!
-//! Invariants: `token` is the next token, everything before it is read. `depth` counts regions, types, attributes and
-//! parentheses that are open; past [`MAX_DEPTH`] is an error, and every [`STACK_STEP`] levels the parser goes on in a thread with a stack of
-//! its own, so that depth never meets the end of one. Cost: linear in the text.
+//! Invariants: `token` is the next token, everything before it is read. `depth` counts regions,
+//! types, attributes and parentheses that are open; past [`MAX_DEPTH`] is an error, and every
+//! [`STACK_STEP`] levels the parser goes on in a thread with a stack of its own, so that depth
+//! never meets the end of one. Cost: linear in the text.
 
 use hashbrown::HashMap;
 
@@ -50,7 +51,8 @@ pub(crate) const MAX_DEPTH: u32 = 1100;
 const STACK_STEP: u32 = 48;
 /// Bytes of each further stack.
 const STACK_SIZE: usize = 8 << 20;
-/// How long, in bytes, the text may be that aliases stand for, besides [`EXPANSION_FACTOR`] times the source.
+/// How long, in bytes, the text may be that aliases stand for, besides [`EXPANSION_FACTOR`] times
+/// the source.
 const MAX_EXPANSION: u64 = 64 << 20;
 /// See [`MAX_EXPANSION`].
 const EXPANSION_FACTOR: u64 = 16;
@@ -95,7 +97,8 @@ pub(crate) struct Parser<'s> {
     allow_unregistered: bool,
     implicit_module: bool,
     resources: ExternalResources,
-    /// What bare names of operations stand for: those without a dialect where that of the second part may be missing.
+    /// What bare names of operations stand for: those without a dialect where that of the second
+    /// part may be missing.
     op_names: HashMap<&'s str, (OpName, Option<&'s str>), foldhash::fast::FixedState>,
     recent_types: types::RecentTypes<'s>,
 }
@@ -331,7 +334,8 @@ impl<'s> Parser<'s> {
         Box::new(Diagnostic::error(self.loc_at(offset), message))
     }
 
-    /// An error where something is missing: before the next token, and at the end of a line rather than where the next line begins.
+    /// An error where something is missing: before the next token, and at the end of a line rather
+    /// than where the next line begins.
     pub(super) fn missing(&mut self, message: impl Into<String>) -> Box<Diagnostic> {
         let (end, next) = (self.last_end, self.token.start);
         let is_error = matches!(self.token.kind, Kind::Unknown | Kind::OpenString);
@@ -386,8 +390,9 @@ impl<'s> Parser<'s> {
         self.fatal |= self.diagnostics.len() >= MAX_ERRORS;
     }
 
-    /// Reports an error in what began at `start` and skips to where the next operation, block or end of region may begin: at the start of a
-    /// line, behind all brackets that were opened since or no further right than what failed began.
+    /// Reports an error in what began at `start` and skips to where the next operation, block or
+    /// end of region may begin: at the start of a line, behind all brackets that were opened since
+    /// or no further right than what failed began.
     fn recover(&mut self, start: u32, error: Diagnostic) {
         self.report(error);
         if self.fatal {
@@ -438,7 +443,8 @@ impl<'s> Parser<'s> {
 
     // Depth.
 
-    /// One level deeper, on another stack where this one may end. `what` completes "… are nested too deeply".
+    /// One level deeper, on another stack where this one may end. `what` completes "… are nested
+    /// too deeply".
     pub(super) fn nested<T: Send>(
         &mut self,
         f: impl FnOnce(&mut Self) -> ParseResult<T> + Send,

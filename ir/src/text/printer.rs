@@ -1,11 +1,13 @@
 //! The printer: a [`Body`] to text, byte for byte what MLIR prints.
 //!
-//! Three steps. Every value and block gets its name ([`names`]). If any attribute or type that is printed has an alias, or locations
-//! are printed, the operations are gone through once as if they were printed, to see what is printed in which order ([`aliases`]).
-//! Then the text is written. [`OpPrinter`] is the state of all three and what the hooks of operations write to.
+//! Three steps. Every value and block gets its name ([`names`]). If any attribute or type that is
+//! printed has an alias, or locations are printed, the operations are gone through once as if they
+//! were printed, to see what is printed in which order ([`aliases`]). Then the text is written.
+//! [`OpPrinter`] is the state of all three and what the hooks of operations write to.
 //!
-//! What has an alias often occurs ([`survey`]) and is never printed: the map of `affine.load %a[%i]`. So the text is written at once where locations are
-//! not, and again only if something in it has an alias.
+//! What has an alias often occurs ([`survey`]) and is never printed: the map of
+//! `affine.load %a[%i]`. So the text is written at once where locations are not, and again only if
+//! something in it has an alias.
 //!
 //! Cost: linear in the text, once, twice or, up to the first alias, thrice.
 
@@ -108,7 +110,8 @@ impl<'p> OpPrinter<'p> {
         is_right
     }
 
-    /// Notes what is about to be written, unless it is known to have no alias; whether it is not written.
+    /// Notes what is about to be written, unless it is known to have no alias; whether it is not
+    /// written.
     pub(crate) fn note(&mut self, note: impl FnOnce(&mut Self)) -> bool {
         if self.mode != Mode::Print {
             note(self);

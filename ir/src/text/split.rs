@@ -12,7 +12,8 @@ pub struct Chunk<'s> {
     pub first_line: u32,
 }
 
-/// The pieces of a file between lines that are the marker, blanks around it aside. A file without one is one piece. Linear in the file.
+/// The pieces of a file between lines that are the marker, blanks around it aside. A file without
+/// one is one piece. Linear in the file.
 ///
 /// ```
 /// use loomir_ir::text::{SPLIT_MARKER, split_source};

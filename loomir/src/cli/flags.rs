@@ -35,7 +35,8 @@ pub(super) fn is_on(matches: &ArgMatches, name: &str) -> bool {
     matches.get_one::<bool>(name).is_some_and(|on| *on)
 }
 
-/// The arguments of the process, with a second dash for options of the subcommand that are given with one.
+/// The arguments of the process, with a second dash for options of the subcommand that are given
+/// with one.
 pub(super) fn with_two_dashes(command: &Command, args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let args: Vec<OsString> = args.collect();
     let Some(subcommand) = args.get(1).and_then(|name| command.find_subcommand(name)) else { return args };

@@ -1,9 +1,11 @@
-//! Remarks: what the passes did, or did not do, as text for people, as JSON for programs, or not at all.
+//! Remarks: what the passes did, or did not do, as text for people, as JSON for programs, or not at
+//! all.
 //!
-//! As JSON each remark is one line, an object with the keys `severity`, `message`, `file`, `line`, `column`, `notes` (each with `message` and its own
-//! place) and `help`, which say it to people; and `kind`, `pass`, `name`, `function` and `args`, which say it to programs: see [`Remark`]. A place among the
-//! arguments is an object with `file`, `line` and `column`. What is not known is `null`. Errors and
-//! warnings are such lines too, with `null` for what only remarks say.
+//! As JSON each remark is one line, an object with the keys `severity`, `message`, `file`, `line`,
+//! `column`, `notes` (each with `message` and its own place) and `help`, which say it to people;
+//! and `kind`, `pass`, `name`, `function` and `args`, which say it to programs: see [`Remark`]. A
+//! place among the arguments is an object with `file`, `line` and `column`. What is not known is
+//! `null`. Errors and warnings are such lines too, with `null` for what only remarks say.
 
 use clap::ArgMatches;
 use loomir::ir::diagnostics::{Arg, Fields, Remark};

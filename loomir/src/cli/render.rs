@@ -58,7 +58,8 @@ impl Color {
     }
 }
 
-/// Renders diagnostics, one after the other, with a blank line between. Linear in the source and the diagnostics.
+/// Renders diagnostics, one after the other, with a blank line between. Linear in the source and
+/// the diagnostics.
 pub(super) fn render(ctx: &Context, diagnostics: &Diagnostics, input: &Input, stream: Stream) -> String {
     render_of(ctx, diagnostics, &[input], stream)
 }
@@ -126,7 +127,8 @@ fn group<'a>(
 /// Longest part of a line that is shown behind its place, in bytes.
 const LONGEST: usize = 240;
 
-/// Lines are shown up to this byte; the renderer goes through them for each diagnostic, and shows what fits.
+/// Lines are shown up to this byte; the renderer goes through them for each diagnostic, and shows
+/// what fits.
 const FARTHEST: usize = 1 << 16;
 
 /// The lines of a source, found in constant time.
@@ -143,7 +145,8 @@ impl<'a> Lines<'a> {
         Lines { name, text, starts: std::iter::once(0).chain(breaks).collect() }
     }
 
-    /// A line, as far as it is looked at, and the bytes in it that a word at `column` takes. `None` if that is too far to the right.
+    /// A line, as far as it is looked at, and the bytes in it that a word at `column` takes. `None`
+    /// if that is too far to the right.
     fn excerpt(&self, line: u32, column: u32) -> Option<(&'a str, Range<usize>)> {
         let start = *self.starts.get((line as usize).checked_sub(1)?)?;
         let rest = &self.text[start..];

@@ -16,8 +16,8 @@ pub(crate) fn loomir(args: &[&str], input: &[u8]) -> Output {
         .expect("the command starts");
     let mut stdin = child.stdin.take().expect("a pipe");
     let input = input.to_vec();
-    // Written beside the reading, for either pipe may fill up. A command that does not read its input closes the pipe early;
-    // that is its right.
+    // Written beside the reading, for either pipe may fill up. A command that does not read its
+    // input closes the pipe early; that is its right.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().expect("the command ends");
     writer.join().expect("writing doesn't panic");

@@ -1,8 +1,9 @@
 //! Affine expressions as operations of `arith` on `index`.
 //!
-//! Division and remainder round as affine expressions do: the quotient down (or up), the remainder into `[0, divisor)`. As the divisor is
-//! positive, both follow from the machine's truncating operations by a comparison and two selections, without a branch. A
-//! product may not overflow (`nsw`): an affine expression is a number, not a machine word. Linear in the expression.
+//! Division and remainder round as affine expressions do: the quotient down (or up), the remainder
+//! into `[0, divisor)`. As the divisor is positive, both follow from the machine's truncating
+//! operations by a comparison and two selections, without a branch. A product may not overflow
+//! (`nsw`): an affine expression is a number, not a machine word. Linear in the expression.
 
 use loomir_dialects::arith;
 use loomir_ir::affine::AffineExprKind as Kind;

@@ -1,7 +1,9 @@
-//! `affine.delinearize_index` and `affine.linearize_index`: mixed-radix digits by division, remainder, product and sum.
+//! `affine.delinearize_index` and `affine.linearize_index`: mixed-radix digits by division,
+//! remainder, product and sum.
 //!
-//! The stride of a digit is the product of all bases to its right. Bases and strides are positive by definition, so their products
-//! neither wrap as signed nor as unsigned numbers; the digits of a negative index follow the floor rule.
+//! The stride of a digit is the product of all bases to its right. Bases and strides are positive
+//! by definition, so their products neither wrap as signed nor as unsigned numbers; the digits of a
+//! negative index follow the floor rule.
 
 use loomir_dialects::{affine, arith};
 use loomir_ir::{Body, Builder, DYNAMIC, Op, Value};

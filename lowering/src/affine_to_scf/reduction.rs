@@ -1,4 +1,5 @@
-//! The reductions of `affine.parallel`: the operation that combines two partial results, and its neutral element.
+//! The reductions of `affine.parallel`: the operation that combines two partial results, and its
+//! neutral element.
 
 use loomir_dialects::{arith, scf};
 use loomir_ir::attributes::AttrKind;
@@ -86,7 +87,8 @@ fn quiet_nan(format: FloatKind) -> Option<u128> {
     Some(infinity(format)? | 1 << (fraction - 1))
 }
 
-/// Replaces `reduce`, an `scf.reduce` without regions, by one that combines each operand by its kind.
+/// Replaces `reduce`, an `scf.reduce` without regions, by one that combines each operand by its
+/// kind.
 pub(super) fn fill(body: &mut Body, reduce: Op, kinds: &[u64]) {
     let operands: Vec<Value> = body.operands(reduce).collect();
     if operands.is_empty() {

@@ -1,4 +1,5 @@
-//! What a function touches in memory, and for which iterations of its loops: the accesses of a control flow graph as the relations of the tree.
+//! What a function touches in memory, and for which iterations of its loops: the accesses of a
+//! control flow graph as the relations of the tree.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -10,12 +11,16 @@
 //! | [`dependence`] | which accesses conflict, and in which order |
 //! | `print` | what is said, as text |
 //!
-//! An [`Access`] is a list of [classes](Class), the same that accesses of the tree have: objects, subscripts and iteration spaces are the tree's, and so integer sets decide about
-//! both alike. Levels are the loops around the block, the outermost first; a level is the number of the iteration. The last level of what touches bytes that are known counts these: two accesses that
+//! An [`Access`] is a list of [classes](Class), the same that accesses of the tree have: objects,
+//! subscripts and iteration spaces are the tree's, and so integer sets decide about both alike.
+//! Levels are the loops around the block, the outermost first; a level is the number of the
+//! iteration. The last level of what touches bytes that are known counts these: two accesses that
 //! overlap in part touch one byte.
 //!
-//! **Soundness.** Whatever an access touches in a run without undefined behaviour is in one of its classes. What is not affine is anywhere in its object, what may wrap too; a block in a cycle
-//! that is no loop runs any number of times, so all of its accesses are. An address that is computed inside of loops names one object for each iteration of these: see [`Accesses::within`].
+//! **Soundness.** Whatever an access touches in a run without undefined behaviour is in one of its
+//! classes. What is not affine is anywhere in its object, what may wrap too; a block in a cycle
+//! that is no loop runs any number of times, so all of its accesses are. An address that is
+//! computed inside of loops names one object for each iteration of these: see [`Accesses::within`].
 //!
 //! **Cost.** Linear in the accesses, times how deep they nest.
 //!
@@ -80,7 +85,8 @@ pub struct Accesses<'f> {
     /// In the order of the text.
     pub all: Vec<Access>,
     facts: Arc<Facts>,
-    /// The depth of the loops around the block that each parameter is defined in, as far as it is the same throughout an iteration of these.
+    /// The depth of the loops around the block that each parameter is defined in, as far as it is
+    /// the same throughout an iteration of these.
     analysis: &'f Analysis,
     /// Blocks in cycles that are no loops.
     tangled: HashSet<u32>,
@@ -194,7 +200,8 @@ impl<'f> Accesses<'f> {
         depth <= levels as usize && !self.tangled.contains(&node)
     }
 
-    /// A class as it is seen within one iteration of so many common loops: of what changes in it nothing is known.
+    /// A class as it is seen within one iteration of so many common loops: of what changes in it
+    /// nothing is known.
     pub fn within(&self, class: &Class, levels: u32) -> Class {
         let is_known = |form: &Form| {
             form.all_atoms(&|atom| match atom {

@@ -14,7 +14,8 @@ pub(super) struct FoldedArguments {
     pub(super) users: Vec<Op>,
 }
 
-/// Replaces arguments of a block that every edge hands themselves or one other value, if `may_be` says that the value may be used there; where everything can be reached it is from before the
+/// Replaces arguments of a block that every edge hands themselves or one other value, if `may_be`
+/// says that the value may be used there; where everything can be reached it is from before the
 /// block. Linear in what the edges hand and in the uses.
 pub(super) fn fold_arguments(
     function: &mut Body,

@@ -1,7 +1,8 @@
 //! What branches hand to their successors.
 //!
-//! An operand of a branch is used on the edge it goes along: in the block of the branch, not in the one it leads to. Branches are read and written as a whole, so that a switch
-//! costs what it is long, not its square.
+//! An operand of a branch is used on the edge it goes along: in the block of the branch, not in the
+//! one it leads to. Branches are read and written as a whole, so that a switch costs what it is
+//! long, not its square.
 
 use hashbrown::HashSet;
 use loomir_dialects::arith::constant::Numbers;
@@ -20,7 +21,8 @@ pub(crate) fn successor_operands(body: &Body, op: Op) -> Vec<Vec<Value>> {
     branch::successor_operands(body, op).unwrap_or_else(|| vec![Vec::new(); body.successors(op).len()])
 }
 
-/// Refuses a function with a branch that is not of the dialect: nothing is known of what it hands on.
+/// Refuses a function with a branch that is not of the dialect: nothing is known of what it hands
+/// on.
 ///
 /// # Errors
 /// The first such branch.
@@ -47,7 +49,8 @@ pub(crate) fn branches_into(body: &Body, blocks: impl IntoIterator<Item = Block>
     edges.map(|(op, _)| op).filter(|op| seen.insert(*op)).collect()
 }
 
-/// Gives every branch among `branches` other operands where `change` says so; it is told of each successor.
+/// Gives every branch among `branches` other operands where `change` says so; it is told of each
+/// successor.
 pub(crate) fn change_operands(
     body: &mut Body,
     branches: &[Op],
@@ -100,7 +103,8 @@ pub(crate) enum Ending {
     Switch(Value, Target, Vec<(u128, Target)>),
 }
 
-/// Moves what is said of a loop from one branch to another; what was said there is kept if there is nothing to move.
+/// Moves what is said of a loop from one branch to another; what was said there is kept if there is
+/// nothing to move.
 pub(crate) fn move_annotation(body: &mut Body, from: Op, to: Op) {
     if let Some(annotation) = body.attr(from, LOOP_ANNOTATION) {
         body.remove_attr(from, LOOP_ANNOTATION);
@@ -108,7 +112,8 @@ pub(crate) fn move_annotation(body: &mut Body, from: Op, to: Op) {
     }
 }
 
-/// Ends a block in place of what ends it, if anything does. Its place in the source stays, and what is said of a loop there, where that can be said.
+/// Ends a block in place of what ends it, if anything does. Its place in the source stays, and what
+/// is said of a loop there, where that can be said.
 pub(crate) fn end_block(body: &mut Body, block: Block, ending: &Ending) -> Op {
     let old = body.terminator(block);
     let loc = old.map_or(Loc::UNKNOWN, |old| body.loc(old));

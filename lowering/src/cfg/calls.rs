@@ -117,7 +117,8 @@ fn is_marked(function: &Body, op: Op, symbols: &SymbolTable, words: &[&str]) -> 
             || said(function, op, symbols, "passthrough").any(is_passed))
 }
 
-/// Whether a call, once it is reached, comes back to what follows it. No, if an operation is no call.
+/// Whether a call, once it is reached, comes back to what follows it. No, if an operation is no
+/// call.
 pub(super) fn returns(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
     ["no_unwind", "will_return"].iter().all(|name| said(function, op, symbols, name).next().is_some())
 }

@@ -1,10 +1,14 @@
-//! What conditions are known to be: constants, comparisons of constants, and what follows from conditions that a block is behind.
+//! What conditions are known to be: constants, comparisons of constants, and what follows from
+//! conditions that a block is behind.
 //!
-//! Two integers compare in one of five ways: they are equal, or the one is less or greater as a signed and as an unsigned number. A predicate is a set of these ways, and so is what is known of two values;
-//! a condition is decided when what is known is in its set, or shares nothing with it. What is compared with a constant is known to lie in a range, signed and unsigned.
+//! Two integers compare in one of five ways: they are equal, or the one is less or greater as a
+//! signed and as an unsigned number. A predicate is a set of these ways, and so is what is known of
+//! two values; a condition is decided when what is known is in its set, or shares nothing with it.
+//! What is compared with a constant is known to lie in a range, signed and unsigned.
 //!
-//! [`Facts`] holds what is known at one place; going down the dominator tree adds to it and going up takes that away. A question costs a few steps: through `and`, `or`
-//! and negation it goes four deep.
+//! [`Facts`] holds what is known at one place; going down the dominator tree adds to it and going
+//! up takes that away. A question costs a few steps: through `and`, `or` and negation it goes four
+//! deep.
 
 use hashbrown::HashMap;
 use loomir_dialects::arith::constant::{Numbers, mask, signed};

@@ -9,10 +9,13 @@ use loomir_ir::{Block, Body, Mapping};
 use super::Analysis;
 
 impl Analysis {
-    /// Copies blocks, among them all of each loop whose header is among them; the copies stand behind `after`. A loop of the copies is where one of the originals is, within the same loops; of
-    /// `opened` the copies are no loop: whoever asks for that leads their backedges elsewhere. Edges out of the blocks lead where they led.
+    /// Copies blocks, among them all of each loop whose header is among them; the copies stand
+    /// behind `after`. A loop of the copies is where one of the originals is, within the same
+    /// loops; of `opened` the copies are no loop: whoever asks for that leads their backedges
+    /// elsewhere. Edges out of the blocks lead where they led.
     ///
-    /// The graph knows the copies and not their edges: whoever has led these where they go says so by [`branch_changed`](Analysis::branch_changed).
+    /// The graph knows the copies and not their edges: whoever has led these where they go says so
+    /// by [`branch_changed`](Analysis::branch_changed).
     pub(super) fn copy_blocks(
         &mut self,
         function: &mut Body,

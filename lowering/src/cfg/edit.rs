@@ -10,9 +10,11 @@ use super::branch::{set_successor_operands, successor_operands};
 use super::{Analysis, Upkeep};
 
 impl Analysis {
-    /// Puts a new block on some of the edges into `to`, given by branch and number of the successor. It hands on what all of them hand, if that may be used in it and closed loops
-    /// stay closed, and has arguments for the rest. It stands behind `after` in the text. There is an edge among them. Linear in the edges into `to` and what they hand, and in how deep loops nest
-    /// and dominators lie there.
+    /// Puts a new block on some of the edges into `to`, given by branch and number of the
+    /// successor. It hands on what all of them hand, if that may be used in it and closed loops
+    /// stay closed, and has arguments for the rest. It stands behind `after` in the text. There is
+    /// an edge among them. Linear in the edges into `to` and what they hand, and in how deep loops
+    /// nest and dominators lie there.
     pub fn insert_block(
         &mut self,
         function: &mut Body,
@@ -72,8 +74,9 @@ impl Analysis {
         block
     }
 
-    /// For each argument of `to` what all of some edges hand it, if they do the same and it may be handed on by a block in a loop. Nothing is looked at if there are branches with
-    /// many other edges: a switch is not to be written anew for each of its cases.
+    /// For each argument of `to` what all of some edges hand it, if they do the same and it may be
+    /// handed on by a block in a loop. Nothing is looked at if there are branches with many other
+    /// edges: a switch is not to be written anew for each of its cases.
     fn handed_by_all(
         &self,
         function: &Body,
@@ -114,7 +117,8 @@ impl Analysis {
         node
     }
 
-    /// Makes a block that nothing leads to yet, in a loop and those around it; it stands behind `after` in the text.
+    /// Makes a block that nothing leads to yet, in a loop and those around it; it stands behind
+    /// `after` in the text.
     pub fn new_block(
         &mut self,
         function: &mut Body,
@@ -137,8 +141,9 @@ impl Analysis {
         self.loops.insert(innermost);
     }
 
-    /// Takes in that a block ends with another branch now. What that makes of loops is for [`loops_mut`](Analysis::loops_mut) or [`prune`](Analysis::prune). Linear in the
-    /// edges out of the block, but for what [`DominatorTree`] costs.
+    /// Takes in that a block ends with another branch now. What that makes of loops is for
+    /// [`loops_mut`](Analysis::loops_mut) or [`prune`](Analysis::prune). Linear in the edges out of
+    /// the block, but for what [`DominatorTree`] costs.
     pub fn branch_changed(&mut self, function: &Body, block: Block) {
         let from = self.number(block);
         let mut gone = self.graph.successors(from).to_vec();
@@ -182,8 +187,9 @@ impl Analysis {
         function.erase_block(block);
     }
 
-    /// Makes one block of two, the second of which is reached from the first alone, which leads nowhere else. What ends the second ends the first then. Linear in the second and the
-    /// edges out of it, but for what [`DominatorTree`] costs.
+    /// Makes one block of two, the second of which is reached from the first alone, which leads
+    /// nowhere else. What ends the second ends the first then. Linear in the second and the edges
+    /// out of it, but for what [`DominatorTree`] costs.
     pub fn merge_blocks(&mut self, function: &mut Body, first: Block, second: Block) {
         merge_into(function, first, second);
         self.branch_changed(function, first);
@@ -203,7 +209,8 @@ impl Analysis {
         self.loops.remove(node);
     }
 
-    /// Erases what nothing leads to any more, and finds loops anew: those that can't be reached are gone, and what was around them may be. Returns how many blocks went. Linear.
+    /// Erases what nothing leads to any more, and finds loops anew: those that can't be reached are
+    /// gone, and what was around them may be. Returns how many blocks went. Linear.
     pub fn prune(&mut self, function: &mut Body) -> usize {
         self.refresh();
         let blocks = unreachable_blocks(function);
@@ -217,14 +224,16 @@ impl Analysis {
         blocks.len()
     }
 
-    /// Leaves dominators as they are until [`settle`](Analysis::settle), which then costs what making them costs: for changes all over a function.
+    /// Leaves dominators as they are until [`settle`](Analysis::settle), which then costs what
+    /// making them costs: for changes all over a function.
     pub fn put_off(&mut self) {
         if self.upkeep == Upkeep::AtOnce {
             self.upkeep = Upkeep::Later(false);
         }
     }
 
-    /// Brings everything up to date and numbers the dominators, so that questions about them are quick. Linear.
+    /// Brings everything up to date and numbers the dominators, so that questions about them are
+    /// quick. Linear.
     pub fn settle(&mut self) {
         self.refresh();
         if matches!(self.upkeep, Upkeep::Later(_)) {
@@ -242,7 +251,8 @@ impl Analysis {
         }
     }
 
-    /// Says that a step of a change is done: if it is [`checked`](Analysis::checked), what is known must be what is true.
+    /// Says that a step of a change is done: if it is [`checked`](Analysis::checked), what is known
+    /// must be what is true.
     ///
     /// # Panics
     /// If it is not: a defect of the step.
@@ -300,7 +310,8 @@ fn subtract_common(a: &mut Vec<u32>, b: &mut Vec<u32>) {
     (*a, *b) = (only_a, only_b);
 }
 
-/// Makes one block of two, the second of which is reached from the first alone, which leads nowhere else. Linear in the second.
+/// Makes one block of two, the second of which is reached from the first alone, which leads nowhere
+/// else. Linear in the second.
 pub(super) fn merge_into(function: &mut Body, first: Block, second: Block) {
     let Some(branch) = function.terminator(first) else { return };
     let handed = successor_operands(function, branch).swap_remove(0);
@@ -321,7 +332,8 @@ pub fn unreachable_blocks(function: &Body) -> Vec<Block> {
     function.blocks(region).filter(|block| !reached.contains(block)).collect()
 }
 
-/// Erases the operations of a block that goes with others: they may use each other's results in any order.
+/// Erases the operations of a block that goes with others: they may use each other's results in any
+/// order.
 fn clear(function: &mut Body, block: Block) {
     for op in function.ops(block).collect::<Vec<_>>() {
         function.set_operands(op, &[]);

@@ -6,7 +6,8 @@ use loomir_dialects::llvm;
 use loomir_ir::opdef::Trait;
 use loomir_ir::{Body, Op};
 
-/// Whether an operation may run where it didn't, or not where it did: it makes values and can't be undefined.
+/// Whether an operation may run where it didn't, or not where it did: it makes values and can't be
+/// undefined.
 pub(super) fn is_speculatable(function: &Body, op: Op) -> bool {
     function.has_trait(op, Trait::Pure) && !function.has_trait(op, Trait::Terminator)
 }
@@ -23,7 +24,8 @@ pub(super) fn only_reads(function: &Body, op: Op) -> bool {
         && model.effects(view).iter().all(|effect| is_read(effect.kind, effect.on))
 }
 
-/// Whether anybody could see that an operation ran, but for its results and for how long it took. What it does where it is undefined can't be seen.
+/// Whether anybody could see that an operation ran, but for its results and for how long it took.
+/// What it does where it is undefined can't be seen.
 pub(super) fn is_seen(function: &Body, op: Op) -> bool {
     if function.has_trait(op, Trait::Pure) {
         return false;
@@ -51,13 +53,16 @@ pub(super) fn touches_memory(function: &Body, op: Op) -> bool {
     })
 }
 
-/// Whether an operation does just one thing to memory: a load or a store that is neither volatile nor ordered.
+/// Whether an operation does just one thing to memory: a load or a store that is neither volatile
+/// nor ordered.
 pub(super) fn has_one_effect(function: &Body, op: Op) -> bool {
     let model = function.info(op).interface::<dyn MemoryEffects>();
     model.is_some_and(|model| model.effects(function.op_ref(op)).len() == 1)
 }
 
-/// Operations that make values, or with `loads` load them and do nothing else, and of whose values nobody makes any use; users before what they use. What they would load makes no difference. Linear.
+/// Operations that make values, or with `loads` load them and do nothing else, and of whose values
+/// nobody makes any use; users before what they use. What they would load makes no difference.
+/// Linear.
 pub(crate) fn unused(function: &Body, loads: bool) -> Vec<Op> {
     let is_load = |op: Op| function.is(op, llvm::LoadOp::DEF) && has_one_effect(function, op);
     let may_go = |op: Op| is_speculatable(function, op) || loads && is_load(op);

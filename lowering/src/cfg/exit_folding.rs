@@ -1,12 +1,14 @@
-//! Ways out of loops that are never taken: branches whose condition is known become branches that stay.
+//! Ways out of loops that are never taken: branches whose condition is known become branches that
+//! stay.
 //!
-//! What is known comes from constants and from conditions that every way to the branch has passed. An exit on poison or undef is taken for one that isn't:
-//! nothing says that it is. Of a switch the cases go that can't be, a default that leaves no number, and all but one if the number is known.
-//! A loop may lose its last way out and never end then; what that leads to is erased if nothing else does, and loops around it that it doesn't lead back to are none any
-//! more.
+//! What is known comes from constants and from conditions that every way to the branch has passed.
+//! An exit on poison or undef is taken for one that isn't: nothing says that it is. Of a switch the
+//! cases go that can't be, a default that leaves no number, and all but one if the number is known.
+//! A loop may lose its last way out and never end then; what that leads to is erased if nothing
+//! else does, and loops around it that it doesn't lead back to are none any more.
 //!
-//! A round finds all such exits of a function, changes them, and brings the analysis up to date; rounds follow each other as long as they find something, at most
-//! 32 of them. Each is linear.
+//! A round finds all such exits of a function, changes them, and brings the analysis up to date;
+//! rounds follow each other as long as they find something, at most 32 of them. Each is linear.
 //!
 //! **Assumptions.**
 //! - A condition that every way there has passed still holds; of `undef` each use may differ, and
@@ -37,7 +39,8 @@ pub struct Folded {
     pub erased: usize,
 }
 
-/// Folds all exits of a function that are never taken. The analysis that is returned holds for what the function is then.
+/// Folds all exits of a function that are never taken. The analysis that is returned holds for what
+/// the function is then.
 pub fn fold_exits(function: &mut Body, checks: bool) -> (Analysis, Folded) {
     let mut done = Folded { erased: erase_unreachable(function), ..Folded::default() };
     let mut analysis = Analysis::of(function).checked(checks);
@@ -60,7 +63,8 @@ pub fn fold_exits(function: &mut Body, checks: bool) -> (Analysis, Folded) {
     (analysis, done)
 }
 
-/// The blocks whose branches have ways out of their loop that are never taken, with what they may end with instead.
+/// The blocks whose branches have ways out of their loop that are never taken, with what they may
+/// end with instead.
 fn never_taken(function: &Body, analysis: &Analysis) -> Vec<(Block, Ending)> {
     let mut found = Vec::new();
     let mut facts = Facts::default();
@@ -89,7 +93,8 @@ enum Step {
     Leave(usize),
 }
 
-/// What the only edge into a block says that doesn't come from behind it. `cases` remembers the values of switches.
+/// What the only edge into a block says that doesn't come from behind it. `cases` remembers the
+/// values of switches.
 fn learn_from_entry(
     function: &Body,
     analysis: &Analysis,

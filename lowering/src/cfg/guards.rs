@@ -1,10 +1,12 @@
 //! Loop guards, induction variables and bounds, as LLVM defines them.
 //!
-//! A *rotated* loop runs once at least, so what may not run at all stands behind a branch that skips it: its *guard*. It leads to the preheader or to where the loop's exit
-//! leads. What the guard says holds wherever the loop runs.
+//! A *rotated* loop runs once at least, so what may not run at all stands behind a branch that
+//! skips it: its *guard*. It leads to the preheader or to where the loop's exit leads. What the
+//! guard says holds wherever the loop runs.
 //!
-//! The *induction variable* is the argument of the header that decides whether the latch goes on; its *bounds* are what enters, what is added, and what it is compared
-//! with. A *canonical* one counts from zero by one.
+//! The *induction variable* is the argument of the header that decides whether the latch goes on;
+//! its *bounds* are what enters, what is added, and what it is compared with. A *canonical* one
+//! counts from zero by one.
 //!
 //! Cost: linear in the loop, and in the empty blocks behind it.
 
@@ -58,8 +60,9 @@ pub struct Bounds {
     pub step: ExprId,
     /// What it is compared with.
     pub last: Value,
-    /// How `next` compares with that where the latch goes on. Where the variable itself is compared, that is known if the comparison is strict, and the step is one towards it and does not
-    /// wrap.
+    /// How `next` compares with that where the latch goes on. Where the variable itself is
+    /// compared, that is known if the comparison is strict, and the step is one towards it and does
+    /// not wrap.
     pub predicate: Option<Predicate>,
     /// Where it goes.
     pub direction: Direction,
@@ -115,7 +118,8 @@ pub fn canonical_induction_variable(scev: &mut ScalarEvolution<'_>, of: LoopId) 
     })
 }
 
-/// The bounds of the induction variable of a loop that is simplified and rotated, by a comparison with what does not change.
+/// The bounds of the induction variable of a loop that is simplified and rotated, by a comparison
+/// with what does not change.
 pub fn bounds(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Option<Bounds> {
     let (function, analysis) = (scev.function(), scev.analysis());
     let roles = Roles::of(analysis, of);
@@ -171,7 +175,8 @@ pub fn bounds(scev: &mut ScalarEvolution<'_>, of: LoopId) -> Option<Bounds> {
     None
 }
 
-/// How what comes next compares where the variable itself compares so: one step on, if that does not wrap, "less" is "at most".
+/// How what comes next compares where the variable itself compares so: one step on, if that does
+/// not wrap, "less" is "at most".
 fn of_next(predicate: Predicate, step: (i128, i128)) -> Option<Predicate> {
     match (predicate, step) {
         (Predicate::Slt, (1, 1)) => Some(Predicate::Sle),

@@ -1,8 +1,9 @@
 //! A block that edges go through on their way: it is told where each wants to go, and goes there.
 //!
-//! The block has an argument for the way (a truth value for two targets, a number for more) and, for what the targets get, as many of each type as one of them needs:
-//! they are never entered at the same time. An edge hands on what its own target gets and poison for the rest. So a hub for many edges to many targets costs the edges
-//! times the arguments of one target, not of all.
+//! The block has an argument for the way (a truth value for two targets, a number for more) and,
+//! for what the targets get, as many of each type as one of them needs: they are never entered at
+//! the same time. An edge hands on what its own target gets and poison for the rest. So a hub for
+//! many edges to many targets costs the edges times the arguments of one target, not of all.
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;
@@ -12,8 +13,10 @@ use loomir_ir::{Block, Body, Builder, InsertPoint, Op, Type, Value};
 use super::Analysis;
 use super::branch::{Ending, Target, change_operands, end_block, successor_operands};
 
-/// Lets edges, given by branch and number of the successor, lead through a new block, which is in `innermost` and the loops around it and stands behind `after`. Edges of one branch have one target
-/// and hand on the same. What becomes of loops is the caller's to say. Linear in the operands that the edges have then, but for what dominators cost.
+/// Lets edges, given by branch and number of the successor, lead through a new block, which is in
+/// `innermost` and the loops around it and stands behind `after`. Edges of one branch have one
+/// target and hand on the same. What becomes of loops is the caller's to say. Linear in the
+/// operands that the edges have then, but for what dominators cost.
 pub(super) fn lead_through_hub(
     function: &mut Body,
     analysis: &mut Analysis,
@@ -117,7 +120,8 @@ impl Places {
     }
 }
 
-/// What branches hand on besides what the targets get: constants at the start of the function, each once for all its uses.
+/// What branches hand on besides what the targets get: constants at the start of the function, each
+/// once for all its uses.
 #[derive(Default)]
 pub(super) struct Constants {
     /// By type, and the way that is meant; without, poison.
@@ -125,7 +129,8 @@ pub(super) struct Constants {
 }
 
 impl Constants {
-    /// The constant of a type for a way, the first of which is the one of a condition that is true; poison for none.
+    /// The constant of a type for a way, the first of which is the one of a condition that is true;
+    /// poison for none.
     pub(super) fn get(&mut self, function: &mut Body, ty: Type, way: Option<usize>) -> Value {
         *self.known.entry((ty, way)).or_insert_with(|| {
             let region = function.region(function.root(), 0);
@@ -147,8 +152,9 @@ impl Constants {
     }
 }
 
-/// Lets edges of a branch that leads on in several ways, given by number of the successor, go through blocks of their own, one for each target. Each then is the only edge of
-/// a branch. Returns these edges.
+/// Lets edges of a branch that leads on in several ways, given by number of the successor, go
+/// through blocks of their own, one for each target. Each then is the only edge of a branch.
+/// Returns these edges.
 pub(super) fn part_edges(
     function: &mut Body,
     analysis: &mut Analysis,
@@ -185,7 +191,8 @@ pub(super) fn are_one(function: &Body, branch: Op, edges: &[usize]) -> bool {
     edges.windows(2).all(|pair| blocks[pair[0]] == blocks[pair[1]] && operands[pair[0]] == operands[pair[1]])
 }
 
-/// Edges of one branch together, by number of the successor; in the order in which they stand first.
+/// Edges of one branch together, by number of the successor; in the order in which they stand
+/// first.
 pub(super) fn by_branch(edges: Vec<(Op, usize)>) -> Vec<(Op, Vec<usize>)> {
     let mut places: HashMap<Op, usize> = HashMap::new();
     let mut groups: Vec<(Op, Vec<usize>)> = Vec::new();

@@ -1,15 +1,22 @@
-//! Loop-closed SSA: a value that a loop defines is used outside of it only through arguments of blocks behind the loop.
+//! Loop-closed SSA: a value that a loop defines is used outside of it only through arguments of
+//! blocks behind the loop.
 //!
-//! What is handed on along an edge out of a loop is used inside it, at the end of the block the edge comes from. So each value that is used outside gets an argument in
-//! the exits that its uses are reached through, and in the blocks behind where several of these meet; those uses become uses of these. Whoever changes the loop then changes what is handed out, and
-//! finds all of it at the exits.
+//! What is handed on along an edge out of a loop is used inside it, at the end of the block the
+//! edge comes from. So each value that is used outside gets an argument in the exits that its uses
+//! are reached through, and in the blocks behind where several of these meet; those uses become
+//! uses of these. Whoever changes the loop then changes what is handed out, and finds all of it at
+//! the exits.
 //!
-//! Loops are closed from the inside out: what a loop hands out is a value of the one around it. Where a value arrives is read off the dominator tree. Of the blocks outside of the loop that
-//! dominate a use take the topmost: its own dominator is in the loop, so it is an exit, or a block where ways from several exits meet. Behind it the value can't change, for a way
-//! back into the loop and out again would avoid it. So these blocks, and no others, need an argument, and they need it where something behind uses it: as few
-//! as there can be.
+//! Loops are closed from the inside out: what a loop hands out is a value of the one around it.
+//! Where a value arrives is read off the dominator tree. Of the blocks outside of the loop that
+//! dominate a use take the topmost: its own dominator is in the loop, so it is an exit, or a block
+//! where ways from several exits meet. Behind it the value can't change, for a way back into the
+//! loop and out again would avoid it. So these blocks, and no others, need an argument, and they
+//! need it where something behind uses it: as few as there can be.
 //!
-//! Needs loop-simplify form. Linear in blocks times the depth of nests, and in the uses and arguments that are made times the logarithm of the exits. Tokens stay as they are: nothing hands them on.
+//! Needs loop-simplify form. Linear in blocks times the depth of nests, and in the uses and
+//! arguments that are made times the logarithm of the exits. Tokens stay as they are: nothing hands
+//! them on.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +31,8 @@ use super::branch::{branches_into, change_operands};
 use super::roles::Roles;
 use super::{Analysis, loop_simplify};
 
-/// Closes every loop of a function in loop-simplify form. Returns how many arguments that took. Blocks stay as they are.
+/// Closes every loop of a function in loop-simplify form. Returns how many arguments that took.
+/// Blocks stay as they are.
 pub fn lcssa(function: &mut Body, analysis: &Analysis) -> usize {
     let loops: Vec<LoopId> = analysis.loops().iter().map(|(id, _)| id).collect();
     loops.into_iter().map(|id| close(function, analysis, id)).sum()
@@ -107,7 +115,8 @@ fn values_of(function: &Body, block: Block) -> impl Iterator<Item = Value> + '_ 
 struct Arrivals<'a> {
     analysis: &'a Analysis,
     exits: HashSet<u32>,
-    /// The blocks outside of the loop whose immediate dominator is in it, by their place in the dominator tree.
+    /// The blocks outside of the loop whose immediate dominator is in it, by their place in the
+    /// dominator tree.
     tops: BTreeMap<u32, u32>,
     /// The arguments that were made.
     arguments: HashMap<(Value, u32), Value>,

@@ -1,12 +1,16 @@
 //! Loops that do nothing, taken away.
 //!
-//! A loop goes if nobody could tell that it ran: nothing in it has an effect, it leaves to one block, what it hands out there is from before it, and it ends. That it ends may be
-//! proved by a count ([`Finite`]), or taken for granted where the program says that every loop makes progress: by what is said at the branch of its latch
-//! (`mustProgress`), of it and the loops in it, or of the function (`mustprogress`, `willreturn`). A loop without a way out of which that is said is undefined behaviour,
-//! and so is getting there.
+//! A loop goes if nobody could tell that it ran: nothing in it has an effect, it leaves to one
+//! block, what it hands out there is from before it, and it ends. That it ends may be proved by a
+//! count ([`Finite`]), or taken for granted where the program says that every loop makes progress:
+//! by what is said at the branch of its latch (`mustProgress`), of it and the loops in it, or of
+//! the function (`mustprogress`, `willreturn`). A loop without a way out of which that is said is
+//! undefined behaviour, and so is getting there.
 //!
-//! Loops are in loop-simplify form and closed, and are so afterwards. All that can go go at once, outer loops with those in them; what that makes of other values may let a loop around go,
-//! so that is looked at again: as often as loops nest, and each time is linear times the depth of nests.
+//! Loops are in loop-simplify form and closed, and are so afterwards. All that can go go at once,
+//! outer loops with those in them; what that makes of other values may let a loop around go, so
+//! that is looked at again: as often as loops nest, and each time is linear times the depth of
+//! nests.
 //!
 //! **Assumptions.**
 //! - What is seen is said by effects: a call is seen, whatever its attributes promise.
@@ -32,7 +36,8 @@ use super::{Analysis, lcssa, loop_simplify, loops_out_of_form};
 
 /// Says of loops that they end.
 pub trait Finite {
-    /// The headers of loops that are left, or else the behaviour is undefined, however they are entered. That of the loops in one is asked separately.
+    /// The headers of loops that are left, or else the behaviour is undefined, however they are
+    /// entered. That of the loops in one is asked separately.
     fn headers(&self, function: &Body) -> HashSet<Block>;
 }
 
@@ -60,7 +65,8 @@ impl Finite for Counted {
     }
 }
 
-/// Takes the loops of a function, in loop-simplify form and closed, away that do nothing. Returns how many, those in others not counted.
+/// Takes the loops of a function, in loop-simplify form and closed, away that do nothing. Returns
+/// how many, those in others not counted.
 pub fn delete_loops(function: &mut Body, analysis: &mut Analysis, finite: &dyn Finite) -> usize {
     let mut deleted = 0;
     loop {
@@ -204,7 +210,8 @@ fn makes_progress(function: &Body, analysis: &Analysis, id: LoopId) -> bool {
     })
 }
 
-/// Replaces arguments of blocks that have one edge left by what that hands on, unless that has to leave a loop so.
+/// Replaces arguments of blocks that have one edge left by what that hands on, unless that has to
+/// leave a loop so.
 fn fold_arguments(function: &mut Body, analysis: &Analysis, blocks: &[Block]) {
     for block in blocks.iter().copied() {
         let Some((op, index)) = function.predecessor_edges(block).next() else { continue };

@@ -1,15 +1,21 @@
 //! Rotated loops: tested at their end, behind a guard.
 //!
-//! `for (; test; step) body` becomes `if (test) do body step while (test)`. The header, which tests whether there is an iteration, is copied behind the preheader, where it becomes
-//! the guard, and joins the latch; where it led to in the loop is the new header, with a preheader of its own under the guard. What is put there runs only if
-//! the loop does: an invariant load of the body may go there even if it would fault without an iteration.
+//! `for (; test; step) body` becomes `if (test) do body step while (test)`. The header, which tests
+//! whether there is an iteration, is copied behind the preheader, where it becomes the guard, and
+//! joins the latch; where it led to in the loop is the new header, with a preheader of its own
+//! under the guard. What is put there runs only if the loop does: an invariant load of the body may
+//! go there even if it would fault without an iteration.
 //!
-//! Operations of the header that don't depend on the loop and may run anywhere move in front of it instead of being copied, and a guard known to be true is none.
-//! Before that, a latch that only counts joins the block in front of it if that leads out of the loop: then it is tested at its end already.
+//! Operations of the header that don't depend on the loop and may run anywhere move in front of it
+//! instead of being copied, and a guard known to be true is none. Before that, a latch that only
+//! counts joins the block in front of it if that leads out of the loop: then it is tested at its
+//! end already.
 //!
-//! What the header defines has two definitions then, the copy's and its own. Where both arrive is the new header, and, on the ways out, arguments that loop-closed SSA has made:
-//! nothing needs to be searched. Loops are rotated from the inside out, and are in loop-simplify form and closed afterwards. What was said of the loop at
-//! the branch of its latch is said at the branch of the new one; weights of branches stay as they are.
+//! What the header defines has two definitions then, the copy's and its own. Where both arrive is
+//! the new header, and, on the ways out, arguments that loop-closed SSA has made: nothing needs to
+//! be searched. Loops are rotated from the inside out, and are in loop-simplify form and closed
+//! afterwards. What was said of the loop at the branch of its latch is said at the branch of the
+//! new one; weights of branches stay as they are.
 //!
 //! Linear in the headers and the uses of what they define, and in the blocks of each loop.
 //!
@@ -54,8 +60,8 @@ pub struct Rotated {
     pub hoisted: usize,
 }
 
-/// Rotates every loop of a function, in loop-simplify form and closed, whose header has at most `max_header_size` operations.
-/// The symbols are those of the function's module.
+/// Rotates every loop of a function, in loop-simplify form and closed, whose header has at most
+/// `max_header_size` operations. The symbols are those of the function's module.
 pub fn loop_rotate(
     function: &mut Body,
     analysis: &mut Analysis,
@@ -119,7 +125,8 @@ impl Shape {
     }
 }
 
-/// The shape of a loop that is to be rotated: its latch does not lead out, and its header may be copied.
+/// The shape of a loop that is to be rotated: its latch does not lead out, and its header may be
+/// copied.
 fn shape(
     function: &Body,
     analysis: &Analysis,
@@ -144,7 +151,8 @@ fn shape(
     (!is_tested_at_end).then_some(shape)
 }
 
-/// Lets a latch that does next to nothing join the block in front of it, if that leads out of the loop: it may run one time too often.
+/// Lets a latch that does next to nothing join the block in front of it, if that leads out of the
+/// loop: it may run one time too often.
 fn fold_latch(function: &mut Body, analysis: &mut Analysis, id: LoopId) -> bool {
     let Some((before, branch, latch)) = foldable_latch(function, analysis, id) else { return false };
     let Some(last) = function.terminator(latch) else { return false };
@@ -255,7 +263,8 @@ fn rotate(function: &mut Body, analysis: &mut Analysis, id: LoopId, shape: &Shap
     done.loops += 1;
 }
 
-/// Copies what is in the header in front of the preheader's branch, or moves it there if it doesn't depend on the loop.
+/// Copies what is in the header in front of the preheader's branch, or moves it there if it doesn't
+/// depend on the loop.
 fn copy_header(
     function: &mut Body,
     analysis: &Analysis,
@@ -320,7 +329,8 @@ fn keep_simple(
 
 const NAME: &str = "loop-rotate";
 
-/// The form: loops are tested at their end, if their header may be copied and leads out of them. It comes with loop-simplify form and closed loops.
+/// The form: loops are tested at their end, if their header may be copied and leads out of them. It
+/// comes with loop-simplify form and closed loops.
 pub static FORM: Form =
     Form { name: NAME, check, make: || Box::new(LoopRotate { max_header_size: MAX_HEADER_SIZE }) };
 

@@ -1,15 +1,21 @@
-//! Loop-simplify form: each loop has a preheader, one latch, and exits that are reached from it alone.
+//! Loop-simplify form: each loop has a preheader, one latch, and exits that are reached from it
+//! alone.
 //!
-//! What stands before the loop has a place to go, the preheader; so has what is done at the end of each iteration, and what stands behind the loop. Blocks that
-//! nothing leads to go first. Loops are brought into form from the inside out; a block that is put on edges is a block of the analysis at once, so an exit made for an inner
-//! loop serves those around it, and is one edge back where it leads to the header of one of these.
+//! What stands before the loop has a place to go, the preheader; so has what is done at the end of
+//! each iteration, and what stands behind the loop. Blocks that nothing leads to go first. Loops
+//! are brought into form from the inside out; a block that is put on edges is a block of the
+//! analysis at once, so an exit made for an inner loop serves those around it, and is one edge back
+//! where it leads to the header of one of these.
 //!
-//! A header may be that of two loops of the program, one in the other: `for (…) for (…)` with nothing between them. They are told apart as LLVM does, by an argument of the
-//! header that some backedges hand on unchanged: these belong to the inner loop, all others to an outer one that gets a header of its own. It isn't done with
-//! eight backedges or more, or if the loop has a call that says it is convergent, which control flow must not be changed around. Arguments of a header that are one and the same
-//! value from before the loop on all edges go.
+//! A header may be that of two loops of the program, one in the other: `for (…) for (…)` with
+//! nothing between them. They are told apart as LLVM does, by an argument of the header that some
+//! backedges hand on unchanged: these belong to the inner loop, all others to an outer one that
+//! gets a header of its own. It isn't done with eight backedges or more, or if the loop has a call
+//! that says it is convergent, which control flow must not be changed around. Arguments of a header
+//! that are one and the same value from before the loop on all edges go.
 //!
-//! Any branch of the dialect can be made to lead elsewhere; a function with another one is refused. Linear in the blocks of each loop, so in the function times the depth of its nests.
+//! Any branch of the dialect can be made to lead elsewhere; a function with another one is refused.
+//! Linear in the blocks of each loop, so in the function times the depth of its nests.
 
 use hashbrown::HashSet;
 use loomir_ir::graph::loops::LoopId;
@@ -43,7 +49,8 @@ pub struct Simplified {
     pub erased: usize,
 }
 
-/// Brings every loop of a function into form. The analysis that is returned holds for what the function is then.
+/// Brings every loop of a function into form. The analysis that is returned holds for what the
+/// function is then.
 pub fn loop_simplify(function: &mut Body, symbols: &SymbolTable, checks: bool) -> (Analysis, Simplified) {
     let mut done = Simplified { erased: erase_unreachable(function), ..Simplified::default() };
     let mut analysis = Analysis::of(function).checked(checks);
@@ -123,7 +130,8 @@ fn make_exits(function: &mut Body, analysis: &mut Analysis, id: LoopId, done: &m
     }
 }
 
-/// Replaces arguments of a header that are one value. The loop has a preheader. Returns the loops whose headers were handed such an argument.
+/// Replaces arguments of a header that are one value. The loop has a preheader. Returns the loops
+/// whose headers were handed such an argument.
 fn fold_arguments(
     function: &mut Body,
     analysis: &Analysis,
@@ -140,7 +148,8 @@ fn fold_arguments(
     folded.users.iter().flat_map(|op| function.successors(*op)).filter_map(loop_of).collect()
 }
 
-/// Takes the outer of two loops that share a header out, if there are two: makes a header for it. Returns the outer loop; the inner one is that of the header.
+/// Takes the outer of two loops that share a header out, if there are two: makes a header for it.
+/// Returns the outer loop; the inner one is that of the header.
 fn split_header(
     function: &mut Body,
     analysis: &mut Analysis,

@@ -1,10 +1,13 @@
-//! Pictures of control flow: loops in each other, coloured by depth, with the roles of their blocks; backedges, exiting edges and the edges of guards marked, and cycles that are entered at several
-//! places.
+//! Pictures of control flow: loops in each other, coloured by depth, with the roles of their
+//! blocks; backedges, exiting edges and the edges of guards marked, and cycles that are entered at
+//! several places.
 //!
-//! What is to be seen is found once and written as a graph for Graphviz or drawn. Blocks have the names that `print<loops>` gives them. Several edges between
-//! two blocks are one; blocks that nothing leads to are left out, and counted.
+//! What is to be seen is found once and written as a graph for Graphviz or drawn. Blocks have the
+//! names that `print<loops>` gives them. Several edges between two blocks are one; blocks that
+//! nothing leads to are left out, and counted.
 //!
-//! **Cost.** Linear in the blocks times the depth of nests, and for the drawing in the layers that edges pass too; it is refused if that is more than anybody would look at.
+//! **Cost.** Linear in the blocks times the depth of nests, and for the drawing in the layers that
+//! edges pass too; it is refused if that is more than anybody would look at.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::llvm;
@@ -186,7 +189,8 @@ impl Picture {
         Some(picture)
     }
 
-    /// Gives blocks the names of what they are to loops, and edges what they are; a backedge is one, whatever else it is.
+    /// Gives blocks the names of what they are to loops, and edges what they are; a backedge is
+    /// one, whatever else it is.
     fn name_roles(
         &mut self,
         function: &Body,

@@ -1,4 +1,5 @@
-//! What `opt` prints of the loops of a function, to the character: `print<loops>`, `print<cycles>`, `print<domtree>` and `print<postdomtree>`.
+//! What `opt` prints of the loops of a function, to the character: `print<loops>`, `print<cycles>`,
+//! `print<domtree>` and `print<postdomtree>`.
 //!
 //! Blocks have the numbers that [`to_ll`](crate::to_ll) gives them.
 
@@ -111,8 +112,9 @@ impl Printer<'_> {
         self.text.push('\n');
     }
 
-    /// Whether `opt` calls a loop parallel: the same is said of it at all its latches, and nothing in it touches memory. (Accesses could also say that they are parallel,
-    /// which is kept as metadata that nothing here reads.)
+    /// Whether `opt` calls a loop parallel: the same is said of it at all its latches, and nothing
+    /// in it touches memory. (Accesses could also say that they are parallel, which is kept as
+    /// metadata that nothing here reads.)
     fn is_parallel(&self, id: LoopId) -> bool {
         let own = self.analysis.loops.get(id);
         let latches =

@@ -1,12 +1,14 @@
 //! What the blocks of a loop are to it, in LLVM's terms.
 //!
-//! A block may have several roles, in one loop or in several: latch and exiting block of a loop, header of one inside it and exit of a third.
+//! A block may have several roles, in one loop or in several: latch and exiting block of a loop,
+//! header of one inside it and exit of a third.
 
 use loomir_ir::graph::loops::LoopId;
 
 use super::Analysis;
 
-/// The roles of blocks in one loop, by number. Blocks stand in the order of the loop's, each once a role.
+/// The roles of blocks in one loop, by number. Blocks stand in the order of the loop's, each once a
+/// role.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Roles {
     /// The block that all of the loop is entered through.

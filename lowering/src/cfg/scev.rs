@@ -1,4 +1,5 @@
-//! Scalar evolution: what the integers and addresses of a function are, as expressions over the iterations of its loops, and how often these run.
+//! Scalar evolution: what the integers and addresses of a function are, as expressions over the
+//! iterations of its loops, and how often these run.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -15,15 +16,19 @@
 //! | `evaluate` | expressions of numbers |
 //! | [`mod@print`] | what `opt` prints |
 //!
-//! Expressions are words modulo two to the power of a width, where the [forms](loomir_transforms::affine) of the tree are numbers; where words provably do not wrap, one is the
-//! other.
+//! Expressions are words modulo two to the power of a width, where the
+//! [forms](loomir_transforms::affine) of the tree are numbers; where words provably do not wrap,
+//! one is the other.
 //!
-//! **Soundness.** An expression is the value wherever that is defined and not poison. A range holds of it, and flags say of it what does not wrap, each time the header of its loop runs.
-//! A count is that of each time the loop is entered and left without undefined behaviour before.
+//! **Soundness.** An expression is the value wherever that is defined and not poison. A range holds
+//! of it, and flags say of it what does not wrap, each time the header of its loop runs. A count is
+//! that of each time the loop is entered and left without undefined behaviour before.
 //!
-//! **Cost.** All is computed once and kept. Counts of all loops are made at the start, outer loops first, in the order of the text, so what is asked later does not depend on what was asked before.
-//! Walks from a value are on a stack of their own; expressions are of bounded depth and size; what leads from loop to loop goes a bounded number of them far. So the time is linear in the
-//! function, times how deep loops nest.
+//! **Cost.** All is computed once and kept. Counts of all loops are made at the start, outer loops
+//! first, in the order of the text, so what is asked later does not depend on what was asked
+//! before. Walks from a value are on a stack of their own; expressions are of bounded depth and
+//! size; what leads from loop to loop goes a bounded number of them far. So the time is linear in
+//! the function, times how deep loops nest.
 
 use std::hash::Hash;
 use std::rc::Rc;

@@ -1,4 +1,5 @@
-//! Control flow without detours: blocks that nothing leads to, that only lead on, or that follow each other go, and so do branches that don't decide anything.
+//! Control flow without detours: blocks that nothing leads to, that only lead on, or that follow
+//! each other go, and so do branches that don't decide anything.
 //!
 //! | what | becomes |
 //! | --- | --- |
@@ -11,12 +12,15 @@
 //! | an argument that every edge hands the same value | that value |
 //! | a block that nothing leads to | nothing |
 //!
-//! With `keep-loops` the forms of loops stay: loop-simplify, LCSSA, single entries and exits. An empty preheader stays, an empty latch unless one
-//! block leads to it, an empty exit, an argument that hands a value out of its loop, and a branch on a constant that holds a loop together.
+//! With `keep-loops` the forms of loops stay: loop-simplify, LCSSA, single entries and exits. An
+//! empty preheader stays, an empty latch unless one block leads to it, an empty exit, an argument
+//! that hands a value out of its loop, and a branch on a constant that holds a loop together.
 //!
-//! **Cost.** Blocks are looked at from the end of the function to its beginning, and again when something about them has changed: each change takes an edge, a block or an argument away, and costs what
-//! the branch is long that it changes. A round of this is linear but for that; what only shows when unreachable cycles are gone, or loops are none any more, takes another one, of at most
-//! 32.
+//! **Cost.** Blocks are looked at from the end of the function to its beginning, and again when
+//! something about them has changed: each change takes an edge, a block or an argument away, and
+//! costs what the branch is long that it changes. A round of this is linear but for that; what only
+//! shows when unreachable cycles are gone, or loops are none any more, takes another one, of at
+//! most 32.
 
 use std::collections::VecDeque;
 
@@ -76,7 +80,8 @@ struct Round<'f> {
     function: &'f mut Body,
     /// What must not be touched, if anything.
     keep: Option<Keep>,
-    /// Blocks to look at. Those that are to be looked at again come behind all others, so that what has many changes at once is looked at once.
+    /// Blocks to look at. Those that are to be looked at again come behind all others, so that what
+    /// has many changes at once is looked at once.
     pending: VecDeque<Block>,
     is_pending: HashSet<Block>,
     gone: HashSet<Block>,
@@ -97,7 +102,8 @@ impl Round<'_> {
         self.merge();
     }
 
-    /// Makes blocks that follow each other alone one, from the first of each such row. None of them is a circle: nothing would lead to it.
+    /// Makes blocks that follow each other alone one, from the first of each such row. None of them
+    /// is a circle: nothing would lead to it.
     fn merge(&mut self) {
         let blocks = self.function.blocks(self.function.region(self.function.root(), 0));
         for block in blocks.collect::<Vec<_>>() {
@@ -227,7 +233,8 @@ impl Round<'_> {
         self.revisit(block);
     }
 
-    /// Where an edge out of `from` leads behind the blocks there that only lead on, and the branch among them that says something of a loop; `None` if that is where it leads already.
+    /// Where an edge out of `from` leads behind the blocks there that only lead on, and the branch
+    /// among them that says something of a loop; `None` if that is where it leads already.
     fn skip(&self, from: Block, op: Op, edge: &Target) -> Option<(Target, Option<Op>)> {
         let function = &*self.function;
         let mut at = edge.clone();
@@ -268,7 +275,8 @@ impl Round<'_> {
         (self.function.is(op, llvm::BrOp::DEF) && !self.function.is_entry(block)).then_some(before)
     }
 
-    /// Makes the blocks behind one its end, as long as each is reached from there alone, which leads nowhere else.
+    /// Makes the blocks behind one its end, as long as each is reached from there alone, which
+    /// leads nowhere else.
     fn take_in_next(&mut self, block: Block) {
         while let Some(next) =
             self.function.terminator(block).and_then(|op| self.function.successors(op).next())

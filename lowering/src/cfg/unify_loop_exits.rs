@@ -1,13 +1,16 @@
 //! One exit for each loop: ways out that lead to several blocks go through one.
 //!
-//! A loop that leads to several blocks gets one block behind it that all its exits' edges lead to, and that is told where to go on. It is in the loops around that it
-//! leads back to. Loops are in loop-simplify form and closed: what they hand out are arguments of their exits, which go through the new block, and no other value has
-//! to be followed. They are in both forms afterwards.
+//! A loop that leads to several blocks gets one block behind it that all its exits' edges lead to,
+//! and that is told where to go on. It is in the loops around that it leads back to. Loops are in
+//! loop-simplify form and closed: what they hand out are arguments of their exits, which go through
+//! the new block, and no other value has to be followed. They are in both forms afterwards.
 //!
-//! A switch may leave by several edges, and of what it switches on only the ways out know which; so its edges out lead to a block of its own first, outside of the loop, which switches once
-//! more between them.
+//! A switch may leave by several edges, and of what it switches on only the ways out know which; so
+//! its edges out lead to a block of its own first, outside of the loop, which switches once more
+//! between them.
 //!
-//! Linear in the blocks of each loop and in the operands of the edges out, but for what dominators cost, which are found anew once.
+//! Linear in the blocks of each loop and in the operands of the edges out, but for what dominators
+//! cost, which are found anew once.
 
 use hashbrown::HashMap;
 use loomir_ir::graph::loops::LoopId;
@@ -20,7 +23,8 @@ use super::hub::{Constants, are_one, by_branch, lead_through_hub};
 use super::roles::Roles;
 use super::{Analysis, lcssa, loop_simplify, loops_out_of_form};
 
-/// Gives every loop of a function, in loop-simplify form and closed, one exit. Returns how many got one.
+/// Gives every loop of a function, in loop-simplify form and closed, one exit. Returns how many got
+/// one.
 pub fn unify_loop_exits(function: &mut Body, analysis: &mut Analysis) -> usize {
     analysis.put_off();
     let (mut unified, mut constants) = (0, Constants::default());
@@ -71,7 +75,8 @@ fn loop_behind(analysis: &Analysis, id: LoopId, blocks: &[Block]) -> Option<Loop
     around.find(|id| blocks.iter().any(|block| analysis.loops().contains(*id, analysis.number(*block))))
 }
 
-/// Lets the edges of a switch out of a loop lead to a block of their own, which switches again. Returns the edges there.
+/// Lets the edges of a switch out of a loop lead to a block of their own, which switches again.
+/// Returns the edges there.
 fn switch_again(
     function: &mut Body,
     analysis: &mut Analysis,
@@ -119,7 +124,8 @@ fn switch_again(
 
 const NAME: &str = "unify-loop-exits";
 
-/// The form: each loop leads to one block at most. It comes with loop-simplify form and closed loops.
+/// The form: each loop leads to one block at most. It comes with loop-simplify form and closed
+/// loops.
 pub static FORM: Form = Form { name: NAME, check, make: || Box::new(UnifyLoopExits) };
 
 fn check(function: &Body, _: &SymbolTable) -> Result<(), Diagnostic> {

@@ -1,12 +1,12 @@
 //! The foreign functions of LLVM and MLIR: the one file of the project with `unsafe` code.
 //!
-//! Everything it exports is safe to call, so each block below is justified here, in this file: who owns the
-//! object behind a raw handle, how long it lives, and that a call's memory fits the function's type. melior
-//! owns contexts and modules; where it has no safe form of a function (or one that panics or prints) the C API
-//! is called directly.
+//! Everything it exports is safe to call, so each block below is justified here, in this file: who
+//! owns the object behind a raw handle, how long it lives, and that a call's memory fits the
+//! function's type. melior owns contexts and modules; where it has no safe form of a function (or
+//! one that panics or prints) the C API is called directly.
 //!
-//! Invariants: an LLVM module never outlives its context; an engine's functions are called only through
-//! signatures read from the very module it was compiled from.
+//! Invariants: an LLVM module never outlives its context; an engine's functions are called only
+//! through signatures read from the very module it was compiled from.
 
 #![allow(unsafe_code)]
 // The constants of C keep their names.
@@ -27,8 +27,8 @@ use super::{JitError, LlvmDiagnostic, OptLevel, Place, Severity};
 /// Deepest nesting of a type or a location that is looked into.
 const MAX_DEPTH: u32 = 64;
 
-/// Parses and verifies `text`, then does `work` on the module. What MLIR said comes back if the text is no module
-/// or `work` gives nothing.
+/// Parses and verifies `text`, then does `work` on the module. What MLIR said comes back if the
+/// text is no module or `work` gives nothing.
 pub(super) fn with_module<T>(
     text: &str,
     work: impl FnOnce(&Module<'_>) -> Option<T>,
@@ -64,8 +64,9 @@ struct DiagnosticSink<'c> {
 impl<'c> DiagnosticSink<'c> {
     fn attach(context: &'c Context) -> Self {
         let collected: *mut Vec<LlvmDiagnostic> = Box::into_raw(Box::default());
-        // SAFETY: `collected` is valid until `drop`, which detaches the handler before it frees it. The context
-        // has no threads, so the handler runs only inside calls made through it, when nobody holds the vector.
+        // SAFETY: `collected` is valid until `drop`, which detaches the handler before it frees it.
+        // The context has no threads, so the handler runs only inside calls made through it, when
+        // nobody holds the vector.
         let handler = unsafe {
             mlirContextAttachDiagnosticHandler(
                 context.to_raw(),
@@ -85,7 +86,8 @@ impl<'c> DiagnosticSink<'c> {
 
 impl Drop for DiagnosticSink<'_> {
     fn drop(&mut self) {
-        // SAFETY: attached in `attach` and detached only here; afterwards nobody else knows the box.
+        // SAFETY: attached in `attach` and detached only here; afterwards nobody else knows the
+        // box.
         unsafe {
             mlirContextDetachDiagnosticHandler(self.context.to_raw(), self.handler);
             drop(Box::from_raw(self.collected));
@@ -104,8 +106,8 @@ unsafe extern "C" fn collect_diagnostic(raw: MlirDiagnostic, sink: *mut c_void) 
 /// `raw` must be valid.
 unsafe fn read_diagnostic(raw: MlirDiagnostic, depth: u32) -> LlvmDiagnostic {
     let mut message = Vec::<u8>::new();
-    // SAFETY: `raw` is valid by contract; `append_bytes` gets the vector it expects, alive during the call; a
-    // note's index is below their number.
+    // SAFETY: `raw` is valid by contract; `append_bytes` gets the vector it expects, alive during
+    // the call; a note's index is below their number.
     unsafe {
         mlirDiagnosticPrint(raw, Some(append_bytes), (&raw mut message).cast());
         let notes = if depth < MAX_DEPTH { mlirDiagnosticGetNumNotes(raw) } else { 0 };
@@ -140,8 +142,8 @@ unsafe extern "C" fn append_bytes(chunk: MlirStringRef, vector: *mut c_void) {
 /// `location` must be valid.
 unsafe fn read_place(mut location: MlirLocation) -> Option<Place> {
     for _ in 0..MAX_DEPTH {
-        // SAFETY: each accessor is called on a location of the kind just tested; the parts of a location live
-        // as long as its context, which is alive while `location` is.
+        // SAFETY: each accessor is called on a location of the kind just tested; the parts of a
+        // location live as long as its context, which is alive while `location` is.
         unsafe {
             if mlirLocationIsAFileLineColRange(location) {
                 let file = mlirIdentifierStr(mlirLocationFileLineColRangeGetFilename(location));
@@ -179,8 +181,8 @@ pub(super) struct LlvmModule {
 impl LlvmModule {
     /// The LLVM IR of `module`; what is wrong goes to the MLIR context's handlers.
     pub(super) fn translate(module: &Module<'_>) -> Option<LlvmModule> {
-        // SAFETY: `module` is alive; the new context is owned by the result and freed once, in `drop`, after
-        // the module in it and before the vector its handler writes to.
+        // SAFETY: `module` is alive; the new context is owned by the result and freed once, in
+        // `drop`, after the module in it and before the vector its handler writes to.
         unsafe {
             let context = LLVMContextCreate();
             let errors: *mut Vec<String> = Box::into_raw(Box::default());
@@ -246,7 +248,8 @@ impl LlvmModule {
     /// Optimises it and generates code for the module's own target triple, or this machine's.
     pub(super) fn object_file(self, level: OptLevel) -> Result<Vec<u8>, String> {
         let machine = TargetMachine::new(self.module, level)?;
-        // SAFETY: module and machine are alive throughout; each object made here is freed here, once.
+        // SAFETY: module and machine are alive throughout; each object made here is freed here,
+        // once.
         unsafe {
             let layout = LLVMCreateTargetDataLayout(machine.raw);
             LLVMSetModuleDataLayout(self.module, layout);
@@ -397,7 +400,8 @@ impl Global {
             "zeroext",
         ];
         names.into_iter().find(|name| {
-            // SAFETY: a living function; parameter attributes are counted from 1; the name has that length.
+            // SAFETY: a living function; parameter attributes are counted from 1; the name has that
+            // length.
             unsafe {
                 let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
                 !LLVMGetEnumAttributeAtIndex(self.value, index as c_uint + 1, kind).is_null()
@@ -409,7 +413,8 @@ impl Global {
 /// # Safety
 /// `ty` must be valid.
 unsafe fn read_type(ty: LLVMTypeRef, depth: u32) -> LlvmType {
-    // SAFETY: each accessor is called on a type of the kind just tested; a struct's index is below its length.
+    // SAFETY: each accessor is called on a type of the kind just tested; a struct's index is below
+    // its length.
     unsafe {
         match LLVMGetTypeKind(ty) {
             LLVMTypeKind_LLVMVoidTypeKind => LlvmType::Void,
@@ -448,7 +453,8 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// Compiles `module`; nothing if it has no LLVM IR, with the reason gone to the context's handlers.
+    /// Compiles `module`; nothing if it has no LLVM IR, with the reason gone to the context's
+    /// handlers.
     pub(super) fn new(module: &Module<'_>, level: OptLevel) -> Option<Result<Engine, JitError>> {
         let translated = LlvmModule::translate(module)?;
         let functions = translated.defined_functions();
@@ -463,7 +469,8 @@ impl Engine {
         if !undefined.is_empty() {
             return Some(Err(JitError::UndefinedSymbols(undefined)));
         }
-        // SAFETY: `module` is alive; no library paths are passed. The engine keeps nothing of the module.
+        // SAFETY: `module` is alive; no library paths are passed. The engine keeps nothing of the
+        // module.
         let raw = unsafe {
             mlirExecutionEngineCreate(module.to_raw(), level.number() as c_int, 0, ptr::null(), false, true)
         };
@@ -511,10 +518,10 @@ impl Engine {
         }
         let mut addresses: Vec<*mut c_void> =
             memory.iter_mut().map(|memory| memory.as_mut_ptr().cast()).collect();
-        // SAFETY: the engine is valid. The wrapper takes an array of addresses: one of each argument, then one of
-        // the result. Each points to memory of the size and alignment of that argument's type, as read from the
-        // module the engine was compiled from. What the compiled code itself does is trusted (see the
-        // documentation of the parent module).
+        // SAFETY: the engine is valid. The wrapper takes an array of addresses: one of each
+        // argument, then one of the result. Each points to memory of the size and alignment of that
+        // argument's type, as read from the module the engine was compiled from. What the compiled
+        // code itself does is trusted (see the documentation of the parent module).
         unsafe {
             let name = MlirStringRef { data: function.as_ptr().cast(), length: function.len() };
             let address = mlirExecutionEngineLookupPacked(self.raw, name);
@@ -541,10 +548,12 @@ struct TargetMachine {
 }
 
 impl TargetMachine {
-    /// One for the triple of `module`, or this machine's if it has none, in which case the module gets it.
+    /// One for the triple of `module`, or this machine's if it has none, in which case the module
+    /// gets it.
     fn new(module: LLVMModuleRef, level: OptLevel) -> Result<TargetMachine, String> {
         initialize_native_target()?;
-        // SAFETY: `module` is alive; triples and names are C strings, alive during the calls; messages are LLVM's.
+        // SAFETY: `module` is alive; triples and names are C strings, alive during the calls;
+        // messages are LLVM's.
         unsafe {
             if CStr::from_ptr(LLVMGetTarget(module)).is_empty() {
                 let triple = LLVMGetDefaultTargetTriple();
@@ -574,8 +583,8 @@ impl Drop for TargetMachine {
     }
 }
 
-/// Makes this machine's code generator known to LLVM. MLIR's engine does so when one is made; the C functions for
-/// it are named after each processor.
+/// Makes this machine's code generator known to LLVM. MLIR's engine does so when one is made; the C
+/// functions for it are named after each processor.
 fn initialize_native_target() -> Result<(), String> {
     let registry = DialectRegistry::new();
     let context = Context::new_with_registry(&registry, false);
@@ -605,9 +614,9 @@ const RELOC_PIC: c_uint = 2;
 /// `LLVMCodeModelDefault`.
 const CODE_MODEL_DEFAULT: c_uint = 0;
 
-// Functions of LLVM's C API that no header of MLIR's pulls in, so mlir-sys has no bindings of them; it links
-// the libraries they are in.
-// SAFETY: declared as in LLVM 22's `llvm-c/Target.h`, `TargetMachine.h`, `Error.h` and `Transforms/PassBuilder.h`.
+// Functions of LLVM's C API that no header of MLIR's pulls in, so mlir-sys has no bindings of them;
+// it links the libraries they are in. SAFETY: declared as in LLVM 22's `llvm-c/Target.h`,
+// `TargetMachine.h`, `Error.h` and `Transforms/PassBuilder.h`.
 unsafe extern "C" {
     fn LLVMGetDefaultTargetTriple() -> *mut c_char;
     fn LLVMGetTargetFromTriple(

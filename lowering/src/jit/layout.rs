@@ -1,14 +1,16 @@
 //! Types and values that cross into compiled code, and where they lie in memory.
 //!
-//! LLVM's engine offers each function `f` once more as a packed one: it takes an array of addresses, one of
-//! each argument and one for the result, and loads and stores the values in LLVM's own layout. This file
-//! computes that layout and moves scalars in and out of it. Aggregates are taken apart into scalars, so a caller
-//! sees flat lists only.
+//! LLVM's engine offers each function `f` once more as a packed one: it takes an array of
+//! addresses, one of each argument and one for the result, and loads and stores the values in
+//! LLVM's own layout. This file computes that layout and moves scalars in and out of it. Aggregates
+//! are taken apart into scalars, so a caller sees flat lists only.
 //!
-//! Invariant: every [`Field`] of a [`Slot`] lies within the slot's size. Sizes and alignments are those of
-//! Rust's own types of the same width, which follow the platform's data layout as LLVM's do.
+//! Invariant: every [`Field`] of a [`Slot`] lies within the slot's size. Sizes and alignments are
+//! those of Rust's own types of the same width, which follow the platform's data layout as LLVM's
+//! do.
 //!
-//! Cost: number of scalars times depth of the type; what is larger than [`MAX_FIELDS`] words is refused.
+//! Cost: number of scalars times depth of the type; what is larger than [`MAX_FIELDS`] words is
+//! refused.
 
 use std::fmt;
 
@@ -86,8 +88,8 @@ fn mask(width: u32) -> u64 {
     u64::MAX.checked_shr(64u32.saturating_sub(width)).unwrap_or(0)
 }
 
-/// The arguments that stand for one memref of the source program: allocated and aligned address, offset,
-/// sizes, strides, the last three counted in elements.
+/// The arguments that stand for one memref of the source program: allocated and aligned address,
+/// offset, sizes, strides, the last three counted in elements.
 ///
 /// `buffer` must be aligned as the element type asks.
 pub fn memref_arguments(buffer: *mut u8, offset: i64, sizes: &[i64], strides: &[i64]) -> Vec<JitValue> {
@@ -243,8 +245,8 @@ struct Extent {
     align: usize,
 }
 
-/// How much room `ty` takes, or why it can't be passed. Recursion is bounded by the depth of `ty`, which is
-/// bounded where it is made.
+/// How much room `ty` takes, or why it can't be passed. Recursion is bounded by the depth of `ty`,
+/// which is bounded where it is made.
 fn extent(ty: &LlvmType) -> Result<Extent, String> {
     let (size, align) = match ty {
         LlvmType::Void => (0, 1),

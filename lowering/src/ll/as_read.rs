@@ -1,9 +1,10 @@
-//! What a text says of a function that the dialect has no place for: names of values and blocks, flags and locations of phi
-//! nodes, debug records.
+//! What a text says of a function that the dialect has no place for: names of values and blocks,
+//! flags and locations of phi nodes, debug records.
 //!
-//! One attribute of the function keeps it, by places in the text, with a [`stamp`] of the function. It counts as long as the
-//! function still has that stamp. So no pass sees any of it and none decides by it, a record keeps no value alive and never
-//! speaks of another one, and a function that a pass has changed is written without.
+//! One attribute of the function keeps it, by places in the text, with a [`stamp`] of the function.
+//! It counts as long as the function still has that stamp. So no pass sees any of it and none
+//! decides by it, a record keeps no value alive and never speaks of another one, and a function
+//! that a pass has changed is written without.
 //!
 //! **Cost.** Linear in the function, where there is something to keep.
 
@@ -42,8 +43,8 @@ pub(super) fn named(body: &Body) -> Vec<Named> {
     all
 }
 
-/// What the text of a function says besides. Places of names, flags and attachments are those of [`named`], those of records
-/// count the lines before them.
+/// What the text of a function says besides. Places of names, flags and attachments are those of
+/// [`named`], those of records count the lines before them.
 #[derive(Clone, Default, Debug)]
 pub(super) struct AsRead {
     /// Names of values and blocks.
@@ -124,8 +125,8 @@ fn stamp_attr(function: &Body) -> Attr {
     function.ctx().int_attr(Type::I64, i128::from(stamp(function).cast_signed()))
 }
 
-/// A number that changes if operations, their order, what they use or where they branch does. Of literals only that they
-/// are some counts. The same on all machines.
+/// A number that changes if operations, their order, what they use or where they branch does. Of
+/// literals only that they are some counts. The same on all machines.
 fn stamp(body: &Body) -> u64 {
     let places: HashMap<Named, u64> = named(body).into_iter().zip(1..).collect();
     let place = |named: Named| places.get(&named).copied().unwrap_or(0);

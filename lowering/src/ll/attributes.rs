@@ -1,4 +1,5 @@
-//! What attributes of the dialect and LLVM's words for functions, parameters and results have to do with each other.
+//! What attributes of the dialect and LLVM's words for functions, parameters and results have to do
+//! with each other.
 
 /// Attributes that are a word alone, of functions, parameters or results.
 pub(super) const WORDS: &[&str] = &[

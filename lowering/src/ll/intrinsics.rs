@@ -1,6 +1,7 @@
 //! Intrinsics: functions LLVM knows by their names.
 //!
-//! Which types an intrinsic is for is part of its name, and some of its arguments are attributes in the dialect; [`INTRINSICS`] says which.
+//! Which types an intrinsic is for is part of its name, and some of its arguments are attributes in
+//! the dialect; [`INTRINSICS`] says which.
 
 /// What an intrinsic's name says of its types.
 #[derive(Clone, Copy)]
@@ -75,7 +76,8 @@ fn entry(name: &str) -> Option<&'static (&'static str, &'static [Overload], &'st
     INTRINSICS.iter().find(|(own, ..)| *own == name)
 }
 
-/// The types in the name of an intrinsic. Those that are not listed are overloaded on their one type.
+/// The types in the name of an intrinsic. Those that are not listed are overloaded on their one
+/// type.
 pub(super) fn overloads(name: &str) -> &'static [Overload] {
     entry(name).map_or(&[Res], |(_, overloads, _)| overloads)
 }

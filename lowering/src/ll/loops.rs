@@ -1,8 +1,10 @@
 //! Annotations of loops: LLVM's metadata and the dialect's attribute.
 //!
-//! In the text a branch back to the start of a loop has a node (`!llvm.loop`) that lists properties, each a node of a name and maybe a value. In the dialect it has
-//! `#llvm.loop_annotation<…>`, with a field for each property, some in groups. [`PROPERTIES`] says which is which. What has no field (places in
-//! the source, what becomes of the loop after it is transformed, parallel accesses) stays metadata.
+//! In the text a branch back to the start of a loop has a node (`!llvm.loop`) that lists
+//! properties, each a node of a name and maybe a value. In the dialect it has
+//! `#llvm.loop_annotation<…>`, with a field for each property, some in groups. [`PROPERTIES`] says
+//! which is which. What has no field (places in the source, what becomes of the loop after it is
+//! transformed, parallel accesses) stays metadata.
 
 use std::fmt::Write;
 
@@ -28,7 +30,8 @@ enum Value {
 
 use Value::{Flag, Number, One, OneOf, Opposite, Present};
 
-/// Group and field of the attribute, the property's name in the text, its value. In the order of the attribute.
+/// Group and field of the attribute, the property's name in the text, its value. In the order of
+/// the attribute.
 const PROPERTIES: &[(&str, &str, &str, Value)] = &[
     ("", "disableNonforced", "llvm.loop.disable_nonforced", Present),
     ("vectorize", "disable", "llvm.loop.vectorize.enable", Opposite),
@@ -53,8 +56,8 @@ const PROPERTIES: &[(&str, &str, &str, Value)] = &[
     ("", "isVectorized", "llvm.loop.isvectorized", One),
 ];
 
-/// The body of the attribute of a loop with these properties, each its name and its value with its type, if it has one. `None` if there
-/// is no field for one, or it stands there twice.
+/// The body of the attribute of a loop with these properties, each its name and its value with its
+/// type, if it has one. `None` if there is no field for one, or it stands there twice.
 pub(super) fn annotation(properties: &[(&str, Option<(&str, &str)>)]) -> Option<String> {
     let mut fields: Vec<Option<String>> = vec![None; PROPERTIES.len()];
     for (name, value) in properties {
@@ -98,7 +101,8 @@ pub(super) fn annotation(properties: &[(&str, Option<(&str, &str)>)]) -> Option<
     Some(body)
 }
 
-/// The properties that an attribute of this body says, as nodes of metadata. `None` if it says one that has no node here.
+/// The properties that an attribute of this body says, as nodes of metadata. `None` if it says one
+/// that has no node here.
 pub(super) fn nodes(body: &str) -> Option<Vec<String>> {
     let mut nodes = Vec::new();
     for (field, said) in fields(body.strip_prefix(ANNOTATION)?)? {

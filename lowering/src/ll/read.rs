@@ -1,8 +1,9 @@
 //! The `llvm` dialect from LLVM's text (`.ll`), in pure Rust.
 //!
-//! What [`write`](super::write) does, the other way round: literals become constant operations at the start of the function, phi nodes block
-//! arguments, calls of intrinsics operations. What it does not interpret (metadata, attributes) is kept as it is written, to be
-//! written again: nodes of metadata are numbered as in the text.
+//! What [`write`](super::write) does, the other way round: literals become constant operations at
+//! the start of the function, phi nodes block arguments, calls of intrinsics operations. What it
+//! does not interpret (metadata, attributes) is kept as it is written, to be written again: nodes
+//! of metadata are numbered as in the text.
 //!
 //! Named types have to be structs; pointers are opaque; what LLVM has given up is not read.
 //!
@@ -115,7 +116,8 @@ pub fn from_ll(ctx: &Context, source: &str, name: &str) -> std::result::Result<B
     reader.module()
 }
 
-/// Whether a text is LLVM IR rather than MLIR: by its first word, or the comment before it. Constant but for blanks.
+/// Whether a text is LLVM IR rather than MLIR: by its first word, or the comment before it.
+/// Constant but for blanks.
 pub fn is_ll(source: &str) -> bool {
     let text = source.trim_start();
     let mut words = text.split(|c: char| c.is_whitespace() || c == '=').filter(|word| !word.is_empty());
@@ -304,7 +306,8 @@ impl<'s> Reader<'s> {
 
     // The module.
 
-    /// Finds what may be used before it is defined: named types, attribute groups, variables and aliases, nodes of metadata.
+    /// Finds what may be used before it is defined: named types, attribute groups, variables and
+    /// aliases, nodes of metadata.
     fn find_definitions(&mut self) {
         let mut depth = 0usize;
         for at in 0..self.tokens.len() {

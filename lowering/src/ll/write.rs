@@ -101,7 +101,8 @@ pub(crate) fn block_labels(function: &Body) -> Vec<Label> {
     function::Function::new(function).into_block_labels()
 }
 
-/// The values of a function of a module that blocks take or operations compute, in the order of its text: what they are called there, and how they are written.
+/// The values of a function of a module that blocks take or operations compute, in the order of its
+/// text: what they are called there, and how they are written.
 ///
 /// # Errors
 /// What has no text.

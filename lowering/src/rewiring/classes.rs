@@ -1,11 +1,16 @@
 //! Which values of two functions are equal: partition refinement over both at once.
 //!
-//! The blocks of one correspond to those of the other. Two values are in one class if nothing tells them apart: arguments of corresponding blocks are as long as they are handed values of equal classes, what is
-//! computed is if it is computed alike of such, wherever it stands, and what is read from memory if that stands in corresponding blocks behind the same effects. At first all arguments of a block count as equal;
-//! each round tells more of them apart, until one tells no more. What then is one class is one value whenever both functions run in step: that follows by induction over the steps, since what a value is made of
-//! cannot change before the value does (each definition is above its uses).
+//! The blocks of one correspond to those of the other. Two values are in one class if nothing tells
+//! them apart: arguments of corresponding blocks are as long as they are handed values of equal
+//! classes, what is computed is if it is computed alike of such, wherever it stands, and what is
+//! read from memory if that stands in corresponding blocks behind the same effects. At first all
+//! arguments of a block count as equal; each round tells more of them apart, until one tells no
+//! more. What then is one class is one value whenever both functions run in step: that follows by
+//! induction over the steps, since what a value is made of cannot change before the value does
+//! (each definition is above its uses).
 //!
-//! Cost: each round is linear; there are as many as it takes a difference to pass through arguments, bounded by [`MAX_ROUNDS`].
+//! Cost: each round is linear; there are as many as it takes a difference to pass through
+//! arguments, bounded by [`MAX_ROUNDS`].
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;
@@ -19,13 +24,15 @@ use crate::cfg::conditions::constant_bits;
 /// Most rounds.
 pub(super) const MAX_ROUNDS: usize = 256;
 
-/// One of two functions: its blocks in an order in which each stands behind those that dominate it, corresponding ones at the same place.
+/// One of two functions: its blocks in an order in which each stands behind those that dominate it,
+/// corresponding ones at the same place.
 pub(super) struct Side<'f> {
     pub(super) function: &'f Body,
     pub(super) blocks: Vec<Block>,
     /// The operations of each, the branch last.
     ops: Vec<Vec<Row>>,
-    /// What each block is handed, for each edge into it, in the order of the blocks these come from.
+    /// What each block is handed, for each edge into it, in the order of the blocks these come
+    /// from.
     edges: Vec<Vec<Vec<Value>>>,
 }
 
@@ -250,7 +257,8 @@ impl Table {
     }
 }
 
-/// The classes of the operands of an operation, those apart that a branch hands on; sorted if their order does not matter.
+/// The classes of the operands of an operation, those apart that a branch hands on; sorted if their
+/// order does not matter.
 pub(super) fn operands(function: &Body, op: Op, now: &Classes) -> Vec<u32> {
     let handed: usize = match function.successors(op).len() {
         0 => 0,

@@ -1,10 +1,14 @@
-//! Whether two functions are one but for names, for where what is pure stands, and for the order of what may change places.
+//! Whether two functions are one but for names, for where what is pure stands, and for the order of
+//! what may change places.
 //!
-//! They are walked in step from their entries: each branch leads to as many blocks in one as in the other, and a block that was met before is met again beside the same one. In corresponding blocks the same has to
-//! happen, in the same order as far as that matters, to equal (`classes`) values; and the branches decide by equal values and say the same. What is promised of results in one alone is counted and
-//! no difference.
+//! They are walked in step from their entries: each branch leads to as many blocks in one as in the
+//! other, and a block that was met before is met again beside the same one. In corresponding blocks
+//! the same has to happen, in the same order as far as that matters, to equal (`classes`) values;
+//! and the branches decide by equal values and say the same. What is promised of results in one
+//! alone is counted and no difference.
 //!
-//! The answer "equal" is a proof that both do the same; "different" is none that they don't. Cost: that of the classes.
+//! The answer "equal" is a proof that both do the same; "different" is none that they don't. Cost:
+//! that of the classes.
 
 use hashbrown::HashMap;
 use loomir_ir::graph::ControlFlow;
@@ -64,7 +68,8 @@ pub fn compare(first: &Body, second: &Body) -> Comparison {
     Comparison::Equal(promised_apart(&sides, &known))
 }
 
-/// The blocks of two functions, corresponding ones at the same place, in an order in which dominators come first.
+/// The blocks of two functions, corresponding ones at the same place, in an order in which
+/// dominators come first.
 fn in_step(functions: [&Body; 2]) -> Result<[Vec<Block>; 2], Difference> {
     let flow = functions.map(|function| ControlFlow::of(function, function.region(function.root(), 0)));
     let ends = |side: usize, block: Block| functions[side].terminator(block);

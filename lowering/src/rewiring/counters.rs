@@ -1,9 +1,13 @@
-//! Each loop counted by one variable: an argument of its header that starts at zero and grows by one.
+//! Each loop counted by one variable: an argument of its header that starts at zero and grows by
+//! one.
 //!
-//! What else the header is handed that grows by a fixed amount is what it starts with and so many times that, and where it is known how often the loop runs, its latch asks whether it has. Loops that count
-//! differently and do the same are then written alike. Words wrap as they did; flags that promised they would not are gone from what is new.
+//! What else the header is handed that grows by a fixed amount is what it starts with and so many
+//! times that, and where it is known how often the loop runs, its latch asks whether it has. Loops
+//! that count differently and do the same are then written alike. Words wrap as they did; flags
+//! that promised they would not are gone from what is new.
 //!
-//! Loops need a preheader and one latch. Cost: that of scalar evolution, and linear in the uses of what is replaced.
+//! Loops need a preheader and one latch. Cost: that of scalar evolution, and linear in the uses of
+//! what is replaced.
 
 use hashbrown::HashMap;
 use loomir_dialects::interp::layout::DataLayout;
@@ -131,7 +135,8 @@ fn constant_like(function: &Body, value: Value) -> Option<loomir_ir::Attr> {
     function.attr(op, "value")
 }
 
-/// What an argument starts with and what is added each time, if that is a value from outside of the loop.
+/// What an argument starts with and what is added each time, if that is a value from outside of the
+/// loop.
 fn recurrence(function: &Body, analysis: &Analysis, own: &Counted, index: usize) -> Option<(Value, Value)> {
     let argument = function.argument(own.header, index);
     function.value_type(argument).integer_width(function.ctx()).filter(|width| *width <= 64)?;

@@ -1,7 +1,10 @@
-//! Functions brought into one form: what differs only in how control flow is laid out, or in how loops count, becomes the same.
+//! Functions brought into one form: what differs only in how control flow is laid out, or in how
+//! loops count, becomes the same.
 //!
-//! Loops are simplified, closed and tested at their ends, first as they are and again when detours are gone, since loops that do little without these would be left as they are. Those that do nothing go.
-//! Each is counted by one variable (`counters`), and what was only there for the sake of that goes again. Nothing here knows of fusion, and what is computed stays if anybody uses it.
+//! Loops are simplified, closed and tested at their ends, first as they are and again when detours
+//! are gone, since loops that do little without these would be left as they are. Those that do
+//! nothing go. Each is counted by one variable (`counters`), and what was only there for the sake
+//! of that goes again. Nothing here knows of fusion, and what is computed stays if anybody uses it.
 //!
 //! Cost: that of the passes it is made of.
 

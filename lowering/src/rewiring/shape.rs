@@ -1,6 +1,7 @@
 //! What an operation is, apart from its operands and from where it stands.
 //!
-//! Promises about results (that a word does not wrap, that a float is a number) are no part of that: they are kept aside. How many values a branch hands on is not either.
+//! Promises about results (that a word does not wrap, that a float is a number) are no part of
+//! that: they are kept aside. How many values a branch hands on is not either.
 
 use hashbrown::HashMap;
 use loomir_dialects::branch::CASE_SEGMENTS;

@@ -1,6 +1,7 @@
 //! Loops of a tree and of the graph that it becomes, known to each other.
 //!
-//! Before a function is lowered each of its loops is marked, and lowering hands what is attached to a loop to the branch that closes it. So a loop of the graph is known by its latch.
+//! Before a function is lowered each of its loops is marked, and lowering hands what is attached to
+//! a loop to the branch that closes it. So a loop of the graph is known by its latch.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::{affine, scf};
@@ -28,7 +29,8 @@ pub(super) fn loops(function: &Body) -> Vec<Op> {
         .collect()
 }
 
-/// The pairs of loops of a function that follow each other in a block, by their places among its loops: outer ones first.
+/// The pairs of loops of a function that follow each other in a block, by their places among its
+/// loops: outer ones first.
 pub(super) fn neighbours(function: &Body, loops: &[Op]) -> Vec<[usize; 2]> {
     let mut last = HashMap::new();
     let mut found = Vec::new();
@@ -79,8 +81,10 @@ pub(super) fn marked(function: &Body, analysis: &Analysis) -> HashMap<usize, Loo
     analysis.loops().iter().filter_map(|(id, _)| Some((place(id)?, id))).collect()
 }
 
-/// Says of the pointers of the graph's parameters what the tree was told of its memrefs: that they are apart from all others, each that is `noalias` or `all`. Lowering drops that, since it speaks of the memref as
-/// a whole; its elements are reached by the second of the pointers that it becomes.
+/// Says of the pointers of the graph's parameters what the tree was told of its memrefs: that they
+/// are apart from all others, each that is `noalias` or `all`. Lowering drops that, since it speaks
+/// of the memref as a whole; its elements are reached by the second of the pointers that it
+/// becomes.
 pub(super) fn tell_apart(tree: &Body, graph: &mut Body, all: bool) {
     let ctx = graph.ctx().clone();
     let Some(entry) = tree.entry_block(tree.region(tree.root(), 0)) else { return };

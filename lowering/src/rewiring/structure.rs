@@ -1,7 +1,9 @@
 //! What has to hold of a graph after two of its loops were fused, whatever they compute.
 //!
-//! The fused loop has the preheader and the header of the first, the latch and the exit of the second, and the blocks of both, of which some may have become one; the second is none any more, and what was in it
-//! is in the first. The function is well formed, and what is known of its blocks is what an analysis made anew says.
+//! The fused loop has the preheader and the header of the first, the latch and the exit of the
+//! second, and the blocks of both, of which some may have become one; the second is none any more,
+//! and what was in it is in the first. The function is well formed, and what is known of its blocks
+//! is what an analysis made anew says.
 //!
 //! Cost: linear times how deep loops nest.
 
@@ -80,7 +82,8 @@ impl Before {
         let inside: HashSet<Block> =
             loops.get(fused).children.iter().map(|id| analysis.block(loops.get(*id).header())).collect();
         let were: HashSet<Block> = self.inside.iter().flatten().copied().collect();
-        // A loop at the start of the second has its header in the block that this became the end of.
+        // A loop at the start of the second has its header in the block that this became the end
+        // of.
         let kept = were.iter().filter(|block| there.contains(*block));
         if inside.len() != were.len() || kept.into_iter().any(|block| !inside.contains(block)) {
             return Some("the loops inside both are not those inside the fused one");

@@ -1,6 +1,7 @@
 //! Sums of classes of values: integer arithmetic without the order in which it is written.
 //!
-//! A word is a number and multiples of other words, modulo two to the power of its width. Equal sums are equal words.
+//! A word is a number and multiples of other words, modulo two to the power of its width. Equal
+//! sums are equal words.
 
 use loomir_dialects::interp::integer::mask;
 

@@ -1,7 +1,8 @@
-//! `scf.parallel` and `scf.forall` as nests of `scf.for`: the sequential order, outermost dimension first.
+//! `scf.parallel` and `scf.forall` as nests of `scf.for`: the sequential order, outermost dimension
+//! first.
 //!
-//! Reductions become carried values: each instance combines what it contributes with what came before, by the region of
-//! `scf.reduce` written out in place of it.
+//! Reductions become carried values: each instance combines what it contributes with what came
+//! before, by the region of `scf.reduce` written out in place of it.
 
 use loomir_dialects::scf;
 use loomir_ir::{Block, Body, Builder, DYNAMIC, Diagnostic, InsertPoint, Op, Type, Value};
@@ -27,8 +28,8 @@ fn dimensions(lowers: Vec<Value>, uppers: Vec<Value>, steps: Vec<Value>) -> Vec<
     pairs.map(|((lower, upper), step)| Dimension { lower, upper, step }).collect()
 }
 
-/// Makes nested loops before `op` that carry `inits`. Returns them, the innermost body, which has no terminator yet, and
-/// the induction variables.
+/// Makes nested loops before `op` that carry `inits`. Returns them, the innermost body, which has
+/// no terminator yet, and the induction variables.
 fn make_nest(
     body: &mut Body,
     op: Op,

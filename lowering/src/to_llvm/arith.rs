@@ -249,7 +249,8 @@ fn two(cx: &FunctionConverter<'_>, op: OpRef<'_>) -> Result<(Value, Value), Diag
     Ok((cx.operand(op, 0)?, cx.operand(op, 1)?))
 }
 
-/// The truncated quotient, moved by `step` where it is not exact and the signs of the operands compare by `signs`.
+/// The truncated quotient, moved by `step` where it is not exact and the signs of the operands
+/// compare by `signs`.
 fn corrected_division(cx: &mut FunctionConverter<'_>, op: OpRef<'_>, signs: ICmp, step: i64) -> Converted {
     let (x, y) = two(cx, op)?;
     let ty = cx.type_of(x);

@@ -1,6 +1,7 @@
 //! `func`, `cf` and `ub.unreachable`: calls, returns and branches.
 //!
-//! A function takes a memref in parts and gives results in one struct, so that what it takes and gives is what C and MLIR expect.
+//! A function takes a memref in parts and gives results in one struct, so that what it takes and
+//! gives is what C and MLIR expect.
 
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::types::{function, pointer, void};

@@ -1,7 +1,8 @@
 //! Memrefs as structs of LLVM IR: reading their parts, and building them.
 //!
-//! `(allocated pointer, aligned pointer, offset, sizes, strides)`. The allocated pointer is what `dealloc` frees, the aligned one
-//! is what accesses start from. What a memref's type says (a static size, a stride of 1) is not read from the struct.
+//! `(allocated pointer, aligned pointer, offset, sizes, strides)`. The allocated pointer is what
+//! `dealloc` frees, the aligned one is what accesses start from. What a memref's type says (a
+//! static size, a stride of 1) is not read from the struct.
 
 use loomir_dialects::llvm::types::{LlvmType, pointer_in};
 use loomir_ir::{DYNAMIC, Type, TypeKind, Value};
@@ -47,8 +48,8 @@ fn pointer_type(cx: &FunctionConverter<'_>, descriptor: Type) -> Type {
     .unwrap_or_else(|| pointer_in(&ctx, 0))
 }
 
-/// A descriptor of type `ty` from its parts in the order arguments are passed in: for a ranked memref pointers, offset, sizes,
-/// strides; for an unranked one rank and pointer.
+/// A descriptor of type `ty` from its parts in the order arguments are passed in: for a ranked
+/// memref pointers, offset, sizes, strides; for an unranked one rank and pointer.
 pub fn from_parts(cx: &mut FunctionConverter<'_>, ty: Type, parts: &[Value]) -> Value {
     let mut value = cx.poison(ty);
     let rank = parts.len().saturating_sub(3) / 2;
@@ -85,7 +86,8 @@ pub fn to_parts(cx: &mut FunctionConverter<'_>, descriptor: Value, rank: usize) 
     parts
 }
 
-/// The two parts of the descriptor of an unranked memref: its rank, and the pointer to a ranked descriptor.
+/// The two parts of the descriptor of an unranked memref: its rank, and the pointer to a ranked
+/// descriptor.
 pub fn unranked_parts(cx: &mut FunctionConverter<'_>, descriptor: Value) -> (Value, Value) {
     let pointer = pointer_type(cx, cx.type_of(descriptor));
     (cx.extract(descriptor, &[0], Type::I64), cx.extract(descriptor, &[1], pointer))
@@ -103,7 +105,8 @@ pub fn aligned(cx: &mut FunctionConverter<'_>, descriptor: Value) -> Value {
     cx.extract(descriptor, &[ALIGNED], pointer)
 }
 
-/// What is known of a memref from its type: sizes, strides and offset, [`DYNAMIC`] where they are not known.
+/// What is known of a memref from its type: sizes, strides and offset, [`DYNAMIC`] where they are
+/// not known.
 #[derive(Clone, Debug)]
 pub struct Shape {
     /// One a dimension.
@@ -131,7 +134,8 @@ impl Shape {
         self.sizes.len()
     }
 
-    /// Whether the elements follow each other without gaps in row-major order, as far as the type says.
+    /// Whether the elements follow each other without gaps in row-major order, as far as the type
+    /// says.
     pub fn is_contiguous(&self) -> bool {
         if self.is_identity {
             return true;

@@ -1,9 +1,10 @@
 //! One function: the walk that builds its new body, and what a conversion may ask of it.
 //!
-//! New blocks are made first, for the old ones that can be reached, in the order of the text. Then operations are converted in an
-//! order in which every block comes after those that dominate it (reverse postorder), so that the new value of an operand
-//! is always there. An operation that needs several blocks goes on in another one ([`FunctionConverter::enter`]);
-//! what follows it is appended there, and nothing is ever split or moved.
+//! New blocks are made first, for the old ones that can be reached, in the order of the text. Then
+//! operations are converted in an order in which every block comes after those that dominate it
+//! (reverse postorder), so that the new value of an operand is always there. An operation that
+//! needs several blocks goes on in another one ([`FunctionConverter::enter`]); what follows it is
+//! appended there, and nothing is ever split or moved.
 
 use loomir_dialects::{func, llvm};
 use loomir_ir::symbols::SYMBOL_NAME;
@@ -219,7 +220,8 @@ impl<'a> FunctionConverter<'a> {
         }
     }
 
-    /// Adds a constant string, with a zero byte behind it, to the module. Returns its symbol and type.
+    /// Adds a constant string, with a zero byte behind it, to the module. Returns its symbol and
+    /// type.
     pub fn string_constant(&mut self, name: &str, bytes: &[u8]) -> (Attr, Type) {
         self.symbols.string_constant(&self.ctx, name, bytes, self.loc)
     }
@@ -311,7 +313,8 @@ pub(super) fn convert_function(
             } else if op.info().interface::<dyn ConvertToLlvm>().is_none()
                 && op.ctx().str(op.info().dialect()) != "llvm"
             {
-                // What comes behind an error is only looked at for operations that have no conversion at all.
+                // What comes behind an error is only looked at for operations that have no
+                // conversion at all.
                 diagnostics.push(no_conversion(op));
             }
         }
@@ -402,7 +405,8 @@ fn header(old: &Body, types: &mut TypeConverter) -> Option<(OperationState, Vec<
     Some((state, counts))
 }
 
-/// Attributes of arguments after each became as many as `counts` says. Those of memrefs speak of the whole memref and are dropped.
+/// Attributes of arguments after each became as many as `counts` says. Those of memrefs speak of
+/// the whole memref and are dropped.
 fn spread_attributes(ctx: &Context, attrs: &[Attr], counts: &[usize]) -> Attr {
     let empty = ctx.attr(loomir_ir::AttrKind::Dictionary(loomir_ir::Dict::EMPTY));
     let mut spread = Vec::new();
@@ -419,7 +423,8 @@ fn spread_attributes(ctx: &Context, attrs: &[Attr], counts: &[usize]) -> Attr {
 fn reverse_postorder(body: &Body, entry: Block) -> Vec<Block> {
     let mut seen = vec![false; body.num_block_slots()];
     let mut order = Vec::new();
-    // Blocks with the successors still to visit; the last first, so that the order follows the text where it can.
+    // Blocks with the successors still to visit; the last first, so that the order follows the text
+    // where it can.
     let mut stack = vec![(entry, body.block_successors(entry).collect::<Vec<_>>())];
     seen[entry.index()] = true;
     while let Some((block, successors)) = stack.last_mut() {

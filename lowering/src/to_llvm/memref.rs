@@ -8,8 +8,9 @@
 //! | `copy` | copying |
 //! | [`global`] | globals and their addresses |
 //!
-//! Subscripts are in bounds, or the access is undefined; strides are positive and offsets are not negative, by the rules of
-//! the type. So an address is computed without wrapping around and stays inside its object, and says so.
+//! Subscripts are in bounds, or the access is undefined; strides are positive and offsets are not
+//! negative, by the rules of the type. So an address is computed without wrapping around and stays
+//! inside its object, and says so.
 
 use loomir_dialects::llvm::attributes::{ATOMIC_BIN_OP, ATOMIC_ORDERING};
 use loomir_dialects::{arith, llvm, memref};
@@ -273,7 +274,8 @@ fn rank(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     Ok(())
 }
 
-/// Numbers and values, mixed: an entry of `statics` that is [`DYNAMIC`] stands for the next of `dynamics`.
+/// Numbers and values, mixed: an entry of `statics` that is [`DYNAMIC`] stands for the next of
+/// `dynamics`.
 fn mixed(
     cx: &mut FunctionConverter<'_>,
     statics: &[i64],

@@ -1,7 +1,7 @@
 //! The symbols of a module under conversion: what there is, and what conversions came to need.
 //!
-//! New declarations and constants are collected while functions are converted and put in front of the module at the end, in the
-//! order they were first asked for.
+//! New declarations and constants are collected while functions are converted and put in front of
+//! the module at the end, in the order they were first asked for.
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;
@@ -33,11 +33,13 @@ impl Symbols {
         }
     }
 
-    /// Sees to it that there is a function of this name and type. False if the name is taken by something else.
+    /// Sees to it that there is a function of this name and type. False if the name is taken by
+    /// something else.
     pub(super) fn declare(&mut self, ctx: &Context, name: &str, ty: Type, loc: Loc) -> bool {
         let id = ctx.name(name);
         if let Some(there) = self.there.get(id) {
-            // A function of any signature: pointers are opaque, and a wrong one is the program's affair.
+            // A function of any signature: pointers are opaque, and a wrong one is the program's
+            // affair.
             return matches!(ctx.op_str(there.name), "llvm.func" | "func.func");
         }
         if let Some(added) = self.added.get(&id) {

@@ -87,7 +87,8 @@ impl TypeConverter {
         self.convert(ty)
     }
 
-    /// The types of the values that an argument of type `ty` is passed as: one each for the parts of a memref.
+    /// The types of the values that an argument of type `ty` is passed as: one each for the parts
+    /// of a memref.
     pub fn convert_argument(&mut self, ty: Type) -> Option<Vec<Type>> {
         let converted = self.convert(ty)?;
         let ctx = &self.ctx;
@@ -113,7 +114,8 @@ impl TypeConverter {
         })
     }
 
-    /// What a function type becomes as the type of an `llvm.func`, and how many arguments each input becomes.
+    /// What a function type becomes as the type of an `llvm.func`, and how many arguments each
+    /// input becomes.
     pub fn convert_signature(
         &mut self,
         inputs: &[Type],

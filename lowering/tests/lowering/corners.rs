@@ -1,6 +1,8 @@
-//! Functions at the edge of what a function is, and each pass on control flow: blocks that nothing leads to, ends that are never reached, no way out, no block at all.
+//! Functions at the edge of what a function is, and each pass on control flow: blocks that nothing
+//! leads to, ends that are never reached, no way out, no block at all.
 //!
-//! The snapshot is what is read, and what each pass makes of it where that is something else. All of it is accepted by LLVM, and the loops in it are those that `opt` finds.
+//! The snapshot is what is read, and what each pass makes of it where that is something else. All
+//! of it is accepted by LLVM, and the loops in it are those that `opt` finds.
 
 use std::fmt::Write;
 use std::path::PathBuf;

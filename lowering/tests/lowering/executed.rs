@@ -1,4 +1,5 @@
-//! The sixty programs, whole, in the interpreter: what they print there is what they print when they are compiled, and nothing they do is undefined.
+//! The sixty programs, whole, in the interpreter: what they print there is what they print when
+//! they are compiled, and nothing they do is undefined.
 
 use std::fs;
 use std::path::Path;

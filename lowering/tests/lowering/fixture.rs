@@ -131,7 +131,8 @@ impl Fixture {
     }
 }
 
-/// The arguments of a call of a function with these parameters. In a lowered program they must say what they once were.
+/// The arguments of a call of a function with these parameters. In a lowered program they must say
+/// what they once were.
 pub(crate) fn specs(
     ctx: &Context,
     call: &Call,

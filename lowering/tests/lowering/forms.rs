@@ -1,5 +1,6 @@
-//! The canonical forms of control flow, on the programs in C and C++ at every level: each is reached in one go and holds, loops, cycles and post-dominators are those that `opt` finds before and
-//! after, and what all forms one after the other leave behaves as the original.
+//! The canonical forms of control flow, on the programs in C and C++ at every level: each is
+//! reached in one go and holds, loops, cycles and post-dominators are those that `opt` finds before
+//! and after, and what all forms one after the other leave behaves as the original.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,8 @@ use crate::fixture::context;
 use crate::llvm;
 use crate::programs::{LEVELS, for_each, output, programs, same, translated};
 
-/// Runs a pass on every function of a module; loops and dominators are compared after each step, and the forms it keeps after it.
+/// Runs a pass on every function of a module; loops and dominators are compared after each step,
+/// and the forms it keeps after it.
 fn run_on_functions(module: &mut Body, pass: &str) -> Result<(), Diagnostics> {
     let mut registry = PassRegistry::new();
     for pass in PASSES {
@@ -41,7 +43,8 @@ fn printed_by_opt(llvm: &Path, file: &Path, passes: &str) -> Result<String, Stri
     if output.status.success() { Ok(said) } else { Err(said) }
 }
 
-/// Whether LLVM accepts a module, and finds the loops, cycles and post-dominators in it that are found here.
+/// Whether LLVM accepts a module, and finds the loops, cycles and post-dominators in it that are
+/// found here.
 pub(crate) fn agree_on_control_flow(llvm: &Path, module: &Body, file: &Path) -> Result<(), String> {
     let written = to_ll(module).map_err(|errors| errors.to_text(module.ctx()))?;
     fs::write(file, written).map_err(|error| error.to_string())?;

@@ -1,5 +1,5 @@
-//! `.ll` as text: what is read and how it is written again, what is refused and how that is said, and that no text makes the reader panic, recurse
-//! without bound, or take more than linear time.
+//! `.ll` as text: what is read and how it is written again, what is refused and how that is said,
+//! and that no text makes the reader panic, recurse without bound, or take more than linear time.
 
 use std::fmt::Write;
 
@@ -41,7 +41,8 @@ fn everything() {
     }
 }
 
-/// What the dialect has no place for survives, and what is written means to LLVM what was read. Through MLIR's text, too.
+/// What the dialect has no place for survives, and what is written means to LLVM what was read.
+/// Through MLIR's text, too.
 #[test]
 fn kept() {
     let mut report = String::new();
@@ -61,7 +62,8 @@ fn kept() {
     insta::assert_snapshot!("ll.kept", report);
 }
 
-/// A text as LLVM writes it, without metadata, which is numbered anew, the name of the file, and what its upgrade leaves over.
+/// A text as LLVM writes it, without metadata, which is numbered anew, the name of the file, and
+/// what its upgrade leaves over.
 fn normal_form(folder: &std::path::Path, text: &str) -> Vec<String> {
     let text = String::from_utf8(tool(folder, "opt", &["-passes=verify", "-S", "-", "-o", "-"], text))
         .expect("UTF-8");
@@ -91,7 +93,8 @@ fn changed_functions_are_written_plain() {
     assert!(text.contains("%2 = add i32 %0, 1"), "{text}");
 }
 
-/// Each program of a file with what is said against it; `peer_refuses` says whether LLVM must refuse each too, or accept it.
+/// Each program of a file with what is said against it; `peer_refuses` says whether LLVM must
+/// refuse each too, or accept it.
 fn refusals(source: &str, peer_refuses: bool) -> String {
     let (mut report, mut accepted_here) = (String::new(), String::new());
     for program in source.split(SEPARATOR) {

@@ -1,5 +1,5 @@
-//! Running our `.ll` by LLVM: a `main` in LLVM IR is put behind it that calls the function on the very bytes the interpreter gets, and
-//! writes buffers and results to the standard output.
+//! Running our `.ll` by LLVM: a `main` in LLVM IR is put behind it that calls the function on the
+//! very bytes the interpreter gets, and writes buffers and results to the standard output.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -22,7 +22,8 @@ fn scalar(ctx: &Context, ty: Type) -> (String, usize) {
     }
 }
 
-/// The results of a function one after the other, those of vectors too: type of the whole, type of the part, how many.
+/// The results of a function one after the other, those of vectors too: type of the whole, type of
+/// the part, how many.
 fn parts(ctx: &Context, ty: Type) -> (String, Type, usize) {
     match ty.kind(ctx) {
         TypeKind::Vector { shape, element, .. } => {

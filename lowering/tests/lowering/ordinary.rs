@@ -1,4 +1,5 @@
-//! Ordinary passes on the programs in C and C++: LLVM accepts what they leave, which behaves as the original, and `mem2reg` leaves no more on the stack than that of `opt`.
+//! Ordinary passes on the programs in C and C++: LLVM accepts what they leave, which behaves as the
+//! original, and `mem2reg` leaves no more on the stack than that of `opt`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

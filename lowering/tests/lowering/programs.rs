@@ -1,5 +1,6 @@
-//! Programs in C and C++ (`tests/c/`), as clang translates them at several levels of optimisation: their `.ll` is read, verified, written and read
-//! back; LLVM verifies what is written, `mlir-opt` reads its form in MLIR, and clang makes of it a program that prints what the original prints.
+//! Programs in C and C++ (`tests/c/`), as clang translates them at several levels of optimisation:
+//! their `.ll` is read, verified, written and read back; LLVM verifies what is written, `mlir-opt`
+//! reads its form in MLIR, and clang makes of it a program that prints what the original prints.
 //!
 //! Programs are independent of each other, so each core takes the next one.
 
@@ -19,7 +20,8 @@ use crate::llvm;
 /// The levels each program is translated at.
 pub(crate) const LEVELS: &[&str] = &["-O0", "-O1", "-O2"];
 
-/// Programs whose form in MLIR only Loomir reads: cases of a switch beyond 64 bits, which `mlir-opt` prints but doesn't read.
+/// Programs whose form in MLIR only Loomir reads: cases of a switch beyond 64 bits, which
+/// `mlir-opt` prints but doesn't read.
 const NOT_READ_BY_MLIR: &[&str] = &["int128.c"];
 
 /// The programs, by name.
@@ -32,7 +34,8 @@ pub(crate) fn programs() -> Vec<PathBuf> {
     all
 }
 
-/// Does something with each program, on all cores, and returns what went wrong in the order of the programs.
+/// Does something with each program, on all cores, and returns what went wrong in the order of the
+/// programs.
 pub(crate) fn for_each(
     programs: &[PathBuf],
     job: impl Fn(&Path) -> Result<(), String> + Sync,
@@ -125,7 +128,8 @@ pub(crate) fn same(first: &str, second: &str) -> Result<(), String> {
     }
 }
 
-/// Takes a program, translated at a level, through reader and writer; `file` is where what is written goes.
+/// Takes a program, translated at a level, through reader and writer; `file` is where what is
+/// written goes.
 fn check_level(llvm: &Path, program: &Path, level: &str, file: &Path, expected: &str) -> Result<(), String> {
     let source = translated(llvm, program, level)?;
     let ctx = context();

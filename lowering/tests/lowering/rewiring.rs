@@ -1,4 +1,5 @@
-//! What the comparison of the rewiring check takes for one function and what not: each kind of difference by itself.
+//! What the comparison of the rewiring check takes for one function and what not: each kind of
+//! difference by itself.
 
 use loomir_ir::Body;
 use loomir_ir::symbols::SymbolTable;
@@ -31,7 +32,8 @@ llvm.func @f(%a: !llvm.ptr, %b: !llvm.ptr, %n: i64) -> i64 {
 }
 "#;
 
-/// What becomes of the comparison if a text is replaced on one side. Both are in normal form first if `normal`.
+/// What becomes of the comparison if a text is replaced on one side. Both are in normal form first
+/// if `normal`.
 fn compared(text: &str, replacement: &str, normal: bool) -> Comparison {
     assert_eq!(PROGRAM.matches(text).count(), 1, "{text}");
     let ctx = context();

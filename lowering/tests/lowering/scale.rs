@@ -1,4 +1,5 @@
-//! Lowering is linear: twice the program makes twice the operations, and a program that a quadratic step would choke on is done at once.
+//! Lowering is linear: twice the program makes twice the operations, and a program that a quadratic
+//! step would choke on is done at once.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -65,8 +66,9 @@ fn nests_as_deep_as_the_parser_allows() {
     assert!(operations > 500 && text > 0);
 }
 
-/// A function in LLVM's text of about `blocks` blocks: nests of three loops with a way out of the middle, one behind the other, with what each computes used in the next; in front of them a switch of a tenth as
-/// many ways. In each nest something is stored on the stack.
+/// A function in LLVM's text of about `blocks` blocks: nests of three loops with a way out of the
+/// middle, one behind the other, with what each computes used in the next; in front of them a
+/// switch of a tenth as many ways. In each nest something is stored on the stack.
 fn many_blocks(blocks: usize) -> String {
     let (ways, nests) = (blocks / 10, blocks * 9 / 10 / 8);
     let mut text = String::from("define i32 @f(i32 %n) {\n");
@@ -103,7 +105,8 @@ fn many_blocks(blocks: usize) -> String {
     text
 }
 
-/// How long loops, dominators and post-dominators of a module's function take, bringing it into each form, the forms it needs included, and ordinary passes.
+/// How long loops, dominators and post-dominators of a module's function take, bringing it into
+/// each form, the forms it needs included, and ordinary passes.
 fn times_of(ctx: &Context, source: &str) -> Vec<(&'static str, Duration)> {
     let module = from_ll(ctx, source, "many.ll").unwrap_or_else(|errors| panic!("{}", errors.to_text(ctx)));
     let function = module.all_ops().find_map(|op| module.nested(op)).expect("a function");
@@ -133,7 +136,8 @@ fn times_of(ctx: &Context, source: &str) -> Vec<(&'static str, Duration)> {
     times
 }
 
-/// Ten times the blocks would cost a hundred times as much if anything were quadratic. What is linear stays below half of that, even where the smaller function fits a cache that the larger
+/// Ten times the blocks would cost a hundred times as much if anything were quadratic. What is
+/// linear stays below half of that, even where the smaller function fits a cache that the larger
 /// one does not fit, and others use too.
 #[test]
 fn forms_of_a_hundred_thousand_blocks() {

@@ -1,7 +1,8 @@
-//! What no program may do, in LLVM IR: each kind of undefined behaviour that the interpreter knows is reported where it happens, with its cause; beside
-//! each stands what is near and allowed.
+//! What no program may do, in LLVM IR: each kind of undefined behaviour that the interpreter knows
+//! is reported where it happens, with its cause; beside each stands what is near and allowed.
 //!
-//! The fixture holds functions, each below lines `; run @name(argument ; …)`. The snapshot is the outcome of every run.
+//! The fixture holds functions, each below lines `; run @name(argument ; …)`. The snapshot is the
+//! outcome of every run.
 
 use std::fmt::Write;
 

@@ -1,7 +1,10 @@
-//! Switches of ten thousand ways: each pass on control flow takes them, reaches its form, and leaves what is computed as it was.
+//! Switches of ten thousand ways: each pass on control flow takes them, reaches its form, and
+//! leaves what is computed as it was.
 //!
-//! A way is one branch to a block of its own, out of a loop, around it, or into the middle of a cycle. What each pass leaves is verified, printed and read back in both
-//! forms of text, and run by the interpreter. That the time grows with the ways alone is asked in `benches/tests/growth.rs`.
+//! A way is one branch to a block of its own, out of a loop, around it, or into the middle of a
+//! cycle. What each pass leaves is verified, printed and read back in both forms of text, and run
+//! by the interpreter. That the time grows with the ways alone is asked in
+//! `benches/tests/growth.rs`.
 
 use std::fmt::Write;
 
@@ -43,7 +46,8 @@ fn straight() -> String {
     text + "  %s = add i32 %r, %l\n  ret i32 %s\n}\n"
 }
 
-/// A loop around the switch: one of a hundred ways leaves it, one is back at the header at once, one is a loop itself.
+/// A loop around the switch: one of a hundred ways leaves it, one is back at the header at once,
+/// one is a loop itself.
 fn in_a_loop() -> String {
     let is = |kind: usize| (0..WAYS).filter(move |way| way % 100 == kind);
     let mut text =

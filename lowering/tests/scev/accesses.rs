@@ -1,5 +1,6 @@
-//! Accesses: what is said of them is shown, and held against the addresses of what runs. In random programs each access that happens is one that is said to, each two that meet are said
-//! to, and where nothing was approximated nothing else is said.
+//! Accesses: what is said of them is shown, and held against the addresses of what runs. In random
+//! programs each access that happens is one that is said to, each two that meet are said to, and
+//! where nothing was approximated nothing else is said.
 
 use std::fmt::Write;
 
@@ -190,7 +191,8 @@ impl Program<'_> {
         self.block = format!("j{own}");
     }
 
-    /// A loop, tested at its start or its end, there with or without a guard, perhaps left in between.
+    /// A loop, tested at its start or its end, there with or without a guard, perhaps left in
+    /// between.
     fn counting(&mut self, depth: usize) {
         let own = self.label();
         let width = [64, 64, 32][self.choose(3)];

@@ -1,5 +1,6 @@
-//! Loops of every kind, written systematically: each comparison, direction, step, width and promise, with starts and bounds that are numbers or arguments, tested at the end or at the start of
-//! an iteration, guarded or not.
+//! Loops of every kind, written systematically: each comparison, direction, step, width and
+//! promise, with starts and bounds that are numbers or arguments, tested at the end or at the start
+//! of an iteration, guarded or not.
 
 use std::fmt::Write;
 

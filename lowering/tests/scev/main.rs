@@ -1,5 +1,6 @@
-//! Scalar evolution, held against what runs: each expression against each value that is computed, each range, flag and fact, and each count against counted
-//! backedges; and against what `opt` says of the same loops.
+//! Scalar evolution, held against what runs: each expression against each value that is computed,
+//! each range, flag and fact, and each count against counted backedges; and against what `opt` says
+//! of the same loops.
 
 mod accesses;
 mod generated;

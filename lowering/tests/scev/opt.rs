@@ -82,7 +82,8 @@ pub(crate) fn printed(module: &Body) -> String {
     text
 }
 
-/// Compares what is said of each function of a text; nothing without `opt`. `calls` gives arguments for the n-th function.
+/// Compares what is said of each function of a text; nothing without `opt`. `calls` gives arguments
+/// for the n-th function.
 pub(crate) fn compare(
     source: &str,
     calls: &dyn Fn(usize) -> Vec<Vec<u128>>,

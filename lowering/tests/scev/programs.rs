@@ -1,4 +1,5 @@
-//! Programs in C and C++, as clang translates them: what is said of their functions is true of what runs, and no less than what `opt` says.
+//! Programs in C and C++, as clang translates them: what is said of their functions is true of what
+//! runs, and no less than what `opt` says.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,5 +1,6 @@
-//! Random nests of loops: what is said of every value, range, flag, fact and count is true of what runs, whatever the program. Programs are made of a list of
-//! choices, so a failure shrinks to a short one.
+//! Random nests of loops: what is said of every value, range, flag, fact and count is true of what
+//! runs, whatever the program. Programs are made of a list of choices, so a failure shrinks to a
+//! short one.
 
 use std::fmt::Write;
 

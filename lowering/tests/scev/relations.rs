@@ -1,7 +1,10 @@
-//! Dependences of a tree and of the control flow graph that it is lowered to: loads and stores of one object that meet in the tree meet there, in the same directions, and no others.
+//! Dependences of a tree and of the control flow graph that it is lowered to: loads and stores of
+//! one object that meet in the tree meet there, in the same directions, and no others.
 //!
-//! Both are asked pair by pair, of the classes that accesses have here and there; the integer sets that answer are the same. Which access is which is told by their order in the text, which
-//! lowering keeps. Where the graph knows less, it is since numbers that are known only when it runs may wrap there, and a descriptor says nothing of them.
+//! Both are asked pair by pair, of the classes that accesses have here and there; the integer sets
+//! that answer are the same. Which access is which is told by their order in the text, which
+//! lowering keeps. Where the graph knows less, it is since numbers that are known only when it runs
+//! may wrap there, and a descriptor says nothing of them.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -31,7 +34,8 @@ use crate::{context, functions};
 
 const ORDERS: [(Order, char); 3] = [(Order::Less, '<'), (Order::Equal, '='), (Order::Greater, '>')];
 
-/// The directions in so many loops around both in which two accesses meet; `meets` says it of the iterations that have so many of these in common, and further levels in these orders.
+/// The directions in so many loops around both in which two accesses meet; `meets` says it of the
+/// iterations that have so many of these in common, and further levels in these orders.
 fn directions(levels: u32, meets: impl Fn(u32, &[(u32, Order)]) -> Answer) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut pending: Vec<(Vec<Order>, String)> = vec![(Vec::new(), String::new())];
@@ -61,7 +65,8 @@ struct Said {
     pairs: Vec<BTreeSet<String>>,
 }
 
-/// What the tree says of those pairs with a store that are of one object, and these; nothing if a value that a loop computes is a parameter somewhere.
+/// What the tree says of those pairs with a store that are of one object, and these; nothing if a
+/// value that a loop computes is a parameter somewhere.
 fn of_tree(body: &Body) -> Option<(Vec<(usize, usize)>, Said)> {
     const OPS: [(&OpDef, bool); 4] = [
         (memref::LoadOp::DEF, false),
@@ -154,7 +159,8 @@ impl Both {
     }
 }
 
-/// What is said of each function of a module with a body, and what the graphs touch, as text. Nothing where it is not lowered.
+/// What is said of each function of a module with a body, and what the graphs touch, as text.
+/// Nothing where it is not lowered.
 fn both(ctx: &Context, source: &str) -> (Vec<Both>, String) {
     let module = parse(ctx, source, "tree.mlir").unwrap_or_else(|errors| panic!("{}", errors.to_text(ctx)));
     let mut lowered = module.duplicate();
@@ -179,7 +185,8 @@ fn list(directions: &BTreeSet<String>) -> String {
     if all.is_empty() { "never".into() } else { all.join(" ") }
 }
 
-/// Each pair, in which directions it meets, and what both say where they differ; behind that what the graphs touch.
+/// Each pair, in which directions it meets, and what both say where they differ; behind that what
+/// the graphs touch.
 #[test]
 fn shown() {
     let mut report = String::new();

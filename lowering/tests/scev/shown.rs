@@ -1,4 +1,5 @@
-//! Loops whose expressions and counts are shown as they are printed: what each is about is said in the text.
+//! Loops whose expressions and counts are shown as they are printed: what each is about is said in
+//! the text.
 
 use crate::opt::printed;
 use crate::watch::watch;

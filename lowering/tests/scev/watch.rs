@@ -81,8 +81,9 @@ fn arguments(module: &Body, name: &str, arguments: &[u128]) -> Result<Vec<ArgSpe
     parameters.iter().zip(arguments).map(spec).collect()
 }
 
-/// Runs a function on each of these arguments and holds what is said of it against what is computed; says for each run how often loops went around. Runs that do
-/// not end well, or soon, say nothing.
+/// Runs a function on each of these arguments and holds what is said of it against what is
+/// computed; says for each run how often loops went around. Runs that do not end well, or soon, say
+/// nothing.
 pub(crate) fn watch(
     module: &Body,
     name: &str,

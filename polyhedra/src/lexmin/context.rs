@@ -1,14 +1,16 @@
 //! The part of parameter space that a node of the search works on, and what is asked of it.
 //!
-//! A context is *stated* over the parameters and the new ones, the quotients `⌊f/d⌋` that cuts asked for; that is what a
-//! piece of the result says. Questions are answered in *coordinates*: the equalities that all integer points of the
-//! context satisfy, its affine hull, make the parameters affine functions of as many free integers as the context has
-//! dimensions. So a quotient that the equalities make affine is no variable at all, and a remainder that they fix is a
-//! number; deep in a search most are, and without this every question would be about dozens of variables that have one
-//! value each.
+//! A context is *stated* over the parameters and the new ones, the quotients `⌊f/d⌋` that cuts
+//! asked for; that is what a piece of the result says. Questions are answered in *coordinates*: the
+//! equalities that all integer points of the context satisfy, its affine hull, make the parameters
+//! affine functions of as many free integers as the context has dimensions. So a quotient that the
+//! equalities make affine is no variable at all, and a remainder that they fix is a number; deep in
+//! a search most are, and without this every question would be about dozens of variables that have
+//! one value each.
 //!
-//! Every question about a sign is an integer emptiness test, so contexts are never empty. A few known points answer
-//! most of these questions without a solver, and the rows known to be negative throughout are remembered.
+//! Every question about a sign is an integer emptiness test, so contexts are never empty. A few
+//! known points answer most of these questions without a solver, and the rows known to be negative
+//! throughout are remembered.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +45,8 @@ pub(super) struct Context<T> {
     params: Rows<T>,
     /// Some points, in coordinates.
     points: Vec<Vec<T>>,
-    /// Rows over the coordinates known to be negative throughout. The context only ever shrinks, so they stay so.
+    /// Rows over the coordinates known to be negative throughout. The context only ever shrinks, so
+    /// they stay so.
     impossible: BTreeSet<Vec<T>>,
     quotients: Vec<Quotient<T>>,
     /// Whether the context has shrunk since its equalities were looked for.
@@ -106,7 +109,8 @@ impl<T: Scalar> Context<T> {
         Ok(part)
     }
 
-    /// What defines the context, over the parameters and the new ones, with every equality that was found.
+    /// What defines the context, over the parameters and the new ones, with every equality that was
+    /// found.
     pub(super) fn into_stated(mut self, budget: &mut Budget) -> Exact<System<T>> {
         if self.coordinates() == self.params() {
             return Ok(self.stated);
@@ -200,8 +204,8 @@ impl<T: Scalar> Context<T> {
         is_empty_apart(&System { eqs: Rows::new(ins.width()), ins }, budget)
     }
 
-    /// Whether constraints over the parameters the context began with and then `unknowns` more variables hold
-    /// anywhere.
+    /// Whether constraints over the parameters the context began with and then `unknowns` more
+    /// variables hold anywhere.
     pub(super) fn meets(&self, other: &System<T>, unknowns: usize, budget: &mut Budget) -> Exact<bool> {
         let split = other.ins.width() - unknowns;
         let mut system =
@@ -260,8 +264,9 @@ impl<T: Scalar> Context<T> {
         Ok(())
     }
 
-    /// Finds the equalities between the coordinates and replaces these by fewer. That takes about two questions for each
-    /// coordinate, so it waits until as many were asked: it never more than doubles the work.
+    /// Finds the equalities between the coordinates and replaces these by fewer. That takes about
+    /// two questions for each coordinate, so it waits until as many were asked: it never more than
+    /// doubles the work.
     fn reduce(&mut self, budget: &mut Budget) -> Exact<()> {
         if !self.shrunk || self.asked < 2 * self.coordinates() {
             return Ok(());
@@ -307,8 +312,8 @@ impl<T: Scalar> Context<T> {
         Ok(())
     }
 
-    /// The remainder of a row over the parameters modulo `divisor`, as a row over them; `None` if it is zero throughout.
-    /// It may need a new parameter, the quotient.
+    /// The remainder of a row over the parameters modulo `divisor`, as a row over them; `None` if
+    /// it is zero throughout. It may need a new parameter, the quotient.
     pub(super) fn remainder(&mut self, row: &[T], divisor: &T, budget: &mut Budget) -> Exact<Option<Vec<T>>> {
         self.reduce(budget)?;
         let row = modulo(row, divisor);
@@ -348,7 +353,8 @@ impl<T: Scalar> Context<T> {
         is_empty_apart(&System { eqs: Rows::new(ins.width()), ins }, budget)
     }
 
-    /// Adds the parameter `⌊row / divisor⌋`, and a coordinate for what is not affine in it. Returns the remainder.
+    /// Adds the parameter `⌊row / divisor⌋`, and a coordinate for what is not affine in it. Returns
+    /// the remainder.
     fn add_quotient(
         &mut self,
         mut row: Vec<T>,
@@ -388,8 +394,8 @@ impl<T: Scalar> Context<T> {
     }
 }
 
-/// The bounds of `⌊row / divisor⌋`, a variable more than the row has: the remainder is not negative, and below the
-/// divisor.
+/// The bounds of `⌊row / divisor⌋`, a variable more than the row has: the remainder is not
+/// negative, and below the divisor.
 fn quotient_bounds<T: Scalar>(row: &[T], divisor: &T) -> Exact<[Vec<T>; 2]> {
     let mut remainder = row.to_vec();
     remainder.push(divisor.neg()?);

@@ -1,8 +1,10 @@
-//! One part of the search: a tableau whose right-hand sides are affine in the parameters, under a context.
+//! One part of the search: a tableau whose right-hand sides are affine in the parameters, under a
+//! context.
 //!
-//! The lexicographic dual simplex method: a row whose right-hand side is negative leaves the basis for the column that
-//! raises the unknowns least, in their order. Where the minimum is not an integer, Gomory's cut of the first such
-//! unknown is added; its right-hand side is the remainder of an affine function of the parameters.
+//! The lexicographic dual simplex method: a row whose right-hand side is negative leaves the basis
+//! for the column that raises the unknowns least, in their order. Where the minimum is not an
+//! integer, Gomory's cut of the first such unknown is added; its right-hand side is the remainder
+//! of an affine function of the parameters.
 
 use std::rc::Rc;
 
@@ -44,8 +46,8 @@ pub(super) enum Outcome<T> {
 }
 
 impl<T: Scalar> Node<T> {
-    /// Pivots and cuts until the minimum is found, nothing is feasible, or the context must be split.
-    /// Parts of the context without a point are taken from it and added to `empty`.
+    /// Pivots and cuts until the minimum is found, nothing is feasible, or the context must be
+    /// split. Parts of the context without a point are taken from it and added to `empty`.
     pub(super) fn run(&mut self, empty: &mut Vec<System<T>>, budget: &mut Budget) -> Exact<Outcome<T>> {
         'again: loop {
             budget.tick(self.tableau.rows.weight())?;
@@ -92,8 +94,8 @@ impl<T: Scalar> Node<T> {
         self.context.weight() + self.tableau.rows.weight()
     }
 
-    /// Of the rows whose sign is open the side to split on: one that, where it is not negative, makes most of the
-    /// others so too.
+    /// Of the rows whose sign is open the side to split on: one that, where it is not negative,
+    /// makes most of the others so too.
     fn best_split(&self, open: &[usize], budget: &mut Budget) -> Exact<Vec<T>> {
         let mut best = self.right_side(open[0]);
         for row in &open[1..] {
@@ -137,8 +139,8 @@ impl<T: Scalar> Node<T> {
         }
     }
 
-    /// The column to enter for a row: of those with a positive entry, the one whose column, divided by that entry, is
-    /// lexicographically least.
+    /// The column to enter for a row: of those with a positive entry, the one whose column, divided
+    /// by that entry, is lexicographically least.
     fn entering(&self, row: usize) -> Exact<Option<usize>> {
         let tableau = &self.tableau;
         let values = tableau.rows.row(row);
@@ -187,7 +189,8 @@ impl<T: Scalar> Node<T> {
             if den.is_one() {
                 continue;
             }
-            // Σ αⱼ nⱼ ≡ −side(p) (mod den) must hold at integer points, so the sum is at least that remainder.
+            // Σ αⱼ nⱼ ≡ −side(p) (mod den) must hold at integer points, so the sum is at least that
+            // remainder.
             let mut side = self.right_side(unknown);
             negate(&mut side)?;
             let Some(remainder) = self.context.remainder(&side, &den, budget)? else { continue };

@@ -1,7 +1,7 @@
 //! Where the search begins: the tableau of the whole problem.
 //!
-//! Unknowns may have any sign: each is `u = u′ − M` with `u′ ≥ 0` and a symbolic `M`, larger than everything and
-//! divisible by everything. A minimum that still mentions `M` is unbounded.
+//! Unknowns may have any sign: each is `u = u′ − M` with `u′ ≥ 0` and a symbolic `M`, larger than
+//! everything and divisible by everything. A minimum that still mentions `M` is unbounded.
 
 use std::rc::Rc;
 
@@ -71,7 +71,8 @@ impl<T: Scalar> Node<T> {
     }
 }
 
-/// Writes a row over parameters and unknowns into a tableau row, with `u = u′ − M` for the unknowns in `free`.
+/// Writes a row over parameters and unknowns into a tableau row, with `u = u′ − M` for the unknowns
+/// in `free`.
 fn shifted_row<T: Scalar>(row: &[T], params: usize, free: &[usize], target: &mut [T]) -> Exact<()> {
     target[0] = row[0].clone();
     target[FIXED..FIXED + params].clone_from_slice(&row[1..=params]);
@@ -85,8 +86,8 @@ fn shifted_row<T: Scalar>(row: &[T], params: usize, free: &[usize], target: &mut
     Ok(())
 }
 
-/// Removes unknowns that an equality gives with coefficient 1 in terms of earlier ones, so that the lexicographic
-/// order is kept; returns for each the row that gives it.
+/// Removes unknowns that an equality gives with coefficient 1 in terms of earlier ones, so that the
+/// lexicographic order is kept; returns for each the row that gives it.
 fn substitute_last_unknowns<T: Scalar>(
     system: &mut System<T>,
     params: usize,

@@ -1,12 +1,15 @@
-//! The complete method behind the cheap steps: decides every system of inequalities, unbounded ones included.
+//! The complete method behind the cheap steps: decides every system of inequalities, unbounded ones
+//! included.
 //!
 //! 1. A rational point: none means no integer point; an integer one is the answer.
-//! 2. *Unbounded directions.* Rows that some direction of the recession cone raises can always be satisfied by going
-//!    far enough that way, so they are dropped; what is left depends on a lattice of lower dimension, on which it is
-//!    bounded.
-//! 3. *Flat directions.* A row whose greatest value is below one is an equality and removes a variable.
-//! 4. *Branching* on the thinnest direction of a lattice basis reduced in the metric of the polytope (Lenstra): the
-//!    number of values to try is bounded by the dimension, not by the coefficients.
+//! 2. *Unbounded directions.* Rows that some direction of the recession cone raises can always be
+//!    satisfied by going far enough that way, so they are dropped; what is left depends on a
+//!    lattice of lower dimension, on which it is bounded.
+//! 3. *Flat directions.* A row whose greatest value is below one is an equality and removes a
+//!    variable.
+//! 4. *Branching* on the thinnest direction of a lattice basis reduced in the metric of the
+//!    polytope (Lenstra): the number of values to try is bounded by the dimension, not by the
+//!    coefficients.
 //!
 //! Each step lowers the dimension, so the recursion is as deep as there are variables at most.
 
@@ -63,8 +66,8 @@ fn rounded_point<T: Scalar>(tableau: &Tableau<T>, ins: &Rows<T>) -> Exact<Option
     Ok(Some(point))
 }
 
-/// An integer direction of the recession cone on which every row that can be positive there is; zero if none can
-/// (the set is then bounded but for lines that no row mentions).
+/// An integer direction of the recession cone on which every row that can be positive there is;
+/// zero if none can (the set is then bounded but for lines that no row mentions).
 fn recession_direction<T: Scalar>(ins: &Rows<T>, budget: &mut Budget) -> Exact<Vec<T>> {
     let vars = ins.width() - 1;
     let mut direction = vec![T::zero(); vars];
@@ -125,7 +128,8 @@ fn slope<T: Scalar>(row: &[T], direction: &[T]) -> Exact<T> {
     evaluate(row, direction)?.sub(&row[0])
 }
 
-/// Drops the rows that grow along `direction`, solves the rest in its own lattice, and walks back along `direction`.
+/// Drops the rows that grow along `direction`, solves the rest in its own lattice, and walks back
+/// along `direction`.
 fn unbounded<T: Scalar>(
     ins: &Rows<T>,
     direction: &[T],
@@ -214,7 +218,8 @@ fn bounded<T: Scalar>(
     }
 }
 
-/// The variable with the fewest integer values, and their range. `None`: some variable has no integer value.
+/// The variable with the fewest integer values, and their range. `None`: some variable has no
+/// integer value.
 fn thinnest<T: Scalar>(tableau: &mut Tableau<T>, budget: &mut Budget) -> Exact<Option<(usize, T, T)>> {
     let mut best: Option<(T, usize, T, T)> = None;
     let mut objective = vec![T::zero(); tableau.free + 1];

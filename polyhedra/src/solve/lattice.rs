@@ -1,14 +1,16 @@
 //! Changes of basis of the integer lattice: column echelon forms and reduced bases.
 //!
-//! A [`Basis`] is a unimodular matrix `U`; new variables `y` stand for `x = U y`. Both functions only choose `U`, so
-//! whatever they do, integer points correspond one to one and no answer depends on how good the choice is.
+//! A [`Basis`] is a unimodular matrix `U`; new variables `y` stand for `x = U y`. Both functions
+//! only choose `U`, so whatever they do, integer points correspond one to one and no answer depends
+//! on how good the choice is.
 
 use crate::int::Int;
 use crate::limits::{Budget, Exact};
 use crate::rows::Rows;
 use crate::scalar::{Scalar, ladder};
 
-/// A unimodular matrix, by columns: `columns[j]` is the vector in `x` that variable `yⱼ` moves along.
+/// A unimodular matrix, by columns: `columns[j]` is the vector in `x` that variable `yⱼ` moves
+/// along.
 #[derive(Clone, Debug)]
 pub(crate) struct Basis<T> {
     pub(crate) columns: Vec<Vec<T>>,
@@ -56,7 +58,8 @@ fn dot<T: Scalar>(a: &[T], b: &[T]) -> Exact<T> {
     Ok(sum)
 }
 
-/// A basis in which the rows depend on the first variables only, as many as their rank, which is returned.
+/// A basis in which the rows depend on the first variables only, as many as their rank, which is
+/// returned.
 pub(crate) fn echelon<T: Scalar>(rows: &Rows<T>, budget: &mut Budget) -> Exact<(Basis<T>, usize)> {
     let size = rows.width() - 1;
     let mut basis = Basis::identity(size);
@@ -109,8 +112,8 @@ pub(crate) fn echelon<T: Scalar>(rows: &Rows<T>, budget: &mut Budget) -> Exact<(
     Ok((basis, rank))
 }
 
-/// A basis that is short in the metric `Σ (wᵢ aᵢ·x)²` of the weighted rows (integral Lenstra–Lenstra–Lovász on the
-/// Gram matrix). The rows must have full rank.
+/// A basis that is short in the metric `Σ (wᵢ aᵢ·x)²` of the weighted rows (integral
+/// Lenstra–Lenstra–Lovász on the Gram matrix). The rows must have full rank.
 fn reduced<T: Scalar>(rows: &Rows<T>, weights: &[T], budget: &mut Budget) -> Exact<Basis<T>> {
     let size = rows.width() - 1;
     let mut basis = Basis::identity(size);
@@ -130,7 +133,8 @@ fn reduced<T: Scalar>(rows: &Rows<T>, weights: &[T], budget: &mut Budget) -> Exa
     let mut k = 1;
     work.orthogonalize(0)?;
     while k < size {
-        // Projections, one reduction for each earlier vector, an exchange: all quadratic in the size.
+        // Projections, one reduction for each earlier vector, an exchange: all quadratic in the
+        // size.
         budget.tick(3 * size * size * work.d[k].weight())?;
         if work.done < k {
             work.orthogonalize(k)?;
@@ -170,7 +174,8 @@ pub(crate) fn reduced_apart<T: Scalar>(
     Ok(Basis { columns })
 }
 
-/// The state of the integral reduction: Gram matrix (lower half), scaled projections, and determinants `d[i+1]`.
+/// The state of the integral reduction: Gram matrix (lower half), scaled projections, and
+/// determinants `d[i+1]`.
 struct Reduction<T> {
     gram: Vec<Vec<T>>,
     lambda: Vec<Vec<T>>,

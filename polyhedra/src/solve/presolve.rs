@@ -1,8 +1,9 @@
-//! The cheap and exact steps that settle almost every system: normalisation by gcd, elimination of equalities by
-//! unimodular substitutions, and elimination of variables whose bounds meet exactly.
+//! The cheap and exact steps that settle almost every system: normalisation by gcd, elimination of
+//! equalities by unimodular substitutions, and elimination of variables whose bounds meet exactly.
 //!
-//! Each step keeps "has an integer point" unchanged. A [`Trail`] remembers how to extend a point of what is left to
-//! one of the original system. Cost: rows × columns for each variable that is removed.
+//! Each step keeps "has an integer point" unchanged. A [`Trail`] remembers how to extend a point of
+//! what is left to one of the original system. Cost: rows × columns for each variable that is
+//! removed.
 
 use crate::limits::{Budget, Exact};
 use crate::rows::{Rows, System, compose, content, evaluate};
@@ -39,7 +40,8 @@ impl<T: Scalar> Trail<T> {
         Trail { steps: Vec::new(), rows: Rows::new(vars + 1) }
     }
 
-    /// Completes `point`, walking the record backwards; free variables take the value nearest to zero.
+    /// Completes `point`, walking the record backwards; free variables take the value nearest to
+    /// zero.
     pub(crate) fn extend(&self, point: &mut [T]) -> Exact<()> {
         for step in self.steps.iter().rev() {
             match *step {
@@ -139,8 +141,8 @@ pub(crate) fn presolve<T: Scalar>(
     }
 }
 
-/// The inequalities once every equality, given or implied by opposite inequalities, is substituted, and the record of
-/// that; integer points correspond one to one. `None`: there is none.
+/// The inequalities once every equality, given or implied by opposite inequalities, is substituted,
+/// and the record of that; integer points correspond one to one. `None`: there is none.
 pub(crate) fn without_equalities<T: Scalar>(
     mut system: System<T>,
     budget: &mut Budget,
@@ -160,7 +162,8 @@ pub(crate) fn without_equalities<T: Scalar>(
     }
 }
 
-/// Removes every equality by substitution. `fresh` is set to 0 if inequalities changed. False: no integer point.
+/// Removes every equality by substitution. `fresh` is set to 0 if inequalities changed. False: no
+/// integer point.
 fn eliminate_equalities<T: Scalar>(
     system: &mut System<T>,
     trail: &mut Option<&mut Trail<T>>,
@@ -199,7 +202,8 @@ fn eliminate_equalities<T: Scalar>(
     Ok(true)
 }
 
-/// Uses the equality `row = 0`, whose coefficient in `column` is 1 or −1, to remove that variable everywhere.
+/// Uses the equality `row = 0`, whose coefficient in `column` is 1 or −1, to remove that variable
+/// everywhere.
 fn substitute_unit<T: Scalar>(
     system: &mut System<T>,
     row: &[T],
@@ -220,8 +224,8 @@ fn substitute_unit<T: Scalar>(
     Ok(())
 }
 
-/// Makes the coefficients of the last equality smaller: the variable of the smallest one, `x`, is replaced by
-/// `x − Σ qᵢ xᵢ`, which reduces every other coefficient to at most half of it.
+/// Makes the coefficients of the last equality smaller: the variable of the smallest one, `x`, is
+/// replaced by `x − Σ qᵢ xᵢ`, which reduces every other coefficient to at most half of it.
 fn shrink_equality<T: Scalar>(system: &mut System<T>, trail: &mut Option<&mut Trail<T>>) -> Exact<()> {
     let row = system.eqs.row(system.eqs.len() - 1);
     let mut pivot = 0;
@@ -263,8 +267,9 @@ enum Normalized {
     Equality,
 }
 
-/// Divides the inequalities from `fresh` on by their gcd, tightening the constants, and drops those another row of
-/// the same coefficients implies. Opposite rows that leave one value become an equality.
+/// Divides the inequalities from `fresh` on by their gcd, tightening the constants, and drops those
+/// another row of the same coefficients implies. Opposite rows that leave one value become an
+/// equality.
 fn normalize_from<T: Scalar>(system: &mut System<T>, fresh: &mut usize) -> Exact<Normalized> {
     let mut index = *fresh;
     'rows: while index < system.ins.len() {
@@ -321,7 +326,8 @@ fn normalize_from<T: Scalar>(system: &mut System<T>, fresh: &mut usize) -> Exact
     Ok(Normalized::Done)
 }
 
-/// After row `index` was tightened: its opposite, if any row before `end` is one, may now leave one value or none.
+/// After row `index` was tightened: its opposite, if any row before `end` is one, may now leave one
+/// value or none.
 fn meet_opposites<T: Scalar>(system: &mut System<T>, index: usize, end: usize) -> Exact<Option<Normalized>> {
     for other in (0..end).filter(|other| *other != index) {
         let (a, b) = (system.ins.row(index), system.ins.row(other));
@@ -376,8 +382,8 @@ struct Bounds {
     upper_general: bool,
 }
 
-/// The variable whose elimination is exact over the integers and costs least, if one is cheap enough: no bound on
-/// one side, or unit coefficients in all bounds of one side.
+/// The variable whose elimination is exact over the integers and costs least, if one is cheap
+/// enough: no bound on one side, or unit coefficients in all bounds of one side.
 fn exact_variable<T: Scalar>(ins: &Rows<T>) -> Option<usize> {
     const GROWTH: isize = 4;
     let mut best: Option<(isize, usize)> = None;
@@ -413,7 +419,8 @@ fn exact_variable<T: Scalar>(ins: &Rows<T>) -> Option<usize> {
     best.map(|(_, var)| var)
 }
 
-/// Replaces the bounds of `var` by all sums of a lower and an upper one. Returns the index of the first new row.
+/// Replaces the bounds of `var` by all sums of a lower and an upper one. Returns the index of the
+/// first new row.
 fn eliminate_variable<T: Scalar>(
     system: &mut System<T>,
     var: usize,

@@ -1,16 +1,18 @@
 //! An exact simplex tableau: rational linear programs over the rungs of the number ladder.
 //!
-//! Each basic variable is a row over the nonbasic ones: `den · y = Σ aⱼ nⱼ + Σ bₖ rₖ`, where the `rₖ` are right-hand
-//! columns that are never pivoted: the constant alone for a linear program, a large number, the parameters and the
-//! constant for a parametric one ([`lexmin`](crate::lexmin)). Every row has its own positive denominator and is kept
-//! divided by its gcd, so numbers stay small. The steepest choice is tried first; after [`PATIENCE`] pivots Bland's
-//! rule takes over, which cannot cycle. No tie is left to chance.
+//! Each basic variable is a row over the nonbasic ones: `den · y = Σ aⱼ nⱼ + Σ bₖ rₖ`, where the
+//! `rₖ` are right-hand columns that are never pivoted: the constant alone for a linear program, a
+//! large number, the parameters and the constant for a parametric one ([`lexmin`](crate::lexmin)).
+//! Every row has its own positive denominator and is kept divided by its gcd, so numbers stay
+//! small. The steepest choice is tried first; after [`PATIENCE`] pivots Bland's rule takes over,
+//! which cannot cycle. No tie is left to chance.
 
 use crate::limits::{Budget, Exact};
 use crate::rows::Rows;
 use crate::scalar::Scalar;
 
-/// A variable of a tableau: the first ones are free, the others are slacks that may not be negative.
+/// A variable of a tableau: the first ones are free, the others are slacks that may not be
+/// negative.
 type Name = usize;
 
 /// The name of an objective row, which no rule constrains.
@@ -69,7 +71,8 @@ impl<T: Scalar> Tableau<T> {
         Ok(tableau)
     }
 
-    /// Exchanges the basic variable of `row` with the nonbasic one of `column` (an index into the row).
+    /// Exchanges the basic variable of `row` with the nonbasic one of `column` (an index into the
+    /// row).
     pub(crate) fn pivot(&mut self, row: usize, column: usize, budget: &mut Budget) -> Exact<()> {
         budget.tick(self.rows.len())?;
         // den·y = Σ a n + e·x  becomes  e·x = den·y − Σ a n, with e made positive.
@@ -128,8 +131,9 @@ impl<T: Scalar> Tableau<T> {
         self.basic[row] >= self.free && self.basic[row] != OBJECTIVE
     }
 
-    /// Makes every slack non-negative at the basic point, if that is possible. An artificial variable is added to
-    /// every slack, which makes the point feasible, and then made as small as it can be.
+    /// Makes every slack non-negative at the basic point, if that is possible. An artificial
+    /// variable is added to every slack, which makes the point feasible, and then made as small as
+    /// it can be.
     pub(crate) fn make_feasible(&mut self, budget: &mut Budget) -> Exact<bool> {
         let Some(worst) = self.most_negative_row()? else { return Ok(true) };
         let width = self.rows.width();
@@ -190,7 +194,8 @@ impl<T: Scalar> Tableau<T> {
         self.basic.pop();
     }
 
-    /// The greatest value of an affine row over the free variables; the tableau must be feasible and stays so.
+    /// The greatest value of an affine row over the free variables; the tableau must be feasible
+    /// and stays so.
     pub(crate) fn maximize(&mut self, objective: &[T], budget: &mut Budget) -> Exact<Optimum<T>> {
         self.push_row(OBJECTIVE, objective, budget)?;
         let result = self.climb(budget);

@@ -1,9 +1,10 @@
-//! A recursive-descent parser that evaluates as it reads: expressions to affine cases, formulas to unions.
+//! A recursive-descent parser that evaluates as it reads: expressions to affine cases, formulas to
+//! unions.
 //!
-//! While a formula is read, the visible variables are the parameters, the tuples' dimensions and the variables of the
-//! `exists` around it. An expression is a list of cases, each an affine expression under a conjunction that holds
-//! the existential variables of its `floor`s and the guards of its `min`s. Depth, number of cases and number of
-//! conjunctions are bounded.
+//! While a formula is read, the visible variables are the parameters, the tuples' dimensions and
+//! the variables of the `exists` around it. An expression is a list of cases, each an affine
+//! expression under a conjunction that holds the existential variables of its `floor`s and the
+//! guards of its `min`s. Depth, number of cases and number of conjunctions are bounded.
 
 use std::sync::Arc;
 
@@ -201,8 +202,8 @@ impl Parser {
         Ok((space, pieces))
     }
 
-    /// `A[i, j + 1]`: names seen for the first time are dimensions, anything else defines an unnamed one. The starts
-    /// of such expressions are noted in `given`.
+    /// `A[i, j + 1]`: names seen for the first time are dimensions, anything else defines an
+    /// unnamed one. The starts of such expressions are noted in `given`.
     fn tuple(&mut self, given: &mut Vec<(usize, usize)>) -> Parsed<Tuple> {
         let mut tuple = Tuple::default();
         if let Token::Name(_) = self.peek() {
@@ -335,8 +336,8 @@ impl Parser {
         })
     }
 
-    /// Whether the parenthesis here encloses a formula rather than an expression: it holds a comparison or a word of
-    /// formulas, at any depth but inside brackets.
+    /// Whether the parenthesis here encloses a formula rather than an expression: it holds a
+    /// comparison or a word of formulas, at any depth but inside brackets.
     fn is_formula_in_parentheses(&self) -> bool {
         let mut open = 0usize;
         for (token, _) in &self.tokens[self.at..] {

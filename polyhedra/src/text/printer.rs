@@ -1,8 +1,8 @@
-//! Printing in isl's notation, made for reading: chains `0 <= i < n`, strides as `mod`, quotients as `floor`, output
-//! dimensions that an equality gives as expressions.
+//! Printing in isl's notation, made for reading: chains `0 <= i < n`, strides as `mod`, quotients
+//! as `floor`, output dimensions that an equality gives as expressions.
 //!
-//! A `floor` is written where it is used only if visible variables alone give it, so that text stays as long as the set:
-//! quotients of quotients are named by `exists`.
+//! A `floor` is written where it is used only if visible variables alone give it, so that text
+//! stays as long as the set: quotients of quotients are named by `exists`.
 
 use std::fmt::{self, Write};
 
@@ -90,7 +90,8 @@ impl<'s> Printer<'s> {
         Ok(printer)
     }
 
-    /// Existential variables that two bounds make the quotient of an expression over visible variables.
+    /// Existential variables that two bounds make the quotient of an expression over visible
+    /// variables.
     fn take_quotients(&mut self) {
         for column in self.space.vars() + 1..=self.names.len() {
             let Some((lower, upper)) = self.quotient(column) else { continue };
@@ -103,7 +104,8 @@ impl<'s> Printer<'s> {
         }
     }
 
-    /// The rows `f − d·e ≥ 0` and `d·e − f + d − 1 ≥ 0` of an existential variable `e`, `f` over visible variables.
+    /// The rows `f − d·e ≥ 0` and `d·e − f + d − 1 ≥ 0` of an existential variable `e`, `f` over
+    /// visible variables.
     fn quotient(&self, column: usize) -> Option<(usize, usize)> {
         let zero = Int::ZERO;
         let alone = |row: &[Int]| {
@@ -119,7 +121,8 @@ impl<'s> Printer<'s> {
         })
     }
 
-    /// Dimensions of the last tuple that an equality gives by parameters and other dimensions before them.
+    /// Dimensions of the last tuple that an equality gives by parameters and other dimensions
+    /// before them.
     fn take_given_dims(&mut self) {
         let Some(last) = self.space.tuples.last().map(Tuple::arity) else { return };
         let vars = self.space.vars();

@@ -1,8 +1,9 @@
 //! The brute-force campaign: random bounded unions against enumeration of all their points.
 //!
-//! Shared by the test (about one in a hundred cases) and the example `campaign` (as many as asked for). Each case is a
-//! pair of unions over one to six variables, some of them read as parameters, with equalities, existential variables
-//! and coefficients up to twelve. Checked: emptiness, sample, subset, parametric lexmin, projection.
+//! Shared by the test (about one in a hundred cases) and the example `campaign` (as many as asked
+//! for). Each case is a pair of unions over one to six variables, some of them read as parameters,
+//! with equalities, existential variables and coefficients up to twelve. Checked: emptiness,
+//! sample, subset, parametric lexmin, projection.
 
 #[path = "../random/mod.rs"]
 mod random;
@@ -251,7 +252,8 @@ fn one(seed: u64, case: u64, report: &mut Report) -> Result<(), String> {
         return Err(format!("subset of {}", describe()));
     }
 
-    // Lexmin of the last variables as a function of the first ones, and the shadow on the first ones.
+    // Lexmin of the last variables as a function of the first ones, and the shadow on the first
+    // ones.
     let params = random.range(0, visible as i64 - 1) as usize;
     let relation_space =
         Space::relation(&[], Tuple::unnamed("", params), Tuple::unnamed("", visible - params));
@@ -289,8 +291,9 @@ fn one(seed: u64, case: u64, report: &mut Report) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a member has a rational point: scaled by a highly composite number it then has an integer one. The
-/// denominators that occur divide no fixed number, so this counts a little too few.
+/// Whether a member has a rational point: scaled by a highly composite number it then has an
+/// integer one. The denominators that occur divide no fixed number, so this counts a little too
+/// few.
 fn rationally_nonempty(set: &Union, member: &Member) -> bool {
     let scale = 2 * 3 * 4 * 5 * 7 * 9 * 11i64;
     let vars = set.visible + set.existential;

@@ -1,5 +1,5 @@
-//! Every question about a set or a relation, asked only for an answer or an error to come back: nothing may panic or
-//! run away, and what is printed reads back as the same.
+//! Every question about a set or a relation, asked only for an answer or an error to come back:
+//! nothing may panic or run away, and what is printed reads back as the same.
 
 use loomir_polyhedra::{Limits, Relation, Set};
 

@@ -1,4 +1,5 @@
-//! What campaigns have in common that run in steps of many cases and end with the first difference: how they are called, and how they report on the way.
+//! What campaigns have in common that run in steps of many cases and end with the first difference:
+//! how they are called, and how they report on the way.
 
 use std::fmt::Display;
 
@@ -9,7 +10,8 @@ pub(crate) fn option(name: &str) -> Option<u64> {
     words.get(at + 1)?.parse().ok()
 }
 
-/// Runs `cases` cases, `step` at once, each time from the first of them on; says how many are done after each step. Returns how many failed: the first that does is the last.
+/// Runs `cases` cases, `step` at once, each time from the first of them on; says how many are done
+/// after each step. Returns how many failed: the first that does is the last.
 pub(crate) fn run<E: Display>(cases: u64, step: u64, mut run: impl FnMut(u64, u64) -> Result<(), E>) -> u64 {
     for first in (0..cases).step_by(step as usize) {
         let count = step.min(cases - first);

@@ -4,8 +4,8 @@ use super::{Generator, Place};
 use crate::program::{Carried, Expr, Item, Kind, Loop, MemRefId};
 
 impl Generator<'_> {
-    /// Two loops over one line of which it hangs on two parameters whether they can be one: as long as these say, and carrying values; or the second reads as
-    /// far ahead as one of them says.
+    /// Two loops over one line of which it hangs on two parameters whether they can be one: as long
+    /// as these say, and carrying values; or the second reads as far ahead as one of them says.
     pub(super) fn symbolic(&mut self, place: &Place, items: &mut Vec<Item>, guarded: bool) {
         let is_line = |m: &MemRefId| self.program.memrefs[*m].shape.len() == 1;
         let lines: Vec<MemRefId> = self.pool.iter().copied().filter(is_line).collect();

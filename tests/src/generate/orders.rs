@@ -1,4 +1,5 @@
-//! Loops of which the second goes another way than the first: with its loops in the other order, or from its end backwards.
+//! Loops of which the second goes another way than the first: with its loops in the other order, or
+//! from its end backwards.
 
 use super::{Generator, Place};
 use crate::program::{Expr, Item, Kind, MemRefId};

@@ -1,5 +1,5 @@
-//! Random operations on floats, whose results LLVM says to the bit: what it leaves open (the sign and payload of a NaN, which zero is the larger)
-//! is never looked at.
+//! Random operations on floats, whose results LLVM says to the bit: what it leaves open (the sign
+//! and payload of a NaN, which zero is the larger) is never looked at.
 
 use super::function::Function;
 use super::types::{Ty, integer, splat_float};

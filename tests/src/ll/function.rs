@@ -1,8 +1,9 @@
 //! A random function: what is in scope, and how control flows.
 //!
-//! Every value in scope is free of poison, and every byte of memory in scope is written, so whatever is computed from them by an operation that is
-//! made total (divisors that are not zero, shifts in range, flags only where they hold) is so too. Control nests: what is made on one side of a branch leaves
-//! scope at its end, by a phi node or not at all.
+//! Every value in scope is free of poison, and every byte of memory in scope is written, so
+//! whatever is computed from them by an operation that is made total (divisors that are not zero,
+//! shifts in range, flags only where they hold) is so too. Control nests: what is made on one side
+//! of a branch leaves scope at its end, by a phi node or not at all.
 
 use std::fmt::Write;
 
@@ -20,7 +21,8 @@ pub(super) struct Value {
 /// A function that may be called.
 #[derive(Clone, Debug)]
 pub(super) struct Callee {
-    /// What stands between `call` and the arguments: its name, or that of a table of functions with as many entries.
+    /// What stands between `call` and the arguments: its name, or that of a table of functions with
+    /// as many entries.
     pub(super) name: String,
     pub(super) table: Option<u32>,
     pub(super) result: Ty,
@@ -202,7 +204,8 @@ impl<'r> Function<'r> {
         self.bytes.truncate(bytes);
     }
 
-    /// Statements in a scope of their own in a block of its own that goes on at `to`: the values of these types at the end, and the block they come from.
+    /// Statements in a scope of their own in a block of its own that goes on at `to`: the values of
+    /// these types at the end, and the block they come from.
     fn side(&mut self, label: &str, to: &str, types: &[Ty], depth: usize) -> (Vec<String>, String) {
         self.begin(label.into());
         let scope = self.enter();

@@ -1,4 +1,5 @@
-//! Random operations on integers, which are never undefined: operands are first brought into the range that a flag promises.
+//! Random operations on integers, which are never undefined: operands are first brought into the
+//! range that a flag promises.
 
 use super::function::Function;
 use super::types::{ELEMENT_WIDTHS, Ty, integer, mask, splat};

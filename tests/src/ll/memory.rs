@@ -1,7 +1,8 @@
 //! Random accesses to memory, all within objects whose bytes are written.
 //!
-//! Some objects are bytes: any integer is read and written anywhere in them. Others are of a type, and are read as they were written, part by part, since padding and
-//! the bits beside odd integers are nobody's.
+//! Some objects are bytes: any integer is read and written anywhere in them. Others are of a type,
+//! and are read as they were written, part by part, since padding and the bits beside odd integers
+//! are nobody's.
 
 use super::function::Function;
 use super::types::Ty;

@@ -1,5 +1,5 @@
-//! A random program: variables, functions that call those before them, and one without parameters that calls them and returns a number that depends on
-//! all that was computed.
+//! A random program: variables, functions that call those before them, and one without parameters
+//! that calls them and returns a number that depends on all that was computed.
 
 use std::fmt::Write;
 

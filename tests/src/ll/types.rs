@@ -19,7 +19,8 @@ pub(super) enum Ty {
     Ptr,
 }
 
-/// Widths of integers in vectors. Of vectors of others LLVM's code differs from what its optimiser computes (quotients, casts of constants).
+/// Widths of integers in vectors. Of vectors of others LLVM's code differs from what its optimiser
+/// computes (quotients, casts of constants).
 pub(super) const ELEMENT_WIDTHS: &[u32] = &[1, 8, 16, 32, 64];
 
 /// Widths of integers, the usual ones more often.
@@ -169,7 +170,8 @@ impl Ty {
             }
             number => {
                 let align = u64::from(number.bits().div_ceil(8).next_power_of_two());
-                // Integers are aligned to 16 bytes at most, and so are vectors here, since none is larger that is no whole power.
+                // Integers are aligned to 16 bytes at most, and so are vectors here, since none is
+                // larger that is no whole power.
                 (align, align)
             }
         }

@@ -1,4 +1,5 @@
-//! What an iteration of a neighbouring loop does: loads, stores, arithmetic, conditions, a loop of its own, now and then something that orders others or may not return.
+//! What an iteration of a neighbouring loop does: loads, stores, arithmetic, conditions, a loop of
+//! its own, now and then something that orders others or may not return.
 
 use super::{Between, Writer};
 
@@ -6,7 +7,8 @@ use super::{Between, Writer};
 pub(super) const TYPES: [&str; 8] = ["i8", "i16", "i32", "i32", "i32", "i64", "i64", "i64"];
 
 impl Writer<'_> {
-    /// The statements of an iteration with this counter, and a pointer that moves if there is one; a value of the last block.
+    /// The statements of an iteration with this counter, and a pointer that moves if there is one;
+    /// a value of the last block.
     pub(super) fn iteration(&mut self, label: &str, variable: &str, pointer: Option<&str>) -> String {
         if let Some(pointer) = pointer {
             self.at_pointer(pointer);

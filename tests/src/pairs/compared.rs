@@ -1,10 +1,16 @@
-//! The campaign that holds Loomir's fusion of control flow graphs against that of `opt`: random functions of [neighbouring loops](crate::neighbours), as they are and as both fuse them.
+//! The campaign that holds Loomir's fusion of control flow graphs against that of `opt`: random
+//! functions of [neighbouring loops](crate::neighbours), as they are and as both fuse them.
 //!
-//! All are run by the interpreter. Loomir's must do the same as before. Where `opt`'s do the same too, each pair of loops that `opt` fused Loomir must have fused, or fuse if it is asked to fuse
-//! these alone: one of them with another neighbour is as good. Not so where accesses order those of other threads, nor where something may not return: `opt` does not ask whether what it runs before that
-//! is defined; nor where a run shows that a dependence is turned around, and only the values hide it. Before `opt` is said to be right where Loomir refuses, its function is called with many more arguments.
+//! All are run by the interpreter. Loomir's must do the same as before. Where `opt`'s do the same
+//! too, each pair of loops that `opt` fused Loomir must have fused, or fuse if it is asked to fuse
+//! these alone: one of them with another neighbour is as good. Not so where accesses order those of
+//! other threads, nor where something may not return: `opt` does not ask whether what it runs
+//! before that is defined; nor where a run shows that a dependence is turned around, and only the
+//! values hide it. Before `opt` is said to be right where Loomir refuses, its function is called
+//! with many more arguments.
 //!
-//! Loops are copied here wherever that lets them be fused, as `opt` does not ask what is gained either.
+//! Loops are copied here wherever that lets them be fused, as `opt` does not ask what is gained
+//! either.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -57,13 +63,16 @@ pub struct Rival {
     pub pairs: u64,
     /// Those that Loomir fused too.
     pub both: u64,
-    /// Those of which Loomir fused one with another loop, but fuses them if it is asked for these alone.
+    /// Those of which Loomir fused one with another loop, but fuses them if it is asked for these
+    /// alone.
     pub otherwise: u64,
     /// Those that Loomir does not fuse and that order what other threads see.
     pub ordered: u64,
-    /// Those that Loomir does not fuse since something in them may not return, and what would run before that then is not known to be defined.
+    /// Those that Loomir does not fuse since something in them may not return, and what would run
+    /// before that then is not known to be defined.
     pub unreturned: u64,
-    /// Those that Loomir does not fuse and in which a dependence [is turned around](turns_around): what comes of it is the same by what the values happen to be.
+    /// Those that Loomir does not fuse and in which a dependence [is turned around](turns_around):
+    /// what comes of it is the same by what the values happen to be.
     pub turned: u64,
     /// Those that Loomir does not fuse otherwise.
     pub missed: u64,
@@ -216,7 +225,8 @@ impl Rival {
     }
 }
 
-/// What Loomir says against fusing the loops with latches in these lines if it is asked to fuse these alone; nothing if it does. If they are not adjacent it says that.
+/// What Loomir says against fusing the loops with latches in these lines if it is asked to fuse
+/// these alone; nothing if it does. If they are not adjacent it says that.
 fn missed_alone(
     checker: &Checker,
     before: &Body,

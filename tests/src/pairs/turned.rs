@@ -1,6 +1,8 @@
-//! Whether two loops, run as one, would touch some byte in another order than they do: what a run of the program shows, whatever anybody says of it.
+//! Whether two loops, run as one, would touch some byte in another order than they do: what a run
+//! of the program shows, whatever anybody says of it.
 //!
-//! Where that is so, and one of both writes, no analysis of dependences lets the loops be fused. What comes of it may be the same all the same, if the values happen to be.
+//! Where that is so, and one of both writes, no analysis of dependences lets the loops be fused.
+//! What comes of it may be the same all the same, if the values happen to be.
 //!
 //! Cost: linear in a run, and quadratic in the accesses of both loops.
 
@@ -32,8 +34,10 @@ struct Loops<'m> {
     latches: [Op; 2],
 }
 
-/// Whether, in some of these calls, an iteration of the first loop touches what an earlier one of the second does, and one of both writes. The loops are those with latches in these lines, in no other loop; if
-/// the first may be made shorter, iterations are counted from the end of what it runs longer.
+/// Whether, in some of these calls, an iteration of the first loop touches what an earlier one of
+/// the second does, and one of both writes. The loops are those with latches in these lines, in no
+/// other loop; if the first may be made shorter, iterations are counted from the end of what it
+/// runs longer.
 pub fn turns_around(module: &Body, entry: &str, lines: [u32; 2], calls: &[Input], shorter: bool) -> bool {
     let Some(loops) = Loops::of(module, entry, lines) else { return false };
     calls.iter().any(|input| loops.turned_in(entry, input, shorter))

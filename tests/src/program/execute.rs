@@ -1,7 +1,8 @@
 //! Executing a [`Program`] by its own definition, with a trace.
 //!
-//! Independent of the dialects, the interpreter and the analyses: this is what they are checked against. It ends with an error where
-//! the program does what no program may do, and then nothing is required of its transformations.
+//! Independent of the dialects, the interpreter and the analyses: this is what they are checked
+//! against. It ends with an error where the program does what no program may do, and then nothing
+//! is required of its transformations.
 //!
 //! Cost: linear in what is executed; the trace keeps a path for each element touched.
 
@@ -48,13 +49,15 @@ pub struct Execution {
     pub arguments: Vec<Vec<i64>>,
     /// What is returned.
     pub results: Vec<i64>,
-    /// The elements of the arguments, and the results, that come of sums and products that may be associated otherwise.
+    /// The elements of the arguments, and the results, that come of sums and products that may be
+    /// associated otherwise.
     pub open: (Vec<Vec<bool>>, Vec<bool>),
     /// Every element touched, in order.
     pub trace: Vec<Access>,
 }
 
-/// A value became poison. What may come of that depends on what becomes of it, which is not followed.
+/// A value became poison. What may come of that depends on what becomes of it, which is not
+/// followed.
 pub const POISON: &str = "poison";
 /// What may be rounded otherwise decides what runs.
 pub const ROUNDED: &str = "decided by what may be rounded otherwise";
@@ -83,7 +86,8 @@ struct State<'p> {
 }
 
 impl Program {
-    /// Runs the program with these parameters and with arguments that are one buffer where `aliasing` says so.
+    /// Runs the program with these parameters and with arguments that are one buffer where
+    /// `aliasing` says so.
     ///
     /// # Errors
     /// What it did that no program may do.

@@ -1,7 +1,8 @@
 //! Writing a [`Program`] as MLIR.
 //!
-//! Index arithmetic in `affine` operations becomes their maps where it is affine; elsewhere it becomes `arith` operations or
-//! `affine.apply`, as the program's style says. Only what is used is written.
+//! Index arithmetic in `affine` operations becomes their maps where it is affine; elsewhere it
+//! becomes `arith` operations or `affine.apply`, as the program's style says. Only what is used is
+//! written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -24,7 +25,8 @@ pub struct Text {
 }
 
 impl Program {
-    /// The program as a module whose function is called `kernel`. Its arguments are the parameters, then the memrefs.
+    /// The program as a module whose function is called `kernel`. Its arguments are the parameters,
+    /// then the memrefs.
     pub fn to_mlir(&self) -> Text {
         let mut writer = Writer {
             program: self,
@@ -432,7 +434,8 @@ impl Writer<'_> {
         self.loops.pop();
     }
 
-    /// As `scf.while`: the variable, then what is carried, compared before and incremented behind the body.
+    /// As `scf.while`: the variable, then what is carried, compared before and incremented behind
+    /// the body.
     fn write_while(&mut self, l: &Loop) {
         let ty = self.program.element.name();
         let (lower, upper) = (self.scf_bound(&l.lower, "maxsi"), self.scf_bound(&l.upper, "minsi"));
@@ -530,7 +533,8 @@ impl Writer<'_> {
         format!("scf.if {}", all.unwrap_or_default())
     }
 
-    /// Whether an index may stand in an affine map here: sums, multiples and quotients of variables of `affine` loops and of parameters.
+    /// Whether an index may stand in an affine map here: sums, multiples and quotients of variables
+    /// of `affine` loops and of parameters.
     fn is_affine(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Constant(_) | Expr::Parameter(_) => true,

@@ -1,13 +1,14 @@
 //! Making a failing [`Program`] smaller.
 //!
-//! Items are left out one at a time, as long as the program still fails; what used their values uses a constant then. Quadratic in
-//! the items, times the cost of asking.
+//! Items are left out one at a time, as long as the program still fails; what used their values
+//! uses a constant then. Quadratic in the items, times the cost of asking.
 
 use super::print::values_of;
 use super::{Condition, Expr, Item, Program, ValueId, results_of};
 
 impl Program {
-    /// A program with as few items as leaving out single ones can give, for which `fails` holds as it does for this one.
+    /// A program with as few items as leaving out single ones can give, for which `fails` holds as
+    /// it does for this one.
     pub fn reduced(&self, fails: &mut dyn FnMut(&Program) -> bool) -> Program {
         let mut best = self.clone();
         let shorter = Program { returns: Vec::new(), ..best.clone() };

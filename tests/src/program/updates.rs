@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use super::{Element, Expr, Item, Kind, MemRef, MemRefId, Operator, Program, Source, ValueId};
 
-/// Updates that have no order: by this operation, and whether it has it by leave to associate otherwise.
+/// Updates that have no order: by this operation, and whether it has it by leave to associate
+/// otherwise.
 pub type Update = (Operator, bool);
 
-/// The values that updates load and store: loaded, combined with something else and stored back, in one list of items, by nothing
-/// else used, with nothing between that writes; not in what may run in any order. Sums and products of floats need a flag for that; the flags of integers do not
+/// The values that updates load and store: loaded, combined with something else and stored back, in
+/// one list of items, by nothing else used, with nothing between that writes; not in what may run
+/// in any order. Sums and products of floats need a flag for that; the flags of integers do not
 /// matter.
 pub(super) fn updates(program: &Program) -> BTreeMap<ValueId, Update> {
     let (mut used, mut found) = (BTreeMap::new(), BTreeMap::new());
@@ -93,7 +95,8 @@ fn collect(
     }
 }
 
-/// Whether subscripts that are equal name one element in two memrefs, because they are views of one, or of one global.
+/// Whether subscripts that are equal name one element in two memrefs, because they are views of
+/// one, or of one global.
 fn are_one(program: &Program, a: MemRefId, b: MemRefId) -> bool {
     let [a, b] = [a, b].map(|id| viewed(program, id));
     let is_global = |source: &Source| matches!(source, Source::Global(_));
@@ -128,7 +131,8 @@ fn are_equal(program: &Program, a: &[Expr], b: &[Expr]) -> bool {
     sums(a) == sums(b)
 }
 
-/// An index as a number and multiples of what is no sum. Recurses as deep as the generator nests it.
+/// An index as a number and multiples of what is no sum. Recurses as deep as the generator nests
+/// it.
 fn sum(program: &Program, expr: &Expr) -> (i64, BTreeMap<String, i64>) {
     match expr {
         Expr::Constant(number) => (*number, BTreeMap::new()),

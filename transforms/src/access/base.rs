@@ -1,8 +1,9 @@
 //! Base objects: which memory a memref value can refer to.
 //!
-//! Two SSA values are not two buffers. A value is followed through casts and views to where its object comes from; two
-//! objects are apart only where that is known: different allocations, different globals, an allocation and anything that
-//! existed before the function ran, arguments that are declared not to overlap. What else may be assumed is said by the [`AliasMode`].
+//! Two SSA values are not two buffers. A value is followed through casts and views to where its
+//! object comes from; two objects are apart only where that is known: different allocations,
+//! different globals, an allocation and anything that existed before the function ran, arguments
+//! that are declared not to overlap. What else may be assumed is said by the [`AliasMode`].
 //!
 //! # Assumptions
 //!
@@ -19,8 +20,8 @@ use loomir_ir::{AttrKind, Body, Context, Name, Op, Type, TypeKind, Value, ValueD
 /// What is assumed of memrefs about which nothing is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AliasMode {
-    /// Two memref arguments of a function do not overlap: this is tested when the program runs, and if it does not hold, the
-    /// original runs.
+    /// Two memref arguments of a function do not overlap: this is tested when the program runs, and
+    /// if it does not hold, the original runs.
     #[default]
     Version,
     /// They may overlap.
@@ -64,7 +65,8 @@ pub enum Base {
     Unknown(Value),
     /// Not memory: what a loop hands on to its next iteration.
     Carried(Op),
-    /// Not memory: whether what comes next is reached. Read by what may be undefined; written, as is all else, by what touches the world.
+    /// Not memory: whether what comes next is reached. Read by what may be undefined; written, as
+    /// is all else, by what touches the world.
     Exit,
     /// Anything, and the world outside.
     World,
@@ -83,7 +85,8 @@ pub enum Overlap {
     Apart,
 }
 
-/// How many bytes an element of a memref takes, if that is the same everywhere: numbers of 8, 16, 32 and 64 bits.
+/// How many bytes an element of a memref takes, if that is the same everywhere: numbers of 8, 16,
+/// 32 and 64 bits.
 pub fn bytes_of_element(ctx: &Context, ty: Type) -> Option<i64> {
     let bits = match ty.kind(ctx) {
         TypeKind::Index => 64,
@@ -98,7 +101,8 @@ pub fn bytes_of_element(ctx: &Context, ty: Type) -> Option<i64> {
 pub struct Bases<'b> {
     body: &'b Body,
     mode: AliasMode,
-    /// For each value its base, and the value of which it is a plain renaming (casts that keep subscripts are looked through).
+    /// For each value its base, and the value of which it is a plain renaming (casts that keep
+    /// subscripts are looked through).
     memo: HashMap<Value, (Base, Value)>,
 }
 
@@ -108,7 +112,8 @@ impl<'b> Bases<'b> {
         Bases { body, mode, memo: HashMap::new() }
     }
 
-    /// The base of a memref value, and the value whose elements its subscripts name: itself, or what it is a cast of.
+    /// The base of a memref value, and the value whose elements its subscripts name: itself, or
+    /// what it is a cast of.
     pub fn of(&mut self, value: Value) -> (Base, Value) {
         if let Some(known) = self.memo.get(&value) {
             return *known;
@@ -147,7 +152,8 @@ impl<'b> Bases<'b> {
             Base::Argument(value) | Base::Distinct(value) if reaches_further => Base::Unknown(value),
             base => base,
         };
-        // Only `value` itself is remembered: what it is made of has the same base, but origins of its own.
+        // Only `value` itself is remembered: what it is made of has the same base, but origins of
+        // its own.
         self.memo.insert(value, (base, origin));
         (base, origin)
     }
@@ -215,7 +221,8 @@ impl<'b> Bases<'b> {
         }
     }
 
-    /// Whether the bytes a memref refers to can be computed when the program runs: those from its address on.
+    /// Whether the bytes a memref refers to can be computed when the program runs: those from its
+    /// address on.
     fn can_be_tested(&self, value: Value) -> bool {
         let ctx = self.body.ctx();
         match self.body.value_type(value).kind(ctx) {

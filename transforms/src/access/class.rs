@@ -30,8 +30,8 @@ impl Class {
         Class { base, origin: None, sizes: Vec::new(), subscripts: None, writes, update: None, domain }
     }
 
-    /// Returns the memref whose elements the subscripts of `origin`, or of a cast of it, name. A global
-    /// has none: several values stand for it.
+    /// Returns the memref whose elements the subscripts of `origin`, or of a cast of it, name. A
+    /// global has none: several values stand for it.
     pub(super) fn named_origin(body: &Body, origin: Value) -> Option<Value> {
         let names_global = body.defining_op(origin).is_some_and(|op| body.is(op, memref::GetGlobalOp::DEF));
         (!names_global).then_some(origin)
@@ -82,8 +82,9 @@ pub struct Space {
     pub step: Option<i64>,
     /// True if its variable is compared as unsigned.
     pub unsigned: bool,
-    /// Its variable. The loop's own level counts iterations if there is one affine lower bound and a
-    /// constant step. Otherwise the level is the variable itself, which has no form if it is unsigned.
+    /// Its variable. The loop's own level counts iterations if there is one affine lower bound and
+    /// a constant step. Otherwise the level is the variable itself, which has no form if it is
+    /// unsigned.
     pub variable: Option<Form>,
     /// Forms that are not negative, and whether they are all there is to say.
     pub domain: Domain,

@@ -11,9 +11,11 @@ use crate::affine::condition::Condition;
 
 /// What is known of conditionals.
 ///
-/// **Owed:** the constraints of an outcome are necessary for it, and it is said to be exact only if they are sufficient too.
+/// **Owed:** the constraints of an outcome are necessary for it, and it is said to be exact only if
+/// they are sufficient too.
 pub trait ControlFlow: fmt::Debug + Send + Sync {
-    /// Whether a conditional is a guard of the tree, so that what is inside it is moved by itself. If not, it is a statement.
+    /// Whether a conditional is a guard of the tree, so that what is inside it is moved by itself.
+    /// If not, it is a statement.
     fn is_guard(&self, op: OpRef<'_>) -> bool;
 
     /// What is known of what decides a conditional.

@@ -15,10 +15,11 @@ mod directions;
 
 /// Finds dependences.
 ///
-/// **Owed:** [`Answer::Never`] only if there are no two instances as asked; [`Answer::At`] only with two that satisfy all that is said of them.
-/// All else is an answer too.
+/// **Owed:** [`Answer::Never`] only if there are no two instances as asked; [`Answer::At`] only
+/// with two that satisfy all that is said of them. All else is an answer too.
 pub trait Dependence: fmt::Debug + Send + Sync {
-    /// Whether accesses of objects that are known to be apart, and two reads, are known not to conflict. If not, all accesses do.
+    /// Whether accesses of objects that are known to be apart, and two reads, are known not to
+    /// conflict. If not, all accesses do.
     fn tells_objects_apart(&self) -> bool {
         true
     }
@@ -26,15 +27,17 @@ pub trait Dependence: fmt::Debug + Send + Sync {
     /// Whether there are two instances as asked.
     fn meet(&self, question: &Question<'_>) -> Answer;
 
-    /// Forms over those parameters that `is_kept` accepts, and over nothing else, none of which is negative wherever there are two instances as asked. So if one
-    /// of them is, there are none. Nothing if that is not known.
+    /// Forms over those parameters that `is_kept` accepts, and over nothing else, none of which is
+    /// negative wherever there are two instances as asked. So if one of them is, there are none.
+    /// Nothing if that is not known.
     fn necessary(&self, question: &Question<'_>, is_kept: &dyn Fn(&Atom) -> bool) -> Option<Vec<Form>> {
         let _ = (question, is_kept);
         None
     }
 }
 
-/// Two accesses of objects that may overlap, and what their instances have to be like: touch one element, and stand to each other in an order.
+/// Two accesses of objects that may overlap, and what their instances have to be like: touch one
+/// element, and stand to each other in an order.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'q> {
     /// The first access. Its domain constrains its levels.
@@ -43,7 +46,8 @@ pub struct Question<'q> {
     pub second: &'q Class,
     /// The loops around both, whose levels they share.
     pub frame: &'q Frame,
-    /// Subscripts of the first and of the second, equal where both touch one element. What is not known of that is not said.
+    /// Subscripts of the first and of the second, equal where both touch one element. What is not
+    /// known of that is not said.
     pub equal: &'q [(&'q Form, &'q Form)],
     /// All of these hold.
     pub order: &'q [Relation<'q>],
@@ -73,7 +77,8 @@ impl Question<'_> {
     }
 }
 
-/// How a form over the levels of the first instance and one over those of the second lie to each other.
+/// How a form over the levels of the first instance and one over those of the second lie to each
+/// other.
 #[derive(Clone, Copy, Debug)]
 pub struct Relation<'q> {
     /// Of the first instance.
@@ -116,7 +121,8 @@ pub struct Example {
 }
 
 impl Example {
-    /// What a form over the levels of one of the instances is; nothing if it has a parameter that is not among those of the question, or does not fit 64 bits.
+    /// What a form over the levels of one of the instances is; nothing if it has a parameter that
+    /// is not among those of the question, or does not fit 64 bits.
     pub fn value(&self, form: &Form, side: Side) -> Option<i64> {
         self.pair.value(&self.point, form, side)
     }
@@ -130,15 +136,18 @@ pub struct Unanalysed;
 #[derive(Clone, Copy, Debug)]
 pub struct Flat;
 
-/// Each subscript by itself, in the directions asked about: by divisibility and by bounds that are numbers. Linear in the terms of the forms.
+/// Each subscript by itself, in the directions asked about: by divisibility and by bounds that are
+/// numbers. Linear in the terms of the forms.
 #[derive(Clone, Copy, Debug)]
 pub struct Directions;
 
-/// By the difference of both places in one iteration, and how it grows. Linear in the terms of the forms.
+/// By the difference of both places in one iteration, and how it grows. Linear in the terms of the
+/// forms.
 #[derive(Clone, Copy, Debug)]
 pub struct Differences;
 
-/// As one of these says, where that holds exactly too: what none of them can show is not asked any further.
+/// As one of these says, where that holds exactly too: what none of them can show is not asked any
+/// further.
 #[derive(Clone, Copy, Debug)]
 pub struct Confirmed(
     /// Cheap ones.

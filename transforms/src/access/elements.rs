@@ -23,8 +23,9 @@ pub use linear::Linear;
 
 /// Locates accesses.
 ///
-/// **Owed:** two accesses of one object with equal origin, equal sizes and equally many subscripts touch one location only if all subscripts that
-/// both have are equal; if both have all, and they are equal, they do.
+/// **Owed:** two accesses of one object with equal origin, equal sizes and equally many subscripts
+/// touch one location only if all subscripts that both have are equal; if both have all, and they
+/// are equal, they do.
 pub trait Accesses: fmt::Debug + Send + Sync {
     /// Where an access is; `None` if it may be anywhere in its object.
     fn locate(&self, site: &mut Site<'_, '_>) -> Option<Elements>;
@@ -35,7 +36,8 @@ pub trait Accesses: fmt::Debug + Send + Sync {
 pub struct Elements {
     /// The memref whose elements the subscripts name.
     pub origin: Value,
-    /// The sizes of all dimensions but the first, if they are not those of the origin's type: forms over parameters alone.
+    /// The sizes of all dimensions but the first, if they are not those of the origin's type: forms
+    /// over parameters alone.
     pub sizes: Vec<Form>,
     /// One form for each dimension, `None` where it is not affine.
     pub subscripts: Vec<Option<Form>>,
@@ -55,15 +57,16 @@ pub struct Site<'s, 'b> {
     pub forms: &'s mut Forms<'b>,
     /// The objects of memrefs.
     pub bases: &'s mut Bases<'b>,
-    /// The iterations in which the access happens, those of the loops of the tree around excepted: these are said loop by loop.
+    /// The iterations in which the access happens, those of the loops of the tree around excepted:
+    /// these are said loop by loop.
     pub domain: &'s Domain,
     /// For each loop around, from the outside, forms that are not negative.
     pub around: &'s [Vec<Form>],
 }
 
 impl Site<'_, '_> {
-    /// Whether a memref names one piece of memory while the statement runs. A view that is made inside it may be another one each time; an
-    /// allocation is one object anyway.
+    /// Whether a memref names one piece of memory while the statement runs. A view that is made
+    /// inside it may be another one each time; an allocation is one object anyway.
     fn is_one(&self, origin: Value) -> bool {
         self.base == Base::Allocation(origin) || self.forms.is_parameter(origin)
     }
@@ -84,8 +87,9 @@ impl Site<'_, '_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Alias;
 
-/// At a subscript for each dimension: of the memref itself or, if it is a view that says no more than which elements it has, of the memref it is a
-/// view of. A memref of one dimension has more if its subscript is a sum of products with parameters, and these prove to be sizes.
+/// At a subscript for each dimension: of the memref itself or, if it is a view that says no more
+/// than which elements it has, of the memref it is a view of. A memref of one dimension has more if
+/// its subscript is a sum of products with parameters, and these prove to be sizes.
 #[derive(Clone, Copy, Debug)]
 pub struct Delinearized;
 
@@ -122,8 +126,8 @@ impl Accesses for Delinearized {
     }
 }
 
-/// Whether different subscripts in bounds are different memory: the identity layout, or static strides that leave no
-/// overlap.
+/// Whether different subscripts in bounds are different memory: the identity layout, or static
+/// strides that leave no overlap.
 fn has_separate_elements(ctx: &Context, ty: Type) -> bool {
     let TypeKind::MemRef { shape: Some(shape), layout, .. } = ty.kind(ctx) else { return false };
     match layout {

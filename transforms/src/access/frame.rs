@@ -16,8 +16,8 @@ pub struct Frame {
     pub constraints: Vec<Form>,
     /// True if every combination that the constraints allow occurs.
     pub exact: bool,
-    /// For each level a variable of the program that is a multiple of the level plus a number, if there
-    /// is one, and the factor.
+    /// For each level a variable of the program that is a multiple of the level plus a number, if
+    /// there is one, and the factor.
     pub variables: Vec<Option<(Value, i64)>>,
     /// The facts about parameters.
     pub facts: Arc<Facts>,

@@ -1,10 +1,10 @@
 //! Which allocations nobody outside of a function can know.
 //!
-//! An allocation is local if all that happens to it, and to views of it, is seen: its elements are read and written, it is copied,
-//! measured, freed. What is stored, passed on, returned or carried *escapes*: from then on anything
-//! unknown may touch it. So does what is used inside an
-//! operation that [may keep its regions for later](runs_in_place).
-//! Nothing outside reads what a local allocation holds, so what no read of the function needs was not worth writing.
+//! An allocation is local if all that happens to it, and to views of it, is seen: its elements are
+//! read and written, it is copied, measured, freed. What is stored, passed on, returned or carried
+//! *escapes*: from then on anything unknown may touch it. So does what is used inside an operation
+//! that [may keep its regions for later](runs_in_place). Nothing outside reads what a local
+//! allocation holds, so what no read of the function needs was not worth writing.
 //!
 //! # Assumptions
 //!

@@ -1,4 +1,5 @@
-//! The objects that something touches, kept so that those which cannot overlap are not looked at together.
+//! The objects that something touches, kept so that those which cannot overlap are not looked at
+//! together.
 
 use smallvec::SmallVec;
 
@@ -30,8 +31,9 @@ impl Objects {
         self.lists.iter().flatten().copied()
     }
 
-    /// Those that `base` may overlap, and perhaps some others: an allocation is apart from everything else that is known, a global from other globals. `is_there` says whether it
-    /// is one of them itself.
+    /// Those that `base` may overlap, and perhaps some others: an allocation is apart from
+    /// everything else that is known, a global from other globals. `is_there` says whether it is
+    /// one of them itself.
     pub fn near(&self, base: Base, is_there: bool) -> impl Iterator<Item = Base> + '_ {
         let [anywhere, arguments, allocated, globals] = &self.lists;
         let same = is_there.then_some(base);

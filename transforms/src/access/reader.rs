@@ -1,9 +1,11 @@
 //! What operations touch: access classes, and the iteration spaces of loops.
 //!
-//! An access is an object, subscripts as affine forms over the loops around it, and whether it writes. What an operation with regions
-//! does inside is summarised with it, loops in it as further levels. Nothing is left out: what is not affine touches the whole
-//! object, a condition shrinks an iteration space by what is affine in it, a call touches what the function does that it [calls](super::callees), an
-//! operation nobody knows touches the world. `exact` says where nothing was approximated.
+//! An access is an object, subscripts as affine forms over the loops around it, and whether it
+//! writes. What an operation with regions does inside is summarised with it, loops in it as further
+//! levels. Nothing is left out: what is not affine touches the whole object, a condition shrinks an
+//! iteration space by what is affine in it, a call touches what the function does that it
+//! [calls](super::callees), an operation nobody knows touches the world. `exact` says where nothing
+//! was approximated.
 //!
 //! # Assumptions
 //!
@@ -65,7 +67,8 @@ impl<'b> Reader<'b> {
         self
     }
 
-    /// What is known where the block stands, facts about the parameters of all that was read among it.
+    /// What is known where the block stands, facts about the parameters of all that was read among
+    /// it.
     pub fn surroundings(&mut self) -> Surroundings {
         Surroundings { facts: Arc::new(self.forms.facts()), ..self.surroundings.clone() }
     }
@@ -80,7 +83,8 @@ impl<'b> Reader<'b> {
         self.forms.enter(block);
     }
 
-    /// The iteration space of a loop that stands inside `depth` others. `op` must implement [`LoopLike`].
+    /// The iteration space of a loop that stands inside `depth` others. `op` must implement
+    /// [`LoopLike`].
     pub fn space(&mut self, op: Op, model: &dyn LoopLike, depth: u32) -> Space {
         let view = self.body.op_ref(op);
         let block = self.body.entry_block(model.body(view));
@@ -88,7 +92,8 @@ impl<'b> Reader<'b> {
         self.space_within(model.bounds(view), model.is_unsigned(view), variable, depth)
     }
 
-    /// The iteration space within these bounds of a loop that stands inside `depth` others. Its variable from now on has the form it has there.
+    /// The iteration space within these bounds of a loop that stands inside `depth` others. Its
+    /// variable from now on has the form it has there.
     pub fn space_within(
         &mut self,
         bounds: LoopBounds,

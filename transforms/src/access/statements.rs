@@ -7,11 +7,11 @@ use loomir_ir::{Body, Op, Trait, Type};
 
 /// Says which operations are better kept together.
 ///
-/// **Owed:** nothing. What is tied becomes one statement where that leaves an order in which everything can run
-/// ([`tree::raise`](crate::tree::raise)); a tie that does not is cut.
+/// **Owed:** nothing. What is tied becomes one statement where that leaves an order in which
+/// everything can run ([`tree::raise`](crate::tree::raise)); a tie that does not is cut.
 pub trait Statements: fmt::Debug + Send + Sync {
-    /// Pairs of operations of a run that belong together, by their places in it, the ones to be kept first. A run are neighbours in
-    /// a block, none of which is a loop or an `if` of the tree.
+    /// Pairs of operations of a run that belong together, by their places in it, the ones to be
+    /// kept first. A run are neighbours in a block, none of which is a loop or an `if` of the tree.
     fn ties(&self, body: &Body, run: &[Op]) -> Vec<(usize, usize)>;
 }
 
@@ -19,7 +19,8 @@ pub trait Statements: fmt::Debug + Send + Sync {
 #[derive(Clone, Copy, Debug)]
 pub struct Single;
 
-/// A value is computed and used in one statement. Constants and the arithmetic of subscripts belong to nobody: many share them.
+/// A value is computed and used in one statement. Constants and the arithmetic of subscripts belong
+/// to nobody: many share them.
 #[derive(Clone, Copy, Debug)]
 pub struct Tied;
 

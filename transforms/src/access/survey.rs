@@ -41,7 +41,8 @@ impl Callees {
         if called.is_empty() {
             return Callees::default();
         }
-        // Of a name that there is twice, in a scope of its own for one, it is not known whose it is.
+        // Of a name that there is twice, in a scope of its own for one, it is not known whose it
+        // is.
         let mut functions: HashMap<Name, Option<Op>> = HashMap::new();
         for op in module.all_ops() {
             let Some(name) = symbol_name(module, op) else { continue };
@@ -52,7 +53,8 @@ impl Callees {
         functions.retain(|_, op| op.is_some());
         let mut order = bottom_up(&called, &calls);
         order.retain(|name| functions.contains_key(name));
-        // Until it is known what a function does, those that call it and are called by it take it to call itself.
+        // Until it is known what a function does, those that call it and are called by it take it
+        // to call itself.
         let unfinished = |name: &Name| (*name, Summary::unknown(Reason::Recursive));
         let callees = Callees { summaries: order.iter().map(unfinished).collect() };
         let mut analyses = Analyses::default().knowing(&Arc::new(callees));
@@ -133,7 +135,8 @@ fn called_in(function: &Body) -> Vec<Name> {
     function.all_ops().filter_map(|op| callee(function, op)).collect()
 }
 
-/// The functions that are called, each behind those that it calls, but for those that may call themselves.
+/// The functions that are called, each behind those that it calls, but for those that may call
+/// themselves.
 fn bottom_up(called: &[Name], calls: &HashMap<Name, Vec<Name>>) -> Vec<Name> {
     let callees = |name: Name| calls.get(&name).map_or(&[][..], |own| own).iter();
     let mut seen = HashSet::new();

@@ -1,11 +1,14 @@
 //! Updates of memory whose order does not matter: `A[i] = A[i] + e`.
 //!
-//! An access belongs to an *update* if an element is loaded, combined with something else, and stored back, by a step of a
-//! [reduction](Reduction): an associative and commutative operation. Two updates by one reduction may change places, of whichever elements; each has to
-//! happen as a whole, nothing else writing in between. What is loaded and what is stored are used by nothing else, so nobody sees in which order it happened.
-//! Whoever changes the order has to drop the [flags](reduction) that need not hold there.
+//! An access belongs to an *update* if an element is loaded, combined with something else, and
+//! stored back, by a step of a [reduction](Reduction): an associative and commutative operation.
+//! Two updates by one reduction may change places, of whichever elements; each has to happen as a
+//! whole, nothing else writing in between. What is loaded and what is stored are used by nothing
+//! else, so nobody sees in which order it happened. Whoever changes the order has to drop the
+//! [flags](reduction) that need not hold there.
 //!
-//! That is freedom of order, not of doing two at a time: inside of what may run iterations together, or in a way nobody knows, there are no updates.
+//! That is freedom of order, not of doing two at a time: inside of what may run iterations
+//! together, or in a way nobody knows, there are no updates.
 //!
 //! **Assumptions.**
 //! - What is loaded and what is stored have no other use, and nothing between them writes. Tried
@@ -82,7 +85,8 @@ fn is_in_order(body: &Body, op: Op) -> bool {
     })
 }
 
-/// Whether the load and the store stand in one block, the load before, nothing between them writes, and nothing else uses what is loaded.
+/// Whether the load and the store stand in one block, the load before, nothing between them writes,
+/// and nothing else uses what is loaded.
 fn is_whole(body: &Body, update: &Update) -> bool {
     let between = std::iter::successors(body.next_op(update.load), |op| body.next_op(*op));
     let mut between =

@@ -1,21 +1,26 @@
-//! Values that are equal though nobody knows what they are: each class has one name, so what is built from them compares equal.
+//! Values that are equal though nobody knows what they are: each class has one name, so what is
+//! built from them compares equal.
 //!
-//! A value that is not affine is known by the operation that computes it. Sums, differences and products of words are equal if they are so as polynomials
-//! modulo 2 to the power of the width; other pure operations if they and their attributes are the same and their operands are so equal. Of a class the
-//! first value met is the name, where it stands in a block around the other one: forms are asked for in the order of the text, so
-//! the name is computed before each use.
+//! A value that is not affine is known by the operation that computes it. Sums, differences and
+//! products of words are equal if they are so as polynomials modulo 2 to the power of the width;
+//! other pure operations if they and their attributes are the same and their operands are so equal.
+//! Of a class the first value met is the name, where it stands in a block around the other one:
+//! forms are asked for in the order of the text, so the name is computed before each use.
 //!
-//! What is left is asked of equality saturation ([`Saturation`]), if it computes the same as another value, one of its own operands or a number, for a few
-//! numbers: so nearly every proof that is tried succeeds.
+//! What is left is asked of equality saturation ([`Saturation`]), if it computes the same as
+//! another value, one of its own operands or a number, for a few numbers: so nearly every proof
+//! that is tried succeeds.
 //!
-//! Poison: a name must not be poison where the value is not, for it may be written in the value's place. So what may make the name's expression poison, flags and what
-//! carries them not looked into, must be part of what is sure to make the value's so: of a selection only the condition is.
+//! Poison: a name must not be poison where the value is not, for it may be written in the value's
+//! place. So what may make the name's expression poison, flags and what carries them not looked
+//! into, must be part of what is sure to make the value's so: of a selection only the condition is.
 //!
 //! # Assumptions
 //!
 //! - What is frozen is another number each time, so it has a class of its own.
 //!
-//! **Cost.** A value's expression is walked to at most 32 operations. At most 24 proofs are tried, each within the limits of a saturation.
+//! **Cost.** A value's expression is walked to at most 32 operations. At most 24 proofs are tried,
+//! each within the limits of a saturation.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::{LoopLike, ParallelLike};
@@ -77,7 +82,8 @@ struct Member {
 }
 
 impl Forms<'_> {
-    /// The form of a value that is a parameter and, as far as one sees, not affine: the name of its class; what is proved equal, if that is a form.
+    /// The form of a value that is a parameter and, as far as one sees, not affine: the name of its
+    /// class; what is proved equal, if that is a form.
     pub(super) fn name(&mut self, value: Value, fuel: usize) -> Form {
         let body = self.body;
         let own = Form::atom(Atom::Param(value));
@@ -104,7 +110,8 @@ impl Forms<'_> {
         form
     }
 
-    /// Notes that a value has a form that is made of other values' names, for what is proved equal to it.
+    /// Notes that a value has a form that is made of other values' names, for what is proved equal
+    /// to it.
     pub(super) fn note(&mut self, value: Value, form: &Form, fuel: usize) {
         let body = self.body;
         let is_computed = |value: &Value| {
@@ -135,7 +142,8 @@ impl Forms<'_> {
         Expression::of(body, value, &look_into, &mut form_of)
     }
 
-    /// The form of what an expression is proved equal to: a number, one of its leaves, or an earlier expression. If there is none, it is one for others.
+    /// The form of what an expression is proved equal to: a number, one of its leaves, or an
+    /// earlier expression. If there is none, it is one for others.
     fn proved(&mut self, value: Value, expression: Expression, member: Member, fuel: usize) -> Option<Form> {
         let leaves: Vec<Value> = expression.leaves.clone();
         // A leaf of another width that does not fit is cut off.
@@ -225,7 +233,8 @@ impl Member {
         Member { form, may, must }
     }
 
-    /// Whether it may be written in the place of another value that is equal, and poison if one of `must` is.
+    /// Whether it may be written in the place of another value that is equal, and poison if one of
+    /// `must` is.
     fn stands_for(&self, other: Value, must: &HashSet<Value>, body: &Body) -> bool {
         let outwards = |block: &_| body.block_of(body.region_parent(body.block_region(*block)));
         let mut around = true;
@@ -317,7 +326,8 @@ fn leaves(body: &Body, value: Value, how: Poison) -> HashSet<Value> {
     leaves
 }
 
-/// Whether an operation may be poison though its operands are not: by a flag, or if a shift is too wide.
+/// Whether an operation may be poison though its operands are not: by a flag, or if a shift is too
+/// wide.
 fn may_make_poison(body: &Body, op: Op) -> bool {
     let shifts = [Binary::Shl, Binary::ShrS, Binary::ShrU].map(Operation::Binary);
     match Operation::of(body, op) {

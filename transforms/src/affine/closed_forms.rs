@@ -9,14 +9,15 @@ use super::{Atom, Form};
 
 /// Closed forms of index values over the variables of loops and parameters.
 ///
-/// **Owed:** a form that is given out is what the value is whenever the operation executes and is defined, as an integer, not modulo
-/// anything; of what has no form nothing is assumed.
+/// **Owed:** a form that is given out is what the value is whenever the operation executes and is
+/// defined, as an integer, not modulo anything; of what has no form nothing is assumed.
 pub trait ClosedForms: fmt::Debug + Send + Sync {
-    /// Whether a form is followed that was computed from these. Forms of operands that are not followed are missing; of the results of
-    /// operations that arithmetic knows none are given.
+    /// Whether a form is followed that was computed from these. Forms of operands that are not
+    /// followed are missing; of the results of operations that arithmetic knows none are given.
     fn follows(&self, form: &Form, operands: &[Option<Form>]) -> bool;
 
-    /// The form of the one result of an operation that arithmetic does not know, `operand` being those of its operands.
+    /// The form of the one result of an operation that arithmetic does not know, `operand` being
+    /// those of its operands.
     fn of_result(&self, op: OpRef<'_>, operand: &mut dyn FnMut(usize) -> Option<Form>) -> Option<Form> {
         let _ = (op, operand);
         None

@@ -1,8 +1,9 @@
 //! Conditions as affine constraints, for when they hold and for when they fail.
 //!
-//! Each of the two [`Outcome`]s is known by constraints that are *necessary* for it; it is exact if they are sufficient too. So a condition that is affine
-//! in part still says what it can, and negation costs nothing. What is followed: comparisons of affine forms, `andi`, `ori`, `xori` with true,
-//! constants, and integer sets.
+//! Each of the two [`Outcome`]s is known by constraints that are *necessary* for it; it is exact if
+//! they are sufficient too. So a condition that is affine in part still says what it can, and
+//! negation costs nothing. What is followed: comparisons of affine forms, `andi`, `ori`, `xori`
+//! with true, constants, and integer sets.
 //!
 //! **Assumptions.**
 //! - A comparison is of numbers of at most 64 bits, of more than one. Tried with
@@ -191,7 +192,8 @@ impl Forms<'_> {
         Some(if and { a.and(&b) } else { a.not().and(&b.not()).not() })
     }
 
-    /// A comparison of two integers of at most 64 bits. Those of one bit are left out: 1 and -1 are one value of them.
+    /// A comparison of two integers of at most 64 bits. Those of one bit are left out: 1 and -1 are
+    /// one value of them.
     fn compared(&mut self, op: Op) -> Option<Condition> {
         let body = self.body;
         let [a, b] = [0, 1].map(|i| body.operand(op, i));
@@ -206,7 +208,8 @@ impl Forms<'_> {
         let unsigned_less = |this: &mut Self, (a, x): (Value, &Form), (b, y): (Value, &Form)| {
             match (is_never_negative(this, a), is_never_negative(this, b)) {
                 (true, true) => less(x, y),
-                // A negative number is a great one: below `y ≥ 0` is what is in `0..y`, and at least `x ≥ 0` is what is not in `0..=x`.
+                // A negative number is a great one: below `y ≥ 0` is what is in `0..y`, and at
+                // least `x ≥ 0` is what is not in `0..=x`.
                 (false, true) => {
                     let below = less(x, y)?.and(&Condition::at_least_zero(x.clone()));
                     Some(Condition { fails: Outcome::unknown(), ..below })

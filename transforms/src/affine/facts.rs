@@ -1,10 +1,13 @@
 //! Facts about parameters: what is true of a value whatever it is.
 //!
-//! A parameter is a number that nothing is assumed of, as far as a form goes. The operation that computes it says more: a size of a memref is not negative, what
-//! `arith.minsi` computes is at most either operand, a remainder is below its divisor, and all are within their types. None of
-//! that is approximated, so with it a question whether there are instances that would go wrong is answered more often, and its witnesses have numbers that can be.
+//! A parameter is a number that nothing is assumed of, as far as a form goes. The operation that
+//! computes it says more: a size of a memref is not negative, what `arith.minsi` computes is at
+//! most either operand, a remainder is below its divisor, and all are within their types. None of
+//! that is approximated, so with it a question whether there are instances that would go wrong is
+//! answered more often, and its witnesses have numbers that can be.
 //!
-//! Poison: facts are about values that are used as bounds, conditions or subscripts of what runs, so they are not poison.
+//! Poison: facts are about values that are used as bounds, conditions or subscripts of what runs,
+//! so they are not poison.
 //!
 //! **Assumptions.**
 //! - Sizes of memrefs are not negative. Tried with `fixtures/fusion/symbolic.mlir`.
@@ -39,13 +42,14 @@ impl Facts {
         self.of.contains_key(&value)
     }
 
-    /// Adds what is known of a parameter: the least and the greatest number it may be, and forms without levels that are not negative.
+    /// Adds what is known of a parameter: the least and the greatest number it may be, and forms
+    /// without levels that are not negative.
     pub fn know(&mut self, value: Value, range: Range, relations: Vec<Form>) {
         self.of.insert(value, Fact { range, relations });
     }
 
-    /// The least and the greatest number that a parameter, or a product of such, may be where some are in narrower ranges; none if nothing is known
-    /// of it.
+    /// The least and the greatest number that a parameter, or a product of such, may be where some
+    /// are in narrower ranges; none if nothing is known of it.
     pub fn range(&self, unknown: &Atom, narrower: &HashMap<Value, Range>) -> Option<Range> {
         let ranges = unknown.factors()?.iter().map(|value| self.range_of(*value, narrower));
         let ranges = ranges.collect::<Option<Vec<Range>>>()?;
@@ -57,7 +61,8 @@ impl Facts {
         Some(narrower.get(&value).map_or(own, |narrower| both(own, *narrower)))
     }
 
-    /// Forms without levels that are not negative, about a parameter or a product of such, likewise.
+    /// Forms without levels that are not negative, about a parameter or a product of such,
+    /// likewise.
     pub fn relations(&self, unknown: &Atom, narrower: &HashMap<Value, Range>) -> Vec<Form> {
         match unknown {
             Atom::Param(value) => self.of.get(value).map(|fact| fact.relations.clone()).unwrap_or_default(),
@@ -128,7 +133,8 @@ impl Forms<'_> {
             Binary::MaxU if is_natural => vec![at_least(of_a), at_least(of_b)],
             Binary::And if is_natural => vec![at_most(of_a), at_most(of_b)],
             Binary::Or if is_natural => vec![at_least(of_a), at_least(of_b)],
-            // A quotient by one or more is at most what is divided; a rest also is less than the divisor.
+            // A quotient by one or more is at most what is divided; a rest also is less than the
+            // divisor.
             Binary::DivS | Binary::DivU | Binary::CeilDivS | Binary::CeilDivU | Binary::FloorDivS
                 if a.0 >= 0 && b.0 >= 1 =>
             {

@@ -1,6 +1,8 @@
-//! Integer operations by what they compute, whatever dialect they are written in: `arith` and `index` have most of them both.
+//! Integer operations by what they compute, whatever dialect they are written in: `arith` and
+//! `index` have most of them both.
 //!
-//! Numbers are words of 1 to 64 bits; `index` has 64. What is defined for wider ones, for vectors and for tensors is not an operation here.
+//! Numbers are words of 1 to 64 bits; `index` has 64. What is defined for wider ones, for vectors
+//! and for tensors is not an operation here.
 
 use loomir_dialects::interp::integer::{self, Rounding, Wrap};
 use loomir_dialects::{arith, index};
@@ -115,7 +117,8 @@ impl Binary {
         BINARY[self as usize].1[1].name.trim_start_matches("index.")
     }
 
-    /// What it computes of words of so many bits, read as signed; nothing where it is poison or undefined.
+    /// What it computes of words of so many bits, read as signed; nothing where it is poison or
+    /// undefined.
     pub fn compute(self, width: u32, a: i64, b: i64) -> Option<i64> {
         let bits = |number: i64| u128::from(number as u64) & integer::mask(width);
         let (a, b, wrap) = (bits(a), bits(b), Wrap::default());

@@ -1,8 +1,9 @@
 //! Ranges: the least and the greatest number that a value may be, read as signed.
 //!
-//! A range is what the operations that compute a value say of it, from the types at their leaves on; and what is [supposed](Forms::suppose). Of
-//! poison any range is true, so what `nsw` rules out is ruled out. Where code runs only under a condition, that condition counts for all values in it,
-//! those computed before it too: they have not changed since.
+//! A range is what the operations that compute a value say of it, from the types at their leaves
+//! on; and what is [supposed](Forms::suppose). Of poison any range is true, so what `nsw` rules out
+//! is ruled out. Where code runs only under a condition, that condition counts for all values in
+//! it, those computed before it too: they have not changed since.
 //!
 //! **Assumptions.**
 //! - The variable of a counted loop lies between its bounds, unless it counts unsigned. Tried
@@ -19,10 +20,12 @@ use loomir_ir::{AffineExpr, Attr, Body, Op, Value, ValueDef};
 use super::operation::{Binary, Operation, has_no_signed_wrap};
 use super::{Atom, Form, Forms, MAX_CHAIN, fold_expr};
 
-/// A range of numbers, both ends included. What is out of reach has no end: it is `i128::MIN` below and `i128::MAX` above.
+/// A range of numbers, both ends included. What is out of reach has no end: it is `i128::MIN` below
+/// and `i128::MAX` above.
 pub type Range = (i128, i128);
 
-/// Ends beyond this are out of reach: no number of 64 bits, and no sum or product of a few, gets there.
+/// Ends beyond this are out of reach: no number of 64 bits, and no sum or product of a few, gets
+/// there.
 const REACH: i128 = 1 << 120;
 
 const ALL: Range = (i64::MIN as i128, i64::MAX as i128);
@@ -241,7 +244,8 @@ pub(crate) fn of_product(unknown: &Atom, ranges: &[Range]) -> Range {
     }
 }
 
-/// What a form that is not negative says of a value, if it is one of a single value. Ends that it does not say are out of reach.
+/// What a form that is not negative says of a value, if it is one of a single value. Ends that it
+/// does not say are out of reach.
 pub fn of_one(form: &Form) -> Option<(Value, Range)> {
     let [(Atom::Param(value), coefficient)] = form.terms() else { return None };
     let (constant, coefficient) = (i128::from(form.constant_part()), i128::from(*coefficient));
@@ -266,8 +270,8 @@ fn greater(a: Range, b: Range) -> Range {
     (a.0.max(b.0), a.1.max(b.1))
 }
 
-/// The range of what an operation on words of so many bits in these ranges computes, before it is cut off. What makes it undefined or poison is
-/// left out.
+/// The range of what an operation on words of so many bits in these ranges computes, before it is
+/// cut off. What makes it undefined or poison is left out.
 pub fn binary_range(binary: Binary, a: Range, b: Range, width: u32) -> Option<Range> {
     let positive = (b.0 >= 1).then_some(b);
     let divisor = positive.filter(|b| b.0 == b.1).map(|b| b.0);
@@ -330,7 +334,8 @@ fn expr_range(
     dims: &[Range],
     symbols: &[Range],
 ) -> Option<Range> {
-    // Affine arithmetic does not wrap, so a result outside 64 bits is undefined behaviour and may be cut off.
+    // Affine arithmetic does not wrap, so a result outside 64 bits is undefined behaviour and may
+    // be cut off.
     let cut = |r: Range| Some((r.0.clamp(ALL.0, ALL.1), r.1.clamp(ALL.0, ALL.1)));
     fold_expr(
         expr,

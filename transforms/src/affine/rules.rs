@@ -1,12 +1,13 @@
 //! The rules by which expressions over words are equal, and the analysis they are conditional on.
 //!
-//! A rule holds at every width from 2 bits on, for all words: it wraps where `arith` without flags wraps. Both sides are undefined for the same
-//! words (they divide by the same things), and neither is poison otherwise; shifts by what is no number are leaves. What holds only where nothing
-//! wraps, or for numbers of one sign, has a condition on ranges. So an equality may be used in both directions, and in any surroundings.
-//! A test tries every rule with all words of 3 to 5 bits.
+//! A rule holds at every width from 2 bits on, for all words: it wraps where `arith` without flags
+//! wraps. Both sides are undefined for the same words (they divide by the same things), and neither
+//! is poison otherwise; shifts by what is no number are leaves. What holds only where nothing
+//! wraps, or for numbers of one sign, has a condition on ranges. So an equality may be used in both
+//! directions, and in any surroundings. A test tries every rule with all words of 3 to 5 bits.
 //!
-//! There are no rules that distribute in both directions over everything: what is a polynomial has its normal form elsewhere
-//! ([`form`](crate::affine)).
+//! There are no rules that distribute in both directions over everything: what is a polynomial has
+//! its normal form elsewhere ([`form`](crate::affine)).
 
 use egg::{Analysis, Condition, ConditionalApplier, DidMerge, EGraph, Id, Pattern, Rewrite, Subst, Var};
 
@@ -83,7 +84,8 @@ pub fn is_division(binary: Binary) -> bool {
 /// A condition on the ranges of `?a`, `?b` and `?c`, of words of so many bits.
 type When = fn(u32, [Range; 3]) -> bool;
 
-/// A rule: its name, both sides, and what it is conditional on. The left side may become the right one.
+/// A rule: its name, both sides, and what it is conditional on. The left side may become the right
+/// one.
 struct Rule(&'static str, &'static str, &'static str, Option<When>);
 
 const fn always(name: &'static str, left: &'static str, right: &'static str) -> Rule {
@@ -282,7 +284,8 @@ mod tests {
                     .flat_map(|a| words().map(move |b| (a, b)))
                     .flat_map(|(a, b)| words().map(move |c| (a, b, c)))
                 {
-                    // Where the words are all that is known of; wider ranges allow a rule less often.
+                    // Where the words are all that is known of; wider ranges allow a rule less
+                    // often.
                     let ranges = [a, b, c].map(|word| (i128::from(word), i128::from(word)));
                     if condition.is_some_and(|condition| !condition(width, ranges)) {
                         continue;

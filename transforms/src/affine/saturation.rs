@@ -1,4 +1,5 @@
-//! Growing all expressions that are equal by the rules, within limits of nodes and iterations, never of time.
+//! Growing all expressions that are equal by the rules, within limits of nodes and iterations,
+//! never of time.
 
 use std::time::Duration;
 
@@ -25,7 +26,8 @@ impl Default for Saturation {
 }
 
 impl Saturation {
-    /// Whether two expressions over leaves of these ranges are proved equal. They have the same width, and `b`'s leaves are those of `a` as `leaf` says.
+    /// Whether two expressions over leaves of these ranges are proved equal. They have the same
+    /// width, and `b`'s leaves are those of `a` as `leaf` says.
     pub fn are_equal(&self, a: &Expression, b: &RecExpr<Word>, leaves: Vec<Range>) -> bool {
         let (graph, roots) = self.grown(a.width, &[&a.nodes, b], leaves, true);
         matches!(roots[..], [x, y] if graph.find(x) == graph.find(y))
@@ -38,7 +40,8 @@ impl Saturation {
         (graph, root)
     }
 
-    /// Applies the rules to some expressions until nothing is new, or a limit is reached; if wanted, until all are one class.
+    /// Applies the rules to some expressions until nothing is new, or a limit is reached; if
+    /// wanted, until all are one class.
     fn grown(
         &self,
         width: u32,

@@ -1,14 +1,17 @@
 //! What subscripts are, where they are used.
 //!
-//! Arithmetic on words wraps, and most of it says nothing of that: `%i + %m` is a number between 0 and the size of the memref, or there is no access. Outside of
-//! a memref nothing may be accessed, so a sum that, had it wrapped, would be outside did not wrap where it counts. Of an access that happens its subscripts are
-//! what they would be in ℤ, as long as that lies so near that no other number that is the same word is inside.
+//! Arithmetic on words wraps, and most of it says nothing of that: `%i + %m` is a number between 0
+//! and the size of the memref, or there is no access. Outside of a memref nothing may be accessed,
+//! so a sum that, had it wrapped, would be outside did not wrap where it counts. Of an access that
+//! happens its subscripts are what they would be in ℤ, as long as that lies so near that no other
+//! number that is the same word is inside.
 //!
 //! **Assumptions.**
 //! - An access outside of its memref is undefined, so one that happens is inside, and a word that
 //!   wrapped would not be. Tried with `fixtures/fusion/subscripts.mlir` and `widths.mlir`.
 //!
-//! **Cost.** Linear in the operations that compute a subscript, up to the first that are forms already.
+//! **Cost.** Linear in the operations that compute a subscript, up to the first that are forms
+//! already.
 
 use hashbrown::HashMap;
 use loomir_dialects::interfaces::Subscripts;
@@ -23,7 +26,8 @@ use super::{Atom, Form, Forms, MAX_CHAIN, ring};
 type Unwrapped = Option<(Form, Range)>;
 
 impl Forms<'_> {
-    /// The forms of the subscripts of an access, where it happens. `None` for those that are not affine.
+    /// The forms of the subscripts of an access, where it happens. `None` for those that are not
+    /// affine.
     pub fn of_accessed(&mut self, subscripts: &Subscripts) -> Vec<Option<Form>> {
         let mut forms = self.of_subscripts(subscripts);
         let ctx = self.body.ctx();
@@ -54,7 +58,8 @@ impl Forms<'_> {
             value = body.operand(op, 0);
         }
         let (form, (least, greatest)) = self.unwrapped(value, MAX_CHAIN, &mut HashMap::new())?;
-        // The words that are not negative are those below half; one more turn, or one less, and a number is another.
+        // The words that are not negative are those below half; one more turn, or one less, and a
+        // number is another.
         let half = 1i128 << (width(body, value).clamp(1, 64) - 1);
         let is_near = -half <= least && greatest < 2 * half;
         Some(form).filter(|form| {
@@ -101,7 +106,8 @@ fn is_open(form: Option<&Form>, value: Value) -> bool {
     form.is_none_or(|form| form.as_parameter() == Some(value))
 }
 
-/// Whether a form is another one in each iteration of some loop. One that is not is better told by its name, as elsewhere.
+/// Whether a form is another one in each iteration of some loop. One that is not is better told by
+/// its name, as elsewhere.
 fn has_level(form: &Form) -> bool {
     form.terms().iter().any(|(atom, _)| matches!(atom, Atom::Level(_)))
 }

@@ -1,4 +1,5 @@
-//! What is known where a block stands: the loops and conditions around it, what was asserted or assumed before, and facts about parameters.
+//! What is known where a block stands: the loops and conditions around it, what was asserted or
+//! assumed before, and facts about parameters.
 
 use std::sync::Arc;
 
@@ -13,8 +14,8 @@ use super::{Atom, Form, Forms};
 /// Most operations at the start of a block among which assertions are looked for.
 const MAX_LOOKED_AT: usize = 64;
 
-/// What is known where a block stands: constraints on the induction variables of the loops around, which are parameters of what is inside, and on other
-/// parameters.
+/// What is known where a block stands: constraints on the induction variables of the loops around,
+/// which are parameters of what is inside, and on other parameters.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
     /// Forms that are not negative.
@@ -26,7 +27,8 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// What is known in `block`, as forms that know it too, of which those are given out that are followed. Linear in its depth and in the bounds around it.
+    /// What is known in `block`, as forms that know it too, of which those are given out that are
+    /// followed. Linear in its depth and in the bounds around it.
     pub fn of<'b>(body: &'b Body, block: Block, followed: &'b dyn ClosedForms) -> (Surroundings, Forms<'b>) {
         let mut known = Surroundings::nothing();
         let mut forms = Forms::followed_by(body, block, followed);
@@ -60,8 +62,9 @@ impl Surroundings {
         (known, forms)
     }
 
-    /// Adds what assertions and assumptions at the start of a block say: of what is behind them if that is `before`, else of the whole block, of
-    /// which nothing before them writes. That the program reaches what is behind an assertion is what makes it true there.
+    /// Adds what assertions and assumptions at the start of a block say: of what is behind them if
+    /// that is `before`, else of the whole block, of which nothing before them writes. That the
+    /// program reaches what is behind an assertion is what makes it true there.
     fn assertions(&mut self, body: &Body, block: Block, before: Option<Op>, forms: &mut Forms<'_>) {
         for op in body.ops(block).take(MAX_LOOKED_AT).take_while(|op| Some(*op) != before) {
             if let Some(condition) = asserted(body, op) {
@@ -72,8 +75,8 @@ impl Surroundings {
         }
     }
 
-    /// Adds what is known in a block that is reached by one branch only, and so on from there backwards: which way it went, and what was asserted
-    /// before.
+    /// Adds what is known in a block that is reached by one branch only, and so on from there
+    /// backwards: which way it went, and what was asserted before.
     fn branches(&mut self, body: &Body, mut block: Block, forms: &mut Forms<'_>) {
         for _ in 0..MAX_LOOKED_AT {
             let mut edges = body.predecessor_edges(block);
@@ -112,7 +115,8 @@ impl Surroundings {
         let lowers = forms.of_bound(&bounds.lower);
         match (&lowers[..], forms.of_step(bounds.step)) {
             (_, Some(1)) => {}
-            // From one lower bound on, the variable takes every step-th value: what it is beyond a whole number of steps is not positive.
+            // From one lower bound on, the variable takes every step-th value: what it is beyond a
+            // whole number of steps is not positive.
             ([Some(lower)], Some(step)) => {
                 let beyond = variable.minus(lower).and_then(|d| d.modulo(step));
                 self.add(beyond.and_then(|d| d.times(-1)));

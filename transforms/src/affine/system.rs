@@ -1,10 +1,11 @@
 //! Affine forms as constraints of one integer conjunction.
 //!
-//! A [`System`] knows which variable each parameter is, products of parameters being variables too; which one a level is, is said with each form, since the
-//! levels of several instances stand beside each other. A [`Pair`] is the usual case: instances of two accesses under common loops.
+//! A [`System`] knows which variable each parameter is, products of parameters being variables too;
+//! which one a level is, is said with each form, since the levels of several instances stand beside
+//! each other. A [`Pair`] is the usual case: instances of two accesses under common loops.
 //!
-//! What is known of parameters ([`Facts`]) is added only where it matters: no points without it are none with it, and a point that agrees
-//! with it is one. So few questions are asked twice.
+//! What is known of parameters ([`Facts`]) is added only where it matters: no points without it are
+//! none with it, and a point that agrees with it is one. So few questions are asked twice.
 //!
 //! **Assumptions.**
 //! - A parameter is one variable for all instances of a system. Tried with
@@ -39,14 +40,16 @@ pub struct System {
 }
 
 impl System {
-    /// No constraints on so many variables, the last of which are these parameters and products, in this order, beginning with `first`.
+    /// No constraints on so many variables, the last of which are these parameters and products, in
+    /// this order, beginning with `first`.
     pub fn new(vars: usize, first: Var, unknowns: Vec<Atom>) -> System {
         let vars_of = unknowns.iter().cloned().zip((first.0..).map(Var)).collect();
         System { set: Conjunction::new(vars), unknowns: vars_of, listed: unknowns, narrower: HashMap::new() }
     }
 
-    /// A form over the system's variables, of which `level` gives those of the levels. Quotients become existential variables, as do parameters
-    /// that are none; they nest at most [`MAX_NESTING`](super::MAX_NESTING) deep.
+    /// A form over the system's variables, of which `level` gives those of the levels. Quotients
+    /// become existential variables, as do parameters that are none; they nest at most
+    /// [`MAX_NESTING`](super::MAX_NESTING) deep.
     pub fn affine(&mut self, form: &Form, level: &dyn Fn(u32) -> Var) -> Affine {
         let mut sum = Affine::constant(form.constant_part());
         for (atom, coefficient) in form.terms() {
@@ -133,8 +136,9 @@ impl System {
         system
     }
 
-    /// Forms over the parameters and products that `is_kept` accepts, and no levels, that are not negative wherever there is a point for which the facts
-    /// hold. `None` if there are too many, or none of these is in it.
+    /// Forms over the parameters and products that `is_kept` accepts, and no levels, that are not
+    /// negative wherever there is a point for which the facts hold. `None` if there are too many,
+    /// or none of these is in it.
     pub fn shadow(&self, facts: &Facts, is_kept: &dyn Fn(&Atom) -> bool) -> Option<Vec<Form>> {
         if !self.listed.iter().any(is_kept) {
             return None;
@@ -194,7 +198,8 @@ pub enum Side {
     Second,
 }
 
-/// Instances of two accesses: variables are the levels around both, those of the first, those of the second, and the parameters of both.
+/// Instances of two accesses: variables are the levels around both, those of the first, those of
+/// the second, and the parameters of both.
 #[derive(Clone, Debug)]
 pub struct Pair {
     /// The constraints so far.
@@ -208,7 +213,8 @@ pub struct Pair {
 pub type Instances<'a> = (u32, &'a [Form]);
 
 impl Pair {
-    /// The pairs of instances of which the first `shared` levels are common and satisfy `around`, and for which each of `equal` has equal forms.
+    /// The pairs of instances of which the first `shared` levels are common and satisfy `around`,
+    /// and for which each of `equal` has equal forms.
     pub fn new(
         (first, of_first): Instances<'_>,
         (second, of_second): Instances<'_>,
@@ -274,7 +280,8 @@ impl Pair {
         }
     }
 
-    /// What a form of one of them is at a point; nothing if it has a parameter that is not among those of the system, or does not fit 64 bits.
+    /// What a form of one of them is at a point; nothing if it has a parameter that is not among
+    /// those of the system, or does not fit 64 bits.
     pub fn value(&self, point: &Point, form: &Form, side: Side) -> Option<i64> {
         let at = |var: Var| point.get(var).to_i64();
         let visible = self.system.set.visible();

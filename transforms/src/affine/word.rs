@@ -1,7 +1,8 @@
 //! Expressions over words of one width, as `egg` knows them.
 //!
-//! A leaf is a number of a value, `u32`; what is of another width, a comparison or a choice is a leaf too. Numbers are read as signed. Shifts by a
-//! number are written as the products and quotients they are, and remainders of powers of two as masks, so that fewer rules are needed.
+//! A leaf is a number of a value, `u32`; what is of another width, a comparison or a choice is a
+//! leaf too. Numbers are read as signed. Shifts by a number are written as the products and
+//! quotients they are, and remainders of powers of two as masks, so that fewer rules are needed.
 
 use std::fmt;
 
@@ -92,8 +93,9 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// The expression that computes a value, as far as `look_into` says. What `form_of` has a form of is a sum over what that is made of, which is the
-    /// same number. `None` if it is a leaf, not a word of at least two bits, or has too many operations.
+    /// The expression that computes a value, as far as `look_into` says. What `form_of` has a form
+    /// of is a sum over what that is made of, which is the same number. `None` if it is a leaf, not
+    /// a word of at least two bits, or has too many operations.
     pub fn of(
         body: &Body,
         value: Value,
@@ -125,7 +127,8 @@ impl Expression {
     }
 }
 
-/// What the last node is where leaves are these numbers; nothing where anything in it is poison or undefined.
+/// What the last node is where leaves are these numbers; nothing where anything in it is poison or
+/// undefined.
 pub fn evaluate(nodes: &RecExpr<Word>, width: u32, leaf: &dyn Fn(u32) -> i64) -> Option<i64> {
     let mut numbers: Vec<i64> = Vec::with_capacity(nodes.len());
     for node in nodes.as_ref() {
@@ -140,7 +143,8 @@ pub fn evaluate(nodes: &RecExpr<Word>, width: u32, leaf: &dyn Fn(u32) -> i64) ->
     numbers.last().copied()
 }
 
-/// The power of two that shifting by a number is, as a number of so many bits, if it is not negative there.
+/// The power of two that shifting by a number is, as a number of so many bits, if it is not
+/// negative there.
 fn power(width: u32, by: i64) -> Option<i64> {
     (0..i64::from(width) - 1).contains(&by).then(|| 1 << by)
 }
@@ -191,7 +195,8 @@ impl Build<'_> {
         Some(id)
     }
 
-    /// The node of a sum of parameters and products of such. What is wider than words is cut off, which changes nothing in a sum that is not.
+    /// The node of a sum of parameters and products of such. What is wider than words is cut off,
+    /// which changes nothing in a sum that is not.
     fn form(&mut self, form: &Form) -> Option<Id> {
         let binary = |this: &mut Self, binary, a, b| this.nodes.add(Word::Binary(binary, [a, b]));
         let mut sum = None;

@@ -1,7 +1,9 @@
-//! What is left over: operations whose results nobody uses, loads among them, loops and conditionals with nothing inside, and allocations that are
-//! written but never read, with their stores.
+//! What is left over: operations whose results nobody uses, loads among them, loops and
+//! conditionals with nothing inside, and allocations that are written but never read, with their
+//! stores.
 //!
-//! **Cost.** Linear in what is erased and what that used; an allocation's uses are looked at again when one of them was erased.
+//! **Cost.** Linear in what is erased and what that used; an allocation's uses are looked at again
+//! when one of them was erased.
 
 use hashbrown::HashSet;
 use loomir_dialects::interfaces::{EffectKind, MemoryAccess, MemoryEffects, Resource, ViewLike};
@@ -138,7 +140,8 @@ pub(super) fn is_unused_load(body: &Body, op: Op) -> bool {
     model.is_some_and(|model| model.access(view).stored.is_none()) && !body.has_used_results(op)
 }
 
-/// All that use an allocation and its views, if they do no more than write and free it; views before what uses them.
+/// All that use an allocation and its views, if they do no more than write and free it; views
+/// before what uses them.
 fn unread(body: &Body, allocation: Value) -> Option<Vec<Op>> {
     let mut users = Vec::new();
     let mut seen = HashSet::new();

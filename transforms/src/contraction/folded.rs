@@ -1,7 +1,9 @@
-//! An array with dimensions folded: a smaller allocation, and accesses whose subscripts count modulo its sizes.
+//! An array with dimensions folded: a smaller allocation, and accesses whose subscripts count
+//! modulo its sizes.
 //!
-//! A window of several elements is a rotating buffer rather than as many carried values: it holds wherever the writes are, conditional ones, several of
-//! them and those outside of the loop among them, it keeps the inner dimensions of an array, and with a constant size LLVM makes registers
+//! A window of several elements is a rotating buffer rather than as many carried values: it holds
+//! wherever the writes are, conditional ones, several of them and those outside of the loop among
+//! them, it keeps the inner dimensions of an array, and with a constant size LLVM makes registers
 //! of it where these are better.
 //!
 //! **Cost.** Linear in the accesses.
@@ -18,8 +20,8 @@ use loomir_ir::{
 
 use crate::legality::storage::{Fold, Folds};
 
-/// Makes a smaller allocation in the place of the one that `old` makes, all of whose uses but frees are `accesses`. The new one; nobody uses the
-/// other any more.
+/// Makes a smaller allocation in the place of the one that `old` makes, all of whose uses but frees
+/// are `accesses`. The new one; nobody uses the other any more.
 pub(super) fn fold(body: &mut Body, old: Op, folds: &Folds, accesses: &[Op]) -> Option<Value> {
     let folds = folds.dimensions();
     let ctx = body.ctx().clone();

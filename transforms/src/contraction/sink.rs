@@ -1,7 +1,8 @@
-//! Allocations that only the sides of one conditional use move into these sides: there each is seen whole.
+//! Allocations that only the sides of one conditional use move into these sides: there each is seen
+//! whole.
 //!
-//! Fused loops that run if arguments do not overlap, and their originals otherwise, are such sides; where the fused loops need no array any more, none
-//! is allocated for them.
+//! Fused loops that run if arguments do not overlap, and their originals otherwise, are such sides;
+//! where the fused loops need no array any more, none is allocated for them.
 //!
 //! # Assumptions
 //!
@@ -74,7 +75,8 @@ impl Uses {
         uses.frees.iter().all(after).then_some(uses)
     }
 
-    /// Makes one allocation in each side of the one there was, behind those already moved there, of which `last` has the last.
+    /// Makes one allocation in each side of the one there was, behind those already moved there, of
+    /// which `last` has the last.
     fn split(self, body: &mut Body, allocation: Value, last: &mut HashMap<Block, Op>) {
         let Some(op) = body.defining_op(allocation) else { return };
         for side in &self.sides {

@@ -1,6 +1,7 @@
 //! The machine that costs are about.
 
-/// A machine, as far as costs depend on it. The default is a core of a usual server: 16 vector registers of 32 bytes, three caches.
+/// A machine, as far as costs depend on it. The default is a core of a usual server: 16 vector
+/// registers of 32 bytes, three caches.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Machine {
     /// Bytes of a cache line.
@@ -58,14 +59,15 @@ impl Default for Machine {
 }
 
 impl Machine {
-    /// Cycles to get a line that is touched again after so many bytes were. It is in a cache that holds them, gone from one half that size, and between these
-    /// it is a matter of luck.
+    /// Cycles to get a line that is touched again after so many bytes were. It is in a cache that
+    /// holds them, gone from one half that size, and between these it is a matter of luck.
     pub fn fetch(&self, bytes: f64) -> f64 {
         self.fetch_beyond(0, bytes)
     }
 
-    /// The same of a line that the next iterations of a loop touch again, while others are fetched ahead: from the first cache or the second makes no
-    /// difference, so that a loop may go through hundreds of arrays.
+    /// The same of a line that the next iterations of a loop touch again, while others are fetched
+    /// ahead: from the first cache or the second makes no difference, so that a loop may go through
+    /// hundreds of arrays.
     pub(super) fn fetch_ahead(&self, bytes: f64) -> f64 {
         self.fetch_beyond(1, bytes)
     }

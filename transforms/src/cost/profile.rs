@@ -5,10 +5,12 @@ use loomir_ir::{Body, Op};
 
 use super::{Cost, Machine, StaticCost};
 
-/// The attribute that says how often each region of an operation ran to its end in a run that was measured.
+/// The attribute that says how often each region of an operation ran to its end in a run that was
+/// measured.
 pub const COUNTS: &str = "loomir.counts";
 
-/// How often things ran in a run that was measured, as their attributes [`COUNTS`] say; of what has none, what is usual.
+/// How often things ran in a run that was measured, as their attributes [`COUNTS`] say; of what has
+/// none, what is usual.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ProfileCost {
     /// The machine, and what is usual.

@@ -18,16 +18,19 @@ pub struct Saving {
 /// Why fusing costs something.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Loss {
-    /// An iteration of both touches more than a cache holds, so that what is touched again in the next has to be fetched again.
+    /// An iteration of both touches more than a cache holds, so that what is touched again in the
+    /// next has to be fetched again.
     Footprint {
         /// How much an iteration touches.
         bytes: u64,
-        /// The cache that held what each touches, and how much it holds. `None` if each touches too much for one as it is.
+        /// The cache that held what each touches, and how much it holds. `None` if each touches too
+        /// much for one as it is.
         cache: Option<(&'static str, u64)>,
     },
     /// The loops run one element at a time that ran several at once.
     Vectorization {
-        /// Whether an iteration would read what a few before it wrote; if not, one of the loops runs one element at a time as it is.
+        /// Whether an iteration would read what a few before it wrote; if not, one of the loops
+        /// runs one element at a time as it is.
         carried: bool,
     },
     /// Values are kept in memory that were in registers.
@@ -76,13 +79,14 @@ impl Saving {
         self.losses.iter().max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, loss)| loss)
     }
 
-    /// What is saved by running `second` in the loop of `first`, behind it and `delay` iterations later, and how many iterations of both can then
-    /// run at once.
+    /// What is saved by running `second` in the loop of `first`, behind it and `delay` iterations
+    /// later, and how many iterations of both can then run at once.
     pub fn of(first: &Work, second: &Work, delay: i64, machine: &Machine) -> (Saving, Option<f64>) {
         Saving::whether_tested(false, first, second, delay, machine)
     }
 
-    /// The same if so many comparisons of numbers before the loops keep dependences; `first_test` if nothing else is tested there, so that there is a branch.
+    /// The same if so many comparisons of numbers before the loops keep dependences; `first_test`
+    /// if nothing else is tested there, so that there is a branch.
     pub(crate) fn tested(
         comparisons: usize,
         first_test: bool,
@@ -128,8 +132,9 @@ impl Saving {
         (saving, lanes)
     }
 
-    /// By how many iterations more than the least delay that may be the second should run later: by a block, as many as can run at once of either
-    /// loop, if more is saved with that since as many can of both, and the delay is at most `most`.
+    /// By how many iterations more than the least delay that may be the second should run later: by
+    /// a block, as many as can run at once of either loop, if more is saved with that since as many
+    /// can of both, and the delay is at most `most`.
     pub fn block(first: &Work, second: &Work, least: i64, most: i64, machine: &Machine) -> i64 {
         let Some(lanes) = first.lanes.zip(second.lanes).map(|(a, b)| a.min(b)) else { return 0 };
         let block = lanes as i64;
@@ -138,7 +143,8 @@ impl Saving {
         if fits && saved(least + block) > saved(least) { block } else { 0 }
     }
 
-    /// How long lines are fetched for the first, the second, and both as one, in the iterations they have in common.
+    /// How long lines are fetched for the first, the second, and both as one, in the iterations
+    /// they have in common.
     fn fetched(
         &mut self,
         first: &Work,
@@ -154,7 +160,8 @@ impl Saving {
             lines += before.lines.min(own.lines);
             at_once += before.at_once.min(own.at_once);
         }
-        // What is touched from an access of the first to one of the second, apart; what an iteration touches, and one of both.
+        // What is touched from an access of the first to one of the second, apart; what an
+        // iteration touches, and one of both.
         let apart = (first.streams.lines + second.streams.lines - lines) * line;
         let one = |work: &Work| work.streams.at_once * line;
         let both = one(first) + one(second) - at_once * line;
@@ -186,7 +193,8 @@ impl Saving {
 
     /// How long values are loaded that have no register in a loop of both, run in so many steps.
     fn spilled(&mut self, first: &Work, second: &Work, steps: f64, machine: &Machine) -> f64 {
-        // What is live across a loop with loops inside is used in one of them, and loaded before it.
+        // What is live across a loop with loops inside is used in one of them, and loaded before
+        // it.
         if !first.innermost || !second.innermost {
             return 0.0;
         }

@@ -1,7 +1,8 @@
 //! The memory a loop goes through, as streams of cache lines.
 //!
-//! Accesses to one object whose subscripts differ by numbers alone go through it at one pace: they are one stream, in which each has a *place*, the
-//! iterations by which it is ahead. So `a[i]` and `a[i + 1]` touch the same lines, one of them an iteration earlier.
+//! Accesses to one object whose subscripts differ by numbers alone go through it at one pace: they
+//! are one stream, in which each has a *place*, the iterations by which it is ahead. So `a[i]` and
+//! `a[i + 1]` touch the same lines, one of them an iteration earlier.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +23,8 @@ pub(super) struct Key {
     pub dims: Vec<Option<Form>>,
 }
 
-/// Where in its stream an access is: elements along the last dimension by which it is not in line with an iteration, and
-/// iterations by which it is ahead.
+/// Where in its stream an access is: elements along the last dimension by which it is not in line
+/// with an iteration, and iterations by which it is ahead.
 pub(super) type Place = (i64, i64);
 
 /// How the element at one place is used in each iteration.
@@ -38,7 +39,8 @@ pub(super) struct Use {
 pub(super) struct Stream {
     pub key: Key,
     pub places: BTreeMap<Place, Use>,
-    /// Lines touched by the whole loop, by one iteration, and those of all iterations that were touched in an earlier one.
+    /// Lines touched by the whole loop, by one iteration, and those of all iterations that were
+    /// touched in an earlier one.
     pub lines: f64,
     pub at_once: f64,
     pub again: f64,
@@ -66,7 +68,8 @@ impl Stream {
         self.lines * if self.writes { 2.0 } else { 1.0 }
     }
 
-    /// The iterations between an access of this one and the nearest of another one at the same pace.
+    /// The iterations between an access of this one and the nearest of another one at the same
+    /// pace.
     pub(super) fn nearest(&self, other: &Stream, delay: i64) -> i64 {
         let gap = |(place, at): &Place| {
             let at = at.saturating_sub(if other.moves { delay } else { 0 });
@@ -160,7 +163,8 @@ impl Streams {
         self.at_once += 1.0;
     }
 
-    /// Whether an iteration reads what one fewer than `lanes` before wrote, so that this many cannot run at once.
+    /// Whether an iteration reads what one fewer than `lanes` before wrote, so that this many
+    /// cannot run at once.
     pub(super) fn carry(&self, lanes: f64) -> bool {
         self.all.iter().any(|stream| {
             stream.writes && (!stream.moves || stream.key.dims.iter().any(Option::is_none))
@@ -169,8 +173,9 @@ impl Streams {
         })
     }
 
-    /// The same of iterations of `later`, which run `delay` later and behind those of these, and of what these wrote: each load would read too early, or
-    /// wait for a store. What goes another way through an object is taken to meet them if it is not `tested` how numbers lie to each other.
+    /// The same of iterations of `later`, which run `delay` later and behind those of these, and of
+    /// what these wrote: each load would read too early, or wait for a store. What goes another way
+    /// through an object is taken to meet them if it is not `tested` how numbers lie to each other.
     pub(super) fn feed(&self, later: &Streams, delay: i64, lanes: f64, tested: bool) -> bool {
         later.all.iter().any(|stream| {
             let own = self.get(&stream.key).filter(|own| own.writes);
@@ -187,7 +192,8 @@ impl Streams {
         })
     }
 
-    /// Whether one of these goes through the object of `other` at another pace, and one of them writes.
+    /// Whether one of these goes through the object of `other` at another pace, and one of them
+    /// writes.
     fn meets(&self, other: &Stream) -> bool {
         let mut others = self.of_base(other.key.base).filter(|own| own.key != other.key);
         others.any(|own| (own.writes || other.writes) && !own.is_parallel_to(other))
@@ -215,7 +221,8 @@ impl Stream {
     }
 }
 
-/// The subscripts of a stream and the place in it of an access, for the iterations of the loop at `level`. A line has `elements` elements.
+/// The subscripts of a stream and the place in it of an access, for the iterations of the loop at
+/// `level`. A line has `elements` elements.
 pub(super) fn place(
     subscripts: &[Option<Form>],
     level: u32,
@@ -239,8 +246,8 @@ pub(super) fn place(
     (dims.collect(), (rest, ahead), pivot.is_some())
 }
 
-/// How many lines subscripts name, where the loop of each level runs so many iterations, in an object of this shape. `None` for a dimension whose size
-/// is not known.
+/// How many lines subscripts name, where the loop of each level runs so many iterations, in an
+/// object of this shape. `None` for a dimension whose size is not known.
 pub(super) fn lines(
     subscripts: &[Option<Form>],
     shape: &[Option<i64>],

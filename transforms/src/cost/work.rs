@@ -22,7 +22,8 @@ use crate::tree::{Forest, Green, Header, Map, Node, Program, Span, StatementId};
 pub struct Work {
     /// How many iterations it runs.
     pub(super) trips: f64,
-    /// How many of these all loops that run as one have in common; what each has more runs by itself.
+    /// How many of these all loops that run as one have in common; what each has more runs by
+    /// itself.
     pub(super) common: f64,
     /// How many operations its iterations run together.
     pub(super) operations: f64,
@@ -40,7 +41,8 @@ pub struct Work {
 }
 
 impl Work {
-    /// That of `tree`, a loop that stands in `frame`. `None` if it is none. Linear in the leaves below and the operations of the loop.
+    /// That of `tree`, a loop that stands in `frame`. `None` if it is none. Linear in the leaves
+    /// below and the operations of the loop.
     pub fn of(
         (ir, program, forest): (&Body, &Program, &Forest),
         cost: &dyn Cost,
@@ -89,7 +91,8 @@ impl Work {
         self.common == other.common
     }
 
-    /// That of a loop of which it is not known how many iterations another one has in common with it, though it may run as many: half of them.
+    /// That of a loop of which it is not known how many iterations another one has in common with
+    /// it, though it may run as many: half of them.
     pub(crate) fn cut(mut self) -> Work {
         self.common /= 2.0;
         self
@@ -101,8 +104,8 @@ impl Work {
         self.streams.go_through(self.trips * bytes / machine.line.max(1) as f64, writes);
     }
 
-    /// Adds another one's that runs in the same loop, behind this one and `delay` iterations later; `lanes` is how many iterations of both can run
-    /// at once.
+    /// Adds another one's that runs in the same loop, behind this one and `delay` iterations later;
+    /// `lanes` is how many iterations of both can run at once.
     pub(crate) fn merge(&mut self, other: &Work, delay: i64, lanes: Option<f64>) {
         self.trips = self.trips.max(other.trips);
         self.common = self.common.min(other.common);
@@ -284,8 +287,8 @@ fn is_next_to_each_other(subscripts: &[Option<Form>], level: u32) -> bool {
     others.iter().all(|form| step(form) == Some(0)) && step(last).is_some_and(|step| step.abs() <= 1)
 }
 
-/// The numbers defined outside of an operation that it uses, those that are constants and those of type `index` excepted: what takes
-/// registers as long as it runs.
+/// The numbers defined outside of an operation that it uses, those that are constants and those of
+/// type `index` excepted: what takes registers as long as it runs.
 fn numbers_from_outside(ir: &Body, op: Op) -> HashSet<Value> {
     let is_outside = |value: &Value| match ir.def(*value) {
         ValueDef::OpResult { op: home, .. } => {

@@ -1,8 +1,10 @@
 //! The body of a loop as a line of pieces, and where it may be cut.
 //!
-//! A piece is an item of the body, or of a guard in it, with the guards around: so a cut may go through an `if`, which then is two of the
-//! same condition. What only computes is a piece too, but it is computed again where it is needed, and stands in the way of no cut.
-//! A cut is *open* if no other value is used behind it that is computed before it. Whether it may be made is legality's to say.
+//! A piece is an item of the body, or of a guard in it, with the guards around: so a cut may go
+//! through an `if`, which then is two of the same condition. What only computes is a piece too, but
+//! it is computed again where it is needed, and stands in the way of no cut. A cut is *open* if no
+//! other value is used behind it that is computed before it. Whether it may be made is legality's
+//! to say.
 //!
 //! **Assumptions.**
 //! - What decides whether a piece runs is among what it uses. Tried with
@@ -33,7 +35,8 @@ struct Piece {
     item: Green,
     /// The operation it is, or its first.
     op: Op,
-    /// The pieces before it that compute what it uses, or what decides whether it runs, each with the value.
+    /// The pieces before it that compute what it uses, or what decides whether it runs, each with
+    /// the value.
     uses: Vec<(usize, Value)>,
     /// Whether it may be run again, or not at all.
     pure: bool,
@@ -91,7 +94,8 @@ impl Pieces {
             let place = self.pieces.len();
             if let Node::Leaf { statement, .. } = forest.get(item) {
                 let info = program.statement(statement);
-                // Behind both sides of a conditional its results are used, which the second side completes.
+                // Behind both sides of a conditional its results are used, which the second side
+                // completes.
                 if let Some(conditional) = info.yields_for(ir)
                     && let Some(first) = self.of_op.insert(conditional, place)
                 {
@@ -145,7 +149,8 @@ impl Pieces {
         std::iter::successors(Some(op), |op| ir.parent_op(*op)).find_map(own)
     }
 
-    /// For each place before a piece how many values would have to be handed over a cut there; nothing where one side writes nothing.
+    /// For each place before a piece how many values would have to be handed over a cut there;
+    /// nothing where one side writes nothing.
     fn crossings(&self) -> Vec<Option<usize>> {
         let mut last_uses: HashMap<(usize, Value), usize> = HashMap::new();
         for (place, piece) in self.pieces.iter().enumerate() {
@@ -168,7 +173,8 @@ impl Pieces {
         (0..self.len()).map(count).collect()
     }
 
-    /// Between each two neighbours that write, the cut over which fewest values would have to be handed, the first of these; and how many.
+    /// Between each two neighbours that write, the cut over which fewest values would have to be
+    /// handed, the first of these; and how many.
     pub(crate) fn gaps(&self) -> Vec<(usize, usize)> {
         let mut gaps: Vec<(usize, usize)> = Vec::new();
         let mut is_new = true;

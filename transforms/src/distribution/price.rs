@@ -1,8 +1,10 @@
 //! What arrays cost that values are handed on in, and which cuts are worth them.
 //!
-//! A loop that is cut runs as several, each of which may have something the whole had not: iterations that run at once, or an iteration that fits a cache.
-//! For that each value that crosses a cut is stored in an iteration of one part and loaded in one of another, and the array has to be had. The cuts that are taken are
-//! those with which all parts and arrays cost least, if that is less than the loop costs as it is. What costs no array is cut in any case.
+//! A loop that is cut runs as several, each of which may have something the whole had not:
+//! iterations that run at once, or an iteration that fits a cache. For that each value that crosses
+//! a cut is stored in an iteration of one part and loaded in one of another, and the array has to
+//! be had. The cuts that are taken are those with which all parts and arrays cost least, if that is
+//! less than the loop costs as it is. What costs no array is cut in any case.
 //!
 //! **Assumptions.**
 //! - Nothing is decided here but what is worth it.
@@ -40,7 +42,8 @@ impl Priced<'_> {
     pub(super) fn worth(&self, forest: &mut Forest, cuts: &[(Cut, Option<Op>)]) -> Vec<bool> {
         let end = cuts.len() + 1;
         let cut = |number: usize| Some(&cuts.get(number.checked_sub(1)?)?.0);
-        // For each cut, and the end, what is before costs at least, and where the part begins that ends there; the beginning is number 0.
+        // For each cut, and the end, what is before costs at least, and where the part begins that
+        // ends there; the beginning is number 0.
         let mut least: Vec<(f64, usize)> = vec![(0.0, 0)];
         for to in 1..=end {
             // No part goes over what is cut in any case.

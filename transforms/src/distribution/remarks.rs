@@ -31,7 +31,8 @@ pub(super) fn dependences(body: &Body, callees: &Callees, op: Op, verdict: &Verd
     verdict.explain_calls(body, callees, verdict.explain(body, said, "distributed"))
 }
 
-/// The remark for a loop over each cut of which values would have to be handed, this one for example.
+/// The remark for a loop over each cut of which values would have to be handed, this one for
+/// example.
 pub(super) fn crossing(body: &Body, op: Op, value: Value) -> Diagnostic {
     let said = missed(body, op, "ValuesCross", "Values computed before each cut are used behind it");
     match body.defining_op(value) {
@@ -42,7 +43,8 @@ pub(super) fn crossing(body: &Body, op: Op, value: Value) -> Diagnostic {
     }
 }
 
-/// The remark for a loop for each cut of which so many pairs of memrefs, or more, would have to be tested.
+/// The remark for a loop for each cut of which so many pairs of memrefs, or more, would have to be
+/// tested.
 pub(super) fn too_many_tests(body: &Body, op: Op, pairs: usize) -> Diagnostic {
     let why = format!("{pairs} pairs of arguments would have to be tested for overlap");
     missed(body, op, "InvalidDependencies", &why).arg("tests", pairs)

@@ -1,8 +1,9 @@
 //! A conditional becomes two of the same condition, so that a loop can be cut between them.
 //!
-//! Where a condition can be computed again, the tree cuts through a conditional by itself. Where it cannot, for it comes from memory that the first part
-//! may overwrite, the second part needs the value that the first one saw. So the operation is split first: then its condition is a value like any other,
-//! used behind the cut, and handed on in an array.
+//! Where a condition can be computed again, the tree cuts through a conditional by itself. Where it
+//! cannot, for it comes from memory that the first part may overwrite, the second part needs the
+//! value that the first one saw. So the operation is split first: then its condition is a value
+//! like any other, used behind the cut, and handed on in an array.
 //!
 //! ```text
 //!     if (c) {                 if (c) { a[i] = x }
@@ -29,8 +30,9 @@ pub(super) struct Split {
     pub(super) second: Op,
 }
 
-/// Where a conditional is to be split for a cut before a piece: the first operation of a side that goes behind. `None` if the cut does not go through just
-/// one, or that has results, or pieces do not stand in the order of the text.
+/// Where a conditional is to be split for a cut before a piece: the first operation of a side that
+/// goes behind. `None` if the cut does not go through just one, or that has results, or pieces do
+/// not stand in the order of the text.
 pub(super) fn place(body: &Body, program: &Program, pieces: &Pieces, at: usize) -> Option<Op> {
     let [conditional] = pieces.conditionals(program, at)[..] else { return None };
     let mut around = std::iter::successors(Some(pieces.op(at)), |op| body.parent_op(*op));
@@ -43,8 +45,9 @@ pub(super) fn place(body: &Body, program: &Program, pieces: &Pieces, at: usize) 
     (in_order && body.num_results(conditional) == 0).then_some(behind)
 }
 
-/// Splits the conditional around `behind`, an operation directly in one of its sides: that and what is behind it go to a new conditional. What they use of
-/// the other part has to be handed on: nothing under a condition that cannot be computed again can be.
+/// Splits the conditional around `behind`, an operation directly in one of its sides: that and what
+/// is behind it go to a new conditional. What they use of the other part has to be handed on:
+/// nothing under a condition that cannot be computed again can be.
 pub(super) fn split(body: &mut Body, behind: Op) -> Option<Split> {
     let block = body.block_of(behind)?;
     let side = body.block_region(block);

@@ -1,12 +1,15 @@
 //! The accesses of a block in the order in which they run.
 //!
-//! Where a summary ([`Nest`](crate::tree::nest::Nest)) merges accesses of equal relation, a timeline keeps each one with its place: the loops around
-//! it, numbered from the block inwards, the sides of conditionals it is on, and its number in the order of the text. An operation that repeats what
-//! is inside it in a way nobody knows (`scf.while`, a region of several blocks) is one *compound*: its accesses have one number and no order. So is a
-//! call, of which the accesses are besides those of no load or store that is here.
+//! Where a summary ([`Nest`](crate::tree::nest::Nest)) merges accesses of equal relation, a
+//! timeline keeps each one with its place: the loops around it, numbered from the block inwards,
+//! the sides of conditionals it is on, and its number in the order of the text. An operation that
+//! repeats what is inside it in a way nobody knows (`scf.while`, a region of several blocks) is one
+//! *compound*: its accesses have one number and no order. So is a call, of which the accesses are
+//! besides those of no load or store that is here.
 //!
-//! Instances of accesses are compared by time: a vector of, for each loop around and then for the access itself, the number in the
-//! text and the iteration. What runs on two sides of one conditional is *exclusive* within an iteration of the loops around it.
+//! Instances of accesses are compared by time: a vector of, for each loop around and then for the
+//! access itself, the number in the text and the iteration. What runs on two sides of one
+//! conditional is *exclusive* within an iteration of the loops around it.
 //!
 //! **Assumptions.**
 //! - The block may run again, and others may see what is left in memory that is not local. Tried
@@ -14,8 +17,8 @@
 //! - An object made in a loop is another one in each iteration. Tried with
 //!   `fixtures/contraction/folding.mlir`.
 //!
-//! **Cost.** Linear in the operations and in the depth of each. Looking for what may touch an object in a part of the text costs a
-//! search and what is found.
+//! **Cost.** Linear in the operations and in the depth of each. Looking for what may touch an
+//! object in a part of the text costs a search and what is found.
 
 use std::sync::Arc;
 
@@ -56,8 +59,8 @@ pub struct Place {
     pub loops: Vec<Op>,
     /// The sides of conditionals around, from the outside.
     pub sides: Vec<Side>,
-    /// The iterations of the loops, those of which it is known that the conditions rule them out excepted. Whether it is exact is so apart from the
-    /// sides that are not.
+    /// The iterations of the loops, those of which it is known that the conditions rule them out
+    /// excepted. Whether it is exact is so apart from the sides that are not.
     domain: Arc<Domain>,
 }
 
@@ -66,7 +69,8 @@ pub struct Place {
 pub struct Access {
     /// The operation.
     pub op: Op,
-    /// What it touches. Levels below [`depth`](Access::depth) are the loops around it, the others are inside the compound it is in.
+    /// What it touches. Levels below [`depth`](Access::depth) are the loops around it, the others
+    /// are inside the compound it is in.
     pub class: Class,
     /// Where it stands.
     pub place: Arc<Place>,
@@ -76,7 +80,8 @@ pub struct Access {
     pub compound: bool,
     /// Whether it happens in a function that the operation calls.
     pub called: bool,
-    /// How many loops are around the innermost parameter that its subscripts and its iterations depend on.
+    /// How many loops are around the innermost parameter that its subscripts and its iterations
+    /// depend on.
     pub parameters: u32,
 }
 
@@ -108,7 +113,8 @@ impl Access {
         pairs.take_while(|(a, b)| a == b).count() as u32
     }
 
-    /// The number of loops around the conditional of which the two are on different sides: in one iteration of those, one of them runs at most.
+    /// The number of loops around the conditional of which the two are on different sides: in one
+    /// iteration of those, one of them runs at most.
     pub fn exclusive_within(&self, other: &Access) -> Option<u32> {
         let differ = self.place.sides.iter().zip(&other.place.sides).find(|(a, b)| a != b);
         differ.filter(|(a, b)| a.op == b.op).map(|(a, _)| a.depth)
@@ -132,7 +138,8 @@ pub struct Timeline {
     extents: HashMap<Op, (u32, u32)>,
     /// How many loops are around each parameter.
     depths: HashMap<Value, u32>,
-    /// The objects that are made here. What others hold may be read by the next run of the block, if it has one.
+    /// The objects that are made here. What others hold may be read by the next run of the block,
+    /// if it has one.
     made: HashSet<Value>,
     /// Accesses by object, in order.
     by_base: HashMap<Base, Vec<AccessId>>,
@@ -182,8 +189,9 @@ impl Timeline {
         (0..self.real as u32).map(AccessId).filter(|id| !self.gone.contains(id))
     }
 
-    /// The objects of which something may flow from one access to another, or be hidden by one: those that are touched by several, and those that are
-    /// made here. Objects that overlap unknown to each other may be seen by each other all the same. Linear in the accesses.
+    /// The objects of which something may flow from one access to another, or be hidden by one:
+    /// those that are touched by several, and those that are made here. Objects that overlap
+    /// unknown to each other may be seen by each other all the same. Linear in the accesses.
     pub fn unsettled(&self) -> impl Iterator<Item = Base> + '_ {
         self.bases().filter(|base| {
             let mut left = self.of_base(*base);
@@ -216,19 +224,22 @@ impl Timeline {
         self.accesses[..self.real].iter().enumerate().filter_map(first)
     }
 
-    /// The numbers of an operation and all inside it: those of a loop or a conditional, or `order` alone.
+    /// The numbers of an operation and all inside it: those of a loop or a conditional, or `order`
+    /// alone.
     pub fn extent(&self, op: Op, order: u32) -> (u32, u32) {
         self.extents.get(&op).copied().unwrap_or((order, order))
     }
 
-    /// Whether all parameters of a form are the same throughout an iteration of the outer `depth` loops.
+    /// Whether all parameters of a form are the same throughout an iteration of the outer `depth`
+    /// loops.
     pub fn is_known(&self, form: &Form, depth: u32) -> bool {
         let mut known = true;
         form.each_parameter(&mut |value| known &= self.depth_of(value) <= depth);
         known
     }
 
-    /// Whether an object that is touched here is made here, so that no other run of the block reads or writes it.
+    /// Whether an object that is touched here is made here, so that no other run of the block reads
+    /// or writes it.
     pub fn makes(&self, object: Value) -> bool {
         self.made.contains(&object)
     }
@@ -238,8 +249,8 @@ impl Timeline {
         self.depths.get(&value).copied().unwrap_or(0)
     }
 
-    /// The number of loops around the place where two accesses' object is made, if they touch one object: in another iteration of those it is
-    /// another object.
+    /// The number of loops around the place where two accesses' object is made, if they touch one
+    /// object: in another iteration of those it is another object.
     pub fn object_depth(&self, a: &Access, b: &Access) -> u32 {
         match (a.class.base, b.class.base) {
             (Base::Allocation(x), Base::Allocation(y)) if x == y => self.depth_of(x),
@@ -247,14 +258,16 @@ impl Timeline {
         }
     }
 
-    /// Whether the subscripts of an access count in the same elements in all iterations of all but the outer `depth` loops.
+    /// Whether the subscripts of an access count in the same elements in all iterations of all but
+    /// the outer `depth` loops.
     pub fn names_one_object(&self, class: &Class, depth: u32) -> bool {
         let origin = class.origin.filter(|origin| class.base != Base::Allocation(*origin));
         origin.is_none_or(|origin| self.depth_of(origin) <= depth)
             && class.sizes.iter().all(|size| self.is_known(size, depth))
     }
 
-    /// The number in the text of what an access is, or is in, directly inside the outer `depth` of its loops.
+    /// The number in the text of what an access is, or is in, directly inside the outer `depth` of
+    /// its loops.
     pub fn order_at(&self, access: &Access, depth: u32) -> u32 {
         match access.place.loops.get(depth as usize) {
             Some(op) => self.extent(*op, access.order).0,
@@ -262,7 +275,8 @@ impl Timeline {
         }
     }
 
-    /// The accesses with numbers from `first` to `last` on objects that may overlap `base`, and perhaps on some others.
+    /// The accesses with numbers from `first` to `last` on objects that may overlap `base`, and
+    /// perhaps on some others.
     pub fn near(&self, base: Base, first: u32, last: u32) -> impl Iterator<Item = AccessId> + '_ {
         let own = self.by_base.get(&base).map_or(&[][..], |list| list);
         let is_local = |id: &AccessId| self.by_rank[ALLOCATED].binary_search(id).is_err();
@@ -279,8 +293,8 @@ impl Timeline {
         })
     }
 
-    /// The read of every element of an object behind everything: what others can see of it when the block has run. `None` if it is local, made again and
-    /// again, or written under several names.
+    /// The read of every element of an object behind everything: what others can see of it when the
+    /// block has run. `None` if it is local, made again and again, or written under several names.
     pub fn end(&self, base: Base) -> Option<AccessId> {
         self.ends.get(&base).copied()
     }
@@ -438,10 +452,12 @@ impl Scan<'_> {
     }
 }
 
-/// The blocks that have timelines of their own: those of the function, and those inside compounds. In the order of the text.
+/// The blocks that have timelines of their own: those of the function, and those inside compounds.
+/// In the order of the text.
 pub fn roots(body: &Body) -> Vec<Block> {
     let mut roots = Vec::new();
-    // Blocks to visit, with how many loops and conditionals of their timeline are around; none for a new one.
+    // Blocks to visit, with how many loops and conditionals of their timeline are around; none for
+    // a new one.
     let mut stack: Vec<(Block, Option<u32>)> = Vec::new();
     let inside = |stack: &mut Vec<_>, op, nesting| {
         let blocks = body.own_regions(op).flat_map(|region| body.blocks(region));

@@ -26,7 +26,8 @@ impl Attempt {
 /// Why a pair was not fused.
 #[derive(Clone, Debug)]
 pub(super) enum Missed {
-    /// The operations differ, such as `affine.for` and `scf.for`, or the mappings of their dimensions.
+    /// The operations differ, such as `affine.for` and `scf.for`, or the mappings of their
+    /// dimensions.
     DifferentKinds,
     /// This loop compares its variable as unsigned.
     Unsigned(Op),

@@ -24,8 +24,8 @@ pub(super) struct Footprint {
 }
 
 impl Footprint {
-    /// Returns the footprint of `ops`, whose accesses are `nest`. A terminator that yields results of a
-    /// conditional defines these. Linear in the operations inside.
+    /// Returns the footprint of `ops`, whose accesses are `nest`. A terminator that yields results
+    /// of a conditional defines these. Linear in the operations inside.
     pub(super) fn of(ir: &Body, ops: impl IntoIterator<Item = Op>, nest: Nest) -> Footprint {
         let (mut uses, mut defining) = (HashSet::new(), HashSet::new());
         for op in ops {

@@ -1,9 +1,10 @@
 //! Loops that are fused, laid along one time.
 //!
-//! Each member of a group runs its iteration `x - start` at time `x`. The fused loop runs the times that all members have;
-//! `tree/edit/fuse.rs` says what becomes of the others. So each iteration runs once, whatever the ends are at run time; and two
-//! iterations of two members run in the order of their times or, at equal times and outside of the fused loop, in the order of
-//! the members, which is what [`legality::merged`](crate::legality::merged) judges.
+//! Each member of a group runs its iteration `x - start` at time `x`. The fused loop runs the times
+//! that all members have; `tree/edit/fuse.rs` says what becomes of the others. So each iteration
+//! runs once, whatever the ends are at run time; and two iterations of two members run in the order
+//! of their times or, at equal times and outside of the fused loop, in the order of the members,
+//! which is what [`legality::merged`](crate::legality::merged) judges.
 //!
 //! **Assumptions.**
 //! - A step is a positive number where iterations are delayed or cut. A symbolic step is the same
@@ -31,7 +32,8 @@ use crate::tree::{Forest, Green, Header, LoopId, Mark, Node, Origin, Parts, Prog
 /// A loop with more operations than this is not cut: what is cut is copied.
 const MAX_COPIED: usize = 256;
 
-/// How many ends a group may have of which it is not known which is least: for each one more loop may be left.
+/// How many ends a group may have of which it is not known which is least: for each one more loop
+/// may be left.
 const MAX_ENDS: usize = 2;
 
 /// One of the loops.
@@ -41,11 +43,13 @@ pub(super) struct Member {
     origin: Origin,
     /// Its body, delayed.
     body: Green,
-    /// What its variable is in the first iteration, a form over the levels around. `None` if that is not known.
+    /// What its variable is in the first iteration, a form over the levels around. `None` if that
+    /// is not known.
     lower: Option<Form>,
     /// The first time.
     start: i64,
-    /// Its times are below each of these over `scale`, forms over the levels around. None if that is not known.
+    /// Its times are below each of these over `scale`, forms over the levels around. None if that
+    /// is not known.
     ends: Vec<Form>,
     /// Its operation.
     op: Op,
@@ -79,17 +83,21 @@ pub(super) struct Group {
     zero: i64,
     /// Whether all members have the same times, which are those of the first.
     whole: bool,
-    /// Whether a member carries values from one iteration to the next, and is run in order for that.
+    /// Whether a member carries values from one iteration to the next, and is run in order for
+    /// that.
     carries: bool,
-    /// Whether each member may be run in parts: nothing is carried, or there is what its parts are known by.
+    /// Whether each member may be run in parts: nothing is carried, or there is what its parts are
+    /// known by.
     may_be_cut: bool,
     /// True if a part of another loop is a member, or was in an earlier run.
     pub(super) has_part: bool,
     /// A conditional whose condition was brought inside of one of them.
     pub(super) guarded: Option<Op>,
-    /// Whether the iterations of each, and of all together, may run in any order; they are run whole for that.
+    /// Whether the iterations of each, and of all together, may run in any order; they are run
+    /// whole for that.
     pub(super) parallel: bool,
-    /// By how many iterations members run later, at most, than they would have to if none ran blocks later.
+    /// By how many iterations members run later, at most, than they would have to if none ran
+    /// blocks later.
     pub(super) blocks: i64,
     /// How many loops are around.
     depth: u32,
@@ -125,7 +133,8 @@ impl Joined {
         self.member.body
     }
 
-    /// Whether the times it has in common with `first` end with what is not known to be the end of either.
+    /// Whether the times it has in common with `first` end with what is not known to be the end of
+    /// either.
     pub(super) fn is_of_unknown_length(&self, first: &Group) -> bool {
         self.ends.len() > first.ends.len().min(self.member.ends.len())
     }
@@ -144,7 +153,8 @@ impl Member {
 }
 
 impl Group {
-    /// The group of one loop. `None` if `item` is none, or a part of one, or left over by fusion. Linear in what is inside.
+    /// The group of one loop. `None` if `item` is none, or a part of one, or left over by fusion.
+    /// Linear in what is inside.
     pub(super) fn of(
         ir: &Body,
         program: &Program,
@@ -223,8 +233,8 @@ impl Group {
         Some(Group { originals: self.originals.clone(), ..group })
     }
 
-    /// The group of a loop inside which the condition of `by` was brought, which was around it; it is run whole for that, and was these. `None` if it carries
-    /// values.
+    /// The group of a loop inside which the condition of `by` was brought, which was around it; it
+    /// is run whole for that, and was these. `None` if it carries values.
     pub(super) fn guarded(self, by: Op, originals: Vec<Green>) -> Option<Group> {
         (!self.carries).then_some(Group { originals, may_be_cut: false, guarded: Some(by), ..self })
     }
@@ -248,7 +258,8 @@ impl Group {
         few.bases().any(|base| many.of_base(base).next().is_some())
     }
 
-    /// Of how many accesses the loop of level `innermost` changes another subscript than the last: these stride through memory.
+    /// Of how many accesses the loop of level `innermost` changes another subscript than the last:
+    /// these stride through memory.
     pub(super) fn strides(&self, innermost: u32) -> usize {
         let moves =
             |form: &Option<Form>| form.as_ref().is_none_or(|form| form.coefficient_of_level(innermost) != 0);
@@ -331,7 +342,8 @@ impl Group {
         offset.map(|_| Fit { same, may_be_delayed }).ok_or(Missed::UnknownOffset)
     }
 
-    /// How many iterations times the step this one has, and how many more than `second`, where that depends on two values.
+    /// How many iterations times the step this one has, and how many more than `second`, where that
+    /// depends on two values.
     pub(super) fn gap(&self, second: &Group, program: &Program, frame: &Frame) -> Option<(Form, Form)> {
         let own = extents(self.lead(), program, frame).filter(|_| self.whole)?;
         let others = extents(second.lead(), program, frame)?;
@@ -339,8 +351,8 @@ impl Group {
         Some((own.into_iter().next()?, gap))
     }
 
-    /// The group of one loop, run backwards. `None` if it has to run in order, or how often it runs is not one form. It may be fused only with loops
-    /// that have the same iterations.
+    /// The group of one loop, run backwards. `None` if it has to run in order, or how often it runs
+    /// is not one form. It may be fused only with loops that have the same iterations.
     pub(super) fn backwards(
         &self,
         program: &Program,
@@ -349,7 +361,8 @@ impl Group {
         frame: &Frame,
     ) -> Option<Group> {
         let ([own], false) = (&self.members[..], self.carries || self.guarded.is_some()) else { return None };
-        // How often it runs is a quotient, which only a number keeps from leaving its type on the way.
+        // How often it runs is a quotient, which only a number keeps from leaving its type on the
+        // way.
         if self.scale > 1 && !matches!(&own.ends[..], [end] if end.as_constant().is_some()) {
             return None;
         }
@@ -377,8 +390,8 @@ impl Group {
         least.map_or(i64::MAX, |least| least / 2)
     }
 
-    /// What `second`, a group of one, is in this group if it runs `delay` later. `None` if the times they have in common cannot be
-    /// written down.
+    /// What `second`, a group of one, is in this group if it runs `delay` later. `None` if the
+    /// times they have in common cannot be written down.
     pub(super) fn align(
         &self,
         second: &Group,
@@ -422,8 +435,9 @@ impl Group {
         Some(Joined { member, item: second.item, nest, start, ends, zero, whole, block: 0 })
     }
 
-    /// Whether what a member has before and after the times that end with `ends` can be written down: each bound of its variable as a number, or as one
-    /// value or a bound that it has and a number, in 64 bits.
+    /// Whether what a member has before and after the times that end with `ends` can be written
+    /// down: each bound of its variable as a number, or as one value or a bound that it has and a
+    /// number, in 64 bits.
     fn can_be_cut(
         &self,
         member: &Member,
@@ -552,7 +566,8 @@ fn here(origin: &Origin, form: &Form, depth: u32) -> Option<Form> {
     form.substitute(&mut |level| absolute(origin.map.get(level as usize)?, depth + 1))
 }
 
-/// The least of all these ends: where the difference of two is a number, one form. `None` if there are none or too many.
+/// The least of all these ends: where the difference of two is a number, one form. `None` if there
+/// are none or too many.
 fn earliest(ends: &[Form], more: &[Form]) -> Option<Vec<Form>> {
     let mut least = ends.to_vec();
     for end in more {

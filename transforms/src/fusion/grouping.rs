@@ -46,7 +46,8 @@ pub(super) struct Grouping {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Name {
     pub item: usize,
-    /// True for the rest of another loop that was distributed so that this item could join a part of it.
+    /// True for the rest of another loop that was distributed so that this item could join a part
+    /// of it.
     pub is_rest: bool,
 }
 
@@ -189,8 +190,8 @@ impl Grouping {
     }
 
     /// Returns the parts of the sequence that no group reaches out of and that have more than one
-    /// group. A part has at most [`MAX_LOOPS`] loops or, if it cannot be taken apart, [`MAX_WIDE`]. Two
-    /// may overlap.
+    /// group. A part has at most [`MAX_LOOPS`] loops or, if it cannot be taken apart, [`MAX_WIDE`].
+    /// Two may overlap.
     pub(super) fn parts(&self, entries: &[Entry]) -> Vec<Range<usize>> {
         let mut reach: Vec<usize> = (0..entries.len()).collect();
         for (first, item) in &self.joins {
@@ -220,8 +221,8 @@ impl Grouping {
         parts
     }
 
-    /// Says of a part whose first item is `item` that its loops were grouped in another way, with the
-    /// cycles saved, the steps of the search and whether it is optimal.
+    /// Says of a part whose first item is `item` that its loops were grouped in another way, with
+    /// the cycles saved, the steps of the search and whether it is optimal.
     pub(super) fn say_regrouped(
         &mut self,
         fusion: &Fusion<'_>,

@@ -1,12 +1,13 @@
-//! A loop that is all of a conditional, with the condition inside: so it can run in one loop with another that runs whatever holds.
+//! A loop that is all of a conditional, with the condition inside: so it can run in one loop with
+//! another that runs whatever holds.
 //!
 //! ```text
 //!     if c { for i { S } }        for i { if c { S } }
 //!     for i { T }            ──>  for i { T }
 //! ```
 //!
-//! Where the condition fails, the loop on the right runs and does nothing. So it is only for running as one with a loop that has the same iterations, all of which
-//! run anyway.
+//! Where the condition fails, the loop on the right runs and does nothing. So it is only for
+//! running as one with a loop that has the same iterations, all of which run anyway.
 //!
 //! **Assumptions.**
 //! - A condition that is brought inside has one value in all iterations: it is computed outside.
@@ -21,7 +22,8 @@ use crate::access::Frame;
 use crate::tree::{If, Node};
 
 impl Fusion<'_> {
-    /// The loop that is all of a conditional, which has no results. `None` if it is another one, hands values from one iteration to the next, or runs them in any order.
+    /// The loop that is all of a conditional, which has no results. `None` if it is another one,
+    /// hands values from one iteration to the next, or runs them in any order.
     pub(super) fn with_guard_inside(&mut self, entry: &Entry, frame: &Frame) -> Option<Rc<Group>> {
         let Entry::If(If { of, map, bodies }, _) = *entry else { return None };
         let sides = bodies.map(|side| side.filter(|side| self.forest.items_in(*side) > 0));

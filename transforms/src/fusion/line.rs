@@ -10,7 +10,8 @@ use crate::access::Frame;
 use crate::tree::nest::Nest;
 use crate::tree::{Forest, Green, If, Item, Node, Program};
 
-/// What is no loop: which operations of the program it is, and its footprint once that was asked for.
+/// What is no loop: which operations of the program it is, and its footprint once that was asked
+/// for.
 #[derive(Clone)]
 pub(super) struct Passive {
     /// One of the operations, to show.

@@ -1,9 +1,9 @@
 //! Two loops fused by name: nothing is chosen, nothing weighed, and no other loop is touched.
 //!
 //! They are fused where the pass would, but only as they are: all iterations of both at once, none
-//! delayed, cut off or run backwards. Nothing is assumed but that arguments are
-//! distinct, if the options say so. What stands between moves in front of the first
-//! if it may. That is one step of fusion, of which something else can be asked: whether another way of fusing comes to the same.
+//! delayed, cut off or run backwards. Nothing is assumed but that arguments are distinct, if the
+//! options say so. What stands between moves in front of the first if it may. That is one step of
+//! fusion, of which something else can be asked: whether another way of fusing comes to the same.
 //!
 //! **Assumptions.**
 //! - Nothing is decided here: the plan of the pass is used where it is of the plain kind. Tried
@@ -32,7 +32,8 @@ pub(super) struct Only {
     done: Result<(), Diagnostic>,
 }
 
-/// Fuses two loops of a body, each a neighbour of the other, as they are. Conditionals, versions and costs of the options don't count.
+/// Fuses two loops of a body, each a neighbour of the other, as they are. Conditionals, versions
+/// and costs of the options don't count.
 ///
 /// # Errors
 /// Why not, as a remark. The body is as it was then.

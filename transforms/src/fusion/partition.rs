@@ -1,18 +1,22 @@
 //! Which loops of a sequence are fused with which.
 //!
-//! Each loop in turn is tried with the nearest few groups before it, and fused with the first where that is legal and saves something. Where that
-//! leaves more than one group, or costs something, other groupings are [looked at](super::search): all of them if there are at most [`MAX_LOOPS`] loops.
-//! Of a longer sequence those parts are looked at that no group reaches out of; then all are fused once more, those in such parts as was found, the others with what is there now. Of a part with
-//! more loops that cannot be taken apart, the groupings are looked at that begin well.
+//! Each loop in turn is tried with the nearest few groups before it, and fused with the first where
+//! that is legal and saves something. Where that leaves more than one group, or costs something,
+//! other groupings are [looked at](super::search): all of them if there are at most [`MAX_LOOPS`]
+//! loops. Of a longer sequence those parts are looked at that no group reaches out of; then all are
+//! fused once more, those in such parts as was found, the others with what is there now. Of a part
+//! with more loops that cannot be taken apart, the groupings are looked at that begin well.
 //!
-//! A grouping is worth the sum of what each of its fusions saves. None is ever taken that is worth less than fusing each loop with the nearest
-//! whatever it costs, nor one of equal worth that does not come of it.
+//! A grouping is worth the sum of what each of its fusions saves. None is ever taken that is worth
+//! less than fusing each loop with the nearest whatever it costs, nor one of equal worth that does
+//! not come of it.
 //!
 //! **Assumptions.**
 //! - A choice among groupings changes no verdict: each pair that is joined was judged as it is
 //!   joined. Tried with `fixtures/fusion/named.mlir` and the campaign `fusion`.
 //!
-//! **Cost.** Fusing one after the other is linear in the loops, and done at most three times; searches take a bounded number of steps a sequence.
+//! **Cost.** Fusing one after the other is linear in the loops, and done at most three times;
+//! searches take a bounded number of steps a sequence.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -171,7 +175,8 @@ impl Fusion<'_> {
                 (guide, line) = (Guide::AtAnyCost, other);
             }
         }
-        // All as one, at no cost, and each with all iterations at once: of others it is open which of them are best done first.
+        // All as one, at no cost, and each with all iterations at once: of others it is open which
+        // of them are best done first.
         let is_plain = !line.has_losses && (loops > MAX_LOOPS || !line.is_cut);
         if count_loops(&line.entries) == 1 && is_plain {
             self.report.choice.optimal += 1;
@@ -299,7 +304,8 @@ impl Fusion<'_> {
         Ok(attempt)
     }
 
-    /// Fuses a loop with a group of the line, or with a loop that is all of a conditional there. The error is that loop.
+    /// Fuses a loop with a group of the line, or with a loop that is all of a conditional there.
+    /// The error is that loop.
     fn take_in(
         &mut self,
         line: &mut Grouping,
@@ -365,8 +371,8 @@ impl Fusion<'_> {
         self.options.remarks.then(remark)
     }
 
-    /// Makes a conditional one with the last one in the line that has the same condition; or if it is all around a loop, that one with another. Or adds it to
-    /// the line if neither may be.
+    /// Makes a conditional one with the last one in the line that has the same condition; or if it
+    /// is all around a loop, that one with another. Or adds it to the line if neither may be.
     fn take_in_if(
         &mut self,
         line: &mut Grouping,
@@ -404,7 +410,8 @@ impl Fusion<'_> {
         line.said.push(Said { item, remark, outcome });
     }
 
-    /// The last of some entries with which a conditional can become one. The error is that one, and what stands between and cannot move.
+    /// The last of some entries with which a conditional can become one. The error is that one, and
+    /// what stands between and cannot move.
     pub(super) fn partner(
         &mut self,
         entries: &mut [Entry],

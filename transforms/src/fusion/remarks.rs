@@ -1,7 +1,8 @@
-//! What fusion says of a pair of loops: that it fused them, or why it did not, with the two accesses and the iterations that would
-//! go wrong.
+//! What fusion says of a pair of loops: that it fused them, or why it did not, with the two
+//! accesses and the iterations that would go wrong.
 //!
-//! The names in brackets are those of the remarks of LLVM's `loop-fusion` where it has one for the reason.
+//! The names in brackets are those of the remarks of LLVM's `loop-fusion` where it has one for the
+//! reason.
 
 use loomir_dialects::interfaces::ParallelLike;
 use loomir_dialects::scf;
@@ -21,7 +22,8 @@ pub(super) fn remarks(body: &Body) -> Remarks<'_> {
     Remarks { body, pass: super::PASS.name }
 }
 
-/// The remark for a pair that was fused, one of them perhaps out of a conditional, and is a loop of so many now. Called before the bodies are moved.
+/// The remark for a pair that was fused, one of them perhaps out of a conditional, and is a loop of
+/// so many now. Called before the bodies are moved.
 pub(super) fn fused(
     body: &Body,
     (first, second): (Op, Op),
@@ -138,7 +140,8 @@ pub(super) fn no_candidate(body: &Body, op: Op) -> Option<Diagnostic> {
     Some(remarks(body).unfit(name, body.loc(op), "Loop is not a candidate for fusion", why))
 }
 
-/// The remark for a sequence whose first loop is this, in which loops are fused with others than the nearest.
+/// The remark for a sequence whose first loop is this, in which loops are fused with others than
+/// the nearest.
 pub(super) fn regrouped(body: &Body, first: Op, more: f64, steps: usize, is_optimal: bool) -> Diagnostic {
     let found = if is_optimal { "optimal" } else { "the best of a bounded search" };
     let text = format!(

@@ -1,22 +1,24 @@
 //! Reshaping: what is done with one of two neighbours so that they fuse, or fuse at more levels.
 //!
-//! - *Interchange*: another loop of a perfect nest is run outermost. It is tried where the two nests do not fuse, or not as deep as both are
-//!   nested.
-//! - *Reversal*: the first loop runs backwards. It is tried where the second has to run as it does. (That the second runs backwards, or later, is
-//!   no other shape of it, and tried with any pair.)
-//! - *Distribution*: a loop becomes two, of which one is fused. It is tried where a dependence forbids to fuse the whole, and the cuts that are
-//!   tried are those beside the statement that the [witness](crate::legality::Witness) names.
+//! - *Interchange*: another loop of a perfect nest is run outermost. It is tried where the two
+//!   nests do not fuse, or not as deep as both are nested.
+//! - *Reversal*: the first loop runs backwards. It is tried where the second has to run as it does.
+//!   (That the second runs backwards, or later, is no other shape of it, and tried with any pair.)
+//! - *Distribution*: a loop becomes two, of which one is fused. It is tried where a dependence
+//!   forbids to fuse the whole, and the cuts that are tried are those beside the statement that the
+//!   [witness](crate::legality::Witness) names.
 //!
-//! Each is legal by itself, by the [check](crate::legality::Checker::check_loop) of the loop it is done to or, for the second one, since no two of its
-//! iterations depend on each other; whether the result may be fused is then asked as of any other pair. Nothing is reshaped without a fusion.
+//! Each is legal by itself, by the [check](crate::legality::Checker::check_loop) of the loop it is
+//! done to or, for the second one, since no two of its iterations depend on each other; whether the
+//! result may be fused is then asked as of any other pair. Nothing is reshaped without a fusion.
 //!
 //! **Assumptions.**
 //! - What is interchanged or cut is judged by the check of whole trees, on the loop as it is in
 //!   the program. Tried with `fixtures/fusion/interchange.mlir`, `distribution.mlir` and
 //!   `reshaped_versioned.mlir`.
 //!
-//! **Cost.** A bounded number of shapes for each pair, each of which costs what is inside the two loops, and only where they
-//! share memory.
+//! **Cost.** A bounded number of shapes for each pair, each of which costs what is inside the two
+//! loops, and only where they share memory.
 
 use hashbrown::HashSet;
 use loomir_ir::{Body, Op};
@@ -80,8 +82,8 @@ impl Fusion<'_> {
         }
     }
 
-    /// The plan with one of the nests interchanged that fuses most levels, if these are more than those of `plan`. Of equal ones that which steps
-    /// through memory in smaller strides.
+    /// The plan with one of the nests interchanged that fuses most levels, if these are more than
+    /// those of `plan`. Of equal ones that which steps through memory in smaller strides.
     fn interchanged(
         &mut self,
         first: &Group,
@@ -127,7 +129,8 @@ impl Fusion<'_> {
         best.map(|(_, plan)| plan)
     }
 
-    /// A group of one with another loop of its nest outermost, and the arguments that are taken not to overlap for that.
+    /// A group of one with another loop of its nest outermost, and the arguments that are taken not
+    /// to overlap for that.
     fn with_outermost(
         &mut self,
         group: &Group,
@@ -142,7 +145,8 @@ impl Fusion<'_> {
         Some((group.replaced(item, self.body, self.program, self.forest, frame)?, assumed))
     }
 
-    /// The arguments that are taken not to overlap if `items` run instead of a loop of the program; `None` if they may not.
+    /// The arguments that are taken not to overlap if `items` run instead of a loop of the program;
+    /// `None` if they may not.
     fn is_legal(&self, of: LoopId, items: &[Green], alias: AliasMode) -> Option<Vec<Assumption>> {
         let checker = Checker::new(self.body, self.program, alias, self.options.limits);
         let checker = checker.told_by(&*self.options.analyses.dependence);
@@ -157,7 +161,8 @@ impl Fusion<'_> {
         std::iter::successors(only_loop(self.forest, body), |(_, body)| only_loop(self.forest, *body)).count()
     }
 
-    /// At how many levels two nests fuse, the outermost one with `plan` and those inside as they are.
+    /// At how many levels two nests fuse, the outermost one with `plan` and those inside as they
+    /// are.
     fn levels(&mut self, first: &Group, plan: &Result<Plan, Missed>, frame: &Frame) -> usize {
         let Ok(plan) = plan else { return 0 };
         let inside = first.inside(self.program, self.forest, frame);
@@ -169,7 +174,8 @@ impl Fusion<'_> {
         1 + self.levels(&a, &plan, &inside)
     }
 
-    /// The plan with the first run backwards, if it may run in any order. That of a second is tried with every pair.
+    /// The plan with the first run backwards, if it may run in any order. That of a second is tried
+    /// with every pair.
     fn first_backwards(
         &mut self,
         first: &Group,
@@ -192,7 +198,8 @@ impl Fusion<'_> {
         Some(plan)
     }
 
-    /// The plan that fuses a part of one of the loops with the other one: a part that does not hold what is at fault, from either end.
+    /// The plan that fuses a part of one of the loops with the other one: a part that does not hold
+    /// what is at fault, from either end.
     fn distributed(
         &mut self,
         first: &Group,
@@ -261,8 +268,9 @@ impl Fusion<'_> {
         Some(Cutting { which, of, raised, item: pieces(item)?, cuts })
     }
 
-    /// The part of a loop before or behind a cut, and the rest, if they may run one after the other: the rest of the first of two neighbours before
-    /// the part, that of the second behind. With the arguments that are taken not to overlap for that.
+    /// The part of a loop before or behind a cut, and the rest, if they may run one after the
+    /// other: the rest of the first of two neighbours before the part, that of the second behind.
+    /// With the arguments that are taken not to overlap for that.
     fn cut(
         &mut self,
         cutting: &Cutting,

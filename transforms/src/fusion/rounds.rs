@@ -1,13 +1,14 @@
 //! Rounds of fusion: a function is fused until nothing changes.
 //!
 //! A round writes what it fused, and that may be fused again: loops inside of loops that became
-//! neighbours, the original loops behind a run-time check, loops that a version was too dear for. So
-//! a second run of fusion would find work. It does not, for the first run ends with a round that
+//! neighbours, the original loops behind a run-time check, loops that a version was too dear for.
+//! So a second run of fusion would find work. It does not, for the first run ends with a round that
 //! changes nothing.
 //!
-//! Rounds end, since each fuses loops, and what fusion adds is [marked](crate::marks): remainders are
-//! not fused, nothing behind a run-time check is versioned again, and what took in a part of another
-//! loop gives no part to others. So there are fewer loops after each round, or fewer that may be parted.
+//! Rounds end, since each fuses loops, and what fusion adds is [marked](crate::marks): remainders
+//! are not fused, nothing behind a run-time check is versioned again, and what took in a part of
+//! another loop gives no part to others. So there are fewer loops after each round, or fewer that
+//! may be parted.
 //!
 //! **Assumptions.**
 //! - A block without two loops or conditionals beside each other has nothing to fuse, whatever a
@@ -52,7 +53,8 @@ impl Report {
         self.changed
     }
 
-    /// Adds what a later round did with the same function. Of what it refused, an earlier one has told.
+    /// Adds what a later round did with the same function. Of what it refused, an earlier one has
+    /// told.
     pub fn go_on(&mut self, mut later: Report) {
         later
             .remarks

@@ -1,15 +1,16 @@
 //! The grouping of a few loops with which most is saved.
 //!
-//! Groupings are restricted growth strings: each loop in turn joins one of the groups so far, or begins one. All of them are looked at in order of depth,
-//! a loop with the nearest group first. What a loop can be fused with depends on the group, on what stands between, and on nothing else,
+//! Groupings are restricted growth strings: each loop in turn joins one of the groups so far, or
+//! begins one. All of them are looked at in order of depth, a loop with the nearest group first.
+//! What a loop can be fused with depends on the group, on what stands between, and on nothing else,
 //! so it is asked once and remembered.
 //!
 //! **Assumptions.**
 //! - A search tries groupings and undoes them; the one that is taken is made again from the
 //!   start. Tried with the test beside it, against all groupings.
 //!
-//! **Cost.** Eight loops have 4,140 groupings with 5,294 beginnings. A step is a beginning looked at, or some for a new question; a search that runs out of them
-//! keeps the best it has seen.
+//! **Cost.** Eight loops have 4,140 groupings with 5,294 beginnings. A step is a beginning looked
+//! at, or some for a new question; a search that runs out of them keeps the best it has seen.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -78,10 +79,12 @@ const QUESTION: usize = 20;
 const COPIED: usize = 32;
 
 impl Search<'_> {
-    /// Steps that suffice for all groupings of [`MAX_LOOPS`](super::partition::MAX_LOOPS) loops between which there is not too much.
+    /// Steps that suffice for all groupings of [`MAX_LOOPS`](super::partition::MAX_LOOPS) loops
+    /// between which there is not too much.
     pub(super) const MAX_STEPS: usize = 60_000;
 
-    /// Looks for a grouping of what stands in `part` that saves more than `known`: at all of them, or at those that begin well if there are too many loops.
+    /// Looks for a grouping of what stands in `part` that saves more than `known`: at all of them,
+    /// or at those that begin well if there are too many loops.
     pub(super) fn run(
         fusion: &mut Fusion<'_>,
         entries: &mut [Entry],
@@ -146,7 +149,8 @@ impl Search<'_> {
         }
     }
 
-    /// The line in which the group at a place has taken in a loop, and what that saves. `None` if it may not, or there are no more steps.
+    /// The line in which the group at a place has taken in a loop, and what that saves. `None` if
+    /// it may not, or there are no more steps.
     fn joined(
         &mut self,
         fusion: &mut Fusion<'_>,
@@ -200,7 +204,8 @@ impl Search<'_> {
         *self.marks.entry((a, b)).or_insert(next)
     }
 
-    /// What becomes of the group at a place of the line if it takes in a loop. `None` if it may not, or there are no more steps.
+    /// What becomes of the group at a place of the line if it takes in a loop. `None` if it may
+    /// not, or there are no more steps.
     fn answer(
         &mut self,
         fusion: &mut Fusion<'_>,
@@ -264,8 +269,9 @@ mod tests {
         }
     }
 
-    /// A function of so many neighbouring loops over a few large arrays: some of another length, some that read ahead or from the other end, some that sum
-    /// up, and now and then a store between them.
+    /// A function of so many neighbouring loops over a few large arrays: some of another length,
+    /// some that read ahead or from the other end, some that sum up, and now and then a store
+    /// between them.
     fn function(random: &mut Random, loops: usize) -> String {
         let ty = "memref<65536xf32>";
         let mut out = format!("func.func @f(%a0: {ty}, %a1: {ty}, %a2: {ty}, %a3: {ty}, %a4: {ty}) {{\n");

@@ -1,9 +1,11 @@
 //! Segments: what of a sequence is in one version.
 //!
-//! What has changed places for what is assumed has to run as it stood in the program where that does not hold. So both are in one version, with all that
-//! stands between, and its fallback is the items of the program that are in it, in their order. Of two items in different segments the order is as it was, or
-//! they may change places whatever holds; so any segments may run as they are or as they were. What stands in the way of nothing is taken out of a
-//! segment: what it computes can be tested, and used behind.
+//! What has changed places for what is assumed has to run as it stood in the program where that
+//! does not hold. So both are in one version, with all that stands between, and its fallback is the
+//! items of the program that are in it, in their order. Of two items in different segments the
+//! order is as it was, or they may change places whatever holds; so any segments may run as they
+//! are or as they were. What stands in the way of nothing is taken out of a segment: what it
+//! computes can be tested, and used behind.
 //!
 //! ```text
 //!     program    a[i] =      c[0] =      = a[i]
@@ -17,7 +19,8 @@
 //! - Where what was assumed does not hold, all that changed places for it runs as it stood. Tried
 //!   with `fixtures/fusion/between_versioned.mlir`.
 //!
-//! **Cost.** Nothing where nothing has changed places so; else linear in the entries for each pair that has, and what swaps cost in the segments.
+//! **Cost.** Nothing where nothing has changed places so; else linear in the entries for each pair
+//! that has, and what swaps cost in the segments.
 
 use hashbrown::HashSet;
 use loomir_ir::{Body, Op, Trait, Value, ValueDef};
@@ -62,8 +65,8 @@ impl Segment {
 }
 
 impl Fusion<'_> {
-    /// The segments of a line that was made of `items`. Nothing if what would have to be tested before one is too much, or is computed in
-    /// it, or if one cannot be a version.
+    /// The segments of a line that was made of `items`. Nothing if what would have to be tested
+    /// before one is too much, or is computed in it, or if one cannot be a version.
     pub(super) fn segments(
         &mut self,
         line: &Grouping,

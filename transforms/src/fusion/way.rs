@@ -1,16 +1,18 @@
 //! The way between two loops: what stands between moves before the first, or the second over it.
 //!
-//! Two entries may change places if no instance of the one meets one of the other, and neither uses what the other computes. Nothing runs for that which
-//! would not have been reached: what may not return, or be undefined, touches what says so.
+//! Two entries may change places if no instance of the one meets one of the other, and neither uses
+//! what the other computes. Nothing runs for that which would not have been reached: what may not
+//! return, or be undefined, touches what says so.
 //!
-//! If arguments have to be apart for that, it may be assumed; then both are in one [version](super::segment). What assumes nothing comes first.
+//! If arguments have to be apart for that, it may be assumed; then both are in one
+//! [version](super::segment). What assumes nothing comes first.
 //!
 //! **Assumptions.**
 //! - What may end the program or be undefined says so as an access, so nothing passes it that
 //!   must not. Tried with `fixtures/fusion/may_not_return.mlir`.
 //!
-//! **Cost.** A swap costs the pairs of access classes on overlapping objects; an entry moves over at most [`ENTRIES_PASSED`] others that stay, so for few
-//! entries it is that for each.
+//! **Cost.** A swap costs the pairs of access classes on overlapping objects; an entry moves over
+//! at most [`ENTRIES_PASSED`] others that stay, so for few entries it is that for each.
 
 use super::Fusion;
 use super::decision::{Conflict, Stuck};
@@ -27,9 +29,11 @@ pub(super) const ENTRIES_PASSED: usize = 32;
 /// How two entries become neighbours.
 #[derive(Default)]
 pub(super) struct Cleared {
-    /// For each one between them, whether it is moved before the first; over the others the second is moved.
+    /// For each one between them, whether it is moved before the first; over the others the second
+    /// is moved.
     pub hoisted: Vec<bool>,
-    /// Which change places for what is assumed: the first is 0, and the second stands behind those between.
+    /// Which change places for what is assumed: the first is 0, and the second stands behind those
+    /// between.
     pub swapped: Vec<(usize, usize)>,
     /// All that is assumed for that.
     pub assumed: Vec<Assumption>,
@@ -41,7 +45,8 @@ impl Fusion<'_> {
         if self.assumes_swaps { self.bases() } else { &self.sure }
     }
 
-    /// Makes two entries neighbours. Loops are only moved before the first if there is no other way.
+    /// Makes two entries neighbours. Loops are only moved before the first if there is no other
+    /// way.
     pub(super) fn clear_way(
         &self,
         first: &Footprint,

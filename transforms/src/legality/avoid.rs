@@ -1,8 +1,9 @@
 //! What to assume of parameters so that two accesses keep their order.
 //!
-//! What every conflict of the two satisfies, as far as it is about parameters alone, is a list of inequalities; where one of them fails there is no conflict. So the
-//! assumption is that one does. Inequalities that the others or the surroundings imply are dropped, and so is the failing of one that would keep a
-//! loop from running long: a version for loops that hardly run is of no use.
+//! What every conflict of the two satisfies, as far as it is about parameters alone, is a list of
+//! inequalities; where one of them fails there is no conflict. So the assumption is that one does.
+//! Inequalities that the others or the surroundings imply are dropped, and so is the failing of one
+//! that would keep a loop from running long: a version for loops that hardly run is of no use.
 //!
 //! **Assumptions.**
 //! - What is tested is computed before the trees, in as many bits as it needs. Tried with
@@ -23,10 +24,12 @@ use crate::tree::Program;
 
 /// Most inequalities of which one is assumed to fail.
 const MAX_ALTERNATIVES: usize = 4;
-/// Of how many iterations more than the first a loop that may run so many has to be able under an assumption: the greatest of these.
+/// Of how many iterations more than the first a loop that may run so many has to be able under an
+/// assumption: the greatest of these.
 const LONG: [i64; 4] = [15, 7, 3, 1];
 
-/// What is tested before the trees of `program` so that there are no two instances as asked. Nothing if that is not known, or of no use.
+/// What is tested before the trees of `program` so that there are no two instances as asked.
+/// Nothing if that is not known, or of no use.
 pub(super) fn avoiding(question: &Question<'_>, means: &Means<'_>) -> Option<Assumption> {
     let program = means.tested_before?;
     let mut left = means.dependence.necessary(question, &|atom| is_known_before(program, atom))?;
@@ -62,8 +65,9 @@ fn is_known_before(program: &Program, atom: &Atom) -> bool {
     is_testable(atom) && program.is_known(&Form::atom(atom.clone()), 0)
 }
 
-/// That a form is zero, over parameters known before the trees of `program`, and that loops around which so many loops stand and that run `trips` iterations
-/// still may run long then. Nothing if that is not so.
+/// That a form is zero, over parameters known before the trees of `program`, and that loops around
+/// which so many loops stand and that run `trips` iterations still may run long then. Nothing if
+/// that is not so.
 pub fn zero(
     form: &Form,
     trips: &[Form],
@@ -87,7 +91,8 @@ fn is_simple(form: &Form) -> bool {
     form.terms().iter().all(|(atom, coefficient)| is_testable(atom) && is_small(*coefficient))
 }
 
-/// Whether what is assumed may hold where none of `constraints` is negative, and each of `counts` that may be great there may be so then, too.
+/// Whether what is assumed may hold where none of `constraints` is negative, and each of `counts`
+/// that may be great there may be so then, too.
 fn is_useful(
     frame: &Frame,
     levels: u32,
@@ -108,7 +113,8 @@ fn is_useful(
     may_be(assumed) && counts.iter().all(may_run_long)
 }
 
-/// Whether one of the forms, over at least the levels of the frame, is negative wherever the frame is entered.
+/// Whether one of the forms, over at least the levels of the frame, is negative wherever the frame
+/// is entered.
 fn is_never(frame: &Frame, levels: u32, forms: &[&Form], limits: &Limits) -> bool {
     let levels = levels.max(frame.depth);
     let system = System::over(levels, frame.constraints.iter().chain(forms.iter().copied()));

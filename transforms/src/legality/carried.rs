@@ -1,9 +1,13 @@
-//! What loops hand on from one iteration to the next, as a location: each iteration reads and writes it.
+//! What loops hand on from one iteration to the next, as a location: each iteration reads and
+//! writes it.
 //!
-//! A loop that carries values may run in parts if each iteration runs once, and after those before it in the same iteration of the loops around. That is asked of
-//! its [anchor](crate::tree::program::LoopInfo::anchor), a statement that stands for all of it: whether it only computes or not, an iteration that does not run
-//! it is [missed](super::coverage), and what the loop carries counts as touched by it, an element for each iteration of the loops around. What one part hands on
-//! gets to another one only if both stand in one sequence; so parts of one run do. A loop without such a statement runs whole.
+//! A loop that carries values may run in parts if each iteration runs once, and after those before
+//! it in the same iteration of the loops around. That is asked of its
+//! [anchor](crate::tree::program::LoopInfo::anchor), a statement that stands for all of it: whether
+//! it only computes or not, an iteration that does not run it is [missed](super::coverage), and
+//! what the loop carries counts as touched by it, an element for each iteration of the loops
+//! around. What one part hands on gets to another one only if both stand in one sequence; so parts
+//! of one run do. A loop without such a statement runs whole.
 //!
 //! **Assumptions.**
 //! - What a loop carries is seen by nobody but its iterations and what is behind it. Tried with
@@ -28,7 +32,8 @@ pub(super) fn anchored(program: &Program, statement: StatementId) -> Option<&Loo
     statement.ops.contains(&info.anchor?).then_some(info)
 }
 
-/// How a leaf of a statement that stands for a loop touches what that carries. `iteration` is that of the statement, over levels.
+/// How a leaf of a statement that stands for a loop touches what that carries. `iteration` is that
+/// of the statement, over levels.
 pub(super) fn class(
     program: &Program,
     statement: StatementId,
@@ -49,7 +54,8 @@ pub(super) fn class(
     Some((class, info.op))
 }
 
-/// Whether a part of a loop, with this body, has in it what stands for the loop, so that its iterations are those of that.
+/// Whether a part of a loop, with this body, has in it what stands for the loop, so that its
+/// iterations are those of that.
 pub(super) fn is_judged((program, forest): (&Program, &Forest), origin: &Origin, body: Green) -> bool {
     let stands_for = |statement: StatementId| {
         let of = anchored(program, statement);

@@ -1,11 +1,13 @@
 //! The check of a tree: which part of it was changed, and what is asked of that part.
 //!
-//! Where the tree and the program have the same loops around everything that differs, those loops keep the order of their iterations, so
-//! what differs is judged within one iteration of them. Items of a sequence that both have are judged only against those they have changed places with.
+//! Where the tree and the program have the same loops around everything that differs, those loops
+//! keep the order of their iterations, so what differs is judged within one iteration of them.
+//! Items of a sequence that both have are judged only against those they have changed places with.
 //!
 //! **Assumptions.**
-//! - Equal nodes are equal statements in equal iterations, so what both trees have in one order needs no question. Tried with
-//!   `tests/tests/legality.rs`: random edits judged, and the trees run.
+//! - Equal nodes are equal statements in equal iterations, so what both trees have in one order
+//!   needs no question. Tried with `tests/tests/legality.rs`: random edits judged, and the trees
+//!   run.
 
 use std::rc::Rc;
 
@@ -94,8 +96,8 @@ impl<'a> Checker<'a> {
         Checker { dependence, ..self }
     }
 
-    /// Whether `tree`, a sequence, may run instead of the program. What it assumes and does not test itself is in the
-    /// answer.
+    /// Whether `tree`, a sequence, may run instead of the program. What it assumes and does not
+    /// test itself is in the answer.
     pub fn check(&self, forest: &Forest, tree: Green) -> Verdict {
         if tree == self.program.root {
             return Verdict::legal();
@@ -103,8 +105,8 @@ impl<'a> Checker<'a> {
         self.verdict(forest, &self.changed(forest, tree))
     }
 
-    /// The updates that `tree`, a legal one, may run in another order than the program, of those for which that makes a difference: their results are promised
-    /// something.
+    /// The updates that `tree`, a legal one, may run in another order than the program, of those
+    /// for which that makes a difference: their results are promised something.
     pub fn reordered(&self, forest: &Forest, tree: Green) -> Reordered {
         let flagged = reordered::flagged(self.body, self.program);
         if tree == self.program.root || flagged.is_empty() {
@@ -128,7 +130,8 @@ impl<'a> Checker<'a> {
         if innermost.frame.depth == 0 {
             return innermost;
         }
-        // What an edit inside of loops moved to other iterations of those is judged from the outside.
+        // What an edit inside of loops moved to other iterations of those is judged from the
+        // outside.
         let stays = |difference: &Difference<'_>| {
             let found = leaves(
                 self.body,
@@ -151,9 +154,10 @@ impl<'a> Checker<'a> {
         if stays(&innermost) { innermost } else { self.difference(forest, tree, 0) }
     }
 
-    /// Whether `items` may stand where the program has the loop `of`, all else being as it was. What is around the loop is not looked at, so that this
-    /// costs what is inside it, wherever it stands. The results of `handed_on` are taken to be there wherever they are used: whoever says so has to see to
-    /// that.
+    /// Whether `items` may stand where the program has the loop `of`, all else being as it was.
+    /// What is around the loop is not looked at, so that this costs what is inside it, wherever it
+    /// stands. The results of `handed_on` are taken to be there wherever they are used: whoever
+    /// says so has to see to that.
     pub fn check_loop(
         &self,
         forest: &Forest,
@@ -278,8 +282,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether each instance runs once. What is computed inside is a parameter only where nothing else will do: what would go wrong for some number
-    /// need not for the one it is.
+    /// Whether each instance runs once. What is computed inside is a parameter only where nothing
+    /// else will do: what would go wrong for some number need not for the one it is.
     fn covered(
         &self,
         part: &Part<'_>,
@@ -306,8 +310,8 @@ impl<'a> Checker<'a> {
         if within.is_legal() { within } else { verdict }
     }
 
-    /// Returns the statements of an arm, each with the number of its versioned node, sorted. What only
-    /// computes is left out.
+    /// Returns the statements of an arm, each with the number of its versioned node, sorted. What
+    /// only computes is left out.
     fn versioned(&self, leaves: &[Placed]) -> Vec<(u32, StatementId)> {
         let mut all: Vec<(u32, StatementId)> =
             leaves.iter().filter_map(|leaf| Some((leaf.version?.0, leaf.statement))).collect();
@@ -317,7 +321,8 @@ impl<'a> Checker<'a> {
         all
     }
 
-    /// Judges if both arms of each versioned node run the same statements. Then either may be taken.
+    /// Judges if both arms of each versioned node run the same statements. Then either may be
+    /// taken.
     fn same_statements(&self, fast: &[(u32, StatementId)], fallback: &[(u32, StatementId)]) -> Verdict {
         let apart = fast.iter().zip(fallback).find(|(own, other)| own != other);
         let longer = if fast.len() > fallback.len() { fast } else { fallback };

@@ -1,17 +1,18 @@
 //! Whether every instance of every statement still runs once, and nothing else runs.
 //!
-//! The instances of a statement are the iterations of the loops that were around it; a leaf runs the image of its own iterations under its map.
-//! The images must be disjoint and make up the whole. What may be executed again, or not at all, without anyone seeing it (a pure
-//! operation) is left out: its values are looked for where they are used. Where it did not run it
-//! may run if it is speculatable. But it is not if it [stands for a loop](super::carried) that
-//! carries values.
+//! The instances of a statement are the iterations of the loops that were around it; a leaf runs
+//! the image of its own iterations under its map. The images must be disjoint and make up the
+//! whole. What may be executed again, or not at all, without anyone seeing it (a pure operation) is
+//! left out: its values are looked for where they are used. Where it did not run it may run if it
+//! is speculatable. But it is not if it [stands for a loop](super::carried) that carries values.
 //!
 //! # Assumptions
 //!
 //! - A pure statement may run again or not at all where it ran; elsewhere only if it is
 //!   speculatable. What freezes runs once. Tried in `tests/hazards.rs`.
 //!
-//! **Cost.** Nothing for a leaf inside loops that run what they ran, in any order; else a few conjunctions a leaf and pair of leaves.
+//! **Cost.** Nothing for a leaf inside loops that run what they ran, in any order; else a few
+//! conjunctions a leaf and pair of leaves.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::Value;
@@ -88,7 +89,8 @@ fn statement(part: &Part<'_>, whole: &Placed, leaves: &[&Placed], times: Times) 
     {
         return Verdict::legal();
     }
-    // What is not known of when the statement runs is the same for each of its iterations, or nothing can be said.
+    // What is not known of when the statement runs is the same for each of its iterations, or
+    // nothing can be said.
     for leaf in leaves {
         let own: HashSet<(Unsaid, Vec<Form>)> = leaf.unsaid.iter().cloned().collect();
         let wanted = whole.unsaid.iter().map(|(what, map)| Some((*what, in_place(leaf, map)?)));
@@ -180,7 +182,8 @@ fn nothing_repeated(part: &Part<'_>, a: &Placed, b: &Placed) -> Verdict {
     let forms: Vec<&Form> = a.map.iter().chain(&*b.map).collect();
     let (first, second) = (a.domain.instances(), b.domain.instances());
     let mut both = Pair::with_forms(first, second, frame.depth, &frame.constraints, &maps, &forms);
-    // Of one leaf, two different iterations: they differ at some level, and it may be told which is less.
+    // Of one leaf, two different iterations: they differ at some level, and it may be told which is
+    // less.
     let mut repeated = Vec::new();
     if std::ptr::eq(a, b) {
         for level in frame.depth..a.domain.levels {
@@ -211,7 +214,8 @@ fn found(part: &Part<'_>, leaf: &Placed, of: &Pair, fault: impl Fn(Instance) -> 
     }
 }
 
-/// The leaves make up the whole: nothing is left of the statement's iterations without their images.
+/// The leaves make up the whole: nothing is left of the statement's iterations without their
+/// images.
 fn nothing_lost(part: &Part<'_>, leaves: &[&Placed], whole: &Placed) -> Verdict {
     let id = whole.statement;
     let depth = whole.domain.levels;

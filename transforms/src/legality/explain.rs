@@ -97,8 +97,8 @@ fn order(
     }
 }
 
-/// How a note begins that is about an iteration: with the values of the loops' variables, or with its number where these are not known. Nothing if
-/// there is none, or it is not known.
+/// How a note begins that is about an iteration: with the values of the loops' variables, or with
+/// its number where these are not known. Nothing if there is none, or it is not known.
 fn when(iteration: &[Iteration]) -> String {
     let is_numbered = iteration.iter().all(|own| matches!(own, Iteration::Number(_)));
     match iteration {

@@ -65,8 +65,8 @@ impl Checker<'_> {
     ///
     /// # Errors
     ///
-    /// The verdict, if the tree is not legal or only under assumptions that are neither tested in it
-    /// nor made by the user.
+    /// The verdict, if the tree is not legal or only under assumptions that are neither tested in
+    /// it nor made by the user.
     pub fn judge(&self, forest: &Forest, tree: Green) -> Result<Approved, Verdict> {
         let is_given =
             |own: &Assumption| self.alias == AliasMode::Distinct && matches!(own, Assumption::Apart(..));

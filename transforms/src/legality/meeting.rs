@@ -1,4 +1,5 @@
-//! Where two accesses meet: which of their subscripts are equal in the pairs of instances that touch one location.
+//! Where two accesses meet: which of their subscripts are equal in the pairs of instances that
+//! touch one location.
 //!
 //! **Assumptions.**
 //! - Subscripts are compared only if both accesses count in the same elements of one object:
@@ -11,7 +12,8 @@ use crate::access::{Class, Example};
 use crate::affine::Form;
 use crate::affine::system::Side;
 
-/// What two accesses have in common: pairs of subscripts that are equal where they meet, and whether that is all there is to say.
+/// What two accesses have in common: pairs of subscripts that are equal where they meet, and
+/// whether that is all there is to say.
 pub struct Meeting<'c> {
     /// Subscripts of the first and of the second that are equal.
     pub pairs: Vec<(&'c Form, &'c Form)>,

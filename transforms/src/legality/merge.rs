@@ -1,10 +1,12 @@
 //! Two neighbours of a sequence: may they run merged, may they change places.
 //!
-//! Both ask for pairs of instances, one of each, that touch one location in the same iteration of the loops around; there must be none. Of two neighbours that
-//! are to change places these are all pairs. Of two loops whose iterations are to be merged, those of the second delayed, they are the pairs (first loop at s,
-//! second loop at t) that have s > t + delay: these would run in the wrong order. That every instance
-//! still runs once is for the edit to ensure: it merges whole iterations, or splits a loop's into parts
-//! that make up the whole. [`Schedule`](super::Schedule) asks the same of any new order.
+//! Both ask for pairs of instances, one of each, that touch one location in the same iteration of
+//! the loops around; there must be none. Of two neighbours that are to change places these are all
+//! pairs. Of two loops whose iterations are to be merged, those of the second delayed, they are the
+//! pairs (first loop at s, second loop at t) that have s > t + delay: these would run in the wrong
+//! order. That every instance still runs once is for the edit to ensure: it merges whole
+//! iterations, or splits a loop's into parts that make up the whole. [`Schedule`](super::Schedule)
+//! asks the same of any new order.
 //!
 //! **Assumptions.**
 //! - Both neighbours run whole iterations, each once; the edit ensures it. Tried with
@@ -24,8 +26,9 @@ use crate::affine::system::Side;
 use crate::assumption::{self, Assumption};
 use crate::tree::nest::{Nest, Representative};
 
-/// Whether the iterations of `first` and `second`, neighbours that stand in `frame`, may run merged: those of the second `delay` later than those
-/// of equal number of the first, and behind them. Costs what [`independent`] costs.
+/// Whether the iterations of `first` and `second`, neighbours that stand in `frame`, may run
+/// merged: those of the second `delay` later than those of equal number of the first, and behind
+/// them. Costs what [`independent`] costs.
 pub fn merged(first: &Nest, second: &Nest, delay: i64, frame: &Frame, means: &Means<'_>) -> Verdict {
     let level = Form::level(frame.depth);
     let late = level.plus(&Form::constant(delay), 1);
@@ -34,8 +37,9 @@ pub fn merged(first: &Nest, second: &Nest, delay: i64, frame: &Frame, means: &Me
     apart(first, second, order.as_slice(), frame, means)
 }
 
-/// Whether two trees that stand in `frame` may change places: no instance of the one meets one of the other. Linear in the pairs of access classes on
-/// overlapping objects; if all is well, in those of [what stands for many](Nest::hulls).
+/// Whether two trees that stand in `frame` may change places: no instance of the one meets one of
+/// the other. Linear in the pairs of access classes on overlapping objects; if all is well, in
+/// those of [what stands for many](Nest::hulls).
 pub fn independent(first: &Nest, second: &Nest, frame: &Frame, means: &Means<'_>) -> Verdict {
     apart(first, second, &[], frame, means)
 }

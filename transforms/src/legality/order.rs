@@ -1,20 +1,23 @@
 //! Whether every dependence still runs forwards.
 //!
-//! For each pair of leaves that touch one location: the pairs of instances of which the program runs one before the other, and the tree does not.
-//! Both orders are lexicographic: the iterations of the loops around both, from the outside, then the place. So the set is a union of
+//! For each pair of leaves that touch one location: the pairs of instances of which the program
+//! runs one before the other, and the tree does not. Both orders are lexicographic: the iterations
+//! of the loops around both, from the outside, then the place. So the set is a union of
 //! conjunctions, one for each loop of the program at which the two may part, and each of the tree.
 //!
-//! A loop of the tree whose iterations may run in any order may run a later one before an earlier one. There may be only what has no order in the program
-//! either; but that still runs as it stands where a loop is run in order, so that what is written down does the same. Of two leaves that a condition and its opposite guard, only those pairs run
-//! for which the condition is decided twice.
+//! A loop of the tree whose iterations may run in any order may run a later one before an earlier
+//! one. There may be only what has no order in the program either; but that still runs as it stands
+//! where a loop is run in order, so that what is written down does the same. Of two leaves that a
+//! condition and its opposite guard, only those pairs run for which the condition is decided twice.
 //!
 //! # Assumptions
 //!
 //! - A header that may be undefined is read with each leaf inside it. Tried in
 //!   `fixtures/fusion/may_not_return.mlir`.
 //!
-//! **Cost.** The kinds of pairs of accesses to overlapping objects, of which one leaf was moved, times
-//! the product of the depths. Nothing is asked of two leaves that stand to each other as they did.
+//! **Cost.** The kinds of pairs of accesses to overlapping objects, of which one leaf was moved,
+//! times the product of the depths. Nothing is asked of two leaves that stand to each other as they
+//! did.
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
@@ -124,7 +127,8 @@ fn tested_around(a: &Placed, b: &Placed) -> Option<AssumptionId> {
 /// Judges two accesses, either of which may have been the first.
 fn pair(part: &Part<'_>, a: &Access<'_>, b: &Access<'_>, overlap: Overlap) -> Verdict {
     let (s, t) = (&a.2.0, &b.2.0);
-    // What is assumed apart is judged as if it could meet: only where that would be wrong is there anything to assume.
+    // What is assumed apart is judged as if it could meet: only where that would be wrong is there
+    // anything to assume.
     let meets = if overlap == Overlap::AssumedApart { Overlap::May } else { overlap };
     let tested = tested_around(a.0, b.0).map_or(&[][..], |id| part.forest.assumptions(id));
     let verdict = match tested {
@@ -156,7 +160,8 @@ pub(super) fn either_way(
     if is_one { verdict } else { verdict.or(turned_around(part, b, a, overlap, tested)) }
 }
 
-/// Judges whether an instance of `a` that the program runs before one of `b` is run after it, where all that is `tested` holds.
+/// Judges whether an instance of `a` that the program runs before one of `b` is run after it, where
+/// all that is `tested` holds.
 fn turned_around(
     part: &Part<'_>,
     a: &Access<'_>,
@@ -303,8 +308,10 @@ fn cases<'f>(
     cases
 }
 
-/// A class of a leaf with what is known of when that runs by what is computed inside of the loops, where it and another leaf run the same iteration of so
-/// many; nothing if nothing is. What is computed inside of more loops may be another number for the other one, so of that only one may speak.
+/// A class of a leaf with what is known of when that runs by what is computed inside of the loops,
+/// where it and another leaf run the same iteration of so many; nothing if nothing is. What is
+/// computed inside of more loops may be another number for the other one, so of that only one may
+/// speak.
 fn known_within(class: &Class, (leaf, other): (&Placed, &Placed), loops: usize) -> Option<Class> {
     let is_alone = other.within.inside(usize::MAX).count() == other.within.inside(loops).count();
     let mut known = leaf.within.inside(if is_alone { usize::MAX } else { loops }).peekable();
@@ -325,7 +332,8 @@ struct Ordered<'f> {
     in_any_order: bool,
 }
 
-/// The pairs of which the program runs the first before the second: they part at a loop, or come in the order of the text.
+/// The pairs of which the program runs the first before the second: they part at a loop, or come in
+/// the order of the text.
 fn earlier<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> Vec<Ordered<'l>> {
     let from = part.frame.depth as usize;
     let loops = part.loops_around_both(first.statement, second.statement).into_iter().skip(from);
@@ -339,7 +347,8 @@ fn earlier<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> Vec<Or
     found
 }
 
-/// The pairs of which the tree may run the second before the first: those with equal iterations of all loops around if it stands before it.
+/// The pairs of which the tree may run the second before the first: those with equal iterations of
+/// all loops around if it stands before it.
 fn later<'f>(levels: &'f [Form], around: &[Around], stands_before: bool) -> Vec<Ordered<'f>> {
     let pairs = levels.iter().map(|form| (form, form));
     let mut found = Vec::new();
@@ -355,7 +364,8 @@ fn later<'f>(levels: &'f [Form], around: &[Around], stands_before: bool) -> Vec<
     found
 }
 
-/// Adds for each of `pairs`, those of a loop, the instances in which all before it are equal and it is `apart`. What says that all are equal is returned.
+/// Adds for each of `pairs`, those of a loop, the instances in which all before it are equal and it
+/// is `apart`. What says that all are equal is returned.
 fn parted<'f>(
     pairs: impl Iterator<Item = ((&'f Form, &'f Form), bool)>,
     apart: Order,
@@ -371,8 +381,8 @@ fn parted<'f>(
     equal
 }
 
-/// What else pairs of instances satisfy of which both run: one of these. Where the one runs if a condition holds, and the other one if the same fails,
-/// it is not decided in the same iterations.
+/// What else pairs of instances satisfy of which both run: one of these. Where the one runs if a
+/// condition holds, and the other one if the same fails, it is not decided in the same iterations.
 fn decided_apart<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> Vec<Relations<'l>> {
     let from = part.frame.depth as usize;
     let opposite = first.unsaid.iter().filter_map(|(what, map)| {
@@ -391,8 +401,8 @@ fn decided_apart<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> 
     found.into_iter().map(|pairs| pairs.relations).collect()
 }
 
-/// Pairs of instances by what is computed inside of the loops around both: how many of these run the same iteration, and what says so. In one
-/// iteration it is one number.
+/// Pairs of instances by what is computed inside of the loops around both: how many of these run
+/// the same iteration, and what says so. In one iteration it is one number.
 fn computed_alike<'l>(part: &Part<'_>, first: &'l Placed, second: &'l Placed) -> Vec<(usize, Relations<'l>)> {
     let from = part.frame.depth as usize;
     let (own, others) = (&first.within.iteration, &second.within.iteration);

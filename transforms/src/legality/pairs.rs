@@ -1,8 +1,9 @@
 //! Chooses the pairs of accesses that the order of a tree has to be asked about.
 //!
 //! A thousand loops that update one array have a million pairs of accesses, and nearly all of them
-//! pose one question. Accesses are alike if the question cannot tell them apart. Of all pairs of two
-//! kinds that stand to each other in the same order, in the program and in the tree, one is asked.
+//! pose one question. Accesses are alike if the question cannot tell them apart. Of all pairs of
+//! two kinds that stand to each other in the same order, in the program and in the tree, one is
+//! asked.
 //!
 //! Most of a large tree keeps its order. It is cut into regions such that all of one region runs
 //! before all of the next, in both orders, and no loop reaches across. Pairs across a cut need no
@@ -12,8 +13,8 @@
 //! - A question reads of a statement its number and the loops of the program around it, and of a
 //!   leaf what [`Kind`] holds. Compared with [`every_pair`] in `tests/tests/legality.rs`.
 //!
-//! **Cost.** A sort of the accesses, and for two kinds whose order may have changed the sum of their
-//! accesses. Pairs inside one outermost loop of the program are looked at one by one.
+//! **Cost.** A sort of the accesses, and for two kinds whose order may have changed the sum of
+//! their accesses. Pairs inside one outermost loop of the program are looked at one by one.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -86,8 +87,8 @@ impl Nests {
         Nests { of, first }
     }
 
-    /// Returns the first statement of the nest that a leaf's statement is in: equal in one nest, and
-    /// ascending from nest to nest.
+    /// Returns the first statement of the nest that a leaf's statement is in: equal in one nest,
+    /// and ascending from nest to nest.
     fn number(&self, place: usize, leaf: &Placed) -> StatementId {
         self.of[place].map_or(leaf.statement, |of| self.first[&of])
     }
@@ -280,7 +281,8 @@ fn each_kind<'k, 'p>(
         (0..2).flat_map(|side| (0..sides[side].len()).map(move |k| (side, k))).collect();
     all.sort_by_key(|(side, k)| sides[*side][*k].place());
     let kind = |(side, k): (usize, usize)| &sides[side][k];
-    // Kinds in earlier loops of the tree, by the last nest they are in, and those in the loop at hand.
+    // Kinds in earlier loops of the tree, by the last nest they are in, and those in the loop at
+    // hand.
     let mut earlier: [BTreeSet<(StatementId, usize)>; 2] = Default::default();
     let mut together: Vec<(usize, usize)> = Vec::new();
     for later in all {

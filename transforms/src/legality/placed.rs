@@ -24,25 +24,28 @@ use loomir_ir::{Body, Op, Value};
 /// Most leaves for which there is room before they are found.
 const MAX_EXPECTED: usize = 1 << 16;
 
-/// A leaf in its place. Leaves are listed in the order of the text, so of two in the same iteration of all loops that are around both, the one
-/// listed first runs first.
+/// A leaf in its place. Leaves are listed in the order of the text, so of two in the same iteration
+/// of all loops that are around both, the one listed first runs first.
 pub(crate) struct Placed {
     pub(crate) statement: StatementId,
     /// The loops around, from those of the part inwards.
     pub(crate) loops: Rc<[Around]>,
     /// When it runs: the levels of the loops around.
     pub(crate) domain: Arc<Domain>,
-    /// What `domain` does not say: whether these run this iteration, of the loops around what decides it. If only the order is asked for, all conditions around instead.
+    /// What `domain` does not say: whether these run this iteration, of the loops around what
+    /// decides it. If only the order is asked for, all conditions around instead.
     pub(crate) unsaid: Vec<(Unsaid, Vec<Form>)>,
     /// Which iteration of the statement runs, over levels.
     pub(crate) map: Rc<[Form]>,
     /// What is known of that beyond `domain`, if the order is asked for.
     pub(crate) within: Within,
-    /// What `domain` uses that is computed inside of the loops, and in which iteration, over those of the statement, if coverage is asked for.
+    /// What `domain` uses that is computed inside of the loops, and in which iteration, over those
+    /// of the statement, if coverage is asked for.
     pub(crate) computed: Vec<(Value, Vec<Form>)>,
     /// What it touches.
     pub(crate) classes: Vec<(Class, Op)>,
-    /// A hash of the domain, the map and what else is known of when it runs, if the order is asked for.
+    /// A hash of the domain, the map and what else is known of when it runs, if the order is asked
+    /// for.
     digest: u64,
     /// The item of the part it is in.
     pub(crate) item: u32,
@@ -66,8 +69,8 @@ pub(crate) struct Around {
 pub(crate) struct Within {
     /// In which iteration of the loops of the program, over levels.
     pub(crate) iteration: Vec<Form>,
-    /// Forms over levels that are not negative, each with how many of those loops are around what it uses: in equal iterations of these that is
-    /// the same.
+    /// Forms over levels that are not negative, each with how many of those loops are around what
+    /// it uses: in equal iterations of these that is the same.
     constraints: Vec<(usize, Form)>,
 }
 
@@ -100,14 +103,17 @@ pub(crate) enum Unsaid {
 pub(crate) enum Purpose {
     /// In which order they touch what. A domain that is too large does no harm.
     Order,
-    /// Whether each instance runs once: what a domain does not say is said beside it, or nobody knows.
+    /// Whether each instance runs once: what a domain does not say is said beside it, or nobody
+    /// knows.
     Cover,
-    /// The same, with what is computed inside of the loops as parameters of the domain. They are numbers that hang on the iteration; so they mean the
-    /// same in two domains if they are computed in the same iteration, as seen from that of the statement.
+    /// The same, with what is computed inside of the loops as parameters of the domain. They are
+    /// numbers that hang on the iteration; so they mean the same in two domains if they are
+    /// computed in the same iteration, as seen from that of the statement.
     CoverWithin,
 }
 
-/// The leaves of `items`, neighbours in a sequence inside `depth` loops; or an operation of which it cannot be said when it runs.
+/// The leaves of `items`, neighbours in a sequence inside `depth` loops; or an operation of which
+/// it cannot be said when it runs.
 pub(crate) fn leaves(
     ir: &Body,
     program: &Program,
@@ -167,7 +173,8 @@ struct Walk<'a> {
     purpose: Purpose,
     /// What the loops and conditions around use that is computed inside.
     pinned: Vec<Pinned>,
-    /// The loops of the program that run in the loops of the tree around, and in which iteration, over levels.
+    /// The loops of the program that run in the loops of the tree around, and in which iteration,
+    /// over levels.
     running: Vec<(LoopId, Vec<Form>)>,
     /// The outermost header around that may be undefined.
     risk: Option<Risk>,
@@ -180,9 +187,10 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Takes those constraints out of `inner`, and not in `outer`, that use what is computed inside of the loops, if that is to be no parameter; and notes
-    /// in which iteration it is computed. They are those of a loop or condition of the program which runs in the iteration `map`, over loops
-    /// counted outwards, or else use what can be seen where they stand.
+    /// Takes those constraints out of `inner`, and not in `outer`, that use what is computed inside
+    /// of the loops, if that is to be no parameter; and notes in which iteration it is computed.
+    /// They are those of a loop or condition of the program which runs in the iteration `map`, over
+    /// loops counted outwards, or else use what can be seen where they stand.
     fn pin(&mut self, inner: &mut Domain, outer: &Domain, map: Option<&[Form]>) {
         let (program, depth) = (self.program, self.depth);
         let new = inner.constraints.split_off(outer.constraints.len());
@@ -207,7 +215,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The loop in each iteration of which all is known that a form uses; nothing if there is no such loop.
+    /// The loop in each iteration of which all is known that a form uses; nothing if there is no
+    /// such loop.
     fn innermost(&self, form: &Form) -> Option<LoopId> {
         let program = self.program;
         let mut all = Vec::new();
@@ -230,8 +239,8 @@ impl Walk<'_> {
         Within { iteration: iteration.clone(), constraints: constraints.collect() }
     }
 
-    /// What the domain here uses that is computed inside of the loops, and in which iteration, over those of the statement of which `here` runs. Nothing
-    /// if that is not known.
+    /// What the domain here uses that is computed inside of the loops, and in which iteration, over
+    /// those of the statement of which `here` runs. Nothing if that is not known.
     fn computed(&self, here: &[Form]) -> Option<Vec<(Value, Vec<Form>)>> {
         // The levels of the tree as forms over those of the statement.
         let level = |level: u32| {
@@ -419,7 +428,8 @@ impl Walk<'_> {
     }
 }
 
-/// What says how often a loop of the tree runs, and the iteration of that over levels. A range that says less than all of when a loop runs has none.
+/// What says how often a loop of the tree runs, and the iteration of that over levels. A range that
+/// says less than all of when a loop runs has none.
 fn extent(
     ir: &Body,
     program: &Program,
@@ -460,8 +470,8 @@ pub(crate) fn shared<'l>(a: &'l Placed, b: &Placed) -> &'l [Around] {
     &a.loops[..shared]
 }
 
-/// True if the parts of a loop around two leaves of its anchor stand in one sequence. Then the first
-/// part hands its values on to the other.
+/// True if the parts of a loop around two leaves of its anchor stand in one sequence. Then the
+/// first part hands its values on to the other.
 pub(super) fn is_handed_on(first: &Placed, second: &Placed) -> bool {
     let sequence = |leaf: &Placed| leaf.loops.last().map(|around| around.sequence);
     sequence(first) == sequence(second)

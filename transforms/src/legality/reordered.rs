@@ -1,13 +1,15 @@
 //! Which updates a tree runs in another order.
 //!
-//! A legal tree may do that with two updates of one object by one reduction. What is promised of their results on the way holds no more then; it still does of
-//! an update that has the same ones before it as ever. Each pair is asked about as any two accesses are, but for the freedom.
+//! A legal tree may do that with two updates of one object by one reduction. What is promised of
+//! their results on the way holds no more then; it still does of an update that has the same ones
+//! before it as ever. Each pair is asked about as any two accesses are, but for the freedom.
 //!
 //! **Assumptions.**
 //! - Flags of an update hold of the order in which it was written, and of no other. Tried with
 //!   `fixtures/fusion/update_flags.mlir` and `update_flags_versioned.mlir`.
 //!
-//! **Cost.** The accesses of the part that was changed; of each object a bounded number of pairs. Of those with more updates all are taken to be reordered.
+//! **Cost.** The accesses of the part that was changed; of each object a bounded number of pairs.
+//! Of those with more updates all are taken to be reordered.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::{Body, Op, Value};
@@ -35,7 +37,8 @@ pub(super) fn flagged(ir: &Body, program: &Program) -> HashSet<Op> {
 
 /// Those of them whose order in a tree with these leaves may be another one.
 pub(super) fn steps(part: &Part<'_>, leaves: &[Placed], flagged: &HashSet<Op>) -> HashSet<Op> {
-    // In a legal tree, where an update is written says when it runs, though something else may run between its parts.
+    // In a legal tree, where an update is written says when it runs, though something else may run
+    // between its parts.
     let mut groups: HashMap<Group, Vec<(Op, Access<'_>)>> = HashMap::new();
     for (place, leaf) in leaves.iter().enumerate() {
         for access in leaf.classes.iter().filter(|(class, _)| class.writes) {

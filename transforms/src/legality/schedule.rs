@@ -1,9 +1,9 @@
 //! The judge of a schedule: pieces of a program, each summarised by its accesses, in a new order.
 //!
-//! This is how loops of a control flow graph are fused, where there is no tree. A piece is a loop, a
-//! part of one, or some operations. Its *old* time says when an instance runs in the program, its
-//! *new* time when it shall run. Times are vectors of forms over the levels of the piece, compared from
-//! the left; a vector that ends is filled up with zeros.
+//! This is how loops of a control flow graph are fused, where there is no tree. A piece is a loop,
+//! a part of one, or some operations. Its *old* time says when an instance runs in the program, its
+//! *new* time when it shall run. Times are vectors of forms over the levels of the piece, compared
+//! from the left; a vector that ends is filled up with zeros.
 //!
 //! ```text
 //!     first loop     old (0, i)    new (0, i, 0)
@@ -15,15 +15,16 @@
 //! same time or later. Instances of one piece with equal old times keep the order that they have.
 //! What may not return, and what must not run early or late for that, keep their order in any case.
 //!
-//! Reference: Kelly and Pugh, *A unifying framework for iteration reordering transformations*, 1995.
+//! Reference: Kelly and Pugh, *A unifying framework for iteration reordering transformations*,
+//! 1995.
 //!
 //! **Assumptions.**
 //! - The new time of a piece is a function of its old time: both count the same levels.
 //!   [`Schedule::check`] refuses others.
 //! - A piece is everything that moves, and what is in no piece runs before or behind all of them.
 //!   Tried with `loop_fusion_traps/`.
-//! - A store that [replaces](Piece::replaces) sets all bits of the bytes that its class names. Tried
-//!   with `loop_fusion_traps/store_sizes.ll`.
+//! - A store that [replaces](Piece::replaces) sets all bits of the bytes that its class names.
+//!   Tried with `loop_fusion_traps/store_sizes.ll`.
 //!
 //! **Cost.** For two pieces that may change their order, the pairs of their classes on overlapping
 //! objects, times the product of the lengths of their times at most.
@@ -51,7 +52,8 @@ pub struct Piece<'n> {
     pub new: Vec<Form>,
     /// What keeps it before or behind what may not return.
     pub ending: Ending,
-    /// True if all writes are stores of whole bytes whose time nobody can tell, but by reading them.
+    /// True if all writes are stores of whole bytes whose time nobody can tell, but by reading
+    /// them.
     pub replaces: bool,
 }
 

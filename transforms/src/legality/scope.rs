@@ -1,9 +1,11 @@
 //! Whether every value is computed before it is used, where it can be seen.
 //!
-//! A value of the program is there in a place of the tree if the leaf that computes it stands before, in a sequence around that place, and
-//! runs the iteration whose value is meant. Variables of loops are expressions over the loops around and always there, unless nothing is known of them;
-//! what a loop carries is there inside that loop, which has to be whole, or in parts that stand in one sequence, one behind the other. Results of a conditional
-//! are there behind what yields them, on the same side, and behind two sides of one condition that both do.
+//! A value of the program is there in a place of the tree if the leaf that computes it stands
+//! before, in a sequence around that place, and runs the iteration whose value is meant. Variables
+//! of loops are expressions over the loops around and always there, unless nothing is known of
+//! them; what a loop carries is there inside that loop, which has to be whole, or in parts that
+//! stand in one sequence, one behind the other. Results of a conditional are there behind what
+//! yields them, on the same side, and behind two sides of one condition that both do.
 //!
 //! **Assumptions.**
 //! - A value is there in the iteration that computes it, and behind it in that iteration. Tried
@@ -60,7 +62,8 @@ struct Scope<'a> {
     frame: Frame,
     /// How many sequences were looked at.
     sequences: u32,
-    /// Loops that carry values, with the sequence in which they run, and the iteration of the loops around them that they run there.
+    /// Loops that carry values, with the sequence in which they run, and the iteration of the loops
+    /// around them that they run there.
     begun: HashMap<(LoopId, u32), Vec<Form>>,
 }
 
@@ -77,10 +80,11 @@ struct Open {
 }
 
 impl Scope<'_> {
-    /// Items one after the other; afterwards what they compute can be seen. Recurses once a loop or guard, and these nest at most as deep as
-    /// they are raised.
+    /// Items one after the other; afterwards what they compute can be seen. Recurses once a loop or
+    /// guard, and these nest at most as deep as they are raised.
     fn sequence(&mut self, items: &[Green]) -> Result<(), Verdict> {
-        // What the guard yields that stands before the item, if it is one of a condition that holds.
+        // What the guard yields that stands before the item, if it is one of a condition that
+        // holds.
         let mut first: Option<((IfId, Map), Vec<Yielded>)> = None;
         self.sequences += 1;
         let number = self.sequences;
@@ -210,8 +214,8 @@ impl Scope<'_> {
         }
     }
 
-    /// What a loop hands on to its next iteration is there at the end of its body, and the loop runs whole and in order, or it is judged elsewhere whether
-    /// its parts do.
+    /// What a loop hands on to its next iteration is there at the end of its body, and the loop
+    /// runs whole and in order, or it is judged elsewhere whether its parts do.
     fn carry(&self, header: &Header, origin: &Origin, inside: Green) -> Result<(), Verdict> {
         let program = self.part.program;
         let info = program.loop_info(origin.of);

@@ -1,13 +1,15 @@
 //! Which updates of a tree happen as a whole, so that their order does not matter.
 //!
-//! An edit may put the load and the store of an update apart. It still happens as a whole if both run in the same iterations and nothing between
-//! them writes its element. Otherwise its parts are accesses like any others.
+//! An edit may put the load and the store of an update apart. It still happens as a whole if both
+//! run in the same iterations and nothing between them writes its element. Otherwise its parts are
+//! accesses like any others.
 //!
 //! **Assumptions.**
 //! - An update happens as a whole if nothing between its load and its store writes its element,
 //!   in any iteration of the loops around both. Tried with `fixtures/fusion/updates.mlir`.
 //!
-//! **Cost.** For each update at most [`MAX_BETWEEN`] leaves; a question for each write between its load and its store.
+//! **Cost.** For each update at most [`MAX_BETWEEN`] leaves; a question for each write between its
+//! load and its store.
 
 use hashbrown::HashSet;
 use loomir_ir::Op;
@@ -22,7 +24,8 @@ use crate::access::{Answer, Class, Order, Question, Relation};
 use crate::affine::Form;
 use crate::assumption::{self, Assumption};
 
-/// Makes accesses like any others of what is no update any more. What has to be assumed for the others, and is not tested where they stand, is returned.
+/// Makes accesses like any others of what is no update any more. What has to be assumed for the
+/// others, and is not tested where they stand, is returned.
 pub(super) fn keep_whole(part: &Part<'_>, leaves: &mut [Placed]) -> Vec<Assumption> {
     let mut whole: HashSet<(usize, Op)> = HashSet::new();
     let mut assumed = Vec::new();
@@ -45,7 +48,8 @@ pub(super) fn keep_whole(part: &Part<'_>, leaves: &mut [Placed]) -> Vec<Assumpti
     assumed
 }
 
-/// The leaf with the load of an update, if that and the store, which is of this class, happen as a whole; and what is assumed for that.
+/// The leaf with the load of an update, if that and the store, which is of this class, happen as a
+/// whole; and what is assumed for that.
 fn together(
     part: &Part<'_>,
     leaves: &[Placed],
@@ -94,7 +98,8 @@ fn together(
     Some((at, assumed))
 }
 
-/// Whether accesses of objects that overlap so may touch one element in one iteration of all loops around both.
+/// Whether accesses of objects that overlap so may touch one element in one iteration of all loops
+/// around both.
 fn may_meet(
     part: &Part<'_>,
     (leaf, class): (&Placed, &Class),

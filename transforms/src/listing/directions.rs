@@ -1,6 +1,8 @@
-//! In which directions instances of two accesses meet: one question for each combination that may occur, from the outside in.
+//! In which directions instances of two accesses meet: one question for each combination that may
+//! occur, from the outside in.
 //!
-//! What lies inside a direction is asked only where that direction occurs. Of more than [`MAX_ASKED`] loops the inner ones are not told apart.
+//! What lies inside a direction is asked only where that direction occurs. Of more than
+//! [`MAX_ASKED`] loops the inner ones are not told apart.
 
 use std::fmt;
 
@@ -72,7 +74,8 @@ pub(super) enum Given {
     Open,
 }
 
-/// Two accesses, and what their instances have to be like beside standing in some directions to each other.
+/// Two accesses, and what their instances have to be like beside standing in some directions to
+/// each other.
 pub(super) struct Ask<'q> {
     pub(super) first: &'q Class,
     pub(super) second: &'q Class,

@@ -1,7 +1,8 @@
 //! Dependences through memory: pairs of accesses of objects that may overlap.
 //!
-//! A pair is looked at once for each loop around both, which it may be carried by, and once in the innermost of these. What stands inside a loop is seen from
-//! there: what is computed in an iteration of it, or of one around, is a number that both know.
+//! A pair is looked at once for each loop around both, which it may be carried by, and once in the
+//! innermost of these. What stands inside a loop is seen from there: what is computed in an
+//! iteration of it, or of one around, is a number that both know.
 
 use std::rc::Rc;
 
@@ -56,11 +57,13 @@ struct Access<'p> {
     number: usize,
 }
 
-/// What is asked of two classes: their numbers, how many loops inside the frame are around both, and whether one of those carries it.
+/// What is asked of two classes: their numbers, how many loops inside the frame are around both,
+/// and whether one of those carries it.
 type Key = (usize, usize, usize, bool);
 
 impl List<'_> {
-    /// Lists what loops of a sequence carry, what is among its items, and all inside. Recurses once a loop.
+    /// Lists what loops of a sequence carry, what is among its items, and all inside. Recurses once
+    /// a loop.
     fn sequence(&mut self, items: Green, frame: &Frame) {
         let items: Vec<Green> = self.forest.items(items).collect();
         let found =
@@ -232,8 +235,8 @@ impl List<'_> {
     }
 }
 
-/// What two accesses are to each other, the first of which runs first. What touches the world reads and writes; what may be undefined hangs on whether
-/// that returns.
+/// What two accesses are to each other, the first of which runs first. What touches the world reads
+/// and writes; what may be undefined hangs on whether that returns.
 fn kinds(source: &Class, sink: &Class) -> SmallVec<[Kind; 1]> {
     let reads = |class: &Class| !class.writes || class.base == Base::World;
     if (source.base, sink.base) == (Base::World, Base::Exit) {
@@ -247,7 +250,8 @@ fn kinds(source: &Class, sink: &Class) -> SmallVec<[Kind; 1]> {
     all.into_iter().filter(|(_, is)| *is).map(|(kind, _)| kind).collect()
 }
 
-/// Whether one of two leaves runs if a condition holds and the other one if it fails, where it is decided in what both share: so many loops around.
+/// Whether one of two leaves runs if a condition holds and the other one if it fails, where it is
+/// decided in what both share: so many loops around.
 fn exclude_each_other(a: &Placed, b: &Placed, shared: u32) -> bool {
     a.unsaid.iter().any(|(what, map)| {
         let Unsaid::Condition(of, holds) = *what else { return false };

@@ -1,7 +1,9 @@
 //! Dependences as text, and the pass that prints them.
 //!
-//! Statements have their numbers in the order of the text. Under each are the dependences out of it, a line each: what it is, to where, through what, in which directions, and two
-//! instances. A distance is a number, `<`, `=` and `>` are directions, `*` is any. `perhaps` says that something was approximated.
+//! Statements have their numbers in the order of the text. Under each are the dependences out of
+//! it, a line each: what it is, to where, through what, in which directions, and two instances. A
+//! distance is a number, `<`, `=` and `>` are directions, `*` is any. `perhaps` says that something
+//! was approximated.
 
 use std::fmt::Write;
 

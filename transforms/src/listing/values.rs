@@ -1,11 +1,15 @@
-//! Dependences through values: from what computes one to what uses it, through loops that carry it, and to what runs or not for it.
+//! Dependences through values: from what computes one to what uses it, through loops that carry it,
+//! and to what runs or not for it.
 //!
-//! A value is followed backwards from its use to statements that compute it. What a loop carries is in the first iteration what it begins with, and in each other
-//! one what the iteration before yields; behind the loop it is what the last one yields. On the way the instances that are connected are narrowed down: in which
-//! iteration the use is, in which the source, and how far these are apart. Where a loop inside another one hands a value through that says nothing, and what is found then
-//! is not certain. Constants are nobody's.
+//! A value is followed backwards from its use to statements that compute it. What a loop carries is
+//! in the first iteration what it begins with, and in each other one what the iteration before
+//! yields; behind the loop it is what the last one yields. On the way the instances that are
+//! connected are narrowed down: in which iteration the use is, in which the source, and how far
+//! these are apart. Where a loop inside another one hands a value through that says nothing, and
+//! what is found then is not certain. Constants are nobody's.
 //!
-//! **Cost.** For each use the chain of what hands its value on, and for each source a question a loop around both.
+//! **Cost.** For each use the chain of what hands its value on, and for each source a question a
+//! loop around both.
 
 use std::sync::Arc;
 
@@ -81,7 +85,8 @@ struct List<'a> {
 /// How the iteration in which a value is computed lies to that of its use.
 #[derive(Clone, Default)]
 struct Link {
-    /// The level of the outermost loop in which it is an earlier one, and by how many, where that is known; nothing if they are equal.
+    /// The level of the outermost loop in which it is an earlier one, and by how many, where that
+    /// is known; nothing if they are equal.
     later: Option<(u32, Option<i64>)>,
     /// Forms over the levels of the source that are not negative.
     of_source: Vec<Form>,
@@ -192,7 +197,8 @@ impl List<'_> {
         self.body.operands(end).nth(index)
     }
 
-    /// Where a value that a loop carries comes from, in an iteration that is linked so to that of the use.
+    /// Where a value that a loop carries comes from, in an iteration that is linked so to that of
+    /// the use.
     fn carried(
         &self,
         of: LoopId,
@@ -236,14 +242,15 @@ impl List<'_> {
         pending.push((end, next));
     }
 
-    /// The link to what a loop carried before. Where that is not seen from the use, nothing is said of the iteration of the source.
+    /// The link to what a loop carried before. Where that is not seen from the use, nothing is said
+    /// of the iteration of the source.
     fn handed_on(&self, link: &Link, is_here: bool) -> Link {
         let of_source = if is_here { link.of_source.clone() } else { Vec::new() };
         Link { of_source, is_open: link.is_open || !is_here, is_carried: true, ..link.clone() }
     }
 
-    /// What a loop carries that is what it carried before, from this on, each once; and what that was, where it is none of them. Nothing if the loop is
-    /// not as it should be.
+    /// What a loop carries that is what it carried before, from this on, each once; and what that
+    /// was, where it is none of them. Nothing if the loop is not as it should be.
     fn chain(&self, of: LoopId, index: usize) -> Option<(Vec<usize>, Option<Value>)> {
         let mut chain = vec![index];
         loop {

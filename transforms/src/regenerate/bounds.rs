@@ -66,8 +66,9 @@ fn ends(width: u32) -> (i64, i64) {
     (i64::MIN >> (64 - width), i64::MAX >> (64 - width))
 }
 
-/// What to cut a value off at before `offset` is added, where the bound `number` stands beside the sum: max(n, v + k) = max(n - k, v) + k, which does
-/// not wrap for `k ≤ 0`, and the like for min. `None` where it could wrap.
+/// What to cut a value off at before `offset` is added, where the bound `number` stands beside the
+/// sum: max(n, v + k) = max(n - k, v) + k, which does not wrap for `k ≤ 0`, and the like for min.
+/// `None` where it could wrap.
 fn limit(number: i64, offset: i64, end: End, width: u32) -> Option<i64> {
     let limit = number.checked_sub(offset).filter(|limit| fits(((*limit).into(), (*limit).into()), width));
     limit.filter(|_| match end {

@@ -1,6 +1,8 @@
-//! What a new loop begins with, hands on and ends with: what each loop of the program that it runs does, one after the other.
+//! What a new loop begins with, hands on and ends with: what each loop of the program that it runs
+//! does, one after the other.
 //!
-//! A loop that runs in parts begins each with what the one before it ends with; its results are those of the last one.
+//! A loop that runs in parts begins each with what the one before it ends with; its results are
+//! those of the last one.
 
 use loomir_dialects::interfaces::LoopLike;
 use loomir_ir::{InsertPoint, Value};

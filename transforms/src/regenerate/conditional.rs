@@ -1,10 +1,12 @@
 //! Guards: an `if` of the program again, with the sides that are there.
 //!
-//! The condition is that of the program's operation, in the instance at hand: an `i1` value where one was computed, or the set of an
-//! `affine.if`. A side that stands alone becomes an `if` whose other side does nothing, so no condition is ever negated.
+//! The condition is that of the program's operation, in the instance at hand: an `i1` value where
+//! one was computed, or the set of an `affine.if`. A side that stands alone becomes an `if` whose
+//! other side does nothing, so no condition is ever negated.
 //!
-//! What a side yields is from there on, inside of it, what the results are. The new `if` has the results that both its sides yield: those of several `if`s where
-//! these became one, and none where what yields them went elsewhere.
+//! What a side yields is from there on, inside of it, what the results are. The new `if` has the
+//! results that both its sides yield: those of several `if`s where these became one, and none where
+//! what yields them went elsewhere.
 
 use loomir_ir::{Builder, InsertPoint, Op, OperationState, Type, Value};
 
@@ -57,7 +59,8 @@ impl Emit<'_> {
         }
     }
 
-    /// What a side yields of a conditional of the program is what its results are, in the rest of the side.
+    /// What a side yields of a conditional of the program is what its results are, in the rest of
+    /// the side.
     pub(super) fn yielded(&mut self, conditional: Op, terminator: Op, map: &[Form], at: InsertPoint) {
         let values: Vec<Value> = self.body.operands(terminator).collect();
         for (index, value) in values.into_iter().enumerate() {
@@ -66,7 +69,8 @@ impl Emit<'_> {
         }
     }
 
-    /// The results of conditionals of the program that both sides yield. Linear in the items of both.
+    /// The results of conditionals of the program that both sides yield. Linear in the items of
+    /// both.
     fn results_of(&self, sides: [Option<Green>; 2]) -> Vec<Value> {
         let conditionals =
             |side: Option<Green>| side.map(|side| self.conditionals_yielded(side)).unwrap_or_default();

@@ -9,7 +9,8 @@ use loomir_ir::{Builder, Mapping, Type, Value};
 
 use crate::affine::{Atom, Form};
 
-/// An affine form over values that are there, where it is written: a [`Form`] without levels, its parameters replaced by what they are there.
+/// An affine form over values that are there, where it is written: a [`Form`] without levels, its
+/// parameters replaced by what they are there.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Sum {
     constant: i64,
@@ -137,7 +138,8 @@ impl Expression<'_> {
             return all;
         }
         let constant = self.constant(sum.constant, ty);
-        // What one value plus a constant comes to is in range. A value that was cut off may not be, and a constant beyond the type is another one.
+        // What one value plus a constant comes to is in range. A value that was cut off may not be,
+        // and a constant beyond the type is another one.
         let width = ty.integer_width(&self.builder.ctx()).unwrap_or(64).clamp(1, 64);
         let fits = sum.constant >= i64::MIN >> (64 - width) && sum.constant <= i64::MAX >> (64 - width);
         let one = matches!(sum.as_offset(), Some((Some(value), _)) if self.builder.type_of(value) == ty);

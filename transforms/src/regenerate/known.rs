@@ -43,7 +43,8 @@ impl Known {
         self.blocks.push(Values::new());
     }
 
-    /// Enters a new block before whose operations with blocks values may be put as well; gives back what [`Known::close_outside`] needs.
+    /// Enters a new block before whose operations with blocks values may be put as well; gives back
+    /// what [`Known::close_outside`] needs.
     pub(super) fn open_outside(&mut self) -> usize {
         self.open();
         std::mem::replace(&mut self.outside, self.blocks.len() - 1)
@@ -63,7 +64,8 @@ impl Known {
         self.blocks.iter().rev().find_map(|block| block.get(key)).copied()
     }
 
-    /// Remembers a value computed in the block entered last, or before the outermost new operation with blocks.
+    /// Remembers a value computed in the block entered last, or before the outermost new operation
+    /// with blocks.
     pub(super) fn insert(&mut self, key: Computed, value: Value, is_outside: bool) {
         let at = if is_outside { self.outside } else { self.blocks.len() - 1 };
         if let Some(block) = self.blocks.get_mut(at) {

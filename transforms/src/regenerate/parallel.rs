@@ -1,6 +1,8 @@
-//! Loops whose iterations may run in any order: one operation for as many dimensions as follow one another.
+//! Loops whose iterations may run in any order: one operation for as many dimensions as follow one
+//! another.
 //!
-//! A dimension that is not the whole body of the one before is an operation of its own inside of that one.
+//! A dimension that is not the whole body of the one before is an operation of its own inside of
+//! that one.
 
 use loomir_dialects::scf::forall::{self, Number};
 use loomir_dialects::{affine, scf};
@@ -13,7 +15,8 @@ use crate::tree::Program;
 use crate::tree::{Forest, Green, Header, Node, Span};
 
 impl Emit<'_> {
-    /// The operation, without its block, of a loop that was one dimension of `old` and does not run in any order any more.
+    /// The operation, without its block, of a loop that was one dimension of `old` and does not run
+    /// in any order any more.
     pub(super) fn dimension_shell(
         &mut self,
         old: Op,
@@ -57,7 +60,8 @@ impl Emit<'_> {
         state
     }
 
-    /// Writes a loop of which no other origin gives the form, with the dimensions of that origin's operation that are all of its body.
+    /// Writes a loop of which no other origin gives the form, with the dimensions of that origin's
+    /// operation that are all of its body.
     pub(super) fn parallel(&mut self, header: &Header, inside: Green, at: InsertPoint) {
         let (program, forest) = (self.program, self.forest);
         let Some(lead) = header.origins.first() else { return };

@@ -1,10 +1,12 @@
 //! Versioned nodes: an `scf.if` on a test of what is assumed.
 //!
-//! Numbers are compared as they are if it is one with another; sums are compared in 128 bits, where they don't wrap. What might be poison is frozen, since
-//! the program need not have used it: all but what bounds a loop that runs next.
+//! Numbers are compared as they are if it is one with another; sums are compared in 128 bits, where
+//! they don't wrap. What might be poison is frozen, since the program need not have used it: all
+//! but what bounds a loop that runs next.
 //!
-//! Two memrefs of the identity layout do not overlap if one ends where, or before, the other begins. Addresses are compared as unsigned
-//! numbers. The product of a memref's sizes does not wrap if it has an element, and is zero if it has none, in wrapping arithmetic too.
+//! Two memrefs of the identity layout do not overlap if one ends where, or before, the other
+//! begins. Addresses are compared as unsigned numbers. The product of a memref's sizes does not
+//! wrap if it has an element, and is zero if it has none, in wrapping arithmetic too.
 //!
 //! # Assumptions
 //!
@@ -71,7 +73,8 @@ impl Emit<'_> {
         }
     }
 
-    /// What the operations of a version result in, whichever runs: all of loops, and of others what is used outside.
+    /// What the operations of a version result in, whichever runs: all of loops, and of others what
+    /// is used outside.
     fn handed_on(&self, sequence: Green) -> Vec<Value> {
         let mut ops: Vec<(Op, bool)> = Vec::new();
         for item in self.forest.items(sequence) {
@@ -103,7 +106,8 @@ impl Emit<'_> {
         ops.into_iter().flat_map(results).collect()
     }
 
-    /// The values that bound the loops a sequence begins with: they are used, so they are not poison.
+    /// The values that bound the loops a sequence begins with: they are used, so they are not
+    /// poison.
     fn bounds_of(&self, sequence: Green) -> Vec<Value> {
         let loops = self.forest.items(sequence).map_while(|item| match self.forest.get(item) {
             Node::Loop { header, .. } => Some(header),

@@ -1,9 +1,9 @@
 //! Peeling: the first or the last iterations of a loop run by themselves.
 //!
-//! With one first iteration, `for i in 0..n` becomes `for i in 0..min(1, n)` and `for i in 1..n`. What
-//! runs once is written without a loop if it is known to run. The order of iterations does not change.
-//! It takes special cases out of a loop: a value that is carried in, or a condition on the counter,
-//! is the same in all iterations that are left.
+//! With one first iteration, `for i in 0..n` becomes `for i in 0..min(1, n)` and `for i in 1..n`.
+//! What runs once is written without a loop if it is known to run. The order of iterations does not
+//! change. It takes special cases out of a loop: a value that is carried in, or a condition on the
+//! counter, is the same in all iterations that are left.
 //!
 //! Reference: Kennedy and Allen, *Optimizing Compilers for Modern Architectures*, §5.7.
 

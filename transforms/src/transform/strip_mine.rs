@@ -1,9 +1,9 @@
 //! Strip-mining: a loop becomes a loop over blocks of iterations, around a loop over the iterations
 //! of one block.
 //!
-//! `for i in 0..n` becomes `for b in 0..n step size` around `for i in b..min(b + size, n)`. The order
-//! of iterations does not change. It is a building block of tiling (strip-mine, then permute) and of
-//! vectorization.
+//! `for i in 0..n` becomes `for b in 0..n step size` around `for i in b..min(b + size, n)`. The
+//! order of iterations does not change. It is a building block of tiling (strip-mine, then permute)
+//! and of vectorization.
 //!
 //! Reference: Wolfe, *High Performance Compilers for Parallel Computing*, §9.9.
 

@@ -1,8 +1,8 @@
 //! Edits of trees, as data: each makes a new tree that runs the same statements otherwise.
 //!
 //! No edit asks whether it may be made. That is for the [judge](crate::legality::Approved) to say,
-//! afterwards, of the whole tree. [`Edit::apply`] returns `None` only if there is no such loop, or if
-//! a number would leave 64 bits.
+//! afterwards, of the whole tree. [`Edit::apply`] returns `None` only if there is no such loop, or
+//! if a number would leave 64 bits.
 //!
 //! **Cost.** Linear in the nodes that refer to the loops concerned; logarithmic in the length of
 //! sequences.

@@ -1,10 +1,12 @@
 //! Green nodes: immutable, each made once.
 //!
-//! A [`Forest`] holds every node of every tree; equal nodes are one [`Green`], a number. A node knows no parent, no place and
-//! no depth, so it can stand in any number of trees. What is asked of nodes often (how many items, how many leaves, which
-//! loops around them they refer to) is kept beside them.
+//! A [`Forest`] holds every node of every tree; equal nodes are one [`Green`], a number. A node
+//! knows no parent, no place and no depth, so it can stand in any number of trees. What is asked of
+//! nodes often (how many items, how many leaves, which loops around them they refer to) is kept
+//! beside them.
 //!
-//! **Cost.** A node takes about 40 bytes with its entry in the table. Making one is a probe of that table.
+//! **Cost.** A node takes about 40 bytes with its entry in the table. Making one is a probe of that
+//! table.
 
 use std::hash::Hash;
 
@@ -24,7 +26,8 @@ impl Green {
     }
 }
 
-/// An affine map: for each iteration variable of a statement, a form over the loops around the leaf ([`Atom::Level`] counts outwards).
+/// An affine map: for each iteration variable of a statement, a form over the loops around the leaf
+/// ([`Atom::Level`] counts outwards).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Map(u32);
 
@@ -36,7 +39,8 @@ pub struct HeaderId(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AssumptionId(u32);
 
-/// What a tree is made of. Bodies are sequences; items of sequences are loops, guards, versioned nodes and leaves.
+/// What a tree is made of. Bodies are sequences; items of sequences are loops, guards, versioned
+/// nodes and leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
     /// The sequence of nothing.
@@ -57,8 +61,8 @@ pub enum Node {
         /// What is run.
         body: Green,
     },
-    /// Runs its body, a sequence, if a condition of the program holds, or if it does not. The two sides of an `if` are two guards, one behind
-    /// the other.
+    /// Runs its body, a sequence, if a condition of the program holds, or if it does not. The two
+    /// sides of an `if` are two guards, one behind the other.
     Guard {
         /// The `if` whose condition it is.
         of: IfId,
@@ -92,7 +96,8 @@ pub enum Node {
 pub enum Span {
     /// Those for which its first origin has an iteration.
     Whole,
-    /// All `x` with `scale · x ≥` each lower and `scale · x <` each upper form, over the loops around.
+    /// All `x` with `scale · x ≥` each lower and `scale · x <` each upper form, over the loops
+    /// around.
     Range {
         /// Positive.
         scale: i64,
@@ -108,7 +113,8 @@ pub enum Span {
 pub struct Origin {
     /// The loop of the program.
     pub of: LoopId,
-    /// Which iteration of it, and of the loops around it in the program, is run: forms over the loop itself, level 0, and those around.
+    /// Which iteration of it, and of the loops around it in the program, is run: forms over the
+    /// loop itself, level 0, and those around.
     pub map: Box<[Form]>,
 }
 
@@ -130,7 +136,8 @@ pub struct Header {
 pub enum Mark {
     /// It runs iterations that were left over. It is not fused.
     Remainder,
-    /// It runs a part of a loop that became two for that. It does not become two for another fusion.
+    /// It runs a part of a loop that became two for that. It does not become two for another
+    /// fusion.
     Distributed,
 }
 
@@ -286,7 +293,8 @@ impl Forest {
         self.fact(tree).free
     }
 
-    /// A number that orders items at random, always the same way: the greater one stands higher in the tree of a sequence.
+    /// A number that orders items at random, always the same way: the greater one stands higher in
+    /// the tree of a sequence.
     pub(super) fn priority(item: Green) -> u64 {
         u64::from(item.0 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
@@ -364,7 +372,8 @@ impl Origin {
 }
 
 impl Span {
-    /// All `x` with `scale · x ≥` each lower and `scale · x <` each upper form; of those that differ by a number only the one is kept that says most.
+    /// All `x` with `scale · x ≥` each lower and `scale · x <` each upper form; of those that
+    /// differ by a number only the one is kept that says most.
     pub fn range(scale: i64, lower: Vec<Form>, upper: Vec<Form>) -> Span {
         Span::Range { scale, lower: tightest(lower, i64::max), upper: tightest(upper, i64::min) }
     }

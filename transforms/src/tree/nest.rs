@@ -1,10 +1,13 @@
 //! The summary of a loop of the tree: what it touches, and when.
 //!
-//! Accesses of equal relation are one *class*: same object, same subscripts, same iteration space, same kind. A nest of a thousand
-//! statements that all update `A[i]` in place has two classes. Levels are numbered from the root of the tree, so the classes of two
-//! loops that are fused are merged by equality. Inside a nest, a value that is computed there is not affine; computed outside, it is a parameter.
+//! Accesses of equal relation are one *class*: same object, same subscripts, same iteration space,
+//! same kind. A nest of a thousand statements that all update `A[i]` in place has two classes.
+//! Levels are numbered from the root of the tree, so the classes of two loops that are fused are
+//! merged by equality. Inside a nest, a value that is computed there is not affine; computed
+//! outside, it is a parameter.
 //!
-//! **Cost.** Linear in the leaves below the loop and their classes. Many classes of one object have [hulls](Nest::hulls), so that most questions about them are one.
+//! **Cost.** Linear in the leaves below the loop and their classes. Many classes of one object have
+//! [hulls](Nest::hulls), so that most questions about them are one.
 
 use std::sync::Arc;
 
@@ -50,7 +53,8 @@ impl LoopIteration {
         LoopIteration { number: Form::level(level), variable: None }
     }
 
-    /// Those of the loops of the program around a statement, from the outside, of which a leaf runs the iteration `map`, over levels.
+    /// Those of the loops of the program around a statement, from the outside, of which a leaf runs
+    /// the iteration `map`, over levels.
     pub fn over(
         program: &Program,
         statement: StatementId,
@@ -72,8 +76,8 @@ impl LoopIteration {
 /// The summary of a loop nest.
 #[derive(Clone, Debug, Default)]
 pub struct Nest {
-    /// Access classes in order of first appearance. Their domains constrain the nest's own levels; those of the loops around it are in the
-    /// [`Frame`].
+    /// Access classes in order of first appearance. Their domains constrain the nest's own levels;
+    /// those of the loops around it are in the [`Frame`].
     pub classes: Vec<Representative>,
     /// Their numbers by what they are.
     index: Lookup,
@@ -95,8 +99,8 @@ impl Nest {
         self.by_base.get(&base).into_iter().flatten().map(|i| &self.classes[*i])
     }
 
-    /// Representatives of the classes of an object, fewer if there are many: each happens at least whenever those do that it stands for. Nothing if they
-    /// are few.
+    /// Representatives of the classes of an object, fewer if there are many: each happens at least
+    /// whenever those do that it stands for. Nothing if they are few.
     pub fn hulls(&self, base: Base) -> Option<&[Representative]> {
         self.hulls.get(&base).map(|hulls| &hulls.all[..])
     }
@@ -139,12 +143,14 @@ impl Nest {
         plain
     }
 
-    /// The nest run later: `delay` later at its own level, which is level `depth`. `None` if a number leaves 64 bits.
+    /// The nest run later: `delay` later at its own level, which is level `depth`. `None` if a
+    /// number leaves 64 bits.
     pub fn delayed(&self, depth: u32, delay: i64) -> Option<Nest> {
         self.renumbered(&|form| form.delayed(depth, delay))
     }
 
-    /// The nest without those iterations of its own level, which is level `depth`, that come before number `first`. `None` if a number leaves 64 bits.
+    /// The nest without those iterations of its own level, which is level `depth`, that come before
+    /// number `first`. `None` if a number leaves 64 bits.
     pub fn since(&self, depth: u32, first: i64) -> Option<Nest> {
         let is_run = Form::level(depth).minus(&Form::constant(first))?;
         let mut since = Nest { world: self.world, ..Nest::default() };
@@ -161,15 +167,17 @@ impl Nest {
         Some(since)
     }
 
-    /// The nest with the iterations of its own level, which is level `depth`, from the last to the first: the last has number `last`, a form over what is known outside. `None` if a number leaves
-    /// 64 bits.
+    /// The nest with the iterations of its own level, which is level `depth`, from the last to the
+    /// first: the last has number `last`, a form over what is known outside. `None` if a number
+    /// leaves 64 bits.
     pub fn reversed(&self, depth: u32, last: &Form) -> Option<Nest> {
         let mirrored = last.minus(&Form::level(depth))?;
         let at = |level| if level == depth { mirrored.clone() } else { Form::level(level) };
         self.renumbered(&|form| form.substitute(&mut |level| Some(at(level))))
     }
 
-    /// The nest with the loop at level `depth` and the one inside it in the other order; all accesses are in both. `None` if a number leaves 64 bits.
+    /// The nest with the loop at level `depth` and the one inside it in the other order; all
+    /// accesses are in both. `None` if a number leaves 64 bits.
     pub fn interchanged(&self, depth: u32) -> Option<Nest> {
         let other = |level| match level {
             _ if level == depth => depth + 1,
@@ -305,7 +313,8 @@ impl Class {
     }
 }
 
-/// Whether a map to loops counted outwards leaves the levels what they are, in a place inside as many loops: most do.
+/// Whether a map to loops counted outwards leaves the levels what they are, in a place inside as
+/// many loops: most do.
 fn is_identity(map: &[Form], depth: u32) -> bool {
     let stays = |(level, form): (u32, &Form)| match form.terms() {
         [(Atom::Level(index), 1)] => index + level + 1 == depth && form.constant_part() == 0,
@@ -314,7 +323,8 @@ fn is_identity(map: &[Form], depth: u32) -> bool {
     map.len() == depth as usize && (0..).zip(map).all(stays)
 }
 
-/// Adds a loop's level and what is known of it to `domain`. Of forms that use values computed inside more than `known` loops nothing is known.
+/// Adds a loop's level and what is known of it to `domain`. Of forms that use values computed
+/// inside more than `known` loops nothing is known.
 pub fn enter(program: &Program, forest: &Forest, header: HeaderId, domain: &mut Domain, known: u32) {
     let depth = domain.levels;
     domain.levels += 1;
@@ -471,8 +481,8 @@ impl Scan<'_> {
     }
 }
 
-/// The access classes of a statement in a place of a tree: a leaf with this map inside the loops of `domain`. Of forms that use values computed
-/// inside more than `known` loops nothing is known.
+/// The access classes of a statement in a place of a tree: a leaf with this map inside the loops of
+/// `domain`. Of forms that use values computed inside more than `known` loops nothing is known.
 pub fn in_place(
     program: &Program,
     statement: StatementId,

@@ -1,8 +1,10 @@
 //! The program a tree runs: loops and statements as they were when it was raised.
 //!
-//! Each operation that is neither a loop nor an `if` of the tree is a statement, whatever is inside it, or part of one. The terminators of the sides of an
-//! `if` with results are statements too: each says what the results are where its side runs. What a statement touches is affine in the
-//! loops of the program around it, which are numbered from the outside; values computed in the program are known by name.
+//! Each operation that is neither a loop nor an `if` of the tree is a statement, whatever is inside
+//! it, or part of one. The terminators of the sides of an `if` with results are statements too:
+//! each says what the results are where its side runs. What a statement touches is affine in the
+//! loops of the program around it, which are numbered from the outside; values computed in the
+//! program are known by name.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::{Decision, is_speculatable};
@@ -35,7 +37,8 @@ pub struct LoopInfo {
     pub space: Space,
     /// How many values it carries from one iteration to the next.
     pub carried: usize,
-    /// If it carries values, an operation of a statement that runs once in each iteration, if there is one: where that runs, the iteration does.
+    /// If it carries values, an operation of a statement that runs once in each iteration, if there
+    /// is one: where that runs, the iteration does.
     pub anchor: Option<Op>,
     /// Which dimension it is, if the operation is a loop whose iterations may run in any order.
     pub dimension: Option<usize>,
@@ -44,7 +47,8 @@ pub struct LoopInfo {
     /// True if computing its bounds and step may be undefined: see
     /// [`header_may_be_undefined`](crate::access::header_may_be_undefined).
     pub may_be_undefined: bool,
-    /// The first loop in the same loop with the same bounds. What its space does not say exactly, it does not say of these loops alike.
+    /// The first loop in the same loop with the same bounds. What its space does not say exactly,
+    /// it does not say of these loops alike.
     pub alike: LoopId,
 }
 
@@ -60,9 +64,11 @@ pub struct IfInfo {
     /// True if deciding it may be undefined: see
     /// [`header_may_be_undefined`](crate::access::header_may_be_undefined).
     pub may_be_undefined: bool,
-    /// What its regions run, if they have a block: the first if the condition holds, the second if not.
+    /// What its regions run, if they have a block: the first if the condition holds, the second if
+    /// not.
     pub bodies: [Option<Green>; 2],
-    /// The first `if` that the same decides, or that is known to hold for the same forms over the loops around.
+    /// The first `if` that the same decides, or that is known to hold for the same forms over the
+    /// loops around.
     pub alike: IfId,
 }
 
@@ -182,8 +188,8 @@ impl Program {
         })
     }
 
-    /// Whether two `if`s decide the same in these instances, in a place inside `depth` loops: by one value, or by conditions that are
-    /// equal as forms.
+    /// Whether two `if`s decide the same in these instances, in a place inside `depth` loops: by
+    /// one value, or by conditions that are equal as forms.
     pub fn is_same_condition(&self, forest: &Forest, a: (IfId, Map), b: (IfId, Map), depth: u32) -> bool {
         let (x, y) = (self.if_info(a.0), self.if_info(b.0));
         let (map, other) = (forest.map(a.1), forest.map(b.1));
@@ -206,7 +212,8 @@ impl Program {
             && here(&own.constraints, map).is_some_and(|own| Some(own) == here(&others.constraints, other))
     }
 
-    /// In how many of the loops around an `if` its decision is computed: in equal iterations of these it goes the same way.
+    /// In how many of the loops around an `if` its decision is computed: in equal iterations of
+    /// these it goes the same way.
     pub fn decided_inside(&self, body: &Body, of: IfId) -> u32 {
         let operands = match &self.if_info(of).decision {
             Decision::Value(value) => std::slice::from_ref(value),

@@ -1,6 +1,7 @@
-//! From IR to the tree. It never fails: what is neither a counted loop, nor a parallel one without results or an `if`, is a statement. A parallel
-//! loop is one loop of the tree for each dimension. What a side of an `if` yields is its last statement. Statements that the chosen analysis ties are
-//! one (`raise/tie.rs`).
+//! From IR to the tree. It never fails: what is neither a counted loop, nor a parallel one without
+//! results or an `if`, is a statement. A parallel loop is one loop of the tree for each dimension.
+//! What a side of an `if` yields is its last statement. Statements that the chosen analysis ties
+//! are one (`raise/tie.rs`).
 //!
 //! **Cost.** Linear in the operations.
 
@@ -62,7 +63,8 @@ pub fn raise_by(
     raise.program
 }
 
-/// The blocks that are raised, each to a tree of its own: those of the function, and those inside statements. In the order of the text.
+/// The blocks that are raised, each to a tree of its own: those of the function, and those inside
+/// statements. In the order of the text.
 pub fn roots(body: &Body, analyses: &Analyses) -> Vec<Block> {
     let mut found = Vec::new();
     // Blocks to visit, with the loops and conditionals around them in their tree.
@@ -317,7 +319,8 @@ impl<'a> Raise<'a> {
     }
 }
 
-/// An operation in the body of a loop that is a statement or part of one, under no condition; one that does not only compute, if there is one.
+/// An operation in the body of a loop that is a statement or part of one, under no condition; one
+/// that does not only compute, if there is one.
 fn anchor(body: &Body, block: Block) -> Option<Op> {
     let is_statement = |op: &Op| body.own_regions(*op).len() == 0 && Some(*op) != body.terminator(block);
     let statements = || body.ops(block).filter(is_statement);

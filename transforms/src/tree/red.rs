@@ -1,13 +1,16 @@
 //! Red cursors: a node of a tree together with where it stands.
 //!
-//! A green node knows no parent and no place, for it stands in many trees. A cursor is a tree and the path to a node in it, made when one
-//! wants to walk about and forgotten afterwards; there is none for a node that nobody looks at. It moves up, down and sideways, says which loops are
-//! around, and edits: an edit makes the nodes on the path anew, and the cursor stands in the new tree then. The old one is what it was.
+//! A green node knows no parent and no place, for it stands in many trees. A cursor is a tree and
+//! the path to a node in it, made when one wants to walk about and forgotten afterwards; there is
+//! none for a node that nobody looks at. It moves up, down and sideways, says which loops are
+//! around, and edits: an edit makes the nodes on the path anew, and the cursor stands in the new
+//! tree then. The old one is what it was.
 //!
-//! The children of a sequence, a loop and a guard are its items; those of a versioned node its two sequences.
+//! The children of a sequence, a loop and a guard are its items; those of a versioned node its two
+//! sequences.
 //!
-//! **Cost.** Down and sideways are logarithmic in the length of a sequence, up is constant. An edit makes a logarithmic number of nodes in each sequence
-//! around, and the loops and guards there.
+//! **Cost.** Down and sideways are logarithmic in the length of a sequence, up is constant. An edit
+//! makes a logarithmic number of nodes in each sequence around, and the loops and guards there.
 //!
 //! ```
 //! # use loomir_transforms::affine::Form;
@@ -157,7 +160,8 @@ impl Red {
         moved
     }
 
-    /// Moves to the node that comes next in the order of the text: the first child, or what is behind. It is back at the root at the end.
+    /// Moves to the node that comes next in the order of the text: the first child, or what is
+    /// behind. It is back at the root at the end.
     pub fn onwards(&mut self, forest: &Forest) -> bool {
         if self.down(forest, 0) {
             return true;
@@ -170,8 +174,9 @@ impl Red {
         true
     }
 
-    /// Other items in the place of the node, which is one of a sequence. The cursor then stands on the first of them; without any, on what they were
-    /// taken out of. The root is replaced by the sequence of the items.
+    /// Other items in the place of the node, which is one of a sequence. The cursor then stands on
+    /// the first of them; without any, on what they were taken out of. The root is replaced by the
+    /// sequence of the items.
     pub fn replace(&mut self, forest: &mut Forest, items: &[Green]) {
         let Some(at) = self.index() else {
             self.root = forest.sequence(items);
@@ -184,8 +189,8 @@ impl Red {
         }
     }
 
-    /// Other items in the place of some children of the node. One of the two sides of a versioned node is replaced by the sequence of the items; a leaf
-    /// has no children, and stays.
+    /// Other items in the place of some children of the node. One of the two sides of a versioned
+    /// node is replaced by the sequence of the items; a leaf has no children, and stays.
     pub fn splice(&mut self, forest: &mut Forest, range: Range<usize>, items: &[Green]) {
         let mut new = match forest.get(self.node()) {
             Node::Leaf { .. } => return,

@@ -12,8 +12,10 @@ pub enum Arm {
     Fallback,
 }
 
-/// Steps of reductions that run in another order, so that [what is promised of their results](crate::access::updates::reduction) need not hold: where
-/// a tree is written as IR, it is not promised of them. [`Checker::reordered`](crate::legality::Checker::reordered) says which they are.
+/// Steps of reductions that run in another order, so that
+/// [what is promised of their results](crate::access::updates::reduction) need not hold: where a
+/// tree is written as IR, it is not promised of them.
+/// [`Checker::reordered`](crate::legality::Checker::reordered) says which they are.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reordered {
     /// Where the one tree of each versioned node runs, and where the other one does.
@@ -26,7 +28,8 @@ impl Reordered {
         self.arms.iter().all(HashSet::is_empty)
     }
 
-    /// Whether it runs in another order in one of the trees of a versioned node, or outside of those.
+    /// Whether it runs in another order in one of the trees of a versioned node, or outside of
+    /// those.
     pub fn contains(&self, op: Op, arm: Option<Arm>) -> bool {
         match arm {
             Some(arm) => self.arms[arm as usize].contains(&op),

@@ -1,17 +1,20 @@
 //! Sequences as balanced trees, so that an edit in a wide one costs little.
 //!
-//! A sequence of items is the treap in which the order is the items' order and the heap is the items'
-//! [priority](Forest::priority), among equal ones the leftmost above. There is one such tree for each sequence, whatever edits led to it, so equal
-//! sequences are one green node. Its depth is logarithmic as long as items differ, and they do: a leaf names its statement.
+//! A sequence of items is the treap in which the order is the items' order and the heap is the
+//! items' [priority](Forest::priority), among equal ones the leftmost above. There is one such tree
+//! for each sequence, whatever edits led to it, so equal sequences are one green node. Its depth is
+//! logarithmic as long as items differ, and they do: a leaf names its statement.
 //!
-//! **Cost.** Getting, splitting, joining, replacing: logarithmic, making as many nodes. Nothing here recurses.
+//! **Cost.** Getting, splitting, joining, replacing: logarithmic, making as many nodes. Nothing
+//! here recurses.
 
 use smallvec::SmallVec;
 
 use super::green::{Forest, Green, Node};
 
-/// One side of a sequence that is cut open at a place: what is above the cut, from the root down, each an item with what is on its other side.
-/// Of a sequence of thousands it is hardly ever longer than what needs no allocation.
+/// One side of a sequence that is cut open at a place: what is above the cut, from the root down,
+/// each an item with what is on its other side. Of a sequence of thousands it is hardly ever longer
+/// than what needs no allocation.
 type Spine = SmallVec<[(Green, Green); 32]>;
 
 /// Which side of a cut.
@@ -60,8 +63,8 @@ impl Forest {
         self.assemble(before, &[], &after)
     }
 
-    /// A sequence with the items in `range` replaced by others. Logarithmic in its length, linear in the new items; no node is
-    /// made that is not in the result.
+    /// A sequence with the items in `range` replaced by others. Logarithmic in its length, linear
+    /// in the new items; no node is made that is not in the result.
     ///
     /// ```
     /// # use loomir_transforms::tree::{Forest, StatementId};

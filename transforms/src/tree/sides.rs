@@ -1,6 +1,7 @@
 //! The two sides of an `if` as one: in a sequence, a guard and behind it the guard of the negation.
 //!
-//! An `if` with both sides is one operation in the program, and its sides exclude each other, so whoever moves or writes them takes them together.
+//! An `if` with both sides is one operation in the program, and its sides exclude each other, so
+//! whoever moves or writes them takes them together.
 
 use super::green::{Forest, Green, Map, Node};
 use super::ids::IfId;
@@ -33,7 +34,8 @@ impl If {
 }
 
 impl Forest {
-    /// The items of a sequence, two guards of one condition taken together where the second is the negation of the first.
+    /// The items of a sequence, two guards of one condition taken together where the second is the
+    /// negation of the first.
     pub fn with_ifs(&self, sequence: Green) -> Vec<Item> {
         let mut items: Vec<Item> = Vec::with_capacity(self.items_in(sequence));
         for item in self.items(sequence) {

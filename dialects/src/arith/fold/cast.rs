@@ -101,8 +101,8 @@ fn nearest(kind: FloatKind, magnitude: u128, negative: bool) -> Option<u128> {
     let value = if kind == FloatKind::F64 {
         magnitude as f64
     } else {
-        // Rounded to odd: the first 52 bits, then one that says whether anything follows. Narrower formats are then rounded
-        // as if nothing had been cut.
+        // Rounded to odd: the first 52 bits, then one that says whether anything follows. Narrower
+        // formats are then rounded as if nothing had been cut.
         let extra = (128 - magnitude.leading_zeros()).saturating_sub(52);
         let rest = magnitude & !(u128::MAX << extra);
         ((magnitude >> extra) << 1 | u128::from(rest != 0)) as f64 * 2f64.powi(extra as i32 - 1)

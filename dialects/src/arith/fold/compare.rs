@@ -24,7 +24,8 @@ pub(crate) fn holds_for_ints(predicate: u64, x: u128, y: u128, width: u32) -> bo
     }
 }
 
-/// Whether a predicate of `arith.cmpf`, by its number, holds of two floats in this order; `None` if one is NaN.
+/// Whether a predicate of `arith.cmpf`, by its number, holds of two floats in this order; `None` if
+/// one is NaN.
 pub(crate) fn holds_for_floats(predicate: u64, order: Option<Ordering>) -> bool {
     // What the predicate accepts, a bit each: equal, greater, less, unordered.
     let accepted = match predicate {
@@ -41,8 +42,8 @@ pub(crate) fn holds_for_floats(predicate: u64, order: Option<Ordering>) -> bool 
     accepted & bit != 0
 }
 
-/// A comparison by the predicate of `arith.cmpi` with this number: `x` with itself; a truth value widened, or as it is, compared with zero
-/// (`ne`) or one (`eq`); constants.
+/// A comparison by the predicate of `arith.cmpi` with this number: `x` with itself; a truth value
+/// widened, or as it is, compared with zero (`ne`) or one (`eq`); constants.
 pub(crate) fn integers(op: OpRef<'_>, constants: &[Option<Attr>], predicate: u64) -> Fold {
     let b = operands!(Binary::new(op, constants));
     if b.same() {

@@ -1,6 +1,7 @@
-//! Quotients and remainders. A division by zero and the one quotient of signed integers that overflows are undefined
-//! behaviour: they stay for the program to meet. In one bit, one is minus one; a division by it is undefined or changes nothing,
-//! so the identities of one hold all the same.
+//! Quotients and remainders. A division by zero and the one quotient of signed integers that
+//! overflows are undefined behaviour: they stay for the program to meet. In one bit, one is minus
+//! one; a division by it is undefined or changes nothing, so the identities of one hold all the
+//! same.
 
 use loomir_ir::{Attr, OpRef};
 
@@ -37,8 +38,9 @@ pub(crate) fn divui(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     cancelled(&b, NUW).or_else(|| b.evaluate(|x, y| x.checked_div(y)))
 }
 
-/// The quotient of signed numbers of `width` bits, as `round` makes it of the quotient towards zero and whether the remainder
-/// has another sign than the divisor (`Some(true)`), the same (`Some(false)`) or is zero. `None` if it does not fit.
+/// The quotient of signed numbers of `width` bits, as `round` makes it of the quotient towards zero
+/// and whether the remainder has another sign than the divisor (`Some(true)`), the same
+/// (`Some(false)`) or is zero. `None` if it does not fit.
 fn quotient(x: u128, y: u128, width: u32, round: impl Fn(i128, Option<bool>) -> i128) -> Option<u128> {
     let (x, y) = (signed(x, width), signed(y, width));
     let (towards_zero, rest) = (x.checked_div(y)?, x.checked_rem(y)?);

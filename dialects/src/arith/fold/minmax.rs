@@ -5,7 +5,8 @@ use loomir_ir::{Attr, OpRef};
 use super::super::constant::{mask, signed};
 use super::{Binary, Fold, operands, value};
 
-/// `x` with itself; with the number no other precedes in the order (`absorbing`), and with the last one; constants.
+/// `x` with itself; with the number no other precedes in the order (`absorbing`), and with the last
+/// one; constants.
 fn fold(
     op: OpRef<'_>,
     constants: &[Option<Attr>],

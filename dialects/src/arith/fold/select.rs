@@ -7,7 +7,8 @@ use super::super::{CMPI_PREDICATE, CmpIOp};
 use super::{Fold, constant, defined_by, value};
 use crate::ub::is_poison;
 
-/// A known condition; two equal values; poison on one side; a condition chosen as itself; `x == y ? x : y`; constants.
+/// A known condition; two equal values; poison on one side; a condition chosen as itself;
+/// `x == y ? x : y`; constants.
 pub(in super::super) fn select(op: OpRef<'_>, constants: &[Option<Attr>]) -> Fold {
     let ctx = op.ctx();
     let (condition, if_true, if_false) = (op.operand(0), op.operand(1), op.operand(2));

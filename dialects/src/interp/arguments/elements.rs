@@ -14,7 +14,8 @@ use crate::interp::layout::{Layout, Repr, type_text};
 
 /// The generator behind `random:SEED`. Its 64-bit output `z` becomes
 ///
-/// - a float: `(z >> 43) * 2^-20 - 1`, a multiple of `2^-20` in `[-1, 1)`, rounded to narrower formats;
+/// - a float: `(z >> 43) * 2^-20 - 1`, a multiple of `2^-20` in `[-1, 1)`, rounded to narrower
+///   formats;
 /// - an integer: the signed byte `z >> 56`, wrapped to the type; of an `i1` its top bit;
 /// - an `index`: `z >> 61`, from 0 to 7.
 #[derive(Clone, Copy, Debug)]
@@ -140,7 +141,8 @@ pub(super) fn fill(
     Ok(())
 }
 
-/// The numbers of nested lists, which must have these sizes. Recursion is bounded by the nesting of the literal.
+/// The numbers of nested lists, which must have these sizes. Recursion is bounded by the nesting of
+/// the literal.
 fn flatten<'s>(source: &'s Source, sizes: &[i64], numbers: &mut Vec<&'s str>) -> Result<(), Box<Fault>> {
     match (source, sizes) {
         (Source::Number(text), []) => {
@@ -196,7 +198,8 @@ fn no_numbers(ctx: &Context, ty: Type) -> Box<Fault> {
 mod tests {
     use super::*;
 
-    /// The generator's published reference values, so that programs in other languages can make the same buffers.
+    /// The generator's published reference values, so that programs in other languages can make the
+    /// same buffers.
     #[test]
     fn random_numbers_are_those_of_splitmix64() {
         let mut random = SplitMix64(1_234_567);

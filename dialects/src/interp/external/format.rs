@@ -132,7 +132,8 @@ fn pointer(datum: &Datum) -> Result<Pointer, Box<Fault>> {
 }
 
 impl Conversion {
-    /// The text in a field as wide as is asked; zeros, if they are asked, stand behind the first `head` bytes.
+    /// The text in a field as wide as is asked; zeros, if they are asked, stand behind the first
+    /// `head` bytes.
     fn padded(&self, text: &[u8], head: usize) -> Vec<u8> {
         let missing = self.width.saturating_sub(text.len());
         match (self.left, self.zeros) {

@@ -44,7 +44,8 @@ pub(super) fn verify_insert(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// The result is as long as the mask, whose numbers are in range; scalable vectors are only broadcast.
+/// The result is as long as the mask, whose numbers are in range; scalable vectors are only
+/// broadcast.
 pub(super) fn verify_shuffle(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let mask = op.attr("mask").and_then(|a| a.as_dense_ints(ctx)).unwrap_or_default();

@@ -166,7 +166,8 @@ fn print_signature(p: &mut OpPrinter<'_>, op: OpRef<'_>, arguments: &[Value]) {
     }
 }
 
-/// `llvm.call fastcc @f(%a) vararg(!llvm.func<…>) ["tag"()] {…} : (i32) -> f32`, or with a pointer as callee and its type before the signature.
+/// `llvm.call fastcc @f(%a) vararg(!llvm.func<…>) ["tag"()] {…} : (i32) -> f32`, or with a pointer
+/// as callee and its type before the signature.
 pub(super) fn parse_call(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<()> {
     let ctx = p.ctx();
     parse_optional_case(p, state, "CConv", &CCONV);

@@ -1,7 +1,8 @@
 //! How addresses are computed, one or a vector of them.
 //!
-//! What the flags promise is promised of every step: of each index times its bytes, of their sums, and of the address after each. Constant indices that follow
-//! each other and lead the same way are one step, as then the last address says it all.
+//! What the flags promise is promised of every step: of each index times its bytes, of their sums,
+//! and of the address after each. Constant indices that follow each other and lead the same way are
+//! one step, as then the last address says it all.
 
 use loomir_ir::{Loc, OpRef};
 

@@ -1,4 +1,5 @@
-//! How the `llvm.intr.` operations that compute are executed; those on memory are in [`memory`](super::memory).
+//! How the `llvm.intr.` operations that compute are executed; those on memory are in
+//! [`memory`](super::memory).
 
 use loomir_ir::OpRef;
 
@@ -147,7 +148,8 @@ fn decode_multiply_add(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     }))
 }
 
-/// Whether a float is of one of the classes of a mask: signalling and quiet NaN, then from -inf up to +inf.
+/// Whether a float is of one of the classes of a mask: signalling and quiet NaN, then from -inf up
+/// to +inf.
 fn decode_class(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let w = operand_width(op, d)?;
     let ty = op.operand_type(0).scalar(d.ctx());

@@ -204,7 +204,8 @@ fn decode_update(op: OpRef<'_>, d: &Decoder<'_>, ty: Type) -> Result<Option<Upda
     Ok(Some(Update::Reduce(Reduction::new(d.ctx(), kind, ty)?)))
 }
 
-/// An exchange if the value in memory is the one expected; its results are the old value and whether it was.
+/// An exchange if the value in memory is the one expected; its results are the old value and
+/// whether it was.
 fn decode_compare_exchange(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (address, result, loc) = (d.operand(op, 0)?, d.result(op, 0)?, op.loc());
     let (expected, value) = (d.operand(op, 1)?, d.operand(op, 2)?);

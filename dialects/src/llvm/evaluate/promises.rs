@@ -1,7 +1,9 @@
-//! What is said of values beside what they are: attributes of parameters, arguments and results, metadata of loads, bundles of assumptions.
+//! What is said of values beside what they are: attributes of parameters, arguments and results,
+//! metadata of loads, bundles of assumptions.
 //!
-//! A value that breaks what is said of it is poison, and poison where `noundef` stands is undefined behaviour, as in LLVM. Who says `dereferenceable` must be right.
-//! Read are `noundef`, `nonnull`, `align`, `range`, `dereferenceable` and `dereferenceable_or_null`; of others nothing is checked.
+//! A value that breaks what is said of it is poison, and poison where `noundef` stands is undefined
+//! behaviour, as in LLVM. Who says `dereferenceable` must be right. Read are `noundef`, `nonnull`,
+//! `align`, `range`, `dereferenceable` and `dereferenceable_or_null`; of others nothing is checked.
 
 use loomir_ir::attributes::AttrKind;
 use loomir_ir::{Attr, Context, Loc, OpRef};
@@ -20,7 +22,8 @@ pub(super) struct Promises {
     defined: bool,
     non_null: bool,
     align: Option<u64>,
-    /// From the first of a pair up to the second, which is not in it; around the end of all numbers if it is the lesser.
+    /// From the first of a pair up to the second, which is not in it; around the end of all numbers
+    /// if it is the lesser.
     ranges: Vec<(u128, u128)>,
     reach: Option<u64>,
     /// Whether null needs no bytes.
@@ -140,8 +143,9 @@ impl Promises {
 /// Where metadata is kept as it was written.
 const METADATA: &str = "llvm.metadata";
 
-/// What a dictionary of a parameter or result says of the number that it is, or else poison: from the first up to the second, which is not in it; around the end of all numbers if it is
-/// the lesser.
+/// What a dictionary of a parameter or result says of the number that it is, or else poison: from
+/// the first up to the second, which is not in it; around the end of all numbers if it is the
+/// lesser.
 pub fn promised_range(ctx: &Context, dict: Attr) -> Option<(u128, u128)> {
     let AttrKind::Dictionary(dict) = dict.kind(ctx) else { return None };
     match dict.get(ctx, "llvm.range")?.kind(ctx) {
@@ -187,7 +191,8 @@ pub(super) fn of_result(op: OpRef<'_>, d: &Decoder<'_>) -> Option<Promises> {
     Promises::of(d.ctx(), *dicts.first()?)
 }
 
-/// Holds what a function says of its parameters against the arguments when it is entered, and gives it a copy of what it gets by value.
+/// Holds what a function says of its parameters against the arguments when it is entered, and gives
+/// it a copy of what it gets by value.
 pub(super) fn decode_entry(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let region = op.regions().next().and_then(|region| op.body().entry_block(region));
     let slots = region.map(|block| d.slots(op.body().arguments(block))).unwrap_or_default();
@@ -275,7 +280,8 @@ impl Execute for Call {
     }
 }
 
-/// `call`, made by `op` with arguments in these registers, with what it says of them and of its result.
+/// `call`, made by `op` with arguments in these registers, with what it says of them and of its
+/// result.
 pub(super) fn kept(op: OpRef<'_>, d: &Decoder<'_>, arguments: &[Slot], call: Action) -> Decoded {
     let promises = of_arguments(op, d).into_iter();
     let arguments: Vec<_> =
@@ -290,7 +296,8 @@ pub(super) fn kept(op: OpRef<'_>, d: &Decoder<'_>, arguments: &[Slot], call: Act
     Ok(Box::new(Call { call, arguments, result, loc: op.loc() }))
 }
 
-/// A call by `op` that hands on what is passed by value to a function without a parameter for it as the words it consists of.
+/// A call by `op` that hands on what is passed by value to a function without a parameter for it as
+/// the words it consists of.
 pub(super) fn in_words(op: OpRef<'_>, d: &Decoder<'_>, call: Action) -> Decoded {
     let dicts = op.attr("arg_attrs").and_then(|dicts| dicts.as_array(d.ctx())).unwrap_or_default();
     let variadic = op.attr("var_callee_type").and_then(|ty| ty.as_type(d.ctx()));

@@ -1,4 +1,5 @@
-//! `llvm.mlir.alias` and `llvm.mlir.ifunc`: other names of globals and functions, the second chosen when the program is loaded.
+//! `llvm.mlir.alias` and `llvm.mlir.ifunc`: other names of globals and functions, the second chosen
+//! when the program is loaded.
 
 use loomir_ir::symbols::{SYMBOL_NAME, SymbolTable, SymbolUser};
 use loomir_ir::text::{OpParser, OpPrinter, ParseResult};
@@ -72,7 +73,8 @@ pub(super) fn print(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     p.region(op, 0, false, true);
 }
 
-/// An alias has a type with a size, a linkage of something that is defined, and a region that only computes an address.
+/// An alias has a type with a size, a linkage of something that is defined, and a region that only
+/// computes an address.
 pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
     let (ctx, body) = (op.ctx(), op.body());
     let ty = op.attr("alias_type").and_then(|ty| ty.as_type(ctx));

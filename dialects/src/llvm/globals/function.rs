@@ -28,8 +28,8 @@ const SAID: &[&str] = &[
     "vscale_range",
 ];
 
-/// Reads `linkage visibility unnamed_addr`, each optional, with `thread_local` before the last if that is allowed. What is absent gets
-/// its default as an attribute all the same.
+/// Reads `linkage visibility unnamed_addr`, each optional, with `thread_local` before the last if
+/// that is allowed. What is absent gets its default as an attribute all the same.
 pub(super) fn parse_prefix(p: &mut OpParser<'_, '_>, state: &mut OperationState, thread_local: bool) {
     let ctx = p.ctx();
     if !parse_optional_case(p, state, "linkage", &LINKAGE) {
@@ -46,7 +46,8 @@ pub(super) fn parse_prefix(p: &mut OpParser<'_, '_>, state: &mut OperationState,
     }
 }
 
-/// The keyword of an attribute of an enumeration, behind it a space; nothing for a case without a keyword.
+/// The keyword of an attribute of an enumeration, behind it a space; nothing for a case without a
+/// keyword.
 pub(super) fn print_case(p: &mut OpPrinter<'_>, op: OpRef<'_>, name: &str, cases: &loomir_ir::EnumDef) {
     let value = op.attr(name).and_then(|attr| cases.value(op.ctx(), attr));
     if let Some(text) = value.and_then(|value| cases.text_of(value)).filter(|text| !text.is_empty()) {

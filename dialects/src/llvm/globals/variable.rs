@@ -26,7 +26,8 @@ const SAID: &[&str] = &[
     "comdat",
 ];
 
-/// `llvm.mlir.global internal constant @g(42 : i32) {…} : i32`, or with a region that returns the initial value.
+/// `llvm.mlir.global internal constant @g(42 : i32) {…} : i32`, or with a region that returns the
+/// initial value.
 pub(super) fn parse(p: &mut OpParser<'_, '_>, state: &mut OperationState) -> ParseResult<()> {
     let ctx = p.ctx();
     parse_prefix(p, state, true);

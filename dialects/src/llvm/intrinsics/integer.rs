@@ -128,7 +128,8 @@ dialect! {
         traits [Pure, SameOperandsAndResultType]
     }
 
-    /// Absolute value of a signed number; poison for the least number if the attribute says so, else that number.
+    /// Absolute value of a signed number; poison for the least number if the attribute says so,
+    /// else that number.
     AbsOp = "intr.abs" {
         operands { r#in: One IntegerOrVector }
         results { res: One SameAs("in") }

@@ -57,7 +57,8 @@ pub fn byte_offsets(op: OpRef<'_>, target: &DataLayout) -> Result<Offset, Box<Fa
     Ok((fixed, dynamic))
 }
 
-/// What an address computation adds, one index after the other: the index, and how many bytes one of it counts. A field of a struct counts once.
+/// What an address computation adds, one index after the other: the index, and how many bytes one
+/// of it counts. A field of a struct counts once.
 ///
 /// # Errors
 /// As for [`byte_offsets`].
@@ -166,7 +167,8 @@ pub(super) fn print(p: &mut OpPrinter<'_>, op: OpRef<'_>) {
     }
 }
 
-/// As many operands as dynamic indices; each index but the first steps into a struct, by a constant in range, or into an array or vector.
+/// As many operands as dynamic indices; each index but the first steps into a struct, by a constant
+/// in range, or into an array or vector.
 pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let dynamic = raw_indices(op).iter().filter(|n| **n == DYNAMIC_INDEX).count();

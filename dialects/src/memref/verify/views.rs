@@ -88,7 +88,8 @@ impl Slice {
     }
 }
 
-/// The lists are as long as they must be, have an operand for each gap, and offsets and sizes are not negative.
+/// The lists are as long as they must be, have an operand for each gap, and offsets and sizes are
+/// not negative.
 fn slice_problem(op: OpRef<'_>, slice: &Slice, expected: [usize; 3]) -> Option<String> {
     let ranks = [slice.offsets.len(), slice.sizes.len(), slice.strides.len()];
     let single_offset = ranks[0] == 1 && expected[0] == 1;
@@ -123,7 +124,8 @@ fn slice_problem(op: OpRef<'_>, slice: &Slice, expected: [usize; 3]) -> Option<S
     None
 }
 
-/// The type is that of the part, unit dimensions dropped or not; the part is inside as far as is known.
+/// The type is that of the part, unit dimensions dropped or not; the part is inside as far as is
+/// known.
 pub(in super::super) fn subview(op: OpRef<'_>, out: &mut Diagnostics) {
     let (Some(source), Some(slice)) = (operand(op, 0), Slice::of(op)) else { return };
     let problem = slice_problem(op, &slice, [source.shape.len(); 3])
@@ -171,7 +173,8 @@ fn subview_problem(op: OpRef<'_>, source: &Ranked<'_>, slice: &Slice) -> Option<
     if dropped_by_subview(ctx, expected, to).is_none() { mismatch("layout") } else { None }
 }
 
-/// Which unit dimensions of the full type of a part its type drops; `None` if they don't fit together.
+/// Which unit dimensions of the full type of a part its type drops; `None` if they don't fit
+/// together.
 pub(crate) fn dropped_by_subview(ctx: &Context, full: Type, reduced: Type) -> Option<Vec<bool>> {
     let (full_strides, full_offset) = full.strides_and_offset(ctx)?;
     let (strides, offset) = reduced.strides_and_offset(ctx)?;

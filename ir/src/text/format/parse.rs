@@ -1,7 +1,7 @@
 //! From the text of a format to its elements, checked against the definition.
 //!
-//! Spaces are decided here, once: where one goes depends on the elements alone, not on which of the optional ones an
-//! operation has.
+//! Spaces are decided here, once: where one goes depends on the elements alone, not on which of the
+//! optional ones an operation has.
 
 use super::{
     Anchor, Argument, ArgumentElement, Clause, DirectiveDef, Element, Format, Optional, Spaced, Values,
@@ -99,7 +99,8 @@ struct FormatParser<'f> {
     bound: Bound,
 }
 
-/// What the elements so far stand for. An operand, region or successor must be somewhere, nothing twice.
+/// What the elements so far stand for. An operand, region or successor must be somewhere, nothing
+/// twice.
 #[derive(Default)]
 struct Bound {
     attrs: Vec<usize>,
@@ -415,7 +416,8 @@ impl FormatParser<'_> {
         {
             return Err("a group can't begin with a dictionary or a functional type".into());
         }
-        // A unit attribute is shown by the group's presence, unless it is what the group begins with.
+        // A unit attribute is shown by the group's presence, unless it is what the group begins
+        // with.
         let unit = match side[index].element {
             Element::Attr { index: attr, .. } if index > 0 && self.is_unit(attr) => Some(attr),
             _ => None,
@@ -513,7 +515,8 @@ fn anchor_of(element: &Element) -> Result<Anchor, String> {
     })
 }
 
-/// Where spaces go, as the elements are gone through in the order of the text, optional ones included.
+/// Where spaces go, as the elements are gone through in the order of the text, optional ones
+/// included.
 struct Spaces {
     emit: bool,
     after_punctuation: bool,

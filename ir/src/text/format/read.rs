@@ -1,6 +1,7 @@
 //! Reading by a format, and inferring the types that the text leaves out.
 //!
-//! What is read goes into [`Scratch`], a few vectors that the parser keeps between operations, so that reading one allocates little.
+//! What is read goes into [`Scratch`], a few vectors that the parser keeps between operations, so
+//! that reading one allocates little.
 
 use std::ops::Range;
 
@@ -25,8 +26,8 @@ pub(crate) struct Scratch {
     slots: Vec<Slot>,
 }
 
-/// What is known of an entry of the definition: ranges of [`Scratch`]. Operand definitions come first, then result definitions, then all operands
-/// together and all results together.
+/// What is known of an entry of the definition: ranges of [`Scratch`]. Operand definitions come
+/// first, then result definitions, then all operands together and all results together.
 #[derive(Clone, Default)]
 struct Slot {
     operands: Range<usize>,
@@ -589,7 +590,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Fills in types that follow from others, until nothing more does. Each round fills at least one, so it ends.
+    /// Fills in types that follow from others, until nothing more does. Each round fills at least
+    /// one, so it ends.
     fn infer(&mut self, ctx: &Context, state: &OperationState) {
         if let Some(types) = self.scratch.slots[self.slot(Values::AllResults)].types.clone()
             && self.def.results.len() == 1

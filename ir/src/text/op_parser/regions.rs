@@ -1,7 +1,7 @@
 //! Reading regions and successors of an operation.
 //!
-//! The first region begins the operation, which gets the rest when its text is at an end; each region beyond waits in an operation of its own
-//! ([`Pending`]).
+//! The first region begins the operation, which gets the rest when its text is at an end; each
+//! region beyond waits in an operation of its own ([`Pending`]).
 
 use super::{Argument, Delimiter, OpParser, Pending};
 use crate::attributes::Dict;
@@ -15,7 +15,8 @@ use crate::types::Type;
 
 #[allow(clippy::missing_errors_doc)]
 impl OpParser<'_, '_> {
-    /// Reads `%name loc(…)` or, `with_type`, `%name: type {attributes} loc(…)`, without what is left out.
+    /// Reads `%name loc(…)` or, `with_type`, `%name: type {attributes} loc(…)`, without what is
+    /// left out.
     pub fn parse_argument(&mut self, with_type: bool) -> ParseResult<Argument> {
         let loc = self.loc();
         let operand = self.parser.operand()?;
@@ -47,7 +48,8 @@ impl OpParser<'_, '_> {
         self.parse_list(delimiter, |p| p.parse_argument(with_types))
     }
 
-    /// Reads `{…}` as one more region of the operation. `arguments` become those of its entry block.
+    /// Reads `{…}` as one more region of the operation. `arguments` become those of its entry
+    /// block.
     pub fn parse_region(&mut self, state: &mut OperationState, arguments: &[Argument]) -> ParseResult<()> {
         let region = self.new_region(state);
         let info = self.parser.ctx.op_info(state.name);
@@ -147,8 +149,9 @@ impl OpParser<'_, '_> {
         }
     }
 
-    /// Sees to it that region `index` of those read so far ends in a terminator: adds a block if there is none, and an operation of `def` without operands to
-    /// the last block if that doesn't end in a terminator. Regions of the new operation get an empty block.
+    /// Sees to it that region `index` of those read so far ends in a terminator: adds a block if
+    /// there is none, and an operation of `def` without operands to the last block if that doesn't
+    /// end in a terminator. Regions of the new operation get an empty block.
     pub fn ensure_terminator(&mut self, state: &mut OperationState, index: usize, def: &'static OpDef) {
         let ctx = self.parser.ctx;
         let Some((body, region)) = self.region_read(index) else { return };
@@ -167,7 +170,8 @@ impl OpParser<'_, '_> {
         body.append_op(block, op);
     }
 
-    /// Whether region `index` of those read so far has no operations, and no blocks besides its entry.
+    /// Whether region `index` of those read so far has no operations, and no blocks besides its
+    /// entry.
     pub fn is_region_empty(&mut self, index: usize) -> bool {
         let Some((body, region)) = self.region_read(index) else { return true };
         body.blocks(region).nth(1).is_none()

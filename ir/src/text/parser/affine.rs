@@ -47,8 +47,8 @@ impl<'s> Parser<'s> {
         Ok(IntegerSet::new(self.ctx, dims, symbols, constraints))
     }
 
-    /// Reads expressions over values, `%i + 1, %j * symbol(%n)`, until `close`: the map, its operands with dimensions first, and how
-    /// many dimensions there are.
+    /// Reads expressions over values, `%i + 1, %j * symbol(%n)`, until `close`: the map, its
+    /// operands with dimensions first, and how many dimensions there are.
     pub(crate) fn map_of_ssa_ids(
         &mut self,
         close: Kind,

@@ -1,8 +1,10 @@
 //! Aliases (`#map = …`, `!t = …`), and the names `#…` and `!…`.
 //!
-//! Aliases of aliases can stand for exponentially much, which would be printed in full: what all uses of aliases stand for is limited.
+//! Aliases of aliases can stand for exponentially much, which would be printed in full: what all
+//! uses of aliases stand for is limited.
 //!
-//! What a dialect nobody registered writes is kept as text, with aliases inside expanded, so that it can be printed anywhere.
+//! What a dialect nobody registered writes is kept as text, with aliases inside expanded, so that
+//! it can be printed anywhere.
 
 use std::borrow::Cow;
 
@@ -44,7 +46,8 @@ impl Symbol<'_> {
         (!mnemonic.is_empty()).then(|| format!("{}.{mnemonic}", self.dialect))
     }
 
-    /// The full name as it is written, without the sigil; the dialect alone if the body has no name.
+    /// The full name as it is written, without the sigil; the dialect alone if the body has no
+    /// name.
     pub(super) fn to_text(&self) -> String {
         self.name().unwrap_or_else(|| self.dialect.to_owned())
     }
@@ -56,7 +59,8 @@ impl Symbol<'_> {
     }
 }
 
-/// Whether `#dialect<body>` can be written `#dialect.body`: a name, alone or with brackets that match behind it.
+/// Whether `#dialect<body>` can be written `#dialect.body`: a name, alone or with brackets that
+/// match behind it.
 pub(crate) fn is_pretty(body: &str) -> bool {
     if !body.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return false;
@@ -184,7 +188,8 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Runs `read` on the symbol's text behind its mnemonic, all of which it must read, and goes behind the symbol.
+    /// Runs `read` on the symbol's text behind its mnemonic, all of which it must read, and goes
+    /// behind the symbol.
     pub(super) fn inside_symbol<T>(
         &mut self,
         symbol: &Symbol<'s>,
@@ -286,8 +291,8 @@ impl<'s> Parser<'s> {
         Ok(alias.value)
     }
 
-    /// What an alias stands for that is used in text that nobody understands. It counts more often, for that text is read again for
-    /// whatever it stands in.
+    /// What an alias stands for that is used in text that nobody understands. It counts more often,
+    /// for that text is read again for whatever it stands in.
     fn used_in_text<T>(&mut self, alias: Alias<T>) -> ParseResult<T> {
         self.expanded_in_text += REREAD * alias.length;
         self.limit_expansion(self.expanded_in_text)?;
@@ -325,7 +330,8 @@ impl<'s> Parser<'s> {
         known.or_else(|| self.later_aliases.get(name).filter(|_| self.reading_ahead)).copied()
     }
 
-    /// Reads an alias where a location must stand. That of an operation may be defined further down (`ahead`).
+    /// Reads an alias where a location must stand. That of an operation may be defined further down
+    /// (`ahead`).
     pub(super) fn location_alias(&mut self, ahead: bool) -> ParseResult<Attr> {
         let name = &self.text()[1..];
         if name.contains('.') || self.source.as_bytes().get(self.token.end as usize) == Some(&b'<') {
@@ -346,8 +352,9 @@ impl<'s> Parser<'s> {
         Ok(value)
     }
 
-    /// Reads the definitions of aliases that follow, in their order. Until their place is reached they stand for locations of operations and in
-    /// each other, nowhere else; what is wrong with one is said at its place.
+    /// Reads the definitions of aliases that follow, in their order. Until their place is reached
+    /// they stand for locations of operations and in each other, nowhere else; what is wrong with
+    /// one is said at its place.
     fn read_ahead(&mut self) {
         (self.has_read_ahead, self.reading_ahead) = (true, true);
         let here = self.token.start;
@@ -365,7 +372,8 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// Where in a source aliases of attributes are defined behind `from`: every line that begins with `#name =`.
+/// Where in a source aliases of attributes are defined behind `from`: every line that begins with
+/// `#name =`.
 fn alias_definitions(source: &str, from: u32) -> Vec<(&str, u32)> {
     let mut found = Vec::new();
     let mut end = from as usize;

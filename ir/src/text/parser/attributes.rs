@@ -10,7 +10,8 @@ use crate::text::op_parser::OpParser;
 use crate::types::{DYNAMIC, Type, TypeKind};
 
 impl<'s> Parser<'s> {
-    /// Reads an attribute. With a type given, literals are of that type and no `: type` is read behind them.
+    /// Reads an attribute. With a type given, literals are of that type and no `: type` is read
+    /// behind them.
     pub(crate) fn attr(&mut self, ty: Option<Type>) -> ParseResult<Attr> {
         match self.optional_attr(ty)? {
             Some(attr) => Ok(attr),

@@ -1,7 +1,8 @@
 //! Elements: `dense<…>`, `sparse<…>`, `array<…>`.
 //!
-//! The type of a dense literal stands behind it but says how to read it. So the literal is skipped, the type read, and the
-//! literal read with the type known, straight into bytes: nothing is kept of a large literal but its value.
+//! The type of a dense literal stands behind it but says how to read it. So the literal is skipped,
+//! the type read, and the literal read with the type known, straight into bytes: nothing is kept of
+//! a large literal but its value.
 
 use super::Parser;
 use super::numbers::{Integer, hex_bytes, integer};
@@ -357,7 +358,8 @@ impl Parser<'_> {
     }
 }
 
-/// The first of some 64-bit indices that is not within `sizes`. A splat is one number that is every index.
+/// The first of some 64-bit indices that is not within `sizes`. A splat is one number that is every
+/// index.
 fn outside(bytes: &[u8], sizes: &[i64], splat: bool) -> Option<Vec<i64>> {
     let number = |bytes: &[u8]| bytes.try_into().map_or(0, i64::from_le_bytes);
     let is_outside = |index: &Vec<i64>| index.iter().zip(sizes).any(|(i, size)| !(0..*size).contains(i));
@@ -368,7 +370,8 @@ fn outside(bytes: &[u8], sizes: &[i64], splat: bool) -> Option<Vec<i64>> {
     indices.map(|index| index.chunks_exact(8).map(number).collect()).find(is_outside)
 }
 
-/// Fills the bits of an element's last byte that its type does not have: with the sign of an integer, with zeros behind a float.
+/// Fills the bits of an element's last byte that its type does not have: with the sign of an
+/// integer, with zeros behind a float.
 fn extend(ctx: &crate::Context, element: Type, bytes: &mut [u8]) {
     let (width, signed) = match element.kind(ctx) {
         TypeKind::Complex(part) => {

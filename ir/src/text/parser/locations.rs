@@ -124,8 +124,8 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// The fusion of locations: fusions of the same kind inside are opened up, unknown places and repetitions add nothing, and
-/// one place alone is itself.
+/// The fusion of locations: fusions of the same kind inside are opened up, unknown places and
+/// repetitions add nothing, and one place alone is itself.
 fn fused(ctx: &Context, children: Vec<Loc>, metadata: Option<Attr>) -> Loc {
     let mut seen = hashbrown::HashSet::new();
     let mut places = Vec::new();

@@ -11,7 +11,8 @@ use crate::text::lexer::Kind;
 use crate::types::{Signedness, Type, TypeKind};
 
 impl Parser<'_> {
-    /// Reads a number behind its sign, as an attribute of a type, which follows a colon if it isn't given.
+    /// Reads a number behind its sign, as an attribute of a type, which follows a colon if it isn't
+    /// given.
     pub(super) fn number(&mut self, negative: bool, ty: Option<Type>) -> ParseResult<Attr> {
         let (text, at, is_float) = (self.text(), self.token.start, self.is(Kind::Float));
         self.advance();
@@ -110,7 +111,8 @@ fn integer_attr(ctx: &Context, ty: Type, negative: bool, text: &str) -> Option<A
     }))
 }
 
-/// The value of an integer token; `None` if it is out of range. Signless types take both signed and unsigned numbers.
+/// The value of an integer token; `None` if it is out of range. Signless types take both signed and
+/// unsigned numbers.
 pub(super) fn integer(ctx: &Context, ty: Type, negative: bool, text: &str) -> Option<Integer> {
     let (width, signedness) = match ty.kind(ctx) {
         TypeKind::Integer { width, signedness } => (*width, *signedness),
@@ -128,7 +130,8 @@ pub(super) fn integer(ctx: &Context, ty: Type, negative: bool, text: &str) -> Op
     }
     let radix = if text.starts_with("0x") { 16 } else { 10 };
     let digits = text.strip_prefix("0x").unwrap_or(text).trim_start_matches('0');
-    // Three decimal digits say nine bits at least: what has more than the type is not worth reading, which costs the square of the digits.
+    // Three decimal digits say nine bits at least: what has more than the type is not worth
+    // reading, which costs the square of the digits.
     if digits.len() / 3 * 9 > width as usize + 9 {
         return None;
     }

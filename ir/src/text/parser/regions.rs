@@ -1,7 +1,8 @@
 //! Regions and blocks.
 //!
-//! A region's operation does not exist yet when its text is read: the region belongs to an operation that was begun and
-//! stands nowhere. Blocks may be named before they come; such a block is made at once and put in its place when its label does.
+//! A region's operation does not exist yet when its text is read: the region belongs to an
+//! operation that was begun and stands nowhere. Blocks may be named before they come; such a block
+//! is made at once and put in its place when its label does.
 
 use hashbrown::HashMap;
 
@@ -40,8 +41,8 @@ struct Entry<'s> {
 }
 
 impl<'s> Parser<'s> {
-    /// Reads `{…}` into a region without blocks; `arguments` become those of its entry block. `default_dialect` is the
-    /// prefix its operations may lack.
+    /// Reads `{…}` into a region without blocks; `arguments` become those of its entry block.
+    /// `default_dialect` is the prefix its operations may lack.
     pub(crate) fn region(
         &mut self,
         region: Region,

@@ -1,6 +1,7 @@
 //! The resource section at the end of a file, `{-# … #-}`.
 //!
-//! Blobs of dialects go to the context, under their keys; what tools wrote there for tools (`external_resources`) is kept with the module.
+//! Blobs of dialects go to the context, under their keys; what tools wrote there for tools
+//! (`external_resources`) is kept with the module.
 
 use super::Parser;
 use crate::resources::ResourceValue;

@@ -15,8 +15,8 @@ struct RecentType<'s> {
     expansion: u64,
 }
 
-/// The types with parameters that were read last, by their text: programs are full of the same few. The text ends with the `>` that closes the type, so
-/// what begins with it is that type.
+/// The types with parameters that were read last, by their text: programs are full of the same few.
+/// The text ends with the `>` that closes the type, so what begins with it is that type.
 #[derive(Default)]
 pub(super) struct RecentTypes<'s> {
     types: [Option<RecentType<'s>>; 8],
@@ -383,7 +383,8 @@ fn simple_type(parser: &mut Parser<'_>, text: &str) -> ParseResult<Option<Type>>
     }))
 }
 
-/// Whether an attribute may name a memory space: a number, a string, a dictionary, or what a dialect says.
+/// Whether an attribute may name a memory space: a number, a string, a dictionary, or what a
+/// dialect says.
 fn is_memory_space(kind: &AttrKind) -> bool {
     matches!(
         kind,

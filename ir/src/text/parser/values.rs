@@ -1,9 +1,10 @@
 //! Names of values: what they stand for where, and uses that come before the definition.
 //!
-//! Names are looked up in one table for each operation that is isolated from above. A region inside removes the names it
-//! defined when it ends, by a log, so entering and leaving a region costs nothing but its own names. Numbers (`%12`) are looked
-//! up by index. A use before its definition gets a *placeholder*: the result of an operation that stands nowhere,
-//! replaced when the definition comes.
+//! Names are looked up in one table for each operation that is isolated from above. A region inside
+//! removes the names it defined when it ends, by a log, so entering and leaving a region costs
+//! nothing but its own names. Numbers (`%12`) are looked up by index. A use before its definition
+//! gets a *placeholder*: the result of an operation that stands nowhere, replaced when the
+//! definition comes.
 
 use hashbrown::HashMap;
 

@@ -50,7 +50,8 @@ impl OpPrinter<'_> {
         let _ = write!(self.out, "{}{position}", if symbol { 's' } else { 'd' });
     }
 
-    /// Writes an expression; `name` writes dimensions (false) and symbols (true). Iterative: expressions may be deep.
+    /// Writes an expression; `name` writes dimensions (false) and symbols (true). Iterative:
+    /// expressions may be deep.
     pub(crate) fn expression(&mut self, expr: AffineExpr, name: &mut dyn FnMut(&mut Self, bool, u32)) {
         let ctx = self.ctx;
         let mut steps = vec![Step::Expr(expr, false)];

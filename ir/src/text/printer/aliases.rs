@@ -1,9 +1,10 @@
 //! Aliases: which attributes and types get one, and what it is called.
 //!
-//! Affine maps, integer sets, locations and distinct attributes have aliases, and what dialects define so
-//! ([`StructAttrDef`](crate::opdef::StructAttrDef)). They are numbered by how deeply they nest, types first, then by name, then in
-//! the order in which they are printed; so the printer goes through the operations once before it writes. An alias whose only
-//! uses are locations of operations is defined at the end, any other in front.
+//! Affine maps, integer sets, locations and distinct attributes have aliases, and what dialects
+//! define so ([`StructAttrDef`](crate::opdef::StructAttrDef)). They are numbered by how deeply they
+//! nest, types first, then by name, then in the order in which they are printed; so the printer
+//! goes through the operations once before it writes. An alias whose only uses are locations of
+//! operations is defined at the end, any other in front.
 
 use hashbrown::HashMap;
 
@@ -59,7 +60,8 @@ fn name_of(ctx: &crate::Context, attr: Attr) -> Option<&'static str> {
     }
 }
 
-/// Attributes of MLIR's dialects that have aliases, and what those are called, where nobody registered them. Definitions say it themselves.
+/// Attributes of MLIR's dialects that have aliases, and what those are called, where nobody
+/// registered them. Definitions say it themselves.
 const FOREIGN: &[(&str, &str)] = &[
     ("llvm.access_group", "access_group"),
     ("llvm.alias_scope", "alias_scope"),

@@ -31,7 +31,8 @@ impl OpPrinter<'_> {
         }
     }
 
-    /// Writes a location without `loc(` and `)`. `pretty` is for readers, not for parsers; what is not `outermost` may be an alias.
+    /// Writes a location without `loc(` and `)`. `pretty` is for readers, not for parsers; what is
+    /// not `outermost` may be an alias.
     pub(crate) fn location(&mut self, loc: Loc, pretty: bool, outermost: bool) {
         if !outermost && !pretty && self.loc_alias(loc) {
             return;

@@ -1,8 +1,9 @@
 //! Names of values and blocks, as MLIR gives them.
 //!
-//! Regions are numbered from the outside in, each starting where the region around it ended, so neighbours count from the same number; in
-//! generic form numbers are used once in the whole text. Names that operations suggest ([`AsmNames`]) are made
-//! unique among those visible. A value's name is a 32-bit code in a table a body; only suggested names are strings.
+//! Regions are numbered from the outside in, each starting where the region around it ended, so
+//! neighbours count from the same number; in generic form numbers are used once in the whole text.
+//! Names that operations suggest ([`AsmNames`]) are made unique among those visible. A value's name
+//! is a 32-bit code in a table a body; only suggested names are strings.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -275,7 +276,8 @@ impl<'p> Numbering<'_, 'p> {
         *self.code(body, value) = number | ARGUMENT;
     }
 
-    /// Gives a value a suggested name, or that of its location, changed so that it is a name and nobody else's.
+    /// Gives a value a suggested name, or that of its location, changed so that it is a name and
+    /// nobody else's.
     fn suggest(&mut self, body: usize, value: Value, name: &str) {
         let name = self.name_of_place(body, value).unwrap_or(name);
         if name.is_empty() {

@@ -39,7 +39,8 @@ impl OpPrinter<'_> {
         self.trailing_loc(op.loc(), true);
     }
 
-    /// Writes an operation in custom form, if it has one and the counts its definition asks for, else in generic form.
+    /// Writes an operation in custom form, if it has one and the counts its definition asks for,
+    /// else in generic form.
     pub(crate) fn operation(&mut self, op: OpRef<'_>) {
         if self.mode == Mode::Draft && self.aliases.found_any() {
             // The text is written anew.

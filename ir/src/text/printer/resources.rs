@@ -16,7 +16,8 @@ struct Section<'a> {
 }
 
 impl OpPrinter<'_> {
-    /// Writes the blobs that were referred to in what is printed, in that order, and the external resources of the operation's file.
+    /// Writes the blobs that were referred to in what is printed, in that order, and the external
+    /// resources of the operation's file.
     pub(crate) fn file_metadata(&mut self, op: OpRef<'_>) {
         let ctx = self.ctx;
         let mut groups: Vec<(&str, Vec<(&str, String)>)> = Vec::new();
@@ -108,7 +109,8 @@ impl OpPrinter<'_> {
         }
     }
 
-    /// Writes text of a dialect nobody registered, with aliases for the attributes and types in it that have them.
+    /// Writes text of a dialect nobody registered, with aliases for the attributes and types in it
+    /// that have them.
     pub(crate) fn opaque_body(&mut self, body: &str) {
         let words = ["affine_", "distinct", "loc("];
         if !body.contains(['#', '!']) && !words.iter().any(|word| body.contains(word)) {

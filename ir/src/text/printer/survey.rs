@@ -1,7 +1,8 @@
 //! What occurs in an operation: which dictionaries of attributes and which types, each once.
 //!
-//! Programs repeat a few of both. Whoever asks whether something occurs anywhere looks at these instead of going through all operations. A survey is made
-//! by the walk that names values ([`Names::of`](super::names::Names::of)): on large programs, walking is what costs.
+//! Programs repeat a few of both. Whoever asks whether something occurs anywhere looks at these
+//! instead of going through all operations. A survey is made by the walk that names values
+//! ([`Names::of`](super::names::Names::of)): on large programs, walking is what costs.
 
 use crate::attributes::Dict;
 use crate::body::OpRef;

@@ -1,4 +1,5 @@
-//! What `opt` says besides the program and its diagnostics: dumps, times, counts, and what there is to choose from.
+//! What `opt` says besides the program and its diagnostics: dumps, times, counts, and what there is
+//! to choose from.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -118,7 +119,8 @@ fn title(title: &str) -> String {
     format!("{rule}{}\n{rule}", centred.trim_end())
 }
 
-/// Records with their depths, one in front of its elements. Pipelines are nested a few levels deep at most.
+/// Records with their depths, one in front of its elements. Pipelines are nested a few levels deep
+/// at most.
 fn preorder(records: &[Record]) -> impl Iterator<Item = (usize, &Record)> {
     let mut pending: Vec<(usize, &Record)> = records.iter().rev().map(|record| (0, record)).collect();
     std::iter::from_fn(move || {

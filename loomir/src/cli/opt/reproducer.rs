@@ -1,7 +1,7 @@
 //! Reproducers: a program with the pipeline to run on it, in one file that `mlir-opt` reads too.
 //!
-//! The pipeline stands in the external resources, in the group `mlir_reproducer`. The program is the one before the passes, whatever they did
-//! to it.
+//! The pipeline stands in the external resources, in the group `mlir_reproducer`. The program is
+//! the one before the passes, whatever they did to it.
 
 use clap::{Arg, ArgMatches};
 use loomir::ir::pass::PassManager;

@@ -49,7 +49,8 @@ pub(super) struct Address {
 }
 
 impl Numbers<'_, '_> {
-    /// An address that is used in a loop, or outside of all. Of a symbol that is no variable or function of its own nothing is known: it may be another name for one.
+    /// An address that is used in a loop, or outside of all. Of a symbol that is no variable or
+    /// function of its own nothing is known: it may be another name for one.
     pub(super) fn address(&mut self, pointer: Value, site: Option<LoopId>, symbols: &SymbolTable) -> Address {
         let function = self.scev.function();
         let mut at = pointer;

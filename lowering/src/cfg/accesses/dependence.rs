@@ -1,6 +1,8 @@
-//! Which accesses of a function conflict, and in which order: the questions of the tree, answered by what answers there.
+//! Which accesses of a function conflict, and in which order: the questions of the tree, answered
+//! by what answers there.
 //!
-//! An access and another one are instances of their classes, one for each iteration vector. They *meet* where both touch one byte and one of them writes it.
+//! An access and another one are instances of their classes, one for each iteration vector. They
+//! *meet* where both touch one byte and one of them writes it.
 
 use loomir_transforms::access::base::{Bases, Overlap};
 use loomir_transforms::access::{Answer, Class, Dependence, Frame, Order, Question, Relation};
@@ -24,12 +26,14 @@ pub struct Means<'a> {
     pub limits: &'a Limits,
 }
 
-/// For each loop around both accesses from the outside, how the iteration of the first lies to that of the second.
+/// For each loop around both accesses from the outside, how the iteration of the first lies to that
+/// of the second.
 pub type Directions = Vec<Order>;
 
 impl Accesses<'_> {
-    /// Whether instances of two accesses meet that are in the same iteration of so many loops around both, and at further levels in these orders. An answer with an
-    /// example is certain; where something was approximated, it is that they [may](Answer::Perhaps).
+    /// Whether instances of two accesses meet that are in the same iteration of so many loops
+    /// around both, and at further levels in these orders. An answer with an example is certain;
+    /// where something was approximated, it is that they [may](Answer::Perhaps).
     pub fn meet(
         &self,
         first: &Access,
@@ -99,8 +103,9 @@ impl Accesses<'_> {
         }
     }
 
-    /// Whether an access of one loop and one of another, siblings at this level whose iterations of equal number are to run together, the second one's
-    /// behind the first one's, would meet in the wrong order.
+    /// Whether an access of one loop and one of another, siblings at this level whose iterations of
+    /// equal number are to run together, the second one's behind the first one's, would meet in the
+    /// wrong order.
     pub fn turned_around(&self, first: &Access, second: &Access, level: u32, means: &Means<'_>) -> Answer {
         self.meet(first, second, level, &[(level, Order::Greater)], means)
     }

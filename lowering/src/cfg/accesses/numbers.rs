@@ -1,8 +1,11 @@
 //! Values of a function as numbers of ℤ over the iterations of its loops.
 //!
-//! A value is read as signed. What is said of it holds unless it is poison, and is said only of what must not be: addresses of accesses that happen, conditions of branches that are
-//! taken. So what an operation promises of its result counts here even where it is no fact of the [expression](super::super::scev): a recurrence whose step must not wrap has not wrapped up to
-//! here. What is promised by nobody has to be shown by [ranges](super::super::scev::range). What may wrap is a remainder, in words of up to 32 bits; else it is not affine, and a name.
+//! A value is read as signed. What is said of it holds unless it is poison, and is said only of
+//! what must not be: addresses of accesses that happen, conditions of branches that are taken. So
+//! what an operation promises of its result counts here even where it is no fact of the
+//! [expression](super::super::scev): a recurrence whose step must not wrap has not wrapped up to
+//! here. What is promised by nobody has to be shown by [ranges](super::super::scev::range). What
+//! may wrap is a remainder, in words of up to 32 bits; else it is not affine, and a name.
 //!
 //! Cost: each value is looked at once a loop that it is used in, chains are followed a bounded way.
 
@@ -49,7 +52,8 @@ impl<'s, 'f> Numbers<'s, 'f> {
         site.is_some_and(|site| loops.contains(of, loops.get(site).header()))
     }
 
-    /// A name for a value: that of the first one of the same expression, if that is computed wherever this one is, in the same iteration. All that is known of one is known of the other.
+    /// A name for a value: that of the first one of the same expression, if that is computed
+    /// wherever this one is, in the same iteration. All that is known of one is known of the other.
     fn name(&mut self, value: Value) -> Polynomial {
         let name = self.namesake(value).unwrap_or(value);
         if name == value {
@@ -124,7 +128,8 @@ impl<'s, 'f> Numbers<'s, 'f> {
         if is_sum { a.plus(&b, if is(llvm::SubOp::DEF) { -1 } else { 1 }) } else { a.product(&b) }
     }
 
-    /// A header's argument that is stepped without wrapping, or the one value that meets in a block.
+    /// A header's argument that is stepped without wrapping, or the one value that meets in a
+    /// block.
     fn argument(&mut self, value: Value, site: Option<LoopId>, fuel: u32) -> Option<Polynomial> {
         if let Some(only) = self.scev.only_incoming(value) {
             return Some(self.value(only, site, fuel));

@@ -1,6 +1,8 @@
-//! Sums of products of levels and parameters, exact over ℤ: what an address is before it is taken apart into subscripts.
+//! Sums of products of levels and parameters, exact over ℤ: what an address is before it is taken
+//! apart into subscripts.
 //!
-//! A [`Form`] has no product of a level with a parameter; `i·m + j` is one as soon as `i` and `j` are subscripts of their own. In between it is a polynomial.
+//! A [`Form`] has no product of a level with a parameter; `i·m + j` is one as soon as `i` and `j`
+//! are subscripts of their own. In between it is a polynomial.
 
 use std::cmp::Ordering;
 
@@ -9,7 +11,8 @@ use loomir_transforms::affine::{Atom, Form, MAX_TERMS};
 /// Most factors of a product.
 const MAX_FACTORS: usize = 5;
 
-/// Factors in the order of [`Atom::order`]: levels before parameters. None is a [product](Atom::Product).
+/// Factors in the order of [`Atom::order`]: levels before parameters. None is a
+/// [product](Atom::Product).
 pub(super) type Monomial = Vec<Atom>;
 
 /// `Σ coefficient · monomial`, monomials in order, no coefficient zero.
@@ -110,7 +113,8 @@ impl Polynomial {
         })
     }
 
-    /// The quotient and the rest by `coefficient · factors`: in the quotient is what is a multiple of it.
+    /// The quotient and the rest by `coefficient · factors`: in the quotient is what is a multiple
+    /// of it.
     pub(super) fn divided(&self, coefficient: i64, factors: &[Atom]) -> (Polynomial, Polynomial) {
         let (mut quotient, mut rest) = (Polynomial::default(), Polynomial::default());
         for (monomial, own) in &self.terms {

@@ -1,7 +1,8 @@
 //! Accesses as text, a line each: how, how many bytes, where, and for which iterations.
 //!
-//! Values and blocks have the numbers that [`to_ll`](crate::to_ll) gives them. `i0` is the iteration of the outermost loop around, from zero. Subscripts count what is accessed where
-//! all of them are whole multiples of it, else bytes behind the object.
+//! Values and blocks have the numbers that [`to_ll`](crate::to_ll) gives them. `i0` is the
+//! iteration of the outermost loop around, from zero. Subscripts count what is accessed where all
+//! of them are whole multiples of it, else bytes behind the object.
 
 use std::fmt::Write;
 

@@ -1,8 +1,11 @@
-//! For which iterations a block runs: counts of the loops around it, and the conditions of branches on the way to it.
+//! For which iterations a block runs: counts of the loops around it, and the conditions of branches
+//! on the way to it.
 //!
-//! A level is the number of the iteration, from zero, at whose header the loop is. Where an exit is taken at iteration `c`, no iteration comes behind that, and what stands
-//! behind the exit runs only before it. Of a branch whose one side alone leads to a block that dominates this one, the condition held. What is the greatest of several, or unequal, makes
-//! several *pieces*: convex sets, whose union it is.
+//! A level is the number of the iteration, from zero, at whose header the loop is. Where an exit is
+//! taken at iteration `c`, no iteration comes behind that, and what stands behind the exit runs
+//! only before it. Of a branch whose one side alone leads to a block that dominates this one, the
+//! condition held. What is the greatest of several, or unequal, makes several *pieces*: convex
+//! sets, whose union it is.
 
 use loomir_dialects::llvm;
 use loomir_ir::Value;
@@ -171,7 +174,8 @@ impl Numbers<'_, '_> {
         }
     }
 
-    /// Forms of which one, in each piece the least, is an expression read as unsigned that does not change in a loop.
+    /// Forms of which one, in each piece the least, is an expression read as unsigned that does not
+    /// change in a loop.
     fn at_most(&mut self, id: ExprId, of: LoopId, depth: u32) -> Option<Pieces> {
         let site = Some(of);
         let is_natural = self.range_of(id, site).signed.0 >= 0;

@@ -1,7 +1,10 @@
-//! Bytes taken apart into subscripts: `(i·m + j)·8` is `[i][8·j]` of rows of `8·m` bytes where `0 ≤ j` and `j < m`.
+//! Bytes taken apart into subscripts: `(i·m + j)·8` is `[i][8·j]` of rows of `8·m` bytes where
+//! `0 ≤ j` and `j < m`.
 //!
-//! Sizes are read off the offset: what multiplies a level by parameters is the size of all dimensions inside it. That a digit is at least zero and, with the bytes of the access, not
-//! beyond its size is shown, by the integer sets that decide dependences, wherever the access happens; without it nothing follows.
+//! Sizes are read off the offset: what multiplies a level by parameters is the size of all
+//! dimensions inside it. That a digit is at least zero and, with the bytes of the access, not
+//! beyond its size is shown, by the integer sets that decide dependences, wherever the access
+//! happens; without it nothing follows.
 //!
 //! Cost: linear in the terms of the offset; two integer questions a dimension and piece.
 
@@ -33,7 +36,8 @@ pub(super) struct Place<'p> {
 }
 
 impl Place<'_> {
-    /// The subscripts; one, if the offset is affine. Nothing, if it is neither affine nor taken apart.
+    /// The subscripts; one, if the offset is affine. Nothing, if it is neither affine nor taken
+    /// apart.
     pub(super) fn subscripts(&self) -> Option<Subscripts> {
         if let Some(form) = self.offset.to_form() {
             return Some(Subscripts { digits: vec![form], sizes: Vec::new() });
@@ -61,7 +65,8 @@ impl Place<'_> {
         Some(Subscripts { digits, sizes: found })
     }
 
-    /// What levels are multiplied by, from the inside: each a multiple of the one before, as the factor between them.
+    /// What levels are multiplied by, from the inside: each a multiple of the one before, as the
+    /// factor between them.
     fn sizes(&self) -> Option<Vec<(i64, Monomial)>> {
         let is_level = |atom: &Atom| !matches!(atom, Atom::Param(_));
         let mut strides: Vec<(Monomial, i64)> = Vec::new();
@@ -90,7 +95,8 @@ impl Place<'_> {
         Some(sizes)
     }
 
-    /// Whether a digit is at least zero, and so many more places not beyond a size, whenever the access happens.
+    /// Whether a digit is at least zero, and so many more places not beyond a size, whenever the
+    /// access happens.
     fn is_proper(&self, digit: &Form, width: &Form, size: &Form) -> bool {
         let left = size.minus(digit).and_then(|left| left.minus(width));
         left.is_some_and(|left| {

@@ -1,10 +1,14 @@
-//! A layout in layers (Sugiyama, Tagawa, Toda, *Methods for Visual Understanding of Hierarchical System Structures*, 1981).
+//! A layout in layers (Sugiyama, Tagawa, Toda, *Methods for Visual Understanding of Hierarchical
+//! System Structures*, 1981).
 //!
-//! Links that close a cycle of a depth-first walk apart, each item stands in a layer below all that lead to it; links that pass layers do so at places of their own. Layers are ordered by
-//! the mean places of neighbours, in sweeps downwards and upwards, and items then moved sideways to where their neighbours are, as near as their order allows: in each layer that is the best for the sum
+//! Links that close a cycle of a depth-first walk apart, each item stands in a layer below all that
+//! lead to it; links that pass layers do so at places of their own. Layers are ordered by the mean
+//! places of neighbours, in sweeps downwards and upwards, and items then moved sideways to where
+//! their neighbours are, as near as their order allows: in each layer that is the best for the sum
 //! of squares ([`spread`]). Links that lead back go up at the right, each at a place of its own.
 //!
-//! **Cost.** Each of a fixed number of sweeps is linear in items and in links times the layers they pass, but for sorting.
+//! **Cost.** Each of a fixed number of sweeps is linear in items and in links times the layers they
+//! pass, but for sorting.
 
 /// So often layers are ordered.
 const ORDERINGS: usize = 8;
@@ -26,7 +30,8 @@ pub(super) struct Item {
     pub(super) is_last: bool,
 }
 
-/// A link from the lower side of an item to the upper side of another, at distances from their left sides.
+/// A link from the lower side of an item to the upper side of another, at distances from their left
+/// sides.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {
     pub(super) from: (usize, i64),
@@ -37,7 +42,8 @@ pub(super) struct Link {
 pub(super) struct Layout {
     /// The upper left corners of items.
     pub(super) places: Vec<(i64, i64)>,
-    /// The points that each link passes; between two it goes straight if they are one below or beside the other.
+    /// The points that each link passes; between two it goes straight if they are one below or
+    /// beside the other.
     pub(super) routes: Vec<Vec<(i64, i64)>>,
     pub(super) width: i64,
     pub(super) height: i64,
@@ -57,7 +63,8 @@ struct Step {
     to: (usize, i64),
 }
 
-/// Lays items out, the first in the first layer. `None` if links would pass more than `limit` layers, all together.
+/// Lays items out, the first in the first layer. `None` if links would pass more than `limit`
+/// layers, all together.
 pub(super) fn lay_out(items: &[Item], links: &[Link], limit: usize) -> Option<Layout> {
     let leads_back = back_links(items.len(), links);
     let layer_of = layers(items, links, &leads_back);
@@ -161,7 +168,8 @@ fn layers(items: &[Item], links: &[Link], leads_back: &[bool]) -> Vec<usize> {
     layer
 }
 
-/// Orders the vertices of each layer by the mean places of those above, then of those below, and so on.
+/// Orders the vertices of each layer by the mean places of those above, then of those below, and so
+/// on.
 fn order(rows: &mut [Vec<usize>], steps: &[Vec<Step>], vertices: &[Vertex]) {
     let mut place = vec![0usize; vertices.len()];
     let number = |row: &[usize], place: &mut [usize]| {
@@ -249,9 +257,11 @@ fn places_beside(rows: &[Vec<usize>], steps: &[Vec<Step>], vertices: &[Vertex]) 
     x
 }
 
-/// Places from left to right, with room between them, as near to those that are wanted as can be: of what would overlap, neighbours stand together at their mean. Linear.
+/// Places from left to right, with room between them, as near to those that are wanted as can be:
+/// of what would overlap, neighbours stand together at their mean. Linear.
 fn spread(wanted: &[f64], widths: &[i64]) -> Vec<i64> {
-    // Groups that stand together: the sum of what their members want the first to be at, and how many they are.
+    // Groups that stand together: the sum of what their members want the first to be at, and how
+    // many they are.
     let mut groups: Vec<(f64, usize)> = Vec::new();
     let mut offset = 0;
     for (place, width) in wanted.iter().zip(widths) {

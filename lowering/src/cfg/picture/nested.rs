@@ -1,6 +1,8 @@
-//! The layout of loops in each other: each is laid out by itself, as a box that is one item of the loop around it.
+//! The layout of loops in each other: each is laid out by itself, as a box that is one item of the
+//! loop around it.
 //!
-//! A loop is entered through its header, which stands first, so edges come in from above. An edge that leaves loops goes to the lower side of each and on from there; a backedge goes up at the
+//! A loop is entered through its header, which stands first, so edges come in from above. An edge
+//! that leaves loops goes to the lower side of each and on from there; a backedge goes up at the
 //! right, inside the box.
 
 use hashbrown::HashMap;
@@ -139,7 +141,8 @@ fn way_out(level: &Level, edge: usize) -> i64 {
     layout.map_or(0, |layout| layout.places[level.places[&Key::Way(edge)]].0 + 4)
 }
 
-/// The function, then each loop: what stands there directly, the header first, and which edges lead from what to what.
+/// The function, then each loop: what stands there directly, the header first, and which edges lead
+/// from what to what.
 fn levels(picture: &Picture) -> Vec<Level> {
     let mut levels: Vec<Level> = Vec::new();
     levels.resize_with(picture.loops.len() + 1, Level::default);

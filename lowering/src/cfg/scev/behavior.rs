@@ -1,4 +1,5 @@
-//! What else may happen in a loop: that it does not come to the end of an iteration, or may run for ever.
+//! What else may happen in a loop: that it does not come to the end of an iteration, or may run for
+//! ever.
 //!
 //! **Assumptions.**
 //! - A loop that must make progress may still wait for others: atomics, volatile accesses and
@@ -15,7 +16,8 @@ use loomir_ir::graph::loops::LoopId;
 use super::ScalarEvolution;
 
 impl ScalarEvolution<'_> {
-    /// Whether an iteration of a loop may not come to its end: an operation may not return, or something inside may run for ever. Linear in the loop.
+    /// Whether an iteration of a loop may not come to its end: an operation may not return, or
+    /// something inside may run for ever. Linear in the loop.
     pub(super) fn may_stop(&mut self, of: LoopId) -> bool {
         self.remembered(
             |this| &mut this.stopping,
@@ -34,7 +36,8 @@ impl ScalarEvolution<'_> {
         )
     }
 
-    /// Whether somebody may notice that a loop runs: it calls, or touches memory that is volatile or shared. Linear in the loop.
+    /// Whether somebody may notice that a loop runs: it calls, or touches memory that is volatile
+    /// or shared. Linear in the loop.
     fn may_be_noticed(&mut self, of: LoopId) -> bool {
         self.remembered(
             |this| &mut this.noticed,
@@ -47,7 +50,8 @@ impl ScalarEvolution<'_> {
         )
     }
 
-    /// Whether there is a cycle in a loop that is no loop: an edge back to a block that does not dominate where it comes from.
+    /// Whether there is a cycle in a loop that is no loop: an edge back to a block that does not
+    /// dominate where it comes from.
     fn has_other_cycle(&self, of: LoopId) -> bool {
         let own = self.analysis.loops().get(of);
         let places: HashMap<u32, usize> = own.nodes.iter().copied().zip(0..).collect();
@@ -87,7 +91,8 @@ impl ScalarEvolution<'_> {
         !is_simple_access && !is_silent
     }
 
-    /// Whether a loop may not run for ever: the function returns, or has to make progress and nobody would notice.
+    /// Whether a loop may not run for ever: the function returns, or has to make progress and
+    /// nobody would notice.
     pub(super) fn is_finite(&mut self, of: LoopId) -> bool {
         let root = self.function.root_ref();
         if root.attr("will_return").is_some() {

@@ -1,8 +1,11 @@
 //! Expressions in normal form.
 //!
-//! Sums and products are flat, with one constant in front, and like terms are one multiple. A number multiplies the terms of a sum, not the sum. Of the recurrences in a sum or product that of
-//! the innermost loop stands outside: what is there when its loop is entered belongs to its operands, so values of a nest are `{{a,+,b}<outer>,+,c}<inner>`. All this is true
-//! modulo two to the power of the width, so truncation goes inwards without a question; extensions go inwards where flags or ranges prove that nothing wraps.
+//! Sums and products are flat, with one constant in front, and like terms are one multiple. A
+//! number multiplies the terms of a sum, not the sum. Of the recurrences in a sum or product that
+//! of the innermost loop stands outside: what is there when its loop is entered belongs to its
+//! operands, so values of a nest are `{{a,+,b}<outer>,+,c}<inner>`. All this is true modulo two to
+//! the power of the width, so truncation goes inwards without a question; extensions go inwards
+//! where flags or ranges prove that nothing wraps.
 //!
 //! **Assumptions.**
 //! - Every rewriting holds for words that wrap. One that needs more asks flags or ranges first.
@@ -270,7 +273,8 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// Operands of the product of two recurrences of one loop: `C(n,i)·C(n,j) = Σ C(k,i)·C(i,k-j)·C(n,k)` for k from the greater of i and j to i + j.
+    /// Operands of the product of two recurrences of one loop:
+    /// `C(n,i)·C(n,j) = Σ C(k,i)·C(i,k-j)·C(n,k)` for k from the greater of i and j to i + j.
     fn product_of(&mut self, a: &[ExprId], b: &[ExprId]) -> Vec<ExprId> {
         let width = self.width(a[0]);
         let mut sums: Vec<Vec<ExprId>> = vec![Vec::new(); a.len() + b.len() - 1];
@@ -616,7 +620,8 @@ impl ScalarEvolution<'_> {
         self.pool.intern(Expr::Cast(Cast::SignExtend, a, width), ExprType::Integer(width))
     }
 
-    /// What a recurrence is when the header runs for the n-th time, from zero; `None` if that takes words that are too wide.
+    /// What a recurrence is when the header runs for the n-th time, from zero; `None` if that takes
+    /// words that are too wide.
     pub fn at_iteration(&mut self, recurrence: ExprId, iteration: ExprId) -> Option<ExprId> {
         let Expr::AddRec(_, operands) = self.pool.get(recurrence).clone() else { return Some(recurrence) };
         let width = self.width(recurrence);
@@ -628,8 +633,8 @@ impl ScalarEvolution<'_> {
         Some(self.add(&terms))
     }
 
-    /// `C(n, k)` modulo two to the power of the width: the product of k factors in words so much wider that what is divided by is there whole, then times the inverse of
-    /// the odd part of k!.
+    /// `C(n, k)` modulo two to the power of the width: the product of k factors in words so much
+    /// wider that what is divided by is there whole, then times the inverse of the odd part of k!.
     fn binomial(&mut self, n: ExprId, k: u32, width: u32) -> Option<ExprId> {
         if k == 1 {
             return Some(self.resize(n, width));
@@ -658,7 +663,8 @@ fn choose(n: usize, k: usize) -> u128 {
     if k > n { 0 } else { (0..k as u128).fold(1, |product, i| product * (n as u128 - i) / (i + 1)) }
 }
 
-/// The inverse of an odd number modulo two to the power of 128; of fewer bits too, then. Each step doubles how many bits are right.
+/// The inverse of an odd number modulo two to the power of 128; of fewer bits too, then. Each step
+/// doubles how many bits are right.
 pub(super) fn inverse(odd: u128) -> u128 {
     (0..7).fold(odd, |inverse, _| inverse.wrapping_mul(2u128.wrapping_sub(odd.wrapping_mul(inverse))))
 }

@@ -1,7 +1,10 @@
-//! How often a comparison of a recurrence with what does not change holds in a row, from the first iteration on: so how often a loop goes around that it lets go on.
+//! How often a comparison of a recurrence with what does not change holds in a row, from the first
+//! iteration on: so how often a loop goes around that it lets go on.
 //!
-//! Counts have the width of what is compared, and are words as all expressions: what is said is how many backedges are taken before an exit *if the loop is left there*. Where nothing but
-//! this exit ends the loop, more may be used: a promise not to wrap that is broken later on is undefined behaviour sooner or later, and so is to run for ever where that is forbidden.
+//! Counts have the width of what is compared, and are words as all expressions: what is said is how
+//! many backedges are taken before an exit *if the loop is left there*. Where nothing but this exit
+//! ends the loop, more may be used: a promise not to wrap that is broken later on is undefined
+//! behaviour sooner or later, and so is to run for ever where that is forbidden.
 //!
 //! **Assumptions.**
 //! - Words wrap: a step that is no divisor of the way meets the end on a later way around, or
@@ -26,7 +29,8 @@ use super::range::{Range, signed_ends};
 pub struct Limit {
     /// The exact number, if the loop is left here.
     pub exact: Option<ExprId>,
-    /// A number it does not exceed, if the loop is left here or this is looked at in each iteration.
+    /// A number it does not exceed, if the loop is left here or this is looked at in each
+    /// iteration.
     pub symbolic_max: Option<ExprId>,
     /// The same as a constant.
     pub constant_max: Option<ExprId>,
@@ -105,7 +109,8 @@ impl ScalarEvolution<'_> {
         let is_down = step > mask(width) >> 1;
         let size = if is_down { step.wrapping_neg() & mask(width) } else { step };
         let way = if is_down { self.negate(left) } else { left };
-        // A recurrence that does not come past its start meets the bound on its first way around, or never.
+        // A recurrence that does not come past its start meets the bound on its first way around,
+        // or never.
         if size == 1 || (tested.flags.nw && (at.only || at.finite)) {
             let divisor = self.constant(width, size);
             let count = self.udiv(way, divisor);
@@ -216,7 +221,8 @@ impl ScalarEvolution<'_> {
         room >= size - u128::from(is_strict)
     }
 
-    /// The number of steps from the start until the bound is reached or passed, none if it is there.
+    /// The number of steps from the start until the bound is reached or passed, none if it is
+    /// there.
     fn count_to(
         &mut self,
         ends: Ends,
@@ -240,7 +246,8 @@ impl ScalarEvolution<'_> {
         let exact = if is_reached(self, earlier)
             && (is_one || ends.room_behind(self.range_in(earlier, Some(of))) >= sizes.1)
         {
-            // One step before the start is not there yet: ⌈(bound - start)/size⌉ = ⌊(bound - earlier - 1)/size⌋.
+            // One step before the start is not there yet: ⌈(bound - start)/size⌉ = ⌊(bound -
+            // earlier - 1)/size⌋.
             let way = way(self, earlier, bound);
             let before = self.minus(way, one);
             self.udiv(before, size)

@@ -15,7 +15,8 @@ use super::build::inverse;
 use super::expr::{Cast, Expr, ExprId, MinMax};
 
 impl ScalarEvolution<'_> {
-    /// The bits of an expression where values are `value` and the header of a loop runs for the `iteration`-th time, from zero. `None` if one is not known, or a divisor is zero.
+    /// The bits of an expression where values are `value` and the header of a loop runs for the
+    /// `iteration`-th time, from zero. `None` if one is not known, or a divisor is zero.
     pub fn evaluate(
         &self,
         id: ExprId,
@@ -80,7 +81,8 @@ impl ScalarEvolution<'_> {
     }
 }
 
-/// `C(n, k)` modulo two to the power of at least 64: twos of k! are divided out one factor at a time, what is odd by its inverse.
+/// `C(n, k)` modulo two to the power of at least 64: twos of k! are divided out one factor at a
+/// time, what is odd by its inverse.
 fn binomial(n: u128, k: u32) -> Option<u128> {
     let (mut product, mut twos, mut odd) = (1u128, 0u32, 1u128);
     for i in 0..u128::from(k) {

@@ -1,7 +1,8 @@
 //! Backedge-taken counts, of each exit and of the loop.
 //!
-//! An exit that is looked at in each iteration bounds the count, whatever else there is; the count is exact if all exits that can be taken are such and countable: the least of theirs. The
-//! *trip count* is how often the header runs, one more, which may need one bit more.
+//! An exit that is looked at in each iteration bounds the count, whatever else there is; the count
+//! is exact if all exits that can be taken are such and countable: the least of theirs. The *trip
+//! count* is how often the header runs, one more, which may need one bit more.
 //!
 //! **Assumptions.**
 //! - A loop that is left where it should not be (a call that may not return) has no exact count.
@@ -87,7 +88,8 @@ impl ScalarEvolution<'_> {
         self.as_constant(most)
     }
 
-    /// How often the header runs each time the loop is entered: in one bit more, where all words are counts of backedges.
+    /// How often the header runs each time the loop is entered: in one bit more, where all words
+    /// are counts of backedges.
     pub fn trip_count(&mut self, of: LoopId) -> Option<ExprId> {
         let exact = self.counts(of).exact?;
         let width = self.width(exact);
@@ -341,7 +343,8 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// It goes on while a value compares so with one that changes: so no longer than it does with the last number that one may be.
+    /// It goes on while a value compares so with one that changes: so no longer than it does with
+    /// the last number that one may be.
     fn farthest_limit(&mut self, goes_on: Predicate, value: Value, other: ExprId, at: Setting) -> Limit {
         let (width, range) = (self.width(other), self.range(other));
         let bound = match goes_on {
@@ -435,7 +438,8 @@ impl ScalarEvolution<'_> {
         Limit::default()
     }
 
-    /// The recurrence a value is, with what does not wrap where it is used so that it must not be poison.
+    /// The recurrence a value is, with what does not wrap where it is used so that it must not be
+    /// poison.
     fn tested(&mut self, value: Value, of: LoopId, depth: u32) -> Option<Tested> {
         let id = self.expr(value);
         if let Expr::AddRec(own, operands) = self.pool.get(id).clone() {
@@ -477,7 +481,8 @@ impl ScalarEvolution<'_> {
         None
     }
 
-    /// Where what comes back to a header is first: a step from what enters, which is promised not to wrap.
+    /// Where what comes back to a header is first: a step from what enters, which is promised not
+    /// to wrap.
     fn first_range(
         &mut self,
         value: Value,
@@ -508,7 +513,8 @@ impl ScalarEvolution<'_> {
         range.and(first, width)
     }
 
-    /// What a header's argument, or what comes back to it, promises where it is not poison: each step up to there kept it.
+    /// What a header's argument, or what comes back to it, promises where it is not poison: each
+    /// step up to there kept it.
     pub(crate) fn promised(&self, value: Value, of: LoopId, step: ExprId) -> Flags {
         let header = self.analysis.block(self.analysis.loops().get(of).header());
         let is_one = |argument: &Value| {

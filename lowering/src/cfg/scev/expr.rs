@@ -7,7 +7,8 @@
 //! wherever what the
 //! expression is made of is defined.
 //!
-//! An expression is of bounded depth where it is made from a value, and little deeper where it is made from others, so what walks one may recurse.
+//! An expression is of bounded depth where it is made from a value, and little deeper where it is
+//! made from others, so what walks one may recurse.
 //!
 //! **Assumptions.**
 //! - An address is a word: the data layout says that its address space is integral, and how wide.
@@ -96,14 +97,16 @@ pub enum Expr {
     Mul(Box<[ExprId]>),
     /// An unsigned quotient.
     UDiv(ExprId, ExprId),
-    /// An add recurrence `{a,+,b,+,c,…}` of a loop: when its header runs for the n-th time, from zero, it is `a·C(n,0) + b·C(n,1) + c·C(n,2) + …`. Operands do not change while
-    /// the loop runs; the last is not zero.
+    /// An add recurrence `{a,+,b,+,c,…}` of a loop: when its header runs for the n-th time, from
+    /// zero, it is `a·C(n,0) + b·C(n,1) + c·C(n,2) + …`. Operands do not change while the loop
+    /// runs; the last is not zero.
     AddRec(LoopId, Box<[ExprId]>),
     /// The least or greatest.
     MinMax(MinMax, Box<[ExprId]>),
 }
 
-/// What is known not to wrap. Of a sum or product, the whole of it; of a recurrence, at each time the header runs, the exact value.
+/// What is known not to wrap. Of a sum or product, the whole of it; of a recurrence, at each time
+/// the header runs, the exact value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Flags {
     /// A recurrence does not come past where it started.

@@ -1,6 +1,8 @@
-//! Guards in force: what is known where a loop is entered, for a branch that led there said so, or an assumption.
+//! Guards in force: what is known where a loop is entered, for a branch that led there said so, or
+//! an assumption.
 //!
-//! Nobody looks further up than a bounded number of dominators, nor at more than a bounded number of conditions.
+//! Nobody looks further up than a bounded number of dominators, nor at more than a bounded number
+//! of conditions.
 //!
 //! **Assumptions.**
 //! - A branch on poison is undefined, and so is an assumption of it: both make facts.
@@ -49,7 +51,8 @@ impl ScalarEvolution<'_> {
         let mut below = self.analysis.loops().get(of).header();
         for _ in 0..MAX_BLOCKS {
             let Some(above) = self.analysis.dominators().idom(below) else { break };
-            // Where a block comes back to itself, what its condition above compared is still what it was: all of it dominates the block.
+            // Where a block comes back to itself, what its condition above compared is still what
+            // it was: all of it dominates the block.
             let comes_first = |from: &&u32| !self.analysis.dominators().dominates(below, **from);
             let edges = self.analysis.graph().predecessors(below).iter().filter(comes_first).count();
             if edges == 1 {
@@ -147,8 +150,8 @@ impl ScalarEvolution<'_> {
         range
     }
 
-    /// How far one expression is from another, if that is a number that is seen at once: where sums differ in their constants, or recurrences in where they start. Makes no
-    /// expressions.
+    /// How far one expression is from another, if that is a number that is seen at once: where sums
+    /// differ in their constants, or recurrences in where they start. Makes no expressions.
     fn constant_distance(&self, from: ExprId, to: ExprId) -> Option<u128> {
         let (mut from, mut to) = (from, to);
         // A start is less deep than its recurrence.
@@ -174,7 +177,8 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// Whether a comparison holds, in a loop if one is given: by ranges, or because a guard in force says so.
+    /// Whether a comparison holds, in a loop if one is given: by ranges, or because a guard in
+    /// force says so.
     pub fn is_known(&mut self, predicate: Predicate, a: ExprId, b: ExprId, inside: Option<LoopId>) -> bool {
         use Predicate::{Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
         if a == b {

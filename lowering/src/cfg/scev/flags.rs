@@ -1,8 +1,10 @@
 //! What does not wrap.
 //!
-//! A fact of an expression has to hold wherever what it is made of is defined, for the expression is one wherever it is written. The flags of an operation say less: that its result is
-//! poison if it wraps, and poison may be ignored. So a flag becomes a fact only where poison is sure to reach an operation for which it is undefined behaviour,
-//! or where ranges prove it. Of a recurrence it has to hold each time the header of the loop runs.
+//! A fact of an expression has to hold wherever what it is made of is defined, for the expression
+//! is one wherever it is written. The flags of an operation say less: that its result is poison if
+//! it wraps, and poison may be ignored. So a flag becomes a fact only where poison is sure to reach
+//! an operation for which it is undefined behaviour, or where ranges prove it. Of a recurrence it
+//! has to hold each time the header of the loop runs.
 //!
 //! **Assumptions.**
 //! - A flag of one operation is no fact: it becomes one only where poison is sure to be
@@ -80,8 +82,9 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// Notes what holds of the recurrence with these operands, if `id` is that and no simpler expression with the same values: of one without a step,
-    /// say, the flags of stepping say nothing.
+    /// Notes what holds of the recurrence with these operands, if `id` is that and no simpler
+    /// expression with the same values: of one without a step, say, the flags of stepping say
+    /// nothing.
     pub(super) fn note_recurrence(&mut self, id: ExprId, of: LoopId, operands: &[ExprId], flags: Flags) {
         if matches!(self.pool.get(id), Expr::AddRec(own, all) if *own == of && **all == *operands) {
             self.pool.note(id, flags);
@@ -131,8 +134,9 @@ impl ScalarEvolution<'_> {
         self.constant_max(of).is_some_and(|most| falling(start, step, most).is_some())
     }
 
-    /// Whether it is undefined behaviour if what comes back to a header, this value in each iteration, is poison: it is used so that it must not be before each backedge, or
-    /// the argument is, in the header itself.
+    /// Whether it is undefined behaviour if what comes back to a header, this value in each
+    /// iteration, is poison: it is used so that it must not be before each backedge, or the
+    /// argument is, in the header itself.
     pub(super) fn is_never_poison_again(&self, of: LoopId, argument: Value, next: Value) -> bool {
         let own = self.analysis.loops().get(of);
         let latches: Vec<u32> = self.latches(of);
@@ -162,12 +166,14 @@ impl ScalarEvolution<'_> {
         self.runs_into_undefined(header, None, argument)
     }
 
-    /// Whether a value is sure to be computed, and its being poison sure to be undefined behaviour, whenever a block is entered, or an operation executed.
+    /// Whether a value is sure to be computed, and its being poison sure to be undefined behaviour,
+    /// whenever a block is entered, or an operation executed.
     pub(super) fn is_never_poison_after(&self, block: Block, after: Option<Op>, value: Value) -> bool {
         self.runs_into_undefined(block, after, value)
     }
 
-    /// Walks from the start of a block, or from behind an operation, as long as there is one way on, until poison in `value` is undefined behaviour.
+    /// Walks from the start of a block, or from behind an operation, as long as there is one way
+    /// on, until poison in `value` is undefined behaviour.
     fn runs_into_undefined(&self, block: Block, after: Option<Op>, value: Value) -> bool {
         let function = self.function;
         let mut poisoned: HashSet<Value> = HashSet::from_iter([value]);

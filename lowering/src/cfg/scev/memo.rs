@@ -1,7 +1,9 @@
 //! What was computed, for good or for now.
 //!
-//! To know how often a loop runs one asks for ranges of values, which depend on how often loops run. Where a question leads back to itself the answer is "unknown", and what was
-//! computed from that is sound but may be less than what can be known later: it is kept aside, and forgotten when the outermost question is answered.
+//! To know how often a loop runs one asks for ranges of values, which depend on how often loops
+//! run. Where a question leads back to itself the answer is "unknown", and what was computed from
+//! that is sound but may be less than what can be known later: it is kept aside, and forgotten when
+//! the outermost question is answered.
 //!
 //! **Assumptions.**
 //! - An expression depends on the function as it is: whoever changes the function makes scalar

@@ -1,7 +1,8 @@
 //! What `opt` prints of expressions and counts: `print<scalar-evolution>`.
 //!
-//! Values and blocks have the numbers that [`to_ll`](crate::to_ll) gives them. Facts are printed where they are known, which is not everywhere where LLVM knows them, nor the other way round; so may
-//! expressions be written otherwise that are equal. Dispositions of loops are not printed.
+//! Values and blocks have the numbers that [`to_ll`](crate::to_ll) gives them. Facts are printed
+//! where they are known, which is not everywhere where LLVM knows them, nor the other way round; so
+//! may expressions be written otherwise that are equal. Dispositions of loops are not printed.
 
 use std::fmt::Write;
 
@@ -44,7 +45,8 @@ impl Names {
         format!("%{}", self.blocks[node as usize])
     }
 
-    /// A value; what has no number stands in the text itself: an address of something global, or a constant.
+    /// A value; what has no number stands in the text itself: an address of something global, or a
+    /// constant.
     pub(crate) fn value(&self, function: &Body, value: Value) -> String {
         if let Some(number) = self.values.get(&value) {
             return format!("%{number}");

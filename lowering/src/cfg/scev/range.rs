@@ -1,7 +1,9 @@
 //! Ranges: the least and the greatest number an expression may be, read as unsigned and as signed.
 //!
-//! A range holds wherever the expression is defined; one *in a loop* wherever the loop runs, by the conditions under which it is entered. A recurrence starts somewhere and takes no more
-//! steps than its loop has backedges, so ranges ask for counts, and counts for ranges: where a question leads back to itself, the answer is all words.
+//! A range holds wherever the expression is defined; one *in a loop* wherever the loop runs, by the
+//! conditions under which it is entered. A recurrence starts somewhere and takes no more steps than
+//! its loop has backedges, so ranges ask for counts, and counts for ranges: where a question leads
+//! back to itself, the answer is all words.
 //!
 //! **Assumptions.**
 //! - A range holds wherever the value is not poison. Promised ranges of parameters are such
@@ -63,7 +65,8 @@ impl Range {
             && (self.signed.0..=self.signed.1).contains(&number)
     }
 
-    /// Whether the last word is in it in the direction in which a comparison holds no more: the one that a step leads around the end from.
+    /// Whether the last word is in it in the direction in which a comparison holds no more: the one
+    /// that a step leads around the end from.
     pub(crate) fn has_end(&self, predicate: Predicate, width: u32) -> bool {
         let full = Range::full(width);
         match predicate {
@@ -135,7 +138,8 @@ pub(crate) fn signed_ends(width: u32) -> (i128, i128) {
     (-greatest - 1, greatest)
 }
 
-/// The range of an exact result, which may be known in one reading or both, of words that it wraps to.
+/// The range of an exact result, which may be known in one reading or both, of words that it wraps
+/// to.
 fn wrapped(width: u32, unsigned: Option<(u128, u128)>, signed: Option<(i128, i128)>) -> Range {
     let mut range = Range::full(width);
     let ends = signed_ends(width);
@@ -181,7 +185,8 @@ impl ScalarEvolution<'_> {
         self.range_in(id, None)
     }
 
-    /// The range of an expression while a loop runs that it does not change in: by the conditions under which that is entered.
+    /// The range of an expression while a loop runs that it does not change in: by the conditions
+    /// under which that is entered.
     pub fn range_in(&mut self, id: ExprId, inside: Option<LoopId>) -> Range {
         self.remembered(
             |this| &mut this.ranges,

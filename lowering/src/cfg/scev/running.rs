@@ -1,7 +1,8 @@
 //! Counting by running: what leaves a loop depends on numbers alone, and not for long.
 //!
-//! The header's arguments start as numbers, and what comes back to them and the condition are computed from them by operations that numbers go through, floats of 32 and 64 bits among them. At most
-//! [`MAX_ITERATIONS`] iterations are run, of at most [`MAX_OPERATIONS`] operations each.
+//! The header's arguments start as numbers, and what comes back to them and the condition are
+//! computed from them by operations that numbers go through, floats of 32 and 64 bits among them.
+//! At most [`MAX_ITERATIONS`] iterations are run, of at most [`MAX_OPERATIONS`] operations each.
 //!
 //! **Assumptions.**
 //! - An operation whose result may be poison, undefined or the machine's own is not run.
@@ -35,7 +36,8 @@ impl ScalarEvolution<'_> {
     }
 
     fn run(&mut self, condition: Value, leaves_if: bool, of: LoopId) -> Option<u128> {
-        // What is computed in an iteration, operands first, and the header's arguments that it takes.
+        // What is computed in an iteration, operands first, and the header's arguments that it
+        // takes.
         let (mut order, mut arguments): (Vec<Value>, Vec<(Value, Value)>) = (Vec::new(), Vec::new());
         let mut numbers: HashMap<Value, u128> = HashMap::new();
         let mut seen: HashMap<Value, ()> = HashMap::new();
@@ -131,7 +133,8 @@ fn float_format(function: &Body, value: Value) -> Option<FloatFormat> {
     }
 }
 
-/// What an operation on floats computes, if it promises nothing and every number in it is zero or of ordinary size: what becomes of others may depend on the machine.
+/// What an operation on floats computes, if it promises nothing and every number in it is zero or
+/// of ordinary size: what becomes of others may depend on the machine.
 fn compute_floats(function: &Body, op: Op, operands: &[u128]) -> Option<u128> {
     let (ctx, info) = (function.ctx(), function.info(op));
     let (read, write) = float_format(function, function.operands(op).next()?)?;
@@ -158,7 +161,8 @@ fn compute_floats(function: &Body, op: Op, operands: &[u128]) -> Option<u128> {
     is_ordinary(&result).then(|| write(result))
 }
 
-/// What an operation on integers computes; `None` where that is poison, undefined, or not known here.
+/// What an operation on integers computes; `None` where that is poison, undefined, or not known
+/// here.
 pub(super) fn compute(function: &Body, op: Op, operands: &[u128]) -> Option<u128> {
     let ctx = function.ctx();
     let width_of = |value: Value| {

@@ -1,4 +1,5 @@
-//! Where expressions are defined, and what they are seen from outside of loops: the value at a scope.
+//! Where expressions are defined, and what they are seen from outside of loops: the value at a
+//! scope.
 //!
 //! **Assumptions.**
 //! - The value at a scope is that behind a loop that was left where its count says so, or
@@ -72,8 +73,9 @@ impl ScalarEvolution<'_> {
         })
     }
 
-    /// What an expression is seen from a loop, or from outside of all: recurrences of loops that are left there are what they are when their loop is left. What is not known
-    /// to be anything else stays as it is.
+    /// What an expression is seen from a loop, or from outside of all: recurrences of loops that
+    /// are left there are what they are when their loop is left. What is not known to be anything
+    /// else stays as it is.
     pub fn at_scope(&mut self, id: ExprId, scope: Option<LoopId>) -> ExprId {
         self.remembered(|this| &mut this.scoped, (id, scope), |this| this.compute_at_scope(id, scope))
     }

@@ -1,7 +1,9 @@
 //! Expressions of values: what operations compute.
 //!
-//! Values are looked at operands first, on an explicit stack. A header's argument is a recurrence if what comes back to it is the argument and a sum of things that are known while the
-//! loop runs. While that is being found out the argument stands for itself, and what is said of others meanwhile is provisional.
+//! Values are looked at operands first, on an explicit stack. A header's argument is a recurrence
+//! if what comes back to it is the argument and a sum of things that are known while the loop runs.
+//! While that is being found out the argument stands for itself, and what is said of others
+//! meanwhile is provisional.
 //!
 //! **Assumptions.**
 //! - An operation without operands, such as a call or inline assembly, stands for itself.
@@ -174,7 +176,8 @@ impl ScalarEvolution<'_> {
             && !function.is(op, llvm::CallOp::DEF)
     }
 
-    /// The value that an operation takes out of an aggregate again, where it was put in. Linear in what was put in since.
+    /// The value that an operation takes out of an aggregate again, where it was put in. Linear in
+    /// what was put in since.
     pub(crate) fn extracted(&self, op: Op) -> Option<Value> {
         let view = self.function.op_ref(op);
         let fold = llvm::ExtractValueOp::DEF.fold.filter(|_| view.is(llvm::ExtractValueOp::DEF))?;
@@ -334,7 +337,8 @@ impl ScalarEvolution<'_> {
         Some(recurrence)
     }
 
-    /// Whether what comes back to a header's argument is what another argument of the header is, which steps by a number; numbers may be added on the way.
+    /// Whether what comes back to a header's argument is what another argument of the header is,
+    /// which steps by a number; numbers may be added on the way.
     fn is_an_iteration_behind(&self, argument: Value, header: &HeaderArgument) -> bool {
         let is_number = |addend: &Addend| match addend {
             Addend::Plus(value) | Addend::Minus(value) => self.number(*value).is_some(),
@@ -361,7 +365,8 @@ impl ScalarEvolution<'_> {
         false
     }
 
-    /// What was the expression of what comes back an iteration before, if that is true of the start too.
+    /// What was the expression of what comes back an iteration before, if that is true of the start
+    /// too.
     fn delayed(&mut self, header: &HeaderArgument) -> Option<ExprId> {
         let next = self.operand_expr(header.next);
         let Expr::AddRec(of, operands) = self.pool.get(next) else { return None };
@@ -617,10 +622,12 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// Whether an expression adds or multiplies what an operation does: then what does not wrap in one does not in the other.
+    /// Whether an expression adds or multiplies what an operation does: then what does not wrap in
+    /// one does not in the other.
     fn keeps_terms(&self, op: Op, operands: &[ExprId], id: ExprId) -> bool {
         match (self.pool.get(id), operands) {
-            // {a,+,s} + c is {a + c,+,s}: each value is the exact sum if the recurrence itself does not wrap.
+            // {a,+,s} + c is {a + c,+,s}: each value is the exact sum if the recurrence itself does
+            // not wrap.
             (Expr::AddRec(of, sum), [a, b]) if !self.function.is(op, llvm::MulOp::DEF) => {
                 let own = |id: &ExprId| matches!(self.pool.get(*id), Expr::AddRec(own, _) if own == of);
                 let [recurrence, constant] = if own(a) { [*a, *b] } else { [*b, *a] };
@@ -639,7 +646,8 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// The place behind which all values that expressions are made of are defined: a block, or an operation in it.
+    /// The place behind which all values that expressions are made of are defined: a block, or an
+    /// operation in it.
     fn defined_behind(&self, operands: &[ExprId]) -> Option<(loomir_ir::Block, Option<Op>)> {
         let function = self.function;
         let dominators = self.analysis.dominators();

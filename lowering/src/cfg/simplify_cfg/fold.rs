@@ -14,7 +14,8 @@ const MAX_SELECTS: usize = 4;
 /// The predicate of `llvm.icmp` of two numbers that are equal.
 const EQUAL: i128 = 0;
 
-/// What a block may end with in place of a branch. What has to be computed for that stands before it then.
+/// What a block may end with in place of a branch. What has to be computed for that stands before
+/// it then.
 pub(super) enum Folded {
     /// Nothing has to be.
     As(Ending),
@@ -142,7 +143,8 @@ impl Ways {
         &self.targets
     }
 
-    /// Lets one lead elsewhere, unless another leads there with other values, and these could not be selected. Returns whether it does.
+    /// Lets one lead elsewhere, unless another leads there with other values, and these could not
+    /// be selected. Returns whether it does.
     pub(super) fn lead(&mut self, index: usize, to: Target) -> bool {
         let other = self.leads_to.get(&to.block).map(|other| (*other, &self.targets[*other]));
         let other = other.filter(|(other, target)| *other != index && target.block == to.block);

@@ -7,7 +7,8 @@ use loomir_ir::{Block, Body, Value};
 
 use crate::cfg::Analysis;
 
-/// The loops of a function as they were at the beginning. Changes that this allows leave each loop its blocks, but for those that are gone.
+/// The loops of a function as they were at the beginning. Changes that this allows leave each loop
+/// its blocks, but for those that are gone.
 pub(super) struct Keep {
     analysis: Analysis,
     /// Whether a block is in a cycle that is entered at several places.
@@ -51,7 +52,8 @@ impl Keep {
         defining.is_none_or(|id| self.contains(id, block))
     }
 
-    /// Whether edges from `from` may skip a block that only leads on: it is no header, no preheader, no exit, and the latch only if one block leads to it.
+    /// Whether edges from `from` may skip a block that only leads on: it is no header, no
+    /// preheader, no exit, and the latch only if one block leads to it.
     pub(super) fn may_skip(&self, function: &Body, block: Block, onward: Block, from: Block) -> bool {
         let is_exit = self.innermost(from).is_some_and(|id| !self.contains(id, block));
         let holds_header = self.is_header(onward).is_some_and(|id| {
@@ -60,7 +62,8 @@ impl Keep {
         self.is_header(block).is_none() && !is_exit && !holds_header
     }
 
-    /// Whether a block may lead to other blocks no more, and only to `left`: it still leads around its loop. If that is in another loop, what leads there on ways out of the inner one is not
+    /// Whether a block may lead to other blocks no more, and only to `left`: it still leads around
+    /// its loop. If that is in another loop, what leads there on ways out of the inner one is not
     /// looked for.
     pub(super) fn may_lose_others(&self, from: Block, left: &[Block]) -> bool {
         let Some(id) = self.innermost(from) else { return true };

@@ -1,4 +1,5 @@
-//! Attributes of functions, parameters and results. What the dialect has no attribute for is kept as it is written.
+//! Attributes of functions, parameters and results. What the dialect has no attribute for is kept
+//! as it is written.
 
 use loomir_ir::{Attr, AttrKind, OperationState, Type};
 
@@ -117,7 +118,8 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// Whether a word can be nothing but an attribute where attributes of functions stand: what follows them is on a line of its own, or one of a few words.
+    /// Whether a word can be nothing but an attribute where attributes of functions stand: what
+    /// follows them is on a line of its own, or one of a few words.
     fn is_unknown_attribute(&self, word: &str) -> bool {
         let others = [
             "section",
@@ -182,7 +184,8 @@ impl Reader<'_> {
 
     // Parameters and results.
 
-    /// Attributes of a parameter, an argument or a result, as far as they go: a dictionary, if there are any.
+    /// Attributes of a parameter, an argument or a result, as far as they go: a dictionary, if
+    /// there are any.
     pub(super) fn value_attributes(&mut self) -> Result<Option<Attr>> {
         let mut all = Vec::new();
         while self.kind() == Kind::Word && !self.is_type() && is_lower(self.text()) {

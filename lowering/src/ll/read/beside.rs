@@ -1,7 +1,9 @@
-//! What the text of a function says beside the dialect: names, flags and locations of phi nodes, debug records.
+//! What the text of a function says beside the dialect: names, flags and locations of phi nodes,
+//! debug records.
 //!
-//! It is noted while the function is read, and kept with it once all of it is there. Calls of `llvm.dbg.value` and the like,
-//! as LLVM wrote them once, become the records that LLVM makes of them.
+//! It is noted while the function is read, and kept with it once all of it is there. Calls of
+//! `llvm.dbg.value` and the like, as LLVM wrote them once, become the records that LLVM makes of
+//! them.
 
 use hashbrown::HashMap;
 use loomir_ir::{Block, Body, Op, Value};
@@ -35,7 +37,8 @@ enum Piece<'s> {
     Local(LocalName<'s>, usize),
 }
 
-/// The intrinsics that records have taken the place of: their names, those of the records, and how many arguments they take.
+/// The intrinsics that records have taken the place of: their names, those of the records, and how
+/// many arguments they take.
 const INTRINSICS: [(&str, &str, usize); 4] = [
     ("llvm.dbg.value", "#dbg_value", 3),
     ("llvm.dbg.declare", "#dbg_declare", 3),
@@ -114,7 +117,8 @@ impl<'s> Reader<'s> {
         arguments
     }
 
-    /// The text between two tokens, with the names of values apart. Nodes of metadata in it are kept.
+    /// The text between two tokens, with the names of values apart. Nodes of metadata in it are
+    /// kept.
     fn pieces(&mut self, first: usize, last: usize, pieces: &mut Vec<Piece<'s>>) -> Result<()> {
         let mut from = first;
         for at in first..=last {

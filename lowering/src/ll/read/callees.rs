@@ -1,4 +1,5 @@
-//! Calls of functions as functions of another type, which LLVM allows: in the dialect they go through the address.
+//! Calls of functions as functions of another type, which LLVM allows: in the dialect they go
+//! through the address.
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;
@@ -9,7 +10,8 @@ use loomir_ir::{Body, Op, OperationState, Type, Value};
 use crate::ll::VARIADIC_TYPE;
 use crate::ll::as_read::AsRead;
 
-/// Has each direct call of a module whose callee is of another type than it says go through the callee's address.
+/// Has each direct call of a module whose callee is of another type than it says go through the
+/// callee's address.
 pub(super) fn call_as_written(module: &mut Body) {
     let mut functions = HashMap::new();
     for function in module.nested_in_order() {

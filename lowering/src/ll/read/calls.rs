@@ -170,7 +170,8 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Gives an operation with two segments of operands, arguments and those of bundles, the second.
+    /// Gives an operation with two segments of operands, arguments and those of bundles, the
+    /// second.
     fn set_bundles(&self, state: &mut OperationState, call: &Call) {
         let segments = [state.operands.len() as i64, call.bundled.len() as i64];
         state.operands.extend(&call.bundled);

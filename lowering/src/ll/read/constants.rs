@@ -1,8 +1,9 @@
 //! Constants: literals, aggregates, addresses, and expressions of them.
 //!
-//! A constant is read to a tree first. What an attribute can say becomes `llvm.mlir.constant`; `undef`, `poison`, zero and addresses have operations of their
-//! own; an aggregate of others is built by insertions, an expression by the instructions it is made of. All these stand at the start of the
-//! function, each once, or in the initializer of a global.
+//! A constant is read to a tree first. What an attribute can say becomes `llvm.mlir.constant`;
+//! `undef`, `poison`, zero and addresses have operations of their own; an aggregate of others is
+//! built by insertions, an expression by the instructions it is made of. All these stand at the
+//! start of the function, each once, or in the initializer of a global.
 
 use hashbrown::HashMap;
 use loomir_dialects::llvm;
@@ -163,7 +164,8 @@ pub(super) fn as_attr(ctx: &Context, constant: &Constant, ty: Type) -> Option<At
     }
 }
 
-/// Numbers of one type as dense elements: those of a vector or of an array, arrays of arrays included.
+/// Numbers of one type as dense elements: those of a vector or of an array, arrays of arrays
+/// included.
 fn elements(ctx: &Context, parts: &[(Type, Constant)], ty: Type) -> Option<Attr> {
     let mut shape = Vec::new();
     let mut element = ty;

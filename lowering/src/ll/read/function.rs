@@ -1,7 +1,8 @@
 //! Functions: their head, their names, their blocks.
 //!
-//! Blocks stand in the order of the text. A phi node is an argument of its block; what it says of each block it is entered from is kept until all of the function is
-//! read, and terminators are made then. A value that is used before it is defined stands for itself until it is there.
+//! Blocks stand in the order of the text. A phi node is an argument of its block; what it says of
+//! each block it is entered from is kept until all of the function is read, and terminators are
+//! made then. A value that is used before it is defined stands for itself until it is there.
 
 use std::borrow::Cow;
 

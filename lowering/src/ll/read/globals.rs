@@ -34,7 +34,8 @@ const LINKAGES: &[&str] = &[
 ];
 
 impl<'s> Reader<'s> {
-    /// Linkage, preemption and visibility of a symbol, given to `state`. Returns the linkage, if one is written.
+    /// Linkage, preemption and visibility of a symbol, given to `state`. Returns the linkage, if
+    /// one is written.
     pub(super) fn linkage(&mut self, state: &mut OperationState) -> Result<Option<&'static str>> {
         let word = self.accept_any(LINKAGES);
         let value = LINKAGE.value_of(word.unwrap_or("external")).unwrap_or(0);
@@ -63,7 +64,8 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// `comdat` or `comdat($name)`, behind the word; the name of the symbol itself if there is none.
+    /// `comdat` or `comdat($name)`, behind the word; the name of the symbol itself if there is
+    /// none.
     pub(super) fn comdat(&mut self, symbol: &str) -> Result<Attr> {
         let mut name = symbol.to_owned();
         if self.accept("(") {
@@ -90,8 +92,8 @@ impl<'s> Reader<'s> {
         Ok((name, COMDAT.attr(&self.ctx, kind)))
     }
 
-    /// The word that says what `@name = …` defines, from the token behind the sign on: `global`, `constant`, `alias` or `ifunc`. Empty
-    /// if none is near.
+    /// The word that says what `@name = …` defines, from the token behind the sign on: `global`,
+    /// `constant`, `alias` or `ifunc`. Empty if none is near.
     pub(super) fn keyword_of_global(&self, from: usize) -> &'s str {
         let near = (from..self.tokens.len().min(from + MAX_PREFIX)).map(|at| self.text_at(at));
         near.take_while(|text| *text != "=")

@@ -1,4 +1,5 @@
-//! Instructions, one at a time: arithmetic, comparison, memory, aggregates, and what a block ends with.
+//! Instructions, one at a time: arithmetic, comparison, memory, aggregates, and what a block ends
+//! with.
 
 use loomir_dialects::llvm;
 use loomir_dialects::llvm::SAME_SIGN;
@@ -176,7 +177,8 @@ impl<'s> Reader<'s> {
         Ok(Some(Terminator { state, targets }))
     }
 
-    /// What is said of an instruction by which control flow takes a way that is not in the dialect here, or that arrives on one.
+    /// What is said of an instruction by which control flow takes a way that is not in the dialect
+    /// here, or that arrives on one.
     fn unsupported(&self, word: &str) -> Box<Diagnostic> {
         let (cause, way_out) = match word {
             "indirectbr" => ("leads to an address", "write a switch in place of the computed goto"),
@@ -327,7 +329,8 @@ impl<'s> Reader<'s> {
         Ok(result.map(|_| f.body.result(op, 0)))
     }
 
-    /// Whether a cast goes between types whose sizes are as it needs; what types it is for at all is for the verifier.
+    /// Whether a cast goes between types whose sizes are as it needs; what types it is for at all
+    /// is for the verifier.
     fn fits(&self, word: &str, from: Type, to: Type) -> bool {
         let bits = |ty: Type| match ty.scalar(&self.ctx).kind(&self.ctx) {
             TypeKind::Integer { width, .. } => Some(u64::from(*width)),

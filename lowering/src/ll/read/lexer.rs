@@ -21,7 +21,8 @@ pub(super) enum Kind {
     Integer,
     /// `1.0e+00`.
     Float,
-    /// `0x…`, with a letter for the format behind the `x` where it is not `double`, or `u0x…`, `s0x…`.
+    /// `0x…`, with a letter for the format behind the `x` where it is not `double`, or `u0x…`,
+    /// `s0x…`.
     Hex,
     /// `"text"`.
     Text,

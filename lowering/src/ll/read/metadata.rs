@@ -1,7 +1,9 @@
-//! Metadata: annotations of loops and weights of branches are attributes of the dialect, all other is kept as it is written.
+//! Metadata: annotations of loops and weights of branches are attributes of the dialect, all other
+//! is kept as it is written.
 //!
-//! A module holds its nodes in one dictionary, by number or name; an operation, a function or a variable holds what is attached to it in another,
-//! by kind. A node of a loop that became an attribute is left out: each such node is made anew when it is written.
+//! A module holds its nodes in one dictionary, by number or name; an operation, a function or a
+//! variable holds what is attached to it in another, by kind. A node of a loop that became an
+//! attribute is left out: each such node is made anew when it is written.
 
 use loomir_dialects::llvm;
 use loomir_ir::{Attr, AttrKind, OperationState, Type};
@@ -42,7 +44,8 @@ impl<'s> Reader<'s> {
         Ok(self.pos - 1)
     }
 
-    /// `!kind !node`, one after the other, behind a comma each where `comma` says so. They are added to an operation.
+    /// `!kind !node`, one after the other, behind a comma each where `comma` says so. They are
+    /// added to an operation.
     pub(super) fn attachments(&mut self, state: &mut OperationState, comma: bool) -> Result<()> {
         let mut all = Vec::new();
         loop {
@@ -81,7 +84,8 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// The annotation that a node of a loop says, for a branch: `distinct !{!self, !property, …}`. The node then is not kept.
+    /// The annotation that a node of a loop says, for a branch: `distinct !{!self, !property, …}`.
+    /// The node then is not kept.
     fn loop_annotation(&mut self, state: &OperationState, node: &'s str) -> Option<(&'static str, Attr)> {
         let def = self.ctx.op_info(state.name);
         if !def.is(llvm::BrOp::DEF) && !def.is(llvm::CondBrOp::DEF) {
@@ -114,7 +118,8 @@ impl<'s> Reader<'s> {
         Some((loops::ANNOTATION, self.ctx.attr(attr)))
     }
 
-    /// The weights that a node says, for a branch with as many targets: `!{!"branch_weights", i32 1, i32 2}`.
+    /// The weights that a node says, for a branch with as many targets:
+    /// `!{!"branch_weights", i32 1, i32 2}`.
     fn branch_weights(&self, state: &OperationState, node: &str) -> Option<(&'static str, Attr)> {
         let def = self.ctx.op_info(state.name);
         if !def.is(llvm::CondBrOp::DEF) && !def.is(llvm::SwitchOp::DEF) {
@@ -133,7 +138,8 @@ impl<'s> Reader<'s> {
         Some(("branch_weights", self.ctx.dense_ints_attr(Type::I32, &weights)))
     }
 
-    /// The parts of `!{…}` at a token, each the texts of its tokens. `None` if another node is in it, or it is not closed.
+    /// The parts of `!{…}` at a token, each the texts of its tokens. `None` if another node is in
+    /// it, or it is not closed.
     fn parts_of_node(&self, at: usize) -> Option<Vec<Vec<&'s str>>> {
         if self.text_at(at) != "!" || !self.is_sign_at(at + 1, "{") {
             return None;

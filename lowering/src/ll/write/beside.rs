@@ -1,4 +1,5 @@
-//! What was read of a function beside the dialect, written again: names, flags of phi nodes, debug records.
+//! What was read of a function beside the dialect, written again: names, flags of phi nodes, debug
+//! records.
 
 use std::fmt;
 use std::rc::Rc;

@@ -192,7 +192,8 @@ fn argument(m: &mut Module, f: &Function<'_>, op: OpRef<'_>, index: usize, opera
     Ok(text)
 }
 
-/// What stands in front of the callee: the type of the result or, if it takes more arguments than it names, of the function.
+/// What stands in front of the callee: the type of the result or, if it takes more arguments than
+/// it names, of the function.
 fn called_type(m: &mut Module, op: OpRef<'_>) -> Line {
     match variadic_type(m, op) {
         Some(ty) => Ok(type_text(m, op, ty)?.to_string()),

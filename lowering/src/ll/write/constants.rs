@@ -1,6 +1,7 @@
 //! Literals: attributes and constant operations as text.
 //!
-//! An initializer of a global is a small program of constant operations; it is evaluated to one constant expression.
+//! An initializer of a global is a small program of constant operations; it is evaluated to one
+//! constant expression.
 
 use std::fmt::Write;
 use std::rc::Rc;
@@ -304,7 +305,8 @@ pub(super) fn initializer(m: &mut Module, global: OpRef<'_>) -> Result<String, D
 /// The most parts of an aggregate that is made by insertions.
 const MAX_PARTS: u64 = 1 << 24;
 
-/// The types of the parts of aggregates, worked out once for each type: a large one is made by many insertions.
+/// The types of the parts of aggregates, worked out once for each type: a large one is made by many
+/// insertions.
 type PartTypes = HashMap<Type, Rc<[Type]>>;
 
 fn parts_of(m: &Module, ty: Type, known: &mut PartTypes) -> Option<Rc<[Type]>> {

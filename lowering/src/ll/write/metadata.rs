@@ -7,7 +7,8 @@ use loomir_ir::{AttrKind, Body, Context, OpRef};
 
 use crate::ll::METADATA;
 
-/// The metadata of a module: what it keeps, and the nodes that are made while it is written. A new node has the lowest number that is free.
+/// The metadata of a module: what it keeps, and the nodes that are made while it is written. A new
+/// node has the lowest number that is free.
 #[derive(Default)]
 pub(super) struct Nodes {
     /// Lists of nodes, a line each, behind an empty line.
@@ -60,7 +61,8 @@ impl Nodes {
         number
     }
 
-    /// The number of the node of loops with these properties: one that refers to itself, so that no other is equal to it.
+    /// The number of the node of loops with these properties: one that refers to itself, so that no
+    /// other is equal to it.
     pub(super) fn of_loop(&mut self, properties: &[String]) -> usize {
         let list: String = properties.iter().map(|property| format!(", !{}", self.node(property))).collect();
         if let Some(number) = self.numbers.get(&list) {

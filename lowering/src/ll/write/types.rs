@@ -1,4 +1,5 @@
-//! Types as text, each worked out once; named structs are collected to be defined at the top of the module.
+//! Types as text, each worked out once; named structs are collected to be defined at the top of the
+//! module.
 
 use std::rc::Rc;
 

@@ -1,7 +1,7 @@
 //! Making and freeing objects: `malloc`, `free` and room on the stack.
 //!
-//! An alignment beyond what `malloc` promises is bought with room: `malloc` gives that many bytes more, the aligned pointer is the next
-//! multiple, and `dealloc` frees the pointer `malloc` gave.
+//! An alignment beyond what `malloc` promises is bought with room: `malloc` gives that many bytes
+//! more, the aligned pointer is the next multiple, and `dealloc` frees the pointer `malloc` gave.
 
 use loomir_dialects::llvm::types::{function, pointer, void};
 use loomir_dialects::{llvm, memref};

@@ -1,4 +1,5 @@
-//! `memref.copy`: one `memcpy` if both memrefs are contiguous by their types, else a nest of loops over the elements.
+//! `memref.copy`: one `memcpy` if both memrefs are contiguous by their types, else a nest of loops
+//! over the elements.
 
 use loomir_dialects::{llvm, memref};
 use loomir_ir::{Attr, OpRef, Registry, Type, TypeKind, Value};

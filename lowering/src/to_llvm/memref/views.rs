@@ -1,6 +1,7 @@
 //! Views: descriptors that refer to an object another descriptor refers to.
 //!
-//! Each keeps both pointers and computes offset, sizes and strides from those of its source, as the operation's definition says.
+//! Each keeps both pointers and computes offset, sizes and strides from those of its source, as the
+//! operation's definition says.
 
 use loomir_dialects::{llvm, memref};
 use loomir_ir::{Attr, DYNAMIC, Diagnostic, OpRef, Registry, Type, TypeKind, Value};
@@ -231,8 +232,8 @@ fn subview(cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
     with_layout(cx, op, value, offset, sizes, strides)
 }
 
-/// Which dimensions a rank-reducing subview leaves out: of those of size 1 all if that gives the rank, else those whose stride the
-/// result no longer has.
+/// Which dimensions a rank-reducing subview leaves out: of those of size 1 all if that gives the
+/// rank, else those whose stride the result no longer has.
 fn dropped_dimensions(sizes: &[i64], strides: &[i64], result: &Shape) -> Option<Vec<bool>> {
     let surplus = sizes.len().checked_sub(result.rank())?;
     let mut dropped = vec![false; sizes.len()];

@@ -119,7 +119,8 @@ impl Summary {
 }
 
 impl Touched {
-    /// A class of a function with these arguments, as those see it who call it. `None` if it is of an object that they may know by another name.
+    /// A class of a function with these arguments, as those see it who call it. `None` if it is of
+    /// an object that they may know by another name.
     pub(in crate::access) fn of(class: &Class, arguments: &Arguments) -> Option<Touched> {
         let object = match class.base {
             Base::Argument(argument) => Object::Argument(*arguments.get(&argument)?),

@@ -1,10 +1,15 @@
-//! Dependences by the difference of both places in one iteration: what fusion by scalar evolution asks.
+//! Dependences by the difference of both places in one iteration: what fusion by scalar evolution
+//! asks.
 //!
-//! Asked is whether the first access, in an iteration of a loop, and the second in an earlier one can touch one element. In one and the same iteration their subscripts differ by something; with each
-//! iteration between them that grows by the step of either subscript. So if the step is positive and the difference, one step on, is at least one, they never are equal; and if the step is negative,
-//! the other way round. A subscript that stays where it is says nothing: a place that both touch in every iteration they touch in the wrong order.
+//! Asked is whether the first access, in an iteration of a loop, and the second in an earlier one
+//! can touch one element. In one and the same iteration their subscripts differ by something; with
+//! each iteration between them that grows by the step of either subscript. So if the step is
+//! positive and the difference, one step on, is at least one, they never are equal; and if the step
+//! is negative, the other way round. A subscript that stays where it is says nothing: a place that
+//! both touch in every iteration they touch in the wrong order.
 //!
-//! The difference is bounded by what is known of parameters, and by bounds of levels that are numbers. Nothing is said of divisibility, of distances beyond a loop's end, or where another
+//! The difference is bounded by what is known of parameters, and by bounds of levels that are
+//! numbers. Nothing is said of divisibility, of distances beyond a loop's end, or where another
 //! order is asked about. So it says less than the exact answer, and never more.
 
 use hashbrown::HashMap;
@@ -43,7 +48,8 @@ fn apart(relation: &Relation<'_>) -> Option<(u32, i128)> {
     (own == other).then_some((own, late + 1))
 }
 
-/// How two subscripts differ in the iteration of a loop that one of the instances is in, and the step of the other's.
+/// How two subscripts differ in the iteration of a loop that one of the instances is in, and the
+/// step of the other's.
 fn difference<'f>(
     question: &Question<'f>,
     x: &'f Form,
@@ -63,7 +69,8 @@ fn difference<'f>(
     Some((own.plus(&other, -1)?, step))
 }
 
-/// Whether a difference that grows by `step` with each of at least `distance` iterations is never zero.
+/// Whether a difference that grows by `step` with each of at least `distance` iterations is never
+/// zero.
 fn is_apart<'f>(
     known: &mut Known<'f>,
     mut row: Row<'f>,

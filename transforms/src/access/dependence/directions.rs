@@ -1,13 +1,15 @@
 //! Dependences by direction: the cheap tests of production compilers.
 //!
-//! Each subscript is an equation between the levels of two instances. An order that is asked for, one level greater than another by at
-//! least so much, is put into it: the greater one is the other, that much, and a *slack* that is not negative. Then an equation has no
-//! solution if the greatest common divisor of its coefficients does not divide its constant, or if the least or the greatest it can be is on one
-//! side of zero (Banerjee's bounds, with those of the levels that are numbers). For one level with one coefficient on both sides that is the
-//! strong SIV test, without any the ZIV test.
+//! Each subscript is an equation between the levels of two instances. An order that is asked for,
+//! one level greater than another by at least so much, is put into it: the greater one is the
+//! other, that much, and a *slack* that is not negative. Then an equation has no solution if the
+//! greatest common divisor of its coefficients does not divide its constant, or if the least or the
+//! greatest it can be is on one side of zero (Banerjee's bounds, with those of the levels that are
+//! numbers). For one level with one coefficient on both sides that is the strong SIV test, without
+//! any the ZIV test.
 //!
-//! Subscripts are not looked at together, bounds that use other levels or parameters are not used, and quotients are not looked into. So it
-//! says less than the exact answer, and never more.
+//! Subscripts are not looked at together, bounds that use other levels or parameters are not used,
+//! and quotients are not looked into. So it says less than the exact answer, and never more.
 
 use hashbrown::HashMap;
 
@@ -29,7 +31,8 @@ pub(super) enum Unknown<'f> {
     Slack(usize),
 }
 
-/// `constant + Σ coefficient · unknown`, no coefficient zero, each unknown once: zero, or at least that.
+/// `constant + Σ coefficient · unknown`, no coefficient zero, each unknown once: zero, or at least
+/// that.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row<'f> {
     pub(super) constant: i128,
@@ -70,8 +73,8 @@ pub(super) fn never(question: &Question<'_>) -> bool {
         || known.rows.iter().any(|row| known.is_impossible(row))
 }
 
-/// Whether a subscript says that two instances are so many iterations of one loop apart, always the same, and an order that they are not. This is
-/// the strong SIV test, and allocates nothing.
+/// Whether a subscript says that two instances are so many iterations of one loop apart, always the
+/// same, and an order that they are not. This is the strong SIV test, and allocates nothing.
 pub(super) fn is_wrong_distance(question: &Question<'_>) -> bool {
     let is_wrong = |(x, y): &(&Form, &Form)| {
         let (level, coefficient) = only_own_level(x, y, question.frame.depth)?;
@@ -92,7 +95,8 @@ pub(super) fn is_wrong_distance(question: &Question<'_>) -> bool {
     question.equal.iter().any(|pair| is_wrong(pair) == Some(true))
 }
 
-/// The one level from `depth` on in two forms that are alike but for a number, and its coefficient. `None` if they have a quotient.
+/// The one level from `depth` on in two forms that are alike but for a number, and its coefficient.
+/// `None` if they have a quotient.
 fn only_own_level(x: &Form, y: &Form, depth: u32) -> Option<(u32, i64)> {
     let mut found = None;
     for (atom, coefficient) in x.terms() {
@@ -147,7 +151,8 @@ impl<'f> Row<'f> {
 }
 
 impl<'f> Known<'f> {
-    /// The bounds of levels and parameters that are numbers. Nothing if there are no instances at all.
+    /// The bounds of levels and parameters that are numbers. Nothing if there are no instances at
+    /// all.
     pub(super) fn of(question: &Question<'f>) -> Option<Known<'f>> {
         let mut known = Known::default();
         let around = question.frame.constraints.iter().chain(&question.first.domain.constraints);
@@ -170,7 +175,8 @@ impl<'f> Known<'f> {
         matches!(range, (Some(least), Some(greatest)) if least > greatest)
     }
 
-    /// Notes that a row of one unknown is not negative; whether that cannot be. Others say nothing here.
+    /// Notes that a row of one unknown is not negative; whether that cannot be. Others say nothing
+    /// here.
     fn bound(&mut self, row: &Row<'f>) -> bool {
         match row.terms[..] {
             [] => row.constant < 0,
@@ -188,7 +194,8 @@ impl<'f> Known<'f> {
         }
     }
 
-    /// Puts an order, row `at`, into all rows, if it says how two unknowns lie to each other; whether that cannot be.
+    /// Puts an order, row `at`, into all rows, if it says how two unknowns lie to each other;
+    /// whether that cannot be.
     fn put_in(&mut self, at: usize) -> bool {
         let Some((greater, less)) = self.rows[at].direction() else { return false };
         let Row { constant, is_zero, .. } = std::mem::take(&mut self.rows[at]);

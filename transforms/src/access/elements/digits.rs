@@ -1,8 +1,11 @@
-//! Subscripts taken apart: `(i·n + j)·m + k` as the digits `i, j, k` of a number whose places have the sizes `n` and `m`.
+//! Subscripts taken apart: `(i·n + j)·m + k` as the digits `i, j, k` of a number whose places have
+//! the sizes `n` and `m`.
 //!
-//! If each digit but the first is at least 0 and below its size, two such numbers with the same sizes are equal only if all
-//! their digits are, as in an array of so many dimensions. That is what [`Digits::are_proper`] shows, in the iterations in which an access happens;
-//! without it nothing follows. Products are those of the program that do not wrap, of one factor that does not depend on loops: the size.
+//! If each digit but the first is at least 0 and below its size, two such numbers with the same
+//! sizes are equal only if all their digits are, as in an array of so many dimensions. That is what
+//! [`Digits::are_proper`] shows, in the iterations in which an access happens; without it nothing
+//! follows. Products are those of the program that do not wrap, of one factor that does not depend
+//! on loops: the size.
 //!
 //! **Cost.** Linear in the operations a subscript is computed by; two integer questions a digit.
 
@@ -39,7 +42,8 @@ impl Digits {
         of_expr(site, expr, dims, &subscripts.operands, MAX_NESTING)
     }
 
-    /// The digits of a sum of multiples in places whose sizes are numbers; none of the forms `known` is negative.
+    /// The digits of a sum of multiples in places whose sizes are numbers; none of the forms
+    /// `known` is negative.
     pub(super) fn of_sum(
         site: &Site<'_, '_>,
         mut sum: Vec<(i64, Form)>,
@@ -129,7 +133,8 @@ impl Digits {
     }
 }
 
-/// What is left of a product of parameters without the factors of another one, if it has them and more.
+/// What is left of a product of parameters without the factors of another one, if it has them and
+/// more.
 fn without_factors(product: &Form, factors: &Form) -> Option<Form> {
     let ([(all, 1)], 0) = (product.terms(), product.constant_part()) else { return None };
     let ([(some, 1)], 0) = (factors.terms(), factors.constant_part()) else { return None };
@@ -147,8 +152,8 @@ pub(super) fn summed(sum: &[(i64, Form)]) -> Option<Form> {
     sum.iter().try_fold(Form::constant(0), |sum, (factor, form)| sum.plus(form, *factor))
 }
 
-/// A sum as `size · higher + digit` with a digit that is at least 0 and below the size. What is a multiple of the size is taken as that, so the sum
-/// is better not added up.
+/// A sum as `size · higher + digit` with a digit that is at least 0 and below the size. What is a
+/// multiple of the size is taken as that, so the sum is better not added up.
 fn divided(
     site: &Site<'_, '_>,
     sum: &[(i64, Form)],
@@ -207,7 +212,8 @@ fn of_expr(
     )
 }
 
-/// The digits of a value: those of its form, in which products are parameters. Recurses once a product, as long as there is fuel.
+/// The digits of a value: those of its form, in which products are parameters. Recurses once a
+/// product, as long as there is fuel.
 fn of_value(site: &mut Site<'_, '_>, value: Value, fuel: u32) -> Option<Digits> {
     let form = site.forms.of(value)?;
     let mut sum = Digits::one(Form::constant(form.constant_part()));
@@ -239,7 +245,8 @@ fn of_product(site: &mut Site<'_, '_>, value: Value, fuel: u32) -> Option<Digits
 }
 
 impl Site<'_, '_> {
-    /// Whether a form is at least 0 and below a size whenever the access happens; none of the forms `known` is negative either.
+    /// Whether a form is at least 0 and below a size whenever the access happens; none of the forms
+    /// `known` is negative either.
     fn is_below(&self, form: &Form, size: &Form, known: &[Form]) -> bool {
         let levels = self.domain.levels;
         let around = || {

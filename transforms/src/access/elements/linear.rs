@@ -1,8 +1,10 @@
-//! Accesses as addresses: one form for the distance from where the memory of a memref begins, in elements.
+//! Accesses as addresses: one form for the distance from where the memory of a memref begins, in
+//! elements.
 //!
-//! Views that keep the beginning (subviews, casts, other shapes of the same elements) are followed to the memref they are views of, so an element is the
-//! same one whatever the view it is named by. Strides have to be numbers; where a view begins may be any form. Of other accesses
-//! nothing is known but the object.
+//! Views that keep the beginning (subviews, casts, other shapes of the same elements) are followed
+//! to the memref they are views of, so an element is the same one whatever the view it is named by.
+//! Strides have to be numbers; where a view begins may be any form. Of other accesses nothing is
+//! known but the object.
 
 use loomir_dialects::interfaces::ViewLike;
 use loomir_dialects::memref::{
@@ -38,7 +40,8 @@ impl Accesses for Linear {
     }
 }
 
-/// The subscripts that an access through a view has in the memref it is a view of, if they can be told from the address there.
+/// The subscripts that an access through a view has in the memref it is a view of, if they can be
+/// told from the address there.
 pub(super) fn of_view(site: &mut Site<'_, '_>) -> Option<Elements> {
     let (body, origin) = (site.body, whole(site.body, site.access.memref));
     if origin == site.origin {

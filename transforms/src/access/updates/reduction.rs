@@ -7,11 +7,14 @@
 //! | `minimumf`, `maximumf` | always: a NaN comes before all numbers, and -0.0 is less than 0.0 |
 //! | `minnumf`, `maxnumf` | with `nnan` and `nsz`: what becomes of a signalling NaN depends on what it meets, and either of two zeros comes back |
 //!
-//! A difference is the sum of what is subtracted. Steps on floats are of one reduction only if they have the same flags, so that none makes promises about
-//! numbers which only another order brings to it.
+//! A difference is the sum of what is subtracted. Steps on floats are of one reduction only if they
+//! have the same flags, so that none makes promises about numbers which only another order brings
+//! to it.
 //!
-//! What is promised of sums and products on the way (`nsw`, `nuw`; `nnan` and `ninf`, of floats) need not hold of those in another order, and if it does not they
-//! are poison: there these flags [have to go](drop_poison_flags). Of least and greatest numbers there are no others on the way than those combined.
+//! What is promised of sums and products on the way (`nsw`, `nuw`; `nnan` and `ninf`, of floats)
+//! need not hold of those in another order, and if it does not they are poison: there these flags
+//! [have to go](drop_poison_flags). Of least and greatest numbers there are no others on the way
+//! than those combined.
 //!
 //! **Assumptions.**
 //! - Words wrap; floats are combined in another order only with `reassoc`, or where no order
@@ -56,7 +59,8 @@ const FLOATS: [(&OpDef, Combining, &[&str]); 7] = [
 ];
 
 impl Reduction {
-    /// The reduction that an operation is a step of, and what it combines: either operand may be what was there so far, where there is one.
+    /// The reduction that an operation is a step of, and what it combines: either operand may be
+    /// what was there so far, where there is one.
     pub(super) fn of(body: &Body, op: Op) -> Option<(Reduction, [Option<Value>; 2])> {
         use Binary::{Add, And, MaxS, MaxU, MinS, MinU, Mul, Or, Sub, Xor};
         let info = body.info(op);
@@ -89,7 +93,8 @@ fn union(of: &EnumDef, names: &[&str]) -> u64 {
     names.iter().filter_map(|name| of.value_of(name)).fold(0, |all, flag| all | flag)
 }
 
-/// Whether a step of a reduction has flags that make it poison in an order in which they do not hold.
+/// Whether a step of a reduction has flags that make it poison in an order in which they do not
+/// hold.
 pub fn has_poison_flags(body: &Body, op: Op) -> bool {
     without_poison_flags(body, op).is_some()
 }

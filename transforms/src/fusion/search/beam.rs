@@ -1,8 +1,9 @@
 //! A grouping of more loops than all groupings of can be looked at: a beam.
 //!
-//! Loop by loop, each beginning of a grouping that is kept goes on in a few ways: the loop joins one of the nearest groups, or begins one. Of all these only
-//! the beginnings that save most are kept. So it finds what takes one loop that saves less now and more with those behind it, if that is not much less; and
-//! it is no search for the best.
+//! Loop by loop, each beginning of a grouping that is kept goes on in a few ways: the loop joins
+//! one of the nearest groups, or begins one. Of all these only the beginnings that save most are
+//! kept. So it finds what takes one loop that saves less now and more with those behind it, if that
+//! is not much less; and it is no search for the best.
 //!
 //! **Cost.** A bounded number of questions a loop; the steps of the search bound all of it.
 
@@ -22,7 +23,8 @@ struct Beginning {
 }
 
 impl Search<'_> {
-    /// Looks at the groupings of what stands from `start` on that begin well. Nothing is found if the steps run out.
+    /// Looks at the groupings of what stands from `start` on that begin well. Nothing is found if
+    /// the steps run out.
     pub(super) fn explore_beam(&mut self, fusion: &mut Fusion<'_>, start: usize) {
         let mut kept = vec![Beginning { line: Vec::new(), partners: self.partners.clone(), saved: 0.0 }];
         for item in start..self.end {

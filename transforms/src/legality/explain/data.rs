@@ -1,4 +1,5 @@
-//! The same as data: what would go wrong, with operations, places, elements and iterations as fields.
+//! The same as data: what would go wrong, with operations, places, elements and iterations as
+//! fields.
 
 use loomir_ir::Body;
 use loomir_ir::diagnostics::{Arg, Fields};

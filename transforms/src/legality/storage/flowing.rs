@@ -1,16 +1,21 @@
-//! What the data flow of an array says: which loads get a value that is there already, which stores nobody needs, and how much of the
-//! array is needed at a time.
+//! What the data flow of an array says: which loads get a value that is there already, which stores
+//! nobody needs, and how much of the array is needed at a time.
 //!
-//! A load whose last writer always stored one value that dominates the load, a constant for one, gets it, wherever the store
-//! is. A store into a local array that is the last writer of no load goes, and one that others could see goes if it is not what they see in the end, either.
+//! A load whose last writer always stored one value that dominates the load, a constant for one,
+//! gets it, wherever the store is. A store into a local array that is the last writer of no load
+//! goes, and one that others could see goes if it is not what they see in the end, either.
 //!
-//! **Storage.** What is left may be *folded*: a dimension of which only values in a window of `m` are alive together is subscripted modulo `m`. That
-//! is legal iff each load's last writer in the folded array is the one it had: no store to another element that folds onto the same one may
-//! come between (Lefebvre and Feautrier 1998). Dimension by dimension, from the first on, the window is the greatest distance between the element that is
-//! waiting to be read and one that is written meanwhile, plus one: an integer maximum over the flow relation. A window of one needs no dimension at all. It is
-//! enough that the relation misses nothing, so conditional stores are no obstacle.
+//! **Storage.** What is left may be *folded*: a dimension of which only values in a window of `m`
+//! are alive together is subscripted modulo `m`. That is legal iff each load's last writer in the
+//! folded array is the one it had: no store to another element that folds onto the same one may
+//! come between (Lefebvre and Feautrier 1998). Dimension by dimension, from the first on, the
+//! window is the greatest distance between the element that is waiting to be read and one that is
+//! written meanwhile, plus one: an integer maximum over the flow relation. A window of one needs no
+//! dimension at all. It is enough that the relation misses nothing, so conditional stores are no
+//! obstacle.
 //!
-//! **Cost.** For each array, for each pair of a load and a store and each dimension one maximum, at most [`MAX_PAIRS`].
+//! **Cost.** For each array, for each pair of a load and a store and each dimension one maximum, at
+//! most [`MAX_PAIRS`].
 
 use hashbrown::HashSet;
 use loomir_dialects::interfaces::{MemoryAccess, MemoryEffects, ViewLike};
@@ -44,7 +49,8 @@ impl StorageJudge<'_> {
             .collect()
     }
 
-    /// One of the last writers of a load, if they all store one value and that is there where the load is.
+    /// One of the last writers of a load, if they all store one value and that is there where the
+    /// load is.
     fn source_of(&self, load: AccessId, dominance: &mut Dominance) -> Option<AccessId> {
         let access = self.timeline.get(load);
         let writers = self.flow.writers(load)?;
@@ -70,7 +76,8 @@ impl StorageJudge<'_> {
         (sure && self.is_current(value, access, &sources, &clock)).then_some(source)
     }
 
-    /// The stores into objects that others can see, of which neither a read here nor what comes behind the block sees anything.
+    /// The stores into objects that others can see, of which neither a read here nor what comes
+    /// behind the block sees anything.
     pub(crate) fn unseen(&self) -> Vec<Unneeded> {
         let unseen = self.timeline.bases().flat_map(|base| self.unseen_of(base).unwrap_or_default());
         unseen.map(Unneeded).collect()
@@ -105,7 +112,8 @@ impl StorageJudge<'_> {
         Some(unseen)
     }
 
-    /// Whether the writers of a load ran in the same iteration of the loops around `value` as the load does.
+    /// Whether the writers of a load ran in the same iteration of the loops around `value` as the
+    /// load does.
     fn is_current(&self, value: Value, load: &Access, sources: &Sources, clock: &Clock) -> bool {
         let around = self.loops_around(value, load);
         let space = clock.space(load);
@@ -125,7 +133,8 @@ impl StorageJudge<'_> {
         (0..around).all(differ)
     }
 
-    /// How many of the loops around a load are around the definition of a value, too, that dominates it.
+    /// How many of the loops around a load are around the definition of a value, too, that
+    /// dominates it.
     fn loops_around(&self, value: Value, load: &Access) -> u32 {
         let mut count = 0;
         let mut block = self.body.value_block(value);
@@ -142,7 +151,8 @@ impl StorageJudge<'_> {
         view.info().interface::<dyn MemoryAccess>()?.access(view).stored
     }
 
-    /// Whether a load and a store of an allocation run in one loop, so that less than all of it may be alive at a time.
+    /// Whether a load and a store of an allocation run in one loop, so that less than all of it may
+    /// be alive at a time.
     pub(crate) fn has_flow(&self, allocation: Value) -> bool {
         let all = self.timeline.of_base(Base::Allocation(allocation)).take(MAX_PAIRS);
         let (stores, loads): (Vec<&Access>, Vec<&Access>) =
@@ -153,8 +163,9 @@ impl StorageJudge<'_> {
         loads.iter().any(met)
     }
 
-    /// What is to be done with a local allocation. `None` if none of its accesses is here, or not all, or if it is made elsewhere: then what one
-    /// run of the block leaves in it another one may find.
+    /// What is to be done with a local allocation. `None` if none of its accesses is here, or not
+    /// all, or if it is made elsewhere: then what one run of the block leaves in it another one may
+    /// find.
     pub(crate) fn plan(&self, allocation: Value) -> Option<Plan> {
         let all: Vec<AccessId> = self.timeline.of_base(Base::Allocation(allocation)).collect();
         let (writes, loads): (Vec<AccessId>, Vec<AccessId>) =
@@ -262,8 +273,8 @@ impl StorageJudge<'_> {
         allocates.or_else(|| users.find(|op| !plain(*op)))
     }
 
-    /// What becomes of each dimension, with the least window it needs if there is a bound. Counting modulo a window pays if it is half of the
-    /// dimension or less.
+    /// What becomes of each dimension, with the least window it needs if there is a bound. Counting
+    /// modulo a window pays if it is half of the dimension or less.
     fn folds(
         &self,
         allocation: Value,
@@ -309,7 +320,8 @@ impl StorageJudge<'_> {
         Ok(windows)
     }
 
-    /// The least window of a dimension with which no `write` to another element overwrites what `load` waits for. `None` if there is no bound.
+    /// The least window of a dimension with which no `write` to another element overwrites what
+    /// `load` waits for. `None` if there is no bound.
     fn window(
         &self,
         write: AccessId,

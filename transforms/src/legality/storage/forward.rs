@@ -1,12 +1,14 @@
-//! Values instead of memory: a load gets the value that the element was last seen with, and a store that is overwritten before anybody reads it
-//! goes.
+//! Values instead of memory: a load gets the value that the element was last seen with, and a store
+//! that is overwritten before anybody reads it goes.
 //!
-//! *Forwarding* looks for the nearest earlier load or store of the same element whose block is around the load: that one ran in the
-//! same iteration of all loops it is in, whatever the conditions there. It is the last writer if nothing that may write the element lies between. A store
-//! is *dead* if, the other way round, a later store of the same element in its block or one around it comes before any read.
+//! *Forwarding* looks for the nearest earlier load or store of the same element whose block is
+//! around the load: that one ran in the same iteration of all loops it is in, whatever the
+//! conditions there. It is the last writer if nothing that may write the element lies between. A
+//! store is *dead* if, the other way round, a later store of the same element in its block or one
+//! around it comes before any read.
 //!
-//! **Cost.** Each access is compared with at most [`MAX_CANDIDATES`] earlier ones of equal subscripts and with at most [`MAX_BETWEEN`] accesses
-//! between.
+//! **Cost.** Each access is compared with at most [`MAX_CANDIDATES`] earlier ones of equal
+//! subscripts and with at most [`MAX_BETWEEN`] accesses between.
 
 use std::hash::Hash;
 
@@ -95,7 +97,8 @@ fn forwarded(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> Vec<Forwarded
     found
 }
 
-/// The nearest of these accesses that is surely before `load`, if nothing writes the element in between.
+/// The nearest of these accesses that is surely before `load`, if nothing writes the element in
+/// between.
 fn source(
     body: &Body,
     timeline: &Timeline,
@@ -132,7 +135,8 @@ fn overwritten(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> Vec<Unneede
     dead
 }
 
-/// Whether the nearest of these stores that surely comes after `store` does so before anything reads the element.
+/// Whether the nearest of these stores that surely comes after `store` does so before anything
+/// reads the element.
 fn is_overwritten(
     body: &Body,
     timeline: &Timeline,

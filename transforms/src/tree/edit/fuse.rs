@@ -1,9 +1,9 @@
 //! Two loops of one, and one loop of several.
 //!
 //! Each of several loops that are fused runs its iteration `x - start` at time `x`, for `start ≤ x`
-//! and `scale · x <` each of its ends. The fused loop runs the times that all of them have. What one
-//! of them has before these times runs in a loop before the fused one, and what it has behind them in
-//! a loop behind it, both in the order of the loops.
+//! and `scale · x <` each of its ends. The fused loop runs the times that all of them have. What
+//! one of them has before these times runs in a loop before the fused one, and what it has behind
+//! them in a loop behind it, both in the order of the loops.
 //!
 //! ```text
 //!     first    [0, n)       0 | 1 2 … n-1 |
@@ -100,8 +100,8 @@ impl Together {
 impl Forest {
     /// Returns two loops as one, of which the second runs `shift` iterations later.
     ///
-    /// Loops whose bounds are not known to the tree run the iterations of the first. `None` if one of
-    /// them is no loop, their steps differ, or `shift` is negative.
+    /// Loops whose bounds are not known to the tree run the iterations of the first. `None` if one
+    /// of them is no loop, their steps differ, or `shift` is negative.
     pub(crate) fn fused(
         &mut self,
         program: &Program,

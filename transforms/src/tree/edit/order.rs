@@ -8,7 +8,8 @@ use crate::tree::green::{Forest, Green, Header, Node, Origin};
 use crate::tree::program::Program;
 
 impl Forest {
-    /// The loop `tree` run backwards. `None` if it is none, or its first and last iteration are not one affine form each.
+    /// The loop `tree` run backwards. `None` if it is none, or its first and last iteration are not
+    /// one affine form each.
     pub(crate) fn reversed(&mut self, program: &Program, tree: Green) -> Option<Green> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
         let Header { span, origins, parallel, .. } = counted(program, self.header(header))?;
@@ -21,8 +22,9 @@ impl Forest {
         Some(self.make_loop(Header { span, origins, parallel, mark: None }, body))
     }
 
-    /// The loop `tree` and the one that is all of its body, changed places: what was run for each x and then each y is run for each y
-    /// and then each x. `None` if there are no two such loops, or the inner one's values depend on the outer one's variable.
+    /// The loop `tree` and the one that is all of its body, changed places: what was run for each x
+    /// and then each y is run for each y and then each x. `None` if there are no two such loops, or
+    /// the inner one's values depend on the outer one's variable.
     pub(crate) fn interchanged(&mut self, program: &Program, tree: Green) -> Option<Green> {
         let Node::Loop { header: outer, body } = self.get(tree) else { return None };
         let only = self.item(body, 0).filter(|_| self.items_in(body) == 1)?;
@@ -55,8 +57,9 @@ impl Forest {
         Some(self.make_loop(inner, inside))
     }
 
-    /// The loop `tree` with the loop that is `inwards` levels further in run outermost, the others in the order they had. `None` if one of the loops
-    /// between is not all of the body around it, or they cannot be interchanged.
+    /// The loop `tree` with the loop that is `inwards` levels further in run outermost, the others
+    /// in the order they had. `None` if one of the loops between is not all of the body around it,
+    /// or they cannot be interchanged.
     pub(crate) fn outermost(&mut self, program: &Program, tree: Green, inwards: usize) -> Option<Green> {
         let mut headers = Vec::new();
         let mut inner = tree;
@@ -73,9 +76,9 @@ impl Forest {
         if inwards == 0 { Some(tree) } else { self.interchanged(program, inner) }
     }
 
-    /// Returns the perfect nest `tree` with its loops in another order: for each, from the outside, the
-    /// number that it had. `None` if these are not all numbers below the length, or two loops cannot be
-    /// [interchanged](Forest::interchanged).
+    /// Returns the perfect nest `tree` with its loops in another order: for each, from the outside,
+    /// the number that it had. `None` if these are not all numbers below the length, or two loops
+    /// cannot be [interchanged](Forest::interchanged).
     pub(crate) fn permuted(&mut self, program: &Program, tree: Green, order: &[usize]) -> Option<Green> {
         let (outermost, others) = order.split_first()?;
         let tree = self.outermost(program, tree, *outermost)?;
@@ -96,8 +99,8 @@ impl Forest {
     }
 }
 
-/// An origin of a loop that moves out of the loop around it. `None` if its values depend on that one's variable; else that is 0, for what it is is
-/// not known there.
+/// An origin of a loop that moves out of the loop around it. `None` if its values depend on that
+/// one's variable; else that is 0, for what it is is not known there.
 fn without_outer(program: &Program, origin: &Origin) -> Option<Origin> {
     let space = &program.loop_info(origin.of).space;
     let here = |form: &Form| form.substitute(&mut |level| origin.map.get(level as usize).cloned());

@@ -15,8 +15,8 @@ impl Forest {
     /// iterations of one block: strip-mining.
     ///
     /// Blocks begin at multiples of `size`, counted from the first iteration of the program's loop.
-    /// `None` if `tree` is no loop, `size` is not positive, the loop carries values, or its range is
-    /// known only when the program runs.
+    /// `None` if `tree` is no loop, `size` is not positive, the loop carries values, or its range
+    /// is known only when the program runs.
     pub(crate) fn strip_mined(&mut self, program: &Program, tree: Green, size: i64) -> Option<Green> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
         let Header { span, origins, parallel, .. } = counted(program, self.header(header))?;
@@ -65,9 +65,9 @@ impl Forest {
         Some(self.make_loop(Header { span: blocks, origins: outer, parallel, mark: None }, inner))
     }
 
-    /// Returns the loop `tree` with some of its first and last iterations run by themselves: loops of
-    /// one iteration, or none, before and behind it. `None` if its first and last iteration are not one
-    /// affine form each.
+    /// Returns the loop `tree` with some of its first and last iterations run by themselves: loops
+    /// of one iteration, or none, before and behind it. `None` if its first and last iteration are
+    /// not one affine form each.
     pub(crate) fn peeled(
         &mut self,
         program: &Program,
@@ -100,7 +100,8 @@ impl Forest {
         matches!(self.get(tree), Node::Loop { header, .. } if self.header(header).span.is_empty())
     }
 
-    /// The loop `tree` as two: one runs the iterations below `at`, a form over the loops around, the other one those from there on.
+    /// The loop `tree` as two: one runs the iterations below `at`, a form over the loops around,
+    /// the other one those from there on.
     pub(crate) fn range_split(&mut self, program: &Program, tree: Green, at: &Form) -> Option<[Green; 2]> {
         let Node::Loop { header, body } = self.get(tree) else { return None };
         let Header { span, origins, parallel, .. } = counted(program, self.header(header))?;
@@ -115,7 +116,8 @@ impl Forest {
     }
 }
 
-/// A header that says by itself which values the variable takes. `None` if that is known only when the program runs.
+/// A header that says by itself which values the variable takes. `None` if that is known only when
+/// the program runs.
 pub(crate) fn counted(program: &Program, header: &Header) -> Option<Header> {
     if header.span != Span::Whole {
         return Some(header.clone());

@@ -4,7 +4,8 @@ use crate::affine::Form;
 use crate::tree::green::{Forest, Green, Header, Node};
 
 impl Forest {
-    /// A body of a loop whose variable is replaced by itself minus `delay`: what ran at `x` now runs at `x + delay`.
+    /// A body of a loop whose variable is replaced by itself minus `delay`: what ran at `x` now
+    /// runs at `x + delay`.
     pub fn delayed(&mut self, body: Green, delay: i64) -> Option<Green> {
         if delay == 0 {
             return Some(body);
@@ -18,7 +19,8 @@ impl Forest {
         self.substitute(tree, 0, with)
     }
 
-    /// Recurses once a loop or guard, and these nest at most as deep as they are raised. `depth` loops of the tree are around.
+    /// Recurses once a loop or guard, and these nest at most as deep as they are raised. `depth`
+    /// loops of the tree are around.
     fn substitute(&mut self, tree: Green, depth: u32, with: &dyn Fn(u32) -> Option<Form>) -> Option<Green> {
         if self.free(tree) <= depth {
             return Some(tree);

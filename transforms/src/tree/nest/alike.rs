@@ -1,10 +1,12 @@
 //! Classes that differ only in when they happen, seen as one.
 //!
-//! Loops of different lengths that all update `A[i]` have as many classes as lengths. What is true of no iteration of the longest is true of none of the
-//! others, so what is asked of many classes is asked first of a few *hulls*: each happens at least whenever one of its classes does. Only if the
-//! answer for a hull is not that there is nothing, the classes are asked one by one.
+//! Loops of different lengths that all update `A[i]` have as many classes as lengths. What is true
+//! of no iteration of the longest is true of none of the others, so what is asked of many classes
+//! is asked first of a few *hulls*: each happens at least whenever one of its classes does. Only if
+//! the answer for a hull is not that there is nothing, the classes are asked one by one.
 //!
-//! **Cost.** A class added is compared with one hull, constraint by constraint. Few classes have no hulls.
+//! **Cost.** A class added is compared with one hull, constraint by constraint. Few classes have no
+//! hulls.
 
 use std::sync::Arc;
 
@@ -40,7 +42,8 @@ impl Hulls {
     }
 }
 
-/// Makes a domain hold another one's iterations, too: of constraints that differ by a number the weaker one is kept, others are dropped.
+/// Makes a domain hold another one's iterations, too: of constraints that differ by a number the
+/// weaker one is kept, others are dropped.
 fn widen(hull: &mut Arc<Domain>, other: &Domain) {
     let weaker = |form: &Form| {
         other.constraints.iter().find_map(|own| {

@@ -1,10 +1,13 @@
 //! Operations as statements: those that are tied become one, as long as there is an order left.
 //!
-//! Of the statements of a run one comes before another if it computes what the other uses, or if both touch memory that may be the same and one of
-//! them writes, in the order of the text. Two are made one only where what results has no cycle; then there is an order in which each statement runs as a whole, its
-//! operations in the order of the text. It is the program's order but for what may change places.
+//! Of the statements of a run one comes before another if it computes what the other uses, or if
+//! both touch memory that may be the same and one of them writes, in the order of the text. Two are
+//! made one only where what results has no cycle; then there is an order in which each statement
+//! runs as a whole, its operations in the order of the text. It is the program's order but for what
+//! may change places.
 //!
-//! **Cost.** A run of more than [`MAX_RUN`] operations is taken in parts; in each, a tie costs at most its pairs that have to keep their order.
+//! **Cost.** A run of more than [`MAX_RUN`] operations is taken in parts; in each, a tie costs at
+//! most its pairs that have to keep their order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -28,7 +31,8 @@ struct Ties {
     behind: Vec<Vec<usize>>,
 }
 
-/// The statements of neighbours in a block, by the places of their operations, in an order in which they may run.
+/// The statements of neighbours in a block, by the places of their operations, in an order in which
+/// they may run.
 pub(super) fn statements(
     body: &Body,
     bases: &Bases<'_>,
