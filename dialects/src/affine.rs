@@ -20,7 +20,7 @@ mod syntax;
 pub mod validity;
 mod verify;
 
-/// Whether an operation is a loop of the dialect: its variables may be subscripts and bounds of the
+/// True if an operation is a loop of the dialect: its variables may be subscripts and bounds of the
 /// others.
 pub fn is_loop(body: &Body, op: Op) -> bool {
     [ForOp::DEF, ParallelOp::DEF].into_iter().any(|def| body.is(op, def))

@@ -48,12 +48,12 @@ pub trait MemoryEffects: Send + Sync {
     /// All effects; none means that it touches no memory.
     fn effects(&self, op: OpRef<'_>) -> Vec<Effect>;
 
-    /// Whether it may fail to reach the next operation (trap, throw, exit, run forever).
+    /// True if it may fail to reach the next operation (trap, throw, exit, run forever).
     fn may_not_return(&self, _op: OpRef<'_>) -> bool {
         false
     }
 
-    /// Whether executing it with unfortunate operands is immediate undefined behaviour (division by
+    /// True if executing it with unfortunate operands is immediate undefined behaviour (division by
     /// zero, an access out of bounds).
     fn may_be_undefined(&self, _op: OpRef<'_>) -> bool {
         false
@@ -191,7 +191,7 @@ pub trait LoopLike: Send + Sync {
     fn body(&self, op: OpRef<'_>) -> Region;
     /// Initial values of what is carried.
     fn inits(&self, op: OpRef<'_>) -> Vec<Value>;
-    /// Whether the induction variable is compared as unsigned.
+    /// True if the induction variable is compared as unsigned.
     fn is_unsigned(&self, _op: OpRef<'_>) -> bool {
         false
     }
@@ -237,7 +237,7 @@ pub trait FunctionLike: Send + Sync {
     fn signature(&self, op: OpRef<'_>) -> (Vec<Type>, Vec<Type>);
     /// The body; empty for a declaration.
     fn body(&self, op: OpRef<'_>) -> Region;
-    /// Whether it takes more arguments than its signature says.
+    /// True if it takes more arguments than its signature says.
     fn is_variadic(&self, _op: OpRef<'_>) -> bool {
         false
     }

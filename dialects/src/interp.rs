@@ -115,7 +115,7 @@ impl Default for Limits {
 /// What is left to the machine a program is compiled for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Target {
-    /// Whether `fmuladd` is rounded once, as machines with such an instruction do.
+    /// True if `fmuladd` is rounded once, as machines with such an instruction do.
     pub fuses_multiply_add: bool,
 }
 

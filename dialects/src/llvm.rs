@@ -82,7 +82,7 @@ const fn ops(part: &'static DialectDef) -> &'static [&'static OpDef] {
     }
 }
 
-/// How many operations the parts have together.
+/// The number of operations the parts have together.
 const fn count(parts: &[&'static DialectDef]) -> usize {
     let (mut total, mut p) = (0, 0);
     while p < parts.len() {

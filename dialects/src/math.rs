@@ -306,7 +306,7 @@ dialect! {
         fold fold::absi;
     }
 
-    /// How many zeros stand before the first set bit.
+    /// The number of zeros that stand before the first set bit.
     CountLeadingZerosOp = "ctlz" {
         operands { operand: One SignlessIntegerLike }
         results { result: One SignlessIntegerLike }
@@ -315,7 +315,7 @@ dialect! {
         fold fold::ctlz;
     }
 
-    /// How many zeros stand behind the last set bit.
+    /// The number of zeros that stand behind the last set bit.
     CountTrailingZerosOp = "cttz" {
         operands { operand: One SignlessIntegerLike }
         results { result: One SignlessIntegerLike }
@@ -324,7 +324,7 @@ dialect! {
         fold fold::cttz;
     }
 
-    /// How many bits are set.
+    /// The number of bits that are set.
     CtPopOp = "ctpop" {
         operands { operand: One SignlessIntegerLike }
         results { result: One SignlessIntegerLike }

@@ -41,7 +41,7 @@ pub fn poison_attr(ctx: &Context) -> Attr {
     ctx.attr(AttrKind::Dialect { name: ctx.name(POISON.name), params: Dict::EMPTY })
 }
 
-/// Whether an attribute is `#ub.poison`.
+/// True if an attribute is `#ub.poison`.
 pub fn is_poison(ctx: &Context, attr: Attr) -> bool {
     matches!(attr.kind(ctx), AttrKind::Dialect { name, .. } if ctx.str(*name) == POISON.name)
 }

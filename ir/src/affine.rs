@@ -42,7 +42,7 @@ pub enum AffineExprKind {
 }
 
 impl AffineExprKind {
-    /// Whether it is made of no other expressions.
+    /// True if it is made of no other expressions.
     pub fn is_leaf(self) -> bool {
         matches!(self, Dim(_) | Symbol(_) | Constant(_))
     }
@@ -134,7 +134,7 @@ impl AffineExpr {
         }
     }
 
-    /// Whether no dimension occurs.
+    /// True if no dimension occurs.
     pub fn is_symbolic_or_constant(self, ctx: &Context) -> bool {
         ctx.affine_expr_node(self).is_symbolic
     }
@@ -455,7 +455,7 @@ impl AffineMap {
         (data.dims + data.symbols) as usize
     }
 
-    /// Whether it is the identity without symbols.
+    /// True if it is the identity without symbols.
     pub fn is_identity(self, ctx: &Context) -> bool {
         let data = self.data(ctx);
         data.symbols == 0

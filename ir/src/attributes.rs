@@ -89,7 +89,7 @@ pub enum AttrKind {
     DenseElements {
         /// A vector, tensor or memref type with static shape.
         ty: Type,
-        /// Whether `bytes` holds one element that stands for all.
+        /// True if `bytes` holds one element that stands for all.
         splat: bool,
         /// The elements, in row-major order.
         bytes: Box<[u8]>,
@@ -140,7 +140,7 @@ pub enum AttrKind {
         dialect: Name,
         /// All that follows the dot, or what stands between `<` and `>` when `pretty` is false.
         body: Box<str>,
-        /// Whether it is written with a dot.
+        /// True if it is written with a dot.
         pretty: bool,
         /// The type behind a colon, if any.
         ty: Option<Type>,
@@ -280,7 +280,7 @@ impl Dict {
         ctx.dict_entries(self)
     }
 
-    /// Whether there is no entry.
+    /// True if there is no entry.
     pub fn is_empty(self) -> bool {
         self == Dict::EMPTY
     }

@@ -225,7 +225,7 @@ impl Body {
         self.resources.get_or_insert_default()
     }
 
-    /// How many bytes the records take, those of nested bodies, free ones and room for more
+    /// The number of bytes the records take, those of nested bodies, free ones and room for more
     /// included; what the context holds is extra. Room is never given back, so this is the most
     /// there ever was. Linear in blocks and in operations that own regions.
     pub fn bytes(&self) -> usize {
@@ -451,13 +451,13 @@ impl Body {
         self.ctx.op_info(self.data(op).name)
     }
 
-    /// Whether it is the operation of this compiled-in definition.
+    /// True if it is the operation of this compiled-in definition.
     #[inline]
     pub fn is(&self, op: Op, def: &'static OpDef) -> bool {
         self.info(op).is(def)
     }
 
-    /// Whether its definition has the trait.
+    /// True if its definition has the trait.
     pub fn has_trait(&self, op: Op, t: Trait) -> bool {
         self.info(op).has_trait(t)
     }
@@ -549,7 +549,7 @@ impl Body {
         self.data_mut(op).name = name;
     }
 
-    /// How many results it has.
+    /// The number of results it has.
     #[inline]
     pub fn num_results(&self, op: Op) -> usize {
         self.data(op).num_results as usize

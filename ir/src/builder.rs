@@ -38,7 +38,7 @@ pub struct OperationState {
     pub attributes: Dict,
     /// Its successors.
     pub successors: Vec<Block>,
-    /// How many regions it has.
+    /// The number of regions it has.
     pub num_regions: usize,
 }
 

@@ -142,7 +142,7 @@ impl OpInfo {
         &self.defaults(ctx).attrs
     }
 
-    /// Whether an inherent attribute has the value that nothing written stands for.
+    /// True if an inherent attribute has the value that nothing written stands for.
     pub(crate) fn is_default(&self, ctx: &Context, name: Name, attr: Attr) -> bool {
         self.default_attrs(ctx).iter().any(|default| default.name == name && default.value == attr)
     }
@@ -166,18 +166,18 @@ impl OpInfo {
         self.attr_names[index]
     }
 
-    /// Whether it is the operation of this compiled-in definition.
+    /// True if it is the operation of this compiled-in definition.
     #[inline]
     pub fn is(&self, def: &'static OpDef) -> bool {
         matches!(self.def, Some(DefRef::Static(own)) if std::ptr::eq(own, def))
     }
 
-    /// Whether it is registered and has the trait. Of what is not registered nothing is known.
+    /// True if it is registered and has the trait. Of what is not registered nothing is known.
     pub fn has_trait(&self, t: Trait) -> bool {
         self.def.as_ref().is_some_and(|def| def.traits.has(t))
     }
 
-    /// Whether operations of this name own an arena (a [`Body`](crate::Body)) of their own.
+    /// True if operations of this name own an arena (a [`Body`](crate::Body)) of their own.
     #[inline]
     pub fn owns_arena(&self) -> bool {
         self.owns_arena
@@ -467,7 +467,7 @@ impl Context {
         Some(self.0.dialects[index])
     }
 
-    /// Whether a dialect of this name is registered, compiled in or loaded at run time.
+    /// True if a dialect of this name is registered, compiled in or loaded at run time.
     pub fn is_registered_dialect(&self, name: &str) -> bool {
         self.0.dialect_names.contains_key(&self.name(name))
     }

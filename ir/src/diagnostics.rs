@@ -161,17 +161,17 @@ impl Diagnostics {
         self.0.extend(behind.into_iter().filter(|own| keep(own)));
     }
 
-    /// Whether there is an error among them.
+    /// True if there is an error among them.
     pub fn has_errors(&self) -> bool {
         self.0.iter().any(|d| d.severity == Severity::Error)
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many there are.
+    /// Their number.
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -51,7 +51,7 @@ impl Dominance {
         Self::default()
     }
 
-    /// Whether every path from the entry of their region to `b` passes `a`; true for `a == b`. What
+    /// True if every path from the entry of their region to `b` passes `a`; true for `a == b`. What
     /// cannot be reached is dominated by everything.
     pub fn block_dominates(&mut self, body: &Body, a: Block, b: Block) -> bool {
         if a == b {
@@ -63,7 +63,7 @@ impl Dominance {
         entry.tree.dominates(entry.flow.number(a), entry.flow.number(b))
     }
 
-    /// Whether a block can be reached from the entry of its region.
+    /// True if a block can be reached from the entry of its region.
     pub fn is_reachable(&mut self, body: &Body, block: Block) -> bool {
         let region = body.block_region(block);
         if body.single_block(region).is_some() {
@@ -73,7 +73,7 @@ impl Dominance {
         entry.tree.is_reachable(entry.flow.number(block))
     }
 
-    /// Whether `value` is defined at every point where `user` runs: before it in its block, or in a
+    /// True if `value` is defined at every point where `user` runs: before it in its block, or in a
     /// block that dominates it, seen from any region around `user`. Linear in the depth of nesting.
     pub fn value_dominates(&mut self, body: &Body, value: Value, user: Op) -> bool {
         match body.def(value) {

@@ -76,7 +76,7 @@ pub enum Folded {
     Constant(Attr),
 }
 
-/// How many values an operand or result stands for.
+/// The number of values an operand or result stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arity {
     /// Exactly one.
@@ -92,7 +92,7 @@ pub enum Arity {
 pub struct OperandDef {
     /// Its name.
     pub name: Str,
-    /// How many values.
+    /// The number of values.
     pub arity: Arity,
     /// What type they have.
     pub ty: TypeConstraint,
@@ -128,9 +128,9 @@ pub enum Presence {
 pub struct RegionDef {
     /// Its name.
     pub name: Str,
-    /// How many blocks it may hold.
+    /// The number of blocks it may hold.
     pub kind: RegionKind,
-    /// Whether there may be any number of such regions; only the last region of a definition may
+    /// True if there may be any number of such regions; only the last region of a definition may
     /// say so.
     pub variadic: bool,
     /// The operation that ends the single block if the format's text has no other, and which is not
@@ -138,7 +138,7 @@ pub struct RegionDef {
     pub terminator: Option<&'static OpDef>,
 }
 
-/// How many blocks a region may hold.
+/// The number of blocks a region may hold.
 #[derive(Clone, Debug)]
 pub enum RegionKind {
     /// Any number, none included.
@@ -156,7 +156,7 @@ pub enum RegionKind {
 pub struct SuccessorDef {
     /// Its name.
     pub name: Str,
-    /// Whether there may be any number; only the last may say so.
+    /// True if there may be any number; only the last may say so.
     pub variadic: bool,
 }
 
@@ -261,7 +261,7 @@ pub struct EnumDef {
     /// Names and numbers (bits, when they are flags). For flags, unions (`fast`) stand after the
     /// bits they contain, and the case of value 0 (`none`) is printed when no bit is set.
     pub cases: &'static [(&'static str, u64)],
-    /// Whether the value is a set of flags.
+    /// True if the value is a set of flags.
     pub flags: bool,
     /// What stands between the flags of a set in text: `,`, `, ` or `|`. Of no matter to others.
     pub separator: &'static str,
@@ -306,7 +306,7 @@ impl EnumDef {
         (rest == 0).then(|| names.join(self.separator))
     }
 
-    /// Whether it is the number of a case, or of a set of flags.
+    /// True if it is the number of a case, or of a set of flags.
     fn is_valid(&self, value: u64) -> bool {
         let flags = self.cases.iter().filter(|(_, bits)| bits.is_power_of_two());
         self.cases.iter().any(|(_, own)| *own == value)
@@ -407,7 +407,7 @@ impl TraitSet {
         TraitSet(self.0 | 1 << t as u32)
     }
 
-    /// Whether it holds a trait.
+    /// True if it holds a trait.
     pub const fn has(self, t: Trait) -> bool {
         self.0 & (1 << t as u32) != 0
     }
@@ -439,7 +439,7 @@ impl OpDef {
         self.attrs.iter().find(|a| a.name == name)
     }
 
-    /// Whether `name` is inherent: an attribute of the definition, or the segment sizes its traits
+    /// True if `name` is inherent: an attribute of the definition, or the segment sizes its traits
     /// call for.
     pub fn is_inherent(&self, name: &str) -> bool {
         self.attr(name).is_some()
@@ -447,7 +447,7 @@ impl OpDef {
             || (name == RESULT_SEGMENTS && self.traits.has(Trait::AttrSizedResultSegments))
     }
 
-    /// Whether an operation of this definition owns an arena of its own.
+    /// True if an operation of this definition owns an arena of its own.
     pub fn owns_arena(&self) -> bool {
         self.traits.has(Trait::IsolatedFromAbove)
             && self.operands.is_empty()
@@ -541,7 +541,7 @@ impl TypeConstraint {
         }
     }
 
-    /// Whether `ty` satisfies it; `of` finds the types of other operands and results by name.
+    /// True if `ty` satisfies it; `of` finds the types of other operands and results by name.
     pub fn accepts(&self, ctx: &Context, ty: Type, of: &dyn Fn(&str) -> Option<Type>) -> bool {
         use TypeConstraint as C;
         let scalar = ty.scalar(ctx);
@@ -606,7 +606,7 @@ impl TypeConstraint {
 }
 
 impl AttrConstraint {
-    /// Whether `attr` satisfies it.
+    /// True if `attr` satisfies it.
     pub fn accepts(&self, ctx: &Context, attr: Attr) -> bool {
         use AttrConstraint as C;
         let kind = attr.kind(ctx);
@@ -725,7 +725,7 @@ pub struct DialectDef {
     pub types: List<TypeDef>,
     /// Its structured attributes.
     pub attrs: List<StructAttrDef>,
-    /// Whether it may have operations that are not in its table, of which nothing is known.
+    /// True if it may have operations that are not in its table, of which nothing is known.
     pub allows_unknown_ops: bool,
     /// Its custom directives of assembly formats.
     pub directives: List<DirectiveDef>,

@@ -90,7 +90,7 @@ pub struct PassContext<'a> {
     pub symbols: &'a SymbolTable,
     /// What was found of that operation then.
     pub surveys: &'a Surveys,
-    /// Whether passes compare what they keep true on the way with what is.
+    /// True if passes compare what they keep true on the way with what is.
     pub checks: bool,
     /// The bound on edits that the pass shares with all others of the run.
     pub edits: EditLimit,
@@ -159,7 +159,7 @@ impl PassManager {
         self
     }
 
-    /// Whether there is nothing to run.
+    /// True if there is nothing to run.
     pub fn is_empty(&self) -> bool {
         self.elements.is_empty()
     }

@@ -27,7 +27,7 @@ pub struct ExternalResources {
 }
 
 impl ExternalResources {
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }

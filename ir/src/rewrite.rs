@@ -41,12 +41,12 @@ pub struct Report {
     pub rewritten: usize,
     /// Operations erased since nothing used them.
     pub erased: usize,
-    /// Whether the limit was reached before nothing changed any more.
+    /// True if the limit was reached before nothing changed any more.
     pub limit_reached: bool,
 }
 
 impl Report {
-    /// Whether anything changed.
+    /// True if anything changed.
     pub fn changed(&self) -> bool {
         self.folded + self.rewritten + self.erased > 0
     }
@@ -175,7 +175,7 @@ pub fn apply_patterns_greedily(body: &mut Body, patterns: &[&dyn Pattern], limit
     report
 }
 
-/// Whether an operation has no effect and no used result.
+/// True if an operation has no effect and no used result.
 pub fn is_trivially_dead(body: &Body, op: Op) -> bool {
     body.has_trait(op, Trait::Pure) && !body.has_trait(op, Trait::Terminator) && !body.has_used_results(op)
 }

@@ -64,10 +64,10 @@ pub struct PrintOptions {
 pub struct ParseOptions {
     /// The number of the first line, in files that are read in pieces.
     pub first_line: u32,
-    /// Whether operations, types and attributes that nobody registered are read, as opaque things
+    /// True if operations, types and attributes that nobody registered are read, as opaque things
     /// nothing is known of.
     pub allow_unregistered_dialects: bool,
-    /// Whether a module is made around what the file holds if that isn't one module. Otherwise the
+    /// True if a module is made around what the file holds if that isn't one module. Otherwise the
     /// file must hold one operation, isolated from above, which becomes the root.
     pub implicit_module: bool,
 }
@@ -112,7 +112,7 @@ pub struct DefaultAttr {
     pub name: Name,
     /// The value.
     pub value: Attr,
-    /// Whether it is set when absent, or stays absent and only means the value.
+    /// True if it is set when absent, or stays absent and only means the value.
     pub is_set: bool,
 }
 

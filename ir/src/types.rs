@@ -157,7 +157,7 @@ pub enum TypeKind {
         dialect: Name,
         /// All that follows the dot, or what stands between `<` and `>` when `pretty` is false.
         body: Box<str>,
-        /// Whether it is written with a dot.
+        /// True if it is written with a dot.
         pretty: bool,
     },
 }
@@ -198,7 +198,7 @@ impl Type {
         ctx.type_kind(self)
     }
 
-    /// Whether it is `index`.
+    /// True if it is `index`.
     pub fn is_index(self) -> bool {
         self == Type::INDEX
     }
@@ -211,12 +211,12 @@ impl Type {
         }
     }
 
-    /// Whether it is `iN`.
+    /// True if it is `iN`.
     pub fn is_signless_integer(self, ctx: &Context) -> bool {
         matches!(self.kind(ctx), TypeKind::Integer { signedness: Signedness::Signless, .. })
     }
 
-    /// Whether it is a floating-point type.
+    /// True if it is a floating-point type.
     pub fn is_float(self, ctx: &Context) -> bool {
         matches!(self.kind(ctx), TypeKind::Float(_))
     }

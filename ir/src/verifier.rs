@@ -70,7 +70,7 @@ pub fn verify(body: &Body) -> Diagnostics {
     out
 }
 
-/// Whether an operation that nobody registered stands around another: it may be a table of symbols,
+/// True if an operation that nobody registered stands around another: it may be a table of symbols,
 /// so what is inside it refers to nobody knows what.
 fn is_inside_unregistered(body: &Body, op: Op) -> bool {
     std::iter::successors(body.parent_op(op), |op| body.parent_op(*op))
@@ -202,7 +202,7 @@ fn verify_block_end(op: OpRef<'_>, block: Block, several: bool, out: &mut Diagno
     }
 }
 
-/// Whether there are as many operands, results, regions and successors as the definition says: what
+/// True if there are as many operands, results, regions and successors as the definition says: what
 /// hooks take for granted.
 pub(crate) fn counts_hold(op: OpRef<'_>, def: &OpDef) -> bool {
     if has_one_each(op, def) {
@@ -213,7 +213,7 @@ pub(crate) fn counts_hold(op: OpRef<'_>, def: &OpDef) -> bool {
     out.is_empty()
 }
 
-/// Whether there is one value, region and successor for each entry of the definition, and nothing
+/// True if there is one value, region and successor for each entry of the definition, and nothing
 /// else says how many there are: right whatever the arities, and what most operations are.
 fn has_one_each(op: OpRef<'_>, def: &OpDef) -> bool {
     let segmented = [Trait::AttrSizedOperandSegments, Trait::AttrSizedResultSegments];
@@ -526,7 +526,7 @@ fn verify_uses(body: &Body, op: Op, dominance: &mut Dominance, out: &mut Diagnos
     }
 }
 
-/// Whether a value is defined further up in the block of its user: then nothing else need be asked.
+/// True if a value is defined further up in the block of its user: then nothing else need be asked.
 fn is_defined_above(body: &Body, value: Value, user: Op, block: Block) -> bool {
     match body.def(value) {
         ValueDef::BlockArgument { block: home, .. } => home == block,
@@ -536,7 +536,7 @@ fn is_defined_above(body: &Body, value: Value, user: Op, block: Block) -> bool {
     }
 }
 
-/// Whether no operation isolated from above stands between a value and its user.
+/// True if no operation isolated from above stands between a value and its user.
 fn is_visible(body: &Body, value: Value, user: Op) -> bool {
     let Some(home) = body.value_block(value).map(|b| body.block_region(b)) else { return true };
     let mut region = body.region_of(user);

@@ -137,7 +137,7 @@ impl Session {
         }
     }
 
-    /// Whether what `command` needs is here.
+    /// True if what `command` needs is here.
     fn can_run(&self, command: &str) -> bool {
         let named =
             |word: &str| LLVM_TOOLS.contains(&word) || LLVM_FLAGS.iter().any(|flag| word.starts_with(flag));

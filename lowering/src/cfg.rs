@@ -169,7 +169,7 @@ impl Analysis {
         &self.loops
     }
 
-    /// Whether it says of a function what one made anew would, orders apart. Linear times the depth
+    /// True if it says of a function what one made anew would, orders apart. Linear times the depth
     /// of nests, and so for tests and `--verify-analyses`.
     pub fn is_true_of(&self, function: &Body) -> bool {
         let anew = Analysis::of(function);

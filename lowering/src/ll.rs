@@ -87,14 +87,14 @@ const MODULE_ASM: &str = "llvm.module_asm";
 /// Whether a call may be a tail call: of `llvm.call`, and kept on what calls of intrinsics become.
 const TAIL_CALL: &str = "TailCallKind";
 
-/// Whether the annotation of a branch back says that its loop makes progress.
+/// True if the annotation of a branch back says that its loop makes progress.
 pub(crate) fn must_progress(ctx: &Context, annotation: Attr) -> bool {
     let AttrKind::Opaque { body, .. } = annotation.kind(ctx) else { return false };
     let nodes = loops::nodes(body).unwrap_or_default();
     nodes.iter().any(|node| node.contains("\"llvm.loop.mustprogress\""))
 }
 
-/// Whether a function says that all its loops make progress.
+/// True if a function says that all its loops make progress.
 pub(crate) fn function_must_progress(function: OpRef<'_>) -> bool {
     let ctx = function.ctx();
     let words = function.attr("passthrough").and_then(|words| words.as_array(ctx)).unwrap_or_default();

@@ -90,7 +90,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether nothing differs and nothing is broken.
+    /// True if nothing differs and nothing is broken.
     pub fn holds(&self) -> bool {
         !matches!(self, Outcome::Different(_) | Outcome::Broken(_))
     }
@@ -101,7 +101,7 @@ impl Outcome {
 pub struct Step {
     /// Where they stand.
     pub loops: [Loc; 2],
-    /// Whether nothing stands between them but what makes values.
+    /// True if nothing stands between them but what makes values.
     pub adjacent: bool,
     /// What came of it.
     pub outcome: Outcome,
@@ -112,12 +112,12 @@ pub struct Step {
 pub struct Report {
     /// All that was fused on the tree, in order.
     pub steps: Vec<Step>,
-    /// How many neighbours the tree does not fuse as they are.
+    /// The number of neighbours the tree does not fuse as they are.
     pub apart: usize,
 }
 
 impl Report {
-    /// Whether nothing differs and nothing is broken.
+    /// True if nothing differs and nothing is broken.
     pub fn holds(&self) -> bool {
         self.steps.iter().all(|step| step.outcome.holds())
     }

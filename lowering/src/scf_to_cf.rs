@@ -432,7 +432,7 @@ fn case_values(ctx: &loomir_ir::Context, cases: &[i64]) -> loomir_ir::Attr {
     ctx.attr(AttrKind::DenseElements { ty, splat, bytes: bytes.into() })
 }
 
-/// Whether an operation is one that this conversion replaces.
+/// True if an operation is one that this conversion replaces.
 fn is_structured(body: &Body, op: Op) -> bool {
     let info = body.info(op);
     [

@@ -143,7 +143,7 @@ fn convert_module(module: &mut Body, diagnostics: &mut Diagnostics) {
     symbols.place(module);
 }
 
-/// Whether a function is not of the `llvm` dialect, or holds operations that are not.
+/// True if a function is not of the `llvm` dialect, or holds operations that are not.
 fn needs_conversion(function: &Body) -> bool {
     let ctx = function.ctx();
     function.preorder(function.root()).any(|op| ctx.str(function.info(op).dialect()) != "llvm")

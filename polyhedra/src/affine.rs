@@ -54,7 +54,7 @@ impl Affine {
         self.terms.iter().find(|(v, _)| *v == var).map_or(Int::ZERO, |(_, value)| value.clone())
     }
 
-    /// Whether no variable occurs.
+    /// True if no variable occurs.
     pub fn is_constant(&self) -> bool {
         self.terms.is_empty()
     }

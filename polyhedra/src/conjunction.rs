@@ -89,7 +89,7 @@ pub enum Emptiness {
 }
 
 impl Emptiness {
-    /// Whether the set is certainly empty.
+    /// True if the set is certainly empty.
     pub fn is_empty(&self) -> bool {
         matches!(self, Emptiness::Empty)
     }

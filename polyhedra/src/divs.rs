@@ -25,7 +25,7 @@ impl Conjunction {
         self.add_scalar_row(&row, false);
     }
 
-    /// Whether every existential variable is determined.
+    /// True if every existential variable is determined.
     pub(crate) fn is_explicit(&self) -> bool {
         self.existentials() == 0 || Resolved::new(self).is_ok_and(|resolved| resolved.is_explicit())
     }

@@ -72,7 +72,7 @@ impl Int {
         }
     }
 
-    /// Whether this is zero.
+    /// True if this is zero.
     #[inline]
     pub fn is_zero(&self) -> bool {
         matches!(self.0, Repr::Small(0))

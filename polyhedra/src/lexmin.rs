@@ -118,7 +118,7 @@ enum Work<T> {
 struct Found<T> {
     context: Context<T>,
     minimum: Minimum<T>,
-    /// Whether the context is all of the part of parameter space that the last split left to it.
+    /// True if the context is all of the part of parameter space that the last split left to it.
     whole: bool,
 }
 

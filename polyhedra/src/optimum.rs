@@ -88,7 +88,7 @@ fn better(
 struct Side {
     /// Parts on which it is better than the other.
     wins: Vec<Conjunction>,
-    /// Whether the other is better anywhere.
+    /// True if the other is better anywhere.
     beaten: bool,
 }
 

@@ -51,7 +51,7 @@ pub(crate) trait Scalar: Clone + Ord + Debug + Hash {
         *self == Self::one()
     }
 
-    /// Whether this is 1 or −1.
+    /// True if this is 1 or −1.
     fn is_unit(&self) -> bool {
         self.to_i64().is_some_and(|value| value == 1 || value == -1)
     }

@@ -36,7 +36,7 @@ impl Tuple {
         self.dims.len()
     }
 
-    /// Whether name and arity are equal.
+    /// True if name and arity are equal.
     pub fn is_like(&self, other: &Tuple) -> bool {
         self.name == other.name && self.arity() == other.arity()
     }

@@ -1,4 +1,6 @@
-//! The campaign on fusion of control flow graphs beside `opt`: `cargo run --release -p loomir-testing --example loop_fusion -- [--cases N] [--seed S]`; with `--case I` the text of one.
+//! The campaign on fusion of control flow graphs beside `opt`:
+//! `cargo run --release -p loomir-testing --example loop_fusion -- [--cases N] [--seed S]`; with
+//! `--case I` the text of one.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the campaign reports to the terminal")]
 
 use std::process::ExitCode;

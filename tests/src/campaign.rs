@@ -484,7 +484,7 @@ struct Run {
     trace: Execution,
     /// How its twin is called and ends, if there are sums that may be associated otherwise.
     twin: Option<(Input, Ending)>,
-    /// Whether all arguments are different buffers.
+    /// True if all arguments are different buffers.
     distinct: bool,
 }
 
@@ -628,9 +628,9 @@ struct Said {
     change: Option<Change>,
     /// How much later the second runs.
     delay: u64,
-    /// Whether the second runs backwards.
+    /// True if the second runs backwards.
     backwards: bool,
-    /// Whether all iterations of both are merged.
+    /// True if all iterations of both are merged.
     whole: bool,
     /// A dependence through elements of one object is the reason.
     by_dependence: bool,

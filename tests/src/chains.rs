@@ -102,12 +102,12 @@ impl Chain {
         out + "  return\n}\n"
     }
 
-    /// Whether all loops write one buffer.
+    /// True if all loops write one buffer.
     fn is_in_place(self) -> bool {
         matches!(self, Chain::InPlace | Chain::ParallelInPlace | Chain::Lengthening | Chain::ReadAhead)
     }
 
-    /// Whether somebody sees what the function leaves in a buffer, by its name in the printed
+    /// True if somebody sees what the function leaves in a buffer, by its name in the printed
     /// function.
     pub fn is_live_out(self, buffer: &str) -> bool {
         buffer.starts_with("%arg") || self == Chain::Siblings

@@ -48,7 +48,7 @@ pub struct Checked {
     pub program: String,
     /// Remarks and errors, a line each: `line:column: severity: message`.
     pub diagnostics: String,
-    /// Whether there were no errors.
+    /// True if there were no errors.
     pub succeeded: bool,
 }
 

@@ -136,7 +136,7 @@ fn cut(ir: &Body, forest: &Forest, program: &Program, item: Green, random: &mut 
     Some(if ends.is_empty() || random.chance(20) { cut } else { *random.pick(&ends) })
 }
 
-/// Whether an item is a statement that has results.
+/// True if an item is a statement that has results.
 fn computes(forest: &Forest, program: &Program, ir: &Body, item: Green) -> bool {
     match forest.get(item) {
         Node::Leaf { statement, .. } => {

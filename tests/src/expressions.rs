@@ -12,9 +12,9 @@ use crate::random::Random;
 /// A function of one block that computes.
 #[derive(Clone, Debug)]
 pub struct Expressions {
-    /// How many bits the arguments have.
+    /// The number of bits the arguments have.
     pub width: u32,
-    /// How many arguments there are.
+    /// The number of arguments.
     pub arguments: usize,
     /// What is computed, one after the other.
     lines: Vec<Line>,
@@ -94,7 +94,7 @@ impl Expressions {
         self.arguments + self.lines.len()
     }
 
-    /// How many bits a value has.
+    /// The number of bits a value has.
     pub fn width_of(&self, value: usize) -> u32 {
         value.checked_sub(self.arguments).map_or(self.width, |line| self.lines[line].width)
     }

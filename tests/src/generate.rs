@@ -338,7 +338,7 @@ impl<'r> Generator<'r> {
         }
     }
 
-    /// Whether a memref may be (a view of) `of`.
+    /// True if a memref may be (a view of) `of`.
     fn may_be(&self, memref: MemRefId, of: MemRefId) -> bool {
         memref == of
             || match &self.program.memrefs[memref].source {

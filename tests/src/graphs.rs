@@ -34,7 +34,7 @@ pub struct Tally {
     pub runs: u64,
 }
 
-/// How many functions are asked about at once.
+/// The number of functions that are asked about at once.
 const BATCH: u64 = 250;
 
 /// What is compared, with the name of `opt`'s printer.

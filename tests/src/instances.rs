@@ -208,7 +208,7 @@ impl Run<'_> {
     }
 }
 
-/// Whether everything that is compared is known: every access names one element, of an object that
+/// True if everything that is compared is known: every access names one element, of an object that
 /// has one name and is apart from all others.
 pub fn is_exact(program: &Program, bases: &Bases<'_>, statements: impl Iterator<Item = StatementId>) -> bool {
     let mut names: Vec<(Base, Option<Value>)> = Vec::new();
@@ -344,7 +344,7 @@ pub fn reordered(
     Some(found)
 }
 
-/// Whether another order of what an access updates rounds otherwise, and is not allowed to.
+/// True if another order of what an access updates rounds otherwise, and is not allowed to.
 fn rounds(body: &Body, access: Op) -> bool {
     updates_of(body, access).iter().any(|update| {
         let step = body.op_ref(update.step);
@@ -375,7 +375,7 @@ pub(crate) fn location(
     Some((object, subscripts?))
 }
 
-/// Whether the program runs two instances in one order: they do not part at a loop whose iterations
+/// True if the program runs two instances in one order: they do not part at a loop whose iterations
 /// may run in any order.
 fn is_ordered(program: &Program, a: &Instance, b: &Instance) -> bool {
     let path = |instance: &Instance| program.path(program.statement(instance.0).parent);

@@ -51,7 +51,7 @@ pub struct Tally {
     pub given_up: u64,
 }
 
-/// How many programs one process runs.
+/// The number of programs one process runs.
 const BATCH: u64 = 25;
 
 /// What the text is for: sizes and alignments are those of x86-64.

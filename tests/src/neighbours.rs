@@ -31,7 +31,7 @@ use body::TYPES;
 mod body;
 pub mod odd;
 
-/// How many bytes each array has.
+/// The number of bytes each array has.
 pub const BYTES: usize = 320;
 
 /// What the functions call: what has no effect, and what ends the program if it is told to.

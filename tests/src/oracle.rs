@@ -68,7 +68,7 @@ impl Groups {
         self.join(a, b, 0, true);
     }
 
-    /// Whether a loop has become one with a loop that runs backwards.
+    /// True if a loop has become one with a loop that runs backwards.
     pub fn has_backwards(&self, id: LoopId) -> bool {
         self.backwards.iter().any(|own| self.of(*own) == self.of(id))
     }
@@ -81,18 +81,18 @@ impl Groups {
         self.reshaped.extend(all);
     }
 
-    /// Whether a loop was reshaped, or became one with such a loop.
+    /// True if a loop was reshaped, or became one with such a loop.
     pub fn is_reshaped(&self, id: LoopId) -> bool {
         self.reshaped.contains(&id)
     }
 
-    /// Whether nothing is judged of an access: of where its iterations run.
+    /// True if nothing is judged of an access: of where its iterations run.
     fn is_open(&self, around: &[Step]) -> bool {
         let is_open = |id| self.cut.contains(&self.of(id)) || self.has_backwards(id) || self.is_reshaped(id);
         around.iter().any(|step| is_open(step.id))
     }
 
-    /// Whether a trace has accesses in a loop, or in one it has become one with, of which nothing
+    /// True if a trace has accesses in a loop, or in one it has become one with, of which nothing
     /// is judged.
     pub fn is_inside_cut(&self, trace: &[Access], id: LoopId) -> bool {
         let group = self.of(id);
@@ -179,7 +179,7 @@ impl Groups {
     }
 }
 
-/// Whether two accesses of one element have an order: updates by one operation have none.
+/// True if two accesses of one element have an order: updates by one operation have none.
 fn conflict(x: &Access, y: &Access) -> bool {
     (x.writes || y.writes) && (x.update.is_none() || x.update != y.update)
 }

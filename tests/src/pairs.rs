@@ -48,7 +48,7 @@ impl Groups {
         (0..self.0.len()).filter_map(|a| Some((a, next(a)?))).collect()
     }
 
-    /// Whether two loops became one.
+    /// True if two loops became one.
     pub fn are_one(&self, (a, b): (usize, usize)) -> bool {
         self.0[a] == self.0[b]
     }

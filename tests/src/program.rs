@@ -82,7 +82,7 @@ pub struct MemRef {
     pub strides: Vec<i64>,
     /// Offset in elements.
     pub offset: i64,
-    /// Whether its type hides its sizes.
+    /// True if its type hides its sizes.
     pub dynamic: bool,
 }
 
@@ -91,7 +91,7 @@ pub struct MemRef {
 pub enum Source {
     /// An argument. `noalias`: never called with what another argument is.
     Argument {
-        /// Whether it is declared `llvm.noalias`.
+        /// True if it is declared `llvm.noalias`.
         noalias: bool,
     },
     /// `memref.alloc`.
@@ -109,7 +109,7 @@ pub enum Source {
         offsets: Vec<i64>,
         /// Strides in it.
         steps: Vec<i64>,
-        /// Whether the first dimension is dropped.
+        /// True if the first dimension is dropped.
         dropped: bool,
     },
     /// `memref.reinterpret_cast`.
@@ -282,17 +282,17 @@ fn results_of(then: &[Item], otherwise: &[Item]) -> Vec<ValueId> {
 }
 
 impl MemRef {
-    /// Whether elements lie in row-major order from the start of the object on.
+    /// True if elements lie in row-major order from the start of the object on.
     pub fn is_identity(&self) -> bool {
         self.offset == 0 && self.strides == row_major(&self.shape)
     }
 
-    /// How many elements it has.
+    /// The number of elements it has.
     pub fn len(&self) -> i64 {
         self.shape.iter().product()
     }
 
-    /// Whether it has none.
+    /// True if it has none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -310,17 +310,17 @@ impl Program {
         self.constants.iter().find(|(own, _)| *own == value).map(|(_, number)| *number)
     }
 
-    /// Whether what computes a value has flags, if it can have some.
+    /// True if what computes a value has flags, if it can have some.
     pub fn has_flags(&self, value: ValueId) -> bool {
         self.style.flags && !value.is_multiple_of(4)
     }
 
-    /// Whether what loads a value, or stores it, is written as a call of a function that does.
+    /// True if what loads a value, or stores it, is written as a call of a function that does.
     pub fn is_called(&self, value: ValueId) -> bool {
         self.style.calls && value % 3 == 1
     }
 
-    /// Whether all bounds, subscripts and conditions are affine in loop variables alone, all
+    /// True if all bounds, subscripts and conditions are affine in loop variables alone, all
     /// memrefs are whole objects, and nothing in a loop is unknown: then an exact dependence test
     /// is right about every pair of loops.
     pub fn is_affine(&self) -> bool {
@@ -333,7 +333,7 @@ impl Program {
     }
 }
 
-/// Whether a loop is one whose iterations may run in any order.
+/// True if a loop is one whose iterations may run in any order.
 pub(crate) fn is_parallel(items: &[Item], id: LoopId) -> bool {
     items.iter().any(|item| match item {
         Item::Loop(l) => (l.id == id && l.kind == Kind::Parallel) || is_parallel(&l.body, id),

@@ -72,7 +72,7 @@ fn said(one: &Dependence) -> Vec<Key> {
     each.collect()
 }
 
-/// Whether all that subscripts and conditions use is computed outside of the loops.
+/// True if all that subscripts and conditions use is computed outside of the loops.
 fn is_known_outside(program: &Program) -> bool {
     let conditions = program.ifs().flat_map(|info| [true, false].map(|holds| info.condition.outcome(holds)));
     let mut conditions = conditions.flat_map(|outcome| &outcome.constraints);

@@ -267,7 +267,7 @@ impl Form {
         Some(sum)
     }
 
-    /// Whether each number in it is a multiple of `divisor`, which is positive.
+    /// True if each number in it is a multiple of `divisor`, which is positive.
     fn is_multiple_of(&self, divisor: i64) -> bool {
         self.constant % divisor == 0 && self.terms.iter().all(|(_, coefficient)| coefficient % divisor == 0)
     }
@@ -390,7 +390,7 @@ impl Form {
         self.each_unknown(&mut |atom| atom.factors().into_iter().flatten().for_each(|value| f(*value)));
     }
 
-    /// Whether values are multiplied in it.
+    /// True if values are multiplied in it.
     pub fn has_product(&self) -> bool {
         let mut found = false;
         self.each_unknown(&mut |atom| found |= matches!(atom, Atom::Product(_)));
@@ -435,7 +435,7 @@ impl Form {
         })
     }
 
-    /// Whether every level and parameter satisfies `accept`, those inside products and quotients
+    /// True if every level and parameter satisfies `accept`, those inside products and quotients
     /// included.
     pub fn all_atoms(&self, accept: &dyn Fn(&Atom) -> bool) -> bool {
         self.terms.iter().all(|(atom, _)| match atom {
@@ -465,7 +465,7 @@ pub struct Forms<'b> {
     classes: Classes,
     /// The parameters there are forms with.
     named: Vec<Value>,
-    /// Whether subscripts are told as sums though these are the same in all iterations: to whoever
+    /// True if subscripts are told as sums though these are the same in all iterations: to whoever
     /// asks from outside of the function the names of what it computes say nothing.
     spelled_out: bool,
 }
@@ -560,12 +560,12 @@ impl<'b> Forms<'b> {
         .filter(|step| *step > 0)
     }
 
-    /// Whether a form is given out that was computed from these.
+    /// True if a form is given out that was computed from these.
     pub fn follows(&self, form: &Form, operands: &[Option<Form>]) -> bool {
         self.followed.follows(form, operands)
     }
 
-    /// Whether a value keeps its value while the nests run.
+    /// True if a value keeps its value while the nests run.
     pub fn is_parameter(&self, value: Value) -> bool {
         self.body.value_block(value).is_some_and(|block| self.around.contains(&block))
     }
@@ -675,7 +675,7 @@ impl<'b> Forms<'b> {
         fits(range, width(body, body.result(op, 0))).then_some(form)
     }
 
-    /// Whether a sum, difference, product or shift to the left is what it is in ℤ, on the way too.
+    /// True if a sum, difference, product or shift to the left is what it is in ℤ, on the way too.
     fn is_exact(&mut self, op: Op, binary: Binary, fuel: usize) -> bool {
         let width = width(self.body, self.body.result(op, 0));
         has_no_signed_wrap(self.body, op)

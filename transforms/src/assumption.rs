@@ -73,7 +73,7 @@ impl Assumption {
         }
     }
 
-    /// Whether this one holds wherever the other one does, as far as numbers in them say.
+    /// True if this one holds wherever the other one does, as far as numbers in them say.
     fn follows_from(&self, other: &Assumption) -> bool {
         let follows = |form: &Form, from: &Form| {
             form.minus(from).and_then(|gap| gap.as_constant()).is_some_and(|gap| gap >= 0)
@@ -150,7 +150,7 @@ fn compared(body: &Body, form: &Form, relation: &str) -> String {
     format!("{} {relation} {}", first.join(" + "), second.join(" + "))
 }
 
-/// Whether an assumption may be made of an unknown number: it is one value.
+/// True if an assumption may be made of an unknown number: it is one value.
 pub(crate) fn is_testable(atom: &Atom) -> bool {
     matches!(atom, Atom::Param(_))
 }

@@ -51,7 +51,7 @@ pub struct Options {
     /// What is asked where accesses are and when they run. Which writes a load sees is told
     /// exactly, for what is known of that.
     pub analyses: Analyses,
-    /// Whether to say what was done and what not, and why.
+    /// True if to say what was done and what not, and why.
     pub remarks: bool,
 }
 
@@ -67,13 +67,13 @@ pub struct Report {
     /// A remark for each array that became smaller or went, and for each local one that did not
     /// though loops access it; if remarks are wanted.
     pub remarks: Diagnostics,
-    /// How many loads got a value instead.
+    /// The number of loads that got a value instead.
     pub forwarded: usize,
-    /// How many stores went, those into arrays that went not counted.
+    /// The number of stores that went, those into arrays that went not counted.
     pub stores_erased: usize,
-    /// How many allocations went.
+    /// The number of allocations that went.
     pub arrays_erased: usize,
-    /// How many allocations became smaller.
+    /// The number of allocations that became smaller.
     pub arrays_folded: usize,
 }
 
@@ -155,7 +155,7 @@ impl Contraction<'_> {
         timeline.unsettled().collect()
     }
 
-    /// Whether an object was not erased.
+    /// True if an object was not erased.
     fn is_there(&self, base: Base) -> bool {
         !matches!(base, Base::Allocation(allocation) if !self.locals.knows(allocation))
     }

@@ -42,7 +42,8 @@ mod work;
 /// How often things run, and on what: all that a cost is made from and that no program says by
 /// itself.
 pub trait Cost: Debug + Send + Sync {
-    /// How many iterations a loop runs each time it is reached; `known` if the program says so.
+    /// The number of iterations a loop runs each time it is reached; `known` if the program says
+    /// so.
     fn trips(&self, ir: &Body, of: Op, known: Option<i64>) -> f64;
 
     /// How likely the condition of a conditional holds, from 0 to 1.

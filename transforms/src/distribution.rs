@@ -104,7 +104,7 @@ pub enum Expand {
 }
 
 impl Expand {
-    /// How many values may be handed over one cut.
+    /// The number of values that may be handed over one cut.
     fn most(self) -> usize {
         match self {
             Expand::Cost => MAX_HANDED,
@@ -131,9 +131,9 @@ pub struct Report {
     /// A remark for each loop that was distributed, or could not be though several of its
     /// operations write.
     pub remarks: Diagnostics,
-    /// How many loops were distributed.
+    /// The number of loops that were distributed.
     pub distributed: usize,
-    /// How many arrays were made.
+    /// The number of arrays that were made.
     pub expanded: usize,
 }
 
@@ -384,7 +384,7 @@ struct Distribution<'a> {
     options: &'a Options,
     expanded: &'a [(Planned, Handed)],
     report: Report,
-    /// How many loops each loop became that was distributed.
+    /// The number of loops each loop became that was distributed.
     parts: HashMap<Op, usize>,
     /// What was assumed.
     assumed: Vec<Assumption>,
@@ -441,7 +441,7 @@ impl Distribution<'_> {
         Ok(())
     }
 
-    /// Whether a value was made to hand others on.
+    /// True if a value was made to hand others on.
     fn is_made(&self, value: Value) -> bool {
         let op = self.body.defining_op(value);
         op.is_some_and(|op| self.expanded.iter().any(|(_, handed)| handed.made.has_made(op)))

@@ -54,7 +54,7 @@ pub(crate) struct Expanded {
 }
 
 impl Expanded {
-    /// Whether an operation was made for it.
+    /// True if an operation was made for it.
     pub(crate) fn has_made(&self, op: Op) -> bool {
         self.made.contains(&op)
     }
@@ -68,12 +68,12 @@ impl Expanded {
     }
 }
 
-/// Whether an array may hold values of this type.
+/// True if an array may hold values of this type.
 pub(crate) fn may_be_element(body: &Body, ty: Type) -> bool {
     matches!(ty.kind(body.ctx()), TypeKind::Index | TypeKind::Integer { .. } | TypeKind::Float(_))
 }
 
-/// Whether it can be written how often a loop runs.
+/// True if it can be written how often a loop runs.
 pub(crate) fn has_trip_count(body: &Body, op: Op) -> bool {
     let view = body.op_ref(op);
     view.info().interface::<dyn LoopLike>().is_some_and(|model| !model.is_unsigned(view))

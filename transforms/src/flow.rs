@@ -47,9 +47,9 @@ pub struct Sources {
     pub relation: Relation,
     /// The writes of which there are times in the relation.
     pub writers: Vec<AccessId>,
-    /// Whether the relation has for each instance of the read its last writer and nothing else.
+    /// True if the relation has for each instance of the read its last writer and nothing else.
     pub exact: bool,
-    /// Whether surely each instance of the read has a writer.
+    /// True if surely each instance of the read has a writer.
     pub covered: bool,
 }
 
@@ -100,7 +100,7 @@ impl<'a> Flow<'a> {
         ways
     }
 
-    /// Whether two accesses may overlap at all.
+    /// True if two accesses may overlap at all.
     fn may_overlap(&self, x: &Access, y: &Access) -> bool {
         self.bases.overlap(x.class.base, y.class.base) != Overlap::Apart
     }
@@ -142,7 +142,7 @@ impl<'a> Flow<'a> {
         all.iter().filter(|form| self.timeline.is_known(form, depth)).cloned().collect::<Vec<_>>().into()
     }
 
-    /// Whether `x` may touch, before `y` does, what `y` touches, in iterations that have the outer
+    /// True if `x` may touch, before `y` does, what `y` touches, in iterations that have the outer
     /// `shared` in common.
     pub fn may_meet(&self, x: AccessId, y: AccessId, shared: u32) -> bool {
         let (x, y) = (self.timeline.get(x), self.timeline.get(y));
@@ -289,7 +289,7 @@ impl<'a> Flow<'a> {
         Ok(Some(sources))
     }
 
-    /// Whether a write happens in each of its instances that come before the read's in this way, to
+    /// True if a write happens in each of its instances that come before the read's in this way, to
     /// the element that its subscripts name.
     fn surely_writes(&self, writer: AccessId, read: &Access, way: Before) -> bool {
         let writer = self.timeline.get(writer);

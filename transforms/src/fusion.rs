@@ -99,7 +99,7 @@ pub struct Options {
     pub max_tests: usize,
     /// Most rounds for one function. The loops that one round fused may fuse further in the next.
     pub max_rounds: usize,
-    /// Whether to say what was done and what not, and why. Errors are said in any case.
+    /// True if to say what was done and what not, and why. Errors are said in any case.
     pub remarks: bool,
     /// Which of the loops that may be fused are.
     pub profitability: Profitability,
@@ -155,9 +155,9 @@ pub struct Report {
     /// A remark for each pair that was fused or refused, in the order they were tried, if they are
     /// wanted.
     pub remarks: Diagnostics,
-    /// How many pairs were fused.
+    /// The number of pairs that were fused.
     pub fused: usize,
-    /// How many pairs were refused.
+    /// The number of pairs that were refused.
     pub refused: usize,
     /// What was assumed, or is tested.
     pub assumed: Vec<Assumption>,
@@ -222,7 +222,7 @@ struct Fusion<'a> {
     /// The operations of that segment, if more than one entry is in it: what they compute cannot be
     /// tested before them.
     inside: Option<HashSet<Op>>,
-    /// Whether what stands between loops may change places with them for what is assumed and
+    /// True if what stands between loops may change places with them for what is assumed and
     /// tested.
     assumes_swaps: bool,
     /// What loops cost that stand inside so many.
@@ -544,7 +544,7 @@ impl<'a> Fusion<'a> {
         way
     }
 
-    /// Whether nothing of this is about what is computed in the segment at hand.
+    /// True if nothing of this is about what is computed in the segment at hand.
     fn can_be_tested(&self, assumed: &[Assumption]) -> bool {
         self.inside.as_ref().is_none_or(|ops| !segment::tests_any_of(self.body, assumed, ops))
     }

@@ -98,7 +98,7 @@ impl Means<'_> {
         all.into_iter().flatten().chain(near.into_iter().flatten())
     }
 
-    /// Whether two accesses of objects that are not apart may conflict.
+    /// True if two accesses of objects that are not apart may conflict.
     fn may_conflict(&self, a: &Class, b: &Class) -> bool {
         let is_one = (a.base, a.origin) == (b.base, b.origin);
         let may_swap = is_one && a.update.is_some() && a.update == b.update;
@@ -268,7 +268,7 @@ impl Verdict {
         Verdict::Legal { assumed: Vec::new() }
     }
 
-    /// Whether the edit may be made, perhaps under assumptions.
+    /// True if the edit may be made, perhaps under assumptions.
     pub fn is_legal(&self) -> bool {
         matches!(self, Verdict::Legal { .. })
     }

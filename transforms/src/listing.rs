@@ -112,7 +112,7 @@ pub struct Dependence {
     pub vector: Vec<Entry>,
     /// The reduction of which both are updates: by itself their order does not matter.
     pub reduction: Option<Reduction>,
-    /// Whether nothing was approximated.
+    /// True if nothing was approximated.
     pub is_certain: bool,
     /// Two instances, for what is known of them.
     pub example: Option<Box<[Instance; 2]>>,

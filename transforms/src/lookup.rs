@@ -33,7 +33,7 @@ struct Entry {
 pub(crate) struct Absent(Option<u32>);
 
 impl Lookup {
-    /// How many bytes it takes beside itself.
+    /// The number of bytes it takes beside itself.
     pub(crate) fn allocation_size(&self) -> usize {
         self.table.allocation_size()
     }

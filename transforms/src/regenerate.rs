@@ -183,7 +183,7 @@ struct Scope {
     meaning: Option<(Form, i64)>,
     /// What the variable is between.
     between: Between,
-    /// Whether values in it are computed by `affine.apply`.
+    /// True if values in it are computed by `affine.apply`.
     affine: bool,
 }
 

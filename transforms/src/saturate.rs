@@ -83,7 +83,7 @@ fn binary(body: &Body, op: Op) -> Option<Binary> {
     }
 }
 
-/// Whether an operation on words is used by nothing but one other such.
+/// True if an operation on words is used by nothing but one other such.
 fn is_inside(body: &Body, op: Op) -> bool {
     let mut users = body.uses(body.result(op, 0)).map(|used| used.op);
     let Some(user) = users.next() else { return false };
@@ -94,7 +94,7 @@ fn is_inside(body: &Body, op: Op) -> bool {
         && binary(body, user).is_some()
 }
 
-/// Whether an operation on words is used, and not by another one alone.
+/// True if an operation on words is used, and not by another one alone.
 fn is_root(body: &Body, op: Op) -> bool {
     binary(body, op).is_some() && body.uses(body.result(op, 0)).next().is_some() && !is_inside(body, op)
 }

@@ -76,7 +76,7 @@ struct Counting {
     inclusive: bool,
     /// What is added, a constant, and its number.
     step: (Value, i64),
-    /// Whether it is compared as unsigned.
+    /// True if it is compared as unsigned.
     unsigned: bool,
     /// What each argument of the body, and each result, is in the block before: one of its
     /// arguments, what is computed in it, or a value from outside.
@@ -311,7 +311,7 @@ impl Carried {
     }
 }
 
-/// Whether a value is defined inside an operation.
+/// True if a value is defined inside an operation.
 fn is_within(body: &Body, op: Op, value: Value) -> bool {
     let block = body.value_block(value);
     block.is_some_and(|block| body.is_within(body.region_parent(body.block_region(block)), op))

@@ -18,7 +18,7 @@ const LLVM_FEATURES: &str = "loomir-lowering/llvm,loomir/llvm,loomir-testing/llv
 struct Step {
     name: &'static str,
     does: &'static str,
-    /// Whether it can't do without LLVM.
+    /// True if it can't do without LLVM.
     needs_llvm: bool,
     run: fn(&Tools) -> Result<(), Failure>,
 }

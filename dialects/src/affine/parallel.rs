@@ -21,7 +21,7 @@ use crate::elements::{elements, elements_attr};
 struct Side {
     /// All bounds.
     map: AffineMap,
-    /// How many results each dimension has.
+    /// The number of results each dimension has.
     groups: Vec<usize>,
 }
 
@@ -323,7 +323,7 @@ fn verify_reductions(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Whether a value of this type can be combined by the reduction of this name.
+/// True if a value of this type can be combined by the reduction of this name.
 fn can_reduce(ctx: &Context, ty: Type, kind: &str) -> bool {
     let signedness = match ty.kind(ctx) {
         TypeKind::Integer { signedness, .. } => Some(*signedness),

@@ -29,12 +29,12 @@ pub(crate) enum Role {
     Symbol,
 }
 
-/// Whether `value` may be a dimension of an operation in the same scope as `user`.
+/// True if `value` may be a dimension of an operation in the same scope as `user`.
 pub fn is_valid_dim(user: OpRef<'_>, value: Value) -> bool {
     may_be(user, value, Role::Dimension)
 }
 
-/// Whether `value` may be a symbol of an operation in the same scope as `user`.
+/// True if `value` may be a symbol of an operation in the same scope as `user`.
 pub fn is_valid_symbol(user: OpRef<'_>, value: Value) -> bool {
     may_be(user, value, Role::Symbol)
 }
@@ -95,7 +95,7 @@ fn home(body: &Body, value: Value) -> Option<Region> {
     body.value_block(value).map(|block| body.block_region(block))
 }
 
-/// Whether a value is defined directly in a region of an operation that is a scope.
+/// True if a value is defined directly in a region of an operation that is a scope.
 fn is_top_level(body: &Body, value: Value) -> bool {
     home(body, value).is_some_and(|r| may_be_scope(body, body.region_parent(r)))
 }
@@ -134,7 +134,7 @@ fn judge(body: &Body, scopes: &[Region], value: Value, role: Role) -> Verdict {
     if body.has_trait(op, Trait::Pure) { Verdict::If(operands(), Role::Symbol) } else { Verdict::No }
 }
 
-/// Whether it is the induction variable of an affine loop.
+/// True if it is the induction variable of an affine loop.
 pub fn is_induction_variable(body: &Body, value: Value) -> bool {
     let ValueDef::BlockArgument { block, index } = body.def(value) else { return false };
     let parent = body.region_parent(body.block_region(block));

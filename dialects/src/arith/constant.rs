@@ -117,7 +117,7 @@ impl Numbers {
     }
 }
 
-/// Whether an attribute is a number or numbers, of type `ty`: what a constant operation holds.
+/// True if an attribute is a number or numbers, of type `ty`: what a constant operation holds.
 pub(crate) fn is_number_of(ctx: &Context, attr: Attr, ty: Type) -> bool {
     let is_number = matches!(
         attr.kind(ctx),
@@ -130,7 +130,7 @@ pub(crate) fn is_number_of(ctx: &Context, attr: Attr, ty: Type) -> bool {
     is_number && attr.ty(ctx) == Some(ty)
 }
 
-/// Whether every element of a constant has these bits.
+/// True if every element of a constant has these bits.
 pub fn is_splat_of(ctx: &Context, attr: Attr, bits: u128) -> bool {
     Numbers::of(ctx, attr) == Some(Numbers::One(bits))
 }

@@ -110,7 +110,7 @@ impl<'b> Binary<'b> {
         Ok(binary)
     }
 
-    /// Whether the right operand is a constant all of whose elements have these bits.
+    /// True if the right operand is a constant all of whose elements have these bits.
     pub(crate) fn right_is(&self, bits: u128) -> bool {
         self.right.is_some_and(|attr| is_splat_of(self.op.ctx(), attr, bits))
     }
@@ -120,7 +120,7 @@ impl<'b> Binary<'b> {
         constant(self.right?)
     }
 
-    /// Whether the two operands are one value.
+    /// True if the two operands are one value.
     pub(crate) fn same(&self) -> bool {
         self.lhs == self.rhs
     }

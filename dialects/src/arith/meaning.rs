@@ -29,7 +29,7 @@ impl AsmNames for ConstantNames {
 
 /// An integer division: no effect, but undefined for some divisors.
 pub(crate) struct Division {
-    /// Whether the least integer divided by minus one is undefined too.
+    /// True if the least integer divided by minus one is undefined too.
     pub(crate) signed: bool,
 }
 

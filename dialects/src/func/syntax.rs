@@ -13,7 +13,7 @@ pub(crate) struct Arguments {
     pub(crate) named: Vec<Argument>,
     pub(crate) types: Vec<Type>,
     pub(crate) attrs: Vec<Dict>,
-    /// Whether `...` stands behind them.
+    /// True if `...` stands behind them.
     pub(crate) variadic: bool,
 }
 

@@ -8,7 +8,7 @@ use loomir_ir::{Attr, AttrKind, Context, Diagnostic, Diagnostics, OpRef, Type};
 use super::FuncOp;
 use crate::checks::{expect_parent, types_of};
 
-/// Whether an attribute is an array of dictionaries.
+/// True if an attribute is an array of dictionaries.
 pub(super) fn is_dictionaries(ctx: &Context, attr: Attr) -> bool {
     attr.as_array(ctx)
         .is_some_and(|all| all.iter().all(|one| matches!(one.kind(ctx), AttrKind::Dictionary(_))))

@@ -69,7 +69,7 @@ impl Map {
         Ok(Map { results, loc })
     }
 
-    /// How many results it has.
+    /// The number of results it has.
     pub fn num_results(&self) -> usize {
         self.results.len()
     }

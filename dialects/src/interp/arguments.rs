@@ -86,7 +86,7 @@ pub struct View {
     pub sizes: Vec<i64>,
     /// Its strides.
     pub strides: Vec<i64>,
-    /// Whether the parameter is an unranked memref.
+    /// True if the parameter is an unranked memref.
     pub unranked: bool,
 }
 

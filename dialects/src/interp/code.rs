@@ -124,7 +124,7 @@ pub(super) struct Code {
     /// Registers of a frame.
     pub(super) slots: usize,
     pub(super) entry: Entry,
-    /// Whether it takes more arguments than its first block has.
+    /// True if it takes more arguments than its first block has.
     pub(super) variadic: bool,
     /// What the function itself does when it is entered, before its first block.
     pub(super) prologue: Option<Action>,
@@ -141,7 +141,7 @@ pub(super) struct Place {
     pub(super) region: u32,
     operands: (u32, u32),
     results: (u32, u32),
-    /// Whether objects of the stack end when a region of this operation yields.
+    /// True if objects of the stack end when a region of this operation yields.
     pub(super) ends_objects: bool,
 }
 
@@ -254,7 +254,7 @@ impl<'d> Decoder<'d> {
         NONE
     }
 
-    /// Whether the target rounds `fmuladd` once.
+    /// True if the target rounds `fmuladd` once.
     pub fn fuses_multiply_add(&self) -> bool {
         self.program.target.fuses_multiply_add
     }

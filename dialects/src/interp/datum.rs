@@ -86,14 +86,14 @@ pub struct MemRef {
 /// One dimension of a [`MemRef`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dim {
-    /// How many elements; never negative.
+    /// The number of elements; never negative.
     pub size: i64,
     /// Distance of neighbours.
     pub stride: i64,
 }
 
 impl MemRef {
-    /// How many elements it has; `None` if that overflows.
+    /// The number of elements it has; `None` if that overflows.
     pub fn num_elements(&self) -> Option<u64> {
         if self.dims.iter().any(|d| d.size == 0) {
             return Some(0);
@@ -113,7 +113,7 @@ impl MemRef {
         dims.into()
     }
 
-    /// Whether it is dense and row-major; sizes of one are free of their stride.
+    /// True if it is dense and row-major; sizes of one are free of their stride.
     pub fn is_dense(&self) -> bool {
         let mut expected = 1i64;
         self.dims.iter().rev().all(|d| {

@@ -58,7 +58,7 @@ pub fn signed(width: u32, bits: u128) -> i128 {
     ((bits << shift) as i128) >> shift
 }
 
-/// Whether a number is in the range of signed integers of this width.
+/// True if a number is in the range of signed integers of this width.
 #[inline]
 pub fn fits_signed(width: u32, value: i128) -> bool {
     signed(width, value as u128) == value

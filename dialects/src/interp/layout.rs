@@ -36,9 +36,9 @@ pub struct Layout {
 pub enum Repr {
     /// An integer, index or float in little-endian bytes.
     Scalar {
-        /// How many bits count.
+        /// The number of bits that count.
         bits: u32,
-        /// How many bytes are read and written.
+        /// The number of bytes that are read and written.
         bytes: u32,
     },
     /// A pointer.

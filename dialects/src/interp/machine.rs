@@ -140,7 +140,7 @@ impl Machine {
         Ok(pointer)
     }
 
-    /// How many objects the stack holds.
+    /// The number of objects the stack holds.
     pub fn stack_depth(&self) -> usize {
         self.stack.len()
     }

@@ -31,7 +31,7 @@ pub enum ObjectKind {
     Stack,
     /// A global variable; never ends.
     Global {
-        /// Whether it must not be written.
+        /// True if it must not be written.
         constant: bool,
     },
     /// An argument of the entry.
@@ -51,7 +51,7 @@ struct Object {
     pointers: BTreeMap<u64, ObjectId>,
     kind: ObjectKind,
     alive: bool,
-    /// Whether it must not be written: its life has not begun or is over, but its room is not given
+    /// True if it must not be written: its life has not begun or is over, but its room is not given
     /// back.
     dormant: bool,
     /// Bytes whose writes are told, if any.
@@ -199,7 +199,7 @@ impl Memory {
         self.objects.get(object.0 as usize).filter(|o| o.alive).map(|o| o.kind)
     }
 
-    /// Whether an object ended.
+    /// True if an object ended.
     pub fn has_ended(&self, object: ObjectId) -> bool {
         self.objects.get(object.0 as usize).is_some_and(|o| !o.alive)
     }
@@ -222,7 +222,7 @@ impl Memory {
         Pointer { object: object.map_or(ObjectId::NONE, |i| ObjectId(i as u32)), address }
     }
 
-    /// Whether `pointer` lies in its object or one behind its end.
+    /// True if `pointer` lies in its object or one behind its end.
     pub fn in_bounds(&self, pointer: Pointer) -> bool {
         match self.objects.get(pointer.object.0 as usize) {
             Some(object) => pointer.address.wrapping_sub(object.base) <= object.size,

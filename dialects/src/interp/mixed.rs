@@ -49,12 +49,12 @@ impl Mixed {
             .ok_or_else(|| malformed("an operand for each dynamic number"))
     }
 
-    /// How many there are.
+    /// Their number.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -97,7 +97,7 @@ impl NumberKind {
         })
     }
 
-    /// How many bits count.
+    /// The number of bits that count.
     pub fn width(self) -> u32 {
         match self {
             NumberKind::Integer(width) | NumberKind::Unsigned(width) => width,

@@ -34,7 +34,7 @@ pub struct GlobalDefinition {
     pub size: u64,
     /// Its alignment.
     pub align: u64,
-    /// Whether it must not be written.
+    /// True if it must not be written.
     pub constant: bool,
     /// What it holds at first.
     pub contents: Contents,

@@ -94,9 +94,9 @@ impl MemoryEffects for Divides {
 
 /// Touches the world in no way that matters but must stay where it is.
 struct Barrier {
-    /// Whether the next operation may not be reached.
+    /// True if the next operation may not be reached.
     ends: bool,
-    /// Whether unfortunate operands are undefined behaviour.
+    /// True if unfortunate operands are undefined behaviour.
     undefined: bool,
 }
 

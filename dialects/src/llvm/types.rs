@@ -19,7 +19,7 @@ pub enum LlvmType {
     },
     /// `!llvm.array<length x element>`.
     Array {
-        /// How many elements.
+        /// The number of elements.
         length: u64,
         /// Their type.
         element: Type,
@@ -32,7 +32,7 @@ pub enum LlvmType {
         result: Type,
         /// The types of the parameters.
         params: Vec<Type>,
-        /// Whether more arguments may follow.
+        /// True if more arguments may follow.
         variadic: bool,
     },
     /// `!llvm.void`.
@@ -56,12 +56,12 @@ pub enum LlvmType {
 pub struct Struct {
     /// The name of an identified struct.
     pub name: Option<Name>,
-    /// Whether elements follow each other without padding.
+    /// True if elements follow each other without padding.
     pub packed: bool,
     /// The types of the elements; `None` for an opaque struct and for a mention of a struct inside
     /// itself.
     pub body: Option<Vec<Type>>,
-    /// Whether it is opaque.
+    /// True if it is opaque.
     pub opaque: bool,
 }
 
@@ -207,17 +207,17 @@ fn integer(ctx: &Context, attr: Attr) -> Option<u64> {
     }
 }
 
-/// Whether it is a pointer.
+/// True if it is a pointer.
 pub fn is_pointer(ctx: &Context, ty: Type) -> bool {
     ty.dialect_params(ctx, "llvm.ptr").is_some()
 }
 
-/// Whether it is a struct or array.
+/// True if it is a struct or array.
 pub fn is_aggregate(ctx: &Context, ty: Type) -> bool {
     ty.dialect_params(ctx, "llvm.struct").is_some() || ty.dialect_params(ctx, "llvm.array").is_some()
 }
 
-/// Whether it is a floating-point type of LLVM IR.
+/// True if it is a floating-point type of LLVM IR.
 pub fn is_float(ctx: &Context, ty: Type) -> bool {
     use loomir_ir::FloatKind as F;
     match ty.kind(ctx) {
@@ -227,7 +227,7 @@ pub fn is_float(ctx: &Context, ty: Type) -> bool {
     }
 }
 
-/// Whether it is a one-dimensional vector of integers, floats or pointers.
+/// True if it is a one-dimensional vector of integers, floats or pointers.
 pub fn is_vector(ctx: &Context, ty: Type) -> bool {
     match ty.kind(ctx) {
         TypeKind::Vector { shape, element, .. } => {
@@ -238,7 +238,7 @@ pub fn is_vector(ctx: &Context, ty: Type) -> bool {
     }
 }
 
-/// Whether it is a type of LLVM IR. Linear in the size of the type.
+/// True if it is a type of LLVM IR. Linear in the size of the type.
 pub fn is_compatible(ctx: &Context, ty: Type) -> bool {
     let mut work = vec![ty];
     while let Some(ty) = work.pop() {
@@ -257,13 +257,13 @@ pub fn is_compatible(ctx: &Context, ty: Type) -> bool {
     true
 }
 
-/// Whether values may have it and be parts of other values: neither void nor a function.
+/// True if values may have it and be parts of other values: neither void nor a function.
 pub fn is_primitive(ctx: &Context, ty: Type) -> bool {
     is_compatible(ctx, ty)
         && !matches!(LlvmType::of(ctx, ty), Some(LlvmType::Void | LlvmType::Function { .. }))
 }
 
-/// Whether it has a size, so that values of it may be loaded and stored.
+/// True if it has a size, so that values of it may be loaded and stored.
 pub fn is_loadable(ctx: &Context, ty: Type) -> bool {
     is_compatible(ctx, ty)
         && match LlvmType::of(ctx, ty) {

@@ -14,12 +14,12 @@ fn index(ctx: &Context, number: i64) -> Fold {
     Some(vec![Folded::Constant(ctx.index_attr(number))])
 }
 
-/// Whether the view has the type of what it views.
+/// True if the view has the type of what it views.
 fn same_type(op: OpRef<'_>) -> bool {
     op.operand_type(0) == op.result_type(0)
 }
 
-/// Whether all of a type is known: sizes, strides and offset.
+/// True if all of a type is known: sizes, strides and offset.
 fn is_fully_static(ctx: &Context, ty: Type) -> bool {
     let Some((strides, offset)) = ty.strides_and_offset(ctx) else { return false };
     let sizes = ty.shape(ctx).unwrap_or_default();

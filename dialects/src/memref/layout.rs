@@ -65,7 +65,7 @@ pub(super) fn element_and_space(ctx: &Context, ty: Type) -> Option<(Type, Option
     }
 }
 
-/// How many sizes are dynamic.
+/// The number of sizes that are dynamic.
 pub(super) fn num_dynamic(shape: &[i64]) -> usize {
     shape.iter().filter(|size| **size == DYNAMIC).count()
 }
@@ -74,39 +74,39 @@ fn ranked_where(ctx: &Context, ty: Type, test: impl Fn(&Ranked<'_>) -> bool) -> 
     Ranked::of(ctx, ty).is_some_and(|memref| test(&memref))
 }
 
-/// Whether it is a ranked memref with strides.
+/// True if it is a ranked memref with strides.
 pub(super) fn is_strided(ctx: &Context, ty: Type) -> bool {
     ty.strides_and_offset(ctx).is_some()
 }
 
-/// Whether it is a memref of rank zero with strides.
+/// True if it is a memref of rank zero with strides.
 pub(super) fn is_strided_scalar(ctx: &Context, ty: Type) -> bool {
     is_strided(ctx, ty) && ranked_where(ctx, ty, |memref| memref.shape.is_empty())
 }
 
-/// Whether it is a memref all of whose sizes are known.
+/// True if it is a memref all of whose sizes are known.
 pub(super) fn is_static(ctx: &Context, ty: Type) -> bool {
     ranked_where(ctx, ty, |memref| num_dynamic(memref.shape) == 0)
 }
 
-/// Whether it is a memref of one dimension.
+/// True if it is a memref of one dimension.
 pub(super) fn is_one_dimensional(ctx: &Context, ty: Type) -> bool {
     ranked_where(ctx, ty, |memref| memref.shape.len() == 1)
 }
 
-/// Whether it is a memref of `i8` of one dimension.
+/// True if it is a memref of `i8` of one dimension.
 pub(super) fn is_byte_buffer(ctx: &Context, ty: Type) -> bool {
     ranked_where(ctx, ty, |memref| memref.shape.len() == 1 && memref.element == Type::I8)
 }
 
-/// Whether it is a memref of integers or indices of one dimension.
+/// True if it is a memref of integers or indices of one dimension.
 pub(super) fn is_shape_buffer(ctx: &Context, ty: Type) -> bool {
     ranked_where(ctx, ty, |memref| {
         memref.shape.len() == 1 && (memref.element.is_signless_integer(ctx) || memref.element.is_index())
     })
 }
 
-/// Whether it is a memref of unknown rank, or of one that is not zero.
+/// True if it is a memref of unknown rank, or of one that is not zero.
 pub(super) fn has_dimensions(ctx: &Context, ty: Type) -> bool {
     match ty.kind(ctx) {
         TypeKind::MemRef { shape, .. } => shape.as_ref().is_none_or(|shape| !shape.is_empty()),
@@ -114,7 +114,7 @@ pub(super) fn has_dimensions(ctx: &Context, ty: Type) -> bool {
     }
 }
 
-/// Whether it is a memref of integers or floats.
+/// True if it is a memref of integers or floats.
 pub(super) fn is_atomic_memref(ctx: &Context, ty: Type) -> bool {
     ranked_where(ctx, ty, |memref| memref.element.is_signless_integer(ctx) || memref.element.is_float(ctx))
 }

@@ -26,7 +26,7 @@ fn text(op: OpRef<'_>, ty: Type) -> String {
     type_to_string(op.ctx(), ty)
 }
 
-/// Whether an attribute is a power of two of type `i64`.
+/// True if an attribute is a power of two of type `i64`.
 pub(super) fn is_alignment(ctx: &Context, attr: Attr) -> bool {
     match attr.kind(ctx) {
         AttrKind::Integer { value, ty: Type::I64 } => *value > 0 && value & (value - 1) == 0,
@@ -34,7 +34,7 @@ pub(super) fn is_alignment(ctx: &Context, attr: Attr) -> bool {
     }
 }
 
-/// Whether an attribute is 0, 1, 2 or 3 of type `i32`.
+/// True if an attribute is 0, 1, 2 or 3 of type `i32`.
 pub(super) fn is_locality(ctx: &Context, attr: Attr) -> bool {
     matches!(attr.kind(ctx), AttrKind::Integer { value, ty: Type::I32 } if (0..=3).contains(value))
 }
@@ -211,7 +211,7 @@ pub(super) fn generic_atomic_rmw(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Whether an operation by itself touches no memory.
+/// True if an operation by itself touches no memory.
 fn has_no_effect(op: OpRef<'_>) -> bool {
     op.info().has_trait(Trait::Pure)
         || op.info().has_trait(Trait::RecursiveMemoryEffects)

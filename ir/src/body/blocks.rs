@@ -213,7 +213,7 @@ impl Body {
         self.maybe_block(self.block_data(block).next)
     }
 
-    /// Whether a block is the first of its region.
+    /// True if a block is the first of its region.
     pub fn is_entry(&self, block: Block) -> bool {
         self.block_data(block).prev == NONE
     }
@@ -296,7 +296,7 @@ impl Body {
         self.block_data_mut(block).arguments[index].loc = loc;
     }
 
-    /// How many arguments a block has.
+    /// The number of arguments a block has.
     pub fn num_arguments(&self, block: Block) -> usize {
         self.block_data(block).arguments.len()
     }
@@ -363,7 +363,7 @@ impl Body {
         Some(op)
     }
 
-    /// Whether `op` is `ancestor` or stands inside it. Linear in the depth.
+    /// True if `op` is `ancestor` or stands inside it. Linear in the depth.
     pub fn is_within(&self, op: Op, ancestor: Op) -> bool {
         let mut current = Some(op);
         while let Some(op) = current {
@@ -375,7 +375,7 @@ impl Body {
         false
     }
 
-    /// Whether `a` stands before `b` in the block they share. One comparison.
+    /// True if `a` stands before `b` in the block they share. One comparison.
     #[inline]
     pub fn is_before_in_block(&self, a: Op, b: Op) -> bool {
         debug_assert_eq!(self.data(a).block, self.data(b).block);

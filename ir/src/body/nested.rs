@@ -28,7 +28,7 @@ impl Body {
         Some(*body)
     }
 
-    /// Whether there are bodies inside this one. Linear in the operations that have regions.
+    /// True if there are bodies inside this one. Linear in the operations that have regions.
     pub fn has_nested(&self) -> bool {
         self.extras.iter().any(|extra| extra.nested.is_some())
     }

@@ -50,7 +50,7 @@ impl<'b> OpRef<'b> {
         self.body.info(self.op)
     }
 
-    /// Whether it is the operation of this compiled-in definition.
+    /// True if it is the operation of this compiled-in definition.
     pub fn is(self, def: &'static OpDef) -> bool {
         self.info().is(def)
     }
@@ -80,7 +80,7 @@ impl<'b> OpRef<'b> {
         self.body.operands(self.op)
     }
 
-    /// How many operands it has.
+    /// The number of operands it has.
     pub fn num_operands(self) -> usize {
         self.body.num_operands(self.op)
     }
@@ -100,7 +100,7 @@ impl<'b> OpRef<'b> {
         self.body.results(self.op)
     }
 
-    /// How many results it has.
+    /// The number of results it has.
     pub fn num_results(self) -> usize {
         self.body.num_results(self.op)
     }

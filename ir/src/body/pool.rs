@@ -26,12 +26,12 @@ impl<T: Default + Clone> Pool<T> {
         self.free.clear();
     }
 
-    /// How many records the pool has, free ones included.
+    /// The number of records the pool has, free ones included.
     pub(crate) fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// How many bytes the records take, free ones and room for more included.
+    /// The number of bytes the records take, free ones and room for more included.
     pub(crate) fn bytes(&self) -> usize {
         self.items.capacity() * size_of::<T>()
     }

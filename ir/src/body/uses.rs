@@ -62,7 +62,7 @@ impl Body {
         self.data_mut(op).num_operands = 0;
     }
 
-    /// How many operands an operation has.
+    /// The number of operands an operation has.
     #[inline]
     pub fn num_operands(&self, op: Op) -> usize {
         self.data(op).num_operands as usize
@@ -122,19 +122,19 @@ impl Body {
         })
     }
 
-    /// Whether a value has any use.
+    /// True if a value has any use.
     #[inline]
     pub fn is_used(&self, value: Value) -> bool {
         self.values[value.raw(self.arena)].first_use != NONE
     }
 
-    /// Whether a value has exactly one use.
+    /// True if a value has exactly one use.
     pub fn has_one_use(&self, value: Value) -> bool {
         let first = self.values[value.raw(self.arena)].first_use;
         first != NONE && self.uses[first].next == NONE
     }
 
-    /// Whether any result of an operation is used.
+    /// True if any result of an operation is used.
     pub fn has_used_results(&self, op: Op) -> bool {
         self.results(op).any(|v| self.is_used(v))
     }

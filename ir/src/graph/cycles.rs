@@ -24,7 +24,7 @@ pub struct Cycle {
     pub entries: Vec<u32>,
     /// All its nodes, those of the cycles in it too; the header is the first.
     pub nodes: Vec<u32>,
-    /// How many cycles are around it, itself included.
+    /// The number of cycles that are around it, itself included.
     pub depth: u32,
 }
 
@@ -52,7 +52,7 @@ impl Cycle {
         self.entries[0]
     }
 
-    /// Whether it is entered at one place: then it is a natural loop.
+    /// True if it is entered at one place: then it is a natural loop.
     pub fn is_reducible(&self) -> bool {
         self.entries.len() == 1
     }
@@ -95,7 +95,7 @@ impl Walk {
         self.start[node as usize] != 0
     }
 
-    /// Whether the walk enters `b` between entering and leaving `a`.
+    /// True if the walk enters `b` between entering and leaving `a`.
     fn is_ancestor(&self, a: u32, b: u32) -> bool {
         let (a, b) = (a as usize, b as usize);
         self.start[a] <= self.start[b] && self.end[b] <= self.end[a] && self.start[b] != 0
@@ -198,12 +198,12 @@ impl CycleForest {
         around.nodes.extend(nodes);
     }
 
-    /// How many cycles there are.
+    /// The number of cycles.
     pub fn len(&self) -> usize {
         self.cycles.len()
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.cycles.is_empty()
     }

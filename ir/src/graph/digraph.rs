@@ -37,12 +37,12 @@ impl Digraph {
         Digraph { offsets, targets }
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -122,12 +122,12 @@ impl MutableDigraph {
         MutableDigraph { successors: vec![Vec::new(); nodes], predecessors: vec![Vec::new(); nodes] }
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn len(&self) -> usize {
         self.successors.len()
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.successors.is_empty()
     }

@@ -442,12 +442,12 @@ impl DominatorTree {
         (d != NONE && d != node).then_some(d)
     }
 
-    /// Whether the root reaches `node`.
+    /// True if the root reaches `node`.
     pub fn is_reachable(&self, node: u32) -> bool {
         self.idom.get(node as usize).is_some_and(|d| *d != NONE)
     }
 
-    /// Whether every path from the root to `b` passes `a`. True of `a == b`, and of every `a` if
+    /// True if every path from the root to `b` passes `a`. True of `a == b`, and of every `a` if
     /// `b` cannot be reached.
     pub fn dominates(&self, a: u32, b: u32) -> bool {
         if a == b || !self.is_reachable(b) {

@@ -34,7 +34,7 @@ pub struct NaturalLoop {
     pub children: Vec<LoopId>,
     /// All its nodes, those of the loops in it too; the header is the first.
     pub nodes: Vec<u32>,
-    /// How many loops are around it, itself included.
+    /// The number of loops that are around it, itself included.
     pub depth: u32,
 }
 
@@ -336,7 +336,7 @@ impl LoopForest {
         }
     }
 
-    /// Whether there are no loops.
+    /// True if there are no loops.
     pub fn is_empty(&self) -> bool {
         self.top.is_empty()
     }
@@ -372,7 +372,7 @@ impl LoopForest {
         self.innermost[node as usize]
     }
 
-    /// Whether a loop holds a node. Logarithmic in how deep the node's loop nests below.
+    /// True if a loop holds a node. Logarithmic in how deep the node's loop nests below.
     pub fn contains(&self, id: LoopId, node: u32) -> bool {
         let depth = self.get(id).depth;
         let mut at = self.innermost[node as usize];

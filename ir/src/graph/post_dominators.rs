@@ -73,7 +73,7 @@ impl PostDominatorTree {
 
     // Queries. They hold of a tree that is not stale.
 
-    /// Whether changes have made it another tree, which is to be made anew.
+    /// True if changes have made it another tree, which is to be made anew.
     pub fn is_stale(&self) -> bool {
         self.is_stale
     }
@@ -88,7 +88,7 @@ impl PostDominatorTree {
         self.tree.idom(node + 1).and_then(|above| above.checked_sub(1))
     }
 
-    /// Whether every way from `b` to an exit passes `a`; true for `a == b`.
+    /// True if every way from `b` to an exit passes `a`; true for `a == b`.
     pub fn post_dominates(&self, a: u32, b: u32) -> bool {
         self.tree.dominates(a + 1, b + 1)
     }
@@ -312,7 +312,7 @@ impl<'r, 'g, S: Fn(u32) -> &'g [u32]> Roots<'r, S> {
         }
     }
 
-    /// Whether a root of a region without a way out leads to another one. Linear in the cycle it is
+    /// True if a root of a region without a way out leads to another one. Linear in the cycle it is
     /// in.
     fn leads_on(&self, place: u32) -> bool {
         let root = self.found[place as usize];

@@ -40,7 +40,7 @@ impl Held {
         self.0.iter().any(|own| own.name == form.name)
     }
 
-    /// Whether a body is in a form, looked at if that isn't known.
+    /// True if a body is in a form, looked at if that isn't known.
     fn holds(&mut self, form: &'static Form, scope: &Scope<'_>) -> bool {
         if !self.has(form) && (form.check)(scope.body(), scope.symbols()).is_ok() {
             self.0.push(form);

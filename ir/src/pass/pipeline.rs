@@ -109,7 +109,7 @@ impl fmt::Display for Options {
     }
 }
 
-/// Whether a value can stand without braces and quotes.
+/// True if a value can stand without braces and quotes.
 fn is_plain(value: &str) -> bool {
     !value.is_empty() && !value.contains(|c: char| c.is_ascii_whitespace() || "{}\"'".contains(c))
 }

@@ -79,7 +79,7 @@ pub(super) fn add_count(counts: &mut Vec<(&'static str, u64)>, name: &'static st
 }
 
 impl Report {
-    /// Whether every pass did its work and what it left is well formed.
+    /// True if every pass did its work and what it left is well formed.
     pub fn succeeded(&self) -> bool {
         !self.diagnostics.has_errors()
     }

@@ -146,7 +146,7 @@ impl<'p, 's> OpParser<'p, 's> {
         self.parser.error_here(message)
     }
 
-    /// How many results the text in front of the operation names.
+    /// The number of results the text in front of the operation names.
     pub fn num_named_results(&self) -> usize {
         self.groups.iter().map(|g| g.count as usize).sum()
     }
@@ -221,22 +221,22 @@ impl<'p, 's> OpParser<'p, 's> {
         Err(self.parser.missing(format!("expected '{text}'")))
     }
 
-    /// Whether a piece of punctuation is next.
+    /// True if a piece of punctuation is next.
     pub fn is_next(&self, punctuation: &str) -> bool {
         Kind::of_punctuation(punctuation).is_some_and(|kind| self.parser.is(kind))
     }
 
-    /// Whether `%x` is next.
+    /// True if `%x` is next.
     pub fn is_operand_next(&self) -> bool {
         self.parser.is(Kind::Percent)
     }
 
-    /// Whether `@name` is next.
+    /// True if `@name` is next.
     pub fn is_symbol_next(&self) -> bool {
         self.parser.is(Kind::At)
     }
 
-    /// Whether `#name` is next.
+    /// True if `#name` is next.
     pub fn is_hash_next(&self) -> bool {
         self.parser.is(Kind::Hash)
     }
@@ -259,7 +259,7 @@ impl<'p, 's> OpParser<'p, 's> {
         Err(self.parser.missing(format!("expected '{punctuation}'")))
     }
 
-    /// Whether a given keyword is next.
+    /// True if a given keyword is next.
     pub fn is_keyword(&self, keyword: &str) -> bool {
         self.parser.is_keyword(keyword)
     }

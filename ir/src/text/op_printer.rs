@@ -150,7 +150,7 @@ impl<'p> OpPrinter<'p> {
         self.attr_with(attr, TypeElision::Never);
     }
 
-    /// Whether an attribute is printed as an alias.
+    /// True if an attribute is printed as an alias.
     pub(crate) fn has_alias(&mut self, attr: Attr) -> bool {
         if self.mode == Mode::Draft {
             self.collect_attr(attr, false, false);
@@ -158,7 +158,7 @@ impl<'p> OpPrinter<'p> {
         self.mode == Mode::Collect || self.aliases.knows_attr(attr)
     }
 
-    /// Whether a type is printed as an alias.
+    /// True if a type is printed as an alias.
     pub(crate) fn has_type_alias(&mut self, ty: Type) -> bool {
         if self.mode == Mode::Draft {
             self.collect_type(ty, false);
@@ -323,7 +323,7 @@ impl<'p> OpPrinter<'p> {
         self.attr_list(&attrs, keyword);
     }
 
-    /// Whether an operation has no attribute but those that nothing written stands for: most have
+    /// True if an operation has no attribute but those that nothing written stands for: most have
     /// not.
     pub(crate) fn has_only_default_attrs(&self, op: OpRef<'_>) -> bool {
         op.attributes().is_empty() && op.properties() == op.info().default_properties(self.ctx)

@@ -30,7 +30,7 @@ fn switch(name: &'static str, default: &'static str, help: &'static str) -> Arg 
         .help(help)
 }
 
-/// Whether a flag is on.
+/// True if a flag is on.
 pub(super) fn is_on(matches: &ArgMatches, name: &str) -> bool {
     matches.get_one::<bool>(name).is_some_and(|on| *on)
 }

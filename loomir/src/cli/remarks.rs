@@ -25,7 +25,7 @@ pub(super) fn arg() -> clap::Arg {
         .help("How to show remarks: as text, all as text though they belong together, one JSON object a line, or not at all")
 }
 
-/// Whether remarks are wanted as JSON.
+/// True if remarks are wanted as JSON.
 pub(super) fn as_json(matches: &ArgMatches) -> bool {
     matches.get_one::<String>("remarks").is_some_and(|form| form == "json")
 }

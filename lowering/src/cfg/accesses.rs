@@ -72,7 +72,7 @@ pub struct Access {
     pub block: u32,
     /// The loops around it, the outermost first.
     pub loops: Vec<LoopId>,
-    /// How many bytes it touches from its subscripts on, if that is known.
+    /// The number of bytes it touches from its subscripts on, if that is known.
     pub bytes: Option<Form>,
     /// What it touches: the union of these.
     pub classes: Vec<Class>,
@@ -117,7 +117,7 @@ enum Memory {
     Stack,
 }
 
-/// How many bytes are touched.
+/// The number of bytes that are touched.
 enum Width {
     Fixed(u64),
     Given(Value),
@@ -126,7 +126,7 @@ enum Width {
 }
 
 impl Access {
-    /// Whether it writes.
+    /// True if it writes.
     pub fn writes(&self) -> bool {
         self.classes.iter().any(|class| class.writes)
     }
@@ -192,7 +192,7 @@ impl<'f> Accesses<'f> {
         &self.facts
     }
 
-    /// Whether a value is the same throughout one iteration of so many loops around it.
+    /// True if a value is the same throughout one iteration of so many loops around it.
     fn is_fixed(&self, value: Value, levels: u32) -> bool {
         let Some(block) = self.function.value_block(value) else { return false };
         let node = self.analysis.number(block);

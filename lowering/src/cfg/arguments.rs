@@ -8,7 +8,7 @@ use super::branch::{branches_into, change_operands, successor_operands};
 /// What became of the arguments of a block.
 #[derive(Debug, Default)]
 pub(super) struct FoldedArguments {
-    /// How many were one value.
+    /// The number of those that were one value.
     pub(super) count: usize,
     /// What used them, and uses that value now.
     pub(super) users: Vec<Op>,

@@ -30,12 +30,12 @@ pub(super) enum Touched {
     Arguments {
         /// The pointers.
         pointers: Vec<Value>,
-        /// Whether it may write there.
+        /// True if it may write there.
         writes: bool,
     },
     /// Anything.
     World {
-        /// Whether it may write.
+        /// True if it may write.
         writes: bool,
     },
 }
@@ -117,7 +117,7 @@ fn is_marked(function: &Body, op: Op, symbols: &SymbolTable, words: &[&str]) -> 
             || said(function, op, symbols, "passthrough").any(is_passed))
 }
 
-/// Whether a call, once it is reached, comes back to what follows it. No, if an operation is no
+/// True if a call, once it is reached, comes back to what follows it. No, if an operation is no
 /// call.
 pub(super) fn returns(function: &Body, op: Op, symbols: &SymbolTable) -> bool {
     ["no_unwind", "will_return"].iter().all(|name| said(function, op, symbols, name).next().is_some())

@@ -287,7 +287,7 @@ impl Analysis {
     }
 }
 
-/// How many blocks may be compared for each step of a change.
+/// The number of blocks that may be compared for each step of a change.
 const BLOCKS_A_STEP: usize = 1000;
 
 /// Takes what is in both of two sorted lists out of both.

@@ -24,7 +24,7 @@ pub(super) fn only_reads(function: &Body, op: Op) -> bool {
         && model.effects(view).iter().all(|effect| is_read(effect.kind, effect.on))
 }
 
-/// Whether anybody could see that an operation ran, but for its results and for how long it took.
+/// True if anybody could see that an operation ran, but for its results and for how long it took.
 /// What it does where it is undefined can't be seen.
 pub(super) fn is_seen(function: &Body, op: Op) -> bool {
     if function.has_trait(op, Trait::Pure) {
@@ -41,7 +41,7 @@ pub(super) fn is_seen(function: &Body, op: Op) -> bool {
         || !effects.effects(op).iter().all(|effect| is_harmless(effect.kind, effect.on))
 }
 
-/// Whether an operation reads or writes memory, or may.
+/// True if an operation reads or writes memory, or may.
 pub(super) fn touches_memory(function: &Body, op: Op) -> bool {
     if function.has_trait(op, Trait::Pure) || function.has_trait(op, Trait::Terminator) {
         return false;
@@ -53,7 +53,7 @@ pub(super) fn touches_memory(function: &Body, op: Op) -> bool {
     })
 }
 
-/// Whether an operation does just one thing to memory: a load or a store that is neither volatile
+/// True if an operation does just one thing to memory: a load or a store that is neither volatile
 /// nor ordered.
 pub(super) fn has_one_effect(function: &Body, op: Op) -> bool {
     let model = function.info(op).interface::<dyn MemoryEffects>();

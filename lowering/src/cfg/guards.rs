@@ -30,7 +30,7 @@ pub struct Guard {
     pub branch: Op,
     /// What it decides by.
     pub condition: Value,
-    /// Whether the loop is entered where the condition is true.
+    /// True if the loop is entered where the condition is true.
     pub enters_if: bool,
     /// The block, by number, that it skips to.
     pub skips_to: u32,

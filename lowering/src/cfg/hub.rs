@@ -184,7 +184,7 @@ pub(super) fn part_edges(
     parted
 }
 
-/// Whether edges of a branch have one target and hand it the same.
+/// True if edges of a branch have one target and hand it the same.
 pub(super) fn are_one(function: &Body, branch: Op, edges: &[usize]) -> bool {
     let blocks: Vec<Block> = function.successors(branch).collect();
     let operands = successor_operands(function, branch);

@@ -198,7 +198,7 @@ impl Seen {
     }
 }
 
-/// Whether it is said of a loop that it makes progress.
+/// True if it is said of a loop that it makes progress.
 fn makes_progress(function: &Body, analysis: &Analysis, id: LoopId) -> bool {
     let header = analysis.loops().get(id).header();
     let mut latches =

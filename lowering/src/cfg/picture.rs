@@ -71,7 +71,7 @@ struct Shown {
     /// The innermost loop around it.
     home: Option<usize>,
     is_header: bool,
-    /// Whether it is in a cycle that is entered at several places.
+    /// True if it is in a cycle that is entered at several places.
     is_irreducible: bool,
 }
 

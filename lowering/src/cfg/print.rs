@@ -112,7 +112,7 @@ impl Printer<'_> {
         self.text.push('\n');
     }
 
-    /// Whether `opt` calls a loop parallel: the same is said of it at all its latches, and nothing
+    /// True if `opt` calls a loop parallel: the same is said of it at all its latches, and nothing
     /// in it touches memory. (Accesses could also say that they are parallel, which is kept as
     /// metadata that nothing here reads.)
     fn is_parallel(&self, id: LoopId) -> bool {

@@ -19,7 +19,7 @@ pub struct Roles {
     pub preheader: Option<u32>,
     /// The blocks in the loop that lead to the header.
     pub latches: Vec<u32>,
-    /// How many edges they lead to it by: a branch may have several.
+    /// The number of edges they lead to it by: a branch may have several.
     pub backedges: usize,
     /// The blocks in the loop that lead out of it.
     pub exiting: Vec<u32>,
@@ -27,7 +27,7 @@ pub struct Roles {
     pub exit_edges: Vec<(u32, u32)>,
     /// The blocks outside of the loop that it leads to.
     pub exits: Vec<u32>,
-    /// Whether each exit is reached from the loop alone.
+    /// True if each exit is reached from the loop alone.
     pub dedicated_exits: bool,
 }
 
@@ -73,12 +73,12 @@ impl Roles {
         if let ([latch], 1) = (&self.latches[..], self.backedges) { Some(*latch) } else { None }
     }
 
-    /// Whether the loop is in the form that [`loop_simplify`](super::loop_simplify) makes.
+    /// True if the loop is in the form that [`loop_simplify`](super::loop_simplify) makes.
     pub fn is_simplified(&self) -> bool {
         self.preheader.is_some() && self.latch().is_some() && self.dedicated_exits
     }
 
-    /// Whether the latch leads out of the loop: it is tested at its end.
+    /// True if the latch leads out of the loop: it is tested at its end.
     pub fn is_rotated(&self) -> bool {
         self.latch().is_some_and(|latch| self.exiting.contains(&latch))
     }

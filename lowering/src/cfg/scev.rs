@@ -92,7 +92,7 @@ pub struct ScalarEvolution<'f> {
     nested: usize,
     /// How many values that meet are being looked through.
     merges: u32,
-    /// Whether something that was asked for since is only known for now.
+    /// True if something that was asked for since is only known for now.
     provisional: bool,
 }
 

@@ -45,7 +45,7 @@ mod types;
 
 /// How deep types and constants may nest.
 const MAX_DEPTH: usize = 256;
-/// How many errors are reported.
+/// The number of errors that are reported.
 const MAX_ERRORS: usize = 100;
 
 type Result<T> = std::result::Result<T, Box<Diagnostic>>;
@@ -116,7 +116,7 @@ pub fn from_ll(ctx: &Context, source: &str, name: &str) -> std::result::Result<B
     reader.module()
 }
 
-/// Whether a text is LLVM IR rather than MLIR: by its first word, or the comment before it.
+/// True if a text is LLVM IR rather than MLIR: by its first word, or the comment before it.
 /// Constant but for blanks.
 pub fn is_ll(source: &str) -> bool {
     let text = source.trim_start();
@@ -163,7 +163,7 @@ impl<'s> Reader<'s> {
         self.is_sign_at(self.pos, sign)
     }
 
-    /// Whether the token behind this one is a sign.
+    /// True if the token behind this one is a sign.
     fn is_sign_behind(&self, sign: &str) -> bool {
         self.is_sign_at(self.pos + 1, sign)
     }

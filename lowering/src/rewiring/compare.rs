@@ -167,7 +167,7 @@ fn without_partner(own: &[Happens], other: &[Happens]) -> Option<Op> {
 /// What is promised of a value on each side.
 type Promises = [Option<Vec<(Name, Attr)>>; 2];
 
-/// How many values there are on both sides of which not the same is promised.
+/// The number of values on both sides of which not the same is promised.
 fn promised_apart(sides: &[Side<'_>; 2], known: &[Classes; 2]) -> usize {
     let mut all: HashMap<u32, Promises> = HashMap::new();
     for (side, own) in sides.iter().enumerate() {

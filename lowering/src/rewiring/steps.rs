@@ -43,7 +43,7 @@ pub(super) fn neighbours(function: &Body, loops: &[Op]) -> Vec<[usize; 2]> {
     found
 }
 
-/// Whether nothing stands between two loops of a block but what makes values.
+/// True if nothing stands between two loops of a block but what makes values.
 pub(super) fn are_adjacent(function: &Body, pair: [Op; 2]) -> bool {
     between(function, pair).all(|op| function.has_trait(op, Trait::Pure))
 }

@@ -115,7 +115,7 @@ pub struct Shape {
     pub strides: Vec<i64>,
     /// The offset.
     pub offset: i64,
-    /// Whether the layout is the identity.
+    /// True if the layout is the identity.
     pub is_identity: bool,
 }
 
@@ -129,12 +129,12 @@ impl Shape {
         Some(Shape { sizes, strides, offset, is_identity })
     }
 
-    /// How many dimensions there are.
+    /// The number of dimensions.
     pub fn rank(&self) -> usize {
         self.sizes.len()
     }
 
-    /// Whether the elements follow each other without gaps in row-major order, as far as the type
+    /// True if the elements follow each other without gaps in row-major order, as far as the type
     /// says.
     pub fn is_contiguous(&self) -> bool {
         if self.is_identity {

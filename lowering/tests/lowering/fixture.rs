@@ -21,7 +21,7 @@ pub(crate) struct Call {
 pub(crate) struct Fixture {
     source: String,
     calls: Vec<Call>,
-    /// Whether calls are long: they are executed at the first and the last stage only.
+    /// True if calls are long: they are executed at the first and the last stage only.
     long: bool,
 }
 
@@ -158,7 +158,7 @@ pub(crate) fn tool(folder: &Path, name: &str, arguments: &[&str], input: &str) -
     output.stdout
 }
 
-/// Whether a tool of LLVM has nothing against a text.
+/// True if a tool of LLVM has nothing against a text.
 pub(crate) fn accepts(folder: &Path, name: &str, arguments: &[&str], input: &str) -> bool {
     run(folder, name, arguments, input).status.success()
 }

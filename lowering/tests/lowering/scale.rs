@@ -38,7 +38,7 @@ fn nest(depth: usize) -> String {
     text
 }
 
-/// How many operations there are at the end, after all steps, and how long the text is.
+/// The number of operations at the end, after all steps, and how long the text is.
 fn lowered(ctx: &Context, source: &str) -> (usize, usize) {
     let mut module = read(ctx, source).unwrap_or_else(|errors| panic!("{errors}"));
     for step in [lower_affine, convert_scf_to_cf, convert_to_llvm] {

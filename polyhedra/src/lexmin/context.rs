@@ -49,7 +49,7 @@ pub(super) struct Context<T> {
     /// they stay so.
     impossible: BTreeSet<Vec<T>>,
     quotients: Vec<Quotient<T>>,
-    /// Whether the context has shrunk since its equalities were looked for.
+    /// True if the context has shrunk since its equalities were looked for.
     shrunk: bool,
     /// Questions about signs that took a solver since then.
     asked: usize,

@@ -33,7 +33,7 @@ pub(super) struct Node<T> {
     /// Cuts since the context last changed.
     pub(super) cuts: usize,
     pub(super) wanted: usize,
-    /// Whether nothing was taken from the context since the last split.
+    /// True if nothing was taken from the context since the last split.
     pub(super) whole: bool,
 }
 

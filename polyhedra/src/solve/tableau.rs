@@ -126,7 +126,7 @@ impl<T: Scalar> Tableau<T> {
         Ok(())
     }
 
-    /// Whether the basic variable of `row` may not be negative.
+    /// True if the basic variable of `row` may not be negative.
     fn constrained(&self, row: usize) -> bool {
         self.basic[row] >= self.free && self.basic[row] != OBJECTIVE
     }

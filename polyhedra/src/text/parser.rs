@@ -336,7 +336,7 @@ impl Parser {
         })
     }
 
-    /// Whether the parenthesis here encloses a formula rather than an expression: it holds a
+    /// True if the parenthesis here encloses a formula rather than an expression: it holds a
     /// comparison or a word of formulas, at any depth but inside brackets.
     fn is_formula_in_parentheses(&self) -> bool {
         let mut open = 0usize;

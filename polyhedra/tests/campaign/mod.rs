@@ -291,7 +291,7 @@ fn one(seed: u64, case: u64, report: &mut Report) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a member has a rational point: scaled by a highly composite number it then has an
+/// True if a member has a rational point: scaled by a highly composite number it then has an
 /// integer one. The denominators that occur divide no fixed number, so this counts a little too
 /// few.
 fn rationally_nonempty(set: &Union, member: &Member) -> bool {

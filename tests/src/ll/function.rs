@@ -49,7 +49,7 @@ pub(super) struct Function<'r> {
     pub(super) bytes: Vec<Bytes>,
     callees: &'r [Callee],
     result: Ty,
-    /// Whether it may return in the middle.
+    /// True if it may return in the middle.
     pub(super) may_leave: bool,
     /// How often what is written now is executed, at most.
     times: u64,

@@ -165,7 +165,7 @@ impl Function<'_> {
         self.random.pick(&types).clone()
     }
 
-    /// How many bytes a type of [`Function::bytes_type`] takes.
+    /// The number of bytes a type of [`Function::bytes_type`] takes.
     fn byte_count(ty: &Ty) -> u64 {
         if let Ty::Array(..) = ty { ty.layout().0 } else { u64::from(ty.bits().div_ceil(8)) }
     }

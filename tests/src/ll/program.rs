@@ -34,7 +34,7 @@ struct Program<'n> {
     text: String,
     bytes: Vec<Bytes>,
     slots: Vec<Slot>,
-    /// How many addresses the table of pointers holds.
+    /// The number of addresses the table of pointers holds.
     table: u64,
 }
 

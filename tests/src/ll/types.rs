@@ -74,7 +74,7 @@ impl Ty {
         }
     }
 
-    /// Whether there are vectors of this type.
+    /// True if there are vectors of this type.
     pub(super) fn may_be_element(&self) -> bool {
         if let Ty::Int(width) = self { ELEMENT_WIDTHS.contains(width) } else { true }
     }
@@ -95,7 +95,7 @@ impl Ty {
         if let Ty::Vector(_, scalar) = self { scalar } else { self }
     }
 
-    /// How many elements a vector has.
+    /// The number of elements a vector has.
     pub(super) fn count(&self) -> Option<u32> {
         if let Ty::Vector(count, _) = self { Some(*count) } else { None }
     }

@@ -84,7 +84,7 @@ pub struct Rival {
     pub ours_alone: u64,
 }
 
-/// How many functions are read, fused and judged at once.
+/// The number of functions that are read, fused and judged at once.
 const BATCH: u64 = 100;
 
 /// Runs `cases` functions of the campaign of `seed`, from number `first` on.

@@ -36,7 +36,7 @@ pub struct Access {
     pub object: usize,
     /// The element of it.
     pub element: i64,
-    /// Whether it is written.
+    /// True if it is written.
     pub writes: bool,
     /// Of which updates it is part.
     pub update: Option<Update>,
@@ -230,7 +230,7 @@ impl Element {
         }
     }
 
-    /// Whether the number that an operation on two integers has is another one in this type.
+    /// True if the number that an operation on two integers has is another one in this type.
     fn wraps(self, operator: Operator, a: i64, b: i64) -> bool {
         let exact = match operator {
             Operator::Add => i128::from(a) + i128::from(b),

@@ -533,7 +533,7 @@ impl Writer<'_> {
         format!("scf.if {}", all.unwrap_or_default())
     }
 
-    /// Whether an index may stand in an affine map here: sums, multiples and quotients of variables
+    /// True if an index may stand in an affine map here: sums, multiples and quotients of variables
     /// of `affine` loops and of parameters.
     fn is_affine(&self, expr: &Expr) -> bool {
         match expr {

@@ -27,7 +27,7 @@ impl Program {
         best
     }
 
-    /// How many items there are, those inside others included.
+    /// The number of items, those inside others included.
     pub fn num_items(&self) -> usize {
         count(&self.body)
     }

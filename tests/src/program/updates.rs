@@ -95,7 +95,7 @@ fn collect(
     }
 }
 
-/// Whether subscripts that are equal name one element in two memrefs, because they are views of
+/// True if subscripts that are equal name one element in two memrefs, because they are views of
 /// one, or of one global.
 fn are_one(program: &Program, a: MemRefId, b: MemRefId) -> bool {
     let [a, b] = [a, b].map(|id| viewed(program, id));
@@ -125,7 +125,7 @@ fn lies_alike(a: &MemRef, b: &MemRef) -> bool {
     (&a.strides, a.offset) == (&b.strides, b.offset)
 }
 
-/// Whether two lists of subscripts are equal as sums.
+/// True if two lists of subscripts are equal as sums.
 fn are_equal(program: &Program, a: &[Expr], b: &[Expr]) -> bool {
     let sums = |subscripts: &[Expr]| subscripts.iter().map(|expr| sum(program, expr)).collect::<Vec<_>>();
     sums(a) == sums(b)

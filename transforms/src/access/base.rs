@@ -85,8 +85,8 @@ pub enum Overlap {
     Apart,
 }
 
-/// How many bytes an element of a memref takes, if that is the same everywhere: numbers of 8, 16,
-/// 32 and 64 bits.
+/// The number of bytes an element of a memref takes, if that is the same everywhere: numbers of 8,
+/// 16, 32 and 64 bits.
 pub fn bytes_of_element(ctx: &Context, ty: Type) -> Option<i64> {
     let bits = match ty.kind(ctx) {
         TypeKind::Index => 64,
@@ -221,7 +221,7 @@ impl<'b> Bases<'b> {
         }
     }
 
-    /// Whether the bytes a memref refers to can be computed when the program runs: those from its
+    /// True if the bytes a memref refers to can be computed when the program runs: those from its
     /// address on.
     fn can_be_tested(&self, value: Value) -> bool {
         let ctx = self.body.ctx();

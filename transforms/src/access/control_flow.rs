@@ -14,7 +14,7 @@ use crate::affine::condition::Condition;
 /// **Owed:** the constraints of an outcome are necessary for it, and it is said to be exact only if
 /// they are sufficient too.
 pub trait ControlFlow: fmt::Debug + Send + Sync {
-    /// Whether a conditional is a guard of the tree, so that what is inside it is moved by itself.
+    /// True if a conditional is a guard of the tree, so that what is inside it is moved by itself.
     /// If not, it is a statement.
     fn is_guard(&self, op: OpRef<'_>) -> bool;
 

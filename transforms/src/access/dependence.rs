@@ -18,7 +18,7 @@ mod directions;
 /// **Owed:** [`Answer::Never`] only if there are no two instances as asked; [`Answer::At`] only
 /// with two that satisfy all that is said of them. All else is an answer too.
 pub trait Dependence: fmt::Debug + Send + Sync {
-    /// Whether accesses of objects that are known to be apart, and two reads, are known not to
+    /// True if accesses of objects that are known to be apart, and two reads, are known not to
     /// conflict. If not, all accesses do.
     fn tells_objects_apart(&self) -> bool {
         true

@@ -65,13 +65,13 @@ pub struct Site<'s, 'b> {
 }
 
 impl Site<'_, '_> {
-    /// Whether a memref names one piece of memory while the statement runs. A view that is made
+    /// True if a memref names one piece of memory while the statement runs. A view that is made
     /// inside it may be another one each time; an allocation is one object anyway.
     fn is_one(&self, origin: Value) -> bool {
         self.base == Base::Allocation(origin) || self.forms.is_parameter(origin)
     }
 
-    /// Whether a form uses a value that is a product, or what may be one.
+    /// True if a form uses a value that is a product, or what may be one.
     fn has_product(&self, form: &Form) -> bool {
         let is_one = |value: Value| {
             let op = self.body.defining_op(value);
@@ -126,7 +126,7 @@ impl Accesses for Delinearized {
     }
 }
 
-/// Whether different subscripts in bounds are different memory: the identity layout, or static
+/// True if different subscripts in bounds are different memory: the identity layout, or static
 /// strides that leave no overlap.
 fn has_separate_elements(ctx: &Context, ty: Type) -> bool {
     let TypeKind::MemRef { shape: Some(shape), layout, .. } = ty.kind(ctx) else { return false };

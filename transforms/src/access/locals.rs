@@ -50,17 +50,17 @@ impl Locals {
         self.allocations.iter().copied().filter(|value| self.is_local_allocation(*value))
     }
 
-    /// Whether a value is an allocation that is there.
+    /// True if a value is an allocation that is there.
     pub fn knows(&self, value: Value) -> bool {
         self.escapes.contains_key(&value)
     }
 
-    /// Whether a value is an allocation that does not escape.
+    /// True if a value is an allocation that does not escape.
     pub fn is_local_allocation(&self, value: Value) -> bool {
         self.escapes.get(&value) == Some(&false)
     }
 
-    /// Whether nobody but the function's own accesses can touch an object.
+    /// True if nobody but the function's own accesses can touch an object.
     pub fn is_local(&self, base: Base) -> bool {
         matches!(base, Base::Allocation(value) if self.is_local_allocation(value))
     }

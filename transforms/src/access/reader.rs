@@ -292,7 +292,7 @@ impl<'b> Reader<'b> {
         found.map(|update| update.by)
     }
 
-    /// Whether blocks inside an operation branch, so that it may repeat them without end.
+    /// True if blocks inside an operation branch, so that it may repeat them without end.
     fn may_run_forever(&self, op: Op) -> bool {
         self.body.own_regions(op).any(|region| self.body.blocks(region).nth(1).is_some())
     }

@@ -74,7 +74,7 @@ pub(super) fn updates_by(body: &Body, op: Op, access: &Access) -> Vec<Update> {
     updates.collect()
 }
 
-/// Whether what is around an operation are loops and conditionals.
+/// True if what is around an operation are loops and conditionals.
 fn is_in_order(body: &Body, op: Op) -> bool {
     let mut around = std::iter::successors(body.parent_op(op), |op| body.parent_op(*op));
     around.all(|op| {
@@ -85,7 +85,7 @@ fn is_in_order(body: &Body, op: Op) -> bool {
     })
 }
 
-/// Whether the load and the store stand in one block, the load before, nothing between them writes,
+/// True if the load and the store stand in one block, the load before, nothing between them writes,
 /// and nothing else uses what is loaded.
 fn is_whole(body: &Body, update: &Update) -> bool {
     let between = std::iter::successors(body.next_op(update.load), |op| body.next_op(*op));

@@ -233,7 +233,7 @@ impl Member {
         Member { form, may, must }
     }
 
-    /// Whether it may be written in the place of another value that is equal, and poison if one of
+    /// True if it may be written in the place of another value that is equal, and poison if one of
     /// `must` is.
     fn stands_for(&self, other: Value, must: &HashSet<Value>, body: &Body) -> bool {
         let outwards = |block: &_| body.block_of(body.region_parent(body.block_region(*block)));
@@ -326,7 +326,7 @@ fn leaves(body: &Body, value: Value, how: Poison) -> HashSet<Value> {
     leaves
 }
 
-/// Whether an operation may be poison though its operands are not: by a flag, or if a shift is too
+/// True if an operation may be poison though its operands are not: by a flag, or if a shift is too
 /// wide.
 fn may_make_poison(body: &Body, op: Op) -> bool {
     let shifts = [Binary::Shl, Binary::ShrS, Binary::ShrU].map(Operation::Binary);

@@ -12,7 +12,7 @@ use super::{Atom, Form};
 /// **Owed:** a form that is given out is what the value is whenever the operation executes and is
 /// defined, as an integer, not modulo anything; of what has no form nothing is assumed.
 pub trait ClosedForms: fmt::Debug + Send + Sync {
-    /// Whether a form is followed that was computed from these. Forms of operands that are not
+    /// True if a form is followed that was computed from these. Forms of operands that are not
     /// followed are missing; of the results of operations that arithmetic knows none are given.
     fn follows(&self, form: &Form, operands: &[Option<Form>]) -> bool;
 

@@ -26,7 +26,7 @@ const MAX_CONSTRAINTS: usize = 16;
 pub struct Outcome {
     /// Forms that are not negative then.
     pub constraints: Vec<Form>,
-    /// Whether it comes out so wherever none of them is negative.
+    /// True if it comes out so wherever none of them is negative.
     pub exact: bool,
 }
 

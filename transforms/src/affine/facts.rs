@@ -37,7 +37,7 @@ struct Fact {
 }
 
 impl Facts {
-    /// Whether anything was said of a parameter.
+    /// True if anything was said of a parameter.
     pub fn is_known(&self, value: Value) -> bool {
         self.of.contains_key(&value)
     }

@@ -96,7 +96,7 @@ const SIGNED: [&OpDef; 4] =
 const UNSIGNED: [&OpDef; 3] = [arith::IndexCastUIOp::DEF, arith::ExtUIOp::DEF, index::CastUOp::DEF];
 
 impl Binary {
-    /// Whether its operands may change places.
+    /// True if its operands may change places.
     pub fn is_commutative(self) -> bool {
         use Binary::{Add, And, MaxS, MaxU, MinS, MinU, Mul, Or, Xor};
         matches!(self, Add | Mul | And | Or | Xor | MinS | MinU | MaxS | MaxU)
@@ -203,7 +203,7 @@ impl Predicate {
         }
     }
 
-    /// Whether it reads numbers as signed.
+    /// True if it reads numbers as signed.
     pub fn is_signed(self) -> bool {
         matches!(self, Predicate::Slt | Predicate::Sle | Predicate::Sgt | Predicate::Sge)
     }
@@ -228,7 +228,7 @@ impl Predicate {
         Predicate::ALL.into_iter().find(|other| *other != self && other.unsigned() == self).unwrap_or(self)
     }
 
-    /// Whether it holds of any two numbers that another one holds of.
+    /// True if it holds of any two numbers that another one holds of.
     pub fn implied_by(self, stated: Predicate) -> bool {
         use Predicate::{Eq, Ne, Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
         self == stated
@@ -242,7 +242,7 @@ impl Predicate {
             }
     }
 
-    /// Whether it holds of two words of so many bits.
+    /// True if it holds of two words of so many bits.
     pub fn holds(self, width: u32, a: u128, b: u128) -> bool {
         integer::compare(self as u64).is_some_and(|compare| compare(width, a, b))
     }
@@ -289,7 +289,7 @@ impl Operation {
     }
 }
 
-/// How many bits a value has, if it is a word.
+/// The number of bits a value has, if it is a word.
 pub fn width(body: &Body, value: Value) -> Option<u32> {
     match body.value_type(value).kind(body.ctx()) {
         TypeKind::Index => Some(64),
@@ -298,7 +298,7 @@ pub fn width(body: &Body, value: Value) -> Option<u32> {
     }
 }
 
-/// Whether an operation has flags, which may make it poison.
+/// True if an operation has flags, which may make it poison.
 pub fn has_flags(body: &Body, op: Op) -> bool {
     ["overflowFlags", "isExact", "nonNeg"].into_iter().any(|flag| {
         let attr = body.attr(op, flag);
@@ -306,7 +306,7 @@ pub fn has_flags(body: &Body, op: Op) -> bool {
     })
 }
 
-/// Whether a sum, difference, product or shift that does not fit, read as signed, is poison.
+/// True if a sum, difference, product or shift that does not fit, read as signed, is poison.
 pub fn has_no_signed_wrap(body: &Body, op: Op) -> bool {
     body.attr(op, "overflowFlags")
         .and_then(|attr| arith::OVERFLOW.value(body.ctx(), attr))

@@ -176,7 +176,7 @@ pub(super) fn applied(body: &Body, op: Op) -> Option<Subscripts> {
     Some(Subscripts { map, operands: body.operands(op).collect() })
 }
 
-/// How many bits a value has; 64 for what is no integer.
+/// The number of bits a value has; 64 for what is no integer.
 pub(super) fn width(body: &Body, value: Value) -> u32 {
     body.value_type(value).integer_width(body.ctx()).unwrap_or(64)
 }
@@ -191,7 +191,7 @@ pub(crate) fn type_range(body: &Body, value: Value) -> Range {
     }
 }
 
-/// Whether all numbers of a range have so many bits, read as signed.
+/// True if all numbers of a range have so many bits, read as signed.
 pub fn fits(range: Range, width: u32) -> bool {
     let limit = 1i128 << (width.clamp(1, 64) - 1);
     -limit <= range.0 && range.1 < limit

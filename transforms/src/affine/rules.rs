@@ -18,7 +18,7 @@ use super::word::Word;
 /// What is known of each class: the range of its words.
 #[derive(Clone, Debug)]
 pub struct Ranges {
-    /// How many bits the words have.
+    /// The number of bits the words have.
     pub width: u32,
     /// The ranges of the leaves.
     pub leaves: Vec<Range>,
@@ -75,7 +75,7 @@ impl Analysis<Word> for Ranges {
     }
 }
 
-/// Whether an operation may be undefined.
+/// True if an operation may be undefined.
 pub fn is_division(binary: Binary) -> bool {
     use Binary::{CeilDivS, CeilDivU, DivS, DivU, FloorDivS, RemS, RemU};
     matches!(binary, DivS | DivU | CeilDivS | CeilDivU | FloorDivS | RemS | RemU)
@@ -104,7 +104,7 @@ fn is_over_positive(_: u32, [a, b, _]: [Range; 3]) -> bool {
     a.0 >= 0 && b.0 >= 1
 }
 
-/// Whether `binary` of both `?a` and `?b` with `?c` does not wrap.
+/// True if `binary` of both `?a` and `?b` with `?c` does not wrap.
 fn stay(binary: Binary, width: u32, [a, b, c]: [Range; 3]) -> bool {
     let stays = |x| binary_range(binary, x, c, width).is_some_and(|range| fits(range, width));
     stays(a) && stays(b)

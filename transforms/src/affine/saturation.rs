@@ -26,7 +26,7 @@ impl Default for Saturation {
 }
 
 impl Saturation {
-    /// Whether two expressions over leaves of these ranges are proved equal. They have the same
+    /// True if two expressions over leaves of these ranges are proved equal. They have the same
     /// width, and `b`'s leaves are those of `a` as `leaf` says.
     pub fn are_equal(&self, a: &Expression, b: &RecExpr<Word>, leaves: Vec<Range>) -> bool {
         let (graph, roots) = self.grown(a.width, &[&a.nodes, b], leaves, true);

@@ -101,12 +101,12 @@ impl Forms<'_> {
     }
 }
 
-/// Whether nothing is known of a value of this form but that it is one in each iteration.
+/// True if nothing is known of a value of this form but that it is one in each iteration.
 fn is_open(form: Option<&Form>, value: Value) -> bool {
     form.is_none_or(|form| form.as_parameter() == Some(value))
 }
 
-/// Whether a form is another one in each iteration of some loop. One that is not is better told by
+/// True if a form is another one in each iteration of some loop. One that is not is better told by
 /// its name, as elsewhere.
 fn has_level(form: &Form) -> bool {
     form.terms().iter().any(|(atom, _)| matches!(atom, Atom::Level(_)))

@@ -20,7 +20,7 @@ const MAX_LOOKED_AT: usize = 64;
 pub struct Surroundings {
     /// Forms that are not negative.
     pub constraints: Vec<Form>,
-    /// Whether these are all there are: every combination they allow occurs.
+    /// True if these are all there are: every combination they allow occurs.
     pub exact: bool,
     /// What is known of parameters wherever they are used.
     pub facts: Arc<Facts>,
@@ -146,7 +146,7 @@ fn asserted(body: &Body, op: Op) -> Option<Value> {
     says.then(|| body.operand(op, 0))
 }
 
-/// Whether an operation always comes to its end and changes no memory.
+/// True if an operation always comes to its end and changes no memory.
 pub(crate) fn is_harmless(body: &Body, op: Op) -> bool {
     if body.own_regions(op).len() > 0 || body.nested(op).is_some() {
         return false;

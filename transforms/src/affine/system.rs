@@ -86,7 +86,7 @@ impl System {
         }
     }
 
-    /// Whether facts hold at a point. Of those about further parameters it is not known.
+    /// True if facts hold at a point. Of those about further parameters it is not known.
     pub fn agrees(&self, facts: &Facts, point: &Point) -> bool {
         let at = |atom: &Atom| {
             let var = self.unknowns.get(atom).filter(|var| var.index() < self.set.visible());

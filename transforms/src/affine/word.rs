@@ -84,7 +84,7 @@ impl fmt::Display for Word {
 /// An expression of one width.
 #[derive(Clone, Debug)]
 pub struct Expression {
-    /// How many bits the words have.
+    /// The number of bits the words have.
     pub width: u32,
     /// Its nodes; the last one is the whole.
     pub nodes: RecExpr<Word>,
@@ -157,7 +157,7 @@ struct Build<'a> {
     nodes: RecExpr<Word>,
     leaves: Vec<Value>,
     known: HashMap<Value, Id>,
-    /// How many values were looked at.
+    /// The number of values that were looked at.
     opened: usize,
 }
 

@@ -110,7 +110,7 @@ impl Cleanup {
     }
 }
 
-/// Whether nobody would miss an operation.
+/// True if nobody would miss an operation.
 fn is_dead(body: &Body, op: Op) -> bool {
     if is_trivially_dead(body, op) {
         return true;
@@ -133,7 +133,7 @@ fn is_dead(body: &Body, op: Op) -> bool {
     repeats_only && returns && body.own_regions(op).all(is_hollow)
 }
 
-/// Whether an operation reads an element and nobody uses it.
+/// True if an operation reads an element and nobody uses it.
 pub(super) fn is_unused_load(body: &Body, op: Op) -> bool {
     let view = body.op_ref(op);
     let model = view.info().interface::<dyn MemoryAccess>();

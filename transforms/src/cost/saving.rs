@@ -29,15 +29,15 @@ pub enum Loss {
     },
     /// The loops run one element at a time that ran several at once.
     Vectorization {
-        /// Whether an iteration would read what a few before it wrote; if not, one of the loops
+        /// True if an iteration would read what a few before it wrote; if not, one of the loops
         /// runs one element at a time as it is.
         carried: bool,
     },
     /// Values are kept in memory that were in registers.
     Registers {
-        /// How many values are live across the body.
+        /// The number of values that are live across the body.
         live: usize,
-        /// How many registers there are.
+        /// The number of registers.
         registers: usize,
     },
 }
@@ -59,7 +59,7 @@ impl Time {
 
 /// What two loops do in the iterations they have in common, as parts of what they do in all.
 struct Shares {
-    /// How many iterations these are.
+    /// The number of iterations these are.
     common: f64,
     first: f64,
     second: f64,

@@ -45,7 +45,7 @@ pub(super) struct Stream {
     pub at_once: f64,
     pub again: f64,
     pub writes: bool,
-    /// Whether the iteration decides where in it an access is.
+    /// True if the iteration decides where in it an access is.
     pub moves: bool,
 }
 
@@ -163,7 +163,7 @@ impl Streams {
         self.at_once += 1.0;
     }
 
-    /// Whether an iteration reads what one fewer than `lanes` before wrote, so that this many
+    /// True if an iteration reads what one fewer than `lanes` before wrote, so that this many
     /// cannot run at once.
     pub(super) fn carry(&self, lanes: f64) -> bool {
         self.all.iter().any(|stream| {
@@ -192,7 +192,7 @@ impl Streams {
         })
     }
 
-    /// Whether one of these goes through the object of `other` at another pace, and one of them
+    /// True if one of these goes through the object of `other` at another pace, and one of them
     /// writes.
     fn meets(&self, other: &Stream) -> bool {
         let mut others = self.of_base(other.key.base).filter(|own| own.key != other.key);
@@ -205,13 +205,13 @@ impl Stream {
         self.places.iter().filter(|(_, used)| used.reads).map(|(place, _)| *place)
     }
 
-    /// Whether it writes what is at a place fewer than `lanes` iterations before.
+    /// True if it writes what is at a place fewer than `lanes` iterations before.
     fn writes_ahead(&self, place: i64, at: i64, lanes: f64) -> bool {
         let near = (place, at.saturating_add(1))..(place, at.saturating_add(lanes as i64));
         near.start < near.end && self.places.range(near).any(|(_, used)| used.writes)
     }
 
-    /// Whether two streams of one object never meet: their subscripts differ by numbers.
+    /// True if two streams of one object never meet: their subscripts differ by numbers.
     fn is_parallel_to(&self, other: &Stream) -> bool {
         let pairs = || self.key.dims.iter().zip(&other.key.dims);
         let gap = |a: &Option<Form>, b: &Option<Form>| a.as_ref()?.minus(b.as_ref()?)?.as_constant();

@@ -20,18 +20,18 @@ use crate::tree::{Forest, Green, Header, Map, Node, Program, Span, StatementId};
 /// What a loop does each time it is reached, or loops that run as one.
 #[derive(Clone, Debug)]
 pub struct Work {
-    /// How many iterations it runs.
+    /// The number of iterations it runs.
     pub(super) trips: f64,
     /// How many of these all loops that run as one have in common; what each has more runs by
     /// itself.
     pub(super) common: f64,
-    /// How many operations its iterations run together.
+    /// The number of operations its iterations run together.
     pub(super) operations: f64,
-    /// How many iterations can run at once, if it has a form in which they do.
+    /// The number of iterations that can run at once, if it has a form in which they do.
     pub(super) lanes: Option<f64>,
     /// The cycles it takes at least, for each iteration waits for the one before.
     pub(super) serial: f64,
-    /// Whether there is no loop inside.
+    /// True if there is no loop inside.
     pub(super) innermost: bool,
     /// The values it carries from one iteration to the next.
     pub(super) carried: usize,
@@ -86,7 +86,7 @@ impl Work {
         Some(Work { trips, common: trips, operations, lanes, serial, innermost, carried, values, streams })
     }
 
-    /// Whether two loops have as many iterations, or are taken to.
+    /// True if two loops have as many iterations, or are taken to.
     pub(crate) fn runs_as_often(&self, other: &Work) -> bool {
         self.common == other.common
     }
@@ -128,12 +128,12 @@ struct Scan<'a> {
     depth: u32,
     /// Half way through each of these, where that is known.
     around: Vec<Option<i64>>,
-    /// How many iterations those run that are entered.
+    /// The number of iterations those run that are entered.
     trips: Vec<f64>,
-    /// How many the one that is scanned runs.
+    /// The number of the one that is scanned runs.
     own_trips: f64,
     operations: f64,
-    /// Whether nothing was met that keeps iterations from running at once.
+    /// True if nothing was met that keeps iterations from running at once.
     vector: bool,
     innermost: bool,
     /// Bytes of the widest element.
@@ -176,7 +176,7 @@ impl Scan<'_> {
         }
     }
 
-    /// How many iterations a loop runs that stands where the scan is.
+    /// The number of iterations a loop runs that stands where the scan is.
     fn trips_of(&self, header: &Header) -> f64 {
         let Some(lead) = header.origins.first() else { return 0.0 };
         let info = self.program.loop_info(lead.of);
@@ -274,7 +274,7 @@ fn middle(constraints: &[Form], level: u32) -> Option<i64> {
     Some(i64::midpoint(least?, most?))
 }
 
-/// Whether neighbouring iterations of the loop at `level` touch neighbouring elements, or the same.
+/// True if neighbouring iterations of the loop at `level` touch neighbouring elements, or the same.
 fn is_next_to_each_other(subscripts: &[Option<Form>], level: u32) -> bool {
     let Some((last, others)) = subscripts.split_last() else { return true };
     let is_constant = |form: &Form| form.all_atoms(&|atom| *atom != Atom::Level(level));

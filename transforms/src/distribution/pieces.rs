@@ -40,7 +40,7 @@ struct Piece {
     uses: Vec<(usize, Value)>,
     /// Whether it may be run again, or not at all.
     pure: bool,
-    /// Whether it does more than compute and read.
+    /// True if it does more than compute and read.
     writes: bool,
 }
 
@@ -110,7 +110,7 @@ impl Pieces {
         }
     }
 
-    /// How many there are.
+    /// Their number.
     pub(crate) fn len(&self) -> usize {
         self.pieces.len()
     }

@@ -46,9 +46,9 @@ pub struct Side {
     pub op: Op,
     /// Which of its regions.
     pub region: Region,
-    /// How many loops are around it.
+    /// The number of loops that are around it.
     pub depth: u32,
-    /// Whether the iterations in which it runs are known exactly.
+    /// True if the iterations in which it runs are known exactly.
     pub exact: bool,
 }
 
@@ -76,12 +76,12 @@ pub struct Access {
     pub place: Arc<Place>,
     /// Its number, or its compound's, in the order of the text.
     pub order: u32,
-    /// Whether it is inside a compound.
+    /// True if it is inside a compound.
     pub compound: bool,
-    /// Whether it happens in a function that the operation calls.
+    /// True if it happens in a function that the operation calls.
     pub called: bool,
-    /// How many loops are around the innermost parameter that its subscripts and its iterations
-    /// depend on.
+    /// The number of loops that are around the innermost parameter that its subscripts and its
+    /// iterations depend on.
     pub parameters: u32,
 }
 
@@ -91,12 +91,12 @@ impl Access {
         self.place.loops.len() as u32
     }
 
-    /// Whether it writes or reads what nobody knows.
+    /// True if it writes or reads what nobody knows.
     pub fn is_unknown(&self) -> bool {
         self.class.base == Base::World
     }
 
-    /// Whether it may read.
+    /// True if it may read.
     pub fn reads(&self) -> bool {
         !self.class.writes || self.is_unknown()
     }
@@ -107,7 +107,7 @@ impl Access {
         subscripts.iter().map(Option::as_ref).collect()
     }
 
-    /// How many loops have both around them.
+    /// The number of loops that have both around them.
     pub fn common_loops(&self, other: &Access) -> u32 {
         let pairs = self.place.loops.iter().zip(&other.place.loops);
         pairs.take_while(|(a, b)| a == b).count() as u32
@@ -136,7 +136,7 @@ pub struct Timeline {
     pub facts: Arc<Facts>,
     /// The first and last number of what is inside a loop or a conditional.
     extents: HashMap<Op, (u32, u32)>,
-    /// How many loops are around each parameter.
+    /// The number of loops that are around each parameter.
     depths: HashMap<Value, u32>,
     /// The objects that are made here. What others hold may be read by the next run of the block,
     /// if it has one.
@@ -230,7 +230,7 @@ impl Timeline {
         self.extents.get(&op).copied().unwrap_or((order, order))
     }
 
-    /// Whether all parameters of a form are the same throughout an iteration of the outer `depth`
+    /// True if all parameters of a form are the same throughout an iteration of the outer `depth`
     /// loops.
     pub fn is_known(&self, form: &Form, depth: u32) -> bool {
         let mut known = true;
@@ -238,13 +238,13 @@ impl Timeline {
         known
     }
 
-    /// Whether an object that is touched here is made here, so that no other run of the block reads
+    /// True if an object that is touched here is made here, so that no other run of the block reads
     /// or writes it.
     pub fn makes(&self, object: Value) -> bool {
         self.made.contains(&object)
     }
 
-    /// How many loops are around a parameter or an allocation.
+    /// The number of loops that are around a parameter or an allocation.
     fn depth_of(&self, value: Value) -> u32 {
         self.depths.get(&value).copied().unwrap_or(0)
     }
@@ -258,7 +258,7 @@ impl Timeline {
         }
     }
 
-    /// Whether the subscripts of an access count in the same elements in all iterations of all but
+    /// True if the subscripts of an access count in the same elements in all iterations of all but
     /// the outer `depth` loops.
     pub fn names_one_object(&self, class: &Class, depth: u32) -> bool {
         let origin = class.origin.filter(|origin| class.base != Base::Allocation(*origin));
@@ -344,7 +344,7 @@ impl Timeline {
 struct Scan<'b> {
     body: &'b Body,
     reader: Reader<'b>,
-    /// How many loops are around the blocks that were entered.
+    /// The number of loops that are around the blocks that were entered.
     blocks: HashMap<Block, u32>,
     next: u32,
     timeline: Timeline,

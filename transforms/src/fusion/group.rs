@@ -32,8 +32,8 @@ use crate::tree::{Forest, Green, Header, LoopId, Mark, Node, Origin, Parts, Prog
 /// A loop with more operations than this is not cut: what is cut is copied.
 const MAX_COPIED: usize = 256;
 
-/// How many ends a group may have of which it is not known which is least: for each one more loop
-/// may be left.
+/// The number of ends a group may have of which it is not known which is least: for each one more
+/// loop may be left.
 const MAX_ENDS: usize = 2;
 
 /// One of the loops.
@@ -53,9 +53,9 @@ pub(super) struct Member {
     ends: Vec<Form>,
     /// Its operation.
     op: Op,
-    /// How many operations are in it.
+    /// The number of operations that are in it.
     size: usize,
-    /// Whether it runs from its last iteration to its first.
+    /// True if it runs from its last iteration to its first.
     backwards: bool,
 }
 
@@ -81,25 +81,25 @@ pub(super) struct Group {
     ends: Vec<Form>,
     /// The greatest number in what a member's variable is at time 0.
     zero: i64,
-    /// Whether all members have the same times, which are those of the first.
+    /// True if all members have the same times, which are those of the first.
     whole: bool,
-    /// Whether a member carries values from one iteration to the next, and is run in order for
+    /// True if a member carries values from one iteration to the next, and is run in order for
     /// that.
     carries: bool,
-    /// Whether each member may be run in parts: nothing is carried, or there is what its parts are
+    /// True if each member may be run in parts: nothing is carried, or there is what its parts are
     /// known by.
     may_be_cut: bool,
     /// True if a part of another loop is a member, or was in an earlier run.
     pub(super) has_part: bool,
     /// A conditional whose condition was brought inside of one of them.
     pub(super) guarded: Option<Op>,
-    /// Whether the iterations of each, and of all together, may run in any order; they are run
+    /// True if the iterations of each, and of all together, may run in any order; they are run
     /// whole for that.
     pub(super) parallel: bool,
     /// By how many iterations members run later, at most, than they would have to if none ran
     /// blocks later.
     pub(super) blocks: i64,
-    /// How many loops are around.
+    /// The number of loops that are around.
     depth: u32,
 }
 
@@ -133,7 +133,7 @@ impl Joined {
         self.member.body
     }
 
-    /// Whether the times it has in common with `first` end with what is not known to be the end of
+    /// True if the times it has in common with `first` end with what is not known to be the end of
     /// either.
     pub(super) fn is_of_unknown_length(&self, first: &Group) -> bool {
         self.ends.len() > first.ends.len().min(self.member.ends.len())
@@ -239,7 +239,7 @@ impl Group {
         (!self.carries).then_some(Group { originals, may_be_cut: false, guarded: Some(by), ..self })
     }
 
-    /// Whether there is little in it, so that it may be copied.
+    /// True if there is little in it, so that it may be copied.
     pub(super) fn is_small(&self) -> bool {
         self.members.iter().map(|member| member.size).sum::<usize>() <= MAX_COPIED
     }
@@ -276,7 +276,7 @@ impl Group {
         }
     }
 
-    /// Whether the results of an operation are those of one of the loops.
+    /// True if the results of an operation are those of one of the loops.
     pub(super) fn defines(&self, op: Option<Op>) -> bool {
         op.is_some_and(|op| self.footprint.ops.contains(&op))
     }
@@ -299,7 +299,7 @@ impl Group {
         self.members.iter().position(|member| !member.backwards).unwrap_or(0)
     }
 
-    /// Whether no loop of the group counts upwards.
+    /// True if no loop of the group counts upwards.
     fn is_backwards(&self) -> bool {
         self.members.iter().all(|member| member.backwards)
     }
@@ -435,7 +435,7 @@ impl Group {
         Some(Joined { member, item: second.item, nest, start, ends, zero, whole, block: 0 })
     }
 
-    /// Whether what a member has before and after the times that end with `ends` can be written
+    /// True if what a member has before and after the times that end with `ends` can be written
     /// down: each bound of its variable as a number, or as one value or a bound that it has and a
     /// number, in 64 bits.
     fn can_be_cut(

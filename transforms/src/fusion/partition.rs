@@ -60,9 +60,9 @@ pub(super) struct Regrouped {
     part: Range<usize>,
     /// For each item the group it joins.
     partners: Vec<Option<Name>>,
-    /// How many steps it took to find that.
+    /// The number of steps it took to find that.
     steps: usize,
-    /// Whether there is no better one.
+    /// True if there is no better one.
     is_optimal: bool,
 }
 

@@ -34,7 +34,7 @@ use crate::distribution::pieces::Pieces;
 use crate::legality::{Checker, Verdict};
 use crate::tree::{Forest, Green, HeaderId, LoopId, Node};
 
-/// How many levels a loop may be moved outwards.
+/// The number of levels a loop may be moved outwards.
 const LEVELS_MOVED: usize = 2;
 /// How many cuts of a loop are tried from one of its ends.
 const CUTS_TRIED: usize = 3;
@@ -156,7 +156,7 @@ impl Fusion<'_> {
         }
     }
 
-    /// How many loops are nested in a body, each being all of the one around it.
+    /// The number of loops that are nested in a body, each being all of the one around it.
     fn nested(&self, body: Green) -> usize {
         std::iter::successors(only_loop(self.forest, body), |(_, body)| only_loop(self.forest, *body)).count()
     }

@@ -69,7 +69,7 @@ pub(super) struct Search<'s> {
 pub(super) struct Found {
     /// For each item of the sequence the group it joins, if that is better than what was known.
     pub partners: Option<Vec<Option<Name>>>,
-    /// Whether all groupings were looked at.
+    /// True if all groupings were looked at.
     pub is_complete: bool,
 }
 

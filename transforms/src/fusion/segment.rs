@@ -183,7 +183,7 @@ impl Ties {
         }
     }
 
-    /// Whether one of some entries is in a segment with others, and not all are.
+    /// True if one of some entries is in a segment with others, and not all are.
     fn is_parted(&self, all: &[usize]) -> bool {
         let has_others = |at: &usize| self.joined[*at] || self.end(*at) > *at;
         let (first, last) = (all.iter().min().copied(), all.iter().max().copied());
@@ -195,14 +195,14 @@ impl Ties {
         at + self.joined[at + 1..].iter().take_while(|joined| **joined).count()
     }
 
-    /// Whether an entry has to stay in its segment.
+    /// True if an entry has to stay in its segment.
     fn is_tied(&self, at: usize) -> bool {
         let (all, has_swapped) = &self.entries[self.group[at]];
         *has_swapped || all.len() > 1
     }
 }
 
-/// Whether something is assumed of what some operations compute, or what is inside them.
+/// True if something is assumed of what some operations compute, or what is inside them.
 pub(super) fn tests_any_of(ir: &Body, assumed: &[Assumption], ops: &HashSet<Op>) -> bool {
     let owner = |value: Value| match ir.def(value) {
         ValueDef::OpResult { op, .. } => op,

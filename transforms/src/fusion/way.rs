@@ -23,7 +23,7 @@ use crate::access::base::Bases;
 use crate::assumption::{self, Assumption};
 use crate::legality::{self, Verdict};
 
-/// How many entries a loop may pass.
+/// The number of entries a loop may pass.
 pub(super) const ENTRIES_PASSED: usize = 32;
 
 /// How two entries become neighbours.

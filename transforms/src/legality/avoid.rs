@@ -60,7 +60,7 @@ pub(super) fn avoiding(question: &Question<'_>, means: &Means<'_>) -> Option<Ass
     is_one.then_some(Assumption::Natural(alternatives))
 }
 
-/// Whether something is known before the trees of a program, and can be tested there.
+/// True if something is known before the trees of a program, and can be tested there.
 fn is_known_before(program: &Program, atom: &Atom) -> bool {
     is_testable(atom) && program.is_known(&Form::atom(atom.clone()), 0)
 }
@@ -85,13 +85,13 @@ pub fn zero(
         .then_some(assumption)
 }
 
-/// Whether a form is a sum of few times a value each: it has less than 128 bits then.
+/// True if a form is a sum of few times a value each: it has less than 128 bits then.
 fn is_simple(form: &Form) -> bool {
     let is_small = |coefficient: i64| i32::try_from(coefficient).is_ok();
     form.terms().iter().all(|(atom, coefficient)| is_testable(atom) && is_small(*coefficient))
 }
 
-/// Whether what is assumed may hold where none of `constraints` is negative, and each of `counts`
+/// True if what is assumed may hold where none of `constraints` is negative, and each of `counts`
 /// that may be great there may be so then, too.
 fn is_useful(
     frame: &Frame,
@@ -113,7 +113,7 @@ fn is_useful(
     may_be(assumed) && counts.iter().all(may_run_long)
 }
 
-/// Whether one of the forms, over at least the levels of the frame, is negative wherever the frame
+/// True if one of the forms, over at least the levels of the frame, is negative wherever the frame
 /// is entered.
 fn is_never(frame: &Frame, levels: u32, forms: &[&Form], limits: &Limits) -> bool {
     let levels = levels.max(frame.depth);

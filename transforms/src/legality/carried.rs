@@ -54,7 +54,7 @@ pub(super) fn class(
     Some((class, info.op))
 }
 
-/// Whether a part of a loop, with this body, has in it what stands for the loop, so that its
+/// True if a part of a loop, with this body, has in it what stands for the loop, so that its
 /// iterations are those of that.
 pub(super) fn is_judged((program, forest): (&Program, &Forest), origin: &Origin, body: Green) -> bool {
     let stands_for = |statement: StatementId| {
@@ -67,7 +67,7 @@ pub(super) fn is_judged((program, forest): (&Program, &Forest), origin: &Origin,
     })
 }
 
-/// Whether an item is a loop that runs a part of this one.
+/// True if an item is a loop that runs a part of this one.
 pub(super) fn runs(forest: &Forest, item: Green, of: LoopId) -> bool {
     match forest.get(item) {
         Node::Loop { header, .. } => forest.header(header).origins.iter().any(|origin| origin.of == of),

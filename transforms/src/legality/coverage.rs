@@ -131,7 +131,7 @@ fn in_place(leaf: &Placed, forms: &[Form]) -> Option<Vec<Form>> {
     forms.iter().map(here).collect()
 }
 
-/// Whether a leaf's loops are those that were around its statement, in any order.
+/// True if a leaf's loops are those that were around its statement, in any order.
 fn keeps_whole(part: &Part<'_>, leaf: &Placed, whole: &Placed) -> bool {
     if leaf.domain.levels != whole.domain.levels || !leaf.unsaid.is_empty() || !whole.unsaid.is_empty() {
         return false;

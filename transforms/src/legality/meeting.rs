@@ -17,7 +17,7 @@ use crate::affine::system::Side;
 pub struct Meeting<'c> {
     /// Subscripts of the first and of the second that are equal.
     pub pairs: Vec<(&'c Form, &'c Form)>,
-    /// Whether where they are equal both touch one location.
+    /// True if where they are equal both touch one location.
     pub exact: bool,
 }
 

@@ -80,7 +80,7 @@ pub(super) fn apart(
     verdict.or(Verdict::Legal { assumed })
 }
 
-/// Whether what stands for many classes says that no two classes of two objects meet.
+/// True if what stands for many classes says that no two classes of two objects meet.
 fn hulls_are_apart(
     first: &Nest,
     second: &Nest,

@@ -328,7 +328,7 @@ type Relations<'f> = SmallVec<[Relation<'f>; 2]>;
 struct Ordered<'f> {
     /// What they satisfy.
     relations: Relations<'f>,
-    /// Whether they part at a loop whose iterations may run in any order.
+    /// True if they part at a loop whose iterations may run in any order.
     in_any_order: bool,
 }
 

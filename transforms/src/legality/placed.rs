@@ -58,7 +58,7 @@ pub(crate) struct Placed {
 pub(crate) struct Around {
     /// Its own.
     number: u32,
-    /// Whether its iterations may run in any order.
+    /// True if its iterations may run in any order.
     pub(crate) parallel: bool,
     /// The number of the sequence it stands in.
     pub(crate) sequence: u32,

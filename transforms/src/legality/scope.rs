@@ -60,7 +60,7 @@ struct Scope<'a> {
     open: Vec<Open>,
     /// The loops of the tree around.
     frame: Frame,
-    /// How many sequences were looked at.
+    /// The number of sequences that were looked at.
     sequences: u32,
     /// Loops that carry values, with the sequence in which they run, and the iteration of the loops
     /// around them that they run there.
@@ -75,7 +75,7 @@ struct Open {
     of: LoopId,
     /// Which iteration, over levels.
     map: Vec<Form>,
-    /// Whether it leads a loop that runs whole.
+    /// True if it leads a loop that runs whole.
     leads: bool,
 }
 
@@ -231,7 +231,7 @@ impl Scope<'_> {
         self.handed_on(info.block, &map)
     }
 
-    /// Whether a loop of the tree runs this one whole and in order.
+    /// True if a loop of the tree runs this one whole and in order.
     fn runs_whole(&self, header: &Header, origin: &Origin) -> bool {
         let program = self.part.program;
         let Some(lead) = header.origins.first() else { return false };

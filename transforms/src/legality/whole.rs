@@ -98,7 +98,7 @@ fn together(
     Some((at, assumed))
 }
 
-/// Whether accesses of objects that overlap so may touch one element in one iteration of all loops
+/// True if accesses of objects that overlap so may touch one element in one iteration of all loops
 /// around both.
 fn may_meet(
     part: &Part<'_>,

@@ -33,7 +33,7 @@ impl Directions {
         }
     }
 
-    /// Whether this is one of them.
+    /// True if this is one of them.
     pub fn contains(self, order: Order) -> bool {
         self.0 & Directions::of(order).0 != 0
     }

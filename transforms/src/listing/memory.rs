@@ -250,7 +250,7 @@ fn kinds(source: &Class, sink: &Class) -> SmallVec<[Kind; 1]> {
     all.into_iter().filter(|(_, is)| *is).map(|(kind, _)| kind).collect()
 }
 
-/// Whether one of two leaves runs if a condition holds and the other one if it fails, where it is
+/// True if one of two leaves runs if a condition holds and the other one if it fails, where it is
 /// decided in what both share: so many loops around.
 fn exclude_each_other(a: &Placed, b: &Placed, shared: u32) -> bool {
     a.unsaid.iter().any(|(what, map)| {

@@ -82,7 +82,7 @@ pub fn print(body: &Body, alias: AliasMode, analyses: &Analyses) -> String {
 struct Printer<'p> {
     body: &'p Body,
     program: &'p Program,
-    /// How many statements are before those of the program.
+    /// The number of statements that are before those of the program.
     first: usize,
 }
 

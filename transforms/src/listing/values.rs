@@ -92,9 +92,9 @@ struct Link {
     of_source: Vec<Form>,
     /// Forms over the levels of the use that are not negative.
     of_sink: Vec<Form>,
-    /// Whether something is not said.
+    /// True if something is not said.
     is_open: bool,
-    /// Whether a loop hands it on.
+    /// True if a loop hands it on.
     is_carried: bool,
 }
 

@@ -210,7 +210,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Whether a number is one of the type of a value.
+    /// True if a number is one of the type of a value.
     fn has_number(&self, value: Value, number: Option<i64>) -> bool {
         let width = self.body.value_type(value).integer_width(self.body.ctx()).unwrap_or(64);
         number.is_some_and(|number| fits((number.into(), number.into()), width))

@@ -68,7 +68,7 @@ pub enum Node {
         of: IfId,
         /// Which instance of it.
         map: Map,
-        /// Whether it has to hold, or to fail.
+        /// True if it has to hold, or to fail.
         holds: bool,
         /// What is run.
         body: Green,
@@ -125,7 +125,7 @@ pub struct Header {
     pub span: Span,
     /// The loops of the program in it, in order. The first gives the form in which it is written.
     pub origins: Box<[Origin]>,
-    /// Whether its iterations may run in any order.
+    /// True if its iterations may run in any order.
     pub parallel: bool,
     /// The mark that it has where it is written.
     pub mark: Option<Mark>,
@@ -211,17 +211,17 @@ impl Forest {
     /// The sequence of nothing.
     pub const EMPTY: Green = Green(0);
 
-    /// How many bytes the nodes take, tables included; headers and maps are extra.
+    /// The number of bytes the nodes take, tables included; headers and maps are extra.
     pub fn bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Known>() + self.places.allocation_size()
     }
 
-    /// How many different nodes there are.
+    /// The number of different nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether no node but the empty sequence was made.
+    /// True if no node but the empty sequence was made.
     pub fn is_empty(&self) -> bool {
         self.len() == 1
     }
@@ -278,12 +278,12 @@ impl Forest {
         &self.assumptions.values[id.0 as usize]
     }
 
-    /// How many items a sequence has; 0 for what is none.
+    /// The number of items a sequence has; 0 for what is none.
     pub fn items_in(&self, sequence: Green) -> usize {
         self.fact(sequence).len as usize
     }
 
-    /// How many leaves a tree has.
+    /// The number of leaves a tree has.
     pub fn leaves(&self, tree: Green) -> u32 {
         self.fact(tree).leaves
     }

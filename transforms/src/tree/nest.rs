@@ -89,7 +89,7 @@ pub struct Nest {
     objects: Objects,
     /// An operation that touches the world or may not return.
     pub world: Option<Op>,
-    /// Whether a class uses a parameter.
+    /// True if a class uses a parameter.
     pub symbolic: bool,
 }
 
@@ -277,7 +277,7 @@ impl Frame {
         frame
     }
 
-    /// Whether a form over no levels is known to be zero.
+    /// True if a form over no levels is known to be zero.
     pub fn is_zero(&self, form: &Form) -> bool {
         let has_no_level = form.all_atoms(&|atom| !matches!(atom, Atom::Level(_)));
         let opposite = form.times(-1).filter(|_| has_no_level);
@@ -294,7 +294,7 @@ impl Frame {
 }
 
 impl Class {
-    /// Whether there is a parameter in what is known of it.
+    /// True if there is a parameter in what is known of it.
     fn is_symbolic(&self) -> bool {
         let is_number = |form: &Form| form.all_atoms(&|atom| matches!(atom, Atom::Level(_)));
         let subscripts = self.subscripts.iter().flatten().flatten();
@@ -313,7 +313,7 @@ impl Class {
     }
 }
 
-/// Whether a map to loops counted outwards leaves the levels what they are, in a place inside as
+/// True if a map to loops counted outwards leaves the levels what they are, in a place inside as
 /// many loops: most do.
 fn is_identity(map: &[Form], depth: u32) -> bool {
     let stays = |(level, form): (u32, &Form)| match form.terms() {

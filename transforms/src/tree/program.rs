@@ -31,11 +31,11 @@ pub struct LoopInfo {
     pub variable: Value,
     /// The loop around it.
     pub parent: Option<LoopId>,
-    /// How many loops are around it.
+    /// The number of loops that are around it.
     pub depth: u32,
     /// Its iterations.
     pub space: Space,
-    /// How many values it carries from one iteration to the next.
+    /// The number of values it carries from one iteration to the next.
     pub carried: usize,
     /// If it carries values, an operation of a statement that runs once in each iteration, if there
     /// is one: where that runs, the iteration does.
@@ -122,9 +122,9 @@ pub struct Program {
     pub(super) statements: Vec<StatementInfo>,
     /// The bodies of the loops; of a loop of several dimensions, that of the last.
     pub(super) blocks: HashMap<Block, LoopId>,
-    /// How many loops are around the blocks of `if`s.
+    /// The number of loops that are around the blocks of `if`s.
     pub(super) sides: HashMap<Block, u32>,
-    /// How many loops are around each parameter that is computed in the program.
+    /// The number of loops that are around each parameter that is computed in the program.
     pub(super) depths: HashMap<Value, u32>,
 }
 
@@ -154,7 +154,7 @@ impl Program {
         self.ifs.iter()
     }
 
-    /// How many loops there are.
+    /// The number of loops.
     pub fn num_loops(&self) -> usize {
         self.loops.len()
     }
@@ -180,7 +180,7 @@ impl Program {
         }
     }
 
-    /// Whether all parameters of a form are computed inside at most `depth` loops.
+    /// True if all parameters of a form are computed inside at most `depth` loops.
     pub fn is_known(&self, form: &Form, depth: u32) -> bool {
         form.all_atoms(&|atom| match atom {
             Atom::Param(value) => self.depths.get(value).is_none_or(|own| *own <= depth),
@@ -188,7 +188,7 @@ impl Program {
         })
     }
 
-    /// Whether two `if`s decide the same in these instances, in a place inside `depth` loops: by
+    /// True if two `if`s decide the same in these instances, in a place inside `depth` loops: by
     /// one value, or by conditions that are equal as forms.
     pub fn is_same_condition(&self, forest: &Forest, a: (IfId, Map), b: (IfId, Map), depth: u32) -> bool {
         let (x, y) = (self.if_info(a.0), self.if_info(b.0));
@@ -241,12 +241,13 @@ impl Program {
         None
     }
 
-    /// How many loops are around a statement, loop or `if`; nothing for what is inside a statement.
+    /// The number of loops that are around a statement, loop or `if`; nothing for what is inside a
+    /// statement.
     pub fn depth_of(&self, body: &Body, op: Op) -> Option<u32> {
         self.block_depth(body.block_of(op)?)
     }
 
-    /// How many loops are around what stands in a block.
+    /// The number of loops that are around what stands in a block.
     fn block_depth(&self, block: Block) -> Option<u32> {
         if block == self.block {
             return Some(0);

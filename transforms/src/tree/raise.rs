@@ -101,7 +101,7 @@ pub fn roots(body: &Body, analyses: &Analyses) -> Vec<Block> {
 struct Place {
     /// The innermost loop around.
     parent: Option<LoopId>,
-    /// How many loops are around.
+    /// The number of loops that are around.
     depth: u32,
     /// How many loops and `if`s are around.
     nesting: u32,

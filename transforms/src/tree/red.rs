@@ -98,7 +98,7 @@ impl Red {
         })
     }
 
-    /// How many loops are around.
+    /// The number of loops that are around.
     pub fn depth(&self, forest: &Forest) -> usize {
         self.loops(forest).count()
     }

@@ -23,12 +23,12 @@ pub struct Reordered {
 }
 
 impl Reordered {
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.arms.iter().all(HashSet::is_empty)
     }
 
-    /// Whether it runs in another order in one of the trees of a versioned node, or outside of
+    /// True if it runs in another order in one of the trees of a versioned node, or outside of
     /// those.
     pub fn contains(&self, op: Op, arm: Option<Arm>) -> bool {
         match arm {

@@ -6,7 +6,7 @@ use super::super::constant::{is_splat_of, mask, signed};
 use super::super::{AndIOp, XOrIOp};
 use super::{Binary, Fold, operands, value};
 
-/// Whether `a` is the complement of `b`: `b ^ -1`, whichever way round.
+/// True if `a` is the complement of `b`: `b ^ -1`, whichever way round.
 fn is_complement(binary: &Binary<'_>, a: Value, b: Value) -> bool {
     let Some(xor) = binary.defined_by(a, XOrIOp::DEF) else { return false };
     let ones = |v: Value| {

@@ -10,7 +10,7 @@ use super::float::kind_of;
 use super::{Binary, Fold, constant, operands, poison, value};
 use crate::float::to_f64;
 
-/// Whether a predicate of `arith.cmpi`, by its number, holds of two integers of `width` bits.
+/// True if a predicate of `arith.cmpi`, by its number, holds of two integers of `width` bits.
 pub(crate) fn holds_for_ints(predicate: u64, x: u128, y: u128, width: u32) -> bool {
     let order =
         if (2..=5).contains(&predicate) { signed(x, width).cmp(&signed(y, width)) } else { x.cmp(&y) };
@@ -24,7 +24,7 @@ pub(crate) fn holds_for_ints(predicate: u64, x: u128, y: u128, width: u32) -> bo
     }
 }
 
-/// Whether a predicate of `arith.cmpf`, by its number, holds of two floats in this order; `None` if
+/// True if a predicate of `arith.cmpf`, by its number, holds of two floats in this order; `None` if
 /// one is NaN.
 pub(crate) fn holds_for_floats(predicate: u64, order: Option<Ordering>) -> bool {
     // What the predicate accepts, a bit each: equal, greater, less, unordered.

@@ -33,7 +33,7 @@ fn flags(op: OpRef<'_>) -> u64 {
 /// `nnan` and `nsz`.
 const NO_NANS_NO_SIGNED_ZEROS: u64 = 2 | 8;
 
-/// Whether the right operand is this number in every element, its sign included.
+/// True if the right operand is this number in every element, its sign included.
 fn right_is(b: &Binary<'_>, number: f64) -> bool {
     kind(b).and_then(|kind| from_f64(kind, number)).is_some_and(|bits| b.right_is(bits))
 }

@@ -5,7 +5,7 @@ use loomir_ir::{Attr, OpRef, Type};
 
 use crate::arith::constant::is_splat_of;
 
-/// Whether operand `index` is the constant zero.
+/// True if operand `index` is the constant zero.
 fn is_zero(op: OpRef<'_>, constants: &[Option<Attr>], index: usize) -> bool {
     constants.get(index).copied().flatten().is_some_and(|constant| is_splat_of(op.ctx(), constant, 0))
 }

@@ -26,7 +26,7 @@ pub(super) struct Promises {
     /// if it is the lesser.
     ranges: Vec<(u128, u128)>,
     reach: Option<u64>,
-    /// Whether null needs no bytes.
+    /// True if null needs no bytes.
     or_null: bool,
 }
 

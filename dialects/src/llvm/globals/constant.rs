@@ -62,7 +62,7 @@ pub(super) fn verify(op: OpRef<'_>, out: &mut Diagnostics) {
     out.push(op_error(op, message));
 }
 
-/// How many scalars a vector, tensor or (nested) array holds; `None` for other types.
+/// The number of scalars a vector, tensor or (nested) array holds; `None` for other types.
 fn count(ctx: &Context, ty: Type) -> Option<i64> {
     let mut total = 1i64;
     let mut current = ty;

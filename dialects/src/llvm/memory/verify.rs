@@ -47,7 +47,7 @@ fn verify_access(op: OpRef<'_>, ty: Type, unsupported: &[&str], out: &mut Diagno
     }
 }
 
-/// Whether a value of this type can be accessed at once: a pointer, or a number of 8, 16, 32, 64 or
+/// True if a value of this type can be accessed at once: a pointer, or a number of 8, 16, 32, 64 or
 /// 128 bits.
 fn is_atomic_type(ctx: &Context, ty: Type) -> bool {
     let width = ty.integer_width(ctx).or_else(|| match ty.kind(ctx) {

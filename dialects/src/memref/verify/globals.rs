@@ -9,7 +9,7 @@ use super::super::GlobalOp;
 use super::super::layout::{Ranked, is_static};
 use super::text;
 
-/// Whether an attribute is the type of a ranked memref.
+/// True if an attribute is the type of a ranked memref.
 pub(in super::super) fn is_memref_type(ctx: &Context, attr: Attr) -> bool {
     attr.as_type(ctx).is_some_and(|ty| Ranked::of(ctx, ty).is_some())
 }

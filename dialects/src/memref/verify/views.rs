@@ -10,7 +10,7 @@ use super::super::layout::{
 };
 use super::{operand, plain_error, text};
 
-/// Whether two shapes may be one: equal but for sizes only the running program knows.
+/// True if two shapes may be one: equal but for sizes only the running program knows.
 pub(super) fn sizes_agree(a: &[i64], b: &[i64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| may_be_equal(*a, *b))
 }
@@ -35,7 +35,7 @@ pub(in super::super) fn cast(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Whether `memref.cast` goes from one type to the other.
+/// True if `memref.cast` goes from one type to the other.
 pub(crate) fn cast_compatible(ctx: &Context, from: Type, to: Type) -> bool {
     if element_and_space(ctx, from) != element_and_space(ctx, to) {
         return false;
@@ -302,7 +302,7 @@ pub(in super::super) fn reshape(op: OpRef<'_>, out: &mut Diagnostics) {
     out.push(op_error(op, message));
 }
 
-/// Whether an attribute is an array of arrays of 64-bit numbers.
+/// True if an attribute is an array of arrays of 64-bit numbers.
 pub(in super::super) fn is_index_list_array(ctx: &Context, attr: Attr) -> bool {
     let is_number = |attr: &Attr| matches!(attr.kind(ctx), AttrKind::Integer { ty: Type::I64, .. });
     let is_group = |attr: &Attr| attr.as_array(ctx).is_some_and(|group| group.iter().all(is_number));

@@ -7,7 +7,7 @@ use crate::text::op_parser::Delimiter;
 use crate::text::{OpParser, OpPrinter, ParseResult};
 use crate::types::Type;
 
-/// Whether the attribute names a symbol.
+/// True if the attribute names a symbol.
 fn is_symbol_name(def: &AttrDef) -> bool {
     def.name == "sym_name" && matches!(def.constraint, AttrConstraint::String)
 }

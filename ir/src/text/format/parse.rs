@@ -425,7 +425,7 @@ impl FormatParser<'_> {
         Ok(Element::Optional(Box::new(Optional { then, otherwise, anchor, inverted, unit })))
     }
 
-    /// Whether an operation may lack what decides about a group.
+    /// True if an operation may lack what decides about a group.
     fn may_be_absent(&self, anchor: &Anchor) -> bool {
         let def = self.def;
         match anchor {

@@ -527,7 +527,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the types of an operand's values were inferred from one type.
+    /// True if the types of an operand's values were inferred from one type.
     fn is_uniform(&self, index: usize) -> bool {
         self.def.traits.has(Trait::SameTypeOperands)
             || self.def.traits.has(Trait::SameOperandsAndResultType)

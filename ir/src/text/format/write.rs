@@ -19,7 +19,7 @@ struct Writer<'f> {
     format: &'f Format,
     def: &'f OpDef,
     op: OpRef<'f>,
-    /// Whether it has no attribute but those that nothing written stands for.
+    /// True if it has no attribute but those that nothing written stands for.
     has_only_defaults: bool,
 }
 

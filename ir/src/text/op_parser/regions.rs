@@ -170,7 +170,7 @@ impl OpParser<'_, '_> {
         body.append_op(block, op);
     }
 
-    /// Whether region `index` of those read so far has no operations, and no blocks besides its
+    /// True if region `index` of those read so far has no operations, and no blocks besides its
     /// entry.
     pub fn is_region_empty(&mut self, index: usize) -> bool {
         let Some((body, region)) = self.region_read(index) else { return true };

@@ -59,7 +59,7 @@ impl Symbol<'_> {
     }
 }
 
-/// Whether `#dialect<body>` can be written `#dialect.body`: a name, alone or with brackets that
+/// True if `#dialect<body>` can be written `#dialect.body`: a name, alone or with brackets that
 /// match behind it.
 pub(crate) fn is_pretty(body: &str) -> bool {
     if !body.starts_with(|c: char| c.is_ascii_alphabetic()) {

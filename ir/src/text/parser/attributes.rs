@@ -361,7 +361,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Whether a type's elements are kept by the element.
+    /// True if a type's elements are kept by the element.
     pub(super) fn is_string_element(&self, element: Type) -> bool {
         matches!(element.kind(self.ctx), TypeKind::Dialect { .. } | TypeKind::Opaque { .. })
     }

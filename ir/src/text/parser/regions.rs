@@ -26,7 +26,7 @@ pub(super) struct BlockScopes<'s> {
 }
 
 impl BlockScopes<'_> {
-    /// Whether a region is being read.
+    /// True if a region is being read.
     pub(super) fn is_open(&self) -> bool {
         !self.open.is_empty()
     }

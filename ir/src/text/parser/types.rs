@@ -383,7 +383,7 @@ fn simple_type(parser: &mut Parser<'_>, text: &str) -> ParseResult<Option<Type>>
     }))
 }
 
-/// Whether an attribute may name a memory space: a number, a string, a dictionary, or what a
+/// True if an attribute may name a memory space: a number, a string, a dictionary, or what a
 /// dialect says.
 fn is_memory_space(kind: &AttrKind) -> bool {
     matches!(

@@ -51,7 +51,7 @@ pub(super) struct ValueScope<'s> {
     /// What numbers stand for, if they are not far above the others.
     numbers: Vec<Slot>,
     names: HashMap<&'s str, Slot, foldhash::fast::FixedState>,
-    /// Whether there are numbers among them.
+    /// True if there are numbers among them.
     has_far_numbers: bool,
     /// Names defined, oldest first.
     log: Vec<&'s str>,

@@ -40,7 +40,7 @@ pub(crate) struct Aliases {
     open: Vec<(Vec<usize>, u32)>,
     names: HashMap<Symbol, (String, bool), foldhash::fast::FixedState>,
     order: Vec<Symbol>,
-    /// Whether anything visited has an alias.
+    /// True if anything visited has an alias.
     found: bool,
 }
 
@@ -110,7 +110,7 @@ fn foreign_name(dialect: &str, mnemonic: &str) -> Option<&'static str> {
     FOREIGN.iter().find(|(full, _)| is_it(full)).map(|(_, alias)| *alias)
 }
 
-/// Whether an attribute or type with an alias occurs in what was surveyed.
+/// True if an attribute or type with an alias occurs in what was surveyed.
 pub(crate) fn may_occur(ctx: &crate::Context, survey: &Survey) -> bool {
     let options = crate::text::PrintOptions::default();
     let mut probe = OpPrinter::new(ctx, &options);
@@ -122,7 +122,7 @@ pub(crate) fn may_occur(ctx: &crate::Context, survey: &Survey) -> bool {
 }
 
 impl Aliases {
-    /// Whether anything visited has an alias.
+    /// True if anything visited has an alias.
     pub(crate) fn found_any(&self) -> bool {
         self.found
     }

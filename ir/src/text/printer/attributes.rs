@@ -272,7 +272,7 @@ impl OpPrinter<'_> {
         self.write(">");
     }
 
-    /// Whether so many elements are more than shall be printed.
+    /// True if so many elements are more than shall be printed.
     fn elides(&self, splat: bool, count: usize) -> bool {
         !splat && self.options.elide_elements_larger_than.is_some_and(|limit| count > limit)
     }

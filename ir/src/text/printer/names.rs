@@ -56,7 +56,7 @@ struct Numbering<'n, 'p> {
     /// Suggested names in use, and as a list to remove them from.
     used: HashSet<Box<str>>,
     log: Vec<u32>,
-    /// Whether a suggested name could be taken for that of an argument.
+    /// True if a suggested name could be taken for that of an argument.
     may_clash: bool,
     options: &'n PrintOptions,
 }

@@ -77,7 +77,7 @@ pub(super) fn statistics(matches: &ArgMatches, records: &[Record]) -> String {
     text
 }
 
-/// Whether there are counts of a pass, or in a pipeline.
+/// True if there are counts of a pass, or in a pipeline.
 fn is_counted(record: &Record) -> bool {
     preorder(std::slice::from_ref(record)).any(|(_, record)| !record.statistics.is_empty())
 }

@@ -191,7 +191,7 @@ impl Numbers<'_, '_> {
     }
 }
 
-/// Whether a symbol is another name for something.
+/// True if a symbol is another name for something.
 fn is_alias(ctx: &Context, symbol: &Symbol) -> bool {
     [llvm::AliasOp::DEF, llvm::IFuncOp::DEF].into_iter().any(|def| ctx.op_info(symbol.name).is(def))
 }

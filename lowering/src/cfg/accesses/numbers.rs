@@ -224,7 +224,7 @@ impl<'s, 'f> Numbers<'s, 'f> {
         if flags.nsw || is_within || (flags.nuw && is_natural) { Some(found) } else { wrapped(&found, width) }
     }
 
-    /// Whether an operation on integers computes what it would in ℤ, read as signed.
+    /// True if an operation on integers computes what it would in ℤ, read as signed.
     fn is_exact(&mut self, op: Op, site: Option<LoopId>) -> bool {
         let wrap = self.scev.wrap(op);
         if wrap.signed {
@@ -258,7 +258,7 @@ impl<'s, 'f> Numbers<'s, 'f> {
         }
     }
 
-    /// Whether a value, read as signed, is not negative.
+    /// True if a value, read as signed, is not negative.
     pub(super) fn is_natural(&mut self, value: Value, site: Option<LoopId>) -> bool {
         self.range(value, site).signed.0 >= 0
     }
@@ -313,7 +313,7 @@ impl<'s, 'f> Numbers<'s, 'f> {
     }
 }
 
-/// Whether numbers are words of a width, read as signed.
+/// True if numbers are words of a width, read as signed.
 pub(super) fn fits(exact: (i128, i128), width: u32) -> bool {
     let ends = signed_ends(width);
     exact.0 >= ends.0 && exact.1 <= ends.1

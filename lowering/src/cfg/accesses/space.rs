@@ -39,7 +39,7 @@ type Pieces = Vec<Vec<Form>>;
 #[derive(Clone, Debug)]
 pub(super) struct Space {
     pub(super) pieces: Pieces,
-    /// Whether it runs in all of these, if loops end and calls return.
+    /// True if it runs in all of these, if loops end and calls return.
     pub(super) exact: bool,
 }
 
@@ -103,7 +103,7 @@ fn follows_from_one(known: &[Form], form: &Form) -> Option<bool> {
     if may_follow { None } else { Some(false) }
 }
 
-/// Whether a form is not negative where none of these is.
+/// True if a form is not negative where none of these is.
 pub(super) fn follows(known: &[Form], form: &Form, levels: u32, facts: &Facts) -> bool {
     let below = form.times(-1).and_then(|form| form.plus(&Form::constant(1), -1));
     below.is_some_and(|below| {

@@ -95,7 +95,7 @@ impl Place<'_> {
         Some(sizes)
     }
 
-    /// Whether a digit is at least zero, and so many more places not beyond a size, whenever the
+    /// True if a digit is at least zero, and so many more places not beyond a size, whenever the
     /// access happens.
     fn is_proper(&self, digit: &Form, width: &Form, size: &Form) -> bool {
         let left = size.minus(digit).and_then(|left| left.minus(width));

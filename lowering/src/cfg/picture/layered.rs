@@ -26,7 +26,7 @@ const LANE: i64 = 12;
 pub(super) struct Item {
     pub(super) width: i64,
     pub(super) height: i64,
-    /// Whether it stands below all that are not.
+    /// True if it stands below all that are not.
     pub(super) is_last: bool,
 }
 

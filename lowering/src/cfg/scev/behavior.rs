@@ -16,7 +16,7 @@ use loomir_ir::graph::loops::LoopId;
 use super::ScalarEvolution;
 
 impl ScalarEvolution<'_> {
-    /// Whether an iteration of a loop may not come to its end: an operation may not return, or
+    /// True if an iteration of a loop may not come to its end: an operation may not return, or
     /// something inside may run for ever. Linear in the loop.
     pub(super) fn may_stop(&mut self, of: LoopId) -> bool {
         self.remembered(
@@ -36,7 +36,7 @@ impl ScalarEvolution<'_> {
         )
     }
 
-    /// Whether somebody may notice that a loop runs: it calls, or touches memory that is volatile
+    /// True if somebody may notice that a loop runs: it calls, or touches memory that is volatile
     /// or shared. Linear in the loop.
     fn may_be_noticed(&mut self, of: LoopId) -> bool {
         self.remembered(
@@ -50,7 +50,7 @@ impl ScalarEvolution<'_> {
         )
     }
 
-    /// Whether there is a cycle in a loop that is no loop: an edge back to a block that does not
+    /// True if there is a cycle in a loop that is no loop: an edge back to a block that does not
     /// dominate where it comes from.
     fn has_other_cycle(&self, of: LoopId) -> bool {
         let own = self.analysis.loops().get(of);
@@ -91,7 +91,7 @@ impl ScalarEvolution<'_> {
         !is_simple_access && !is_silent
     }
 
-    /// Whether a loop may not run for ever: the function returns, or has to make progress and
+    /// True if a loop may not run for ever: the function returns, or has to make progress and
     /// nobody would notice.
     pub(super) fn is_finite(&mut self, of: LoopId) -> bool {
         let root = self.function.root_ref();
@@ -101,7 +101,7 @@ impl ScalarEvolution<'_> {
         (self.must_progress || self.is_annotated(of)) && !self.may_be_noticed(of)
     }
 
-    /// Whether each branch back says that the loop makes progress.
+    /// True if each branch back says that the loop makes progress.
     fn is_annotated(&self, of: LoopId) -> bool {
         let ctx = self.function.ctx();
         self.latches(of).into_iter().all(|latch| {

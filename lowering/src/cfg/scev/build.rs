@@ -40,7 +40,7 @@ impl ScalarEvolution<'_> {
         if let Expr::Constant(_, bits) = self.pool.get(id) { Some(*bits) } else { None }
     }
 
-    /// How many bits an expression has.
+    /// The number of bits an expression has.
     pub fn width(&self, id: ExprId) -> u32 {
         self.pool.ty(id).width()
     }
@@ -134,7 +134,7 @@ impl ScalarEvolution<'_> {
         innermost
     }
 
-    /// Whether the header of a loop dominates that of another one.
+    /// True if the header of a loop dominates that of another one.
     fn is_before(&self, first: LoopId, second: LoopId) -> bool {
         let loops = self.analysis.loops();
         self.analysis.dominators().dominates(loops.get(first).header(), loops.get(second).header())
@@ -408,7 +408,7 @@ impl ScalarEvolution<'_> {
         self.flat(all, 0, width, ty, |operands| Expr::MinMax(kind, operands))
     }
 
-    /// Whether ranges say that one operand never counts beside another.
+    /// True if ranges say that one operand never counts beside another.
     fn is_beaten(&mut self, kind: MinMax, a: ExprId, by: ExprId) -> bool {
         let (a, by) = (self.range(a), self.range(by));
         match kind {

@@ -205,7 +205,7 @@ impl ScalarEvolution<'_> {
         self.count_to(ends, tested, size, sizes, bound, at.of)
     }
 
-    /// Whether a step from a number before the bound does not leave the words.
+    /// True if a step from a number before the bound does not leave the words.
     fn stays(
         &mut self,
         is_up: bool,
@@ -365,7 +365,7 @@ impl Ends {
         mask(self.width)
     }
 
-    /// How many words there are behind all of a range.
+    /// The number of words behind all of a range.
     fn room_behind(self, range: Range) -> u128 {
         self.last() - self.last_of(range)
     }

@@ -25,9 +25,9 @@ use super::expr::{Cast, Expr, ExprId, Flags, MinMax};
 use super::facts::Connective;
 use super::range::{Range, sum};
 
-/// How many loops may be asked for, each for another one's sake.
+/// The number of loops that may be asked for, each for another one's sake.
 const MAX_ACTIVE: usize = 8;
-/// How many loops are looked at for the sake of one.
+/// The number of loops that are looked at for the sake of one.
 const MAX_NESTED: usize = 16;
 /// Deepest nesting of conditions that are looked into.
 const MAX_CONDITIONS: u32 = 12;

@@ -46,7 +46,7 @@ impl ExprType {
         matches!(self, ExprType::Pointer(_))
     }
 
-    /// How many bits it has.
+    /// The number of bits it has.
     pub fn width(self) -> u32 {
         match self {
             ExprType::Integer(width) | ExprType::Pointer(width) => width,
@@ -164,7 +164,7 @@ impl Pool {
         node.flags = node.flags.and(flags);
     }
 
-    /// Whether it is small enough to be what a value is.
+    /// True if it is small enough to be what a value is.
     pub(super) fn is_small(&self, id: ExprId) -> bool {
         self.node(id).depth <= MAX_DEPTH && self.node(id).size <= MAX_SIZE
     }

@@ -177,7 +177,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// Whether a comparison holds, in a loop if one is given: by ranges, or because a guard in
+    /// True if a comparison holds, in a loop if one is given: by ranges, or because a guard in
     /// force says so.
     pub fn is_known(&mut self, predicate: Predicate, a: ExprId, b: ExprId, inside: Option<LoopId>) -> bool {
         use Predicate::{Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
@@ -289,7 +289,7 @@ pub(crate) enum Connective {
     Both {
         conjunction: bool,
         operands: [Value; 2],
-        /// Whether the second does not count where the first decides.
+        /// True if the second does not count where the first decides.
         sequential: bool,
     },
 }

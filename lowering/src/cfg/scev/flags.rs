@@ -126,7 +126,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// Whether a recurrence goes down without coming below zero, read as unsigned.
+    /// True if a recurrence goes down without coming below zero, read as unsigned.
     pub(super) fn falls_unsigned(&mut self, id: ExprId) -> bool {
         let Expr::AddRec(of, operands) = self.pool.get(id).clone() else { return false };
         let [start, step] = *operands else { return false };
@@ -134,7 +134,7 @@ impl ScalarEvolution<'_> {
         self.constant_max(of).is_some_and(|most| falling(start, step, most).is_some())
     }
 
-    /// Whether it is undefined behaviour if what comes back to a header, this value in each
+    /// True if it is undefined behaviour if what comes back to a header, this value in each
     /// iteration, is poison: it is used so that it must not be before each backedge, or the
     /// argument is, in the header itself.
     pub(super) fn is_never_poison_again(&self, of: LoopId, argument: Value, next: Value) -> bool {
@@ -166,7 +166,7 @@ impl ScalarEvolution<'_> {
         self.runs_into_undefined(header, None, argument)
     }
 
-    /// Whether a value is sure to be computed, and its being poison sure to be undefined behaviour,
+    /// True if a value is sure to be computed, and its being poison sure to be undefined behaviour,
     /// whenever a block is entered, or an operation executed.
     pub(super) fn is_never_poison_after(&self, block: Block, after: Option<Op>, value: Value) -> bool {
         self.runs_into_undefined(block, after, value)
@@ -210,7 +210,7 @@ impl ScalarEvolution<'_> {
         false
     }
 
-    /// Whether the operation behind this one is sure to be executed.
+    /// True if the operation behind this one is sure to be executed.
     pub(super) fn goes_on(&self, op: Op) -> bool {
         let view = self.function.op_ref(op);
         if self.function.has_trait(op, loomir_ir::Trait::Pure) {

@@ -58,14 +58,14 @@ impl Range {
         Range { signed: (least, greatest), ..Range::full(width) }.consistent(width)
     }
 
-    /// Whether a word is in it.
+    /// True if a word is in it.
     pub fn contains(&self, width: u32, bits: u128) -> bool {
         let number = signed(width, bits);
         (self.unsigned.0..=self.unsigned.1).contains(&bits)
             && (self.signed.0..=self.signed.1).contains(&number)
     }
 
-    /// Whether the last word is in it in the direction in which a comparison holds no more: the one
+    /// True if the last word is in it in the direction in which a comparison holds no more: the one
     /// that a step leads around the end from.
     pub(crate) fn has_end(&self, predicate: Predicate, width: u32) -> bool {
         let full = Range::full(width);

@@ -32,7 +32,7 @@ impl ScalarEvolution<'_> {
         leaves
     }
 
-    /// Whether each part of an expression that is a value or a recurrence is as `accept` wants it.
+    /// True if each part of an expression that is a value or a recurrence is as `accept` wants it.
     fn all_parts(&self, id: ExprId, accept: &dyn Fn(&Expr) -> bool) -> bool {
         let mut seen = HashSet::new();
         let mut pending = vec![id];
@@ -52,7 +52,7 @@ impl ScalarEvolution<'_> {
         self.function.value_block(value).map_or(0, |block| self.analysis.number(block))
     }
 
-    /// Whether an expression does not change while a loop runs.
+    /// True if an expression does not change while a loop runs.
     pub fn is_invariant(&self, id: ExprId, inside: LoopId) -> bool {
         let loops = self.analysis.loops();
         self.all_parts(id, &|part| match part {
@@ -62,7 +62,7 @@ impl ScalarEvolution<'_> {
         })
     }
 
-    /// Whether an expression is defined before a loop is entered.
+    /// True if an expression is defined before a loop is entered.
     pub(super) fn is_available(&self, id: ExprId, at: LoopId) -> bool {
         let header = self.analysis.loops().get(at).header();
         let is_before = |node: u32| node != header && self.analysis.dominators().dominates(node, header);

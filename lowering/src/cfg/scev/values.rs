@@ -261,7 +261,7 @@ impl ScalarEvolution<'_> {
         None
     }
 
-    /// Whether a chain of sums leads from a value back to an argument.
+    /// True if a chain of sums leads from a value back to an argument.
     fn leads_to(&self, from: Value, argument: Value) -> bool {
         let function = self.function;
         let mut pending = vec![from];
@@ -337,7 +337,7 @@ impl ScalarEvolution<'_> {
         Some(recurrence)
     }
 
-    /// Whether what comes back to a header's argument is what another argument of the header is,
+    /// True if what comes back to a header's argument is what another argument of the header is,
     /// which steps by a number; numbers may be added on the way.
     fn is_an_iteration_behind(&self, argument: Value, header: &HeaderArgument) -> bool {
         let is_number = |addend: &Addend| match addend {
@@ -622,7 +622,7 @@ impl ScalarEvolution<'_> {
         }
     }
 
-    /// Whether an expression adds or multiplies what an operation does: then what does not wrap in
+    /// True if an expression adds or multiplies what an operation does: then what does not wrap in
     /// one does not in the other.
     fn keeps_terms(&self, op: Op, operands: &[ExprId], id: ExprId) -> bool {
         match (self.pool.get(id), operands) {

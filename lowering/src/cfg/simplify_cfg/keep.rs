@@ -46,13 +46,13 @@ impl Keep {
         (self.analysis.loops().get(id).header() == self.analysis.number(block)).then_some(id)
     }
 
-    /// Whether a block may use a value: it is in all loops that the value is defined in.
+    /// True if a block may use a value: it is in all loops that the value is defined in.
     pub(super) fn may_use(&self, function: &Body, value: Value, block: Block) -> bool {
         let defining = function.value_block(value).and_then(|at| self.innermost(at));
         defining.is_none_or(|id| self.contains(id, block))
     }
 
-    /// Whether edges from `from` may skip a block that only leads on: it is no header, no
+    /// True if edges from `from` may skip a block that only leads on: it is no header, no
     /// preheader, no exit, and the latch only if one block leads to it.
     pub(super) fn may_skip(&self, function: &Body, block: Block, onward: Block, from: Block) -> bool {
         let is_exit = self.innermost(from).is_some_and(|id| !self.contains(id, block));
@@ -62,7 +62,7 @@ impl Keep {
         self.is_header(block).is_none() && !is_exit && !holds_header
     }
 
-    /// Whether a block may lead to other blocks no more, and only to `left`: it still leads around
+    /// True if a block may lead to other blocks no more, and only to `left`: it still leads around
     /// its loop. If that is in another loop, what leads there on ways out of the inner one is not
     /// looked for.
     pub(super) fn may_lose_others(&self, from: Block, left: &[Block]) -> bool {

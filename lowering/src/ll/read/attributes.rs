@@ -118,7 +118,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// Whether a word can be nothing but an attribute where attributes of functions stand: what
+    /// True if a word can be nothing but an attribute where attributes of functions stand: what
     /// follows them is on a line of its own, or one of a few words.
     fn is_unknown_attribute(&self, word: &str) -> bool {
         let others = [
@@ -236,7 +236,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a word before parentheses is a constant expression, not an attribute.
+/// True if a word before parentheses is a constant expression, not an attribute.
 fn is_expression(word: &str) -> bool {
     matches!(
         word,

@@ -196,7 +196,7 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// How many lines stand before a record.
+/// The number of lines that stand before a record.
 fn line_of(body: &Body, lines: &HashMap<Op, usize>, record: &Record<'_>) -> usize {
     let at = |op: Op| lines.get(&op).copied();
     let next = match record.behind {

@@ -225,7 +225,7 @@ fn push_elements(ctx: &Context, parts: &[(Type, Constant)], width: usize, bytes:
     Some(())
 }
 
-/// How many numbers an array of them holds.
+/// The number of numbers an array of them holds.
 fn scalars(ctx: &Context, ty: Type) -> Option<usize> {
     let (mut count, mut ty) = (1usize, ty);
     while let Some(LlvmType::Array { length, element }) = LlvmType::of(ctx, ty) {

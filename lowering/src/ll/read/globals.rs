@@ -12,7 +12,8 @@ use super::lexer::Kind;
 use super::{Reader, Result};
 use crate::ll::{COMDATS, DLL_STORAGE, PARTITION, THREAD_LOCAL_MODEL, UNNAMED, VARIABLE_WORDS};
 
-/// How many tokens may stand between the sign of `@name = …` and the word that says what it is.
+/// The number of tokens that may stand between the sign of `@name = …` and the word that says what
+/// it is.
 const MAX_PREFIX: usize = 16;
 
 /// What is said of a variable for sanitizers.

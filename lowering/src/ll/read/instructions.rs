@@ -329,7 +329,7 @@ impl<'s> Reader<'s> {
         Ok(result.map(|_| f.body.result(op, 0)))
     }
 
-    /// Whether a cast goes between types whose sizes are as it needs; what types it is for at all
+    /// True if a cast goes between types whose sizes are as it needs; what types it is for at all
     /// is for the verifier.
     fn fits(&self, word: &str, from: Type, to: Type) -> bool {
         let bits = |ty: Type| match ty.scalar(&self.ctx).kind(&self.ctx) {

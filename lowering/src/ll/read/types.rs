@@ -20,7 +20,7 @@ pub(super) enum Named {
 const MAX_BITS: u32 = 1 << 23;
 
 impl<'s> Reader<'s> {
-    /// Whether a type begins here.
+    /// True if a type begins here.
     pub(super) fn is_type(&self) -> bool {
         match self.kind() {
             Kind::Word => {

@@ -379,7 +379,7 @@ fn switch(m: &mut Module, f: &Function<'_>, op: OpRef<'_>) -> Line {
     Ok(text)
 }
 
-/// Whether the first operand is a pointer to call.
+/// True if the first operand is a pointer to call.
 pub(super) fn calls_pointer(m: &Module, op: OpRef<'_>) -> bool {
     op.attr("callee").is_none() && op.num_operands() > 0 && is_pointer(&m.ctx, op.operand_type(0))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// Whether an identifier needs no quotes.
+/// True if an identifier needs no quotes.
 fn is_plain(name: &str) -> bool {
     let ok = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '$' | '.' | '_');
     !name.is_empty() && name.chars().all(ok) && !name.starts_with(|c: char| c.is_ascii_digit())

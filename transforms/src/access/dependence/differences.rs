@@ -20,7 +20,7 @@ use crate::affine::facts::Facts;
 use crate::affine::system::Side;
 use crate::affine::{Atom, Form};
 
-/// Whether there are certainly no two instances as asked.
+/// True if there are certainly no two instances as asked.
 pub(super) fn never(question: &Question<'_>) -> bool {
     let Some((level, distance)) = question.order.iter().find_map(apart) else { return false };
     // What is shared is one iteration.
@@ -69,7 +69,7 @@ fn difference<'f>(
     Some((own.plus(&other, -1)?, step))
 }
 
-/// Whether a difference that grows by `step` with each of at least `distance` iterations is never
+/// True if a difference that grows by `step` with each of at least `distance` iterations is never
 /// zero.
 fn is_apart<'f>(
     known: &mut Known<'f>,

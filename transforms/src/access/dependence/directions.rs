@@ -50,7 +50,7 @@ pub(super) struct Known<'f> {
     rows: Vec<Row<'f>>,
 }
 
-/// Whether there are certainly no two instances as asked.
+/// True if there are certainly no two instances as asked.
 pub(super) fn never(question: &Question<'_>) -> bool {
     let depth = question.frame.depth;
     let Some(mut known) = Known::of(question) else { return true };
@@ -73,7 +73,7 @@ pub(super) fn never(question: &Question<'_>) -> bool {
         || known.rows.iter().any(|row| known.is_impossible(row))
 }
 
-/// Whether a subscript says that two instances are so many iterations of one loop apart, always the
+/// True if a subscript says that two instances are so many iterations of one loop apart, always the
 /// same, and an order that they are not. This is the strong SIV test, and allocates nothing.
 pub(super) fn is_wrong_distance(question: &Question<'_>) -> bool {
     let is_wrong = |(x, y): &(&Form, &Form)| {

@@ -61,7 +61,7 @@ impl Digits {
         Some(Digits { digits, sizes: sizes.iter().map(|size| Form::constant(*size)).collect() })
     }
 
-    /// Whether each digit but the first is at least 0 and below its size.
+    /// True if each digit but the first is at least 0 and below its size.
     pub(super) fn are_proper(&self, site: &Site<'_, '_>) -> bool {
         self.digits.iter().skip(1).zip(&self.sizes).all(|(digit, size)| site.is_below(digit, size, &[]))
     }
@@ -245,7 +245,7 @@ fn of_product(site: &mut Site<'_, '_>, value: Value, fuel: u32) -> Option<Digits
 }
 
 impl Site<'_, '_> {
-    /// Whether a form is at least 0 and below a size whenever the access happens; none of the forms
+    /// True if a form is at least 0 and below a size whenever the access happens; none of the forms
     /// `known` is negative either.
     fn is_below(&self, form: &Form, size: &Form, known: &[Form]) -> bool {
         let levels = self.domain.levels;

@@ -93,7 +93,7 @@ fn union(of: &EnumDef, names: &[&str]) -> u64 {
     names.iter().filter_map(|name| of.value_of(name)).fold(0, |all, flag| all | flag)
 }
 
-/// Whether a step of a reduction has flags that make it poison in an order in which they do not
+/// True if a step of a reduction has flags that make it poison in an order in which they do not
 /// hold.
 pub fn has_poison_flags(body: &Body, op: Op) -> bool {
     without_poison_flags(body, op).is_some()

@@ -12,7 +12,7 @@ use crate::fusion::Fusion;
 use crate::fusion::grouping::{GROUPS_TRIED, Name};
 use crate::fusion::line::Entry;
 
-/// How many beginnings are kept.
+/// The number of beginnings that are kept.
 const WIDTH: usize = 4;
 
 /// The beginning of a grouping.

@@ -112,7 +112,7 @@ impl StorageJudge<'_> {
         Some(unseen)
     }
 
-    /// Whether the writers of a load ran in the same iteration of the loops around `value` as the
+    /// True if the writers of a load ran in the same iteration of the loops around `value` as the
     /// load does.
     fn is_current(&self, value: Value, load: &Access, sources: &Sources, clock: &Clock) -> bool {
         let around = self.loops_around(value, load);
@@ -151,7 +151,7 @@ impl StorageJudge<'_> {
         view.info().interface::<dyn MemoryAccess>()?.access(view).stored
     }
 
-    /// Whether a load and a store of an allocation run in one loop, so that less than all of it may
+    /// True if a load and a store of an allocation run in one loop, so that less than all of it may
     /// be alive at a time.
     pub(crate) fn has_flow(&self, allocation: Value) -> bool {
         let all = self.timeline.of_base(Base::Allocation(allocation)).take(MAX_PAIRS);
@@ -224,7 +224,7 @@ impl StorageJudge<'_> {
         }
     }
 
-    /// Whether these are all accesses of an allocation there are.
+    /// True if these are all accesses of an allocation there are.
     fn are_all(&self, allocation: Value, accesses: &[AccessId]) -> bool {
         let ops: HashSet<Op> = accesses.iter().map(|id| self.timeline.get(*id).op).collect();
         let mut names = vec![allocation];

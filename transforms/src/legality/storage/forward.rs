@@ -23,7 +23,7 @@ use crate::flow::timeline::{Access, AccessId, Timeline};
 
 /// How many accesses of one element are tried, from the nearest on.
 const MAX_CANDIDATES: usize = 8;
-/// How many accesses may lie between two and still be looked at.
+/// The number of accesses that may lie between two and still be looked at.
 const MAX_BETWEEN: usize = 64;
 
 /// An element of an object, as the accesses of one iteration name it.
@@ -135,7 +135,7 @@ fn overwritten(body: &Body, timeline: &Timeline, flow: &Flow<'_>) -> Vec<Unneede
     dead
 }
 
-/// Whether the nearest of these stores that surely comes after `store` does so before anything
+/// True if the nearest of these stores that surely comes after `store` does so before anything
 /// reads the element.
 fn is_overwritten(
     body: &Body,
@@ -156,7 +156,7 @@ fn is_overwritten(
     false
 }
 
-/// Whether none of a few accesses is so.
+/// True if none of a few accesses is so.
 fn none_of(accesses: &mut impl Iterator<Item = AccessId>, mut so: impl FnMut(AccessId) -> bool) -> bool {
     let few = accesses.by_ref().take(MAX_BETWEEN).all(|id| !so(id));
     few && accesses.next().is_none()

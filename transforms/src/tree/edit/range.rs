@@ -5,7 +5,7 @@ use crate::tree::green::{Forest, Green, Header, Node, Origin, Span};
 use crate::tree::program::Program;
 
 impl Forest {
-    /// Whether a loop runs what its first origin runs, whether its header says so or spells it out.
+    /// True if a loop runs what its first origin runs, whether its header says so or spells it out.
     pub(crate) fn runs_whole(&self, program: &Program, header: &Header) -> bool {
         let as_origin = || counted(program, &Header { span: Span::Whole, ..header.clone() });
         header.span == Span::Whole || as_origin().is_some_and(|whole| whole.span == header.span)

@@ -89,7 +89,7 @@ impl Ties {
         self.members[first].sort_unstable();
     }
 
-    /// Whether a third statement has to run behind one of two and before one of them.
+    /// True if a third statement has to run behind one of two and before one of them.
     fn is_between(&self, first: usize, second: usize) -> bool {
         let is_one = |statement: usize| statement == first || statement == second;
         let mut seen = vec![false; self.of.len()];
