@@ -15,7 +15,7 @@ const RUNS: usize = 5;
 const LIMIT: f64 = 2.0;
 /// Time may grow with the loops to this power.
 const EXPONENT: f64 = 1.2;
-/// How many times as much the peer takes, at least, where it fuses.
+/// The least ratio of the peer's time to Loomir's where the peer fuses.
 const WANTED: f64 = 50.0;
 
 fn main() {

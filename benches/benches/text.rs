@@ -46,7 +46,7 @@ fn main() {
     report.print();
 }
 
-/// What was measured of a program.
+/// Measurements of one program.
 struct Measured {
     stages: [Duration; STAGES.len()],
     own: Option<Cost>,

@@ -1,5 +1,5 @@
-//! What variants of a program cost in the loop tree: time and memory of an edit, a million variants
-//! held at once, and a thousand of them written as IR and verified.
+//! The cost of variants of a program in the loop tree: time and memory of an edit, a million
+//! variants held at once, and a thousand of them written as IR and verified.
 //!
 //! The program is a function of a thousand loops; a variant is one with two neighbours in the
 //! other's place. Run it with `cargo xtask bench --bench variants`.
@@ -109,7 +109,7 @@ fn copy(tree: Green) -> f64 {
     start.elapsed().as_secs_f64() * 1e9 / COPIES as f64
 }
 
-/// What edits cost, each.
+/// The cost of one edit, by kind.
 struct Edits {
     time: Duration,
     nodes: usize,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// How the loops of a function hang together.
+/// The way in which the loops of a function depend on each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Graphs {
     /// Each writes an array of its own.

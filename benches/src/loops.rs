@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// How the loops of a program hang together.
+/// The way in which the loops of a program depend on each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Loops {
     /// `affine.for` loop k reads what loop k - 1 wrote.

@@ -1,4 +1,4 @@
-//! What a command costs as a process: processor time of all its threads, and the most memory it
+//! The cost of a command as a process: processor time of all its threads, and the most memory it
 //! had.
 //!
 //! The system counts both for children that have ended, memory as the largest of them all. So each
@@ -13,7 +13,7 @@ use nix::sys::resource::{Usage, UsageWho, getrusage};
 /// The argument in front of a command to measure.
 const FLAG: &str = "--measure-command";
 
-/// What a process used.
+/// Time and memory that a process used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cost {
     /// Processor time, the system's on its behalf included.
@@ -22,7 +22,7 @@ pub struct Cost {
     pub memory: u64,
 }
 
-/// What `command` (the program and its arguments) used; `None` if it can't be run or fails.
+/// Returns what `command` (the program and its arguments) used; `None` if it can't be run or fails.
 pub fn cost(command: &[&str]) -> Option<Cost> {
     let helper = std::env::current_exe().ok()?;
     let output = Command::new(helper).arg(FLAG).args(command).output().ok()?;

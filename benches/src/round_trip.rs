@@ -1,4 +1,4 @@
-//! What a program goes through between reading and printing, each stage timed.
+//! The stages of a program between reading and printing, each timed.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ const COPIES: usize = 8;
 const LINE: usize = 64;
 /// Bytes: near the largest block that the C library may keep when it is freed.
 const BLOCK: usize = 31 << 20;
-/// How many such blocks hold everything that is made of the largest program.
+/// The number of blocks that hold everything made of the largest program.
 const BLOCKS: usize = 16;
 
 /// Room in the allocator for programs of all sizes, as long as the result lives.

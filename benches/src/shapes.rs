@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-/// What a program looks like.
+/// The shape of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// One function; operands come from a few lines above.

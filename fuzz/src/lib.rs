@@ -1,4 +1,4 @@
-//! What fuzz targets share: [`tokens`], changes of text that leave most of it well-formed.
+//! Code that fuzz targets share: [`tokens`], changes of text that leave most of it well-formed.
 #![forbid(unsafe_code)]
 
 pub mod tokens;

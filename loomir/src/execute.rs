@@ -5,7 +5,7 @@ use loomir_dialects::interp::{self, ArgSpec, Fault, Limits, Outcome};
 use loomir_ir::{Body, Diagnostic, Diagnostics};
 use loomir_transforms::cost::COUNTS;
 
-/// What executes the program.
+/// An engine that executes the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Engine {
     /// The reference interpreter, which reports undefined behaviour.
@@ -60,7 +60,7 @@ pub fn profile(
     interp::run_counting(module, entry, &specs, limits, COUNTS).map_err(fault)
 }
 
-/// What arguments in text say.
+/// Returns the arguments that texts stand for.
 fn specifications(module: &Body, arguments: &[&str]) -> Result<Vec<ArgSpec>, Diagnostics> {
     arguments.iter().map(|text| ArgSpec::parse(module.ctx(), text)).collect::<Result<_, _>>().map_err(fault)
 }

@@ -20,14 +20,14 @@ use regex_lite::Regex;
 /// Which differences count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ExpectedLevel {
-    /// What is not expected, and what is expected but missing.
+    /// Diagnostics that are not expected, and expected ones that are missing.
     #[default]
     All,
-    /// What is expected but missing.
+    /// Expected diagnostics that are missing.
     OnlyExpected,
 }
 
-/// How a message is recognised.
+/// The way in which a message is recognised.
 enum Pattern {
     Part(String),
     Regex(Regex),

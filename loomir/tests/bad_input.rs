@@ -50,7 +50,7 @@ fn table<'a>(inputs: impl IntoIterator<Item = (&'a str, String)>) -> String {
     table
 }
 
-/// What nests: its name, and the text around `depth` levels.
+/// Returns texts that nest: each with its name, and the text around `depth` levels.
 fn nested(depth: usize) -> Vec<(&'static str, String)> {
     let around = |before: &str, open: &str, inner: &str, close: &str, behind: &str| {
         format!("{before}{}{inner}{}{behind}", open.repeat(depth), close.repeat(depth))
@@ -224,7 +224,7 @@ fn numbers_and_literals_that_do_not_fit() {
     "#);
 }
 
-/// What is large, but says what it says.
+/// Reads inputs that are large, but say what they say.
 #[test]
 fn large_inputs_are_read() {
     let attr = |text: &str| format!("module attributes {{a.b = {text}}} {{}}");

@@ -146,7 +146,7 @@ impl Session {
         (!calls_llvm || self.has_llvm) && (!compiles || cfg!(feature = "llvm"))
     }
 
-    /// What the terminal shows of `command`.
+    /// Returns what the terminal shows of `command`.
     fn run(&self, command: &str) -> String {
         let finished = Command::new("sh")
             .args(["-c", &format!("exec 2>&1\n{command}")])

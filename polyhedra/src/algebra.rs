@@ -30,7 +30,7 @@ pub(crate) fn align(left: (&Space, &[Conjunction]), right: (&Space, &[Conjunctio
     Aligned { params: alignment.params, left: l, right: r }
 }
 
-/// Whether two spaces have like tuples.
+/// Returns an error unless two spaces have like tuples.
 pub(crate) fn check_like(left: &Space, right: &Space) -> Result<(), Error> {
     let like = left.tuples.len() == right.tuples.len()
         && left.tuples.iter().zip(&right.tuples).all(|(a, b)| a.is_like(b));
@@ -124,7 +124,7 @@ macro_rules! algebra {
                 $ty::universe((*self.space).clone()).subtract(self, limits)
             }
 
-            /// Whether there is no point, or one that is there.
+            /// Returns a point, or says that there is none.
             pub fn is_empty(&self, limits: &Limits) -> Emptiness {
                 let mut budget = Budget::new(limits);
                 match union::any_point(&self.pieces, &mut budget) {
@@ -134,7 +134,7 @@ macro_rules! algebra {
                 }
             }
 
-            /// Whether the two have a point in common, without building the intersection.
+            /// Returns true if the two have a point in common, without building the intersection.
             pub fn meets(&self, other: &$ty, limits: &Limits) -> Result<bool, Error> {
                 check_like(&self.space, &other.space)?;
                 if self.space.params == other.space.params {
@@ -144,19 +144,20 @@ macro_rules! algebra {
                 limited(limits, |budget| union::meets(&aligned.left, &aligned.right, budget))
             }
 
-            /// Whether every point is in `other`.
+            /// Returns true if every point is in `other`.
             pub fn is_subset(&self, other: &$ty, limits: &Limits) -> Result<bool, Error> {
                 check_like(&self.space, &other.space)?;
                 let aligned = align((&self.space, &self.pieces), (&other.space, &other.pieces));
                 limited(limits, |budget| union::is_subset(&aligned.left, &aligned.right, budget))
             }
 
-            /// Whether both have the same points.
+            /// Returns true if both have the same points.
             pub fn is_equal(&self, other: &$ty, limits: &Limits) -> Result<bool, Error> {
                 Ok(self.is_subset(other, limits)? && other.is_subset(self, limits)?)
             }
 
-            /// Whether a point (values of the parameters, then of the dimensions) is in the set.
+            /// Returns true if a point (values of the parameters, then of the dimensions) is in the
+            /// set.
             pub fn contains(&self, point: &Point, limits: &Limits) -> Result<bool, Error> {
                 for piece in &self.pieces {
                     if piece.contains(point, limits)? {

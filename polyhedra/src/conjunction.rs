@@ -77,7 +77,7 @@ impl std::fmt::Display for Point {
     }
 }
 
-/// Whether a set has an integer point.
+/// The answer to whether a set has an integer point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Emptiness {
     /// It has none.
@@ -296,7 +296,7 @@ impl Conjunction {
         }
     }
 
-    /// Whether the set has an integer point, and one if so.
+    /// Returns an integer point, or says that the set has none.
     pub fn is_empty(&self, limits: &Limits) -> Emptiness {
         let mut budget = Budget::new(limits);
         match self.solve(&mut budget) {
@@ -316,7 +316,7 @@ impl Conjunction {
         })
     }
 
-    /// Whether the set is empty, without a point.
+    /// Returns true if the set is empty, without looking for a point.
     pub(crate) fn decide_empty(&self, budget: &mut Budget) -> Exact<bool> {
         budget.tick(self.constraints() * self.ins.width())?;
         ladder!(T => solve::is_empty::<T>(self.system(), budget))
@@ -327,7 +327,7 @@ impl Conjunction {
         System { eqs: self.eqs.lifted(), ins: self.ins.lifted() }
     }
 
-    /// Whether a point of the visible variables is in the set.
+    /// Returns true if a point of the visible variables is in the set.
     pub fn contains(&self, point: &Point, limits: &Limits) -> Result<bool, LimitReached> {
         let mut fixed = self.clone();
         for (index, value) in point.0.iter().take(self.visible()).enumerate() {

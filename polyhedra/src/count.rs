@@ -135,7 +135,7 @@ struct Edge {
 }
 
 impl Edge {
-    /// Whether this edge is below `other` at `x`, or level with it.
+    /// Compares the heights of this edge and of `other` at `x`.
     fn compare(&self, other: &Edge, x: &Int) -> std::cmp::Ordering {
         let ours = (&(&self.slope * x) + &self.constant) * other.divisor.clone();
         let theirs = (&(&other.slope * x) + &other.constant) * self.divisor.clone();

@@ -19,7 +19,7 @@ use crate::relation::Relation;
 use crate::set::Set;
 use crate::space::Tuple;
 
-/// How an output coordinate compares to the input's.
+/// The order of an output coordinate and the input's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Direction {
     /// The output is greater: the dependence is carried forwards, written `<`.

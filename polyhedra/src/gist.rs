@@ -65,7 +65,8 @@ fn gist_of_one(piece: &Conjunction, context: &[Conjunction], budget: &mut Budget
     Ok(rest)
 }
 
-/// Whether equality `index` of `piece` follows from each of `known`, which hold everything else.
+/// Returns true if equality `index` of `piece` follows from each of `known`, which hold everything
+/// else.
 fn equality_is_implied(
     piece: &Conjunction,
     index: usize,

@@ -17,10 +17,10 @@ use crate::scalar::Scalar;
 use context::Context;
 use node::{Node, Outcome};
 
-/// What is asked of all values of the parameters at once.
+/// A question about all values of the parameters at once.
 #[derive(Clone, Debug)]
 pub(crate) struct Parametric<T> {
-    /// What is known of the parameters.
+    /// Constraints that the parameters are known to meet.
     pub(crate) context: System<T>,
     /// Constraints over the parameters and then the unknowns.
     pub(crate) system: System<T>,
@@ -103,7 +103,7 @@ pub(crate) fn lexmin<T: Scalar>(problem: Parametric<T>, point: &[T], budget: &mu
     Ok(Parts { pieces, empty })
 }
 
-/// What is left to do, a stack that walks the tree of splits in depth.
+/// A step that is left to do, on a stack that walks the tree of splits in depth.
 enum Work<T> {
     Node(Box<Node<T>>),
     /// The pieces from `first` on are those of a part that was split.

@@ -1,4 +1,4 @@
-//! How much work a question may take, counted in steps, so that answers depend on the input alone.
+//! Bounds on the work of a question, counted in steps, so that answers depend on the input alone.
 //!
 //! One step is about one operation on numbers of one machine word, a nanosecond or two: a pivot of
 //! a tableau counts its rows times its columns, and large numbers by their length. So a limit
@@ -83,7 +83,7 @@ impl Budget {
         }
     }
 
-    /// What the caller sees when the budget is spent.
+    /// Returns the error of a budget that is spent.
     pub(crate) fn reached(&self) -> LimitReached {
         LimitReached { limits: self.limits }
     }

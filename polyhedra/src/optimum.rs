@@ -83,7 +83,7 @@ fn better(
     Ok(out)
 }
 
-/// What becomes of one member of an optimum that meets another.
+/// One member of an optimum that meets another, behind the comparison.
 #[derive(Default)]
 struct Side {
     /// Parts on which it is better than the other.

@@ -66,7 +66,7 @@ impl Conjunction {
     }
 }
 
-/// How many rows come of eliminating a variable.
+/// Returns the number of rows that come of eliminating a variable.
 fn pairs(rows: &[Affine], var: Var) -> usize {
     let with = |sign: i32| rows.iter().filter(|row| row.coefficient(var).signum() == sign).count();
     with(1) * with(-1)

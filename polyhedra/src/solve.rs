@@ -43,7 +43,8 @@ fn solve_at<T: Scalar>(mut system: System<T>, depth: usize, budget: &mut Budget)
     Ok(Some(point))
 }
 
-/// Whether the system has no integer point; cheaper than [`solve`] when no point is asked for.
+/// Returns true if the system has no integer point; cheaper than [`solve`] when no point is asked
+/// for.
 pub(crate) fn is_empty<T: Scalar>(mut system: System<T>, budget: &mut Budget) -> Exact<bool> {
     match presolve(&mut system, None, budget)? {
         Presolved::Empty => Ok(true),

@@ -157,7 +157,7 @@ impl Space {
     }
 }
 
-/// How two spaces share parameters.
+/// The parameters of two spaces, matched.
 pub(crate) struct Alignment {
     pub(crate) params: Vec<Arc<str>>,
     /// New position of each variable of the left space.

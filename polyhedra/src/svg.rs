@@ -129,7 +129,7 @@ fn range(piece: &Conjunction, var: Var, budget: &mut Budget) -> Exact<Option<(i6
 /// From, to and colour.
 type Arrow = ((i64, i64), (i64, i64), &'static str);
 
-/// What is to be drawn, in grid coordinates.
+/// The picture to draw, in grid coordinates.
 #[derive(Default)]
 struct Picture {
     /// Least and greatest coordinates, once there is a point.

@@ -26,7 +26,7 @@ pub(crate) use printer::print;
 pub struct ParseError {
     /// Offset in bytes.
     pub offset: usize,
-    /// What was expected or is wrong.
+    /// The error: what was expected or is wrong.
     pub message: String,
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn intersect(a: &[Conjunction], b: &[Conjunction]) -> Vec<Conjunction
     pairs.filter_map(|both| both.simplified()).collect()
 }
 
-/// Whether some point is in a member of each.
+/// Returns true if some point is in a member of each.
 pub(crate) fn meets(a: &[Conjunction], b: &[Conjunction], budget: &mut Budget) -> Exact<bool> {
     for x in a {
         for y in b {
@@ -62,7 +62,7 @@ pub(crate) fn subtract(a: &[Conjunction], b: &[Conjunction], budget: &mut Budget
     Ok(rest)
 }
 
-/// What is to be subtracted, by how.
+/// A set to subtract, by the way in which it is done.
 enum Subtrahend {
     Empty,
     /// Every existential variable is determined: each constraint is negated.
@@ -87,7 +87,7 @@ impl Subtrahend {
     }
 }
 
-/// Whether every point of `a` is in a member of `b`.
+/// Returns true if every point of `a` is in a member of `b`.
 pub(crate) fn is_subset(a: &[Conjunction], b: &[Conjunction], budget: &mut Budget) -> Exact<bool> {
     for piece in a {
         let mut left = vec![piece.clone()];

@@ -22,7 +22,7 @@ fn alike(found: &Relation, expected: &str) {
     assert!(found.is_equal(&relation(expected), &LIMITS).unwrap(), "{found} is not {expected}");
 }
 
-/// What is read and how it is printed.
+/// Compares a set that was read with what is printed of it.
 #[track_caller]
 fn printed(text: &str, expected: &str) {
     let found = if text.split_once('{').is_some_and(|(_, body)| body.contains("->")) {

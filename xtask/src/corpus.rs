@@ -16,7 +16,7 @@ use crate::record::{self, Heading};
 use crate::setup::cargo_with;
 use crate::setup::{self, Tools};
 
-/// What becomes of a file.
+/// The fate of a file.
 enum Outcome {
     /// The peer's own text is not for it.
     NotAccepted,

@@ -49,7 +49,7 @@ const TARGETS: &[Target] = &[
     },
 ];
 
-/// What makes a program report its coverage and check its memory.
+/// Flags with which a program reports its coverage and checks its memory.
 const RUSTFLAGS: &str = "--cfg fuzzing -Zsanitizer=address -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
      -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
      -Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions -Coverflow-checks";

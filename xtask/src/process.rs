@@ -32,7 +32,7 @@ pub(crate) fn execute(command: &mut Command) -> Result<(), Failure> {
     if status.success() { Ok(()) } else { Err(format!("{}: {status}", display(command))) }
 }
 
-/// What `command` prints, without showing it.
+/// Returns the output of `command`, without showing it.
 pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
     let output = command.output().map_err(|error| format!("{}: {error}", display(command)))?;
     if output.status.success() {

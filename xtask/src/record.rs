@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use crate::Failure;
 use crate::process::{command, output, root};
 
-/// What a record says above its table.
+/// The text of a record above its table.
 pub(crate) struct Heading<'a> {
     /// `Campaign fusion`.
     pub(crate) title: String,
-    /// What was done, as half a sentence.
+    /// The work that was done, as half a sentence.
     pub(crate) does: &'a str,
     /// The command that does it again.
     pub(crate) command: String,

@@ -1,4 +1,4 @@
-//! What the tests need beyond Rust: LLVM/MLIR 22, and islpy as the oracle of integer sets.
+//! Tools that the tests need beyond Rust: LLVM/MLIR 22, and islpy as the oracle of integer sets.
 //!
 //! Each is installed only if missing, and what is done is said first. On Debian and its relatives
 //! LLVM comes from their packages; elsewhere we say what to install and how to point to it. islpy
@@ -48,7 +48,7 @@ const LLVM_FILES: &[&str] = &[
 /// The oracle of integer sets.
 const ISLPY: &str = "islpy==2026.2.2";
 
-/// What was found or installed.
+/// The tools that were found or installed.
 pub(crate) struct Tools {
     /// LLVM's folder, or why there is none.
     pub(crate) llvm: Result<PathBuf, Failure>,

@@ -44,7 +44,7 @@ const STEPS: &[Step] = &[
     },
 ];
 
-/// How a step ended.
+/// The end of a step.
 enum Outcome {
     Passed,
     Failed(Failure),

@@ -19,7 +19,7 @@ pub(super) fn args() -> Vec<Arg> {
     INTERFACES.into_iter().map(arg).collect()
 }
 
-/// What the arguments choose.
+/// Returns the analyses that the arguments choose.
 pub(super) fn chosen(matches: &ArgMatches) -> Result<Analyses, Failure> {
     let mut analyses = Analyses::default();
     for interface in INTERFACES {

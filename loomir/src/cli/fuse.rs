@@ -77,13 +77,13 @@ fn quiet_arg() -> Arg {
         .help("No remarks, as with --remarks=none")
 }
 
-/// What the argument of [`alias_arg`] says.
+/// Returns the options that the argument of [`alias_arg`] gives.
 pub(super) fn alias(matches: &ArgMatches) -> Result<FuseOptions, Failure> {
     let word = matches.get_one::<String>("alias").map_or("version", String::as_str);
     Ok(FuseOptions { alias: word.parse().map_err(Failure::usage)?, ..FuseOptions::default() })
 }
 
-/// What the arguments of [`alias_arg`] and [`choice_args`] say.
+/// Returns the options that the arguments of [`alias_arg`] and [`choice_args`] give.
 pub(super) fn options(matches: &ArgMatches) -> Result<FuseOptions, Failure> {
     let word =
         |name: &str, default: &'static str| matches.get_one::<String>(name).map_or(default, String::as_str);

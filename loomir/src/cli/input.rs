@@ -69,7 +69,7 @@ pub(super) fn read_named(matches: &ArgMatches, name: &str) -> Result<Input, Fail
     })
 }
 
-/// How the arguments say to read.
+/// Returns the options of the parser that the arguments give.
 pub(super) fn options(matches: &ArgMatches) -> ParseOptions {
     let allow_unregistered_dialects = is_on(matches, ALLOW_UNREGISTERED);
     ParseOptions { allow_unregistered_dialects, ..ParseOptions::default() }

@@ -182,7 +182,7 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     if done.failed { Err(Failure::Input(String::new())) } else { Ok(()) }
 }
 
-/// What came of all pieces of the input.
+/// The results of all pieces of the input.
 #[derive(Default)]
 struct Done {
     /// Empty where a piece failed.
@@ -190,11 +190,11 @@ struct Done {
     reproducers: Reproducers,
     records: Vec<Record>,
     failed: bool,
-    /// What the last piece became.
+    /// The last piece behind its passes.
     last: Option<Body>,
 }
 
-/// What is the same for all pieces of the input.
+/// The settings of a run, the same for all pieces of the input.
 struct Run<'r> {
     matches: &'r ArgMatches,
     ctx: &'r Context,

@@ -37,7 +37,7 @@ pub(super) enum Sign {
 /// A part of parameter space; never empty.
 #[derive(Clone, Debug)]
 pub(super) struct Context<T> {
-    /// What defines it, over the parameters and the new ones.
+    /// The constraints that define it, over the parameters and the new ones.
     stated: System<T>,
     /// The same over coordinates.
     ins: Rows<T>,
@@ -99,7 +99,7 @@ impl<T: Scalar> Context<T> {
             + (self.ins.len() + self.impossible.len()) * self.ins.width()
     }
 
-    /// What defines the part where a row over the parameters is negative.
+    /// Returns constraints that define the part where a row over the parameters is negative.
     pub(super) fn part_below(&self, row: &[T], budget: &mut Budget) -> Exact<System<T>> {
         budget.tick(self.stated.weight())?;
         let mut part = self.stated.clone();
@@ -109,8 +109,8 @@ impl<T: Scalar> Context<T> {
         Ok(part)
     }
 
-    /// What defines the context, over the parameters and the new ones, with every equality that was
-    /// found.
+    /// Returns constraints that define the context, over the parameters and the new ones, with
+    /// every equality that was found.
     pub(super) fn into_stated(mut self, budget: &mut Budget) -> Exact<System<T>> {
         if self.coordinates() == self.params() {
             return Ok(self.stated);
@@ -177,7 +177,8 @@ impl<T: Scalar> Context<T> {
         })
     }
 
-    /// Whether two values, rows over the first parameters and divisors, are equal throughout.
+    /// Returns true if two values, rows over the first parameters and divisors, are equal
+    /// throughout.
     pub(super) fn is_same(
         &self,
         (a, d): (&[T], &T),
@@ -193,7 +194,7 @@ impl<T: Scalar> Context<T> {
         Ok(true)
     }
 
-    /// Whether `other ≥ 0` holds wherever `row ≥ 0` does.
+    /// Returns true if `other ≥ 0` holds wherever `row ≥ 0` does.
     pub(super) fn implies(&self, row: &[T], other: &[T], budget: &mut Budget) -> Exact<bool> {
         let mut ins = self.ins.clone();
         ins.push(&self.located(row, budget)?);
@@ -204,8 +205,8 @@ impl<T: Scalar> Context<T> {
         is_empty_apart(&System { eqs: Rows::new(ins.width()), ins }, budget)
     }
 
-    /// Whether constraints over the parameters the context began with and then `unknowns` more
-    /// variables hold anywhere.
+    /// Returns true if constraints over the parameters the context began with and then `unknowns`
+    /// more variables hold anywhere.
     pub(super) fn meets(&self, other: &System<T>, unknowns: usize, budget: &mut Budget) -> Exact<bool> {
         let split = other.ins.width() - unknowns;
         let mut system =
@@ -337,7 +338,7 @@ impl<T: Scalar> Context<T> {
         Ok(remainder)
     }
 
-    /// Whether a row over the coordinates is a multiple of `divisor` throughout.
+    /// Returns true if a row over the coordinates is a multiple of `divisor` throughout.
     fn is_multiple(&self, row: &[T], divisor: &T, budget: &mut Budget) -> Exact<bool> {
         for point in &self.points {
             if !evaluate(row, point)?.rem_floor(divisor).is_zero() {

@@ -37,7 +37,7 @@ pub(super) struct Node<T> {
     pub(super) whole: bool,
 }
 
-/// How far a node came.
+/// The state in which work on a node ended.
 pub(super) enum Outcome<T> {
     Optimum,
     Infeasible,

@@ -123,7 +123,7 @@ fn recession_direction<T: Scalar>(ins: &Rows<T>, budget: &mut Budget) -> Exact<V
     Ok(direction)
 }
 
-/// How fast a row grows along a direction.
+/// Returns the growth of a row along a direction.
 fn slope<T: Scalar>(row: &[T], direction: &[T]) -> Exact<T> {
     evaluate(row, direction)?.sub(&row[0])
 }

@@ -9,7 +9,7 @@ use crate::limits::{Budget, Exact};
 use crate::rows::{Rows, System, compose, content, evaluate};
 use crate::scalar::Scalar;
 
-/// How far [`presolve`] came.
+/// The state in which [`presolve`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Presolved {
     /// No integer point.
@@ -348,7 +348,7 @@ fn meet_opposites<T: Scalar>(system: &mut System<T>, index: usize, end: usize) -
     Ok(None)
 }
 
-/// How the coefficients of two rows relate.
+/// The relation of two rows' coefficients.
 pub(crate) enum Parallel {
     No,
     Same,

@@ -14,7 +14,7 @@ use random::Random;
 
 use loomir_polyhedra::{Conjunction, Emptiness, Int, Limits, Point, Relation, Set, Space, Tuple, Var};
 
-/// What the cases were like.
+/// Counts of the cases by kind.
 #[derive(Default)]
 pub(crate) struct Report {
     pub(crate) cases: u64,

@@ -1,4 +1,4 @@
-//! What `opt` says besides the program and its diagnostics: dumps, times, counts, and what there is
+//! Output of `opt` besides the program and its diagnostics: dumps, times, counts, and what there is
 //! to choose from.
 
 use std::fmt::Write;
@@ -21,7 +21,7 @@ pub(super) fn args() -> [Arg; 7] {
     ]
 }
 
-/// What there is to choose from, if that is all that is asked for.
+/// Returns the list of choices, if only that is asked for.
 pub(super) fn lists(matches: &ArgMatches) -> Option<String> {
     if is_on(matches, "show-dialects") {
         let ctx = loomir::context();

@@ -29,7 +29,7 @@ pub(super) fn args() -> [Arg; 3] {
     ]
 }
 
-/// How passes run: as the arguments say, or the file itself.
+/// The way in which passes run: as the arguments say, or the file itself.
 pub(super) struct Setup {
     /// The file's pipeline.
     pub(super) pipeline: Option<PassManager>,
