@@ -20,7 +20,7 @@ pub struct AffineMap(pub(crate) u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct IntegerSet(pub(crate) u32);
 
-/// What an [`AffineExpr`] is.
+/// The content of an [`AffineExpr`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AffineExprKind {
     /// `d0`, …
@@ -80,7 +80,7 @@ impl AffineExprNode {
     }
 }
 
-/// What an [`AffineMap`] is.
+/// The content of an [`AffineMap`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct AffineMapData {
     /// Number of dimensions.
@@ -91,7 +91,7 @@ pub struct AffineMapData {
     pub results: Box<[AffineExpr]>,
 }
 
-/// What an [`IntegerSet`] is.
+/// The content of an [`IntegerSet`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct IntegerSetData {
     /// Number of dimensions.
@@ -105,7 +105,7 @@ pub struct IntegerSetData {
 use AffineExprKind::{Add, CeilDiv, Constant, Dim, FloorDiv, Mod, Mul, Symbol};
 
 impl AffineExpr {
-    /// What the expression is.
+    /// Returns the content of the expression.
     #[inline]
     pub fn kind(self, ctx: &Context) -> AffineExprKind {
         ctx.affine_expr_node(self).kind
@@ -439,7 +439,7 @@ impl AffineMap {
         Self::new(ctx, 0, 0, vec![AffineExpr::constant(ctx, value)])
     }
 
-    /// What the map is.
+    /// Returns the content of the map.
     pub fn data(self, ctx: &Context) -> &AffineMapData {
         ctx.affine_map_data(self)
     }
@@ -531,7 +531,7 @@ impl IntegerSet {
         ctx.integer_set(IntegerSetData { dims, symbols, constraints: constraints.into() })
     }
 
-    /// What the set is.
+    /// Returns the content of the set.
     pub fn data(self, ctx: &Context) -> &IntegerSetData {
         ctx.integer_set_data(self)
     }

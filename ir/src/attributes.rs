@@ -17,7 +17,7 @@ pub struct Attr(pub(crate) u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Dict(pub(crate) u32);
 
-/// What an [`Attr`] is.
+/// The content of an [`Attr`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum AttrKind {
     /// `unit`.
@@ -149,7 +149,7 @@ pub enum AttrKind {
     Distinct {
         /// The number that sets it apart.
         id: u64,
-        /// What it wraps.
+        /// The attribute it wraps.
         inner: Attr,
     },
 }
@@ -162,7 +162,7 @@ impl Attr {
     /// `true`.
     pub const TRUE: Attr = Attr(2);
 
-    /// What the attribute is.
+    /// Returns the content of the attribute.
     #[inline]
     pub fn kind(self, ctx: &Context) -> &AttrKind {
         ctx.attr_kind(self)

@@ -92,7 +92,7 @@ struct OpData {
     loc: Loc,
 }
 
-/// What few operations have.
+/// Data that few operations have.
 #[derive(Default)]
 struct Extra {
     regions: u32,
@@ -215,12 +215,13 @@ impl Body {
         &self.ctx
     }
 
-    /// What stands beside the program in its file; only the body of a whole file has such.
+    /// Returns the resources beside the program in its file; only the body of a whole file has
+    /// such.
     pub fn external_resources(&self) -> Option<&ExternalResources> {
         self.resources.as_deref()
     }
 
-    /// What stands beside the program in its file, to change.
+    /// Returns the resources beside the program in its file, to change.
     pub fn external_resources_mut(&mut self) -> &mut ExternalResources {
         self.resources.get_or_insert_default()
     }
@@ -445,7 +446,7 @@ impl Body {
         self.data(op).name
     }
 
-    /// What is registered under its name.
+    /// Returns the registered information about an operation's name.
     #[inline]
     pub fn info(&self, op: Op) -> &OpInfo {
         self.ctx.op_info(self.data(op).name)

@@ -80,7 +80,7 @@ pub struct OpInfo {
     owns_arena: bool,
 }
 
-/// What a definition's attributes are if nothing is said.
+/// The attributes of a definition that text may leave out.
 #[derive(Debug)]
 struct Defaults {
     attrs: Vec<DefaultAttr>,
@@ -450,7 +450,7 @@ impl Context {
         self.op_name(&def.name)
     }
 
-    /// What is known of operations of this name.
+    /// Returns the registered information about operations of this name.
     #[inline]
     pub fn op_info(&self, name: OpName) -> &OpInfo {
         &self.0.op_infos[name.0 as usize]

@@ -11,14 +11,14 @@ pub use remark::{Arg, Fields, Remark, RemarkKind};
 pub mod remark;
 pub mod suggest;
 
-/// How bad it is.
+/// The weight of a diagnostic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Severity {
     /// The input is at fault; nothing is produced.
     Error,
     /// Suspicious, but accepted.
     Warning,
-    /// What an optimisation did, or did not do.
+    /// A report of something an optimisation did, or did not do.
     Remark,
     /// Belongs to the diagnostic before it.
     Note,
@@ -39,11 +39,11 @@ impl Severity {
 /// One diagnostic with its notes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Its weight.
     pub severity: Severity,
     /// Where.
     pub loc: Loc,
-    /// What is wrong, in one sentence without a full stop.
+    /// The cause, in one sentence without a full stop.
     pub message: String,
     /// Further places and causes.
     pub notes: Vec<(Loc, String)>,

@@ -290,7 +290,7 @@ macro_rules! dialect_option {
     };
 }
 
-/// Whether there is a token.
+/// True if there is a token.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! dialect_flag {

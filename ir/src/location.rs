@@ -13,7 +13,7 @@ use crate::context::{Context, Name};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Loc(pub(crate) u32);
 
-/// What a [`Loc`] is.
+/// The content of a [`Loc`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum LocKind {
     /// `loc(unknown)`.
@@ -67,7 +67,7 @@ impl Loc {
     /// `loc(unknown)`.
     pub const UNKNOWN: Loc = Loc(0);
 
-    /// What the location is.
+    /// Returns the content of the location.
     pub fn kind(self, ctx: &Context) -> Cow<'_, LocKind> {
         ctx.loc_kind(self)
     }
@@ -118,7 +118,7 @@ pub(crate) struct Packed {
 }
 
 impl Packed {
-    /// How many files there is room for.
+    /// The number of files there is room for.
     pub(crate) const FILES: usize = 8;
     const IS_PACKED: u32 = 1 << 31;
     const LINE_BITS: u32 = 20;
@@ -132,7 +132,7 @@ impl Packed {
         fits.then_some(Loc(Self::IS_PACKED | place))
     }
 
-    /// What a handle holds, if it is the place itself.
+    /// Returns the place that a handle holds, if it is the place itself.
     pub(crate) fn unpack(loc: Loc) -> Option<Packed> {
         let place = loc.0 & !Self::IS_PACKED;
         (loc.0 != place).then_some(Packed {

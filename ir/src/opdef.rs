@@ -26,7 +26,7 @@ pub type List<T> = Cow<'static, [T]>;
 pub struct OpDef {
     /// Full name, `arith.addi`.
     pub name: Str,
-    /// What it does: the documentation, in Markdown.
+    /// Its documentation, in Markdown.
     pub doc: Str,
     /// Operands in order.
     pub operands: List<OperandDef>,
@@ -67,7 +67,7 @@ pub type VerifyHook = fn(OpRef<'_>, &mut Diagnostics);
 /// result.
 pub type FoldHook = fn(OpRef<'_>, &[Option<Attr>]) -> Option<Vec<Folded>>;
 
-/// What a result folds to.
+/// A result behind folding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Folded {
     /// A value that is there already.
@@ -94,7 +94,7 @@ pub struct OperandDef {
     pub name: Str,
     /// The number of values.
     pub arity: Arity,
-    /// What type they have.
+    /// Their type.
     pub ty: TypeConstraint,
 }
 
@@ -103,13 +103,13 @@ pub struct OperandDef {
 pub struct AttrDef {
     /// Its name.
     pub name: Str,
-    /// What it may be.
+    /// The values it may have.
     pub constraint: AttrConstraint,
-    /// Whether it must be there.
+    /// Its presence: required, optional or with a default.
     pub presence: Presence,
 }
 
-/// Whether an attribute must be there.
+/// The presence of an attribute.
 #[derive(Clone, Debug)]
 pub enum Presence {
     /// It must.
@@ -160,7 +160,7 @@ pub struct SuccessorDef {
     pub variadic: bool,
 }
 
-/// What types a value may have. `…Like` also admits vectors and tensors of them.
+/// The types that a value may have. `…Like` also admits vectors and tensors of them.
 #[derive(Clone, Debug)]
 pub enum TypeConstraint {
     /// Anything.
@@ -205,7 +205,7 @@ pub enum TypeConstraint {
     Where(Str, fn(&Context, Type) -> bool),
 }
 
-/// What an attribute may be.
+/// The values that an attribute may have.
 #[derive(Clone, Debug)]
 pub enum AttrConstraint {
     /// Anything.
@@ -246,8 +246,8 @@ pub enum AttrConstraint {
     Enum(&'static EnumDef),
     /// A structured attribute of a dialect, of this full name.
     Dialect(Str),
-    /// What the first accepts and the function too, written as the first is; the text describes
-    /// both.
+    /// Attributes that the first accepts and the function too, written as the first is; the text
+    /// describes both.
     Confined(&'static AttrConstraint, Str, fn(&Context, Attr) -> bool),
     /// Whatever the function accepts; the text completes "must be …".
     Where(Str, fn(&Context, Attr) -> bool),
@@ -263,13 +263,13 @@ pub struct EnumDef {
     pub cases: &'static [(&'static str, u64)],
     /// True if the value is a set of flags.
     pub flags: bool,
-    /// What stands between the flags of a set in text: `,`, `, ` or `|`. Of no matter to others.
+    /// The text between the flags of a set: `,`, `, ` or `|`. Of no matter to others.
     pub separator: &'static str,
-    /// How the attribute is kept.
+    /// The form in which the attribute is kept.
     pub storage: EnumStorage,
 }
 
-/// How an enumeration's attribute is kept and written in generic form.
+/// The form in which an enumeration's attribute is kept and written generically.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EnumStorage {
     /// `2 : i64`.
@@ -702,7 +702,7 @@ pub struct TypeDef {
 pub struct StructAttrDef {
     /// Full name, `llvm.loop_unroll`.
     pub name: &'static str,
-    /// What its aliases are called, `loop_unroll` for `#loop_unroll1`, if it has them.
+    /// The name of its aliases, `loop_unroll` for `#loop_unroll1`, if it has them.
     pub alias: Option<&'static str>,
     /// Reads what follows the name.
     pub parse: ParseParams,

@@ -63,7 +63,7 @@ pub trait Pass: Send + Sync {
         &[]
     }
 
-    /// What it wants to know of the body around those it runs on.
+    /// Returns the surveys that it needs of the body around those it runs on.
     fn surveys(&self) -> &[&'static Survey] {
         &[]
     }
@@ -83,12 +83,12 @@ pub trait LeftAlone: Send + Sync {
     fn is_left_alone(&self, op: OpRef<'_>) -> bool;
 }
 
-/// What a running pass sees besides its body, and where it reports to.
+/// The surroundings of a running pass besides its body, and the place it reports to.
 #[derive(Debug)]
 pub struct PassContext<'a> {
     /// The symbols of the operation around the body, as they were before the pipeline entered it.
     pub symbols: &'a SymbolTable,
-    /// What was found of that operation then.
+    /// The results of its surveys.
     pub surveys: &'a Surveys,
     /// True if passes compare what they keep true on the way with what is.
     pub checks: bool,
@@ -98,7 +98,7 @@ pub struct PassContext<'a> {
     pub remarks: Diagnostics,
     /// Counts by name.
     pub statistics: Vec<(&'static str, u64)>,
-    /// What was asked to be printed, each with a title.
+    /// Texts to print, each with a title.
     pub dumps: Vec<(String, String)>,
 }
 
@@ -257,7 +257,7 @@ impl PassManager {
         warnings
     }
 
-    /// What its own passes want to know.
+    /// Returns the surveys that its own passes need.
     fn surveys(&self) -> impl Iterator<Item = &'static Survey> + '_ {
         let of = |element: &Element| match element {
             Element::Pass(pass, _) => pass.surveys().to_vec(),

@@ -19,7 +19,7 @@ pub trait Pattern: Send + Sync {
     fn rewrite(&self, rewriter: &mut Rewriter<'_>, op: Op) -> bool;
 }
 
-/// How much a driver may do.
+/// Bounds on the work of a driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Visits of operations, as a multiple of the operations there are at first.
@@ -32,7 +32,7 @@ impl Default for Limits {
     }
 }
 
-/// What a driver did.
+/// The work that a driver did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Report {
     /// Operations folded away.

@@ -21,7 +21,7 @@ pub const SYMBOL_NAME: &str = "sym_name";
 /// The attribute that says who may refer to a symbol: `public` (if absent), `private` or `nested`.
 pub const SYMBOL_VISIBILITY: &str = "sym_visibility";
 
-/// What a view knows of one symbol.
+/// One symbol of a view.
 #[derive(Clone, Copy, Debug)]
 pub struct Symbol {
     /// The operation, in the body the table was made of.

@@ -36,7 +36,7 @@ pub use split::{Chunk, SPLIT_MARKER, split_source};
 /// A parse step: its value, or a diagnostic that says why not.
 pub type ParseResult<T> = Result<T, Box<Diagnostic>>;
 
-/// How a module is printed.
+/// The settings with which a module is printed.
 #[derive(Clone, Debug, Default)]
 pub struct PrintOptions {
     /// Every operation in generic form.
@@ -59,7 +59,7 @@ pub struct PrintOptions {
     pub elide_resources_longer_than: Option<usize>,
 }
 
-/// How a file is read.
+/// The settings with which a file is read.
 #[derive(Clone, Debug)]
 pub struct ParseOptions {
     /// The number of the first line, in files that are read in pieces.

@@ -17,7 +17,7 @@ pub const MAX_INTEGER_WIDTH: u32 = (1 << 24) - 1;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Type(pub(crate) u32);
 
-/// Whether an integer type says how its sign bit is read.
+/// The signedness of an integer type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Signedness {
     /// `iN`: the operation decides.
@@ -86,7 +86,7 @@ impl FloatKind {
     }
 }
 
-/// What a [`Type`] is.
+/// The content of a [`Type`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum TypeKind {
     /// `none`.
@@ -97,7 +97,7 @@ pub enum TypeKind {
     Integer {
         /// Width in bits, at most [`MAX_INTEGER_WIDTH`].
         width: u32,
-        /// How the sign bit is read.
+        /// The meaning of the sign bit.
         signedness: Signedness,
     },
     /// `f32`, …
@@ -192,7 +192,7 @@ well_known! {
 }
 
 impl Type {
-    /// What the type is.
+    /// Returns the content of the type.
     #[inline]
     pub fn kind(self, ctx: &Context) -> &TypeKind {
         ctx.type_kind(self)

@@ -452,7 +452,7 @@ fn verify_types(op: OpRef<'_>, def: &OpDef, out: &mut Diagnostics) {
     });
 }
 
-/// What ties the type of an entry to that of another one, in MLIR's words.
+/// Describes the tie of an entry's type to that of another one, in MLIR's words.
 fn tie(def: &OpDef, entry: &OperandDef) -> String {
     match &entry.ty {
         C::ElementOf(of) if entry.name == "result" => format!("result type matches element type of '{of}'"),

@@ -87,7 +87,7 @@ impl Body {
         None
     }
 
-    /// What comes after `op` and all it holds, within `root`.
+    /// Returns the operation after `op` and all it holds, within `root`.
     fn after(&self, op: Op, root: Op) -> Option<Op> {
         let mut op = op;
         while op != root {

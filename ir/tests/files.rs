@@ -1,4 +1,4 @@
-//! What holds for files as a whole: pieces, resources, what may stand at the top, what nobody
+//! Rules for files as a whole: pieces, resources, what may stand at the top, what nobody
 //! registered.
 
 use insta::assert_snapshot;
@@ -21,7 +21,7 @@ dialect! {
 }
 
 dialect! {
-    /// What stands around everything.
+    /// The operation around everything.
     pub BUILTIN = "builtin" {}
 
     /// Holds what a file holds.

@@ -166,8 +166,8 @@ fn wrong_uses_are_refused() {
     assert_snapshot!(report);
 }
 
-/// What is said of a format of an operation with two operands (the second optional), a result, an
-/// attribute, a region and a successor.
+/// Returns the complaints about a format of an operation with two operands (the second optional), a
+/// result, an attribute, a region and a successor.
 fn said_of(format: &'static str) -> String {
     dialect! {
         /// Formats to judge.

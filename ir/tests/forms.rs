@@ -92,7 +92,7 @@ const MAKE_ROUND: Marks = Marks { name: "round", requires: &[&ROUND], ..NOTHING 
 const USES: Marks =
     Marks { name: "uses", requires: &[&CLOSED, &SIMPLE], preserves: &[&CLOSED, &SIMPLE], ..NOTHING };
 
-/// What ran, and what was complained of.
+/// Returns the passes that ran, and the complaints.
 fn run(passes: &[Marks]) -> String {
     let mut registry = Registry::new();
     registry.dialect(&MINI);

@@ -62,7 +62,7 @@ impl Pass for Visit {
     }
 }
 
-/// How many functions inside are marked.
+/// The number of functions inside that are marked.
 static MARKED: Survey = Survey {
     name: "marked",
     take: |body| {

@@ -6,7 +6,7 @@ use super::{Body, Extra};
 use crate::builder::OperationState;
 use crate::entity::{Block, Op, Value};
 
-/// What values and blocks of the original are in the copy. What is not in it is the same in both.
+/// The copies of values and blocks. A value or block that is not in it is the same in both.
 #[derive(Clone, Debug, Default)]
 pub struct Mapping {
     values: HashMap<Value, Value>,
@@ -19,17 +19,17 @@ impl Mapping {
         self.values.insert(from, to);
     }
 
-    /// What a value is in copies.
+    /// Returns the copy of a value, or the value itself.
     pub fn value(&self, value: Value) -> Value {
         self.values.get(&value).copied().unwrap_or(value)
     }
 
-    /// What a value is in copies, if anything was said of it.
+    /// Returns the copy of a value, if it has one.
     pub fn get(&self, value: Value) -> Option<Value> {
         self.values.get(&value).copied()
     }
 
-    /// What a block is in copies.
+    /// Returns the copy of a block, or the block itself.
     pub fn block(&self, block: Block) -> Block {
         self.blocks.get(&block).copied().unwrap_or(block)
     }

@@ -45,7 +45,7 @@ impl<'b> OpRef<'b> {
         self.ctx().str(self.info().name())
     }
 
-    /// What is registered under its name.
+    /// Returns the registered information about its name.
     pub fn info(self) -> &'b OpInfo {
         self.body.info(self.op)
     }

@@ -36,7 +36,7 @@ impl Body {
         self.begin(name, loc);
     }
 
-    /// What this body holds, as a body of the same handles. What is left is of no use before
+    /// Takes the content of this body, as a body of the same handles. This one is of no use before
     /// [`Body::restart`].
     pub(crate) fn take(&mut self) -> Body {
         if self.ops.len() > SMALL {

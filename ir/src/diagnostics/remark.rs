@@ -6,7 +6,7 @@
 
 use crate::location::Loc;
 
-/// What kind of a remark it is.
+/// The kind of a remark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RemarkKind {
     /// Something was done.
@@ -28,18 +28,18 @@ impl RemarkKind {
     }
 }
 
-/// What a remark says, as data.
+/// The content of a remark, as data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Remark {
-    /// What kind it is.
+    /// Its kind.
     pub kind: RemarkKind,
     /// The pass.
     pub pass: &'static str,
-    /// What it is about: one name for each thing that a pass says.
+    /// Its subject: one name for each thing that a pass reports.
     pub name: &'static str,
     /// The function.
     pub function: String,
-    /// What else there is to know, each under a key of its own.
+    /// Further facts, each under a key of its own.
     pub args: Fields,
 }
 

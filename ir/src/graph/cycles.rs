@@ -37,7 +37,7 @@ pub struct CycleForest {
     innermost: Vec<Option<CycleId>>,
 }
 
-/// What is known while cycles are found.
+/// The state of a search for cycles.
 #[derive(Default)]
 struct Search {
     /// Of each cycle one around it, or itself.

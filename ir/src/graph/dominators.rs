@@ -17,7 +17,7 @@ pub struct DominatorTree {
     root: u32,
     /// Immediate dominator; itself for the root; `NONE` for what cannot be reached.
     idom: Vec<u32>,
-    /// How far down the tree a node is.
+    /// The depth of each node in the tree.
     level: Vec<u32>,
     /// The nodes a node immediately dominates: the first, and for each the one behind and before
     /// it.
@@ -42,7 +42,7 @@ impl PartialEq for DominatorTree {
 
 impl Eq for DominatorTree {}
 
-/// What a walk of part of a graph found: nodes in the order they were entered, the first of them
+/// A walk of part of a graph: nodes in the order they were entered, the first of them
 /// the root, and of each its immediate dominator among them.
 struct Part {
     order: Vec<u32>,
@@ -431,7 +431,7 @@ impl DominatorTree {
         self.enter[node as usize]
     }
 
-    /// How far below the root a node is that can be reached.
+    /// Returns the depth below the root of a node that can be reached.
     pub fn depth(&self, node: u32) -> u32 {
         self.level[node as usize]
     }

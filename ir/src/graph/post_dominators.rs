@@ -22,7 +22,7 @@ use super::{Digraph, MutableDigraph};
 /// The exit, in the graph turned around. A node is there one further on.
 const EXIT: u32 = 0;
 
-/// How many times the graph may be walked through in search of roots.
+/// The most walks through the graph in search of roots.
 const MAX_WALKED: usize = 16;
 
 const NONE: u32 = u32::MAX;
@@ -32,7 +32,7 @@ const NONE: u32 = u32::MAX;
 pub struct PostDominatorTree {
     reversed: MutableDigraph,
     tree: DominatorTree,
-    /// Whether no exit is reached from a node.
+    /// True for each node from which no exit is reached.
     is_endless: Vec<bool>,
     has_endless: bool,
     is_stale: bool,
@@ -337,7 +337,7 @@ mod tests {
     use super::super::tests::{Random, random_graph};
     use super::*;
 
-    /// What is reached from `from` without passing `without`.
+    /// Returns true for each node that is reached from `from` without passing `without`.
     fn reached(graph: &Digraph, from: u32, without: Option<u32>) -> Vec<bool> {
         let mut seen = vec![false; graph.len()];
         let mut pending = vec![from];

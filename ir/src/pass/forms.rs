@@ -116,7 +116,7 @@ fn run_nested(
     report
 }
 
-/// What is wrong with the forms that should hold after a pass.
+/// Returns the forms that should hold after a pass and do not.
 fn broken(pass: &dyn Pass, scope: &Scope<'_>, held: &Held) -> Diagnostics {
     let body = scope.body();
     let mut errors = Diagnostics::new();

@@ -1,4 +1,4 @@
-//! What is done around passes: verifying, printing, whatever one likes.
+//! Work around passes: verifying, printing, whatever one likes.
 //!
 //! A [`PassInstrumentation`] stands around a pass and runs it. What it must remember from before to
 //! after is a local variable of its own, so nothing is shared between the bodies that are worked on
@@ -17,7 +17,7 @@ use crate::symbols::{SYMBOL_NAME, SymbolTable};
 use crate::text::{PrintOptions, print};
 use crate::verifier;
 
-/// What is known of the operation around a body, as it was before the pipeline entered it.
+/// The operation around a body, as it was before the pipeline entered it.
 #[derive(Debug, Default)]
 pub(super) struct Around {
     symbols: SymbolTable,
@@ -25,7 +25,7 @@ pub(super) struct Around {
 }
 
 impl Around {
-    /// What is known of the inside of `body`, these surveys among it.
+    /// Describes the inside of `body`, with these surveys of it.
     pub(super) fn of(body: &Body, wanted: impl IntoIterator<Item = &'static Survey>) -> Around {
         Around { symbols: SymbolTable::of(body), surveys: Surveys::of(body, wanted) }
     }
@@ -55,7 +55,7 @@ impl<'a> Scope<'a> {
         &self.around.symbols
     }
 
-    /// What was found of what is around the body.
+    /// Returns the surveys of the surroundings of the body.
     pub fn surveys(&self) -> &'a Surveys {
         &self.around.surveys
     }
@@ -83,7 +83,7 @@ const PATH: &str = "a path leads through operations that own a body";
 /// Runs a pass on the body in a scope.
 pub type RunPass<'r> = dyn FnMut(&dyn Pass, &mut Scope<'_>, &mut Report) -> Result<(), Diagnostics> + 'r;
 
-/// How much of what passes say is checked while they run.
+/// The extent to which claims of passes are checked while they run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Checks {
     /// Nothing.
@@ -112,13 +112,13 @@ pub trait PassInstrumentation: Send + Sync {
         run(pass, scope, report)
     }
 
-    /// What is checked beside it.
+    /// Returns the checks that run beside it.
     fn checks(&self) -> Checks {
         Checks::Nothing
     }
 }
 
-/// How a [`PassManager`](super::PassManager) runs: what is done around each pass, and whether in
+/// The settings of a [`PassManager`](super::PassManager): the work around each pass, and whether in
 /// threads.
 #[derive(Default)]
 pub struct PassInstrumentor {
@@ -248,7 +248,7 @@ pub enum PassSelection {
     None,
     /// All.
     All,
-    /// Those of these names.
+    /// The passes of these names.
     Named(Vec<String>),
 }
 

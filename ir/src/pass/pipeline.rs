@@ -18,14 +18,14 @@ const MAX_DEPTH: usize = 64;
 /// The anchor of a pipeline for all operations that own a body.
 pub(super) const ANY: &str = "any";
 
-/// What is registered of a pass.
+/// The registered information about a pass.
 #[derive(Clone, Copy, Debug)]
 pub struct PassInfo {
     /// Its name in pipelines.
     pub name: &'static str,
     /// The operation it runs on; `None` for any that owns a body.
     pub anchor: Option<&'static str>,
-    /// What it does, in a line.
+    /// Its purpose, in a line.
     pub summary: &'static str,
     /// Names, defaults and meanings of its options.
     pub options: &'static [(&'static str, &'static str, &'static str)],
@@ -140,7 +140,7 @@ pub struct PassRegistry {
     infos: Vec<PassInfo>,
 }
 
-/// What is wrong with a pipeline, and where.
+/// An error in the text of a pipeline, with its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PipelineError {
     /// What.

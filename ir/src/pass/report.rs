@@ -1,4 +1,4 @@
-//! What came of running passes.
+//! The record of running passes.
 //!
 //! Every run is measured and its counts are kept, as a tree in the shape of the pipeline; who asks
 //! for neither doesn't look. The cost is a clock's reading before and after each pass.
@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use crate::diagnostics::Diagnostics;
 
-/// What came of a run.
+/// The record of a run.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Remarks and warnings of the passes and, behind them, the errors of the one that failed.
     pub diagnostics: Diagnostics,
     /// Title and text of each dump.
     pub dumps: Vec<(String, String)>,
-    /// What ran, in order.
+    /// The passes that ran, in order.
     pub records: Vec<Record>,
 }
 
@@ -25,7 +25,7 @@ pub struct Record {
     pub name: String,
     /// The time spent, summed over all threads.
     pub user: Duration,
-    /// How long it took. Of what ran on several bodies at a time: its share of that.
+    /// The time it took. Of work on several bodies at a time: its share of that.
     pub wall: Duration,
     /// Counts by name.
     pub statistics: Vec<(&'static str, u64)>,

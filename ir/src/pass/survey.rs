@@ -20,7 +20,7 @@ pub struct Survey {
     pub take: fn(&Body) -> Found,
 }
 
-/// What a survey found, of a type that those who ask for it know.
+/// The result of a survey, of a type that those who ask for it know.
 pub type Found = Arc<dyn Any + Send + Sync>;
 
 /// The surveys that were taken of one body.
@@ -39,7 +39,8 @@ impl Surveys {
         taken
     }
 
-    /// What a survey found. `None` if it was not taken, as when a pass runs on the outermost body.
+    /// Returns the result of a survey. `None` if it was not taken, as when a pass runs on the
+    /// outermost body.
     pub fn get<T: Any + Send + Sync>(&self, survey: &Survey) -> Option<Arc<T>> {
         let (_, found) = self.0.iter().find(|(name, _)| *name == survey.name)?;
         found.clone().downcast().ok()

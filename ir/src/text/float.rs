@@ -9,7 +9,7 @@ use num_bigint::BigUint;
 
 use crate::types::FloatKind;
 
-/// What a format does without infinities.
+/// The special values of a format without infinities.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Special {
     /// Infinities, and NaN with the greatest exponent.

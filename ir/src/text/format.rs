@@ -186,7 +186,7 @@ struct Optional {
     unit: Option<usize>,
 }
 
-/// What decides whether an optional group is there.
+/// The element whose presence decides on an optional group.
 #[derive(Clone, Debug)]
 enum Anchor {
     Values(Values),

@@ -5,7 +5,7 @@
 //! identifier to the lexer, and a shape to who reads it piece by piece. Each byte is looked at
 //! once, save for such pieces.
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Eof,
@@ -107,7 +107,7 @@ pub(crate) struct Lexer<'s> {
 #[derive(Clone, Copy)]
 #[repr(u8)]
 enum Class {
-    /// What stands between tokens.
+    /// Space between tokens.
     Blank = 1,
     Digit = 2,
     HexDigit = 4,

@@ -45,7 +45,7 @@ pub struct Argument {
     pub loc: Loc,
 }
 
-/// What stands around a list.
+/// The brackets around a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Delimiter {
     /// Nothing: at least one element.

@@ -45,13 +45,13 @@ mod values;
 pub(crate) use elements::element_width;
 pub(crate) use operations::ResultGroup;
 
-/// How many regions, types, attributes and parentheses may stand inside each other.
+/// The deepest nesting of regions, types, attributes and parentheses.
 pub(crate) const MAX_DEPTH: u32 = 1100;
 /// Levels of nesting on one stack.
 const STACK_STEP: u32 = 48;
 /// Bytes of each further stack.
 const STACK_SIZE: usize = 8 << 20;
-/// How long, in bytes, the text may be that aliases stand for, besides [`EXPANSION_FACTOR`] times
+/// The most bytes of text that aliases stand for, besides [`EXPANSION_FACTOR`] times
 /// the source.
 const MAX_EXPANSION: u64 = 64 << 20;
 /// See [`MAX_EXPANSION`].
@@ -79,9 +79,9 @@ pub(crate) struct Parser<'s> {
     expanded: u64,
     /// Of those in text that nobody understands, counted as often as that is read again.
     expanded_in_text: u64,
-    /// What each number of `distinct[0]<…>` stands for.
+    /// The attribute that each number of `distinct[0]<…>` stands for.
     distinct: HashMap<u64, Attr>,
-    /// Those of definitions further down, once a location has used one.
+    /// The aliases of definitions further down, once a location has used one.
     later_aliases: HashMap<&'s str, Alias<Attr>>,
     has_read_ahead: bool,
     reading_ahead: bool,
@@ -97,7 +97,7 @@ pub(crate) struct Parser<'s> {
     allow_unregistered: bool,
     implicit_module: bool,
     resources: ExternalResources,
-    /// What bare names of operations stand for: those without a dialect where that of the second
+    /// The operations that bare names stand for: those without a dialect where that of the second
     /// part may be missing.
     op_names: HashMap<&'s str, (OpName, Option<&'s str>), foldhash::fast::FixedState>,
     recent_types: types::RecentTypes<'s>,

@@ -34,7 +34,7 @@ mod types;
 /// Levels of nesting on one stack.
 const STACK_STEP: u32 = 48;
 
-/// What is being done with what the hooks write.
+/// The use of what the hooks write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// It is the text.
@@ -147,7 +147,7 @@ impl<'p> OpPrinter<'p> {
     }
 }
 
-/// What `write` writes without names and aliases.
+/// Returns the text that `write` writes without names and aliases.
 pub(crate) fn with_printer(ctx: &Context, write: impl FnOnce(&mut OpPrinter<'_>)) -> String {
     let options = PrintOptions::default();
     let mut printer = OpPrinter::new(ctx, &options);

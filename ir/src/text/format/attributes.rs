@@ -1,4 +1,4 @@
-//! How an attribute of a definition looks in a format: what its constraint allows to leave out.
+//! The look of an attribute of a definition in a format: what its constraint allows to leave out.
 
 use crate::attributes::{Attr, AttrKind};
 use crate::context::Context;

@@ -99,8 +99,8 @@ struct FormatParser<'f> {
     bound: Bound,
 }
 
-/// What the elements so far stand for. An operand, region or successor must be somewhere, nothing
-/// twice.
+/// The parts of a definition that the elements so far stand for. An operand, region or successor
+/// must be somewhere, nothing twice.
 #[derive(Default)]
 struct Bound {
     attrs: Vec<usize>,
@@ -135,7 +135,7 @@ impl Bound {
     }
 }
 
-/// What `$name` is.
+/// The part of a definition that `$name` is.
 enum Variable {
     Operand(usize),
     Result(usize),

@@ -26,7 +26,7 @@ pub(crate) struct Scratch {
     slots: Vec<Slot>,
 }
 
-/// What is known of an entry of the definition: ranges of [`Scratch`]. Operand definitions come
+/// The known parts of an entry of the definition: ranges of [`Scratch`]. Operand definitions come
 /// first, then result definitions, then all operands together and all results together.
 #[derive(Clone, Default)]
 struct Slot {
@@ -294,7 +294,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What a custom directive gets for an argument.
+    /// Returns the value that a custom directive gets for an argument.
     fn argument(&self, ctx: &Context, state: &OperationState, argument: &Argument) -> DirectiveArg {
         match &argument.element {
             ArgumentElement::Operand(index) => DirectiveArg::Operands(self.operands(*index).to_vec()),
@@ -311,7 +311,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a custom directive made of an argument.
+    /// Takes the value that a custom directive made of an argument.
     fn take_argument(
         &mut self,
         ctx: &Context,

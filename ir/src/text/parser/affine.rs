@@ -6,7 +6,7 @@ use crate::text::ParseResult;
 use crate::text::lexer::Kind;
 use crate::text::op_parser::UnresolvedOperand;
 
-/// What names in an expression stand for.
+/// The meaning of names in an expression.
 enum Names<'s> {
     /// Dimensions and symbols, declared in front.
     Declared { dims: Vec<&'s str>, symbols: Vec<&'s str> },

@@ -13,10 +13,10 @@ use crate::attributes::Attr;
 use crate::text::lexer::{Kind, Lexer};
 use crate::text::{ParseResult, attr_to_string, type_to_string};
 
-/// How often text counts that aliases are written out in.
+/// The weight of text that aliases are written out in.
 const REREAD: u64 = 4;
 
-/// What an alias stands for.
+/// The text or value that an alias stands for.
 #[derive(Clone, Copy)]
 pub(super) struct Alias<T> {
     pub(super) value: T,
@@ -28,9 +28,9 @@ pub(super) struct Alias<T> {
 pub(super) struct Symbol<'s> {
     /// First byte, the `#` or `!`.
     pub(super) start: u32,
-    /// What stands before the first dot, or the alias.
+    /// The text before the first dot, or the alias.
     pub(super) dialect: &'s str,
-    /// What follows the dot, or stands between `<` and `>`.
+    /// The text behind the dot, or between `<` and `>`.
     pub(super) body: &'s str,
     pub(super) is_alias: bool,
     /// First byte of the body.
@@ -285,14 +285,14 @@ impl<'s> Parser<'s> {
         Ok(Alias { value, length: u64::from(self.token.start - start) + self.expanded - expanded })
     }
 
-    /// What an alias stands for that is used here.
+    /// Returns the meaning of an alias that is used here.
     pub(super) fn used<T>(&mut self, alias: Alias<T>) -> ParseResult<T> {
         self.expand_by(alias.length)?;
         Ok(alias.value)
     }
 
-    /// What an alias stands for that is used in text that nobody understands. It counts more often,
-    /// for that text is read again for whatever it stands in.
+    /// Returns the meaning of an alias that is used in text that nobody understands. It counts more
+    /// often, for that text is read again for whatever it stands in.
     fn used_in_text<T>(&mut self, alias: Alias<T>) -> ParseResult<T> {
         self.expanded_in_text += REREAD * alias.length;
         self.limit_expansion(self.expanded_in_text)?;

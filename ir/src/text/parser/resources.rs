@@ -8,7 +8,7 @@ use crate::resources::ResourceValue;
 use crate::text::ParseResult;
 use crate::text::lexer::{Kind, unescape};
 
-/// What a section of the file metadata holds.
+/// The content of a section of the file metadata.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Section {
     Dialect,

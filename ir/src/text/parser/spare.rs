@@ -1,4 +1,4 @@
-//! What the parser has read with and needs no more, kept for its room: reading an operation
+//! Memory that the parser has read with and needs no more, kept for its room: reading an operation
 //! allocates what the operation keeps, and little else.
 //!
 //! Each kind is a stack, for an operation is read while the one around it waits. What is taken is

@@ -19,7 +19,7 @@ use crate::text::op_parser::UnresolvedOperand;
 use crate::text::{ParseResult, type_to_string};
 use crate::types::Type;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy)]
 enum Slot {
     Unknown,
@@ -48,7 +48,7 @@ struct Placeholder {
 /// The names of one isolated operation.
 #[derive(Default)]
 pub(super) struct ValueScope<'s> {
-    /// What numbers stand for, if they are not far above the others.
+    /// The values that numbers stand for, if they are not far above the others.
     numbers: Vec<Slot>,
     names: HashMap<&'s str, Slot, foldhash::fast::FixedState>,
     /// True if there are numbers among them.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::affine::{AffineExpr, AffineExprKind, AffineMap, IntegerSet};
 use crate::text::OpPrinter;
 
-/// What is still to be written of an expression.
+/// A part of an expression that is still to be written.
 enum Step {
     /// An expression, and whether it stands beside an operator that binds strongly.
     Expr(AffineExpr, bool),

@@ -23,7 +23,7 @@ enum Symbol {
 
 struct Visited {
     symbol: Symbol,
-    /// What it is called, if it has an alias.
+    /// Its name, if it has an alias.
     name: Option<&'static str>,
     /// 0 without an alias in it, else one more than the deepest inside.
     depth: u32,
@@ -36,7 +36,7 @@ struct Visited {
 pub(crate) struct Aliases {
     index: HashMap<Symbol, usize, foldhash::fast::FixedState>,
     visited: Vec<Visited>,
-    /// What is being looked into: its children so far, and the greatest depth among them.
+    /// The nodes being looked into: the children of each so far, and the greatest depth among them.
     open: Vec<(Vec<usize>, u32)>,
     names: HashMap<Symbol, (String, bool), foldhash::fast::FixedState>,
     order: Vec<Symbol>,

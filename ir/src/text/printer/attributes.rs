@@ -12,10 +12,10 @@ use crate::types::{Signedness, Type, TypeKind};
 
 /// More elements than this are written as one hexadecimal string.
 const HEX_IF_LARGER: usize = 100;
-/// What stands for elements that are not printed.
+/// The text for elements that are not printed.
 const ELIDED: &str = "dense_resource<__elided__>";
 
-/// Whether the type behind a value is written.
+/// The rule by which the type behind a value is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TypeElision {
     /// Always.

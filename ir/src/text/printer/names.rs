@@ -249,7 +249,7 @@ impl<'p> Numbering<'_, 'p> {
         }
     }
 
-    /// What a value's location calls it, if that is asked for.
+    /// Returns the name that a value's location gives it, if that is asked for.
     fn name_of_place(&self, body: usize, value: Value) -> Option<&'p str> {
         let body = self.names.bodies[body].body;
         let loc = || match body.def(value) {

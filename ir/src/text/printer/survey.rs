@@ -1,4 +1,4 @@
-//! What occurs in an operation: which dictionaries of attributes and which types, each once.
+//! The parts of an operation: which dictionaries of attributes and which types, each once.
 //!
 //! Programs repeat a few of both. Whoever asks whether something occurs anywhere looks at these
 //! instead of going through all operations. A survey is made by the walk that names values
