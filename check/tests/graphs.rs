@@ -302,7 +302,9 @@ fn addresses_do_not_leave_their_object_on_the_way() {
     let promised = two.replace("llvm.getelementptr", "llvm.getelementptr inbounds");
     not_decided(one, &promised, "a pointer on the way");
     not_decided(one, &one.replace("llvm.getelementptr", "llvm.getelementptr inbounds"), "");
-    assert!(answer(&one.replace("llvm.getelementptr", "llvm.getelementptr inbounds"), one).starts_with("equal"));
+    assert!(
+        answer(&one.replace("llvm.getelementptr", "llvm.getelementptr inbounds"), one).starts_with("equal")
+    );
 }
 
 #[test]

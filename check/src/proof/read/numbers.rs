@@ -141,7 +141,10 @@ impl<'b> Reader<'b, '_> {
             }
             // Frozen is what it is, for arguments are no poison. Each freeze of poison is another
             // number, so the other program may freeze one at most.
-            "llvm.freeze" if self.may_freeze(op.operand(0), scope) => {
+            "llvm.freeze" => {
+                if !self.may_freeze(op.operand(0), scope) {
+                    return self.refuse(op, "what is frozen may be poison, and another number each time");
+                }
                 let operand = self.value(op.operand(0), op)?;
                 let frozen = self.program.terms[operand].kind.clone();
                 return Ok(matches!(frozen, Kind::Number(_) | Kind::Truth(_)).then_some(frozen));
@@ -432,7 +435,7 @@ pub(super) fn compared(op: OpRef<'_>, a: &Form, b: &Form) -> Option<Condition> {
 }
 
 /// Returns the predicate of a comparison of integers by its name in `arith`.
-fn predicate(op: OpRef<'_>) -> Option<String> {
+pub(super) fn predicate(op: OpRef<'_>) -> Option<String> {
     let ctx = op.ctx();
     let attr = op.attr("predicate").or_else(|| op.attr("pred"))?;
     if let Some(number) = attr.as_int(ctx) {
