@@ -1,6 +1,7 @@
 //! Proves that two functions compute the same, for all sizes and inputs.
 //!
 //! Each function is read by itself (`read`) into statements with iteration domains (`model`).
+//! Its loops are operations, or natural loops of a control-flow graph (`read/graph.rs`).
 //! Elements of a buffer that is viewed with other extents are numbered in one row (`linear`).
 //! Exact array data flow tells which store each load reads from (`flow`). Computations are
 //! matched backwards from what the functions leave behind (`matching`). Last, the other function
@@ -10,6 +11,8 @@
 //! - A loop variable counts in the integers and does not leave its type, as in the interpreter.
 //! - Arithmetic on `index` that is shown neither by flags nor by ranges to be exact is assumed not
 //!   to wrap; the answer names that ([`Assumption::IndexArithmetic`]). Other integers wrap.
+//! - Arithmetic of 64 bits in `llvm` that serves addresses alone is assumed not to wrap where
+//!   neither flags nor ranges show it ([`Assumption::SubscriptArithmetic`]).
 //! - Arguments are not poison.
 //! - Counted loops end.
 //! - Where a function with a body is called, functions of one name are assumed to be equal

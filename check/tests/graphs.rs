@@ -140,6 +140,46 @@ fn loops_that_may_not_end_are_refused() {
     not_decided(TOP, &endless, "the loop is never left");
 }
 
+#[test]
+fn counters_that_wrap_before_their_test_are_no_fact() {
+    // The low bits of a counter meet any bound, so nothing is known of `n` behind the loop.
+    let cut = TOP.replace("%n: i64", "%n: i32").replace(
+        "%more = llvm.icmp \"slt\" %i, %n : i64",
+        "%low = llvm.trunc %i : i64 to i32\n  %more = llvm.icmp \"ne\" %low, %n : i32",
+    );
+    not_decided(&cut, &cut.replace("%v, %s", "%s, %v"), "the counter may be beyond");
+    // So does a sum that may wrap, though the counter itself may not.
+    let sum = TOP.replace(
+        "%more = llvm.icmp \"slt\" %i, %n",
+        "%sum = llvm.add %i, %one : i64\n  %more = llvm.icmp \"ne\" %sum, %n",
+    );
+    not_decided(&sum, &sum.replace("%v, %s", "%s, %v"), "the counter may be beyond");
+    // Where the counter is compared itself, the original is undefined if it misses the bound.
+    let itself = TOP.replace("\"slt\"", "\"ne\"");
+    assert!(answer(&itself, TOP).starts_with("equal"));
+    assert!(answer(&itself, BOTTOM).starts_with("equal"));
+}
+
+#[test]
+fn several_numbers_of_one_frozen_value_are_refused() {
+    let once = "llvm.func @f(%a: !llvm.ptr) -> i32 {
+      %v = llvm.load %a {alignment = 4 : i64} : !llvm.ptr -> i32
+      %x = llvm.freeze %v : i32
+      %r = llvm.sub %x, %x : i32
+      llvm.return %r : i32
+    }";
+    let twice = once.replace("%r =", "%y = llvm.freeze %v : i32\n      %r =").replace("%x, %x", "%x, %y");
+    not_decided(once, &twice, "another number each time");
+    assert!(answer(&twice, once).starts_with("equal"));
+}
+
+#[test]
+fn addresses_of_32_bits_are_refused() {
+    let narrow =
+        |text: &str| format!("module attributes {{llvm.data_layout = \"e-p:32:32\"}} {{\n{text}\n}}");
+    not_decided(&narrow(TOP), &narrow(BOTTOM), "addresses are not computed in 64 bits");
+}
+
 /// Two loops, the second reading what the first writes.
 const TWO: &str = "llvm.func @f(%a: !llvm.ptr {llvm.noalias}, %b: !llvm.ptr {llvm.noalias}, %c: f64) {
   %zero = llvm.mlir.constant(0 : i32) : i32
