@@ -12,9 +12,7 @@ use loomir_polyhedra::{Affine, Conjunction};
 use super::super::form::{Atom, Cases, Condition, Constraint, Form, both};
 use super::super::model::{Kind, ParamKey, ScopeId, TermId};
 use super::{Binding, Read, Reader, words};
-
-/// The numbers from zero on.
-pub(super) const NATURAL: (i128, i128) = (0, i128::MAX);
+pub(super) use words::{NATURAL, has_no_signed_wrap};
 
 /// Returns the signed range of an integer type of 2 to 128 bits, or of `index`.
 pub(super) fn range_of(ctx: &Context, ty: Type) -> Option<(i128, i128)> {
@@ -445,8 +443,4 @@ pub(super) fn predicate(op: OpRef<'_>) -> Option<String> {
     // `#index<cmp_predicate slt>`
     let text = loomir_ir::text::attr_to_string(ctx, attr);
     Some(text.trim_end_matches('>').rsplit(['<', ' ', '.']).next()?.to_string())
-}
-
-pub(super) fn has_no_signed_wrap(op: OpRef<'_>) -> bool {
-    words::bits(op, "overflowFlags") & 1 != 0
 }
