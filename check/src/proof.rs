@@ -13,6 +13,8 @@
 //!   to wrap; the answer names that ([`Assumption::IndexArithmetic`]). Other integers wrap.
 //! - Arithmetic of 64 bits in `llvm` that serves addresses alone is assumed not to wrap where
 //!   neither flags nor ranges show it ([`Assumption::SubscriptArithmetic`]).
+//! - A loop of the original that compares its counter as unsigned with a number of 64 bits is
+//!   assumed to run less than 2^63 times ([`Assumption::UnsignedBounds`]).
 //! - Arguments are not poison.
 //! - Counted loops end.
 //! - Where a function with a body is called, functions of one name are assumed to be equal
@@ -69,6 +71,8 @@ pub enum Assumption {
     IndexArithmetic,
     /// Arithmetic of 64 bits that makes addresses does not wrap.
     SubscriptArithmetic,
+    /// Bounds of 64 bits that are compared as unsigned are less than 2^63.
+    UnsignedBounds,
     /// Elements of a buffer lie apart, though its strides are known at run time only.
     OwnElements,
     /// Functions of one name that are called compute the same in both programs.
@@ -85,6 +89,7 @@ impl Assumption {
             Assumption::DistinctArguments => "buffers among the arguments do not overlap",
             Assumption::IndexArithmetic => "arithmetic on 'index' does not wrap",
             Assumption::SubscriptArithmetic => "64-bit arithmetic on subscripts does not wrap",
+            Assumption::UnsignedBounds => "bounds compared as unsigned are less than 2^63",
             Assumption::OwnElements => "strides that are known at run time keep elements apart",
             Assumption::EqualCallees => "functions of one name do the same in both programs",
             Assumption::Reassociation => "floats may be rounded otherwise, as their flags allow",
@@ -282,6 +287,9 @@ fn attempt(
         }
         if programs.iter().any(|program| program.assumed_exact.is_some()) {
             under.push(Assumption::IndexArithmetic);
+        }
+        if programs.iter().any(|program| program.assumed_bounds) {
+            under.push(Assumption::UnsignedBounds);
         }
         if programs.iter().any(|program| program.assumed_subscripts) {
             under.push(Assumption::SubscriptArithmetic);

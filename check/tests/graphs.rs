@@ -107,6 +107,28 @@ fn counters_that_are_compared_otherwise() {
 }
 
 #[test]
+fn bounds_that_are_unsigned() {
+    let unsigned = TOP.replace("\"slt\"", "\"ult\"").replace("<nsw>", "<nuw>");
+    let rotated = BOTTOM
+        .replace("\"sgt\" %n, %zero", "\"ne\" %n, %zero")
+        .replace("\"slt\" %next", "\"ult\" %next")
+        .replace("<nsw>", "<nuw>");
+    let said = "equal if bounds compared as unsigned are less than 2^63";
+    assert_eq!(answer(&unsigned, &rotated), said);
+    assert_eq!(answer(&rotated, &unsigned), said);
+    assert_eq!(answer(&unsigned, &rotated.replace("\"ult\" %next", "\"ne\" %next")), said);
+    not_decided(&unsigned, &rotated.replace("\"ne\" %n, %zero", "\"ugt\" %n, %one"), "");
+    // A bound that the original takes as signed may be negative.
+    not_decided(TOP, &unsigned, "");
+    let both = unsigned.replace(
+        "llvm.br ^head(%zero : i64)\n^head",
+        "%low = llvm.icmp \"slt\" %n, %zero : i64\n  llvm.cond_br %low, ^end, ^start\n^start:\n  llvm.br ^head(%zero : i64)\n^head",
+    );
+    assert!(!answer(&both, &unsigned).starts_with("equal"));
+    assert!(answer(TOP, &both).starts_with("equal"));
+}
+
+#[test]
 fn counters_that_go_down() {
     let down = TOP
         .replace("^head(%zero : i64)", "^head(%n : i64)")

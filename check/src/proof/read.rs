@@ -141,6 +141,7 @@ pub(super) fn read<'b>(
         domains: Vec::new(),
         assumed_exact: None,
         assumed_subscripts: false,
+        assumed_bounds: false,
         branches: Vec::new(),
     };
     let mut reader = Reader {

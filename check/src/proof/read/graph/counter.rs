@@ -25,6 +25,8 @@ pub(super) struct Counter {
     pub(super) form: Form,
     /// True if its flags say that counting does not wrap.
     pub(super) is_flagged: bool,
+    /// True if its flags say so of unsigned numbers.
+    is_unsigned: bool,
 }
 
 /// How often a loop goes on: while each of these is at least zero. They fall in each iteration.
@@ -84,7 +86,8 @@ impl<'b> Reader<'b, '_> {
             _ => return None,
         };
         let form = first.plus(&Form::dim(depth).times(step)?)?;
-        Some(Counter { argument, form, is_flagged: numbers::has_no_signed_wrap(op) })
+        let is_unsigned = words::bits(op, "overflowFlags") & 2 != 0;
+        Some(Counter { argument, form, is_flagged: numbers::has_no_signed_wrap(op), is_unsigned })
     }
 
     /// Returns the test of a loop over the integers.
@@ -127,6 +130,11 @@ impl<'b> Reader<'b, '_> {
         let [Some(a), Some(b)] = sides else {
             return self.refuse(op, "the bound of the loop is not affine, or nothing counts towards it");
         };
+        let predicate = numbers::predicate(op).unwrap_or_default();
+        let counts_unsigned = is_modulo && search.used.iter().all(|own| own.is_unsigned && !own.is_flagged);
+        if predicate.starts_with('u') && !words::is_same_sign(op) || counts_unsigned {
+            self.assume_unsigned(&[&a, &b], op, scope);
+        }
         let Some(difference) = a.minus(&b) else { return self.refuse(op, "the bound is too large a sum") };
         let holds = numbers::compared(op, &a, &b);
         let Some(condition) = holds.map(|holds| if goes_on_if { holds } else { holds.not() }) else {
@@ -182,6 +190,35 @@ impl<'b> Reader<'b, '_> {
                         || !self.may_leave(&step.form, inside, (0, turn - 1))
                             && step.operands.iter().all(|own| !self.may_leave(own, inside, NATURAL)));
             is_ring && is_kept && ty.integer_width(step.op.ctx()) == Some(*width)
+        })
+    }
+
+    /// Assumes that a bound of the original which is compared as unsigned is less than 2^63.
+    fn assume_unsigned(&mut self, sides: &[&Form; 2], op: OpRef<'b>, scope: ScopeId) {
+        if !self.is_original || op.operand_type(0).integer_width(op.ctx()) != Some(64) {
+            return;
+        }
+        for (index, side) in sides.iter().enumerate() {
+            let is_unsigned = side.is_parameter() && self.is_unsigned_alone(op.operand(index));
+            if is_unsigned && self.may_leave(side, scope, NATURAL) {
+                let fact = Constraint::at_least_zero((*side).clone());
+                for case in &mut self.program.scopes[scope].domain {
+                    case.push(fact.clone());
+                }
+                self.params.facts.push(fact);
+                self.program.assumed_bounds = true;
+            }
+        }
+    }
+
+    /// True if no use of a number takes it as signed, or as a value.
+    fn is_unsigned_alone(&self, value: Value) -> bool {
+        let body = self.body();
+        body.uses(value).map(|user| body.op_ref(user.op)).all(|user| match user.name() {
+            "llvm.icmp" => !numbers::predicate(user).is_none_or(|own| own.starts_with('s')),
+            "llvm.add" | "llvm.sub" | "llvm.and" | "llvm.lshr" | "llvm.udiv" | "llvm.urem"
+            | "llvm.intr.umin" | "llvm.intr.umax" => true,
+            _ => false,
         })
     }
 
