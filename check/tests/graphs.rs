@@ -398,3 +398,42 @@ fn graphs_of_other_dialects() {
     equal_but_not_with(graph, structured, &[("%zero to", "%one to"), ("[%i]", "[%n]")]);
     equal_but_not_with(structured, graph, &[("slt", "sle"), ("constant 0 : i", "constant 1 : i")]);
 }
+
+#[test]
+fn deep_and_wide_graphs_are_refused_soon() {
+    let function = |blocks: String| {
+        format!(
+            "llvm.func @f(%a: !llvm.ptr, %c: i1, %x: i32) {{
+               llvm.cond_br %c, ^l0, ^r0
+             {blocks}}}"
+        )
+    };
+    // Each block on the left is a conditional within the one before.
+    let nested = |depth: usize| {
+        let inner = (0..depth).map(|k| format!("^l{k}:\n  llvm.cond_br %c, ^l{}, ^r{}\n", k + 1, k + 1));
+        let ends = (1..=depth).rev().map(|k| format!("^r{k}:\n  llvm.br ^r{}\n", k - 1));
+        let store = format!("^l{depth}:\n  llvm.store %x, %a : i32, !llvm.ptr\n  llvm.br ^r{depth}\n");
+        function(format!(
+            "{}{store}{}^r0:\n  llvm.return\n",
+            inner.collect::<String>(),
+            ends.collect::<String>()
+        ))
+    };
+    let loosened = |text: &str| text.replace("%a : i32", "%a {alignment = 1 : i64} : i32");
+    assert!(answer(&nested(20), &loosened(&nested(20))).starts_with("equal"));
+    not_decided(&nested(400), &loosened(&nested(400)), "nested too deep, or too large");
+    // Two blocks on each level lead to both of the next one, so there are 2^40 ways.
+    let pair = |k: usize| {
+        let one = |side: &str| {
+            format!(
+                "^{side}{k}:\n  llvm.store %x, %a : i32, !llvm.ptr\n  llvm.cond_br %c, ^l{}, ^r{}\n",
+                k + 1,
+                k + 1
+            )
+        };
+        one("l") + &one("r")
+    };
+    let ladder = (0..40).map(pair).collect::<String>() + "^l40:\n  llvm.br ^r40\n^r40:\n  llvm.return\n";
+    let ladder = function(ladder);
+    not_decided(&ladder, &loosened(&ladder), "nested too deep, or too large");
+}
