@@ -1,6 +1,7 @@
 //! Proves that two functions compute the same, for all sizes and inputs.
 //!
 //! Each function is read by itself (`read`) into statements with iteration domains (`model`).
+//! Its loops are operations, or natural loops of a control-flow graph (`read/graph.rs`).
 //! Elements of a buffer that is viewed with other extents are numbered in one row (`linear`).
 //! Exact array data flow tells which store each load reads from (`flow`). Computations are
 //! matched backwards from what the functions leave behind (`matching`). Last, the other function
@@ -10,6 +11,10 @@
 //! - A loop variable counts in the integers and does not leave its type, as in the interpreter.
 //! - Arithmetic on `index` that is shown neither by flags nor by ranges to be exact is assumed not
 //!   to wrap; the answer names that ([`Assumption::IndexArithmetic`]). Other integers wrap.
+//! - Arithmetic of 64 bits in `llvm` that serves addresses alone is assumed not to wrap where
+//!   neither flags nor ranges show it ([`Assumption::SubscriptArithmetic`]).
+//! - A loop of the original that compares its counter as unsigned with a number of 64 bits is
+//!   assumed to run less than 2^63 times ([`Assumption::UnsignedBounds`]).
 //! - Arguments are not poison.
 //! - Counted loops end.
 //! - Where a function with a body is called, functions of one name are assumed to be equal
@@ -66,6 +71,8 @@ pub enum Assumption {
     IndexArithmetic,
     /// Arithmetic of 64 bits that makes addresses does not wrap.
     SubscriptArithmetic,
+    /// Bounds of 64 bits that are compared as unsigned are less than 2^63.
+    UnsignedBounds,
     /// Elements of a buffer lie apart, though its strides are known at run time only.
     OwnElements,
     /// Functions of one name that are called compute the same in both programs.
@@ -82,6 +89,7 @@ impl Assumption {
             Assumption::DistinctArguments => "buffers among the arguments do not overlap",
             Assumption::IndexArithmetic => "arithmetic on 'index' does not wrap",
             Assumption::SubscriptArithmetic => "64-bit arithmetic on subscripts does not wrap",
+            Assumption::UnsignedBounds => "bounds compared as unsigned are less than 2^63",
             Assumption::OwnElements => "strides that are known at run time keep elements apart",
             Assumption::EqualCallees => "functions of one name do the same in both programs",
             Assumption::Reassociation => "floats may be rounded otherwise, as their flags allow",
@@ -280,6 +288,9 @@ fn attempt(
         }
         if programs.iter().any(|program| program.assumed_exact.is_some()) {
             under.push(Assumption::IndexArithmetic);
+        }
+        if programs.iter().any(|program| program.assumed_bounds) {
+            under.push(Assumption::UnsignedBounds);
         }
         if programs.iter().any(|program| program.assumed_subscripts) {
             under.push(Assumption::SubscriptArithmetic);

@@ -107,6 +107,28 @@ fn counters_that_are_compared_otherwise() {
 }
 
 #[test]
+fn bounds_that_are_unsigned() {
+    let unsigned = TOP.replace("\"slt\"", "\"ult\"").replace("<nsw>", "<nuw>");
+    let rotated = BOTTOM
+        .replace("\"sgt\" %n, %zero", "\"ne\" %n, %zero")
+        .replace("\"slt\" %next", "\"ult\" %next")
+        .replace("<nsw>", "<nuw>");
+    let said = "equal if bounds compared as unsigned are less than 2^63";
+    assert_eq!(answer(&unsigned, &rotated), said);
+    assert_eq!(answer(&rotated, &unsigned), said);
+    assert_eq!(answer(&unsigned, &rotated.replace("\"ult\" %next", "\"ne\" %next")), said);
+    not_decided(&unsigned, &rotated.replace("\"ne\" %n, %zero", "\"ugt\" %n, %one"), "");
+    // A bound that the original takes as signed may be negative.
+    not_decided(TOP, &unsigned, "");
+    let both = unsigned.replace(
+        "llvm.br ^head(%zero : i64)\n^head",
+        "%low = llvm.icmp \"slt\" %n, %zero : i64\n  llvm.cond_br %low, ^end, ^start\n^start:\n  llvm.br ^head(%zero : i64)\n^head",
+    );
+    assert!(!answer(&both, &unsigned).starts_with("equal"));
+    assert!(answer(TOP, &both).starts_with("equal"));
+}
+
+#[test]
 fn counters_that_go_down() {
     let down = TOP
         .replace("^head(%zero : i64)", "^head(%n : i64)")
@@ -138,6 +160,46 @@ fn loops_that_may_not_end_are_refused() {
     not_decided(&inclusive, &inclusive.replace("%v, %s", "%s, %v"), "may wrap");
     let endless = TOP.replace("llvm.cond_br %more, ^body, ^end", "llvm.br ^body");
     not_decided(TOP, &endless, "the loop is never left");
+}
+
+#[test]
+fn counters_that_wrap_before_their_test_are_no_fact() {
+    // The low bits of a counter meet any bound, so nothing is known of `n` behind the loop.
+    let cut = TOP.replace("%n: i64", "%n: i32").replace(
+        "%more = llvm.icmp \"slt\" %i, %n : i64",
+        "%low = llvm.trunc %i : i64 to i32\n  %more = llvm.icmp \"ne\" %low, %n : i32",
+    );
+    not_decided(&cut, &cut.replace("%v, %s", "%s, %v"), "the counter may be beyond");
+    // So does a sum that may wrap, though the counter itself may not.
+    let sum = TOP.replace(
+        "%more = llvm.icmp \"slt\" %i, %n",
+        "%sum = llvm.add %i, %one : i64\n  %more = llvm.icmp \"ne\" %sum, %n",
+    );
+    not_decided(&sum, &sum.replace("%v, %s", "%s, %v"), "the counter may be beyond");
+    // Where the counter is compared itself, the original is undefined if it misses the bound.
+    let itself = TOP.replace("\"slt\"", "\"ne\"");
+    assert!(answer(&itself, TOP).starts_with("equal"));
+    assert!(answer(&itself, BOTTOM).starts_with("equal"));
+}
+
+#[test]
+fn several_numbers_of_one_frozen_value_are_refused() {
+    let once = "llvm.func @f(%a: !llvm.ptr) -> i32 {
+      %v = llvm.load %a {alignment = 4 : i64} : !llvm.ptr -> i32
+      %x = llvm.freeze %v : i32
+      %r = llvm.sub %x, %x : i32
+      llvm.return %r : i32
+    }";
+    let twice = once.replace("%r =", "%y = llvm.freeze %v : i32\n      %r =").replace("%x, %x", "%x, %y");
+    not_decided(once, &twice, "another number each time");
+    assert!(answer(&twice, once).starts_with("equal"));
+}
+
+#[test]
+fn addresses_of_32_bits_are_refused() {
+    let narrow =
+        |text: &str| format!("module attributes {{llvm.data_layout = \"e-p:32:32\"}} {{\n{text}\n}}");
+    not_decided(&narrow(TOP), &narrow(BOTTOM), "addresses are not computed in 64 bits");
 }
 
 /// Two loops, the second reading what the first writes.
@@ -335,4 +397,43 @@ fn graphs_of_other_dialects() {
     }";
     equal_but_not_with(graph, structured, &[("%zero to", "%one to"), ("[%i]", "[%n]")]);
     equal_but_not_with(structured, graph, &[("slt", "sle"), ("constant 0 : i", "constant 1 : i")]);
+}
+
+#[test]
+fn deep_and_wide_graphs_are_refused_soon() {
+    let function = |blocks: String| {
+        format!(
+            "llvm.func @f(%a: !llvm.ptr, %c: i1, %x: i32) {{
+               llvm.cond_br %c, ^l0, ^r0
+             {blocks}}}"
+        )
+    };
+    // Each block on the left is a conditional within the one before.
+    let nested = |depth: usize| {
+        let inner = (0..depth).map(|k| format!("^l{k}:\n  llvm.cond_br %c, ^l{}, ^r{}\n", k + 1, k + 1));
+        let ends = (1..=depth).rev().map(|k| format!("^r{k}:\n  llvm.br ^r{}\n", k - 1));
+        let store = format!("^l{depth}:\n  llvm.store %x, %a : i32, !llvm.ptr\n  llvm.br ^r{depth}\n");
+        function(format!(
+            "{}{store}{}^r0:\n  llvm.return\n",
+            inner.collect::<String>(),
+            ends.collect::<String>()
+        ))
+    };
+    let loosened = |text: &str| text.replace("%a : i32", "%a {alignment = 1 : i64} : i32");
+    assert!(answer(&nested(20), &loosened(&nested(20))).starts_with("equal"));
+    not_decided(&nested(400), &loosened(&nested(400)), "nested too deep, or too large");
+    // Two blocks on each level lead to both of the next one, so there are 2^40 ways.
+    let pair = |k: usize| {
+        let one = |side: &str| {
+            format!(
+                "^{side}{k}:\n  llvm.store %x, %a : i32, !llvm.ptr\n  llvm.cond_br %c, ^l{}, ^r{}\n",
+                k + 1,
+                k + 1
+            )
+        };
+        one("l") + &one("r")
+    };
+    let ladder = (0..40).map(pair).collect::<String>() + "^l40:\n  llvm.br ^r40\n^r40:\n  llvm.return\n";
+    let ladder = function(ladder);
+    not_decided(&ladder, &loosened(&ladder), "nested too deep, or too large");
 }

@@ -218,6 +218,8 @@ pub(super) struct Program<'b> {
     pub(super) assumed_exact: Option<OpRef<'b>>,
     /// True if subscripts of 64 bits are taken not to wrap.
     pub(super) assumed_subscripts: bool,
+    /// True if bounds compared as unsigned are taken to be less than 2^63.
+    pub(super) assumed_bounds: bool,
     /// Branches on conditions that are not affine, each with the scope in which it runs.
     pub(super) branches: Vec<(TermId, ScopeId)>,
 }

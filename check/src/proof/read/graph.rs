@@ -29,7 +29,7 @@ use loops::Around;
 /// The most blocks that are read, those read again counted again.
 const MAX_BLOCKS: usize = 20_000;
 /// Properties of a function that say nothing of what it does.
-const NAMES: [&str; 2] = ["sym_name", "llvm.as_read"];
+const NAMES: [&str; 5] = ["sym_name", "llvm.as_read", "unnamed_addr", "dso_local", "visibility_"];
 
 /// The graph of a function.
 struct Graph<'b> {

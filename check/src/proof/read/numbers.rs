@@ -12,9 +12,7 @@ use loomir_polyhedra::{Affine, Conjunction};
 use super::super::form::{Atom, Cases, Condition, Constraint, Form, both};
 use super::super::model::{Kind, ParamKey, ScopeId, TermId};
 use super::{Binding, Read, Reader, words};
-
-/// The numbers from zero on.
-pub(super) const NATURAL: (i128, i128) = (0, i128::MAX);
+pub(super) use words::{NATURAL, has_no_signed_wrap};
 
 /// Returns the signed range of an integer type of 2 to 128 bits, or of `index`.
 pub(super) fn range_of(ctx: &Context, ty: Type) -> Option<(i128, i128)> {
@@ -143,7 +141,7 @@ impl<'b> Reader<'b, '_> {
             // number, so the other program may freeze one at most.
             "llvm.freeze" => {
                 if !self.may_freeze(op.operand(0), scope) {
-                    return self.refuse(op, "each freeze of what may be poison is another value");
+                    return self.refuse(op, "what is frozen may be poison, and another number each time");
                 }
                 let operand = self.value(op.operand(0), op)?;
                 let frozen = self.program.terms[operand].kind.clone();
@@ -467,7 +465,7 @@ pub(super) fn compared(op: OpRef<'_>, a: &Form, b: &Form) -> Option<Condition> {
 }
 
 /// Returns the predicate of a comparison of integers by its name in `arith`.
-fn predicate(op: OpRef<'_>) -> Option<String> {
+pub(super) fn predicate(op: OpRef<'_>) -> Option<String> {
     let ctx = op.ctx();
     let attr = op.attr("predicate").or_else(|| op.attr("pred"))?;
     if let Some(number) = attr.as_int(ctx) {
@@ -477,8 +475,4 @@ fn predicate(op: OpRef<'_>) -> Option<String> {
     // `#index<cmp_predicate slt>`
     let text = loomir_ir::text::attr_to_string(ctx, attr);
     Some(text.trim_end_matches('>').rsplit(['<', ' ', '.']).next()?.to_string())
-}
-
-pub(super) fn has_no_signed_wrap(op: OpRef<'_>) -> bool {
-    words::bits(op, "overflowFlags") & 1 != 0
 }

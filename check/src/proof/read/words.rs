@@ -7,9 +7,10 @@ use loomir_ir::{AttrKind, OpRef, Value};
 
 use super::super::form::{Condition, Form};
 use super::super::model::{Kind, ScopeId};
-use super::numbers::NATURAL;
 use super::{Read, Reader, defining};
 
+/// The numbers from zero on.
+pub(super) const NATURAL: (i128, i128) = (0, i128::MAX);
 /// The most uses looked through for what is an address alone.
 const MAX_USES: usize = 64;
 /// The most sums in sums that are read again at a use.
@@ -48,6 +49,10 @@ pub(in crate::proof) fn bits(op: OpRef<'_>, name: &str) -> u64 {
         }
         None => 0,
     }
+}
+
+pub(super) fn has_no_signed_wrap(op: OpRef<'_>) -> bool {
+    bits(op, "overflowFlags") & 1 != 0
 }
 
 /// True for a comparison that promises operands of one sign.
@@ -109,7 +114,7 @@ impl<'b> Reader<'b, '_> {
                 if self.breaks_no_unsigned_wrap(op, &[&a, &form], scope) {
                     return None;
                 }
-                let flagged = super::numbers::has_no_signed_wrap(op);
+                let flagged = has_no_signed_wrap(op);
                 self.exact(form, scope, ty, flagged, op)
             }
             "llvm.lshr" | "llvm.ashr" if is_shift => {

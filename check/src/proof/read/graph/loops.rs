@@ -30,6 +30,8 @@ pub(super) struct Around {
     pub(super) body: ScopeId,
     /// The condition under which the loop goes on, over the integers.
     condition: Condition,
+    /// True if the test is known to be this condition.
+    is_known: bool,
 }
 
 /// The parts of a loop in the graph.
@@ -107,7 +109,8 @@ impl<'b> Reader<'b, '_> {
         let body = self.program.scopes.len() - 1;
         let carried = self.header(&shape, &counters, &incoming, around, op)?;
         let (exiting, next) = (shape.exiting, shape.next);
-        let walked = Around { exiting, next, inside, body, condition: test.condition };
+        let is_known = self.is_exact_modulo(&test, inside);
+        let walked = Around { exiting, next, inside, body, condition: test.condition, is_known };
         let stops = Stops { join: None, current: Some(own), around: Some(&walked) };
         let Ending::Repeated(repeated) = self.path(graph, shape.header, Vec::new(), inside, stops)? else {
             return self.refuse(op, "the loop does not lead back to its header");
@@ -159,7 +162,7 @@ impl<'b> Reader<'b, '_> {
     }
 
     /// Returns the iterations of a loop whose test is known.
-    fn iterations(&mut self, test: &Test, scope: ScopeId) -> Option<Iterations> {
+    fn iterations(&mut self, test: &Test<'_>, scope: ScopeId) -> Option<Iterations> {
         let depth = self.scope(scope).depth();
         let variable = Form::dim(depth);
         let before = variable.offset(-1)?;
@@ -225,7 +228,7 @@ impl<'b> Reader<'b, '_> {
     }
 
     /// Returns the number that a counter is, if it does not wrap.
-    fn counted(&mut self, counter: &Counter, ty: Type, inside: ScopeId) -> Option<Form> {
+    pub(super) fn counted(&mut self, counter: &Counter, ty: Type, inside: ScopeId) -> Option<Form> {
         let is_exact = self.is_original && counter.is_flagged;
         if is_exact {
             return Some(counter.form.clone());
@@ -264,6 +267,9 @@ impl<'b> Reader<'b, '_> {
 
     /// Refuses a test that is not the one over the integers.
     pub(super) fn same_test(&self, around: &Around, end: OpRef<'b>) -> Read<'b, ()> {
+        if around.is_known {
+            return self.is_free_of_poison(&around.condition, end);
+        }
         let Some(truth) = self.truth(end.operand(0)) else {
             return self.refuse(end, "the counter of the loop, or its bound, may wrap");
         };

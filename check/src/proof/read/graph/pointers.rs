@@ -8,7 +8,7 @@
 
 use loomir_dialects::interp::layout::{Layout, Repr};
 use loomir_dialects::llvm::memory::address::{Index, steps};
-use loomir_dialects::llvm::types;
+use loomir_dialects::llvm::types::{self, LlvmType};
 use loomir_ir::{OpRef, Type, TypeKind};
 
 use super::super::super::form::Form;
@@ -96,6 +96,11 @@ impl<'b> Reader<'b, '_> {
     fn address_of_part(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, Pointer> {
         let mut pointer = self.pointer(op.operand(0), op)?;
         let flags = words::bits(op, "noWrapFlags");
+        let is_plain_space =
+            matches!(LlvmType::of(op.ctx(), op.operand_type(0)), Some(LlvmType::Pointer { space: 0 }));
+        if !is_plain_space || self.target.pointer(0).index_bits != 64 {
+            return self.refuse(op, "addresses are not computed in 64 bits");
+        }
         let Ok(steps) = steps(op, &self.target) else {
             return self.refuse(op, "the sizes of the types are not known");
         };
@@ -107,6 +112,8 @@ impl<'b> Reader<'b, '_> {
             pointer.between.push(pointer.offset.clone());
         }
         pointer.is_plain |= flags & IN_BOUNDS == 0;
+        let is_sum =
+            steps.iter().filter(|(index, bytes)| *bytes != 0 && *index != Index::Constant(0)).count() > 1;
         for (index, bytes) in steps {
             let (form, term) = match index {
                 Index::Constant(number) => (Some(Form::constant(number)), None),
@@ -119,7 +126,9 @@ impl<'b> Reader<'b, '_> {
                 }
             };
             let may_be_negative = form.as_ref().is_some_and(|form| self.may_leave(form, scope, NATURAL));
-            if !self.is_original && flags & NO_UNSIGNED_WRAP != 0 && may_be_negative {
+            // Parts of either sign may wrap though their sum does not.
+            let promised = if is_sum { NO_SIGNED_WRAP | NO_UNSIGNED_WRAP } else { NO_UNSIGNED_WRAP };
+            if !self.is_original && flags & promised != 0 && may_be_negative {
                 return self.refuse(op, "the address is promised not to wrap, which is not known to hold");
             }
             match (form, term) {
