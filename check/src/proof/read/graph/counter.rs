@@ -205,7 +205,7 @@ impl<'b> Reader<'b, '_> {
                 for case in &mut self.program.scopes[scope].domain {
                     case.push(fact.clone());
                 }
-                self.params.facts.push(fact);
+                self.params.promised.push(fact);
                 self.program.assumed_bounds = true;
             }
         }
