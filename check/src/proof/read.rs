@@ -419,6 +419,7 @@ impl<'b> Reader<'b, '_> {
                 op.operands().map(|operand| self.value(operand, op)).collect();
             if let Ok(operands) = operands
                 && is_computation(op)
+                && op.name() != "llvm.freeze"
                 && matches!(self.program.terms[term].kind, Kind::Number(_) | Kind::Truth(_))
             {
                 self.program.computed.insert(term, (operands, 0));

@@ -127,6 +127,9 @@ impl<'b> Reader<'b, '_> {
                 let frozen = self.program.terms[operand].kind.clone();
                 return Ok(matches!(frozen, Kind::Number(_) | Kind::Truth(_)).then_some(frozen));
             }
+            "llvm.freeze" if !self.is_original && !self.is_never_poison(op.operand(0)) && self.has_frozen => {
+                return self.refuse(op, "what may be poison is frozen more often than once");
+            }
             "arith.cmpi" | "index.cmp" => return Ok(self.comparison(op, scope).map(Kind::Truth)),
             _ => {}
         }
