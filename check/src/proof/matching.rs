@@ -193,11 +193,6 @@ impl<'m, 'b> Matcher<'m, 'b> {
             }
             let goal = Goal { terms: goal.terms, pairs };
             let [a, b] = goal.terms;
-            if std::env::var("TRACE").is_ok() {
-                let l = |t: &Term<'_>| { let p = t.op.loc().file_line_col(t.op.ctx()).map_or((0, 0), |(_, l, c)| (l, c)); format!("{}:{} {:?}", p.0, p.1, t.kind).chars().take(110).collect::<String>() };
-                let pt = self.solver.sample(&goal.pairs);
-                eprintln!("{}{:?} | {:?} | {:?}", " ".repeat(nesting), l(self.term(0, a)), l(self.term(1, b)), pt);
-            }
             if self.is_undefined_first(a) || self.leaf(&goal, &mut agenda)? {
                 continue;
             }

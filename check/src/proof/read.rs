@@ -49,6 +49,8 @@ enum Binding {
     Unknown,
     Term(TermId),
     View(View),
+    /// The first buffer if the condition holds, else the second.
+    Selected(TermId, Box<[View; 2]>),
 }
 
 /// A buffer as a memref value shows it: index `i` of a dimension is element
@@ -170,7 +172,7 @@ impl<'b> Reader<'b, '_> {
     fn value(&self, value: Value, user: OpRef<'b>) -> Read<'b, TermId> {
         match &self.bindings[value.index()] {
             Binding::Term(term) => Ok(*term),
-            Binding::View(_) => self.refuse(user, "a buffer is used as a value"),
+            Binding::View(_) | Binding::Selected(..) => self.refuse(user, "a buffer is used as a value"),
             Binding::Unknown => self.refuse(user, "an operand is not understood"),
         }
     }
@@ -381,6 +383,9 @@ impl<'b> Reader<'b, '_> {
             let access = model.access(op);
             return self.element_access(op, &access, scope);
         }
+        if op.name() == "scf.execute_region" {
+            return self.executed_region(op, scope);
+        }
         if op.name() == "scf.while" {
             return self.while_loop(op, scope);
         }
@@ -396,6 +401,9 @@ impl<'b> Reader<'b, '_> {
     /// Reads an operation without effects.
     fn computation(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
         let ctx = op.ctx();
+        if op.name() == "arith.select" && numbers::is_buffer(ctx, op.result_type(0)) {
+            return self.selected_buffer(op);
+        }
         if op.num_results() == 1
             && let Some(constant) = constant_of(self.body(), op.result(0))
         {

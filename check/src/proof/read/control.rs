@@ -249,8 +249,31 @@ impl<'b> Reader<'b, '_> {
         Ok(())
     }
 
+    /// Reads a region of one block in place.
+    pub(super) fn executed_region(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
+        let region = op.region(0);
+        let Some(block) = self.body().single_block(region) else {
+            return self.refuse(op, "the region is not one block");
+        };
+        self.block(block, scope)?;
+        let yields = self.yielded(region, op)?;
+        if yields.len() != op.num_results() {
+            return self.refuse(op, "the region does not yield its results");
+        }
+        for (result, term) in op.results().zip(yields).collect::<Vec<_>>() {
+            self.bind(result, term);
+        }
+        Ok(())
+    }
+
     /// Makes the scope of one arm of a conditional.
-    fn arm(&mut self, condition: TermId, value: bool, scope: ScopeId, op: OpRef<'b>) -> Read<'b, ScopeId> {
+    pub(super) fn arm(
+        &mut self,
+        condition: TermId,
+        value: bool,
+        scope: ScopeId,
+        op: OpRef<'b>,
+    ) -> Read<'b, ScopeId> {
         let mut inside = self.scope(scope).clone();
         match &self.program.terms[condition].kind {
             Kind::Truth(truth) => {

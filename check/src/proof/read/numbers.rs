@@ -15,6 +15,8 @@ use super::{Binding, Read, Reader};
 
 /// The numbers from zero on.
 pub(super) const NATURAL: (i128, i128) = (0, i128::MAX);
+/// The most numbers of which the least or greatest is looked for.
+const MAX_COMPARED: usize = 4;
 
 /// Returns the signed range of an integer type of 2 to 128 bits, or of `index`.
 pub(super) fn range_of(ctx: &Context, ty: Type) -> Option<(i128, i128)> {
@@ -177,7 +179,7 @@ impl<'b> Reader<'b, '_> {
         if predicate.starts_with('u')
             && (self.may_leave(&a, scope, NATURAL) || self.may_leave(&b, scope, NATURAL))
         {
-            return None;
+            return self.unsigned(&predicate, &a, &b, scope);
         }
         let below = |a: &Form, b: &Form, by: i64| {
             Condition::all(vec![Constraint::at_least_zero(b.minus(a)?.offset(-by)?)])
@@ -191,6 +193,29 @@ impl<'b> Reader<'b, '_> {
             "sge" | "uge" => below(&b, &a, 0),
             _ => None,
         }
+    }
+
+    /// Returns an unsigned comparison of which one number may be negative. As unsigned a negative
+    /// number is greater than all others.
+    fn unsigned(&mut self, predicate: &str, a: &Form, b: &Form, scope: ScopeId) -> Option<Condition> {
+        let natural = |form: &Form| Condition::all(vec![Constraint::at_least_zero(form.clone())]);
+        let below = |a: &Form, b: &Form, by: i64| {
+            Condition::all(vec![Constraint::at_least_zero(b.minus(a)?.offset(-by)?)])
+        };
+        let (a, b, by) = match predicate {
+            "ult" => (a, b, 1),
+            "ule" => (a, b, 0),
+            "ugt" => (b, a, 1),
+            "uge" => (b, a, 0),
+            _ => return None,
+        };
+        if !self.may_leave(b, scope, NATURAL) {
+            return natural(a)?.and(&below(a, b, by)?);
+        }
+        if !self.may_leave(a, scope, NATURAL) {
+            return natural(b)?.not().or(&below(a, b, by)?);
+        }
+        None
     }
 
     fn arithmetic(&mut self, op: OpRef<'b>, scope: ScopeId) -> Option<Kind> {
@@ -212,7 +237,7 @@ impl<'b> Reader<'b, '_> {
             "muli" | "mul" => match (a.as_constant(), constant) {
                 (Some(factor), _) => b.times(factor)?,
                 (_, Some(factor)) => a.times(factor)?,
-                _ => return None,
+                _ => self.product(&a, &b)?,
             },
             "andi" | "and" => masked(&a, constant).or_else(|| masked(&b, a.as_constant()))?,
             "ori" | "or" => self.united(&a, &b, scope).or_else(|| self.united(&b, &a, scope))?,
@@ -225,6 +250,19 @@ impl<'b> Reader<'b, '_> {
             return None;
         }
         self.exact(form, scope, ty, has_no_signed_wrap(op), op).map(Kind::Number)
+    }
+
+    /// Returns the product of two sums of parameters. One of two parameters is an operation like
+    /// others, unless it is part of another product.
+    fn product(&mut self, a: &Form, b: &Form) -> Option<Form> {
+        let is_plain = a.is_param() && b.is_param();
+        let params = &mut self.params;
+        let mut pair = |x: u32, y: u32| {
+            let key = ParamKey::Product(x.min(y), x.max(y));
+            let param = if is_plain && !params.knows(&key) { None } else { params.product(x, y) };
+            param.map(|param| Form::atom(Atom::Param(param)))
+        };
+        a.product(b, &mut pair)
     }
 
     /// Returns the bits of two numbers if the first has low bits only and the second none of these.
@@ -284,7 +322,7 @@ impl<'b> Reader<'b, '_> {
         if forms.iter().all(Form::is_invariant) {
             return self.invariant_extreme(forms, least, scope, ty).map(Kind::Number);
         }
-        let mut forms = forms.into_iter();
+        let mut forms = self.undominated(forms, least, scope).into_iter();
         let first = forms.next()?;
         let mut kind = Kind::Number(first.clone());
         let mut seen = vec![first];
@@ -302,6 +340,25 @@ impl<'b> Reader<'b, '_> {
             seen.push(next);
         }
         Some(kind)
+    }
+
+    /// Returns the forms without those that another one is beyond in all iterations of a scope.
+    fn undominated(&mut self, mut forms: Vec<Form>, least: bool, scope: ScopeId) -> Vec<Form> {
+        let mut index = 0;
+        while index < forms.len() && forms.len() <= MAX_COMPARED {
+            let own = forms[index].clone();
+            let mut others = forms.iter().enumerate().filter(|(other, _)| *other != index);
+            // Poison is not forgotten.
+            let is_beaten = !self.forgets_poison([&own, &own], &Form::default()) && others.any(|(_, other)| {
+                let margin = if least { own.minus(other) } else { other.minus(&own) };
+                margin.is_some_and(|margin| !self.may_leave(&margin, scope, NATURAL))
+            });
+            match is_beaten {
+                true => drop(forms.remove(index)),
+                false => index += 1,
+            }
+        }
+        forms
     }
 
     /// Returns the least or greatest of numbers that no loop changes as a parameter. The domain of
