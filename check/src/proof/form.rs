@@ -97,7 +97,11 @@ impl Form {
 
     /// Returns the product of two forms. `pair` names the product of two parameters. `None` if
     /// another atom occurs.
-    pub(super) fn product(&self, other: &Form, pair: &mut dyn FnMut(u32, u32) -> Option<Form>) -> Option<Form> {
+    pub(super) fn product(
+        &self,
+        other: &Form,
+        pair: &mut dyn FnMut(u32, u32) -> Option<Form>,
+    ) -> Option<Form> {
         let mut sum = self.times(other.constant)?;
         let rest = Form { constant: 0, terms: other.terms.clone() };
         sum = sum.plus(&rest.times(self.constant)?)?;

@@ -124,7 +124,11 @@ impl Solver {
 
     /// Returns the bounds of some conjunctions, without existential variables, that hold on all of
     /// these and of others.
-    pub(super) fn common_bounds(&mut self, own: &[Conjunction], others: &[Conjunction]) -> Asked<Vec<Affine>> {
+    pub(super) fn common_bounds(
+        &mut self,
+        own: &[Conjunction],
+        others: &[Conjunction],
+    ) -> Asked<Vec<Affine>> {
         let mut found: Vec<Affine> = Vec::new();
         let is_stated = |row: &Affine, vars: usize| row.terms().iter().all(|(var, _)| var.index() < vars);
         for piece in own {

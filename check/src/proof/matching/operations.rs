@@ -229,8 +229,7 @@ impl<'m, 'b> Matcher<'m, 'b> {
             }
         };
         let straight: Vec<[TermId; 2]> = xs.iter().zip(&ys).map(|(x, y)| [*x, *y]).collect();
-        let is_commutative =
-            parts[0].is_some() && xs.len() == 2 && Self::is_commutative(a.op);
+        let is_commutative = parts[0].is_some() && xs.len() == 2 && Self::is_commutative(a.op);
         if !is_commutative {
             straight.into_iter().for_each(|terms| self.push_both(&goal, terms, agenda));
             return Ok(());

@@ -267,8 +267,7 @@ impl<'b> Reader<'b, '_> {
 
     /// Returns the bits of two numbers if the first has low bits only and the second none of these.
     fn united(&mut self, a: &Form, b: &Form, scope: ScopeId) -> Option<Form> {
-        let is_free =
-            |size: &i64| b.modulo(*size).and_then(|rest| rest.as_constant()) == Some(0);
+        let is_free = |size: &i64| b.modulo(*size).and_then(|rest| rest.as_constant()) == Some(0);
         let size = (1..=32).rev().map(|bits| 1i64 << bits).find(is_free)?;
         (!self.may_leave(a, scope, (0, i128::from(size) - 1))).then(|| a.plus(b)).flatten()
     }
@@ -349,10 +348,11 @@ impl<'b> Reader<'b, '_> {
             let own = forms[index].clone();
             let mut others = forms.iter().enumerate().filter(|(other, _)| *other != index);
             // Poison is not forgotten.
-            let is_beaten = !self.forgets_poison([&own, &own], &Form::default()) && others.any(|(_, other)| {
-                let margin = if least { own.minus(other) } else { other.minus(&own) };
-                margin.is_some_and(|margin| !self.may_leave(&margin, scope, NATURAL))
-            });
+            let is_beaten = !self.forgets_poison([&own, &own], &Form::default())
+                && others.any(|(_, other)| {
+                    let margin = if least { own.minus(other) } else { other.minus(&own) };
+                    margin.is_some_and(|margin| !self.may_leave(&margin, scope, NATURAL))
+                });
             match is_beaten {
                 true => drop(forms.remove(index)),
                 false => index += 1,
