@@ -86,6 +86,8 @@ impl Assumption {
     }
 }
 
+const OUT_OF_REACH: &str = "the bound on questions was reached";
+
 /// One of the two programs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Which {
@@ -234,7 +236,7 @@ fn attempt(
     }
     let programs = [&programs[0], &programs[1]];
     let overlap = Overlap::new(programs[1], &params);
-    let mut last = whole(0, "the bound on questions was reached");
+    let mut last = whole(0, OUT_OF_REACH);
     let Ok(known) = params.known(&mut solver) else { return Err(last) };
     // What widening makes too large may hold for less.
     for widening in Widening::ALL {
@@ -242,7 +244,12 @@ fn attempt(
         let goals = goals(&programs, &known).map_err(|message| whole(1, message))?;
         match matcher.show(goals) {
             Ok(()) => {}
-            Err(Stuck::OutOfReach) => break,
+            Err(Stuck::OutOfReach) if matcher.solver.is_exhausted() => break,
+            // One question was too hard; another way asks others.
+            Err(Stuck::OutOfReach) => {
+                last = whole(0, OUT_OF_REACH);
+                continue;
+            }
             Err(Stuck::Mismatch(mismatch)) => {
                 last = described(mismatch);
                 continue;

@@ -356,3 +356,34 @@ fn a_stencil_over_time_is_followed_to_its_first_step() {
         &[["%s = 0", "%s = 1"], ["%a[2]", "%a[3]"], ["%i - 1", "%i"], ["%i = 2", "%i = 3"]],
     );
 }
+
+#[test]
+fn a_loop_that_counts_through_its_bound_is_counted() {
+    let before = "scf.while (%i = %c0) : (index) -> index {
+           %last = arith.constant 5 : index
+           %next = arith.addi %i, %c1 : index
+           %more = arith.cmpi ule, %i, %last : index
+           scf.condition(%more) %next : index
+         } do {
+         ^bb0(%next: index):
+           memref.store %x, %a[%next] : memref<8xi32>
+           scf.yield %next : index
+         }";
+    only_right(
+        BUFFERS,
+        before,
+        "%c6 = arith.constant 6 : index
+         scf.for %i = %c0 to %c6 step %c1 {
+           %next = arith.addi %i, %c1 : index
+           memref.store %x, %a[%next] : memref<8xi32>
+         }",
+        &[["constant 6", "constant 5"], ["constant 6", "constant 7"], ["addi %i, %c1", "addi %i, %c0"]],
+    );
+    let strict = before.replace("ule", "ult");
+    assert!(proof(BUFFERS[0], "", before, &strict).starts_with("undecided"));
+    // A negative start is a large number without its sign, and the loop does not run.
+    let negative = before.replace("= %c0)", "= %m)");
+    let [negative, signed] = [negative.clone(), negative.replace("ule", "sle")]
+        .map(|text| format!("%m = arith.constant -1 : index\n{text}"));
+    assert!(proof(BUFFERS[0], "", &negative, &signed).starts_with("undecided"));
+}

@@ -55,7 +55,7 @@ impl<'b> Reader<'b, '_> {
     }
 
     /// True if the bounds of a loop are known not to be negative.
-    fn is_natural(&mut self, bounds: &LoopBounds, scope: ScopeId, op: OpRef<'b>) -> Read<'b, bool> {
+    pub(super) fn is_natural(&mut self, bounds: &LoopBounds, scope: ScopeId, op: OpRef<'b>) -> Read<'b, bool> {
         let mut forms = self.bound(&bounds.lower, false, scope, op)?;
         forms.extend(self.bound(&bounds.upper, true, scope, op)?);
         Ok(!forms.iter().any(|form| self.may_leave(form, scope, NATURAL)))
@@ -127,6 +127,23 @@ impl<'b> Reader<'b, '_> {
         let Some(space) = iteration_space(&variable, &lowers, &uppers, step) else {
             return self.refuse(op, "the bounds of the loop are too large");
         };
+        self.enclosed(lowers, space, step, scope, op)
+    }
+
+    /// Makes a loop whose variable takes its upper bound, too.
+    pub(super) fn open_through(
+        &mut self,
+        op: OpRef<'b>,
+        bounds: &LoopBounds,
+        step: i64,
+        scope: ScopeId,
+    ) -> Read<'b, usize> {
+        let lowers = self.bound(&bounds.lower, false, scope, op)?;
+        let uppers = self.bound(&bounds.upper, true, scope, op)?;
+        let uppers: Option<Vec<Form>> = uppers.iter().map(|upper| upper.offset(1)).collect();
+        let variable = Form::dim(self.scope(scope).depth());
+        let space = uppers.and_then(|uppers| iteration_space(&variable, &lowers, &uppers, step));
+        let Some(space) = space else { return self.refuse(op, "the bounds of the loop are too large") };
         self.enclosed(lowers, space, step, scope, op)
     }
 
