@@ -13,7 +13,11 @@
 //!
 //! **Recurrences.** A claim met again for other instances is claimed for the affine hull of all of
 //! them within the iteration domains ([`Matcher::widened`]). What fails for the hull may hold for
-//! less, so the prover tries again with later widening.
+//! less, so the prover tries again: with bounds that all instances share, with the last claim only,
+//! and with later widening ([`Widening::ALL`]).
+//!
+//! **Conditions that are not affine.** They are matched like operands, or else each of their values
+//! is assumed in turn (`cases`).
 //!
 //! **Subscripts that are not affine.** The contents of a buffer are then a value of their own, which
 //! each store makes anew. Loads match if their subscripts and the contents do; so the stores have to

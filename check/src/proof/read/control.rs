@@ -55,7 +55,12 @@ impl<'b> Reader<'b, '_> {
     }
 
     /// True if the bounds of a loop are known not to be negative.
-    pub(super) fn is_natural(&mut self, bounds: &LoopBounds, scope: ScopeId, op: OpRef<'b>) -> Read<'b, bool> {
+    pub(super) fn is_natural(
+        &mut self,
+        bounds: &LoopBounds,
+        scope: ScopeId,
+        op: OpRef<'b>,
+    ) -> Read<'b, bool> {
         let mut forms = self.bound(&bounds.lower, false, scope, op)?;
         forms.extend(self.bound(&bounds.upper, true, scope, op)?);
         Ok(!forms.iter().any(|form| self.may_leave(form, scope, NATURAL)))

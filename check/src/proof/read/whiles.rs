@@ -149,6 +149,13 @@ impl<'b> Reader<'b, '_> {
             (_, Some(())) => constant(next.operand(0))?,
             _ => return None,
         };
-        Some(Counting { counter, upper, step, is_inclusive, is_unsigned, is_flagged: has_no_signed_wrap(next) })
+        Some(Counting {
+            counter,
+            upper,
+            step,
+            is_inclusive,
+            is_unsigned,
+            is_flagged: has_no_signed_wrap(next),
+        })
     }
 }
