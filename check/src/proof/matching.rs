@@ -106,6 +106,8 @@ impl Widening {
     ];
 }
 
+/// The most steps of all proofs by cases.
+const MAX_CASE_STEPS: usize = 4000;
 /// The most claims of one pair of terms that are widened with the last one only.
 const MAX_PARTS: usize = 8;
 
