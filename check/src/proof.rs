@@ -17,6 +17,9 @@
 //!   assumed to run less than 2^63 times ([`Assumption::UnsignedBounds`]).
 //! - Arguments are not poison.
 //! - Counted loops end.
+//! - A parameter that only a loop computes has its value where the loop runs. Elsewhere any value
+//!   will do, so goals take it to be what its definition says ([`Params::known`]).
+//! - Sizes of buffers are not negative.
 //! - Where a function with a body is called, functions of one name are assumed to be equal
 //!   ([`Assumption::EqualCallees`]). Whoever proves all of them has shown that.
 //!
@@ -96,6 +99,8 @@ impl Assumption {
         }
     }
 }
+
+const OUT_OF_REACH: &str = "the bound on questions was reached";
 
 /// One of the two programs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -259,7 +264,7 @@ fn attempt(
     }
     let programs = [&programs[0], &programs[1]];
     let overlap = Overlap::new(programs[1], &params);
-    let mut last = whole(0, "the bound on questions was reached");
+    let mut last = whole(0, OUT_OF_REACH);
     let Ok(known) = params.known(&mut solver) else { return Err(last) };
     // What widening makes too large may hold for less.
     for widening in Widening::ALL {
@@ -267,7 +272,12 @@ fn attempt(
         let goals = goals(&programs, &known).map_err(|message| whole(1, message))?;
         match matcher.show(goals) {
             Ok(()) => {}
-            Err(Stuck::OutOfReach) => break,
+            Err(Stuck::OutOfReach) if matcher.solver.is_exhausted() => break,
+            // One question was too hard; another way asks others.
+            Err(Stuck::OutOfReach) => {
+                last = whole(0, OUT_OF_REACH);
+                continue;
+            }
             Err(Stuck::Mismatch(mismatch)) => {
                 last = described(mismatch);
                 continue;

@@ -69,7 +69,9 @@ fn no_wrong_program_is_called_equal() {
     let (seed, each) = (variable("LOOMIR_CHECK_SEED", 1), variable("LOOMIR_CHECK_EACH", 6) as usize);
     let mut told = String::new();
     let mut sums = (0, 0);
-    for folder in ["edits", "fusion", "distribution", "contraction", "cost", "peel", "strip_mine"] {
+    let folders =
+        ["edits", "fusion", "distribution", "contraction", "conditionals", "cost", "peel", "strip_mine"];
+    for folder in folders {
         let (judged, equal) = judge(folder, seed, each, &mut told);
         sums = (sums.0 + judged, sums.1 + equal);
     }

@@ -48,6 +48,6 @@ fn kernels_are_proved_after_each_pipeline() {
     }
     eprintln!("{proved} of {changed} proved\n{open}");
     assert!(changed > 100, "{changed}");
-    // Stencils over time are what is open most.
-    assert!(100 * proved >= 75 * changed, "{proved} of {changed} proved\n{open}");
+    // One stencil over time is open, fused with peeled iterations.
+    assert!(100 * proved >= 98 * changed, "{proved} of {changed} proved\n{open}");
 }

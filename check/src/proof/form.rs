@@ -95,6 +95,30 @@ impl Form {
         self.combined(factor, &Form::default(), 0)
     }
 
+    /// Returns the product of two forms. `pair` names the product of two parameters. `None` if
+    /// another atom occurs.
+    pub(super) fn product(
+        &self,
+        other: &Form,
+        pair: &mut dyn FnMut(u32, u32) -> Option<Form>,
+    ) -> Option<Form> {
+        let mut sum = self.times(other.constant)?;
+        let rest = Form { constant: 0, terms: other.terms.clone() };
+        sum = sum.plus(&rest.times(self.constant)?)?;
+        for (x, a) in &self.terms {
+            for (y, b) in &other.terms {
+                let (Atom::Param(x), Atom::Param(y)) = (x, y) else { return None };
+                sum = sum.plus(&pair(*x, *y)?.times(a.checked_mul(*b)?)?)?;
+            }
+        }
+        Some(sum)
+    }
+
+    /// True for a parameter by itself.
+    pub(super) fn is_param(&self) -> bool {
+        self.constant == 0 && matches!(&self.terms[..], [(Atom::Param(_), 1)])
+    }
+
     pub(super) fn offset(&self, by: i64) -> Option<Form> {
         self.plus(&Form::constant(by))
     }

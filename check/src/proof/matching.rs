@@ -13,7 +13,11 @@
 //!
 //! **Recurrences.** A claim met again for other instances is claimed for the affine hull of all of
 //! them within the iteration domains ([`Matcher::widened`]). What fails for the hull may hold for
-//! less, so the prover tries again with later widening.
+//! less, so the prover tries again: with bounds that all instances share, with the last claim only,
+//! and with later widening ([`Widening::ALL`]).
+//!
+//! **Conditions that are not affine.** They are matched like operands, or else each of their values
+//! is assumed in turn (`cases`).
 //!
 //! **Subscripts that are not affine.** The contents of a buffer are then a value of their own, which
 //! each store makes anew. Loads match if their subscripts and the contents do; so the stores have to
@@ -102,6 +106,8 @@ impl Widening {
     ];
 }
 
+/// The most steps of all proofs by cases.
+const MAX_CASE_STEPS: usize = 4000;
 /// The most claims of one pair of terms that are widened with the last one only.
 const MAX_PARTS: usize = 8;
 
@@ -193,20 +199,6 @@ impl<'m, 'b> Matcher<'m, 'b> {
             }
             let goal = Goal { terms: goal.terms, pairs };
             let [a, b] = goal.terms;
-            if std::env::var("TRACE").is_ok() {
-                let l = |t: &Term<'_>| {
-                    let p = t.op.loc().file_line_col(t.op.ctx()).map_or((0, 0), |(_, l, c)| (l, c));
-                    format!("{}:{} {:?}", p.0, p.1, t.kind).chars().take(110).collect::<String>()
-                };
-                let pt = self.solver.sample(&goal.pairs);
-                eprintln!(
-                    "{}{:?} | {:?} | {:?}",
-                    " ".repeat(nesting),
-                    l(self.term(0, a)),
-                    l(self.term(1, b)),
-                    pt
-                );
-            }
             if self.is_undefined_first(a) || self.leaf(&goal, &mut agenda)? {
                 continue;
             }

@@ -297,6 +297,8 @@ pub(super) enum ParamKey {
     Size(usize, usize),
     /// The least (if true) or greatest of some numbers.
     Extreme(bool, Vec<Form>),
+    /// The product of two parameters, as integers that do not wrap.
+    Product(u32, u32),
     /// The result of an operation without effects.
     Computed { name: OpName, properties: Dict, operands: Vec<Invariant>, result: usize, ty: Type },
 }
@@ -408,6 +410,17 @@ impl Params {
     /// Returns the parameter that the original computes with flags, if it computes none without.
     pub(super) fn flagged(&self, key: &ParamKey) -> Option<u32> {
         self.without_flags.get(key).copied().filter(|_| !self.knows(key))
+    }
+
+    /// Returns the number of the product of two parameters.
+    pub(super) fn product(&mut self, a: u32, b: u32) -> Option<u32> {
+        let ((a0, a1), (b0, b1)) = (self.ranges[a as usize], self.ranges[b as usize]);
+        let mut ends = Vec::new();
+        for (x, y) in [(a0, b0), (a0, b1), (a1, b0), (a1, b1)] {
+            ends.push(x.checked_mul(y)?);
+        }
+        let range = (*ends.iter().min()?, *ends.iter().max()?);
+        Some(self.number(ParamKey::Product(a.min(b), a.max(b)), range))
     }
 
     /// Adds the range of a parameter to a set.

@@ -9,7 +9,9 @@
 //! flow stays exact.
 
 mod accesses;
+mod bits;
 mod calls;
+mod computations;
 mod control;
 mod graph;
 mod memory;
@@ -23,13 +25,11 @@ use loomir_dialects::interfaces::{
 };
 use loomir_dialects::interp::layout::DataLayout;
 use loomir_dialects::llvm::types;
-use loomir_ir::rewrite::constant_of;
 use loomir_ir::{Block, Body, OpRef, Trait, Type, Value, ValueDef};
 
 use super::form::{Atom, Condition, Constraint, Form};
 use super::model::{
-    Invariant, Kind, Object, ObjectId, ObjectKey, Output, ParamKey, Params, Program, Scope, ScopeId, Term,
-    TermId,
+    Kind, Object, ObjectId, ObjectKey, Output, ParamKey, Params, Program, Scope, ScopeId, Term, TermId,
 };
 use super::sets::Solver;
 pub(super) use graph::promises;
@@ -56,6 +56,8 @@ enum Binding {
     Term(TermId),
     View(View),
     Pointer(Pointer),
+    /// The first buffer if the condition holds, else the second.
+    Selected(TermId, Box<[View; 2]>),
 }
 
 /// An address: bytes behind the start of an object.
@@ -222,7 +224,7 @@ impl<'b> Reader<'b, '_> {
     fn value(&self, value: Value, user: OpRef<'b>) -> Read<'b, TermId> {
         match &self.bindings[value.index()] {
             Binding::Term(term) => Ok(*term),
-            Binding::View(_) => self.refuse(user, "a buffer is used as a value"),
+            Binding::View(_) | Binding::Selected(..) => self.refuse(user, "a buffer is used as a value"),
             Binding::Pointer(_) => self.refuse(user, "a pointer is used as a value"),
             Binding::Unknown => self.refuse(user, "an operand is not understood"),
         }
@@ -446,6 +448,9 @@ impl<'b> Reader<'b, '_> {
             let access = model.access(op);
             return self.element_access(op, &access, scope);
         }
+        if op.name() == "scf.execute_region" {
+            return self.executed_region(op, scope);
+        }
         if op.name() == "scf.while" {
             return self.while_loop(op, scope);
         }
@@ -465,128 +470,6 @@ impl<'b> Reader<'b, '_> {
             return self.buffer_operation(op, scope);
         }
         self.computation(op, scope)
-    }
-
-    /// Reads an operation without effects.
-    fn computation(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
-        let ctx = op.ctx();
-        if op.num_results() == 1
-            && let Some(constant) = constant_of(self.body(), op.result(0))
-        {
-            let ty = op.result_type(0);
-            let kind = match constant.as_int(ctx) {
-                Some(value) if ty.integer_width(ctx) == Some(1) => {
-                    Kind::Truth(Condition::constant(value != 0))
-                }
-                Some(value) if range_of(ctx, ty).is_some() => Kind::Number(Form::constant(value)),
-                _ => Kind::Constant(constant),
-            };
-            let term = self.term(kind, 0, ty, op);
-            self.bind(op.result(0), term);
-            return Ok(());
-        }
-        if op.num_results() == 1
-            && let Some(kind) = self.number(op, scope)?
-        {
-            let term = self.term(kind, scope, op.result_type(0), op);
-            let operands: Read<'b, Vec<TermId>> =
-                op.operands().map(|operand| self.value(operand, op)).collect();
-            if let Ok(operands) = operands
-                && is_computation(op)
-                && matches!(self.program.terms[term].kind, Kind::Number(_) | Kind::Truth(_))
-            {
-                self.program.computed.insert(term, (operands, 0));
-            }
-            self.bind(op.result(0), term);
-            return Ok(());
-        }
-        if !is_computation(op) {
-            return self.refuse(op, format!("'{}' is not modelled", op.name()));
-        }
-        let operands: Vec<TermId> =
-            op.operands().map(|operand| self.value(operand, op)).collect::<Read<'b, _>>()?;
-        let invariant = self.invariants(&operands);
-        for (index, result) in op.results().enumerate().collect::<Vec<_>>() {
-            let ty = op.type_of(result);
-            let key = |operands: &[Invariant]| ParamKey::Computed {
-                name: op.body().op_name(op.op()),
-                properties: op.properties(),
-                operands: operands.to_vec(),
-                result: index,
-                ty,
-            };
-            let is_param = |operands: &Vec<Invariant>| {
-                !promises::is_undefined(op)
-                    && (self.is_original || !self.may_be_poison(op) || self.params.knows(&key(operands)))
-            };
-            let kind = match invariant.as_ref().filter(|operands| is_param(operands)) {
-                Some(operands) if ty.integer_width(ctx) == Some(1) => {
-                    Kind::Truth(self.truth_param(key(operands)))
-                }
-                Some(operands) if let Some(range) = range_of(ctx, ty) => {
-                    let param = self.param(op, key(operands), range);
-                    if !self.is_original && self.may_be_poison(op) {
-                        self.poison.push(param);
-                    }
-                    Kind::Number(Form::atom(Atom::Param(param)))
-                }
-                _ => Kind::Operation { operands: operands.clone(), result: index },
-            };
-            let is_operation = matches!(kind, Kind::Operation { .. });
-            let term = self.term(kind, scope, ty, op);
-            if !is_operation {
-                self.program.computed.insert(term, (operands.clone(), index));
-            }
-            self.bind(result, term);
-            if index == 0 && self.may_trap(op) {
-                self.program.traps.push(term);
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns the parameter that an operation computes. Flags are promises, which the other program
-    /// need not make.
-    fn param(&mut self, op: OpRef<'b>, key: ParamKey, range: (i128, i128)) -> u32 {
-        let mut plain = key.clone();
-        if let ParamKey::Computed { properties, .. } = &mut plain {
-            *properties = properties.without(op.ctx(), "overflowFlags");
-        }
-        let has_flags = promises::flags(op, "overflowFlags") != 0;
-        if !self.is_original
-            && !has_flags
-            && !self.params.knows(&key)
-            && let Some(param) = self.params.flagged(&plain)
-        {
-            return param;
-        }
-        let param = self.params.number(key, range);
-        if self.is_original && has_flags {
-            self.params.drop_flags(plain, param);
-        }
-        param
-    }
-
-    fn may_trap(&self, op: OpRef<'_>) -> bool {
-        op.info().interface::<dyn MemoryEffects>().is_some_and(|model| model.may_be_undefined(op))
-    }
-
-    /// Returns the operands as parts of a parameter's computation, if none varies in a loop.
-    fn invariants(&self, operands: &[TermId]) -> Option<Vec<Invariant>> {
-        let one = |term: &TermId| {
-            let term = &self.program.terms[*term];
-            match &term.kind {
-                Kind::Number(form) if form.is_invariant() => Some(Invariant::Number(form.clone(), term.ty)),
-                Kind::Truth(condition) if condition.is_invariant() => {
-                    Some(Invariant::Truth(condition.clone()))
-                }
-                Kind::Constant(attr) => Some(Invariant::Constant(*attr)),
-                Kind::Argument(index) => Some(Invariant::Argument(*index)),
-                Kind::Address(index) => Some(Invariant::Address(*index)),
-                _ => None,
-            }
-        };
-        operands.iter().map(one).collect()
     }
 }
 

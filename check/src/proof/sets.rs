@@ -31,9 +31,17 @@ impl Solver {
         Solver { limits: Limits::steps(steps), left: questions }
     }
 
+    /// True if no more questions may be asked.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.left == 0
+    }
+
     /// Counts a question of some size.
     pub(super) fn tick(&mut self, size: usize) -> Asked<()> {
-        self.left = self.left.checked_sub(1 + size as u64).ok_or(OutOfReach)?;
+        self.left = self.left.saturating_sub(1 + size as u64);
+        if self.left == 0 {
+            return Err(OutOfReach);
+        }
         Ok(())
     }
 
@@ -116,7 +124,8 @@ impl Solver {
                 .collect();
             common = Some(match common {
                 None => own,
-                Some(others) => super::hull::common(&others, &own, visible).ok_or(OutOfReach)?,
+                // Without equalities the hull is larger.
+                Some(others) => super::hull::common(&others, &own, visible).unwrap_or_default(),
             });
         }
         Ok(common.unwrap_or_default())

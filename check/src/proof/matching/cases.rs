@@ -16,14 +16,12 @@ use loomir_polyhedra::Conjunction;
 use super::super::model::{Kind, TermId};
 use super::super::sets::{Pieces, hide, intersect, moved, var};
 use super::operations::refines;
-use super::{Goal, Matcher, Side, Stuck};
+use super::{Goal, MAX_CASE_STEPS, Matcher, Side, Stuck};
 
 /// The most steps of one proof by cases.
 const MAX_STEPS: usize = 64;
 /// The most assumptions of a case.
 const MAX_ASSUMED: usize = 4;
-/// The most steps of all proofs by cases.
-pub(super) const MAX_CASE_STEPS: usize = 4000;
 
 /// The value of a condition of the original. The variables of its instance stand in the relation of
 /// the case, from a place behind those of both sides on.

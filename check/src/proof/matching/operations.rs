@@ -7,9 +7,8 @@ use super::super::alias::Joint;
 use super::super::form::{Cases, Form};
 use super::super::model::{Access, AccessId, Kind, TermId};
 use super::super::sets::Pieces;
-use super::cases::MAX_CASE_STEPS;
 use super::chain::Combining;
-use super::{Goal, Matcher, Side, Stuck};
+use super::{Goal, MAX_CASE_STEPS, Matcher, Side, Stuck};
 
 /// The deepest nesting of attempts to swap operands.
 const MAX_ATTEMPTS: usize = 12;

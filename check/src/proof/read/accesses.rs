@@ -4,7 +4,7 @@ use loomir_ir::{OpRef, Type};
 
 use super::super::form::Form;
 use super::super::model::{Access, Kind, Promise, ScopeId, TermId};
-use super::{Read, Reader, View};
+use super::{Binding, Read, Reader, View};
 
 impl<'b> Reader<'b, '_> {
     /// Reads an access of one element.
@@ -14,6 +14,11 @@ impl<'b> Reader<'b, '_> {
         access: &loomir_dialects::interfaces::Access,
         scope: ScopeId,
     ) -> Read<'b, ()> {
+        if let (Binding::Selected(condition, views), None) =
+            (self.bindings[access.memref.index()].clone(), access.stored)
+        {
+            return self.selected_load(op, access, (condition, &views), scope);
+        }
         let view = self.view(access.memref, op)?;
         let subscripts = self.subscripts(op, &access.subscripts, scope)?;
         let subscripts = self.of_buffer(&view, subscripts, scope, op);
@@ -44,6 +49,37 @@ impl<'b> Reader<'b, '_> {
             subscripts.insert((*dim).min(subscripts.len()), zero);
         }
         subscripts
+    }
+
+    /// Reads the selection of one of two buffers. The other program branches on its condition.
+    pub(super) fn selected_buffer(&mut self, op: OpRef<'b>) -> Read<'b, ()> {
+        self.may_branch(op.operand(0), op)?;
+        let condition = self.value(op.operand(0), op)?;
+        let views = Box::new([self.view(op.operand(1), op)?, self.view(op.operand(2), op)?]);
+        self.bindings[op.result(0).index()] = Binding::Selected(condition, views);
+        Ok(())
+    }
+
+    /// Reads a load of one of two buffers as a load of each, where it is the one selected.
+    fn selected_load(
+        &mut self,
+        op: OpRef<'b>,
+        access: &loomir_dialects::interfaces::Access,
+        (condition, views): (TermId, &[View; 2]),
+        scope: ScopeId,
+    ) -> Read<'b, ()> {
+        let subscripts = self.subscripts(op, &access.subscripts, scope)?;
+        let mut loaded = Vec::new();
+        for (index, view) in views.iter().enumerate() {
+            let inside = self.arm(condition, index == 0, scope, op)?;
+            let subscripts = self.of_buffer(view, subscripts.clone(), inside, op);
+            self.accesses(view, &subscripts, false, op)?;
+            loaded.push(self.load(view, subscripts, inside, op, op.result_type(0)));
+        }
+        let kind = Kind::Choice { condition, yes: loaded[0], no: loaded[1] };
+        let term = self.term(kind, scope, op.result_type(0), op);
+        self.bind(op.result(0), term);
+        Ok(())
     }
 
     /// Adds a load, and the term of the element as the function found it behind that of the load.

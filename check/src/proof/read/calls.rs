@@ -51,6 +51,9 @@ impl<'b> Reader<'b, '_> {
         let results: Vec<Binding> =
             inside.operands(end).map(|value| self.bindings[value.index()].clone()).collect();
         for result in &results {
+            if matches!(result, Binding::Selected(..)) {
+                return self.refuse(op, "the function called returns one of two buffers");
+            }
             if let Binding::View(view) = result {
                 self.outlives_call(view.object, known, op)?;
             }

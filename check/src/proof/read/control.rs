@@ -55,7 +55,12 @@ impl<'b> Reader<'b, '_> {
     }
 
     /// True if the bounds of a loop are known not to be negative.
-    fn is_natural(&mut self, bounds: &LoopBounds, scope: ScopeId, op: OpRef<'b>) -> Read<'b, bool> {
+    pub(super) fn is_natural(
+        &mut self,
+        bounds: &LoopBounds,
+        scope: ScopeId,
+        op: OpRef<'b>,
+    ) -> Read<'b, bool> {
         let mut forms = self.bound(&bounds.lower, false, scope, op)?;
         forms.extend(self.bound(&bounds.upper, true, scope, op)?);
         Ok(!forms.iter().any(|form| self.may_leave(form, scope, NATURAL)))
@@ -127,6 +132,23 @@ impl<'b> Reader<'b, '_> {
         let Some(space) = iteration_space(&variable, &lowers, &uppers, step) else {
             return self.refuse(op, "the bounds of the loop are too large");
         };
+        self.enclosed(lowers, space, step, scope, op)
+    }
+
+    /// Makes a loop whose variable takes its upper bound, too.
+    pub(super) fn open_through(
+        &mut self,
+        op: OpRef<'b>,
+        bounds: &LoopBounds,
+        step: i64,
+        scope: ScopeId,
+    ) -> Read<'b, usize> {
+        let lowers = self.bound(&bounds.lower, false, scope, op)?;
+        let uppers = self.bound(&bounds.upper, true, scope, op)?;
+        let uppers: Option<Vec<Form>> = uppers.iter().map(|upper| upper.offset(1)).collect();
+        let variable = Form::dim(self.scope(scope).depth());
+        let space = uppers.and_then(|uppers| iteration_space(&variable, &lowers, &uppers, step));
+        let Some(space) = space else { return self.refuse(op, "the bounds of the loop are too large") };
         self.enclosed(lowers, space, step, scope, op)
     }
 
@@ -244,6 +266,23 @@ impl<'b> Reader<'b, '_> {
             };
             let kind = Kind::Choice { condition, yes: *yes, no: *no };
             let term = self.term(kind, scope, ty, op);
+            self.bind(result, term);
+        }
+        Ok(())
+    }
+
+    /// Reads a region of one block in place.
+    pub(super) fn executed_region(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
+        let region = op.region(0);
+        let Some(block) = self.body().single_block(region) else {
+            return self.refuse(op, "the region is not one block");
+        };
+        self.block(block, scope)?;
+        let yields = self.yielded(region, op)?;
+        if yields.len() != op.num_results() {
+            return self.refuse(op, "the region does not yield its results");
+        }
+        for (result, term) in op.results().zip(yields).collect::<Vec<_>>() {
             self.bind(result, term);
         }
         Ok(())

@@ -11,8 +11,12 @@ use loomir_polyhedra::{Affine, Conjunction};
 
 use super::super::form::{Atom, Cases, Condition, Constraint, Form, both};
 use super::super::model::{Kind, ParamKey, ScopeId, TermId};
+use super::bits::masked;
 use super::{Binding, Read, Reader, words};
 pub(super) use words::{NATURAL, has_no_signed_wrap};
+
+/// The most numbers of which the least or greatest is looked for.
+const MAX_COMPARED: usize = 4;
 
 /// Returns the signed range of an integer type of 2 to 128 bits, or of `index`.
 pub(super) fn range_of(ctx: &Context, ty: Type) -> Option<(i128, i128)> {
@@ -202,9 +206,32 @@ impl<'b> Reader<'b, '_> {
             && !is_promised
             && (self.may_leave(&a, scope, NATURAL) || self.may_leave(&b, scope, NATURAL))
         {
-            return None;
+            return self.unsigned(&predicate, &a, &b, scope);
         }
         compared(op, &a, &b)
+    }
+
+    /// Returns an unsigned comparison of which one number may be negative. As unsigned a negative
+    /// number is greater than all others.
+    fn unsigned(&mut self, predicate: &str, a: &Form, b: &Form, scope: ScopeId) -> Option<Condition> {
+        let natural = |form: &Form| Condition::all(vec![Constraint::at_least_zero(form.clone())]);
+        let below = |a: &Form, b: &Form, by: i64| {
+            Condition::all(vec![Constraint::at_least_zero(b.minus(a)?.offset(-by)?)])
+        };
+        let (a, b, by) = match predicate {
+            "ult" => (a, b, 1),
+            "ule" => (a, b, 0),
+            "ugt" => (b, a, 1),
+            "uge" => (b, a, 0),
+            _ => return None,
+        };
+        if !self.may_leave(b, scope, NATURAL) {
+            return natural(a)?.and(&below(a, b, by)?);
+        }
+        if !self.may_leave(a, scope, NATURAL) {
+            return natural(b)?.not().or(&below(a, b, by)?);
+        }
+        None
     }
 
     pub(super) fn arithmetic(&mut self, op: OpRef<'b>, scope: ScopeId) -> Option<Kind> {
@@ -229,7 +256,7 @@ impl<'b> Reader<'b, '_> {
             "muli" | "mul" => match (a.as_constant(), constant) {
                 (Some(factor), _) => b.times(factor)?,
                 (_, Some(factor)) => a.times(factor)?,
-                _ => return None,
+                _ => self.product(&a, &b)?,
             },
             "andi" | "and" => masked(&a, constant).or_else(|| masked(&b, a.as_constant()))?,
             "ori" | "or" => self.united(&a, &b, scope).or_else(|| self.united(&b, &a, scope))?,
@@ -242,13 +269,6 @@ impl<'b> Reader<'b, '_> {
             return None;
         }
         self.exact(form, scope, ty, has_no_signed_wrap(op), op).map(Kind::Number)
-    }
-
-    /// Returns the bits of two numbers if the first has low bits only and the second none of these.
-    fn united(&mut self, a: &Form, b: &Form, scope: ScopeId) -> Option<Form> {
-        let is_free = |size: &i64| b.modulo(*size).and_then(|rest| rest.as_constant()) == Some(0);
-        let size = (1..=32).rev().map(|bits| 1i64 << bits).find(is_free)?;
-        (!self.may_leave(a, scope, (0, i128::from(size) - 1))).then(|| a.plus(b)).flatten()
     }
 
     /// Returns the quotient or remainder by a positive constant. Neither leaves the type.
@@ -303,7 +323,7 @@ impl<'b> Reader<'b, '_> {
         if forms.iter().all(Form::is_invariant) {
             return self.invariant_extreme(forms, least, scope, ty).map(Kind::Number);
         }
-        let mut forms = forms.into_iter();
+        let mut forms = self.undominated(forms, least, scope).into_iter();
         let first = forms.next()?;
         let mut kind = Kind::Number(first.clone());
         let mut seen = vec![first];
@@ -321,6 +341,26 @@ impl<'b> Reader<'b, '_> {
             seen.push(next);
         }
         Some(kind)
+    }
+
+    /// Returns the forms without those that another one is beyond in all iterations of a scope.
+    fn undominated(&mut self, mut forms: Vec<Form>, least: bool, scope: ScopeId) -> Vec<Form> {
+        let mut index = 0;
+        while index < forms.len() && forms.len() <= MAX_COMPARED {
+            let own = forms[index].clone();
+            let mut others = forms.iter().enumerate().filter(|(other, _)| *other != index);
+            // Poison is not forgotten.
+            let is_beaten = !self.forgets_poison([&own, &own], &Form::default())
+                && others.any(|(_, other)| {
+                    let margin = if least { own.minus(other) } else { other.minus(&own) };
+                    margin.is_some_and(|margin| !self.may_leave(&margin, scope, NATURAL))
+                });
+            match is_beaten {
+                true => drop(forms.remove(index)),
+                false => index += 1,
+            }
+        }
+        forms
     }
 
     /// Returns the least or greatest of numbers that no loop changes as a parameter. The domain of
@@ -416,21 +456,6 @@ impl<'b> Reader<'b, '_> {
         }
         Ok(terms)
     }
-}
-
-/// Returns the low bits of a number, or all others, if the mask says so. In two's complement
-/// the low bits are the remainder of a floored division, whatever the sign.
-fn masked(a: &Form, mask: Option<i64>) -> Option<Form> {
-    let mask = mask?;
-    let (size, is_low) = match mask {
-        0.. => (mask.checked_add(1)?, true),
-        _ => (mask.checked_neg()?, false),
-    };
-    if size < 1 || size & (size - 1) != 0 {
-        return None;
-    }
-    let low = a.modulo(size)?;
-    if is_low { Some(low) } else { a.minus(&low) }
 }
 
 fn binary(kind: AffineExprKind, a: &Form, b: &Form) -> Option<Form> {

@@ -17,6 +17,10 @@ struct Counting {
     counter: usize,
     upper: Value,
     step: i64,
+    /// True if the loop runs for the bound itself, too.
+    is_inclusive: bool,
+    /// True if the counter and the bound are compared as unsigned.
+    is_unsigned: bool,
     /// True if its flags say that counting does not wrap.
     is_flagged: bool,
 }
@@ -33,12 +37,23 @@ impl<'b> Reader<'b, '_> {
         };
         let inits: Vec<TermId> = op.operands().map(|init| self.value(init, op)).collect::<Read<'b, _>>()?;
         let arguments: Vec<Value> = body.arguments(before).collect();
+        if body.value_block(counting.upper) == Some(before)
+            && let Some(constant) = defining(body, counting.upper)
+        {
+            self.operation(constant, scope)?;
+        }
         let bounds = LoopBounds {
             lower: Bound::Value(op.operand(counting.counter)),
             upper: Bound::Value(counting.upper),
             step: Step::Constant(counting.step),
         };
-        let around = self.open_loop(op, &bounds, scope)?;
+        if counting.is_unsigned && !self.is_natural(&bounds, scope, op)? {
+            return self.refuse(op, "the loop compares its variable as unsigned");
+        }
+        let around = match counting.is_inclusive {
+            true => self.open_through(op, &bounds, counting.step, scope)?,
+            false => self.open_loop(op, &bounds, scope)?,
+        };
         let inside = self.program.loops[around].inside;
         let variable = Form::dim(self.scope(scope).depth());
         let ty = body.value_type(arguments[counting.counter]);
@@ -97,19 +112,35 @@ impl<'b> Reader<'b, '_> {
             return None;
         }
         let test = defining(body, body.operand(condition, 0))?;
-        let (counter, upper) = match (test.name(), test.attr("predicate")?.as_int(test.ctx())?) {
-            ("arith.cmpi", 2) => (test.operand(0), test.operand(1)),
-            ("arith.cmpi", 4) => (test.operand(1), test.operand(0)),
+        let predicate = test.attr("predicate")?.as_int(test.ctx())?;
+        // slt, sle, ult and ule as they stand; sgt, sge, ugt and uge the other way round.
+        let (counter, upper) = match (test.name(), predicate) {
+            ("arith.cmpi", 2 | 3 | 6 | 7) => (test.operand(0), test.operand(1)),
+            ("arith.cmpi", 4 | 5 | 8 | 9) => (test.operand(1), test.operand(0)),
             _ => return None,
         };
+        let (is_inclusive, is_unsigned) = (predicate % 2 == 1, predicate >= 6);
         let counter = body.arguments(before).position(|argument| argument == counter)?;
         // The bound is known before the loop.
-        self.form(upper).filter(|_| body.value_block(upper) != Some(before))?;
-        let next = defining(body, body.operand(end, counter)).filter(|next| next.name() == "arith.addi")?;
+        let is_constant = || loomir_ir::rewrite::constant_of(body, upper).is_some();
+        match body.value_block(upper) == Some(before) {
+            true => is_constant().then_some(())?,
+            false => self.form(upper).map(|_| ())?,
+        }
+        let yielded = body.operand(end, counter);
+        // The next value is computed in the body, or before the condition and passed on.
+        let forwarded = body
+            .arguments(after)
+            .position(|argument| argument == yielded)
+            .map(|index| body.operand(condition, index + 1));
+        let next = defining(body, forwarded.unwrap_or(yielded)).filter(|next| next.name() == "arith.addi")?;
         let constant = |value: Value| {
             loomir_ir::rewrite::constant_of(body, value)?.as_int(body.ctx()).filter(|step| *step > 0)
         };
         let passed = |value: Value| {
+            if value == body.argument(before, counter) {
+                return Some(());
+            }
             let index = body.arguments(after).position(|argument| argument == value)?;
             (body.operand(condition, index + 1) == body.argument(before, counter)).then_some(())
         };
@@ -118,6 +149,13 @@ impl<'b> Reader<'b, '_> {
             (_, Some(())) => constant(next.operand(0))?,
             _ => return None,
         };
-        Some(Counting { counter, upper, step, is_flagged: has_no_signed_wrap(next) })
+        Some(Counting {
+            counter,
+            upper,
+            step,
+            is_inclusive,
+            is_unsigned,
+            is_flagged: has_no_signed_wrap(next),
+        })
     }
 }
