@@ -13,8 +13,8 @@ fn answer(before: &str, after: &str) -> String {
     told(&ctx, &proof)
 }
 
-/// Proves a pair, and shows that no wrong edit of the second program is proved. An edit replaces the
-/// first place of a text.
+/// Proves a pair, and shows that no wrong edit of the second program is proved. An edit replaces
+/// the first place of a text.
 fn equal_but_not_with(before: &str, after: &str, wrong: &[(&str, &str)]) {
     let said = answer(before, after);
     assert!(said.starts_with("equal"), "{said}\n{after}");

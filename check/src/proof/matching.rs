@@ -19,9 +19,9 @@
 //! **Conditions that are not affine.** They are matched like operands, or else each of their values
 //! is assumed in turn (`cases`).
 //!
-//! **Subscripts that are not affine.** The contents of a buffer are then a value of their own, which
-//! each store makes anew. Loads match if their subscripts and the contents do; so the stores have to
-//! match one to one, in their order.
+//! **Subscripts that are not affine.** The contents of a buffer are then a value of their own,
+//! which each store makes anew. Loads match if their subscripts and the contents do; so the stores
+//! have to match one to one, in their order.
 //!
 //! Reference: Verdoolaege, Janssens, Bruynooghe, *Equivalence checking of static affine programs
 //! using widening to handle recurrences*, TOPLAS 2012.
@@ -115,7 +115,7 @@ const MAX_PARTS: usize = 8;
 pub(super) struct Matcher<'m, 'b> {
     pub(super) programs: [&'m Program<'b>; 2],
     pub(super) params: usize,
-    /// What parameters are, which holds in all claims.
+    /// The facts about parameters, which hold in all claims.
     facts: Pieces,
     pub(super) solver: &'m mut Solver,
     flows: [HashMap<(AccessId, Part), Option<Flow>>; 2],

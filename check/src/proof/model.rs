@@ -343,8 +343,8 @@ pub(super) struct Params {
     pub(super) parts: Vec<(ObjectKey, [Shown; 2])>,
     /// Extents of buffers that the original copies whenever it runs.
     pub(super) copies: Vec<[Vec<Option<Form>>; 2]>,
-    /// What parameters computed in loops are, where the loops run. Elsewhere any value will do, so
-    /// goals may rely on this everywhere. Ranges of types are no part of it.
+    /// The values of parameters computed in loops, where the loops run. Elsewhere any value will
+    /// do, so goals may rely on this everywhere. Ranges of types are no part of it.
     pub(super) facts: Vec<Cases>,
     /// True if the original branches on a value.
     pub(super) branches: bool,

@@ -386,8 +386,8 @@ fn touched_too(matcher: &mut Matcher<'_, '_>, other: &Access<'_>, own: &Access<'
     let scopes = [&programs[0].scopes[other.scope], &programs[1].scopes[own.scope]];
     let (x, y) = (scopes[0].depth(), scopes[1].depth());
     let (Some(a), Some(b)) = (&other.element, &own.element) else { return Ok(Pieces::new()) };
-    // Where elements are numbered, or a part of a buffer is shown, the subscripts have to be the same
-    // too.
+    // Where elements are numbered, or a part of a buffer is shown, the subscripts have to be the
+    // same too.
     let is_alike = |(x, y): (&(Form, _), &(Form, _))| x.1 == y.1;
     let is_shown_alike =
         other.inside.len() == own.inside.len() && other.inside.iter().zip(&own.inside).all(is_alike);

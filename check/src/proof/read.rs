@@ -2,7 +2,8 @@
 //!
 //! One walk over the operations in their order. Integers that are affine become forms
 //! ([`numbers`]), accesses become elements of objects ([`memory`]), loops and conditionals become
-//! scopes ([`control`]), blocks and branches of a graph too ([`graph`]). What is not understood ends the reading with its place and a cause.
+//! scopes ([`control`]), blocks and branches of a graph too ([`graph`]). What is not understood
+//! ends the reading with its place and a cause.
 //!
 //! **Stores under other conditions.** A store that runs only if a condition holds that is not
 //! affine writes, in all iterations, the stored value or else the element as it was. So the data

@@ -1,15 +1,16 @@
 //! Proof by cases: a condition of the original that is known by its value only holds or fails.
 //!
-//! A choice of the original is replaced by each of its arms, under the assumption that its condition
-//! has the value that takes the arm. A choice of the other program takes the arm of its condition's
-//! value, if the condition is shown to equal an assumed one. If two assumptions contradict each
-//! other the case never happens.
+//! A choice of the original is replaced by each of its arms, under the assumption that its
+//! condition has the value that takes the arm. A choice of the other program takes the arm of its
+//! condition's value, if the condition is shown to equal an assumed one. If two assumptions
+//! contradict each other the case never happens.
 //!
-//! **Why claims may be used in a case.** Each step of a case leads to instances that the goal depends
-//! on, as elsewhere. Goals under assumptions are no claims, so nothing rests on them but the goal.
+//! **Why claims may be used in a case.** Each step of a case leads to instances that the goal
+//! depends on, as elsewhere. Goals under assumptions are no claims, so nothing rests on them but
+//! the goal.
 //!
-//! **Poison.** Cases are made for conditions of the original only. Where such a condition is poison,
-//! so is what the original computes.
+//! **Poison.** Cases are made for conditions of the original only. Where such a condition is
+//! poison, so is what the original computes.
 
 use loomir_polyhedra::Conjunction;
 

@@ -95,8 +95,8 @@ impl<'b> Reader<'b, '_> {
         Ok(())
     }
 
-    /// Returns the parameter that an operation computes. Flags are promises, which the other program
-    /// need not make.
+    /// Returns the parameter that an operation computes. Flags are promises, which the other
+    /// program need not make.
     fn param(&mut self, op: OpRef<'b>, key: ParamKey, range: (i128, i128)) -> u32 {
         let mut plain = key.clone();
         if let ParamKey::Computed { properties, .. } = &mut plain {

@@ -29,7 +29,8 @@ pub(super) struct Counter {
     is_unsigned: bool,
 }
 
-/// How often a loop goes on: while each of these is at least zero. They fall in each iteration.
+/// The test of a loop, which goes on while each of these is at least zero. They fall in each
+/// iteration.
 pub(super) struct Test<'b> {
     /// The condition under which the loop goes on.
     pub(super) condition: Condition,

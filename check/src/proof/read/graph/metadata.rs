@@ -1,6 +1,7 @@
 //! Metadata of LLVM as texts that can be compared between modules.
 //!
-//! A module numbers its metadata in its own way. A reference `!5` is replaced by what it stands for.
+//! A module numbers its metadata in its own way. A reference `!5` is replaced by what it stands
+//! for.
 
 use loomir_ir::{Attr, AttrKind, Body, text};
 
