@@ -466,3 +466,35 @@ fn a_view_of_a_row_shows_its_elements() {
             .starts_with("equal")
     );
 }
+
+#[test]
+fn quotients_of_negative_numbers_are_told_apart_by_their_rounding() {
+    let quotient = |name: &str, from: i64| {
+        kernel(&format!(
+            "%c = arith.constant 2 : index
+             affine.for %i = {from} to 4 {{
+               %0 = arith.{name} %i, %c : index
+               %1 = arith.index_cast %0 : index to i32
+               affine.store %1, %a[%i + 8] : memref<16xi32>
+             }}"
+        ))
+    };
+    assert!(proof(DISTINCT, &quotient("divsi", 0), &quotient("floordivsi", 0)).starts_with("equal"));
+    assert!(proof(DISTINCT, &quotient("divsi", -4), &quotient("divsi", -4)).starts_with("equal"));
+    assert!(!proof(DISTINCT, &quotient("divsi", -4), &quotient("floordivsi", -4)).starts_with("equal"));
+}
+
+#[test]
+fn constants_are_told_apart() {
+    let constant = |number: &str, ty: &str| {
+        format!("func.func @f() -> {ty} {{ %0 = arith.constant {number} : {ty}  return %0 : {ty} }}")
+    };
+    assert!(!proof(DISTINCT, &constant("1.0", "f32"), &constant("2.0", "f32")).starts_with("equal"));
+    assert!(!proof(DISTINCT, &constant("0.0", "f32"), &constant("-0.0", "f32")).starts_with("equal"));
+    let vectors = ["dense<1> : vector<4xi32>", "dense<2> : vector<4xi32>"].map(|value| {
+        format!(
+            "func.func @f() -> vector<4xi32> {{ %0 = arith.constant {value}  return %0 : vector<4xi32> }}"
+        )
+    });
+    assert!(!proof(DISTINCT, &vectors[0], &vectors[1]).starts_with("equal"));
+}

@@ -745,5 +745,8 @@ struct Plan {
     reshaped: Reshaped,
 }
 
+/// The name of the pass, which remarks bear.
+const NAME: &str = "loop-fusion";
+
 /// The greatest delay that a remark names.
 const MOST_NAMED: i64 = 4096;

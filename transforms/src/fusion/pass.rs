@@ -3,7 +3,7 @@
 use loomir_ir::pass::{Pass, PassContext, PassInfo, Survey};
 use loomir_ir::{Body, Diagnostics};
 
-use super::{Options, fuse};
+use super::{NAME, Options, fuse};
 use crate::access::callees::Callees;
 use crate::access::survey;
 use crate::access::{Analyses, INTERFACES};
@@ -11,7 +11,7 @@ use crate::cost::CostSource;
 
 /// The pass `loop-fusion` on `func.func`.
 pub const PASS: PassInfo = PassInfo {
-    name: "loop-fusion",
+    name: NAME,
     anchor: Some("func.func"),
     summary: "Fuse neighbouring loops where every dependence is kept",
     options: &[

@@ -19,7 +19,7 @@ use crate::remark::{self, Remarks};
 
 /// The remarks of the pass on a function.
 pub(super) fn remarks(body: &Body) -> Remarks<'_> {
-    Remarks { body, pass: super::PASS.name }
+    Remarks { body, pass: super::NAME }
 }
 
 /// The remark for a pair that was fused, one of them perhaps out of a conditional, and is a loop of

@@ -1,6 +1,6 @@
 //! Faults in raising programs and in reading accesses, which the checker has to find.
 
-use super::{Fault, KERNELS, PAIRS, Place};
+use super::{FIXTURES, Fault, KERNELS, PAIRS, Place};
 
 pub(super) const FAULTS: &[Place] = &[
     Place {
@@ -57,7 +57,7 @@ pub(super) const FAULTS: &[Place] = &[
     },
     Place {
         file: "transforms/src/access/base.rs",
-        tests: &[KERNELS, PAIRS],
+        tests: &[KERNELS, PAIRS, FIXTURES],
         faults: &[
             Fault(
                 "arguments never overlap",
