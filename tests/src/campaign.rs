@@ -268,7 +268,7 @@ fn check_text(program: &Program, text: &Text, ways: &[Aliasing], tally: &mut Tal
         verified(&ctx, &after, "not verified")?;
         let printed = loomir::print(&after);
         settled(&ctx, &printed, "fused again", &|module| _ = loomir::fuse(module, &options))?;
-        if tally.cases % CHECKED == 0 && report.fused > 0 {
+        if tally.cases.is_multiple_of(CHECKED) && report.fused > 0 {
             let proved = is_proved(&before, &after, alias == AliasMode::Distinct);
             tally.asked += 1;
             tally.proved += u64::from(proved.map_err(|error| ("checked", error))?);
