@@ -18,7 +18,7 @@
 //! - Arguments are not poison.
 //! - Counted loops end.
 //! - A parameter that only a loop computes has its value where the loop runs. Elsewhere any value
-//!   will do, so goals take it to be what its definition says ([`Params::known`]).
+//!   will do, so goals take it to be what its definition says.
 //! - Sizes of buffers are not negative.
 //! - Where a function with a body is called, functions of one name are assumed to be equal
 //!   ([`Assumption::EqualCallees`]). Whoever proves all of them has shown that.
