@@ -102,6 +102,7 @@ impl<'b> Matcher<'_, 'b> {
                 [true, true] => return Ok(true),
                 [true, false] => vec![yes],
                 [false, true] => vec![no],
+                [false, false] if self.is_strict(1, goal.terms[1]) => return Ok(false),
                 [false, false] => vec![yes, no],
             };
             for arm in arms {
