@@ -199,3 +199,38 @@ fn metadata_of_one_number() {
     assert_eq!(answer(&module(10), &module(10)), "equal");
     refused(&module(10), &module(5));
 }
+
+#[test]
+fn promises_of_values_that_are_read() {
+    let program = |lines: &str| {
+        let lines = lines.replace("load", "llvm.load %p {alignment = 4 : i64} : !llvm.ptr -> i32").replace(
+            "LOAD",
+            "llvm.load %p {alignment = 4 : i64, llvm.metadata = {range = \"!0\"}} : !llvm.ptr -> i32",
+        );
+        format!(
+            "module attributes {{llvm.metadata = {{\"0\" = \"!{{i32 0, i32 10}}\"}}}} {{
+  llvm.func @f(%p: !llvm.ptr, %n: i32) -> i32 {{
+    {lines}
+    llvm.return %w : i32
+  }}
+}}"
+        )
+    };
+    let store = "llvm.store %n, %p {alignment = 4 : i64} : i32, !llvm.ptr";
+    // The original reads the element without the promise, too.
+    refused(&program("%v = LOAD\n%w = load"), &program("%w = LOAD"));
+    refused(&program(&format!("%v = LOAD\n{store}\n%w = load")), &program(&format!("{store}\n%w = LOAD")));
+    assert_eq!(answer(&program("%w = LOAD"), &program("%v = LOAD\n%w = LOAD")), "equal");
+    assert_eq!(answer(&program("%w = LOAD"), &program("%w = load")), "equal");
+}
+
+#[test]
+fn shifts_that_saturate() {
+    let shifted = |result: &str| {
+        of_numbers(
+            "%r = llvm.intr.sshl.sat(%a, %b) : (i32, i32) -> i32\n  %t = llvm.sub %r, %r : i32",
+            result,
+        )
+    };
+    refused(&shifted("zero"), &shifted("t"));
+}

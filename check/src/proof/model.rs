@@ -315,6 +315,8 @@ pub(super) struct Promise {
     pub(super) attributes: Vec<String>,
     /// True if a text is about this program alone, such as a scope of its own.
     pub(super) is_private: bool,
+    /// True if a text is about the value that a load yields.
+    pub(super) is_of_value: bool,
     /// True if the address may leave the object on the way.
     pub(super) is_plain: bool,
     /// True if the address is promised not to leave the object.

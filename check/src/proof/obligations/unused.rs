@@ -68,11 +68,9 @@ fn terms(programs: [&Program<'_>; 2], ids: [AccessId; 2]) -> Option<[TermId; 2]>
 pub(super) fn relations(programs: [&Program<'_>; 2], params: usize, scopes: [ScopeId; 2]) -> Vec<Pieces> {
     let [x, y] = [0, 1].map(|side| programs[side].scopes[scopes[side]].depth());
     let all = params + x + y;
-    let firsts: Pieces =
-        programs[0].domains[scopes[0]].iter().map(|set| moved(set, all, |v| v)).collect();
+    let firsts: Pieces = programs[0].domains[scopes[0]].iter().map(|set| moved(set, all, |v| v)).collect();
     let place = |v: usize| if v < params { v } else { v + x };
-    let seconds: Pieces =
-        programs[1].domains[scopes[1]].iter().map(|set| moved(set, all, place)).collect();
+    let seconds: Pieces = programs[1].domains[scopes[1]].iter().map(|set| moved(set, all, place)).collect();
     let both: Pieces = intersect(&firsts, &seconds);
     let (few, many) = (x.min(y), x.max(y));
     let mut found = Vec::new();

@@ -75,9 +75,8 @@ impl<'b> Reader<'b, '_> {
 /// True if attributes of arguments or results say something.
 fn says_of_values(op: OpRef<'_>) -> bool {
     let ctx = op.ctx();
-    let is_empty = |attr: &Attr| {
-        matches!(attr.kind(ctx), AttrKind::Dictionary(dict) if dict.entries(ctx).is_empty())
-    };
+    let is_empty =
+        |attr: &Attr| matches!(attr.kind(ctx), AttrKind::Dictionary(dict) if dict.entries(ctx).is_empty());
     let says = |name: &str| {
         op.attr(name).is_some_and(|attr| !attr.as_array(ctx).unwrap_or_default().iter().all(is_empty))
     };

@@ -345,9 +345,8 @@ fn successor(end: OpRef<'_>, index: usize) -> Block {
 /// True if a function has attributes for LLVM that another one does not have.
 pub(in crate::proof) fn new_promises([before, after]: [OpRef<'_>; 2]) -> bool {
     let ctx = after.ctx();
-    let is_promise = |name: &str| {
-        (name.starts_with("llvm.") || name == "passthrough") && name != "llvm.emit_c_interface"
-    };
+    let is_promise =
+        |name: &str| (name.starts_with("llvm.") || name == "passthrough") && name != "llvm.emit_c_interface";
     let listed = after.attributes();
     let mut all = listed.entries(ctx).iter().filter(|(name, _)| is_promise(ctx.str(*name)));
     all.any(|(name, attr)| before.attr(ctx.str(*name)) != Some(*attr))

@@ -42,7 +42,8 @@ impl<'b> Reader<'b, '_> {
             || ["isExact", "nonNeg", "isDisjoint"].iter().any(|name| op.attr(name).is_some());
         let name = op.name().split_once('.').map_or("", |(_, name)| name);
         match name {
-            "shli" | "shrsi" | "shrui" | "shl" | "shrs" | "shru" | "lshr" | "ashr" => {
+            "shli" | "shrsi" | "shrui" | "shl" | "shrs" | "shru" | "lshr" | "ashr" | "intr.sshl.sat"
+            | "intr.ushl.sat" => {
                 let width = op.result_type(0).integer_width(op.ctx()).map_or(32, i64::from);
                 let amount = self.form(op.operand(1)).and_then(Form::as_constant);
                 has_flags || !amount.is_some_and(|amount| (0..width).contains(&amount))
