@@ -9,7 +9,8 @@
 //! on, as elsewhere. Goals under assumptions are no claims, so nothing rests on them but the goal.
 //!
 //! **Poison.** Cases are made for conditions of the original only. Where such a condition is poison,
-//! so is what the original computes.
+//! so is what the original computes. A choice of the other program whose condition may be poison
+//! (`Program::strict`) is taken apart only where its condition equals an assumed one.
 
 use loomir_polyhedra::Conjunction;
 

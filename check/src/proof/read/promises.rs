@@ -95,7 +95,7 @@ impl<'b> Reader<'b, '_> {
         let mut seen = 0;
         while let Some(value) = pending.pop() {
             seen += 1;
-            // What the other program promises of its numbers was shown when they were read.
+            // Flags of the other program's numbers were shown to hold when these were read.
             if !self.is_original && self.is_free_number(value) {
                 continue;
             }
