@@ -184,8 +184,8 @@ fn nested(before: &Body, after: &Body) -> impl Iterator<Item = Function> + use<>
     place.map(function).into_iter()
 }
 
-/// Attributes of a module that say how large types are.
-const LAYOUTS: [&str; 2] = ["llvm.data_layout", "dlti.dl_spec"];
+/// Attributes of a module that say how large types are, and for which target it is.
+const LAYOUTS: [&str; 3] = ["llvm.data_layout", "dlti.dl_spec", "llvm.target_triple"];
 
 /// A symbol of a module.
 struct Symbol<'m> {
@@ -259,9 +259,13 @@ impl<'m> Module<'m> {
     /// sizes in both.
     fn compare_texts(&mut self, other: &Module<'_>) {
         let has_layout = self.layout() == other.layout();
+        let has_own_metadata = proof::metadata::differs([self.body, other.body]);
         for symbol in &mut self.symbols {
             let partner = other.get(&symbol.name).filter(|_| has_layout);
-            symbol.has_twin = partner.is_some_and(|partner| text(symbol.op) == text(partner.op));
+            symbol.has_twin = partner.is_some_and(|partner| {
+                let own = text(symbol.op);
+                own == text(partner.op) && !(has_own_metadata && proof::metadata::is_named_in(&own))
+            });
         }
     }
 

@@ -34,6 +34,7 @@ mod hull;
 mod isomorphic;
 mod linear;
 mod matching;
+pub(crate) mod metadata;
 mod model;
 mod obligations;
 mod order;
@@ -153,7 +154,12 @@ impl Proof {
 /// Both programs share one context.
 pub fn prove(before: &Body, f: Op, after: &Body, g: Op, options: &ProofOptions) -> Proof {
     let functions = [OpRef::new(before, f), OpRef::new(after, g)];
+    if let Some(message) = targets_differ([before, after]) {
+        return Proof::Undecided { reasons: vec![*reason(1, functions[1], message.to_string())] };
+    }
+    let has_own_metadata = || metadata::differs([before, after]) && metadata::is_used(functions[0]);
     if isomorphic::alike(functions)
+        && !has_own_metadata()
         && let Some(under) = under_symbols([before, after], functions[0])
     {
         return Proof::Equal { under };
@@ -161,6 +167,22 @@ pub fn prove(before: &Body, f: Op, after: &Body, g: Op, options: &ProofOptions) 
     match attempt([before, after], functions, options) {
         Ok(under) => Proof::Equal { under },
         Err(reason) => Proof::Undecided { reasons: vec![*reason] },
+    }
+}
+
+/// Returns why two modules are not compiled for one target.
+fn targets_differ(modules: [&Body; 2]) -> Option<&'static str> {
+    let differ = |names: &[&str]| {
+        let [a, b] = modules.map(|module| {
+            let attrs = names.iter().map(|name| module.root_ref().attr(name));
+            attrs.collect::<Vec<_>>()
+        });
+        a != b
+    };
+    match (differ(&["llvm.data_layout", "dlti.dl_spec"]), differ(&["llvm.target_triple"])) {
+        (true, _) => Some("the modules lay out types differently"),
+        (_, true) => Some("the modules are for different targets"),
+        _ => None,
     }
 }
 
@@ -200,9 +222,13 @@ fn under_symbols(modules: [&Body; 2], function: OpRef<'_>) -> Option<Vec<Assumpt
 fn symbol(modules: [&Body; 2], name: Name) -> Symbol {
     let ctx = modules[0].ctx();
     let [a, b] = modules.map(|module| symbols::lookup(module, ctx.str(name)).map(|op| module.op_ref(op)));
+    let is_alike = |a: OpRef<'_>, b: OpRef<'_>| {
+        let promises = |own: OpRef<'_>| own.attributes().without(ctx, "llvm.as_read");
+        a.properties() == b.properties() && promises(a) == promises(b)
+    };
     match (a, b) {
         (None, None) => Symbol::Same,
-        (Some(a), Some(b)) if a.name() == b.name() && a.properties() == b.properties() => {
+        (Some(a), Some(b)) if a.name() == b.name() && is_alike(a, b) => {
             let has_body = |op: OpRef<'_>| op.regions().any(|region| op.body().entry_block(region).is_some());
             if has_body(a) || has_body(b) { Symbol::Function } else { Symbol::Same }
         }
@@ -224,11 +250,9 @@ fn attempt(
         if functions[1].name() != "llvm.func" || a != b {
             return Err(whole(1, "the attributes of the functions differ"));
         }
-        let layouts = modules
-            .map(|module| ["llvm.data_layout", "dlti.dl_spec"].map(|name| module.root_ref().attr(name)));
-        if layouts[0] != layouts[1] {
-            return Err(whole(1, "the modules lay out types differently"));
-        }
+    }
+    if functions[1].name() == "func.func" && read::new_promises(functions) {
+        return Err(whole(1, "the attributes of the functions differ"));
     }
     for name in ["arg_attrs", "res_attrs"] {
         if functions[0].attr(name) != functions[1].attr(name) {

@@ -127,7 +127,7 @@ fn together(input: &Input, all: &mut Vec<Input>) {
 /// Returns smaller sizes, the smallest first.
 fn fewer(size: i64) -> Vec<i64> {
     let mut all: Vec<i64> =
-        [0, 1, 2, 3, size / 2, size - 1].into_iter().filter(|n| *n < size && *n >= 0).collect();
+        [0, 1, 2, 3, size / 2, size.saturating_sub(1)].into_iter().filter(|n| *n < size && *n >= 0).collect();
     all.sort_unstable();
     all.dedup();
     all

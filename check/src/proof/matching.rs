@@ -215,7 +215,8 @@ impl<'m, 'b> Matcher<'m, 'b> {
                 }
                 continue;
             }
-            let waits = chooses == [true, false] && self.is_copy(1, b)?;
+            let is_strict = chooses == [true; 2] && self.is_strict(1, b);
+            let waits = is_strict || chooses == [true, false] && self.is_copy(1, b)?;
             if !waits && self.is_copy(0, a)? {
                 self.follow(0, goal, &mut agenda)?;
                 continue;

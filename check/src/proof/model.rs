@@ -8,7 +8,7 @@
 //! of their numbers ([`Access::order`]). Two instances share a loop if they are in the same
 //! iteration of all loops further out.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use loomir_ir::{Attr, Body, Dict, Name, OpName, OpRef, Type};
 use loomir_polyhedra::{Affine, Conjunction};
 
@@ -220,6 +220,9 @@ pub(super) struct Program<'b> {
     pub(super) assumed_subscripts: bool,
     /// True if bounds compared as unsigned are taken to be less than 2^63.
     pub(super) assumed_bounds: bool,
+    /// Choices of the other program whose conditions may be poison. They equal choices of the
+    /// original alone, of the same condition.
+    pub(super) strict: HashSet<TermId>,
     /// Branches on conditions that are not affine, each with the scope in which it runs.
     pub(super) branches: Vec<(TermId, ScopeId)>,
 }
@@ -312,6 +315,8 @@ pub(super) struct Promise {
     pub(super) attributes: Vec<String>,
     /// True if a text is about this program alone, such as a scope of its own.
     pub(super) is_private: bool,
+    /// True if a text is about the value that a load yields.
+    pub(super) is_of_value: bool,
     /// True if the address may leave the object on the way.
     pub(super) is_plain: bool,
     /// True if the address is promised not to leave the object.
@@ -346,8 +351,10 @@ pub(super) struct Params {
     /// The values of parameters computed in loops, where the loops run. Elsewhere any value will
     /// do, so goals may rely on this everywhere. Ranges of types are no part of it.
     pub(super) facts: Vec<Cases>,
-    /// True if the original branches on a value.
-    pub(super) branches: bool,
+    /// True if the original freezes what may be poison.
+    pub(super) freezes: bool,
+    /// Parameters that are not poison wherever the original is defined.
+    pub(super) certain: HashSet<u32>,
     /// Constraints on parameters that hold wherever the original is defined.
     pub(super) promised: Vec<Constraint>,
     /// The flags that some address of the original does not have whose subscript is not affine.

@@ -84,6 +84,11 @@ pub(super) fn unmet<'b>(matcher: &mut Matcher<'_, 'b>) -> Asked<Option<Unmet<'b>
         }
     }
     for access in 0..program.accesses.len() {
+        if promises_more(matcher.programs, &program.accesses[access]) {
+            let op = program.accesses[access].op;
+            let message = "the value read is promised to be in a range, which may not hold".to_string();
+            return Ok(Some(Unmet { side: 1, op, message }));
+        }
         if !program.accesses[access].is_virtual && !is_within(matcher, access)? {
             let op = program.accesses[access].op;
             let message = "it may access an element that the original does not access".to_string();
@@ -345,6 +350,25 @@ fn is_within(matcher: &mut Matcher<'_, '_>, id: AccessId) -> Asked<bool> {
         }
     }
     matcher.solver.is_subset(&outside, &covered)
+}
+
+/// True if the value of a load is promised to be what the original may not promise: an element that
+/// the second program writes, or that the original also reads without the promise.
+fn promises_more(programs: [&Program<'_>; 2], own: &Access<'_>) -> bool {
+    if !own.promise.is_of_value {
+        return false;
+    }
+    let key = programs[1].objects[own.object].key;
+    let reads = programs[0].accesses.iter().filter(|other| !other.is_virtual && other.stored.is_none());
+    let mut same = reads.filter(|other| programs[0].objects[other.object].key == key);
+    let object = &programs[1].objects[own.object];
+    let writes = |other: &Access<'_>| {
+        let written = &programs[1].objects[other.object];
+        other.stored.is_some()
+            && (other.object == own.object || object.is_ordered && may_meet(object, written))
+    };
+    programs[1].accesses.iter().any(writes)
+        || !same.all(|other| other.promise.attributes == own.promise.attributes)
 }
 
 /// Returns the instances of an access that touch no element of its buffer.

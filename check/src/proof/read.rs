@@ -21,6 +21,7 @@ mod promises;
 mod whiles;
 mod words;
 
+use hashbrown::HashSet;
 use loomir_dialects::interfaces::{
     CallLike, Conditional, FunctionLike, LoopLike, MemoryAccess, MemoryEffects, ParallelLike,
 };
@@ -33,7 +34,7 @@ use super::model::{
     Kind, Object, ObjectId, ObjectKey, Output, ParamKey, Params, Program, Scope, ScopeId, Term, TermId,
 };
 use super::sets::Solver;
-pub(super) use graph::promises;
+pub(super) use graph::{new_promises, promises};
 use numbers::range_of;
 pub(super) use promises::has_unknown_strides;
 pub(super) use words::bits as flag_bits;
@@ -160,6 +161,7 @@ pub(super) fn read<'b>(
         assumed_exact: None,
         assumed_subscripts: false,
         assumed_bounds: false,
+        strict: HashSet::new(),
         branches: Vec::new(),
     };
     let mut reader = Reader {

@@ -10,7 +10,8 @@
 //! the goal.
 //!
 //! **Poison.** Cases are made for conditions of the original only. Where such a condition is
-//! poison, so is what the original computes.
+//! poison, so is what the original computes. A choice of the other program whose condition may be
+//! poison (`Program::strict`) is taken apart only where its condition equals an assumed one.
 
 use loomir_polyhedra::Conjunction;
 
@@ -103,6 +104,7 @@ impl<'b> Matcher<'_, 'b> {
                 [true, true] => return Ok(true),
                 [true, false] => vec![yes],
                 [false, true] => vec![no],
+                [false, false] if self.is_strict(1, goal.terms[1]) => return Ok(false),
                 [false, false] => vec![yes, no],
             };
             for arm in arms {

@@ -69,7 +69,7 @@ impl<'b> Matcher<'_, 'b> {
         Ok(match &self.term(side, term).kind {
             Kind::Carried { .. } | Kind::Exit { .. } | Kind::State(_) => true,
             Kind::Choice { condition, .. } => {
-                matches!(self.term(side, *condition).kind, Kind::Truth(_))
+                matches!(self.term(side, *condition).kind, Kind::Truth(_)) && !self.is_strict(side, term)
             }
             Kind::Load(access) => {
                 let access = *access;
@@ -79,6 +79,11 @@ impl<'b> Matcher<'_, 'b> {
             Kind::Stored { access, .. } => !self.is_ordered(side, *access),
             _ => false,
         })
+    }
+
+    /// True if a choice is poison where its condition is, which may be.
+    pub(super) fn is_strict(&self, side: Side, term: TermId) -> bool {
+        self.programs[side].strict.contains(&term)
     }
 
     /// Replaces one side of a goal by the terms that it copies.

@@ -213,6 +213,10 @@ impl<'m, 'b> Matcher<'m, 'b> {
                 }
                 return Ok(());
             }
+            (_, Kind::Choice { .. }) if self.is_strict(1, goal.terms[1]) => {
+                let message = "the condition of a choice may be poison".to_string();
+                return self.mismatch(&goal, &goal.pairs, message);
+            }
             (_, Kind::Choice { yes, no, .. }) => {
                 for target in [*yes, *no] {
                     self.push(1, &goal, target, self.layout(goal.terms), &goal.pairs, agenda);

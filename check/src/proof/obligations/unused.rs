@@ -4,7 +4,7 @@
 //! be it is tried, with loop variables that are equal in some order.
 
 use super::super::matching::{Goal, Matcher};
-use super::super::model::{Access, AccessId, Kind, Program, TermId};
+use super::super::model::{AccessId, Kind, Program, ScopeId, TermId};
 use super::super::sets::{Asked, Pieces, intersect, moved, var};
 use super::is_claimed;
 
@@ -28,7 +28,7 @@ pub(super) fn claim(matcher: &mut Matcher<'_, '_>) -> Asked<()> {
         for (other, access) in programs[0].accesses.iter().enumerate() {
             let is_alike = access.op.name() == own.op.name() && !access.is_virtual;
             let Some(terms) = terms(programs, [other, id]).filter(|_| is_alike) else { continue };
-            for pairs in relations(programs, matcher.params, [access, own]) {
+            for pairs in relations(programs, matcher.params, [access.scope, own.scope]) {
                 attempts += 1;
                 let is_new = attempts <= MAX_ATTEMPTS && matcher.tried(Goal { terms, pairs })?;
                 if is_new && is_claimed(matcher, id, reads)? {
@@ -63,16 +63,14 @@ fn terms(programs: [&Program<'_>; 2], ids: [AccessId; 2]) -> Option<[TermId; 2]>
     Some([one(0)?, one(1)?])
 }
 
-/// Returns relations between the instances of two accesses: loop variables of one are variables of
+/// Returns relations between the instances of two scopes: loop variables of one are variables of
 /// the other one, in their order.
-fn relations(programs: [&Program<'_>; 2], params: usize, accesses: [&Access<'_>; 2]) -> Vec<Pieces> {
-    let [x, y] = [0, 1].map(|side| programs[side].scopes[accesses[side].scope].depth());
+pub(super) fn relations(programs: [&Program<'_>; 2], params: usize, scopes: [ScopeId; 2]) -> Vec<Pieces> {
+    let [x, y] = [0, 1].map(|side| programs[side].scopes[scopes[side]].depth());
     let all = params + x + y;
-    let firsts: Pieces =
-        programs[0].domains[accesses[0].scope].iter().map(|set| moved(set, all, |v| v)).collect();
+    let firsts: Pieces = programs[0].domains[scopes[0]].iter().map(|set| moved(set, all, |v| v)).collect();
     let place = |v: usize| if v < params { v } else { v + x };
-    let seconds: Pieces =
-        programs[1].domains[accesses[1].scope].iter().map(|set| moved(set, all, place)).collect();
+    let seconds: Pieces = programs[1].domains[scopes[1]].iter().map(|set| moved(set, all, place)).collect();
     let both: Pieces = intersect(&firsts, &seconds);
     let (few, many) = (x.min(y), x.max(y));
     let mut found = Vec::new();

@@ -52,8 +52,8 @@ impl<'b> Reader<'b, '_> {
     }
 
     /// Reads the selection of one of two buffers. The other program branches on its condition.
-    pub(super) fn selected_buffer(&mut self, op: OpRef<'b>) -> Read<'b, ()> {
-        self.may_branch(op.operand(0), op)?;
+    pub(super) fn selected_buffer(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
+        self.may_branch(op.operand(0), op, scope)?;
         let condition = self.value(op.operand(0), op)?;
         let views = Box::new([self.view(op.operand(1), op)?, self.view(op.operand(2), op)?]);
         self.bindings[op.result(0).index()] = Binding::Selected(condition, views);

@@ -3,7 +3,7 @@
 //! Each program is read with its own functions, so nothing is assumed of what is called.
 
 use loomir_dialects::interfaces::{CallLike, FunctionLike};
-use loomir_ir::{OpRef, Trait, symbols};
+use loomir_ir::{Attr, AttrKind, OpRef, Trait, symbols};
 
 use super::super::model::ScopeId;
 use super::{Binding, Read, Reader};
@@ -21,6 +21,9 @@ impl<'b> Reader<'b, '_> {
         let Some(callee) = callee.map(|callee| self.module.op_ref(callee)) else {
             return self.refuse(op, "the function called is not known");
         };
+        if !self.is_original && [op, callee].into_iter().any(says_of_values) {
+            return self.refuse(op, "the call promises something of its arguments or results");
+        }
         let function = callee.info().interface::<dyn FunctionLike>();
         let block = function.and_then(|function| callee.body().single_block(function.body(callee)));
         let Some(block) = block else {
@@ -67,4 +70,15 @@ impl<'b> Reader<'b, '_> {
         }
         Ok(())
     }
+}
+
+/// True if attributes of arguments or results say something.
+fn says_of_values(op: OpRef<'_>) -> bool {
+    let ctx = op.ctx();
+    let is_empty =
+        |attr: &Attr| matches!(attr.kind(ctx), AttrKind::Dictionary(dict) if dict.entries(ctx).is_empty());
+    let says = |name: &str| {
+        op.attr(name).is_some_and(|attr| !attr.as_array(ctx).unwrap_or_default().iter().all(is_empty))
+    };
+    ["arg_attrs", "res_attrs"].into_iter().any(says)
 }

@@ -17,7 +17,7 @@ impl<'b> Reader<'b, '_> {
     pub(super) fn computation(&mut self, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
         let ctx = op.ctx();
         if op.name() == "arith.select" && numbers::is_buffer(ctx, op.result_type(0)) {
-            return self.selected_buffer(op);
+            return self.selected_buffer(op, scope);
         }
         if op.num_results() == 1
             && let Some(constant) = constant_of(self.body(), op.result(0))
@@ -38,6 +38,7 @@ impl<'b> Reader<'b, '_> {
             && let Some(kind) = self.number(op, scope)?
         {
             let term = self.term(kind, scope, op.result_type(0), op);
+            self.mark_strict(term, op);
             let operands: Read<'b, Vec<TermId>> =
                 op.operands().map(|operand| self.value(operand, op)).collect();
             if let Ok(operands) = operands
@@ -67,15 +68,21 @@ impl<'b> Reader<'b, '_> {
             };
             let is_param = |operands: &Vec<Invariant>| {
                 !promises::is_undefined(op)
+                    && (self.is_original || !promises::has_other_promises(op))
                     && (self.is_original || !self.may_be_poison(op) || self.params.knows(&key(operands)))
             };
             let kind = match invariant.as_ref().filter(|operands| is_param(operands)) {
                 Some(operands) if ty.integer_width(ctx) == Some(1) => {
-                    Kind::Truth(self.truth_param(key(operands)))
+                    let truth = self.truth_param(key(operands));
+                    if self.is_risk(op, operands) {
+                        let forms = truth.holds.iter().flatten().map(|constraint| &constraint.form);
+                        forms.for_each(|form| form.for_each_param(&mut |param| self.poison.push(param)));
+                    }
+                    Kind::Truth(truth)
                 }
                 Some(operands) if let Some(range) = range_of(ctx, ty) => {
                     let param = self.param(op, key(operands), range);
-                    if !self.is_original && self.may_be_poison(op) {
+                    if self.is_risk(op, operands) && !self.params.certain.contains(&param) {
                         self.poison.push(param);
                     }
                     Kind::Number(Form::atom(Atom::Param(param)))
@@ -93,6 +100,26 @@ impl<'b> Reader<'b, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Marks a choice of the other program whose condition, or what it compares, may be poison.
+    fn mark_strict(&mut self, term: TermId, op: OpRef<'b>) {
+        if self.is_original || !matches!(self.program.terms[term].kind, Kind::Choice { .. }) {
+            return;
+        }
+        let is_free = match op.name() {
+            "arith.select" | "llvm.select" => self.is_never_poison(op.operand(0)),
+            _ => op.operands().all(|operand| self.is_never_poison(operand)),
+        };
+        if !is_free {
+            self.program.strict.insert(term);
+        }
+    }
+
+    /// True if a parameter of the other program may be poison.
+    fn is_risk(&self, op: OpRef<'b>, operands: &[Invariant]) -> bool {
+        let is_poisoned = || operands.iter().any(|operand| self.is_poisoned_operand(operand));
+        !self.is_original && (self.may_be_poison(op) || is_poisoned())
     }
 
     /// Returns the parameter that an operation computes. Flags are promises, which the other

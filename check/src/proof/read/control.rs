@@ -196,7 +196,22 @@ impl<'b> Reader<'b, '_> {
             }
         };
         match forms {
-            Some(forms) if !forms.is_empty() => Ok(forms),
+            Some(forms) if !self.is_original && forms.iter().any(|form| self.is_poisoned(form)) => {
+                match bound {
+                    Bound::Value(value) if self.is_never_poison(*value) => Ok(forms),
+                    _ => self.refuse(op, "a bound of the loop may be poison"),
+                }
+            }
+            Some(forms) if !forms.is_empty() => {
+                // A loop that runs whenever the original does has bounds that are no poison.
+                if self.is_original && scope == 0 {
+                    let certain = &mut self.params.certain;
+                    forms.iter().for_each(|form| {
+                        form.for_each_param(&mut |param| drop(certain.insert(param)));
+                    });
+                }
+                Ok(forms)
+            }
             _ => self.refuse(op, "a bound of the loop is not affine in loop variables and parameters"),
         }
     }
@@ -233,7 +248,7 @@ impl<'b> Reader<'b, '_> {
     ) -> Read<'b, ()> {
         let condition = match model.decision(op) {
             Some(Decision::Value(value)) => {
-                self.may_branch(value, op)?;
+                self.may_branch(value, op, scope)?;
                 self.value(value, op)?
             }
             Some(Decision::Set(set, operands)) => {
@@ -247,6 +262,9 @@ impl<'b> Reader<'b, '_> {
                 let Some(condition) = constraints.and_then(Condition::all) else {
                     return self.refuse(op, "the condition is not affine in loop variables and parameters");
                 };
+                if !self.is_original && self.is_poisoned_truth(&condition) {
+                    return self.refuse(op, "the condition may be poison");
+                }
                 self.term(Kind::Truth(condition), scope, Type::I1, op)
             }
             None => return self.refuse(op, "the condition is not known"),

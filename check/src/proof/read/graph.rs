@@ -21,7 +21,7 @@ use loomir_ir::graph::loops::{LoopForest, LoopId};
 use loomir_ir::graph::post_dominators::PostDominatorTree;
 use loomir_ir::{Attr, Block, Body, Name, OpRef, Region, Value};
 
-use super::super::form::{Condition, Form};
+use super::super::form::Condition;
 use super::super::model::{Kind, Output, ScopeId, TermId};
 use super::{Binding, MAX_NESTING, Read, Reader};
 use loops::Around;
@@ -295,11 +295,13 @@ impl<'b> Reader<'b, '_> {
 
     /// Notes a branch; refuses one of the other program whose condition may be poison.
     fn branch_on(&mut self, condition: TermId, end: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
-        self.params.branches |= self.is_original;
         match &self.program.terms[condition].kind {
             Kind::Truth(truth) => {
                 let truth = truth.clone();
-                self.is_free_of_poison(&truth, end)
+                match self.is_never_poison(end.operand(0)) {
+                    true => Ok(()),
+                    false => self.is_free_of_poison(&truth, end),
+                }
             }
             _ => {
                 if self.is_original || !self.is_never_poison(end.operand(0)) {
@@ -312,12 +314,7 @@ impl<'b> Reader<'b, '_> {
 
     /// Refuses a branch of the other program on numbers that may be poison.
     fn is_free_of_poison(&self, truth: &Condition, end: OpRef<'b>) -> Read<'b, ()> {
-        let mut is_risk = false;
-        let forms = truth.holds.iter().chain(&truth.fails).flatten().map(|constraint| &constraint.form);
-        forms.for_each(|form: &Form| {
-            form.for_each_param(&mut |param| is_risk |= self.poison.contains(&param))
-        });
-        match is_risk {
+        match self.is_poisoned_truth(truth) {
             true => self.refuse(end, "the condition of the branch may be poison"),
             false => Ok(()),
         }
@@ -343,6 +340,16 @@ impl<'b> Reader<'b, '_> {
 /// Returns a block that a branch leads to.
 fn successor(end: OpRef<'_>, index: usize) -> Block {
     end.successors().nth(index).unwrap_or_else(|| unreachable!("a branch has this successor"))
+}
+
+/// True if a function has attributes for LLVM that another one does not have.
+pub(in crate::proof) fn new_promises([before, after]: [OpRef<'_>; 2]) -> bool {
+    let ctx = after.ctx();
+    let is_promise =
+        |name: &str| (name.starts_with("llvm.") || name == "passthrough") && name != "llvm.emit_c_interface";
+    let listed = after.attributes();
+    let mut all = listed.entries(ctx).iter().filter(|(name, _)| is_promise(ctx.str(*name)));
+    all.any(|(name, attr)| before.attr(ctx.str(*name)) != Some(*attr))
 }
 
 /// Returns what functions promise of themselves, beside arguments and results.

@@ -27,13 +27,16 @@ impl<'b> Reader<'b, '_> {
         let ty = op.result_type(0);
         let shape = ty.shape(op.ctx()).unwrap_or_default().to_vec();
         let mut dynamic = op.operand_group("dynamicSizes").into_iter();
-        let sizes = shape
+        let sizes: Vec<Option<Form>> = shape
             .iter()
             .map(|size| match *size {
                 DYNAMIC => dynamic.next().and_then(|value| self.form(value).cloned()),
                 size => Some(Form::constant(size)),
             })
             .collect();
+        if !self.is_original && sizes.iter().flatten().any(|size| self.is_poisoned(size)) {
+            return self.refuse(op, "the size of the buffer may be poison");
+        }
         let key = ObjectKey::Allocation(self.allocations);
         self.allocations += 1;
         let view = self.new_object(key, ty, (op, scope), sizes, true);

@@ -12,7 +12,7 @@ use loomir_polyhedra::{Affine, Conjunction};
 use super::super::form::{Atom, Cases, Condition, Constraint, Form, both};
 use super::super::model::{Kind, ParamKey, ScopeId, TermId};
 use super::bits::masked;
-use super::{Binding, Read, Reader, words};
+use super::{Binding, Read, Reader, promises, words};
 pub(super) use words::{NATURAL, has_no_signed_wrap};
 
 /// The most numbers of which the least or greatest is looked for.
@@ -136,16 +136,26 @@ impl<'b> Reader<'b, '_> {
                 return Ok(self.extreme(forms, name == "affine.min", scope, Type::INDEX, op));
             }
             "arith.select" | "llvm.select" if op.operand_type(0).integer_width(ctx) == Some(1) => {
-                if name == "llvm.select" && !self.is_original && self.may_be_poison(op) {
+                if !self.is_original && self.may_be_poison(op) {
                     return self.refuse(op, "the choice may be poison by its flags");
+                }
+                if !self.is_original && promises::ignores_signs(op) {
+                    return self.refuse(op, "the choice may change the sign of zero by its flags");
                 }
                 return self.selection(op).map(Some);
             }
-            // Frozen is what it is, for arguments are no poison. Each freeze of poison is another
+            // Frozen is what it is, unless it may be poison. Each freeze of poison is another
             // number, so the other program may freeze one at most.
             "llvm.freeze" => {
                 if !self.may_freeze(op.operand(0), scope) {
                     return self.refuse(op, "what is frozen may be poison, and another number each time");
+                }
+                // In the original frozen poison is some number, of which nothing is known.
+                if !self.is_never_poison(op.operand(0)) {
+                    self.params.freezes |= self.is_original;
+                    if self.params.freezes {
+                        return Ok(None);
+                    }
                 }
                 let operand = self.value(op.operand(0), op)?;
                 let frozen = self.program.terms[operand].kind.clone();
@@ -256,14 +266,21 @@ impl<'b> Reader<'b, '_> {
             "muli" | "mul" => match (a.as_constant(), constant) {
                 (Some(factor), _) => b.times(factor)?,
                 (_, Some(factor)) => a.times(factor)?,
-                _ => self.product(&a, &b)?,
+                _ => {
+                    let form = self.product(&a, &b)?;
+                    self.spread_poison([&a, &b], &form);
+                    form
+                }
             },
             "andi" | "and" => masked(&a, constant).or_else(|| masked(&b, a.as_constant()))?,
             "ori" | "or" => self.united(&a, &b, scope).or_else(|| self.united(&b, &a, scope))?,
             "minsi" | "mins" => return self.extreme(vec![a, b], true, scope, ty, op),
             "maxsi" | "maxs" => return self.extreme(vec![a, b], false, scope, ty, op),
             _ if self.may_leave_a_rest(op, &a, constant?) => return None,
-            _ => return self.quotient(name, &a, constant?, scope).map(Kind::Number),
+            _ => {
+                let form = self.quotient(name, &a, constant?, scope)?;
+                return (!self.forgets_poison([&a, &b], &form)).then_some(Kind::Number(form));
+            }
         };
         if self.forgets_poison([&a, &b], &form) || self.breaks_no_unsigned_wrap(op, &[&a, &b, &form], scope) {
             return None;
@@ -382,6 +399,7 @@ impl<'b> Reader<'b, '_> {
         let is_new = !self.params.knows(&key);
         let param = self.params.number(key, range);
         let value = Form::atom(Atom::Param(param));
+        self.spread_poison(&forms, &value);
         let mut cases = Cases::new();
         for (index, form) in forms.iter().enumerate() {
             let mut case = vec![Constraint::zero(value.minus(form)?)];

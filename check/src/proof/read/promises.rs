@@ -5,8 +5,8 @@
 
 use loomir_ir::{Context, DYNAMIC, OpRef, Type, TypeKind, Value};
 
-use super::super::form::Form;
-use super::super::model::{ObjectId, ObjectKey, ScopeId, TermId};
+use super::super::form::{Condition, Form};
+use super::super::model::{Invariant, Kind, ObjectId, ObjectKey, ScopeId, TermId};
 use super::numbers::NATURAL;
 use super::{Read, Reader, View, defining, is_computation};
 
@@ -42,7 +42,8 @@ impl<'b> Reader<'b, '_> {
             || ["isExact", "nonNeg", "isDisjoint"].iter().any(|name| op.attr(name).is_some());
         let name = op.name().split_once('.').map_or("", |(_, name)| name);
         match name {
-            "shli" | "shrsi" | "shrui" | "shl" | "shrs" | "shru" | "lshr" | "ashr" => {
+            "shli" | "shrsi" | "shrui" | "shl" | "shrs" | "shru" | "lshr" | "ashr" | "intr.sshl.sat"
+            | "intr.ushl.sat" => {
                 let width = op.result_type(0).integer_width(op.ctx()).map_or(32, i64::from);
                 let amount = self.form(op.operand(1)).and_then(Form::as_constant);
                 has_flags || !amount.is_some_and(|amount| (0..width).contains(&amount))
@@ -75,14 +76,17 @@ impl<'b> Reader<'b, '_> {
         is_first
     }
 
-    /// Refuses a branch of the other program on what may be poison, where the original has none.
-    pub(super) fn may_branch(&mut self, condition: Value, op: OpRef<'b>) -> Read<'b, ()> {
-        let is_risk = !self.is_never_poison(condition);
-        self.params.branches |= self.is_original;
-        match is_risk && !self.params.branches {
-            true => self.refuse(op, "the condition may be poison, and the original does not branch on it"),
-            false => Ok(()),
+    /// Refuses a branch of the other program on numbers that may be poison.
+    /// Other conditions are compared with those of the original later.
+    pub(super) fn may_branch(&mut self, condition: Value, op: OpRef<'b>, scope: ScopeId) -> Read<'b, ()> {
+        let term = self.value(condition, op)?;
+        if self.is_original || !self.is_never_poison(condition) {
+            if !self.is_original && matches!(self.program.terms[term].kind, Kind::Truth(_)) {
+                return self.refuse(op, "the condition may be poison");
+            }
+            self.program.branches.push((term, scope));
         }
+        Ok(())
     }
 
     /// True if a value is computed from arguments without an operation that may yield poison.
@@ -91,15 +95,19 @@ impl<'b> Reader<'b, '_> {
         let mut seen = 0;
         while let Some(value) = pending.pop() {
             seen += 1;
+            // Flags of the other program's numbers were shown to hold when these were read.
+            if !self.is_original && self.is_free_number(value) {
+                continue;
+            }
             // Arguments and variables of loops are no poison; carried values may be.
             let Some(op) = defining(self.body(), value) else {
-                if self.calls == 0 && self.form(value).is_some() {
+                if self.is_original && self.calls == 0 && self.form(value).is_some() {
                     continue;
                 }
                 return false;
             };
-            // Where a buffer is, and how large, is no poison.
-            if matches!(op.name(), "memref.extract_aligned_pointer_as_index" | "memref.dim") {
+            // Where a buffer is, and how large, is no poison, nor is what is frozen.
+            if matches!(op.name(), "memref.extract_aligned_pointer_as_index" | "memref.dim" | "llvm.freeze") {
                 continue;
             }
             let is_known = is_computation(op) && !is_undefined(op) && !self.may_be_poison(op);
@@ -109,6 +117,44 @@ impl<'b> Reader<'b, '_> {
             pending.extend(op.operands());
         }
         true
+    }
+
+    /// True if a value is a number or a condition that no parameter makes poison.
+    fn is_free_number(&self, value: Value) -> bool {
+        match (self.form(value), self.truth(value)) {
+            (Some(form), _) => !self.is_poisoned(form),
+            (None, Some(truth)) => !self.is_poisoned_truth(truth),
+            (None, None) => false,
+        }
+    }
+
+    /// True if a parameter of a form may be poison in the other program.
+    pub(super) fn is_poisoned(&self, form: &Form) -> bool {
+        let mut found = false;
+        form.for_each_param(&mut |param| found |= self.poison.contains(&param));
+        found
+    }
+
+    /// Takes the parameters of a result to be poison if those of an operand may be.
+    pub(super) fn spread_poison<'f>(&mut self, operands: impl IntoIterator<Item = &'f Form>, result: &Form) {
+        if operands.into_iter().any(|form| self.is_poisoned(form)) {
+            result.for_each_param(&mut |param| self.poison.push(param));
+        }
+    }
+
+    /// True if a parameter of a condition may be poison in the other program.
+    pub(super) fn is_poisoned_truth(&self, truth: &Condition) -> bool {
+        let mut all = truth.holds.iter().chain(&truth.fails).flatten();
+        all.any(|constraint| self.is_poisoned(&constraint.form))
+    }
+
+    /// True if an operand of a parameter's computation may be poison in the other program.
+    pub(super) fn is_poisoned_operand(&self, operand: &Invariant) -> bool {
+        match operand {
+            Invariant::Number(form, _) => self.is_poisoned(form),
+            Invariant::Truth(truth) => self.is_poisoned_truth(truth),
+            _ => false,
+        }
     }
 
     /// True if a view shows all of its buffer.
@@ -242,6 +288,16 @@ impl<'b> Reader<'b, '_> {
         }
         self.accesses(to, &[], true, op)
     }
+}
+
+/// True for promises of an operation that are none of its properties.
+pub(super) fn has_other_promises(op: OpRef<'_>) -> bool {
+    super::words::is_same_sign(op) || op.attr("llvm.metadata").is_some()
+}
+
+/// True if the sign of a zero is free by the flags of an operation.
+pub(super) fn ignores_signs(op: OpRef<'_>) -> bool {
+    flags(op, "fastmath") & 8 != 0 || flags(op, "fastmathFlags") & 4 != 0
 }
 
 /// True for an operation whose result is another value at each use.

@@ -200,6 +200,9 @@ impl<'b> Reader<'b, '_> {
         if op.result_type(0).integer_width(op.ctx()) != Some(1) || !self.poison.is_empty() {
             return None;
         }
+        if !self.is_original && !self.is_never_poison(op.operand(0)) {
+            return None;
+        }
         let [condition, yes, no] = [0, 1, 2].map(|index| self.truth(op.operand(index)).cloned());
         let (condition, yes, no) = (condition?, yes?, no?);
         condition.and(&yes)?.or(&condition.clone().not().and(&no)?)

@@ -24,6 +24,9 @@ const NO_UNSIGNED_WRAP: u64 = 4;
 /// The attributes of an access that are looked at by themselves, or say nothing.
 const OWN_ATTRIBUTES: [&str; 5] = ["alignment", "ordering", "volatile_", "syncscope", "nontemporal"];
 
+/// Promises about the value that a load yields.
+const VALUE_PROMISES: [&str; 5] = ["range", "nonnull", "noundef", "dereferenceable", "align"];
+
 impl Pointer {
     fn to_start(object: ObjectId) -> Pointer {
         let (others, between) = (Vec::new(), Vec::new());
@@ -254,8 +257,10 @@ impl<'b> Reader<'b, '_> {
             }
         }
         let is_private = attributes.iter().any(|text| text.contains("distinct") || text.contains('!'));
+        let is_of_value =
+            attributes.iter().any(|text| VALUE_PROMISES.iter().any(|promise| text.contains(promise)));
         let (is_plain, is_inside) = (pointer.is_plain, !pointer.between.is_empty());
-        let promise = Promise { alignment, attributes, is_private, is_plain, is_inside };
+        let promise = Promise { alignment, attributes, is_private, is_of_value, is_plain, is_inside };
         if self.is_original {
             return Ok(promise);
         }
