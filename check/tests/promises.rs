@@ -469,3 +469,101 @@ fn strides_known_at_run_time_are_named() {
     let answer = told(&ctx, &proof);
     assert!(!proof.is_equal() || answer.contains("strides that are known at run time"), "{answer}");
 }
+
+/// Operations that yield poison, which the original keeps in a buffer.
+const POISON: &str = "%p = arith.shli %x, %k : index
+     memref.store %p, %a[%c0] : memref<8xindex>";
+
+#[test]
+fn a_choice_between_equal_values_keeps_the_poison_of_its_condition() {
+    let types = ["%x: f32, %y: f32, %v: i32", "i32"];
+    let choice = "%d = arith.cmpf olt, %x, %y fastmath<nnan> : f32
+         %r = arith.select %d, %v, %v : i32
+         return %r : i32";
+    refused(types, "return %v : i32", choice);
+    let known = "%d = arith.cmpf olt, %x, %y fastmath<nnan> : f32
+         %b = arith.extui %d : i1 to i32
+         return %v : i32";
+    refused(types, known, choice);
+    let types = ["%x: index, %k: index, %a: memref<8xindex>", "index"];
+    let body = |end: &str| format!("{POISON}\n{end}\nreturn %r : index");
+    refused(
+        types,
+        &body("%r = arith.addi %x, %c0 : index"),
+        &body(
+            "%t = arith.cmpi eq, %p, %x : index
+             %r = arith.select %t, %x, %x : index",
+        ),
+    );
+}
+
+#[test]
+fn a_branch_of_the_original_allows_no_other_branch_on_poison() {
+    let body = |choice: &str| {
+        format!(
+            "%x = memref.load %a[%c0] : memref<8xf32>
+             %y = memref.load %a[%c1] : memref<8xf32>
+             %d = arith.cmpf olt, %x, %y fastmath<nnan> : f32
+             scf.if %k {{ memref.store %x, %a[%c0] : memref<8xf32> }}
+             %r = {choice}
+             return %r : i32"
+        )
+    };
+    refused(
+        ["%c: i32, %e: i32, %k: i1, %a: memref<8xf32>", "i32"],
+        &body("arith.select %d, %c, %e : i32"),
+        &body("scf.if %d -> i32 { scf.yield %c : i32 } else { scf.yield %e : i32 }"),
+    );
+}
+
+#[test]
+fn a_remainder_of_poison_is_not_zero() {
+    let types = ["%x: index, %k: index, %a: memref<8xindex>", "index"];
+    let body = |end: &str| format!("{POISON}\n{end}\nreturn %r : index");
+    for end in [
+        "%r = affine.apply affine_map<(d0) -> (d0 mod 1)>(%p)",
+        "%r = arith.remsi %p, %c1 : index",
+        "%c3 = arith.constant 3 : index
+         %c4 = arith.constant 4 : index
+         %q = arith.andi %p, %c3 : index
+         %r = arith.divsi %q, %c4 : index",
+    ] {
+        refused(types, &body("%r = arith.constant 0 : index"), &body(end));
+    }
+}
+
+#[test]
+fn bounds_sizes_and_subscripts_are_no_poison() {
+    let types = ["%x: index, %k: index, %a: memref<8xindex>, %b: memref<4xindex>", ""];
+    let mask = "%c3 = arith.constant 3 : index
+         %q = arith.andi %p, %c3 : index";
+    for end in [
+        "scf.for %i = %c0 to %p step %c1 { %z = arith.addi %i, %i : index }",
+        "%z = memref.load %b[%q] : memref<4xindex>",
+        "%z = memref.alloc(%q) : memref<?xindex>
+         memref.dealloc %z : memref<?xindex>",
+    ] {
+        refused(types, POISON, &format!("{POISON}\n{mask}\n{end}"));
+    }
+}
+
+#[test]
+fn flags_of_what_nobody_uses_say_nothing() {
+    let unused = "%big = arith.constant 100 : i32
+         %small = arith.constant -100 : i32
+         %d = arith.addi %n, %n overflow<nsw> : i32
+         %e = arith.maxsi %d, %big : i32
+         %g = arith.minsi %d, %small : i32";
+    refused(
+        ["%n: i32", "i64"],
+        &format!(
+            "{unused}
+             %s = arith.addi %n, %n : i32
+             %w = arith.extsi %s : i32 to i64
+             return %w : i64"
+        ),
+        "%m = arith.extsi %n : i32 to i64
+         %w = arith.addi %m, %m : i64
+         return %w : i64",
+    );
+}

@@ -207,7 +207,9 @@ impl<'b> Reader<'b, '_> {
                 if self.is_original && scope == 0 {
                     let certain = &mut self.params.certain;
                     forms.iter().for_each(|form| {
-                        form.for_each_param(&mut |param| drop(certain.insert(param)));
+                        form.for_each_param(&mut |param| {
+                            certain.insert(param);
+                        });
                     });
                 }
                 Ok(forms)

@@ -15,6 +15,8 @@ use super::bits::masked;
 use super::{Binding, Read, Reader, promises, words};
 pub(super) use words::{NATURAL, has_no_signed_wrap};
 
+/// A bound of numbers that may be outside of their type.
+const ANY: i128 = 1 << 100;
 /// The most numbers of which the least or greatest is looked for.
 const MAX_COMPARED: usize = 4;
 
@@ -129,6 +131,12 @@ impl<'b> Reader<'b, '_> {
                 };
                 for form in &forms {
                     self.exact(form.clone(), scope, Type::INDEX, true, op);
+                }
+                for operand in &operands {
+                    let form = self.form(*operand).cloned().unwrap_or_default();
+                    if forms.iter().all(|own| self.forgets_poison([&form, &form], own)) {
+                        return self.refuse(op, "the map leaves out a number that may be poison");
+                    }
                 }
                 if name == "affine.apply" {
                     return Ok(forms.pop().map(Kind::Number));
@@ -394,7 +402,12 @@ impl<'b> Reader<'b, '_> {
         if let [form] = &forms[..] {
             return Some(form.clone());
         }
-        let range = range_of(self.body().ctx(), ty)?;
+        let mut range = range_of(self.body().ctx(), ty)?;
+        // Flags of the original keep a number in its type, but nothing may use the poison that they
+        // leave. So they say nothing of other numbers.
+        if forms.iter().any(|form| self.may_leave(form, 0, range)) {
+            range = (-ANY, ANY);
+        }
         let key = ParamKey::Extreme(least, forms.clone());
         let is_new = !self.params.knows(&key);
         let param = self.params.number(key, range);

@@ -255,6 +255,9 @@ impl<'b> Reader<'b, '_> {
         if alignment > i64::from(width / 8).max(1) {
             return self.refuse(op, "the access claims an alignment that is not known");
         }
+        if subscripts.iter().any(|term| self.form_of(*term).is_some_and(|form| self.is_poisoned(form))) {
+            return self.refuse(op, "a subscript may be poison");
+        }
         if is_whole {
             return Ok(());
         }

@@ -128,6 +128,9 @@ impl<'b> Reader<'b, '_> {
                     (self.form(value).cloned(), Some(self.value(value, op)?))
                 }
             };
+            if !self.is_original && form.as_ref().is_some_and(|form| self.is_poisoned(form)) {
+                return self.refuse(op, "a subscript may be poison");
+            }
             let may_be_negative = form.as_ref().is_some_and(|form| self.may_leave(form, scope, NATURAL));
             // Parts of either sign may wrap though their sum does not.
             let promised = if is_sum { NO_SIGNED_WRAP | NO_UNSIGNED_WRAP } else { NO_UNSIGNED_WRAP };
