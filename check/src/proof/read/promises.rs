@@ -7,7 +7,7 @@ use loomir_ir::{Context, DYNAMIC, OpRef, Type, TypeKind, Value};
 
 use super::super::form::{Condition, Form};
 use super::super::model::{Invariant, Kind, ObjectId, ObjectKey, ScopeId, TermId};
-use super::numbers::NATURAL;
+use super::words::NATURAL;
 use super::{Read, Reader, View, defining, is_computation};
 
 /// The bit of `overflowFlags` for arithmetic that does not wrap as unsigned.
