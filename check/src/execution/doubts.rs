@@ -5,10 +5,11 @@
 //! makes up addresses. If the first function depends on such a choice, the second may rightly
 //! choose otherwise.
 
+use hashbrown::HashMap;
 use loomir_dialects::interfaces::ParallelLike;
 use loomir_dialects::interp::{self, ArgSpec, Cause, Datum, Event, Fault, FaultKind, Limits};
 use loomir_ir::text::attr_to_string;
-use loomir_ir::{Body, OpRef};
+use loomir_ir::{Body, Name, OpRef};
 
 use super::difference::{Difference, Place};
 use super::input::{Argument, Contents, Input};
@@ -147,6 +148,23 @@ fn each_op(side: Side<'_>, f: &mut dyn FnMut(OpRef<'_>)) {
 /// Returns the body of a function of the module, by its name.
 fn body_of<'s>(side: Side<'s>, function: &str) -> Option<&'s Body> {
     loomir_ir::symbols::lookup(side.module, function).and_then(|op| side.module.nested(op))
+}
+
+/// Returns the operation of each event; `None` if a function is not known.
+fn operations<'t>(side: Side<'t>, trace: &'t [Event]) -> Option<Vec<(OpRef<'t>, &'t Event)>> {
+    let mut bodies: HashMap<Name, &Body> = HashMap::new();
+    let operation = |event: &'t Event| {
+        let body = match bodies.get(&event.function) {
+            Some(body) => *body,
+            None => {
+                let body = body_of(side, side.module.ctx().str(event.function))?;
+                bodies.insert(event.function, body);
+                body
+            }
+        };
+        Some((body.op_ref(event.op), event))
+    };
+    trace.iter().map(operation).collect()
 }
 
 fn trace(before: Side<'_>, input: &Input) -> Option<Vec<Event>> {

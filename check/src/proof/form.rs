@@ -153,11 +153,6 @@ impl Form {
         self.minus(&self.floor_div(divisor)?.times(divisor)?)
     }
 
-    /// True if the form is one parameter.
-    pub(super) fn is_parameter(&self) -> bool {
-        self.constant == 0 && matches!(self.terms[..], [(Atom::Param(_), 1)])
-    }
-
     /// Returns the form divided by a positive number; `None` if a factor is no multiple of it.
     pub(super) fn divided(&self, by: i64) -> Option<Form> {
         let is_multiple = |value: i64| by > 0 && value % by == 0;

@@ -3,9 +3,9 @@
 use hashbrown::HashMap;
 use loomir_dialects::interfaces::{CallLike, MemoryAccess, MemoryEffects, ParallelLike};
 use loomir_dialects::interp::{Datum, Event};
-use loomir_ir::{Body, Name, Op, OpRef, Trait, Value};
+use loomir_ir::{Body, Op, OpRef, Trait, Value};
 
-use super::body_of;
+use super::operations;
 use crate::execution::Side;
 
 /// True unless no two iterations of a parallel loop touch one element, one of them writing.
@@ -16,18 +16,13 @@ use crate::execution::Side;
 pub(super) fn may_race(side: Side<'_>, trace: &[Event]) -> bool {
     let Some(first) = trace.first() else { return false };
     let mut race = Race { of: None, iteration: 0, touched: HashMap::new() };
-    let mut bodies: HashMap<Name, Option<&Body>> = HashMap::new();
-    for (at, event) in trace.iter().enumerate() {
-        let name = side.module.ctx().str(event.function);
-        let Some(body) = *bodies.entry(event.function).or_insert_with(|| body_of(side, name)) else {
-            return true;
-        };
-        let op = body.op_ref(event.op);
+    let Some(operations) = operations(side, trace) else { return true };
+    for (at, (op, event)) in operations.into_iter().enumerate() {
         // A function that calls itself, or that is not known.
         let is_again = at > 0 && (event.function, event.op) == (first.function, first.op);
         let is_call = op.info().interface::<dyn CallLike>().is_some();
         let is_open = is_call && trace.get(at + 1).is_none_or(|next| next.function == event.function);
-        let outer = outermost_parallel(body, event.op);
+        let outer = outermost_parallel(op.body(), event.op);
         let is_own = event.function == first.function;
         if is_again || !is_own && outer.is_some() || is_open && (outer.is_some() || race.of.is_some()) {
             return true;

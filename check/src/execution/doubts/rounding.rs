@@ -12,12 +12,11 @@
 //! - The order of a sum or product of exact numbers does not change the sign of a zero result. The
 //!   distributive law may, and needs `nsz`. With `nsz` a run with a result of zero decides nothing.
 
-use hashbrown::HashMap;
 use loomir_dialects::interp::float::{Brain, Double, Format, Half, Single};
 use loomir_dialects::interp::{Datum, Event};
-use loomir_ir::{Body, FloatKind, Name, OpRef, TypeKind};
+use loomir_ir::{FloatKind, OpRef, TypeKind};
 
-use super::{FUSED, body_of, has_flag, is_loose};
+use super::{FUSED, has_flag, is_loose, operations};
 use crate::execution::Side;
 
 /// Operations that are exact on small multiples of a power of two. Others round, or approximate.
@@ -37,14 +36,9 @@ const EXACT: [&str; 11] = [
 
 /// Returns true if fast-math flags change nothing in a run.
 pub(super) fn is_exact(side: Side<'_>, trace: &[Event]) -> bool {
-    let mut bodies: HashMap<Name, Option<&Body>> = HashMap::new();
+    let Some(operations) = operations(side, trace) else { return false };
     let mut seen = Numbers { operations: 0.0, greatest: 0.0, unit: 0, digits: u32::MAX };
-    for event in trace {
-        let name = side.module.ctx().str(event.function);
-        let Some(body) = *bodies.entry(event.function).or_insert_with(|| body_of(side, name)) else {
-            return false;
-        };
-        let op = body.op_ref(event.op);
+    for (op, event) in operations {
         if !(is_loose(op) || op.name() == FUSED) {
             continue;
         }

@@ -1,7 +1,7 @@
 //! Operations without effects: numbers, parameters and all others.
 //!
-//! What no loop changes is a parameter, the same in both programs if it is computed alike. The
-//! operands of parameters are kept beside them, for where the other program has an operation.
+//! A value that no loop changes is a parameter, the same in both programs if it is computed alike.
+//! The operands of parameters are kept beside them, for where the other program has an operation.
 
 use loomir_dialects::interfaces::MemoryEffects;
 use loomir_ir::OpRef;

@@ -7,6 +7,7 @@ use loomir_ir::{AttrKind, OpRef, Value};
 
 use super::super::form::{Condition, Form};
 use super::super::model::{Kind, ScopeId};
+use super::bits::masked;
 use super::{Read, Reader, defining};
 
 /// The numbers from zero on.
@@ -60,11 +61,6 @@ pub(super) fn is_same_sign(op: OpRef<'_>) -> bool {
     op.attr(loomir_dialects::llvm::SAME_SIGN).is_some()
 }
 
-/// Returns the exponent of a power of two.
-fn exponent(value: i64) -> Option<u32> {
-    (value > 0 && value.count_ones() == 1).then(|| value.trailing_zeros())
-}
-
 impl<'b> Reader<'b, '_> {
     /// Returns the form of a value in a scope. A sum that may wrap where it stands may be exact
     /// under the conditions around its use.
@@ -73,7 +69,7 @@ impl<'b> Reader<'b, '_> {
         let is_sum = |op: &OpRef<'b>| {
             matches!(op.name(), "llvm.add" | "llvm.sub" | "llvm.mul" | "llvm.shl") && !self.may_be_poison(*op)
         };
-        if form.is_parameter()
+        if form.is_param()
             && self.nested_sums < MAX_NESTED
             && let Some(op) = defining(self.body(), value).filter(is_sum)
         {
@@ -126,19 +122,14 @@ impl<'b> Reader<'b, '_> {
                 a.floor_div(power())
             }
             "llvm.and" => {
-                // The low bits are the remainder, for negative numbers too.
-                if let Some(power) = constant.checked_add(1).filter(|power| exponent(*power).is_some()) {
-                    return a.modulo(power);
-                }
-                let low = constant.checked_neg().filter(|low| exponent(*low).is_some());
-                if let Some(low) = low {
-                    return a.minus(&a.modulo(low)?);
+                if let Some(form) = masked(&a, Some(constant)) {
+                    return Some(form);
                 }
                 // All high bits but the sign, of a number that has none.
                 let high = if width == 64 { i64::MAX } else { (1i64 << (width.min(63) - 1)) - 1 };
                 let low = high.checked_sub(constant)?.checked_add(1)?;
-                exponent(low)?;
-                if self.may_leave(&a, scope, NATURAL) {
+                let is_power = low > 0 && low.count_ones() == 1;
+                if !is_power || self.may_leave(&a, scope, NATURAL) {
                     return None;
                 }
                 a.minus(&a.modulo(low)?)

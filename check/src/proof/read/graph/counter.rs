@@ -200,7 +200,7 @@ impl<'b> Reader<'b, '_> {
             return;
         }
         for (index, side) in sides.iter().enumerate() {
-            let is_unsigned = side.is_parameter() && self.is_unsigned_alone(op.operand(index));
+            let is_unsigned = side.is_param() && self.is_unsigned_alone(op.operand(index));
             if is_unsigned && self.may_leave(side, scope, NATURAL) {
                 let fact = Constraint::at_least_zero((*side).clone());
                 for case in &mut self.program.scopes[scope].domain {
@@ -274,7 +274,7 @@ impl<'b> Reader<'b, '_> {
             let form = self.form(value)?.clone();
             // A sum that may wrap is a number of its own. Comparisons may do with less.
             if search.is_modulo
-                && form.is_parameter()
+                && form.is_param()
                 && let Some(op) = op.filter(|op| matches!(op.name(), "llvm.add" | "llvm.sub"))
                 && let Some(sum) = self.sum(search, op, depth)
             {
