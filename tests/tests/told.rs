@@ -38,9 +38,9 @@ fn silent(text: &str) -> (Vec<String>, usize) {
     let place = |loc: Loc| checker.lines(&Diagnostic::remark(loc, "").into());
     let (mut silent, mut apart) = (Vec::new(), 0);
     for function in module.nested_in_order() {
-        // What runs before and behind a delayed loop are copies of loops of which something was
+        // What runs before and behind a shifted loop are copies of loops of which something was
         // said.
-        let report = fuse(function, &Options { max_delay: 0, ..Options::default() });
+        let report = fuse(function, &Options { max_shift: 0, ..Options::default() });
         let mut told: Vec<String> = Vec::new();
         for remark in report.remarks.iter() {
             told.push(place(remark.loc));
