@@ -30,8 +30,8 @@
 //! - Remarks and costs decide which of several legal programs it is, never whether one is legal.
 //!
 //! **Cost.** Each loop is summarised once a level; a pair costs its pairs of access classes on
-//! objects that may overlap (see [`nest`](crate::tree::access_summary)). The changed part of a block is
-//! written once, at the end.
+//! objects that may overlap (see [`nest`](crate::tree::access_summary)). The changed part of a
+//! block is written once, at the end.
 
 use std::rc::Rc;
 use std::str::FromStr;

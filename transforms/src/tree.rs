@@ -1,9 +1,9 @@
 //! The loop tree: programs as immutable, shared trees of loops, guards and statements.
 //!
 //! A block of the IR is *raised* to a [`Program`], its loops, `if`s and statements as they were,
-//! and to a green node of a [`TreeStore`], the order in which they run. An edit makes a new green node
-//! that shares everything it leaves alone with the old one, so a thousand variants of a program
-//! cost little more than one; a copy is the copy of a number. The tree one settles on is
+//! and to a green node of a [`TreeStore`], the order in which they run. An edit makes a new green
+//! node that shares everything it leaves alone with the old one, so a thousand variants of a
+//! program cost little more than one; a copy is the copy of a number. The tree one settles on is
 //! [regenerated](crate::regenerate::regenerate) as IR.
 //!
 //! ```text

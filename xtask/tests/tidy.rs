@@ -28,7 +28,7 @@ const FUZZ: &str = "fuzz";
 
 /// The longest file.
 /// Names that were replaced by the field's own.
-const OLD_NAMES: [&str; 11] = [
+const OLD_NAMES: [&str; 10] = [
     "Means",
     "Forest",
     "Unsaid",
@@ -39,7 +39,6 @@ const OLD_NAMES: [&str; 11] = [
     "take_in",
     "put_off",
     "max_delay",
-    "forest",
 ];
 
 const MAX_LINES: usize = 800;

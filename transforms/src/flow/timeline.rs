@@ -1,11 +1,11 @@
 //! The accesses of a block in the order in which they run.
 //!
-//! Where a summary ([`AccessSummary`](crate::tree::access_summary::AccessSummary)) merges accesses of equal relation, a
-//! timeline keeps each one with its place: the loops around it, numbered from the block inwards,
-//! the sides of conditionals it is on, and its number in the order of the text. An operation that
-//! repeats what is inside it in a way nobody knows (`scf.while`, a region of several blocks) is one
-//! *compound*: its accesses have one number and no order. So is a call, of which the accesses are
-//! besides those of no load or store that is here.
+//! Where a summary ([`AccessSummary`](crate::tree::access_summary::AccessSummary)) merges accesses
+//! of equal relation, a timeline keeps each one with its place: the loops around it, numbered from
+//! the block inwards, the sides of conditionals it is on, and its number in the order of the text.
+//! An operation that repeats what is inside it in a way nobody knows (`scf.while`, a region of
+//! several blocks) is one *compound*: its accesses have one number and no order. So is a call, of
+//! which the accesses are besides those of no load or store that is here.
 //!
 //! Instances of accesses are compared by time: a vector of, for each loop around and then for the
 //! access itself, the number in the text and the iteration. What runs on two sides of one

@@ -43,9 +43,9 @@ pub fn merged(
     apart(first, second, order.as_slice(), loop_context, oracle)
 }
 
-/// Whether two trees that stand in `loop_context` may change places: no instance of the one meets one of
-/// the other. Linear in the pairs of access classes on overlapping objects; if all is well, in
-/// those of [what stands for many](AccessSummary::hulls).
+/// Whether two trees that stand in `loop_context` may change places: no instance of the one meets
+/// one of the other. Linear in the pairs of access classes on overlapping objects; if all is well,
+/// in those of [what stands for many](AccessSummary::hulls).
 pub fn independent(
     first: &AccessSummary,
     second: &AccessSummary,

@@ -122,8 +122,8 @@ fn is_useful(
     may_be(assumed) && counts.iter().all(may_run_long)
 }
 
-/// True if one of the forms, over at least the levels of the loop_context, is negative wherever the loop_context
-/// is entered.
+/// True if one of the forms, over at least the levels of the loop_context, is negative wherever the
+/// loop_context is entered.
 fn is_never(loop_context: &LoopContext, levels: u32, forms: &[&AffineForm], limits: &Limits) -> bool {
     let levels = levels.max(loop_context.depth);
     let system = System::over(levels, loop_context.constraints.iter().chain(forms.iter().copied()));

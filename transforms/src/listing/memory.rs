@@ -57,8 +57,8 @@ struct Access<'p> {
     number: usize,
 }
 
-/// What is asked of two classes: their numbers, how many loops inside the loop_context are around both,
-/// and whether one of those carries it.
+/// What is asked of two classes: their numbers, how many loops inside the loop_context are around
+/// both, and whether one of those carries it.
 type Key = (usize, usize, usize, bool);
 
 impl List<'_> {

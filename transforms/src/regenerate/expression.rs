@@ -9,8 +9,8 @@ use loomir_ir::{Builder, Mapping, Type, Value};
 
 use crate::affine::{AffineForm, Atom};
 
-/// An affine form over values that are there, where it is written: an [`AffineForm`] without levels, its
-/// parameters replaced by what they are there.
+/// An affine form over values that are there, where it is written: an [`AffineForm`] without
+/// levels, its parameters replaced by what they are there.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Sum {
     constant: i64,

@@ -245,7 +245,8 @@ impl LoopContext {
         LoopContext { depth: 0, constraints, exact, variables: Vec::new(), facts }
     }
 
-    /// The loop_context in which a loop of the program stands. Of conditionals around it nothing is said.
+    /// The loop_context in which a loop of the program stands. Of conditionals around it nothing is
+    /// said.
     pub fn around(program: &Program, trees: &TreeStore, of: LoopId) -> LoopContext {
         let mut loop_context = LoopContext::outside(&program.surroundings);
         for around in program.path(program.loop_info(of).parent) {

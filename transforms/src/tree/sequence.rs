@@ -1,9 +1,9 @@
 //! Sequences as balanced trees, so that an edit in a wide one costs little.
 //!
 //! A sequence of items is the treap in which the order is the items' order and the heap is the
-//! items' [priority](TreeStore::priority), among equal ones the leftmost above. There is one such tree
-//! for each sequence, whatever edits led to it, so equal sequences are one green node. Its depth is
-//! logarithmic as long as items differ, and they do: a leaf names its statement.
+//! items' [priority](TreeStore::priority), among equal ones the leftmost above. There is one such
+//! tree for each sequence, whatever edits led to it, so equal sequences are one green node. Its
+//! depth is logarithmic as long as items differ, and they do: a leaf names its statement.
 //!
 //! **Cost.** Getting, splitting, joining, replacing: logarithmic, making as many nodes. Nothing
 //! here recurses.
