@@ -3,6 +3,10 @@
 //! What its operations compute is what those of `arith` compute on `index`, which has 64 bits here:
 //! executed, folded and lowered they are the same code. They differ in what they are for: a program
 //! in `index` says nothing of other types.
+//!
+//! # Limits
+//!
+//! - `index` has 64 bits, also where a module's data layout says otherwise.
 
 use loomir_ir::opdef::EnumStorage;
 use loomir_ir::{Context, EnumDef, Registry, dialect};

@@ -51,6 +51,13 @@
 //! # Cost
 //! An operation is decoded once; executed it costs one indirect call, and no allocation unless its
 //! result is an aggregate. A run is bounded by [`Limits`].
+//!
+//! # Limits
+//!
+//! - Read, verified and printed, but neither executed nor lowered: `memref.dma_start`,
+//!   `memref.dma_wait` and their `affine` forms, `arith.scaling_extf`, `arith.scaling_truncf`
+//!   (8-bit formats), and `scf.forall` with tensors.
+//! - Executes little-endian layouts with addresses of 64 bits and refuses others.
 
 use hashbrown::HashMap;
 use loomir_ir::{Body, OpRef};

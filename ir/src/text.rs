@@ -9,6 +9,12 @@
 //! Reading never panics, whatever the input: every error is a diagnostic with its place, and
 //! reading goes on at the next operation. Both ways are linear in the text. Nothing is verified
 //! here.
+//!
+//! # Limits
+//!
+//! - Of 8,552 files of MLIR's own tests in generic form, seven are printed differently: `mlir-opt`
+//!   itself reprints two differently, four use aliases that its C++ test dialect invents, and one
+//!   has two attributes of one text.
 
 use crate::affine::AffineMap;
 use crate::attributes::Attr;

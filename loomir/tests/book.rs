@@ -30,6 +30,7 @@ fn the_book_shows_what_the_commands_print() {
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
         .collect();
+    chapters.push(book.join("../../ARCHITECTURE.md"));
     chapters.sort();
     let mut wrong = String::new();
     for chapter in chapters {
@@ -46,8 +47,8 @@ fn the_book_shows_what_the_commands_print() {
             if std::env::var_os("LOOMIR_BLESS").is_some() {
                 fs::write(&file, &shown).expect("a file of the book can be written");
             } else {
-                let file = file.strip_prefix(&book).unwrap_or(&file).display().to_string();
-                let _ = writeln!(wrong, "\nbook/src/{file}:{}", first_difference(&known, &shown));
+                let file = file.strip_prefix(&book).unwrap_or(&file).display();
+                let _ = writeln!(wrong, "\n{file}:{}", first_difference(&known, &shown));
             }
         }
     }

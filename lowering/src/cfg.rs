@@ -21,6 +21,16 @@
 //! | [`mod@picture`] | control flow as a picture |
 //! | [`accesses`] | what is touched in memory, for which iterations, and what depends on what |
 //! | [`mod@print`] | loops, cycles, dominators and post-dominators as `opt` prints them |
+//!
+//! # Limits
+//!
+//! - Loops that share a header are told apart by what their backedges keep, as LLVM does.
+//! - A loop is rotated once, if its header branches on a condition and has at most 16 operations.
+//!   Branch weights stay as they are.
+//! - Exits are folded by constants, comparisons and ranges, in at most 32 rounds.
+//! - A loop that `opt` calls parallel, by its accesses, is printed as a plain loop.
+//! - Post-dominators are recomputed when a region without an exit changes. Functions of more than
+//!   2,000 blocks and edges are not drawn.
 
 use hashbrown::HashMap;
 use loomir_ir::graph::dominators::DominatorTree;

@@ -21,6 +21,19 @@
 //! | `read` | from text |
 //! | `write` | to text |
 //! | `attributes`, `intrinsics`, `loops` | what both know of LLVM's attributes, intrinsics and annotations of loops |
+//!
+//! # Limits
+//!
+//! - Exceptions (`invoke` and its companions), `indirectbr`, `callbr`, block addresses, functions
+//!   in other address spaces and summaries are refused by a diagnostic.
+//! - A call of a function as another type goes through its address.
+//! - Names of values and blocks, debug records, flags and locations of phi nodes are kept while a
+//!   function is unchanged (`ll/as_read.rs`). A function that a pass changes loses them.
+//! - Lost are orders of uses, of the entries of phi nodes and of named metadata, types of constant
+//!   indices, and `inrange` outside of initializers. Constant expressions become operations at the
+//!   start of the function. Loops with equal annotations share one metadata node.
+//! - Operations of `llvm` that nothing here makes or reads (most intrinsics, debug information) are
+//!   kept as they are written, unchecked.
 
 use loomir_ir::{Attr, AttrKind, Context, OpRef};
 

@@ -1,5 +1,9 @@
 //! Canonicalisation: folds every operation as far as it goes and erases what has no effect and no
 //! use.
+//!
+//! # Limits
+//!
+//! - Folds and erases; there are no patterns.
 
 use loomir_ir::pass::{Pass, PassContext, PassInfo};
 use loomir_ir::rewrite::{Limits, apply_patterns_greedily};

@@ -21,6 +21,11 @@
 //!
 //! **Cost.** Linear in the operations for 1, 2 and 4; for 3 a bounded number of integer maxima for
 //! each load, and each pair of a load and a store of one array.
+//!
+//! # Limits
+//!
+//! - Storage is folded along single dimensions, not along a diagonal, and only if all uses are
+//!   loads, stores and frees. A value that is loaded an iteration later stays in memory.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::MemoryAccess;

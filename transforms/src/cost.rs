@@ -21,6 +21,11 @@
 //!
 //! **Cost.** Summarising is linear in the leaves of a loop; a saving is linear in the streams of
 //! the second loop.
+//!
+//! # Limits
+//!
+//! - Costs are estimates for one machine: caches keep what was touched last, lines are fetched
+//!   ahead, and memory that contraction will remove counts.
 
 use std::fmt::Debug;
 use std::str::FromStr;

@@ -18,6 +18,13 @@
 //!
 //! **Cost.** One maximisation for each loop around the read, of at most [`MAX_WRITERS`] writes;
 //! most reads have theirs in the same iteration, where there is nothing to maximise.
+//!
+//! # Limits
+//!
+//! - At most 16 writers of a load are considered.
+//! - Accesses inside an operation that repeats its regions in an unknown way have no order among
+//!   each other.
+//! - Vectors and whole arrays are read and written, but values are not followed through them.
 
 use loomir_ir::Body;
 use loomir_polyhedra::{Affine, Emptiness, Error, Limits, Order, Relation, Set, Space, Tuple, Var};

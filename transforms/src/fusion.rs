@@ -32,6 +32,18 @@
 //! **Cost.** Each loop is summarised once a level; a pair costs its pairs of access classes on
 //! objects that may overlap (see [`nest`](crate::tree::access_summary)). The changed part of a
 //! block is written once, at the end.
+//!
+//! # Limits
+//!
+//! - Fuses loops of one kind (`scf.for` with `scf.for`) with equal steps, if their lower bounds
+//!   differ by a constant.
+//! - Shifts the second loop only, by the least legal distance or by the elements of one vector
+//!   more. Runs one of two loops in reverse. Peels iterations that only one loop has.
+//! - Interchanges one of two perfect nests, if no bound depends on a loop inside the nest.
+//! - Distributes one of two loops, beside the statements that a witness names, a bounded number of
+//!   times.
+//! - A loop with `iter_args` keeps its order. Its remainder is peeled only if one of its statements
+//!   runs in each iteration, and the loop is not distributed.
 
 use std::rc::Rc;
 use std::str::FromStr;

@@ -27,6 +27,11 @@
 //!   Tried with `tests/tests/legality.rs`: random edits judged, and the trees run.
 //! - Two iterations of one loop see one value of a parameter: it is computed outside of what is
 //!   judged. Tried with `fixtures/fusion/computed_bounds.mlir`.
+//!
+//! # Limits
+//!
+//! - A question about dependences may cost 100,000 steps (`QUESTION`), about two milliseconds.
+//!   Loops with coefficients near 2^40 under `mod` and `floordiv` stay apart.
 
 use loomir_ir::{Body, Diagnostic, Op, Value};
 use loomir_polyhedra::Limits;

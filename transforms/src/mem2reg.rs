@@ -15,6 +15,10 @@
 //!
 //! **Cost.** Linear in the operations, and for each allocation in the blocks where its value is
 //! live, with the edges into and out of them.
+//!
+//! # Limits
+//!
+//! - Memory that is stored to inside an operation with regions stays in memory.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::branch::{set_successor_operands, successor_operands};

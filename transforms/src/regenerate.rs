@@ -18,6 +18,12 @@
 //! [`Reason`].
 //!
 //! **Cost.** Linear in the operations of the block and in what is copied.
+//!
+//! # Limits
+//!
+//! - Almost every legal tree can be written. The others have a `Reason`: a loop whose trip count is
+//!   not affine is split, a value may leave its type, or an `affine` operation would use a value
+//!   that is neither dimension nor symbol.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::{affine, scf};

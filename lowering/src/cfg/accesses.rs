@@ -30,6 +30,13 @@
 //!   place towards the world.
 //!
 //! Tried with `loop_fusion_traps/layout_i386.ll`, `store_sizes.ll` and `stack.ll`.
+//!
+//! # Limits
+//!
+//! - An address computed in words of more than 32 bits that may wrap is anywhere in its object. An
+//!   offset is delinearised only where products of levels and parameters are sizes.
+//! - An iteration domain is a union of at most 8 convex sets. Types (TBAA) and alias scopes are
+//!   ignored; a call touches whatever its attributes allow.
 
 use std::sync::Arc;
 

@@ -29,6 +29,18 @@
 //! some of the second has run by then, which must not be undefined either; if the second may not, nobody may miss what the first would have done. Operations that order others touch everything.
 //!
 //! **Cost.** Linear in the function, but for pairs of objects that may overlap, and for what summaries cost.
+//!
+//! # Limits
+//!
+//! - Fuses adjacent loops with straight code between. Only loops with an adjacent one are
+//!   summarised. A loop that left a remainder or got a run-time check is not fused again.
+//! - Code between two loops moves over whole loops, or over all but the first iteration, as one
+//!   object; code at a guard moves over all.
+//! - Of the first loop, the second may use loop-invariant constants, values that counters are
+//!   compared with, and at most 32 operations on invariant values.
+//! - A loop that calls what may not return is fused only with one whose progress cannot be
+//!   observed.
+//! - Overwritten stores are recognised by equal subscripts. Witnesses count bytes.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_ir::graph::loops::LoopId;

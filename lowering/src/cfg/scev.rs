@@ -29,6 +29,16 @@
 //! before. Walks from a value are on a stack of their own; expressions are of bounded depth and
 //! size; what leads from loop to loop goes a bounded number of them far. So the time is linear in
 //! the function, times how deep loops nest.
+//!
+//! # Limits
+//!
+//! - Ranges have ends but no strides, and no range wraps. A value that meets itself around a loop
+//!   without being a sum is a name.
+//! - Trip counts with two moving bounds are upper bounds, not exact. Loops over floats are
+//!   simulated while the numbers are ordinary.
+//! - Flags become facts only where poison is undefined behaviour, so some facts of LLVM's are
+//!   missing.
+//! - An expression is at most 24 deep and 128 large. At most 16 loops are looked at for one value.
 
 use std::hash::Hash;
 use std::rc::Rc;

@@ -21,6 +21,12 @@
 //! costs what the branch is long that it changes. A round of this is linear but for that; what only
 //! shows when unreachable cycles are gone, or loops are none any more, takes another one, of at
 //! most 32.
+//!
+//! # Limits
+//!
+//! - Works on the `llvm` dialect. Selects among two ways if at most four values differ. Looks at a
+//!   function at most 32 times.
+//! - If loops must keep their forms, constants in inner loops fold no branch.
 
 use std::collections::VecDeque;
 

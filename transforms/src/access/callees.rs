@@ -21,6 +21,15 @@
 //! **Cost.** Each function is looked at twice: once for its calls and, if somebody calls it, once
 //! for its accesses, callees first. A summary has at most [`MAX_CLASSES`](summary::MAX_CLASSES)
 //! classes. A module without calls costs a look at each of its operations.
+//!
+//! # Limits
+//!
+//! - A callee is summarised if it is a `func.func` of one block that is called by name, is not
+//!   recursive, always returns, and touches only its arguments, globals and its own memory, in at
+//!   most 64 classes.
+//! - Stores of a callee are not followed to loads behind the call. An array that is passed to a
+//!   call is not contracted.
+//! - Attributes of external functions are ignored on the tree.
 
 use hashbrown::HashMap;
 use loomir_dialects::interfaces::CallLike;

@@ -1,4 +1,9 @@
 //! When what is inside conditionals runs.
+//!
+//! # Limits
+//!
+//! - Only affine conjuncts of a condition restrict an access. Under any other condition the access
+//!   counts as if it always happened.
 
 use std::fmt;
 use std::sync::Arc;

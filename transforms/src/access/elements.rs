@@ -4,6 +4,13 @@
 //!
 //! - Strides that are not static and positive may be zero, so elements may be one. Tried with
 //!   `memref.reinterpret_cast` and `memref.subview` of stride 0.
+//!
+//! # Limits
+//!
+//! - A subscript that is not affine touches the whole object.
+//! - In a memref of one dimension, `(i * n + j) * m + k` counts as three subscripts if each digit
+//!   is proved to be below its size and nothing wraps.
+//! - A view counts as its source if its strides are constants that determine the subscripts.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,8 @@
 //! How coarse the statements of the tree are.
+//!
+//! # Limits
+//!
+//! - Operations of one statement are searched among at most 128 neighbours.
 
 use std::fmt;
 use std::sync::Arc;

@@ -17,6 +17,13 @@
 //!   `fixtures/fusion/parallel.mlir`.
 //!
 //! **Cost.** At most [`MAX_BETWEEN`] operations are looked at for each access.
+//!
+//! # Limits
+//!
+//! - An update has its load, operation and store in one block. Updates of floats may change places
+//!   only with equal flags. A value that a loop carries is not an update.
+//! - If more than 16 updates of one object may have changed places, all of them lose what is
+//!   promised of their results.
 
 use loomir_dialects::interfaces::{Access, Conditional, LoopLike, MemoryAccess};
 use loomir_ir::{Body, Op, Value};

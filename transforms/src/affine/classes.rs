@@ -21,6 +21,10 @@
 //!
 //! **Cost.** A value's expression is walked to at most 32 operations. At most 24 proofs are tried,
 //! each within the limits of a saturation.
+//!
+//! # Limits
+//!
+//! - Expressions are compared by proofs of bounded size, at most 24 for each block.
 
 use hashbrown::{HashMap, HashSet};
 use loomir_dialects::interfaces::{LoopLike, ParallelLike};

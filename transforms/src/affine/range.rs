@@ -10,6 +10,10 @@
 //!   with `tests/tests/forms.rs` and `fixtures/fusion/widths.mlir`.
 //!
 //! **Cost.** Each value is looked at once a [`Forms`].
+//!
+//! # Limits
+//!
+//! - Ranges ignore conditions inside the tree; the solver knows these as constraints.
 
 use loomir_dialects::interfaces::{Bound, LoopBounds, LoopLike, ParallelLike, Subscripts};
 use loomir_dialects::{affine, memref};

@@ -12,6 +12,11 @@
 //!
 //! **Cost.** Linear in the operations that compute a subscript, up to the first that are forms
 //! already.
+//!
+//! # Limits
+//!
+//! - Wrapping arithmetic is affine only if the result is in range again. A subscript may also rely
+//!   on staying inside its memref.
 
 use hashbrown::HashMap;
 use loomir_dialects::interfaces::Subscripts;

@@ -11,6 +11,12 @@
 //!
 //! **Cost.** Eight loops have 4,140 groupings with 5,294 beginnings. A step is a beginning looked
 //! at, or some for a new question; a search that runs out of them keeps the best it has seen.
+//!
+//! # Limits
+//!
+//! - The grouping is the best one for blocks of at most 8 loops. Of larger blocks, up to 24
+//!   connected loops are searched among groupings that begin well.
+//! - Loops of different lengths without common memory are not fused.
 
 use std::ops::Range;
 use std::rc::Rc;

@@ -12,6 +12,13 @@
 //!   `fixtures/fusion/guards_versioned.mlir`.
 //!
 //! **Cost.** One elimination, and a few conjunctions for each inequality.
+//!
+//! # Limits
+//!
+//! - A run-time check compares sums of single values. Absence of wrapping is never checked at run
+//!   time.
+//! - Inequalities that a conflict implies are found over the rationals, with at most 64 on the way.
+//!   At most four may be left, and one of them has to fail.
 
 use loomir_polyhedra::{Emptiness, Limits};
 

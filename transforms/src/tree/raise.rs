@@ -4,6 +4,14 @@
 //! are one (`raise/tie.rs`).
 //!
 //! **Cost.** Linear in the operations.
+//!
+//! # Limits
+//!
+//! - `scf.parallel`, `affine.parallel` and `scf.forall` without results become one parallel loop
+//!   per dimension. Two are fused only if the iterations of the fused loop may run in any order.
+//!   Reductions are opaque statements.
+//! - `scf.if` becomes a guard, and each value that it yields becomes a statement. Any other
+//!   operation with regions is one statement, and its regions are raised by themselves.
 
 use hashbrown::HashMap;
 use loomir_dialects::interfaces::{Decision, LoopBounds, LoopLike};

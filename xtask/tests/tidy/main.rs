@@ -6,7 +6,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+
+use sources::{Source, root, rust, sources};
+
+mod limits;
+mod prose;
+mod sources;
 
 /// Crates from the bottom up. An arrow goes from a crate to one before it, except that `dialects`
 /// knows nothing of `polyhedra`, and neither does `ir`.
@@ -27,20 +32,6 @@ const LAYERS: &[(&str, &[&str])] = &[
 const FUZZ: &str = "fuzz";
 
 /// The longest file.
-/// Names that were replaced by the field's own.
-const OLD_NAMES: [&str; 10] = [
-    "Means",
-    "Forest",
-    "Unsaid",
-    "Rests",
-    "clear_way",
-    "told_by",
-    "knowing",
-    "take_in",
-    "put_off",
-    "max_delay",
-];
-
 const MAX_LINES: usize = 800;
 
 /// The longest function.
@@ -49,63 +40,9 @@ const MAX_FUNCTION_LINES: usize = 80;
 /// Where functions are short, by how paths begin.
 const SHORT_FUNCTIONS: &[&str] = &["transforms/src/", "lowering/src/cfg.rs", "lowering/src/cfg/"];
 
-/// The widest comment, in characters.
-const MAX_COLUMNS: usize = 100;
-
-/// Where comments may be wider still, by how paths begin.
-const WIDE_COMMENTS: &[&str] = &["lowering/src/cfg/loop_fusion"];
-
-/// The doc comments of each folder that begin with a word they should not begin with. A number may
-/// only become smaller.
-const BAD_OPENINGS: &[(&str, usize)] =
-    &[("dialects", 166), ("lowering", 282), ("tests", 141), ("transforms", 391)];
-
-/// The words that no doc comment should begin with.
-const BAD_WORDS: &[&str] = &["What", "Whether", "How", "That", "Those"];
-
 /// The only file with `unsafe` code, and the crate it is in.
 const FFI_FILE: &str = "lowering/src/jit/ffi.rs";
 const FFI_CRATE: &str = "lowering";
-
-/// One text file of the project.
-struct Source {
-    /// Path from the project's top, with `/`.
-    path: String,
-    text: String,
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is in the project").to_path_buf()
-}
-
-/// Every file of the project with one of these extensions, sorted by path.
-fn sources(extensions: &[&str]) -> Vec<Source> {
-    let root = root();
-    let (mut found, mut folders) = (Vec::new(), vec![root.clone()]);
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).expect("a folder can be listed").flatten() {
-            let path = entry.path();
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if path.is_dir() {
-                if !["target", ".git"].contains(&name.as_str()) {
-                    folders.push(path);
-                }
-            } else if path.extension().is_some_and(|found| extensions.iter().any(|wanted| found == *wanted)) {
-                let text =
-                    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-                let path =
-                    path.strip_prefix(&root).expect("it is below").to_string_lossy().replace('\\', "/");
-                found.push(Source { path, text });
-            }
-        }
-    }
-    found.sort_by(|a, b| a.path.cmp(&b.path));
-    found
-}
-
-fn rust() -> Vec<Source> {
-    sources(&["rs"])
-}
 
 #[track_caller]
 fn assert_none(rule: &str, mut complaints: Vec<String>) {
@@ -242,70 +179,6 @@ fn function_length(lines: &[&str]) -> usize {
         return 1;
     }
     lines.iter().position(|line| ends(line)).map_or(lines.len(), |last| last + 1)
-}
-
-/// The text of a line that is a comment alone, and true if it is one of documentation.
-fn comment(line: &str) -> Option<(&str, bool)> {
-    let text = line.trim_start().strip_prefix("//")?;
-    let documented = text.strip_prefix('/').or_else(|| text.strip_prefix('!'));
-    Some((documented.unwrap_or(text).trim_start(), documented.is_some()))
-}
-
-#[test]
-fn comments_are_narrow() {
-    let mut complaints = Vec::new();
-    let is_exempt = |path: &str| WIDE_COMMENTS.iter().any(|start| path.starts_with(start));
-    for source in rust().iter().filter(|source| !is_exempt(&source.path)) {
-        // Tables, code and what has no space cannot be broken.
-        let mut is_code = false;
-        for (i, line) in source.text.lines().enumerate() {
-            let Some((text, _)) = comment(line) else {
-                is_code = false;
-                continue;
-            };
-            is_code ^= text.starts_with("```");
-            let is_whole = is_code || text.starts_with('|') || !text.contains(' ') || text.starts_with('`');
-            if line.chars().count() > MAX_COLUMNS && !is_whole {
-                complaints.push(format!("{}:{}: {}", source.path, i + 1, line.chars().count()));
-            }
-        }
-    }
-    assert_none(&format!("comments end within {MAX_COLUMNS} columns"), complaints);
-}
-
-#[test]
-fn fewer_comments_begin_badly() {
-    let mut found: BTreeMap<String, usize> = BTreeMap::new();
-    let is_exempt = |path: &str| WIDE_COMMENTS.iter().any(|start| path.starts_with(start));
-    for source in rust().iter().filter(|source| !is_exempt(&source.path)) {
-        let folder = source.path.split('/').next().unwrap_or_default();
-        let mut is_first = true;
-        for line in source.text.lines() {
-            let text = comment(line).and_then(|(text, documented)| documented.then_some(text));
-            let word = text.and_then(|text| text.split_whitespace().next());
-            if is_first && word.is_some_and(|word| BAD_WORDS.contains(&word)) {
-                *found.entry(folder.to_owned()).or_default() += 1;
-            }
-            is_first = text.is_none();
-        }
-    }
-    let known: BTreeMap<String, usize> =
-        BAD_OPENINGS.iter().map(|(folder, count)| ((*folder).to_owned(), *count)).collect();
-    assert_eq!(found, known, "doc comments that begin with {BAD_WORDS:?}, by folder");
-}
-
-#[test]
-fn old_names_are_gone() {
-    let mut complaints = Vec::new();
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    for source in rust().iter().filter(|source| source.path != "xtask/tests/tidy.rs") {
-        for (i, line) in source.text.lines().enumerate().filter(|(_, line)| comment(line).is_none()) {
-            for word in line.split(|c| !is_word(c)).filter(|word| OLD_NAMES.contains(word)) {
-                complaints.push(format!("{}:{}: {word}", source.path, i + 1));
-            }
-        }
-    }
-    assert_none("code uses the field's names", complaints);
 }
 
 #[test]
