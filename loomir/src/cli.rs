@@ -1,6 +1,14 @@
 //! The command line: one file a subcommand, and what they share.
+//!
+//! Exit status: 0 fine, 1 the input is at fault (diagnostics on standard error), 2 the command line
+//! is. `check` ends with 3 if the programs differ, and with 4 if that is not decided.
+#![allow(clippy::print_stderr)]
+
+use std::process::ExitCode;
 
 use clap::{ArgMatches, Command};
+use loomir_ir::pass::PassRegistry;
+use loomir_ir::{Context, Registry};
 
 mod analyses;
 mod check;
@@ -17,6 +25,12 @@ mod reduce;
 mod remarks;
 mod render;
 mod run;
+
+/// The dialects and passes that the command knows.
+pub(crate) struct Tools {
+    ctx: Context,
+    passes: PassRegistry,
+}
 
 /// Why a command ended early: what to print on standard error, and by that the exit status.
 #[derive(Debug)]
@@ -41,8 +55,43 @@ impl Failure {
     }
 }
 
-/// Runs the command that the process was called with.
-pub(crate) fn main() -> Result<(), Failure> {
+/// Runs the command that the process was called with, with these dialects and passes.
+///
+/// A crate with a dialect or a pass of its own has the whole command (`opt`, `fuse`, `explain`,
+/// `run`, `check`, `reduce`) as its `main`. Start from [`registry`](crate::registry) and
+/// [`passes`](crate::passes), and add to them.
+///
+/// ```no_run
+/// use std::process::ExitCode;
+///
+/// fn main() -> ExitCode {
+///     let mut registry = loomir::registry();
+///     // my_dialect::register(&mut registry);
+///     let mut passes = loomir::passes();
+///     // passes.add(my_pass::PASS);
+///     loomir::main(registry, passes)
+/// }
+/// ```
+pub fn main(registry: Registry, passes: PassRegistry) -> ExitCode {
+    let tools = Tools { ctx: Context::new(registry), passes };
+    let status = match run(&tools) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Input(text)) => {
+            eprint!("{text}");
+            ExitCode::from(1)
+        }
+        Err(Failure::Status(status)) => ExitCode::from(status),
+        Err(Failure::Usage(text)) => {
+            eprint!("{text}");
+            ExitCode::from(2)
+        }
+    };
+    // The process is about to end, which frees everything at once; one by one takes longer.
+    std::mem::forget(tools);
+    status
+}
+
+fn run(tools: &Tools) -> Result<(), Failure> {
     let command = Command::new("loomir")
         .about("Reads, transforms, lowers and runs MLIR programs, loops above all")
         .version(env!("CARGO_PKG_VERSION"))
@@ -50,7 +99,7 @@ pub(crate) fn main() -> Result<(), Failure> {
         .arg_required_else_help(true)
         .arg(render::Color::arg())
         .subcommands([
-            opt::command(),
+            opt::command(tools),
             fuse::command(),
             explain::command(),
             run::command(),
@@ -61,12 +110,12 @@ pub(crate) fn main() -> Result<(), Failure> {
     let args = flags::with_two_dashes(&command, std::env::args_os());
     let matches: ArgMatches = command.get_matches_from(args);
     match matches.subcommand() {
-        Some(("opt", matches)) => opt::main(matches),
-        Some(("fuse", matches)) => fuse::main(matches),
-        Some(("explain", matches)) => explain::main(matches),
-        Some(("run", matches)) => run::main(matches),
-        Some(("check", matches)) => check::main(matches),
-        Some(("reduce", matches)) => reduce::main(matches),
+        Some(("opt", matches)) => opt::main(tools, matches),
+        Some(("fuse", matches)) => fuse::main(tools, matches),
+        Some(("explain", matches)) => explain::main(tools, matches),
+        Some(("run", matches)) => run::main(tools, matches),
+        Some(("check", matches)) => check::main(tools, matches),
+        Some(("reduce", matches)) => reduce::main(tools, matches),
         _ => Err(Failure::usage("a command is needed")),
     }
 }

@@ -50,21 +50,31 @@ pub use loomir_transforms::cost::CostSource;
 pub use loomir_transforms::distribution::{Expand, Options as DistributeOptions, Report as DistributeReport};
 pub use loomir_transforms::fusion::{Options as FuseOptions, Profitability, Report as FuseReport};
 
+#[cfg(feature = "cli")]
+mod cli;
 mod execute;
 mod expected;
 mod passes;
 
+#[cfg(feature = "cli")]
+pub use cli::main;
 pub use execute::{Engine, execute, profile};
 pub use expected::{ExpectedLevel, verify_diagnostics};
 pub use passes::passes;
 
-/// A context that knows every dialect of Loomir, what its operations mean, and how they are
-/// lowered.
-pub fn context() -> Context {
+/// Returns all dialects of Loomir, with the meaning of their operations and their lowering.
+///
+/// Add dialects of your own before making a [`Context`] of it.
+pub fn registry() -> Registry {
     let mut registry = Registry::new();
     loomir_dialects::register_all(&mut registry);
     loomir_lowering::register(&mut registry);
-    Context::new(registry)
+    registry
+}
+
+/// Returns a context with the dialects of [`registry`].
+pub fn context() -> Context {
+    Context::new(registry())
 }
 
 /// Reads a module, MLIR or LLVM IR by its content, and verifies it.

@@ -146,9 +146,7 @@ fn start_child(
     println!("{}: {cases} cases, seed {seed}: {}", campaign.name, campaign.does);
     let mut child = cargo_with(tools);
     child.args(["run", "--quiet", "--package", campaign.package, "--example", campaign.example]);
-    if release {
-        child.arg("--release");
-    }
+    child.args(["--profile", if release { "release" } else { "test" }]);
     child.args(["--", "--cases", &cases.to_string(), "--seed", &seed.to_string()]);
     let finished = child.stderr(Stdio::inherit()).output().map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&finished.stdout);

@@ -5,7 +5,7 @@
 
 use loomir_ir::{Context, Loc, OpRef, Type, TypeKind};
 
-use super::code::{Decoded, Decoder, Slot, action, malformed};
+use super::code::{Action, Decoded, Decoder, Slot, action, malformed};
 use super::datum::{Datum, Poison};
 use super::fault::Fault;
 use super::integer::{Computed, Trouble, signed};
@@ -64,10 +64,36 @@ impl Shape {
     }
 }
 
+/// Returns the shape of an operation's result, and its first `N` operands.
+fn shaped<const N: usize>(op: OpRef<'_>, d: &Decoder<'_>) -> Result<(Shape, [Slot; N]), Box<Fault>> {
+    let shape = Shape::of(op, d)?;
+    let mut operands = [shape.result; N];
+    for (i, slot) in operands.iter_mut().enumerate() {
+        *slot = d.operand(op, i)?;
+    }
+    Ok((shape, operands))
+}
+
+/// A scalar function of one lane's operands, kept by an action.
+type Lane<const N: usize> = Box<dyn Fn([&Datum; N]) -> Result<Datum, Box<Fault>>>;
+
+/// A scalar function of one lane's operands, lent for one operation.
+type LaneOnce<'f, const N: usize> = dyn FnMut([&Datum; N]) -> Result<Datum, Box<Fault>> + 'f;
+
+/// Applies a scalar function lane by lane.
+///
+/// The function is behind a pointer: one instance of this serves all operations.
+fn lanes<const N: usize>(shape: Shape, operands: [Slot; N], scalar: Lane<N>) -> Action {
+    action(move |m| {
+        let datum = map_by(operands.map(|slot| m.get(slot)), &mut |lane| scalar(lane))?;
+        m.done(shape.result, datum)
+    })
+}
+
 /// An operation of one operand. `f` takes and gives bits; what it gives may have bits above the
 /// result's width.
 pub fn unary(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128) -> Computed + 'static) -> Decoded {
-    let (shape, a) = (Shape::of(op, d)?, d.operand(op, 0)?);
+    let (shape, [a]) = shaped(op, d)?;
     let scalar = move |a: &Datum| match a {
         Datum::Bits(x) => shape.finish(f((*x).into()), &[(*x).into()]),
         other => match operand(other)? {
@@ -76,10 +102,7 @@ pub fn unary(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128) -> Computed + 
         },
     };
     if shape.vector {
-        return Ok(action(move |m| {
-            let datum = map([m.get(a)], |[a]| scalar(a))?;
-            m.done(shape.result, datum)
-        }));
+        return Ok(lanes(shape, [a], Box::new(move |[a]| scalar(a))));
     }
     Ok(action(move |m| {
         let datum = scalar(m.get(a))?;
@@ -103,7 +126,7 @@ fn binary_with(
     divides: bool,
     f: impl Fn(u128, u128) -> Computed + 'static,
 ) -> Decoded {
-    let (shape, a, b) = (Shape::of(op, d)?, d.operand(op, 0)?, d.operand(op, 1)?);
+    let (shape, [a, b]) = shaped(op, d)?;
     let scalar = move |a: &Datum, b: &Datum| match (a, b) {
         (Datum::Bits(x), Datum::Bits(y)) => {
             let (x, y) = ((*x).into(), (*y).into());
@@ -116,10 +139,7 @@ fn binary_with(
         },
     };
     if shape.vector {
-        return Ok(action(move |m| {
-            let datum = map([m.get(a), m.get(b)], |[a, b]| scalar(a, b))?;
-            m.done(shape.result, datum)
-        }));
+        return Ok(lanes(shape, [a, b], Box::new(move |[a, b]| scalar(a, b))));
     }
     Ok(action(move |m| {
         let datum = scalar(m.get(a), m.get(b))?;
@@ -133,17 +153,13 @@ pub fn ternary(
     d: &mut Decoder<'_>,
     f: impl Fn(u128, u128, u128) -> Computed + 'static,
 ) -> Decoded {
-    let shape = Shape::of(op, d)?;
-    let (a, b, c) = (d.operand(op, 0)?, d.operand(op, 1)?, d.operand(op, 2)?);
+    let (shape, [a, b, c]) = shaped(op, d)?;
     let scalar = move |a: &Datum, b: &Datum, c: &Datum| match (operand(a)?, operand(b)?, operand(c)?) {
         (Ok(x), Ok(y), Ok(z)) => shape.finish(f(x, y, z), &[x, y, z]),
         (Err(poison), _, _) | (_, Err(poison), _) | (_, _, Err(poison)) => Ok(Datum::Poison(poison)),
     };
     if shape.vector {
-        return Ok(action(move |m| {
-            let datum = map([m.get(a), m.get(b), m.get(c)], |[a, b, c]| scalar(a, b, c))?;
-            m.done(shape.result, datum)
-        }));
+        return Ok(lanes(shape, [a, b, c], Box::new(move |[a, b, c]| scalar(a, b, c))));
     }
     Ok(action(move |m| {
         let datum = scalar(m.get(a), m.get(b), m.get(c))?;
@@ -207,12 +223,17 @@ fn operand(datum: &Datum) -> Result<Result<u128, Poison>, Box<Fault>> {
     }
 }
 
-/// Applies a scalar function to the elements of vectors; a vector that is poison as a whole has
+/// Applies a scalar function to the elements of vectors. A vector that is poison as a whole has
 /// poison elements.
 pub fn map<const N: usize>(
     operands: [&Datum; N],
     mut scalar: impl FnMut([&Datum; N]) -> Result<Datum, Box<Fault>>,
 ) -> Result<Datum, Box<Fault>> {
+    map_by(operands, &mut scalar)
+}
+
+/// The same for a function behind a pointer. One instance serves all callers.
+fn map_by<const N: usize>(operands: [&Datum; N], scalar: &mut LaneOnce<'_, N>) -> Result<Datum, Box<Fault>> {
     let len = operands.iter().find_map(|d| match d {
         Datum::Aggregate(elements) => Some(elements.len()),
         _ => None,

@@ -478,12 +478,20 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// Runs `f` on a stack of its own; `None`, without running it, if there is none to be had.
+/// Runs `f` on a stack of its own. Returns `None`, without running it, if there is none to be had.
 pub(crate) fn on_new_stack<T: Send>(f: impl FnOnce() -> T + Send) -> Option<T> {
+    let (mut f, mut result) = (Some(f), None);
+    on_thread(&mut || result = f.take().map(|f| f()));
+    result
+}
+
+/// Runs `f` on a thread of its own, if one can be had. One instance serves all callers.
+fn on_thread(f: &mut (dyn FnMut() + Send)) {
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, f).ok()?;
-        Some(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    })
+        if let Ok(thread) = std::thread::Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, f) {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
+    });
 }
 
 /// Lines and columns of bytes: constant time for places asked for in ascending order.

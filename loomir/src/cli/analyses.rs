@@ -1,12 +1,12 @@
 //! The flags that choose analyses: one for each interface, named as the options of passes are.
 
+use crate::transforms::access::{Analyses, INTERFACES};
 use clap::{Arg, ArgMatches};
-use loomir::transforms::access::{Analyses, INTERFACES};
 
 use super::Failure;
 
 pub(super) fn args() -> Vec<Arg> {
-    let arg = |interface: loomir::transforms::access::Interface| {
+    let arg = |interface: crate::transforms::access::Interface| {
         let mut help = interface.help.to_owned();
         help[..1].make_ascii_uppercase();
         Arg::new(interface.name)

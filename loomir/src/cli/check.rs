@@ -1,10 +1,10 @@
 //! `loomir check`: tells whether two programs compute the same, or where a pass goes wrong.
 
+use crate::check::execution::Options;
 use clap::{Arg, ArgMatches, Command, value_parser};
-use loomir::check::execution::Options;
 
 use super::flags::{flag, is_on};
-use super::{Failure, fuse, input, output, remarks};
+use super::{Failure, Tools, fuse, input, output, remarks};
 use programs::Program;
 
 mod around;
@@ -55,7 +55,7 @@ pub(super) fn command() -> Command {
         .arg(remarks::arg())
 }
 
-pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
+pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
     let after = matches.get_one::<String>("after");
     let mut runs = RUNS.iter().filter(|name| match **name {
         REWIRING => is_on(matches, REWIRING),
@@ -69,21 +69,21 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
         (None, Some(run)) if runs.next().is_some() => {
             Err(Failure::usage(format!("--{run} and another thing to run exclude each other")))
         }
-        (None, Some(&REWIRING)) => rewiring::main(matches),
-        (None, Some(run)) => around::main(matches, run),
-        (Some(after), None) => two_programs(matches, after),
+        (None, Some(&REWIRING)) => rewiring::main(tools, matches),
+        (None, Some(run)) => around::main(tools, matches, run),
+        (Some(after), None) => two_programs(tools, matches, after),
     }
 }
 
-fn two_programs(matches: &ArgMatches, after: &str) -> Result<(), Failure> {
+fn two_programs(tools: &Tools, matches: &ArgMatches, after: &str) -> Result<(), Failure> {
     let before = matches.get_one::<String>("input").map_or("-", String::as_str);
     if before == "-" && after == "-" {
         return Err(Failure::usage("only one of the two programs can come from standard input"));
     }
-    let ctx = loomir::context();
-    let before = Program::read(&ctx, input::read(matches)?, matches)?;
-    let after = Program::read(&ctx, input::read_named(matches, after)?, matches)?;
-    let (report, status) = report::of(&ctx, &before, &after, matches, None)?;
+    let ctx = &tools.ctx;
+    let before = Program::read(ctx, input::read(&tools.ctx, matches)?, matches)?;
+    let after = Program::read(ctx, input::read_named(&tools.ctx, matches, after)?, matches)?;
+    let (report, status) = report::of(ctx, &before, &after, matches, None)?;
     output::to_stdout(&report.text(matches))?;
     finish(status)
 }

@@ -1,10 +1,10 @@
 //! `loomir explain`: what fusion does with each pair of neighbouring loops, and why.
 
+use crate::FuseOptions;
 use clap::{ArgMatches, Command};
-use loomir::FuseOptions;
 
 use super::render::Stream;
-use super::{Failure, analyses, fuse, input, missed, output, remarks};
+use super::{Failure, Tools, analyses, fuse, input, missed, output, remarks};
 
 pub(super) fn command() -> Command {
     Command::new("explain")
@@ -17,16 +17,16 @@ pub(super) fn command() -> Command {
         .arg(missed::arg())
 }
 
-pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
-    let source = input::read(matches)?;
-    let ctx = loomir::context();
-    let mut module = source.parse(&ctx, matches)?;
-    output::to_stderr(&remarks::say(&ctx, &missed::foreign(&module), &source, Stream::Err));
+pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
+    let source = input::read(&tools.ctx, matches)?;
+    let ctx = &tools.ctx;
+    let mut module = source.parse(ctx, matches)?;
+    output::to_stderr(&remarks::say(ctx, &missed::foreign(&module), &source, Stream::Err));
     // Later rounds speak of loops that are not in the source.
     let options = FuseOptions { max_rounds: 1, ..fuse::options(matches)? };
-    let report = loomir::fuse(&mut module, &options);
+    let report = crate::fuse(&mut module, &options);
     let counts = format!("{} fused, {} refused\n", report.fused, report.refused);
-    let said = remarks::say(&ctx, &report.remarks, &source, Stream::Out);
+    let said = remarks::say(ctx, &report.remarks, &source, Stream::Out);
     output::to_stdout(&if remarks::as_json(matches) { said } else { said + &counts })?;
-    missed::fail(matches, &ctx, report.refused, &source)
+    missed::fail(matches, ctx, report.refused, &source)
 }

@@ -1,11 +1,11 @@
 //! `loomir fuse`: the main job.
 
+use crate::{ContractionOptions, CostSource, FuseOptions};
 use clap::{Arg, ArgMatches, Command};
-use loomir::{ContractionOptions, CostSource, FuseOptions};
 
 use super::grouped::{self, Nests};
 use super::render::Stream;
-use super::{Failure, analyses, input, limit, missed, output, remarks};
+use super::{Failure, Tools, analyses, input, limit, missed, output, remarks};
 
 pub(super) fn command() -> Command {
     Command::new("fuse")
@@ -101,37 +101,37 @@ pub(super) fn options(matches: &ArgMatches) -> Result<FuseOptions, Failure> {
     })
 }
 
-pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
-    let source = input::read(matches)?;
-    let ctx = loomir::context();
-    let mut module = source.parse(&ctx, matches)?;
+pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
+    let source = input::read(&tools.ctx, matches)?;
+    let ctx = &tools.ctx;
+    let mut module = source.parse(ctx, matches)?;
     let says = !matches.get_flag("quiet");
     let edits = limit::of(matches);
     let options = FuseOptions { remarks: says, edits: edits.clone(), ..options(matches)? };
-    output::to_stderr(&remarks::say(&ctx, &missed::foreign(&module), &source, Stream::Err));
+    output::to_stderr(&remarks::say(ctx, &missed::foreign(&module), &source, Stream::Err));
     let nests = (says && remarks::are_grouped(matches)).then(|| Nests::of(&module));
     let (said, refused) = if matches.get_one::<bool>("contract") == Some(&true) {
         let analyses = options.analyses.clone();
         let contraction = ContractionOptions { analyses, remarks: says, ..ContractionOptions::default() };
-        let (fused, contracted) = loomir::fuse_and_contract(&mut module, &options, &contraction);
+        let (fused, contracted) = crate::fuse_and_contract(&mut module, &options, &contraction);
         let mut said = fused.remarks;
         said.append(contracted.remarks);
         (said, fused.refused)
     } else {
-        let report = loomir::fuse(&mut module, &options);
+        let report = crate::fuse(&mut module, &options);
         (report.remarks, report.refused)
     };
     if says {
         let summary = nests.map_or(String::new(), |nests| nests.summary(&said));
         let said = if remarks::are_grouped(matches) { grouped::by_loop(said) } else { said };
-        output::to_stderr(&(remarks::say(&ctx, &said, &source, Stream::Err) + &summary));
+        output::to_stderr(&(remarks::say(ctx, &said, &source, Stream::Err) + &summary));
     }
     if let Some(last) = limit::said(&edits) {
-        output::to_stderr(&remarks::say(&ctx, &last.into(), &source, Stream::Err));
+        output::to_stderr(&remarks::say(ctx, &last.into(), &source, Stream::Err));
     }
-    output::write(matches, &loomir::print(&module))?;
-    missed::fail(matches, &ctx, refused, &source)?;
+    output::write(matches, &crate::print(&module))?;
+    missed::fail(matches, ctx, refused, &source)?;
     // The process is about to end, which frees everything at once; one by one takes longer.
-    std::mem::forget((ctx, module));
+    std::mem::forget(module);
     Ok(())
 }

@@ -6,10 +6,10 @@
 //! the first loop, with a note for each of the others. Everything else stays as it is, in its
 //! order.
 
+use crate::dialects::interfaces::{LoopLike, ParallelLike};
+use crate::ir::diagnostics::{Arg, Remark};
+use crate::ir::{Body, Diagnostic, Diagnostics, Loc};
 use hashbrown::{HashMap, HashSet};
-use loomir::dialects::interfaces::{LoopLike, ParallelLike};
-use loomir::ir::diagnostics::{Arg, Remark};
-use loomir::ir::{Body, Diagnostic, Diagnostics, Loc};
 
 /// The name of remarks on two loops that were fused.
 const FUSED: &str = "Fused";

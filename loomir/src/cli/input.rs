@@ -2,9 +2,9 @@
 
 use std::io::Read;
 
+use crate::ir::text::{Chunk, ParseOptions};
+use crate::ir::{Body, Context, Diagnostic, Diagnostics, Loc, LocKind};
 use clap::{Arg, ArgMatches};
-use loomir::ir::text::{Chunk, ParseOptions};
-use loomir::ir::{Body, Context, Diagnostic, Diagnostics, Loc, LocKind};
 
 use super::Failure;
 use super::flags::{flag, is_on};
@@ -41,12 +41,12 @@ pub(super) fn args() -> [Arg; 2] {
 }
 
 /// Reads what the argument names.
-pub(super) fn read(matches: &ArgMatches) -> Result<Input, Failure> {
-    read_named(matches, matches.get_one::<String>("input").map_or("-", String::as_str))
+pub(super) fn read(ctx: &Context, matches: &ArgMatches) -> Result<Input, Failure> {
+    read_named(ctx, matches, matches.get_one::<String>("input").map_or("-", String::as_str))
 }
 
 /// Reads the file of a name, or standard input.
-pub(super) fn read_named(matches: &ArgMatches, name: &str) -> Result<Input, Failure> {
+pub(super) fn read_named(ctx: &Context, matches: &ArgMatches, name: &str) -> Result<Input, Failure> {
     let (shown, bytes) = if name == "-" {
         let mut bytes = Vec::new();
         ("<stdin>", std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes))
@@ -57,7 +57,7 @@ pub(super) fn read_named(matches: &ArgMatches, name: &str) -> Result<Input, Fail
     let refused = |message: String, help: Option<&str>| {
         let error = Diagnostic::error(Loc::UNKNOWN, message);
         let error = help.into_iter().fold(error, |error, help| error.help(help));
-        input(String::new()).failure(&loomir::context(), &error.into())
+        input(String::new()).failure(ctx, &error.into())
     };
     let bytes = bytes.map_err(|error| refused(format!("cannot read '{shown}': {error}"), None))?;
     if let Some((_, what, help)) = BINARIES.iter().find(|(magic, ..)| bytes.starts_with(magic)) {
@@ -65,7 +65,7 @@ pub(super) fn read_named(matches: &ArgMatches, name: &str) -> Result<Input, Fail
     }
     String::from_utf8(bytes).map(input).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
-        input(String::from_utf8_lossy(error.as_bytes()).into_owned()).not_utf8(valid)
+        input(String::from_utf8_lossy(error.as_bytes()).into_owned()).not_utf8(ctx, valid)
     })
 }
 
@@ -90,7 +90,7 @@ impl Input {
         options: ParseOptions,
     ) -> Result<Body, Diagnostics> {
         let options = ParseOptions { first_line: chunk.first_line, ..options };
-        loomir::parse_with(ctx, chunk.text, &self.name, &options)
+        crate::parse_with(ctx, chunk.text, &self.name, &options)
     }
 
     /// Diagnostics about this input, rendered.
@@ -99,14 +99,13 @@ impl Input {
     }
 
     /// This text has been made from bytes that are no text from byte `valid` on.
-    fn not_utf8(&self, valid: usize) -> Failure {
-        let ctx = loomir::context();
+    fn not_utf8(&self, ctx: &Context, valid: usize) -> Failure {
         let before = &self.text[..valid];
         let line = before.matches('\n').count() as u32 + 1;
         let column = (valid - before.rfind('\n').map_or(0, |at| at + 1)) as u32 + 1;
         let loc = ctx.loc(LocKind::File { file: ctx.name(&self.name), line, column });
         let error =
             Diagnostic::error(loc, "this byte is not UTF-8").help("MLIR's text is ASCII, UTF-8 in strings");
-        self.failure(&ctx, &error.into())
+        self.failure(ctx, &error.into())
     }
 }

@@ -1,8 +1,8 @@
 //! `--limit`: a bound on the edits of all passes, to find the one that goes wrong.
 
+use crate::ir::Diagnostic;
+use crate::ir::pass::EditLimit;
 use clap::{Arg, ArgMatches, value_parser};
-use loomir::ir::Diagnostic;
-use loomir::ir::pass::EditLimit;
 
 /// The argument that bounds edits.
 pub(super) fn arg() -> Arg {
@@ -26,6 +26,6 @@ pub(super) fn said(limit: &EditLimit) -> Option<Diagnostic> {
     let (count, s) = (made.count, if made.count == 1 { "" } else { "s" });
     Some(match made.last {
         Some((pass, loc)) => Diagnostic::remark(loc, format!("edit {count} is the last, by {pass}: {state}")),
-        None => Diagnostic::remark(loomir::ir::Loc::UNKNOWN, format!("{count} edit{s} made: {state}")),
+        None => Diagnostic::remark(crate::ir::Loc::UNKNOWN, format!("{count} edit{s} made: {state}")),
     })
 }

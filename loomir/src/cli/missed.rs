@@ -1,8 +1,8 @@
 //! Loops that fusion leaves apart or does not see: `--fail-on-missed`, and operations that other
 //! tools make loops of.
 
+use crate::ir::{Body, Context, Diagnostic, Diagnostics, Loc, Severity};
 use clap::{Arg, ArgMatches};
-use loomir::ir::{Body, Context, Diagnostic, Diagnostics, Loc, Severity};
 
 use super::Failure;
 use super::flags::{flag, is_on};

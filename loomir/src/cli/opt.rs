@@ -2,30 +2,30 @@
 
 use std::time::Instant;
 
-use clap::builder::PossibleValuesParser;
-use clap::{Arg, ArgMatches, Command, value_parser};
-use loomir::ir::pass::report::add_records;
-use loomir::ir::pass::{
+use crate::ir::pass::report::add_records;
+use crate::ir::pass::{
     EditLimit, PassInstrumentor, PassSelection, PrintIr, Record, VerifyAnalyses, VerifyEach,
 };
-use loomir::ir::text::{Chunk, ParseOptions, PrintOptions, SPLIT_MARKER, split_source};
-use loomir::ir::{Body, Context, Diagnostic, Diagnostics, verifier};
-use loomir::lowering::cfg::picture::{Format, picture};
-use loomir::lowering::cfg::{self, print::Printed};
-use loomir::{ExpectedLevel, verify_diagnostics};
+use crate::ir::text::{Chunk, ParseOptions, PrintOptions, SPLIT_MARKER, split_source};
+use crate::ir::{Body, Context, Diagnostic, Diagnostics, verifier};
+use crate::lowering::cfg::picture::{Format, picture};
+use crate::lowering::cfg::{self, print::Printed};
+use crate::{ExpectedLevel, verify_diagnostics};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgMatches, Command, value_parser};
 
 use super::flags::{flag, flag_on, is_on};
 use super::input::{self, Input};
 use super::remarks::RemarkFormat;
 use super::render::Stream;
-use super::{Failure, limit, output, remarks};
+use super::{Failure, Tools, limit, output, remarks};
 use reproducer::Reproducers;
 
 mod logs;
 mod pipeline;
 mod reproducer;
 
-pub(super) fn command() -> Command {
+pub(super) fn command(tools: &Tools) -> Command {
     let [input, allow] = input::args();
     Command::new("opt")
         .about("Runs passes and prints the program")
@@ -94,8 +94,8 @@ pub(super) fn command() -> Command {
         .arg(limit::arg())
         .args(reproducer::args())
         .next_help_heading("Looking at passes")
-        .arg(names("mlir-print-ir-before", "Print the program before these passes, on standard error"))
-        .arg(names("mlir-print-ir-after", "Print the program after these passes, on standard error"))
+        .arg(names(tools, "mlir-print-ir-before", "Print the program before these passes, on standard error"))
+        .arg(names(tools, "mlir-print-ir-after", "Print the program after these passes, on standard error"))
         .arg(
             flag("mlir-print-ir-before-all", "Print the program before each pass")
                 .alias("print-ir-before-all"),
@@ -108,7 +108,7 @@ pub(super) fn command() -> Command {
             "Print the whole module, not what the pass ran on; no threads",
         ))
         .args(logs::args())
-        .args(pipeline::pass_args())
+        .args(pipeline::pass_args(tools))
 }
 
 fn choice(
@@ -129,8 +129,8 @@ fn number(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).value_name("N").value_parser(value_parser!(usize)).help(help)
 }
 
-fn names(name: &'static str, help: &'static str) -> Arg {
-    let known: Vec<&str> = loomir::passes().infos().iter().map(|info| info.name).collect();
+fn names(tools: &Tools, name: &'static str, help: &'static str) -> Arg {
+    let known: Vec<&str> = tools.passes.infos().iter().map(|info| info.name).collect();
     Arg::new(name)
         .long(name)
         .value_name("PASSES")
@@ -145,18 +145,18 @@ fn string<'m>(matches: &'m ArgMatches, name: &str) -> Option<&'m str> {
     matches.get_one::<String>(name).map(String::as_str)
 }
 
-pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
-    if let Some(list) = logs::lists(matches) {
+pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
+    if let Some(list) = logs::lists(tools, matches) {
         return output::to_stdout(&list);
     }
     let start = Instant::now();
-    let ctx = loomir::context();
+    let ctx = &tools.ctx;
     let edits = limit::of(matches);
-    let (input, pipeline) = (&input::read(matches)?, &pipeline::text(matches)?);
-    let run = Run { matches, ctx: &ctx, input, pipeline, edits: edits.clone() };
+    let (input, pipeline) = (&input::read(&tools.ctx, matches)?, &pipeline::text(tools, matches)?);
+    let run = Run { matches, tools, ctx, input, pipeline, edits: edits.clone() };
     // A mistake in the pipeline is one whatever the program is.
     let nothing = Input { name: String::new(), text: String::new(), form: RemarkFormat::default() };
-    let read = pipeline::read(run.pipeline, &nothing.parse(&ctx, matches)?);
+    let read = pipeline::read(tools, run.pipeline, &nothing.parse(ctx, matches)?);
     read.map_err(|error| Failure::usage(error.to_text(run.pipeline)))?;
     let chunks = match string(matches, "split-input-file") {
         Some(marker) => split_source(&run.input.text, marker),
@@ -167,7 +167,7 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
         run.chunk(chunk, &mut done);
     }
     if let Some(last) = limit::said(&edits) {
-        output::to_stderr(&remarks::say(&ctx, &last.into(), run.input, Stream::Err));
+        output::to_stderr(&remarks::say(ctx, &last.into(), run.input, Stream::Err));
     }
     let marker = string(matches, "output-split-marker").unwrap_or(SPLIT_MARKER);
     done.reproducers.write(matches)?;
@@ -178,7 +178,7 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     output::to_stderr(&logs::statistics(matches, &done.records));
     output::to_stderr(&logs::timing(matches, &done.records, start.elapsed()));
     // The process is about to end, which frees everything at once; one by one takes longer.
-    std::mem::forget((ctx, done.last));
+    std::mem::forget(done.last);
     if done.failed { Err(Failure::Input(String::new())) } else { Ok(()) }
 }
 
@@ -197,6 +197,7 @@ struct Done {
 /// The settings of a run, the same for all pieces of the input.
 struct Run<'r> {
     matches: &'r ArgMatches,
+    tools: &'r Tools,
     ctx: &'r Context,
     input: &'r Input,
     /// As text; which operations a bare list of passes runs on is up to the program.
@@ -255,9 +256,9 @@ impl Run<'_> {
         piece.records.push(Record::new("Parser", start.elapsed()));
         let mut body = parsed?;
 
-        let own = reproducer::Setup::of(matches, &mut body)?;
+        let own = reproducer::Setup::of(self.tools, matches, &mut body)?;
         let loc = body.root_ref().loc();
-        let given = pipeline::read(self.pipeline, &body);
+        let given = pipeline::read(self.tools, self.pipeline, &body);
         let given = given.map_err(|error| Diagnostic::error(loc, error.to_text(self.pipeline)))?;
         let pipeline = own.pipeline.as_ref().unwrap_or(&given);
         if is_on(matches, "dump-pass-pipeline") {
@@ -338,7 +339,7 @@ impl Run<'_> {
 
     fn emit(&self, module: &mut Body) -> Result<String, Diagnostics> {
         let show: fn(&Body) -> Result<String, Diagnostics> = match string(self.matches, "emit") {
-            Some("ll") => loomir::lowering::to_ll,
+            Some("ll") => crate::lowering::to_ll,
             Some("loops") => |module| cfg::print::print(module, Printed::Loops),
             Some("cycles") => |module| cfg::print::print(module, Printed::Cycles),
             Some("domtree") => |module| cfg::print::print(module, Printed::Dominators),
@@ -349,13 +350,13 @@ impl Run<'_> {
             Some("svg") => |module| picture(module, Format::Svg),
             _ => return Ok(self.as_mlir(module)),
         };
-        loomir::lowering::lower_to_llvm(module)?;
+        crate::lowering::lower_to_llvm(module)?;
         show(module)
     }
 
     fn as_mlir(&self, module: &Body) -> String {
         let options = self.print_options();
-        let mut text = loomir::ir::text::print(module, &options);
+        let mut text = crate::ir::text::print(module, &options);
         // As mlir-opt does, so that what both print can be compared.
         if !options.local_scope {
             text.push('\n');

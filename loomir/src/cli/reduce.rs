@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 
+use crate::check::reduce::{Options, reduce};
+use crate::ir::Body;
 use clap::{Arg, ArgMatches, Command, value_parser};
-use loomir::check::reduce::{Options, reduce};
-use loomir::ir::Body;
 
-use super::{Failure, input, output};
+use super::{Failure, Tools, input, output};
 
 pub(super) fn command() -> Command {
     Command::new("reduce")
@@ -37,11 +37,11 @@ pub(super) fn command() -> Command {
         )
 }
 
-pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
-    let source = input::read(matches)?;
-    let ctx = loomir::context();
-    let module = source.parse(&ctx, matches)?;
-    let is_ll = loomir::lowering::is_ll(&source.text);
+pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
+    let source = input::read(&tools.ctx, matches)?;
+    let ctx = &tools.ctx;
+    let module = source.parse(ctx, matches)?;
+    let is_ll = crate::lowering::is_ll(&source.text);
     let test = matches.get_one::<String>("test").map_or("", String::as_str);
     let candidates = Candidates::new(is_ll, test)?;
     if !candidates.holds(&source.text) {
@@ -51,8 +51,8 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     }
     let tests = matches.get_one::<usize>("max-tests").copied().unwrap_or(Options::default().tests);
     let text = |module: &Body| match is_ll {
-        true => loomir::lowering::to_ll(module).ok(),
-        false => Some(loomir::print(module)),
+        true => crate::lowering::to_ll(module).ok(),
+        false => Some(crate::print(module)),
     };
     let mut holds = |module: &Body| text(module).is_some_and(|text| candidates.holds(&text));
     let reduced = reduce(&module, &Options { tests }, &mut holds);

@@ -7,9 +7,9 @@
 //! place among the arguments is an object with `file`, `line` and `column`. What is not known is
 //! `null`. Errors and warnings are such lines too, with `null` for what only remarks say.
 
+use crate::ir::diagnostics::{Arg, Fields, Remark};
+use crate::ir::{Context, Diagnostic, Diagnostics, Loc, Severity};
 use clap::ArgMatches;
-use loomir::ir::diagnostics::{Arg, Fields, Remark};
-use loomir::ir::{Context, Diagnostic, Diagnostics, Loc, Severity};
 use serde_json::{Map, Value};
 
 use super::input::Input;

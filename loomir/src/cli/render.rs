@@ -3,9 +3,9 @@
 use std::io::IsTerminal;
 use std::ops::Range;
 
+use crate::ir::{Context, Diagnostic, Diagnostics, Loc, Severity};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use clap::{Arg, ArgMatches};
-use loomir::ir::{Context, Diagnostic, Diagnostics, Loc, Severity};
 
 use super::input::Input;
 

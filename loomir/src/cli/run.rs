@@ -1,13 +1,13 @@
 //! `loomir run`: executes a function.
 
+use crate::Engine;
+use crate::dialects::interp::Limits;
+use crate::ir::diagnostics::suggest::did_you_mean;
+use crate::ir::symbols::{lookup, symbol_name};
+use crate::ir::{Body, Diagnostic};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use loomir::Engine;
-use loomir::dialects::interp::Limits;
-use loomir::ir::diagnostics::suggest::did_you_mean;
-use loomir::ir::symbols::{lookup, symbol_name};
-use loomir::ir::{Body, Diagnostic};
 
-use super::{Failure, input, output};
+use super::{Failure, Tools, input, output};
 
 pub(super) fn command() -> Command {
     Command::new("run")
@@ -57,10 +57,10 @@ pub(super) fn command() -> Command {
         )
 }
 
-pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
-    let source = input::read(matches)?;
-    let ctx = loomir::context();
-    let mut module = source.parse(&ctx, matches)?;
+pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
+    let source = input::read(&tools.ctx, matches)?;
+    let ctx = &tools.ctx;
+    let mut module = source.parse(ctx, matches)?;
     let entry = matches.get_one::<String>("entry").map_or("", String::as_str);
     let arguments: Vec<&str> =
         matches.get_many::<String>("arg").unwrap_or_default().map(String::as_str).collect();
@@ -75,14 +75,14 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
     if profile.is_some() && engine != Engine::Interpreter {
         return Err(Failure::usage("only the interpreter counts; leave out '--engine=jit' or '--profile'"));
     }
-    known_entry(&module, entry).map_err(|error| source.failure(&ctx, &error.into()))?;
-    let failure = |diagnostics: loomir::ir::Diagnostics| source.failure(&ctx, &diagnostics);
+    known_entry(&module, entry).map_err(|error| source.failure(ctx, &error.into()))?;
+    let failure = |diagnostics: crate::ir::Diagnostics| source.failure(ctx, &diagnostics);
     let Some(path) = profile else {
-        let outcome = loomir::execute(&mut module, entry, &arguments, engine, &limits).map_err(failure)?;
+        let outcome = crate::execute(&mut module, entry, &arguments, engine, &limits).map_err(failure)?;
         return output::to_stdout(&outcome.to_text());
     };
-    let outcome = loomir::profile(&mut module, entry, &arguments, &limits).map_err(failure)?;
-    output::to_file(path, &loomir::print(&module))?;
+    let outcome = crate::profile(&mut module, entry, &arguments, &limits).map_err(failure)?;
+    output::to_file(path, &crate::print(&module))?;
     output::to_stdout(&outcome.to_text())
 }
 

@@ -1,28 +1,29 @@
 //! A check around passes: Loomir's own one by one, or those of another compiler as a whole.
 
+use crate::ir::pass::PassInstrumentor;
+use crate::ir::{Body, Context};
 use clap::ArgMatches;
-use loomir::ir::pass::PassInstrumentor;
-use loomir::ir::{Body, Context};
 
 use super::super::input::Input;
 use super::programs::Program;
-use super::{DIFFERENT, Failure, finish, input, output, report, tool};
+use super::{DIFFERENT, Failure, Tools, finish, input, output, report, tool};
 
 /// Checks what `run` does to a program: `passes`, `mlir-opt` or `opt`.
-pub(super) fn main(matches: &ArgMatches, run: &str) -> Result<(), Failure> {
-    let ctx = loomir::context();
-    let source = input::read(matches)?;
+pub(super) fn main(tools: &Tools, matches: &ArgMatches, run: &str) -> Result<(), Failure> {
+    let ctx = &tools.ctx;
+    let source = input::read(&tools.ctx, matches)?;
     let words = matches.get_one::<String>(run).map_or("", String::as_str);
     match run {
-        "passes" => around_each(&ctx, source, words, matches),
-        _ => around_tool(&ctx, source, (run, words), matches),
+        "passes" => around_each(tools, source, words, matches),
+        _ => around_tool(ctx, source, (run, words), matches),
     }
 }
 
 /// Checks around each pass of a pipeline, up to the first that goes wrong.
-fn around_each(ctx: &Context, source: Input, pipeline: &str, matches: &ArgMatches) -> Result<(), Failure> {
+fn around_each(tools: &Tools, source: Input, pipeline: &str, matches: &ArgMatches) -> Result<(), Failure> {
+    let ctx = &tools.ctx;
     let mut before = Program::read(ctx, source, matches)?;
-    let read = loomir::passes().parse_for(pipeline, &before.module);
+    let read = tools.passes.parse_for(pipeline, &before.module);
     let steps = read.map_err(|error| Failure::usage(error.to_text(pipeline)))?.into_steps();
     let count = steps.len();
     let mut all = report::Report::default();
@@ -61,7 +62,7 @@ fn printed(
     before: &Program,
     matches: &ArgMatches,
 ) -> Result<Program, Failure> {
-    let input = Input { name, text: loomir::print(module), form: before.input.form };
+    let input = Input { name, text: crate::print(module), form: before.input.form };
     Program::read(ctx, input, matches)
 }
 
@@ -74,13 +75,13 @@ fn around_tool(
 ) -> Result<(), Failure> {
     let form = source.form;
     let mut before = Program::read(ctx, source, matches)?;
-    let is_ll = loomir::lowering::is_ll(&before.input.text);
+    let is_ll = crate::lowering::is_ll(&before.input.text);
     let text = match (name, is_ll) {
         ("opt", false) => {
             let mut module = before.input.parse(ctx, matches)?;
             let failure = |diagnostics| before.input.failure(ctx, &diagnostics);
-            loomir::lowering::lower_to_llvm(&mut module).map_err(failure)?;
-            let text = loomir::lowering::to_ll(&module).map_err(failure)?;
+            crate::lowering::lower_to_llvm(&mut module).map_err(failure)?;
+            let text = crate::lowering::to_ll(&module).map_err(failure)?;
             let name = format!("<{}, lowered>", before.input.name);
             before = Program::read(ctx, Input { name, text, form }, matches)?;
             tool::run("opt", &format!("-S {words}"), &before.input.text)?

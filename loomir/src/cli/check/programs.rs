@@ -1,9 +1,9 @@
 //! The two programs of a check, brought to one level.
 
+use crate::check::functions::Originals;
+use crate::dialects::interfaces::FunctionLike;
+use crate::ir::{Body, Context};
 use clap::ArgMatches;
-use loomir::check::functions::Originals;
-use loomir::dialects::interfaces::FunctionLike;
-use loomir::ir::{Body, Context};
 
 use super::super::input::Input;
 use super::Failure;
@@ -66,14 +66,14 @@ pub(super) fn on_one_level<R>(
 /// Lowers a copy of a program.
 fn lower(ctx: &Context, program: &Program) -> Result<Body, Failure> {
     // A program that was read and verified reads again.
-    let mut module = loomir::parse(ctx, &program.input.text, &program.input.name)
+    let mut module = crate::parse(ctx, &program.input.text, &program.input.name)
         .map_err(|diagnostics| program.input.failure(ctx, &diagnostics))?;
-    loomir::lowering::lower_to_llvm(&mut module)
+    crate::lowering::lower_to_llvm(&mut module)
         .map_err(|diagnostics| program.input.failure(ctx, &diagnostics))?;
     Ok(module)
 }
 
-fn symbols(module: &Body) -> Vec<loomir::ir::Op> {
+fn symbols(module: &Body) -> Vec<crate::ir::Op> {
     let top = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
     top.flat_map(|block| module.ops(block)).collect()
 }

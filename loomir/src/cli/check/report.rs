@@ -1,12 +1,12 @@
 //! The report of a check: text for people, or JSON.
 
+use crate::check::execution::difference::Place;
+use crate::check::execution::instance::Instance;
+use crate::check::execution::{Counterexample, Tried};
+use crate::check::functions::{self, Function, Verdict};
+use crate::ir::diagnostics::suggest::did_you_mean;
+use crate::ir::{Context, Diagnostic, Diagnostics, Loc, Severity};
 use clap::ArgMatches;
-use loomir::check::execution::difference::Place;
-use loomir::check::execution::instance::Instance;
-use loomir::check::execution::{Counterexample, Tried};
-use loomir::check::functions::{self, Function, Verdict};
-use loomir::ir::diagnostics::suggest::did_you_mean;
-use loomir::ir::{Context, Diagnostic, Diagnostics, Loc, Severity};
 use serde_json::{Value, json};
 
 use super::super::flags::is_on;
@@ -62,7 +62,7 @@ pub(super) fn of(
     if let (Some(name), true) = (only, functions.is_empty()) {
         return Err(missing(ctx, before, name));
     }
-    if functions.is_empty() && loomir::print(&before.module) != loomir::print(&after.module) {
+    if functions.is_empty() && crate::print(&before.module) != crate::print(&after.module) {
         let error = Diagnostic::error(Loc::UNKNOWN, "the first program defines no function to compare");
         let error = error.help("is it the right file? The second program is not the same text");
         return Err(before.input.failure(ctx, &error.into()));
@@ -105,7 +105,7 @@ fn missing(ctx: &Context, program: &Program, name: &str) -> Failure {
     let top = module.own_regions(module.root()).flat_map(|region| module.blocks(region));
     let names = top
         .flat_map(|block| module.ops(block))
-        .filter_map(|op| loomir::ir::symbols::symbol_name(module, op).map(|name| ctx.str(name)));
+        .filter_map(|op| crate::ir::symbols::symbol_name(module, op).map(|name| ctx.str(name)));
     let names: Vec<&str> = names.collect();
     let error = Diagnostic::error(Loc::UNKNOWN, format!("the first program has no function `@{name}`"));
     let error = match did_you_mean(name, names.clone()) {

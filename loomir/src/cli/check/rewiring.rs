@@ -1,21 +1,21 @@
 //! `loomir check IN --rewiring`: compares fusing on the tree and lowering with fusing on the graph.
 
+use crate::ir::Diagnostics;
+use crate::lowering::rewiring::{self, Options};
 use clap::ArgMatches;
-use loomir::ir::Diagnostics;
-use loomir::lowering::rewiring::{self, Options};
 
 use super::super::render::Stream;
 use super::super::{fuse, remarks};
-use super::{Failure, input, output};
+use super::{Failure, Tools, input, output};
 
 /// Checks each fusion of two neighbouring loops.
-pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
-    let source = input::read(matches)?;
-    let ctx = loomir::context();
-    let module = source.parse(&ctx, matches)?;
+pub(super) fn main(tools: &Tools, matches: &ArgMatches) -> Result<(), Failure> {
+    let source = input::read(&tools.ctx, matches)?;
+    let ctx = &tools.ctx;
+    let module = source.parse(ctx, matches)?;
     let options = Options { tree: fuse::alias(matches)?, ..Options::default() };
     let report =
-        rewiring::check(&module, &options).map_err(|diagnostics| source.failure(&ctx, &diagnostics))?;
+        rewiring::check(&module, &options).map_err(|diagnostics| source.failure(ctx, &diagnostics))?;
     let mut said = Diagnostics::new();
     report.steps.iter().for_each(|step| said.push(rewiring::told(&module, step)));
     let differ = report.steps.len() - report.steps.iter().filter(|step| step.outcome.holds()).count();
@@ -24,7 +24,7 @@ pub(super) fn main(matches: &ArgMatches) -> Result<(), Failure> {
         true => format!("nothing to compare: {}\n", nothing(report.apart)),
         false => format!("{} equal, {differ} different, {refused} not compared\n", report.equal()),
     };
-    let shown = remarks::say(&ctx, &said, &source, Stream::Out);
+    let shown = remarks::say(ctx, &said, &source, Stream::Out);
     if !report.holds() {
         return Err(Failure::Input(if remarks::as_json(matches) { shown } else { shown + &counts }));
     }

@@ -4,10 +4,10 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use crate::ir::pass::{PassManager, Record};
 use clap::{Arg, ArgMatches};
-use loomir::ir::pass::{PassManager, Record};
 
-use super::{choice, flag, is_on, string};
+use super::{Tools, choice, flag, is_on, string};
 
 pub(super) fn args() -> [Arg; 7] {
     [
@@ -22,9 +22,9 @@ pub(super) fn args() -> [Arg; 7] {
 }
 
 /// Returns the list of choices, if only that is asked for.
-pub(super) fn lists(matches: &ArgMatches) -> Option<String> {
+pub(super) fn lists(tools: &Tools, matches: &ArgMatches) -> Option<String> {
     if is_on(matches, "show-dialects") {
-        let ctx = loomir::context();
+        let ctx = &tools.ctx;
         let mut names: Vec<&str> = ctx.dialects().iter().map(|dialect| &*dialect.name).collect();
         names.sort_unstable();
         names.dedup();
@@ -32,7 +32,7 @@ pub(super) fn lists(matches: &ArgMatches) -> Option<String> {
     }
     is_on(matches, "list-passes").then(|| {
         let mut text = String::from("Passes:\n");
-        for info in loomir::passes().infos() {
+        for info in tools.passes.infos() {
             let anchor = info.anchor.unwrap_or("any operation");
             let _ = writeln!(text, "  --{:<36} on {anchor}: {}", info.name, info.summary);
             for (name, default, meaning) in info.options {

@@ -1,10 +1,10 @@
 //! Which passes to run: `--pass-pipeline`, or passes as flags, in their order.
 
+use crate::ir::Body;
+use crate::ir::pass::{PassManager, PipelineError};
 use clap::{Arg, ArgAction, ArgMatches};
-use loomir::ir::Body;
-use loomir::ir::pass::{PassManager, PipelineError};
 
-use super::{Failure, string};
+use super::{Failure, Tools, string};
 
 pub(super) fn args() -> [Arg; 1] {
     [Arg::new("pass-pipeline")
@@ -15,9 +15,9 @@ pub(super) fn args() -> [Arg; 1] {
 }
 
 /// One option for each name of a pass.
-pub(super) fn pass_args() -> Vec<Arg> {
+pub(super) fn pass_args(tools: &Tools) -> Vec<Arg> {
     let mut args: Vec<Arg> = Vec::new();
-    for info in loomir::passes().infos() {
+    for info in tools.passes.infos() {
         if args.iter().any(|arg| arg.get_id() == info.name) {
             continue;
         }
@@ -37,10 +37,10 @@ pub(super) fn pass_args() -> Vec<Arg> {
 }
 
 /// The text of the pipeline that the arguments say. Passes given as flags are a bare list.
-pub(super) fn text(matches: &ArgMatches) -> Result<String, Failure> {
-    let registry = loomir::passes();
+pub(super) fn text(tools: &Tools, matches: &ArgMatches) -> Result<String, Failure> {
+    let registry = &tools.passes;
     let mut flags: Vec<(usize, &str, &str)> = Vec::new();
-    for arg in pass_args() {
+    for arg in pass_args(tools) {
         let name = arg.get_id().as_str();
         let info = registry.infos().iter().find(|info| info.name == name);
         if let (Some(info), Some(indices), Some(values)) =
@@ -66,6 +66,6 @@ pub(super) fn text(matches: &ArgMatches) -> Result<String, Failure> {
 }
 
 /// The pipeline of this text for a program.
-pub(super) fn read(text: &str, program: &Body) -> Result<PassManager, PipelineError> {
-    loomir::passes().parse_for(text, program)
+pub(super) fn read(tools: &Tools, text: &str, program: &Body) -> Result<PassManager, PipelineError> {
+    tools.passes.parse_for(text, program)
 }

@@ -3,14 +3,14 @@
 //! The pipeline stands in the external resources, in the group `mlir_reproducer`. The program is
 //! the one before the passes, whatever they did to it.
 
+use crate::ir::pass::PassManager;
+use crate::ir::resources::ResourceValue;
+use crate::ir::text::{PrintOptions, SPLIT_MARKER};
+use crate::ir::{Body, Diagnostic, Diagnostics};
 use clap::{Arg, ArgMatches};
-use loomir::ir::pass::PassManager;
-use loomir::ir::resources::ResourceValue;
-use loomir::ir::text::{PrintOptions, SPLIT_MARKER};
-use loomir::ir::{Body, Diagnostic, Diagnostics};
 
 use super::input::ALLOW_UNREGISTERED;
-use super::{Failure, flag, is_on, output, string};
+use super::{Failure, Tools, flag, is_on, output, string};
 
 const GROUP: &str = "mlir_reproducer";
 const PIPELINE: &str = "pipeline";
@@ -39,7 +39,7 @@ pub(super) struct Setup {
 
 impl Setup {
     /// With `--run-reproducer` takes out of `body` what it says.
-    pub(super) fn of(matches: &ArgMatches, body: &mut Body) -> Result<Setup, Diagnostics> {
+    pub(super) fn of(tools: &Tools, matches: &ArgMatches, body: &mut Body) -> Result<Setup, Diagnostics> {
         let mut setup = Setup {
             pipeline: None,
             disable_threading: is_on(matches, "mlir-disable-threading"),
@@ -57,7 +57,7 @@ impl Setup {
             match (key.as_str(), value) {
                 (PIPELINE, ResourceValue::String(text)) => {
                     let text = String::from_utf8_lossy(&text).into_owned();
-                    let read = loomir::passes().parse(&text);
+                    let read = tools.passes.parse(&text);
                     setup.pipeline =
                         Some(read.map_err(|e| {
                             error(format!("in the reproducer's pipeline: {}", e.to_text(&text)))
@@ -122,7 +122,7 @@ pub(super) fn text(
     resources.push(GROUP, PIPELINE, text);
     resources.push(GROUP, DISABLE_THREADING, ResourceValue::Bool(setup.disable_threading));
     resources.push(GROUP, VERIFY_EACH, ResourceValue::Bool(setup.verify_each));
-    let text = loomir::ir::text::print(body, &PrintOptions::default());
+    let text = crate::ir::text::print(body, &PrintOptions::default());
     let resources = body.external_resources_mut();
     resources.remove(GROUP);
     for (key, value) in of_file.into_iter().flatten() {
