@@ -1,7 +1,11 @@
 //! Loomir: a multi-level compiler framework whose heart is loop transformation.
 //!
-//! This crate is the façade: it re-exports what a user needs and holds the order of the whole
-//! program, *read → transform → lower → run*. The command `loomir` is a thin layer over it.
+//! This crate is the façade. [`Pipeline`] takes a program from text to LLVM IR; the functions here
+//! are its steps. [`main`] is the whole command, with dialects and passes of one's own. The crates
+//! below are re-exported: [`ir`], [`dialects`], [`check`], [`transforms`], [`lowering`].
+//!
+//! The command's dependencies are behind the feature `cli`, which is on by default. A library
+//! leaves them out with `default-features = false`.
 //!
 //! ```
 //! use loomir::{fuse, parse, print, FuseOptions};
@@ -55,12 +59,15 @@ mod cli;
 mod execute;
 mod expected;
 mod passes;
+mod pipeline;
+pub mod prelude;
 
 #[cfg(feature = "cli")]
 pub use cli::main;
 pub use execute::{Engine, execute, profile};
 pub use expected::{ExpectedLevel, verify_diagnostics};
 pub use passes::passes;
+pub use pipeline::{Failed, Pipeline, Program, to_ll};
 
 /// Returns all dialects of Loomir, with the meaning of their operations and their lowering.
 ///
