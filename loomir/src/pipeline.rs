@@ -30,7 +30,7 @@ use crate::{ContractionOptions, DistributeOptions, Engine, FuseOptions};
 ///       }
 ///       return
 ///     }";
-/// let pipeline = Pipeline::new().fuse(FuseOptions::default()).passes("func.func(canonicalize)");
+/// let pipeline = Pipeline::new().fuse(FuseOptions::default()).passes("canonicalize");
 /// let program = pipeline.run(source, "twice.mlir")?;
 /// assert_eq!(program.to_mlir().matches("affine.for").count(), 1);
 /// assert_eq!(program.remarks().len(), 1);
@@ -40,11 +40,14 @@ use crate::{ContractionOptions, DistributeOptions, Engine, FuseOptions};
 #[derive(Default)]
 pub struct Pipeline {
     /// Dialects besides Loomir's.
-    dialects: Vec<Box<dyn Fn(&mut Registry)>>,
+    dialects: Vec<Register>,
     /// Passes besides Loomir's.
     infos: Vec<PassInfo>,
     steps: Vec<Step>,
 }
+
+/// Registers a dialect.
+type Register = Box<dyn Fn(&mut Registry)>;
 
 /// One step, as data.
 enum Step {
@@ -75,7 +78,7 @@ impl Pipeline {
         self
     }
 
-    /// Runs passes, given as text: `func.func(canonicalize,loop-fusion{alias=distinct})`.
+    /// Runs passes, given as text: `builtin.module(func.func(canonicalize,loop-distribute))`, or a bare list.
     #[must_use]
     pub fn passes(self, text: impl Into<String>) -> Pipeline {
         self.step(Step::Passes(text.into()))
