@@ -41,5 +41,5 @@ dialect! {
 pub fn register(registry: &mut Registry) {
     registry.dialect(&BUILTIN);
     evaluate::register(registry);
-    registry.attach::<dyn AsmNames>("builtin.module", Box::new(Inside("builtin")));
+    registry.attach_to::<dyn AsmNames>(crate::builtin::ModuleOp::DEF, Box::new(Inside("builtin")));
 }

@@ -64,10 +64,10 @@ fn is_integer(ctx: &Context, ty: Type) -> bool {
 pub fn register(registry: &mut Registry) {
     registry.dialect(&CF);
     evaluate::register(registry);
-    registry.attach::<dyn BranchLike>("cf.br", Box::new(Branch));
-    registry.attach::<dyn BranchLike>("cf.cond_br", Box::new(CondBranch));
-    registry.attach::<dyn BranchLike>("cf.switch", Box::new(Switch));
-    registry.attach::<dyn MemoryEffects>("cf.assert", Box::new(Assert));
+    registry.attach_to::<dyn BranchLike>(crate::cf::BranchOp::DEF, Box::new(Branch));
+    registry.attach_to::<dyn BranchLike>(crate::cf::CondBranchOp::DEF, Box::new(CondBranch));
+    registry.attach_to::<dyn BranchLike>(crate::cf::SwitchOp::DEF, Box::new(Switch));
+    registry.attach_to::<dyn MemoryEffects>(crate::cf::AssertOp::DEF, Box::new(Assert));
 }
 
 /// `cf.assert` writes to the world and may end the program.

@@ -58,6 +58,7 @@ pub static LLVM: DialectDef = DialectDef {
     allows_unknown_ops: true,
     directives: Cow::Borrowed(&[]),
     materialize_constant: Some(globals::materialize),
+    interfaces: |registry| PARTS.iter().for_each(|part| (part.interfaces)(registry)),
 };
 
 /// The tables of the topics.

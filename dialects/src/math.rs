@@ -453,6 +453,6 @@ dialect! {
 pub fn register(registry: &mut Registry) {
     registry.dialect(&MATH);
     evaluate::register(registry);
-    registry.attach::<dyn AsmNames>("math.sincos", Box::new(AsDefined));
-    registry.attach::<dyn MemoryEffects>("math.ipowi", Box::new(fold::IntegerPower));
+    registry.attach_to::<dyn AsmNames>(crate::math::SincosOp::DEF, Box::new(AsDefined));
+    registry.attach_to::<dyn MemoryEffects>(crate::math::IPowIOp::DEF, Box::new(fold::IntegerPower));
 }

@@ -74,5 +74,5 @@ impl MemoryEffects for Unreachable {
 pub fn register(registry: &mut Registry) {
     registry.dialect(&UB);
     evaluate::register(registry);
-    registry.attach::<dyn MemoryEffects>("ub.unreachable", Box::new(Unreachable));
+    registry.attach_to::<dyn MemoryEffects>(crate::ub::UnreachableOp::DEF, Box::new(Unreachable));
 }

@@ -287,6 +287,32 @@ impl<'b> Builder<'b> {
         self.body.result(op, 0)
     }
 
+    /// Makes an operation of a definition and puts it in place: the values of each operand of the
+    /// definition, attributes, and result types, which are inferred if there are none.
+    ///
+    /// The `build` functions of [`dialect!`](crate::dialect!) are typed forms of this one.
+    ///
+    /// # Panics
+    /// If no result types are given, and they do not follow from the operands.
+    pub fn build(
+        &mut self,
+        def: &OpDef,
+        operands: &[&[Value]],
+        attrs: &[(&str, Attr)],
+        results: &[Type],
+    ) -> Op {
+        let ctx = self.ctx();
+        let mut state = self.state(def).operands(&operands.concat()).results(results);
+        state.set_attrs(&ctx, attrs);
+        if def.traits.has(Trait::AttrSizedOperandSegments) {
+            let sizes: Vec<i64> = operands.iter().map(|own| own.len() as i64).collect();
+            state.set_segments(&ctx, &sizes);
+        }
+        let is_known = state.infer_result_types(self.body);
+        assert!(is_known || !results.is_empty(), "the result types of '{}' do not follow", def.name);
+        self.insert(state)
+    }
+
     /// Puts an operation that stands nowhere in place.
     pub fn place(&mut self, op: Op) {
         match self.point {

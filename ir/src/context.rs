@@ -219,17 +219,24 @@ impl Registry {
         Self::default()
     }
 
-    /// Registers a dialect. Registering one twice changes nothing.
+    /// Registers a dialect with the interfaces of its operations. Registering one twice changes
+    /// nothing.
     pub fn dialect(&mut self, def: &'static DialectDef) -> &mut Self {
         if !self.dialects.iter().any(|d| std::ptr::eq(*d, def)) {
             self.dialects.push(def);
+            (def.interfaces)(self);
         }
         self
     }
 
-    /// Registers one operation defined at run time; its dialect is what stands before the first dot
-    /// of its name.
+    /// Registers one operation defined at run time. Its dialect stands before the first dot of its
+    /// name.
+    ///
+    /// # Panics
+    /// If a constraint or the format uses a name that the definition does not have. (For a
+    /// [`dialect!`](crate::dialect!) that is a compile error.)
     pub fn operation(&mut self, def: OpDef) -> &mut Self {
+        assert!(def.has_known_names(), "'{}': a constraint or the format uses an unknown name", def.name);
         self.runtime_ops.push(Arc::new(def));
         self
     }
@@ -256,6 +263,17 @@ impl Registry {
     {
         self.interfaces.entry_ref(op).or_default().insert(TypeId::of::<Box<I>>(), Box::new(model));
         self
+    }
+
+    /// Attaches an implementation of interface `I` to an operation, given by its definition.
+    ///
+    /// The section `interfaces` of [`dialect!`](crate::dialect!) does so when the dialect is
+    /// registered.
+    pub fn attach_to<I: ?Sized + 'static>(&mut self, op: &OpDef, model: Box<I>) -> &mut Self
+    where
+        Box<I>: Send + Sync,
+    {
+        self.attach(&op.name, model)
     }
 }
 
@@ -306,7 +324,8 @@ impl Context {
     /// A context that knows the dialects and interfaces of `registry`.
     ///
     /// # Panics
-    /// In a debug build, if a compiled-in definition has an assembly format that doesn't parse: a
+    /// If an interface is attached to an operation that its registered dialect does not have. In a
+    /// debug build also if a compiled-in definition has an assembly format that doesn't parse: a
     /// defect of the program that defines the dialect, found the first time it runs. Otherwise the
     /// format is parsed when it is needed.
     pub fn new(registry: Registry) -> Self {
@@ -381,6 +400,9 @@ impl Context {
         // nothing reads them.
         #[allow(clippy::iter_over_hash_type)]
         for (name, attached) in interfaces {
+            let dialect = name.split_once('.').and_then(|(dialect, _)| ctx.dialect(dialect));
+            let is_known = dialect.is_some_and(|dialect| !dialect.allows_unknown_ops);
+            assert!(!is_known, "an interface is attached to '{name}', which its dialect does not have");
             ctx.add_op(&name, None, attached);
         }
         if cfg!(debug_assertions) {

@@ -36,9 +36,17 @@
 //! | `syntax (parse, print);` | custom form by functions, in place of `format` |
 //! | `verify function;` | what the tables cannot say |
 //! | `fold function;` | simplification without new operations |
+//! | `interfaces { dyn Trait = model, … }` | meaning for analyses and passes, attached when the dialect is registered |
+//!
+//! A family of operations that differ in their names alone shares the sections:
+//! `AndOp = "and", OrOp = "or" { … }`, each with a doc comment of its own.
 //!
 //! Each operation becomes a `Copy` wrapper around [`Op`](crate::Op) with its definition as `DEF`, a
-//! checked `cast`, and an accessor a name.
+//! checked `cast`, an accessor a name, and `build`. Its parameters are the operands and the required
+//! attributes; result types are inferred. `build_as` takes result types.
+//!
+//! A name in a constraint (`SameAs("lsh")`) or in a format that the operation does not have is a
+//! compile error.
 
 /// The vocabulary of `operands`, `results` and `attrs` sections.
 #[allow(non_upper_case_globals, non_snake_case, missing_docs)]
@@ -163,118 +171,155 @@ macro_rules! dialect {
             $(constant $constant:path;)?
         }
         $(
-            $(#[doc = $doc:literal])*
-            $op:ident = $mnemonic:literal {
-                $(operands { $($on:ident : $oa:ident $oc:expr),* $(,)? })?
-                $(results { $($rn:ident : $ra:ident $rc:expr),* $(,)? })?
-                $(attrs { $($an:ident : $ap:ident $(= $ad:literal)? $ac:expr),* $(,)? })?
-                $(regions { $($gn:ident : $gk:ident $($gv:ident)? $(= $gt:ident)?),* $(,)? })?
-                $(successors { $($sn:ident $($sv:ident)?),* $(,)? })?
-                $(traits [$($trait:ident),* $(,)?])?
-                $(format $format:literal)?
-                $(syntax ($parse:path, $print:path);)?
-                $(verify $verify:path;)?
-                $(fold $fold:path;)?
-            }
+            $(
+                $(#[doc = $doc:literal])*
+                $op:ident = $mnemonic:literal
+            ),+ $(,)?
+            $sections:tt
         )*
     ) => {
         $(#[doc = $ddoc])*
         $vis static $table: $crate::opdef::DialectDef = $crate::opdef::DialectDef {
             name: ::std::borrow::Cow::Borrowed($dialect),
             doc: ::std::borrow::Cow::Borrowed(concat!($($ddoc, "\n",)* "")),
-            ops: ::std::borrow::Cow::Borrowed(&[$($op::DEF),*]),
+            ops: ::std::borrow::Cow::Borrowed(&[$($($op::DEF),+),*]),
             enums: ::std::borrow::Cow::Borrowed(&[$($(&$enum),*)?]),
             types: ::std::borrow::Cow::Borrowed(&[$($($typedef),*)?]),
             attrs: ::std::borrow::Cow::Borrowed(&[$($($attrdef),*)?]),
             allows_unknown_ops: false,
             directives: ::std::borrow::Cow::Borrowed(&[$($($directive),*)?]),
             materialize_constant: $crate::dialect_option!($($constant)?),
+            interfaces: |_registry| { $($($op::attach_interfaces(_registry);)+)* },
         };
-        $(
-            $(#[doc = $doc])*
-            #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-            $vis struct $op(
-                /// The operation.
-                pub $crate::Op,
+        $($(
+            $crate::dialect_op! {
+                $vis, $dialect
+                $(#[doc = $doc])*
+                $op = $mnemonic $sections
+            }
+        )+)*
+    };
+}
+
+/// One operation of a [`dialect!`].
+#[doc(hidden)]
+#[macro_export]
+macro_rules! dialect_op {
+    (
+        $vis:vis, $dialect:literal
+        $(#[doc = $doc:literal])*
+        $op:ident = $mnemonic:literal {
+            $(operands { $($on:ident : $oa:ident $oc:expr),* $(,)? })?
+            $(results { $($rn:ident : $ra:ident $rc:expr),* $(,)? })?
+            $(attrs { $($an:ident : $ap:ident $(= $ad:literal)? $ac:expr),* $(,)? })?
+            $(regions { $($gn:ident : $gk:ident $($gv:ident)? $(= $gt:ident)?),* $(,)? })?
+            $(successors { $($sn:ident $($sv:ident)?),* $(,)? })?
+            $(traits [$($trait:ident),* $(,)?])?
+            $(format $format:literal)?
+            $(syntax ($parse:path, $print:path);)?
+            $(verify $verify:path;)?
+            $(fold $fold:path;)?
+            $(interfaces { $($interface:ty = $model:expr),* $(,)? })?
+        }
+    ) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        $vis struct $op(
+            /// The operation.
+            pub $crate::Op,
+        );
+
+        #[allow(non_snake_case, dead_code, unreachable_pub)]
+        impl $op {
+            /// The definition.
+            pub const DEF: &'static $crate::OpDef = {
+                static OPERANDS: &[$crate::opdef::OperandDef] = {
+                    #[allow(unused_imports)]
+                    use $crate::dialect::constraints::types::*;
+                    &[$($($crate::opdef::OperandDef {
+                        name: ::std::borrow::Cow::Borrowed($crate::dialect::plain_name(stringify!($on))),
+                        arity: $crate::opdef::Arity::$oa,
+                        ty: $oc,
+                    }),*)?]
+                };
+                static RESULTS: &[$crate::opdef::OperandDef] = {
+                    #[allow(unused_imports)]
+                    use $crate::dialect::constraints::types::*;
+                    &[$($($crate::opdef::OperandDef {
+                        name: ::std::borrow::Cow::Borrowed($crate::dialect::plain_name(stringify!($rn))),
+                        arity: $crate::opdef::Arity::$ra,
+                        ty: $rc,
+                    }),*)?]
+                };
+                static ATTRS: &[$crate::opdef::AttrDef] = {
+                    #[allow(unused_imports)]
+                    use $crate::dialect::constraints::attrs::*;
+                    &[$($($crate::opdef::AttrDef {
+                        name: ::std::borrow::Cow::Borrowed($crate::dialect::plain_name(stringify!($an))),
+                        constraint: $ac,
+                        presence: $crate::dialect_presence!($ap $($ad)?),
+                    }),*)?]
+                };
+                static REGIONS: &[$crate::opdef::RegionDef] = &[$($($crate::opdef::RegionDef {
+                    name: ::std::borrow::Cow::Borrowed(stringify!($gn)),
+                    kind: $crate::opdef::RegionKind::$gk,
+                    variadic: $crate::dialect_flag!($($gv)?),
+                    terminator: $crate::dialect_option!($($gt::DEF)?),
+                }),*)?];
+                static SUCCESSORS: &[$crate::opdef::SuccessorDef] = &[$($($crate::opdef::SuccessorDef {
+                    name: ::std::borrow::Cow::Borrowed(stringify!($sn)),
+                    variadic: $crate::dialect_flag!($($sv)?),
+                }),*)?];
+                static DEF: $crate::OpDef = $crate::OpDef {
+                    name: ::std::borrow::Cow::Borrowed(concat!($dialect, ".", $mnemonic)),
+                    doc: ::std::borrow::Cow::Borrowed(concat!($($doc, "\n",)* "")),
+                    operands: ::std::borrow::Cow::Borrowed(OPERANDS),
+                    results: ::std::borrow::Cow::Borrowed(RESULTS),
+                    attrs: ::std::borrow::Cow::Borrowed(ATTRS),
+                    regions: ::std::borrow::Cow::Borrowed(REGIONS),
+                    successors: ::std::borrow::Cow::Borrowed(SUCCESSORS),
+                    traits: $crate::opdef::TraitSet::NONE$($(.with($crate::Trait::$trait))*)?,
+                    format: $crate::dialect_option!($(::std::borrow::Cow::Borrowed($format))?),
+                    parse: $crate::dialect_option!($($parse)?),
+                    print: $crate::dialect_option!($($print)?),
+                    verify: $crate::dialect_option!($($verify)?),
+                    fold: $crate::dialect_option!($($fold)?),
+                };
+                &DEF
+            };
+
+            #[allow(unused)]
+            const OPERAND_NAMES: &'static [&'static str] = &[$($(stringify!($on)),*)?];
+            #[allow(unused)]
+            const RESULT_NAMES: &'static [&'static str] = &[$($(stringify!($rn)),*)?];
+            #[allow(unused)]
+            const REGION_NAMES: &'static [&'static str] = &[$($(stringify!($gn)),*)?];
+
+            /// Constraints and the format use only names that the operation has.
+            const NAMES: () = assert!(
+                Self::DEF.has_known_names(),
+                concat!("'", $dialect, ".", $mnemonic, "': a constraint or the format uses an unknown name"),
             );
 
-            #[allow(non_snake_case, dead_code, unreachable_pub)]
-            impl $op {
-                /// The definition.
-                pub const DEF: &'static $crate::OpDef = {
-                    static OPERANDS: &[$crate::opdef::OperandDef] = {
-                        #[allow(unused_imports)]
-                        use $crate::dialect::constraints::types::*;
-                        &[$($($crate::opdef::OperandDef {
-                            name: ::std::borrow::Cow::Borrowed($crate::dialect::plain_name(stringify!($on))),
-                            arity: $crate::opdef::Arity::$oa,
-                            ty: $oc,
-                        }),*)?]
-                    };
-                    static RESULTS: &[$crate::opdef::OperandDef] = {
-                        #[allow(unused_imports)]
-                        use $crate::dialect::constraints::types::*;
-                        &[$($($crate::opdef::OperandDef {
-                            name: ::std::borrow::Cow::Borrowed($crate::dialect::plain_name(stringify!($rn))),
-                            arity: $crate::opdef::Arity::$ra,
-                            ty: $rc,
-                        }),*)?]
-                    };
-                    static ATTRS: &[$crate::opdef::AttrDef] = {
-                        #[allow(unused_imports)]
-                        use $crate::dialect::constraints::attrs::*;
-                        &[$($($crate::opdef::AttrDef {
-                            name: ::std::borrow::Cow::Borrowed($crate::dialect::plain_name(stringify!($an))),
-                            constraint: $ac,
-                            presence: $crate::dialect_presence!($ap $($ad)?),
-                        }),*)?]
-                    };
-                    static REGIONS: &[$crate::opdef::RegionDef] = &[$($($crate::opdef::RegionDef {
-                        name: ::std::borrow::Cow::Borrowed(stringify!($gn)),
-                        kind: $crate::opdef::RegionKind::$gk,
-                        variadic: $crate::dialect_flag!($($gv)?),
-                        terminator: $crate::dialect_option!($($gt::DEF)?),
-                    }),*)?];
-                    static SUCCESSORS: &[$crate::opdef::SuccessorDef] = &[$($($crate::opdef::SuccessorDef {
-                        name: ::std::borrow::Cow::Borrowed(stringify!($sn)),
-                        variadic: $crate::dialect_flag!($($sv)?),
-                    }),*)?];
-                    static DEF: $crate::OpDef = $crate::OpDef {
-                        name: ::std::borrow::Cow::Borrowed(concat!($dialect, ".", $mnemonic)),
-                        doc: ::std::borrow::Cow::Borrowed(concat!($($doc, "\n",)* "")),
-                        operands: ::std::borrow::Cow::Borrowed(OPERANDS),
-                        results: ::std::borrow::Cow::Borrowed(RESULTS),
-                        attrs: ::std::borrow::Cow::Borrowed(ATTRS),
-                        regions: ::std::borrow::Cow::Borrowed(REGIONS),
-                        successors: ::std::borrow::Cow::Borrowed(SUCCESSORS),
-                        traits: $crate::opdef::TraitSet::NONE$($(.with($crate::Trait::$trait))*)?,
-                        format: $crate::dialect_option!($(::std::borrow::Cow::Borrowed($format))?),
-                        parse: $crate::dialect_option!($($parse)?),
-                        print: $crate::dialect_option!($($print)?),
-                        verify: $crate::dialect_option!($($verify)?),
-                        fold: $crate::dialect_option!($($fold)?),
-                    };
-                    &DEF
-                };
-
-                #[allow(unused)]
-                const OPERAND_NAMES: &'static [&'static str] = &[$($(stringify!($on)),*)?];
-                #[allow(unused)]
-                const RESULT_NAMES: &'static [&'static str] = &[$($(stringify!($rn)),*)?];
-                #[allow(unused)]
-                const REGION_NAMES: &'static [&'static str] = &[$($(stringify!($gn)),*)?];
-
-                /// `op` as this operation, if it is one.
-                pub fn cast(body: &$crate::Body, op: $crate::Op) -> Option<Self> {
-                    body.is(op, Self::DEF).then_some(Self(op))
-                }
-
-                $($($crate::dialect_values!(operand $oa $on);)*)?
-                $($($crate::dialect_values!(result $ra $rn);)*)?
-                $($($crate::dialect_attr!($an);)*)?
-                $($($crate::dialect_region!($gn $($gv)?);)*)?
+            /// Attaches the interfaces of the table.
+            #[inline]
+            fn attach_interfaces(_registry: &mut $crate::Registry) {
+                let () = Self::NAMES;
+                $($(_registry.attach_to::<$interface>(Self::DEF, ::std::boxed::Box::new($model));)*)?
             }
-        )*
+
+            $crate::dialect_build! { [$($(($on $oa))*)?] [$($(($an $ap))*)?] [] }
+
+            /// Returns `op` as this operation, if it is one.
+            pub fn cast(body: &$crate::Body, op: $crate::Op) -> Option<Self> {
+                body.is(op, Self::DEF).then_some(Self(op))
+            }
+
+            $($($crate::dialect_values!(operand $oa $on);)*)?
+            $($($crate::dialect_values!(result $ra $rn);)*)?
+            $($($crate::dialect_attr!($an);)*)?
+            $($($crate::dialect_region!($gn $($gv)?);)*)?
+        }
     };
 }
 
@@ -299,6 +344,71 @@ macro_rules! dialect_flag {
     };
     (variadic) => {
         true
+    };
+}
+
+/// The builders of an operation: operands in order, then required attributes in order.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! dialect_build {
+    ($operands:tt [($name:ident Required) $($rest:tt)*] [$($required:ident)*]) => {
+        $crate::dialect_build! { $operands [$($rest)*] [$($required)* $name] }
+    };
+    ($operands:tt [($name:ident $presence:ident) $($rest:tt)*] $required:tt) => {
+        $crate::dialect_build! { $operands [$($rest)*] $required }
+    };
+    ([$(($on:ident $oa:ident))*] [] [$($an:ident)*]) => {
+        /// Makes this operation. The result types follow from the operands. Regions are empty.
+        ///
+        /// # Panics
+        /// If the result types do not follow: [`build_as`](Self::build_as) takes them.
+        #[inline]
+        #[allow(clippy::too_many_arguments)]
+        pub fn build(
+            builder: &mut $crate::Builder<'_>
+            $(, $on: $crate::dialect_argument!($oa))* $(, $an: $crate::Attr)*
+        ) -> Self {
+            Self::build_as(builder $(, $on)* $(, $an)*, &[])
+        }
+
+        /// Makes this operation with these result types, or with those that follow if there are none.
+        ///
+        /// # Panics
+        /// If there are none, and they do not follow from the operands.
+        #[inline]
+        #[allow(clippy::too_many_arguments)]
+        pub fn build_as(
+            builder: &mut $crate::Builder<'_>
+            $(, $on: $crate::dialect_argument!($oa))* $(, $an: $crate::Attr)*,
+            results: &[$crate::Type],
+        ) -> Self {
+            let operands: &[&[$crate::Value]] = &[$($crate::dialect_slice!($oa $on)),*];
+            let attrs: &[(&str, $crate::Attr)] =
+                &[$(($crate::dialect::plain_name(stringify!($an)), $an)),*];
+            Self(builder.build(Self::DEF, operands, attrs, results))
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! dialect_argument {
+    (One) => { $crate::Value };
+    (Optional) => { Option<$crate::Value> };
+    (Variadic) => { &[$crate::Value] };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! dialect_slice {
+    (One $value:ident) => {
+        ::std::slice::from_ref(&$value)
+    };
+    (Optional $value:ident) => {
+        $value.as_slice()
+    };
+    (Variadic $value:ident) => {
+        $value
     };
 }
 

@@ -10,11 +10,13 @@ use std::borrow::Cow;
 use crate::attributes::{Attr, AttrKind};
 use crate::body::OpRef;
 use crate::builder::OperationState;
-use crate::context::{Context, Name};
+use crate::context::{Context, Name, Registry};
 use crate::diagnostics::Diagnostics;
 use crate::entity::Value;
 use crate::text::{DirectiveDef, OpParser, OpPrinter, ParseResult};
 use crate::types::{Type, TypeKind};
+
+mod names;
 
 /// Text that is static in a compiled definition and owned in one loaded at run time.
 pub type Str = Cow<'static, str>;
@@ -731,4 +733,6 @@ pub struct DialectDef {
     pub directives: List<DirectiveDef>,
     /// Makes an operation that yields a constant of a type, for folding.
     pub materialize_constant: Option<MaterializeHook>,
+    /// Attaches the interfaces of its operations.
+    pub interfaces: fn(&mut Registry),
 }

@@ -38,7 +38,7 @@ const REPORTS: [Report; 4] = [
 
 /// Arguments that are not names of reports go to `cargo bench`.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
-    execute(cargo().args(["build", "--release", "--package", "loomir"]))?;
+    execute(cargo().args(["build", "--profile", "dist", "--package", "loomir"]))?;
     let is_report = |argument: &String| REPORTS.iter().any(|report| report.name == argument);
     if !arguments.iter().all(is_report) {
         return execute(bench().args(arguments));
@@ -58,6 +58,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
 
 fn bench() -> std::process::Command {
     let mut command = cargo();
-    command.args(["bench", "--package", "loomir-benches"]);
+    command.args(["bench", "--profile", "dist", "--package", "loomir-benches"]);
     command
 }

@@ -152,10 +152,10 @@ pub(super) fn register(registry: &mut Registry) {
     for name in ["apply", "min", "max", "for", "if", "parallel"] {
         registry.attach::<dyn MemoryEffects>(&format!("affine.{name}"), Box::new(Expressions));
     }
-    registry.attach::<dyn MemoryEffects>("affine.delinearize_index", Box::new(Digits));
-    registry.attach::<dyn LoopLike>("affine.for", Box::new(For));
-    registry.attach::<dyn ParallelLike>("affine.parallel", Box::new(AnyOrder));
-    registry.attach::<dyn Conditional>("affine.if", Box::new(If));
+    registry.attach_to::<dyn MemoryEffects>(crate::affine::DelinearizeIndexOp::DEF, Box::new(Digits));
+    registry.attach_to::<dyn LoopLike>(crate::affine::ForOp::DEF, Box::new(For));
+    registry.attach_to::<dyn ParallelLike>(crate::affine::ParallelOp::DEF, Box::new(AnyOrder));
+    registry.attach_to::<dyn Conditional>(crate::affine::IfOp::DEF, Box::new(If));
     for (name, kind) in [("affine.load", Read), ("affine.store", Write)] {
         registry.attach::<dyn MemoryAccess>(name, Box::new(Touch { kind }));
         registry.attach::<dyn MemoryEffects>(name, Box::new(Touch { kind }));

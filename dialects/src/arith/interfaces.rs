@@ -55,7 +55,7 @@ impl MemoryEffects for Division {
 }
 
 pub(super) fn register(registry: &mut Registry) {
-    registry.attach::<dyn AsmNames>("arith.constant", Box::new(ConstantNames));
+    registry.attach_to::<dyn AsmNames>(crate::arith::ConstantOp::DEF, Box::new(ConstantNames));
     for op in ["arith.addui_extended", "arith.mulsi_extended", "arith.mului_extended"] {
         registry.attach::<dyn AsmNames>(op, Box::new(AsDefined));
     }

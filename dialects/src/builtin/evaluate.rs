@@ -7,7 +7,8 @@ use crate::interp::{Decoded, Decoder, Evaluate, Fault, action};
 
 /// Attaches the model.
 pub(super) fn register(registry: &mut Registry) {
-    registry.attach::<dyn Evaluate>("builtin.unrealized_conversion_cast", Box::new(decode_cast));
+    registry
+        .attach_to::<dyn Evaluate>(crate::builtin::UnrealizedConversionCastOp::DEF, Box::new(decode_cast));
 }
 
 fn decode_cast(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {

@@ -12,10 +12,10 @@ use crate::interp::{Decoded, Decoder, Entry, Evaluate, Flow, Machine, Slot, acti
 
 /// Attaches the models.
 pub(super) fn register(registry: &mut Registry) {
-    registry.attach::<dyn Evaluate>("cf.br", Box::new(decode_branch));
-    registry.attach::<dyn Evaluate>("cf.cond_br", Box::new(decode_conditional_branch));
-    registry.attach::<dyn Evaluate>("cf.switch", Box::new(decode_switch));
-    registry.attach::<dyn Evaluate>("cf.assert", Box::new(decode_assert));
+    registry.attach_to::<dyn Evaluate>(crate::cf::BranchOp::DEF, Box::new(decode_branch));
+    registry.attach_to::<dyn Evaluate>(crate::cf::CondBranchOp::DEF, Box::new(decode_conditional_branch));
+    registry.attach_to::<dyn Evaluate>(crate::cf::SwitchOp::DEF, Box::new(decode_switch));
+    registry.attach_to::<dyn Evaluate>(crate::cf::AssertOp::DEF, Box::new(decode_assert));
 }
 
 /// A branch with all operands.

@@ -7,10 +7,10 @@ use crate::interp::{Callee, Decoded, Decoder, Entry, Evaluate, Flow, Signature, 
 
 /// Attaches the models.
 pub(super) fn register(registry: &mut Registry) {
-    registry.attach::<dyn Evaluate>("func.call", Box::new(decode_call));
-    registry.attach::<dyn Evaluate>("func.call_indirect", Box::new(decode_call_indirect));
-    registry.attach::<dyn Evaluate>("func.constant", Box::new(decode_constant));
-    registry.attach::<dyn Evaluate>("func.return", Box::new(decode_return));
+    registry.attach_to::<dyn Evaluate>(crate::func::CallOp::DEF, Box::new(decode_call));
+    registry.attach_to::<dyn Evaluate>(crate::func::CallIndirectOp::DEF, Box::new(decode_call_indirect));
+    registry.attach_to::<dyn Evaluate>(crate::func::ConstantOp::DEF, Box::new(decode_constant));
+    registry.attach_to::<dyn Evaluate>(crate::func::ReturnOp::DEF, Box::new(decode_return));
 }
 
 fn decode_call(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {

@@ -57,11 +57,11 @@ impl CallLike for IndirectCall {
 
 pub(super) fn register(registry: &mut Registry) {
     registry
-        .attach::<dyn FunctionLike>("func.func", Box::new(Function))
-        .attach::<dyn AsmNames>("func.func", Box::new(Inside("func")))
-        .attach::<dyn AsmNames>("func.constant", Box::new(Named("f")))
-        .attach::<dyn CallLike>("func.call", Box::new(Call))
-        .attach::<dyn CallLike>("func.call_indirect", Box::new(IndirectCall))
-        .attach::<dyn SymbolUser>("func.call", Box::new(verify::Call))
-        .attach::<dyn SymbolUser>("func.constant", Box::new(verify::Reference));
+        .attach_to::<dyn FunctionLike>(crate::func::FuncOp::DEF, Box::new(Function))
+        .attach_to::<dyn AsmNames>(crate::func::FuncOp::DEF, Box::new(Inside("func")))
+        .attach_to::<dyn AsmNames>(crate::func::ConstantOp::DEF, Box::new(Named("f")))
+        .attach_to::<dyn CallLike>(crate::func::CallOp::DEF, Box::new(Call))
+        .attach_to::<dyn CallLike>(crate::func::CallIndirectOp::DEF, Box::new(IndirectCall))
+        .attach_to::<dyn SymbolUser>(crate::func::CallOp::DEF, Box::new(verify::Call))
+        .attach_to::<dyn SymbolUser>(crate::func::ConstantOp::DEF, Box::new(verify::Reference));
 }

@@ -60,8 +60,8 @@ pub(super) fn register(registry: &mut Registry) {
     aggregates::register(attach);
     memory::register(attach);
     intrinsics::register(attach);
-    registry.attach::<dyn DefineGlobal>("llvm.mlir.global", Box::new(Global));
-    registry.attach::<dyn DefineGlobal>("llvm.mlir.alias", Box::new(Alias));
+    registry.attach_to::<dyn DefineGlobal>(crate::llvm::GlobalOp::DEF, Box::new(Global));
+    registry.attach_to::<dyn DefineGlobal>(crate::llvm::AliasOp::DEF, Box::new(Alias));
 }
 
 type Model = fn(OpRef<'_>, &mut Decoder<'_>) -> Decoded;

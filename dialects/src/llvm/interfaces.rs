@@ -144,16 +144,16 @@ impl ViewLike for View {
 
 pub(super) fn register(registry: &mut Registry) {
     use EffectKind::{Read, Write};
-    registry.attach::<dyn BranchLike>("llvm.br", Box::new(Branch));
-    registry.attach::<dyn BranchLike>("llvm.cond_br", Box::new(CondBranch));
-    registry.attach::<dyn BranchLike>("llvm.switch", Box::new(Switch));
+    registry.attach_to::<dyn BranchLike>(crate::llvm::BrOp::DEF, Box::new(Branch));
+    registry.attach_to::<dyn BranchLike>(crate::llvm::CondBrOp::DEF, Box::new(CondBranch));
+    registry.attach_to::<dyn BranchLike>(crate::llvm::SwitchOp::DEF, Box::new(Switch));
     promote::register(registry);
-    registry.attach::<dyn FunctionLike>("llvm.func", Box::new(Function));
-    registry.attach::<dyn LeftAlone>("llvm.func", Box::new(OptNone));
-    registry.attach::<dyn CallLike>("llvm.call", Box::new(Call));
-    registry.attach::<dyn SymbolUser>("llvm.call", Box::new(Call));
-    registry.attach::<dyn SymbolUser>("llvm.mlir.addressof", Box::new(AddressOf));
-    registry.attach::<dyn SymbolUser>("llvm.mlir.ifunc", Box::new(Resolver));
+    registry.attach_to::<dyn FunctionLike>(crate::llvm::FuncOp::DEF, Box::new(Function));
+    registry.attach_to::<dyn LeftAlone>(crate::llvm::FuncOp::DEF, Box::new(OptNone));
+    registry.attach_to::<dyn CallLike>(crate::llvm::CallOp::DEF, Box::new(Call));
+    registry.attach_to::<dyn SymbolUser>(crate::llvm::CallOp::DEF, Box::new(Call));
+    registry.attach_to::<dyn SymbolUser>(crate::llvm::AddressOfOp::DEF, Box::new(AddressOf));
+    registry.attach_to::<dyn SymbolUser>(crate::llvm::IFuncOp::DEF, Box::new(Resolver));
     for name in ["llvm.getelementptr", "llvm.addrspacecast", "llvm.bitcast"] {
         registry.attach::<dyn ViewLike>(name, Box::new(View));
     }

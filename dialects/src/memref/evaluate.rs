@@ -44,7 +44,7 @@ pub(super) fn register(registry: &mut Registry) {
     attach("alloca_scope.return", decode_yield);
     attach("prefetch", |_, _| Ok(action(|_| Ok(Flow::Next))));
     views::register(&mut attach);
-    registry.attach::<dyn DefineGlobal>("memref.global", Box::new(Global));
+    registry.attach_to::<dyn DefineGlobal>(crate::memref::GlobalOp::DEF, Box::new(Global));
 }
 
 /// The elements an object of a memref type needs, and their layout.

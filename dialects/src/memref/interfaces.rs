@@ -168,10 +168,16 @@ pub(super) fn register(registry: &mut Registry) {
     }
     name_results(registry, NAMES);
     registry
-        .attach::<dyn MemoryEffects>("memref.dim", Box::new(Dim))
-        .attach::<dyn PromotableAllocation>("memref.alloca", Box::new(Alloca))
-        .attach::<dyn MemoryAccess>("memref.load", Box::new(ElementAccess { memref: 0, stored: None }))
-        .attach::<dyn MemoryAccess>("memref.store", Box::new(ElementAccess { memref: 1, stored: Some(0) }))
-        .attach::<dyn AsmNames>("memref.extract_strided_metadata", Box::new(AsDefined))
-        .attach::<dyn SymbolUser>("memref.get_global", Box::new(GetGlobal));
+        .attach_to::<dyn MemoryEffects>(crate::memref::DimOp::DEF, Box::new(Dim))
+        .attach_to::<dyn PromotableAllocation>(crate::memref::AllocaOp::DEF, Box::new(Alloca))
+        .attach_to::<dyn MemoryAccess>(
+            crate::memref::LoadOp::DEF,
+            Box::new(ElementAccess { memref: 0, stored: None }),
+        )
+        .attach_to::<dyn MemoryAccess>(
+            crate::memref::StoreOp::DEF,
+            Box::new(ElementAccess { memref: 1, stored: Some(0) }),
+        )
+        .attach_to::<dyn AsmNames>(crate::memref::ExtractStridedMetadataOp::DEF, Box::new(AsDefined))
+        .attach_to::<dyn SymbolUser>(crate::memref::GetGlobalOp::DEF, Box::new(GetGlobal));
 }

@@ -119,12 +119,16 @@ impl MemoryEffects for While {
 }
 
 pub(super) fn register(registry: &mut Registry) {
-    registry.attach::<dyn LoopLike>("scf.for", Box::new(For));
-    registry.attach::<dyn MemoryEffects>("scf.for", Box::new(For));
-    registry.attach::<dyn Conditional>("scf.if", Box::new(If));
-    registry.attach::<dyn ParallelLike>("scf.parallel", Box::new(AnyOrder));
-    registry.attach::<dyn MemoryEffects>("scf.parallel", Box::new(Parallel { steps: "step" }));
-    registry.attach::<dyn ParallelLike>("scf.forall", Box::new(Forall));
-    registry.attach::<dyn MemoryEffects>("scf.forall", Box::new(Parallel { steps: "dynamicStep" }));
-    registry.attach::<dyn MemoryEffects>("scf.while", Box::new(While));
+    registry.attach_to::<dyn LoopLike>(crate::scf::ForOp::DEF, Box::new(For));
+    registry.attach_to::<dyn MemoryEffects>(crate::scf::ForOp::DEF, Box::new(For));
+    registry.attach_to::<dyn Conditional>(crate::scf::IfOp::DEF, Box::new(If));
+    registry.attach_to::<dyn ParallelLike>(crate::scf::ParallelOp::DEF, Box::new(AnyOrder));
+    registry
+        .attach_to::<dyn MemoryEffects>(crate::scf::ParallelOp::DEF, Box::new(Parallel { steps: "step" }));
+    registry.attach_to::<dyn ParallelLike>(crate::scf::ForallOp::DEF, Box::new(Forall));
+    registry.attach_to::<dyn MemoryEffects>(
+        crate::scf::ForallOp::DEF,
+        Box::new(Parallel { steps: "dynamicStep" }),
+    );
+    registry.attach_to::<dyn MemoryEffects>(crate::scf::WhileOp::DEF, Box::new(While));
 }

@@ -6,8 +6,8 @@ use crate::interp::{Cause, Datum, Decoded, Decoder, Evaluate, Fault, action};
 
 /// Attaches the models.
 pub(super) fn register(registry: &mut Registry) {
-    registry.attach::<dyn Evaluate>("ub.poison", Box::new(decode_poison));
-    registry.attach::<dyn Evaluate>("ub.unreachable", Box::new(decode_unreachable));
+    registry.attach_to::<dyn Evaluate>(crate::ub::PoisonOp::DEF, Box::new(decode_poison));
+    registry.attach_to::<dyn Evaluate>(crate::ub::UnreachableOp::DEF, Box::new(decode_unreachable));
 }
 
 /// A poison constant.

@@ -57,9 +57,9 @@ fn is_volatile(op: OpRef<'_>) -> bool {
 
 pub(in crate::llvm) fn register(registry: &mut Registry) {
     registry
-        .attach::<dyn PromotableAllocation>("llvm.alloca", Box::new(Alloca))
-        .attach::<dyn PromotableAccess>("llvm.load", Box::new(Load))
-        .attach::<dyn PromotableAccess>("llvm.store", Box::new(Store))
-        .attach::<dyn PromotableAccess>("llvm.intr.lifetime.start", Box::new(Lifetime))
-        .attach::<dyn PromotableAccess>("llvm.intr.lifetime.end", Box::new(Lifetime));
+        .attach_to::<dyn PromotableAllocation>(crate::llvm::AllocaOp::DEF, Box::new(Alloca))
+        .attach_to::<dyn PromotableAccess>(crate::llvm::LoadOp::DEF, Box::new(Load))
+        .attach_to::<dyn PromotableAccess>(crate::llvm::StoreOp::DEF, Box::new(Store))
+        .attach_to::<dyn PromotableAccess>(crate::llvm::LifetimeStartOp::DEF, Box::new(Lifetime))
+        .attach_to::<dyn PromotableAccess>(crate::llvm::LifetimeEndOp::DEF, Box::new(Lifetime));
 }
