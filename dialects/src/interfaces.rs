@@ -60,6 +60,23 @@ pub trait MemoryEffects: Send + Sync {
     }
 }
 
+/// A model of [`MemoryEffects`]: these effects on the objects of these operands, by number.
+///
+/// ```
+/// use loomir_dialects::interfaces::{EffectKind, OperandEffects};
+///
+/// // Operand 1 is read and written.
+/// const MODEL: OperandEffects = OperandEffects(&[(EffectKind::Read, 1), (EffectKind::Write, 1)]);
+/// ```
+pub struct OperandEffects(pub &'static [(EffectKind, usize)]);
+
+impl MemoryEffects for OperandEffects {
+    fn effects(&self, op: OpRef<'_>) -> Vec<Effect> {
+        let on = |index| Resource::Value(op.operand(index));
+        self.0.iter().map(|(kind, index)| Effect { kind: *kind, on: on(*index) }).collect()
+    }
+}
+
 /// True if an operation may run where it would not have run: it has no effect, and no operand makes
 /// it undefined.
 ///

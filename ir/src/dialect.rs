@@ -42,8 +42,8 @@
 //! `AndOp = "and", OrOp = "or" { … }`, each with a doc comment of its own.
 //!
 //! Each operation becomes a `Copy` wrapper around [`Op`](crate::Op) with its definition as `DEF`, a
-//! checked `cast`, an accessor a name, and `build`. Its parameters are the operands and the required
-//! attributes; result types are inferred. `build_as` takes result types.
+//! checked `cast`, an accessor a name, and `build`. Its parameters are the operands and the
+//! required attributes; result types are inferred. `build_as` takes result types.
 //!
 //! A name in a constraint (`SameAs("lsh")`) or in a format that the operation does not have is a
 //! compile error.
@@ -371,7 +371,8 @@ macro_rules! dialect_build {
             Self::build_as(builder $(, $on)* $(, $an)*, &[])
         }
 
-        /// Makes this operation with these result types, or with those that follow if there are none.
+        /// Makes this operation with these result types, or with those that follow if there are
+        /// none.
         ///
         /// # Panics
         /// If there are none, and they do not follow from the operands.

@@ -58,6 +58,7 @@ pub use loomir_transforms::fusion::{Options as FuseOptions, Profitability, Repor
 mod cli;
 mod execute;
 mod expected;
+pub mod extend;
 mod passes;
 mod pipeline;
 pub mod prelude;

@@ -78,7 +78,8 @@ impl Pipeline {
         self
     }
 
-    /// Runs passes, given as text: `builtin.module(func.func(canonicalize,loop-distribute))`, or a bare list.
+    /// Runs passes, given as text: `builtin.module(func.func(canonicalize,loop-distribute))`, or a
+    /// bare list.
     #[must_use]
     pub fn passes(self, text: impl Into<String>) -> Pipeline {
         self.step(Step::Passes(text.into()))

@@ -43,7 +43,8 @@ pub mod types;
 pub type Converted = Result<(), Diagnostic>;
 
 /// The conversion of one kind of operation to the `llvm` dialect: makes the new operations and
-/// says, by [`FunctionConverter::set`], which new value stands for each result.
+/// says, by [`FunctionConverter::set`], which new value stands for each result. Functions of this
+/// shape implement it.
 pub trait ConvertToLlvm: Send + Sync {
     /// Converts `op`.
     ///
@@ -52,12 +53,12 @@ pub trait ConvertToLlvm: Send + Sync {
     fn convert(&self, cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted;
 }
 
-/// A conversion by a function.
-struct ByFunction(fn(&mut FunctionConverter<'_>, OpRef<'_>) -> Converted);
-
-impl ConvertToLlvm for ByFunction {
+impl<F> ConvertToLlvm for F
+where
+    F: Fn(&mut FunctionConverter<'_>, OpRef<'_>) -> Converted + Send + Sync,
+{
     fn convert(&self, cx: &mut FunctionConverter<'_>, op: OpRef<'_>) -> Converted {
-        (self.0)(cx, op)
+        self(cx, op)
     }
 }
 
@@ -67,7 +68,7 @@ pub fn attach(
     name: &str,
     convert: fn(&mut FunctionConverter<'_>, OpRef<'_>) -> Converted,
 ) {
-    registry.attach::<dyn ConvertToLlvm>(name, Box::new(ByFunction(convert)));
+    registry.attach::<dyn ConvertToLlvm>(name, Box::new(convert));
 }
 
 /// Attaches the conversions of this crate.

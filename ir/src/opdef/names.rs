@@ -11,8 +11,8 @@ use super::{AttrDef, OpDef, OperandDef, RegionDef, Str, SuccessorDef, TypeConstr
 impl OpDef {
     /// Returns true if constraints and the format use only names that the definition has.
     ///
-    /// A constraint such as `SameAs("lhs")` names an operand or a result. A `$name` of the format is
-    /// an operand, a result, an attribute, a region or a successor.
+    /// A constraint such as `SameAs("lhs")` names an operand or a result. A `$name` of the format
+    /// is an operand, a result, an attribute, a region or a successor.
     pub const fn has_known_names(&self) -> bool {
         let (operands, results) = (values(&self.operands), values(&self.results));
         if !are_known(operands, operands, results) || !are_known(results, operands, results) {

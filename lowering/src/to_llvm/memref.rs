@@ -63,6 +63,22 @@ enum Bounds {
     Unknown,
 }
 
+impl FunctionConverter<'_> {
+    /// Returns the address of an element of `memref`, which must be inside. Memref and indices are
+    /// old values.
+    ///
+    /// # Errors
+    /// A memref that has no descriptor, or another number of indices than dimensions.
+    pub fn element_address(
+        &mut self,
+        op: OpRef<'_>,
+        memref: Value,
+        indices: &[Value],
+    ) -> Result<Value, Diagnostic> {
+        element_address(self, op, memref, indices, Bounds::Inside)
+    }
+}
+
 /// The address of an element of the memref `old`.
 fn element_address(
     cx: &mut FunctionConverter<'_>,

@@ -25,6 +25,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("loomir", &["ir", "dialects", "check", "polyhedra", "transforms", "lowering"]),
     ("tests", &["ir", "dialects", "check", "polyhedra", "transforms", "lowering", "loomir"]),
     ("benches", &["ir", "dialects", "check", "polyhedra", "transforms", "lowering", "loomir", "tests"]),
+    ("example", &["loomir"]),
     ("xtask", &[]),
 ];
 
