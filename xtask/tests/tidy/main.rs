@@ -12,6 +12,7 @@ use sources::{Source, root, rust, sources};
 mod limits;
 mod prose;
 mod sources;
+mod surface;
 
 /// Crates from the bottom up. An arrow goes from a crate to one before it, except that `dialects`
 /// knows nothing of `polyhedra`, and neither does `ir`.
