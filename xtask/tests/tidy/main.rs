@@ -10,6 +10,7 @@ use std::fs;
 use sources::{Source, root, rust, sources};
 
 mod limits;
+mod links;
 mod prose;
 mod sources;
 mod surface;
