@@ -243,4 +243,10 @@ mod book {
     struct Tree;
     #[doc = include_str!("../../book/src/legality.md")]
     struct Legality;
+    #[doc = include_str!("../../book/src/own-dialect.md")]
+    struct OwnDialect;
+    #[doc = include_str!("../../book/src/own-pass.md")]
+    struct OwnPass;
+    #[doc = include_str!("../../book/src/rust-api.md")]
+    struct RustApi;
 }
