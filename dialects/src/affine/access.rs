@@ -5,7 +5,7 @@ use loomir_ir::{Attr, AttrKind, Context, OpRef, OperationState, Type, TypeKind, 
 
 use crate::interfaces::Subscripts;
 
-/// A memref with subscripts as it is read: the operands of the map are resolved after the memref.
+/// A parsed memref with subscripts. The operands of the map are resolved after the memref.
 struct Access {
     memref: UnresolvedOperand,
     indices: Vec<UnresolvedOperand>,
@@ -182,7 +182,7 @@ pub(super) fn parse_prefetch(p: &mut OpParser<'_, '_>, state: &mut OperationStat
     resolve(p, state, access, ty)
 }
 
-/// Reads one of two words; whether it was the second.
+/// Reads one of two keywords. Returns true for the second.
 fn choice(p: &mut OpParser<'_, '_>, no: &str, yes: &str) -> ParseResult<bool> {
     let loc = p.loc();
     if p.accept_keyword(no) {

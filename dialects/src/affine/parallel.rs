@@ -71,7 +71,7 @@ pub fn steps(op: OpRef<'_>) -> Vec<i64> {
 }
 
 /// Gives `state`, an operation like `op`, the bounds and steps of some of its dimensions, in this
-/// order. Its operands stay those of `op`.
+/// order. The operands are unchanged.
 pub fn set_dimensions(op: OpRef<'_>, dimensions: &[usize], state: &mut OperationState) {
     let ctx = op.ctx();
     for side in ["lower", "upper"] {

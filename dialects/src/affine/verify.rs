@@ -1,4 +1,4 @@
-//! What the tables of `affine` cannot say.
+//! Verifiers of `affine`: the rules that the operation tables do not express.
 
 use loomir_ir::verifier::op_error;
 use loomir_ir::{AffineMap, AttrKind, DYNAMIC, Diagnostics, OpRef, Type, Value};
@@ -173,7 +173,7 @@ pub(super) fn verify_prefetch(op: OpRef<'_>, out: &mut Diagnostics) {
     verify_subscripts(op, out);
 }
 
-/// It ends an affine operation and yields what that results in.
+/// Checks that a yield ends an affine operation and yields values of its result types.
 pub(super) fn verify_yield(op: OpRef<'_>, out: &mut Diagnostics) {
     let parents = [IfOp::DEF, ForOp::DEF, ParallelOp::DEF];
     let Some(parent) = op.parent().filter(|parent| parents.iter().any(|def| parent.is(def))) else {

@@ -76,8 +76,8 @@ impl Numbers {
         let count =
             ty.shape(ctx)?.iter().try_fold(1usize, |n, d| n.checked_mul(usize::try_from(*d).ok()?))?;
         let each = width.div_ceil(8) as usize;
-        // Elements fill whole bytes: truth values and floats with zeros, other integers as their
-        // sign says.
+        // Elements are padded to whole bytes: truth values and floats with zeros, other integers by
+        // their signedness.
         let pad = |bits: u128| match scalar.kind(ctx) {
             TypeKind::Integer { width: 2.., signedness: Signedness::Signless | Signedness::Signed } => {
                 signed(bits, width) as u128
@@ -117,7 +117,8 @@ impl Numbers {
     }
 }
 
-/// True if an attribute is a number or numbers, of type `ty`: what a constant operation holds.
+/// True if an attribute is a number, or several numbers, of type `ty`. Such an attribute is the
+/// value of a constant operation.
 pub(crate) fn is_number_of(ctx: &Context, attr: Attr, ty: Type) -> bool {
     let is_number = matches!(
         attr.kind(ctx),

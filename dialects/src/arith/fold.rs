@@ -1,10 +1,11 @@
 //! Folds of `arith`: identities and constant folding.
 //!
-//! Constants are folded element by element, exactly: integers wrap as the operation says, floats
-//! are rounded as it says. What would be undefined behaviour (a division by zero) is never folded,
-//! nor is what would be poison, except that poison operands make poison results. Flags are dropped
-//! with the operation: the result without them is one of those they allow. The arithmetic here is
-//! written apart from the interpreter's, so that each is a test of the other.
+//! Constants are folded element by element and exactly. Integers wrap and floats are rounded as the
+//! operation defines. Undefined behaviour (a division by zero) is never folded. A result that would
+//! be poison is not folded either, unless an operand is poison: poison operands make poison
+//! results. Flags are dropped with the operation, because the result without flags is one of the
+//! results that they allow. The arithmetic here is written apart from the interpreter's, so that
+//! each is a test of the other.
 
 use loomir_ir::opdef::Folded;
 use loomir_ir::{Attr, Context, OpDef, OpRef, Type, Value};
@@ -21,7 +22,7 @@ pub(crate) mod integer;
 pub(crate) mod minmax;
 pub(super) mod select;
 
-/// What a fold hook returns.
+/// The result of a fold hook.
 pub(crate) type Fold = Option<Vec<Folded>>;
 
 /// The one result is a value that is there already.
@@ -153,7 +154,7 @@ impl<'b> Binary<'b> {
     }
 }
 
-/// Goes on with the operands, or returns what poison among them makes of the operation.
+/// Unwraps the operands, or returns the folded result that poison among them causes.
 macro_rules! operands {
     ($operands:expr) => {
         match $operands {

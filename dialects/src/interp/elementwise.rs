@@ -25,7 +25,7 @@ pub fn bit_width(ctx: &Context, ty: Type) -> Result<u32, Box<Fault>> {
     Err(Fault::unsupported(format!("arithmetic on {} is not known", super::layout::type_text(ctx, ty))))
 }
 
-/// What an elementwise operation needs to know of its result.
+/// The properties of its result that an elementwise operation needs.
 #[derive(Clone, Copy)]
 struct Shape {
     result: Slot,
@@ -42,7 +42,7 @@ impl Shape {
         Ok(Shape { result, width: bit_width(d.ctx(), scalar)?, vector: scalar != ty, loc: op.loc() })
     }
 
-    /// What was computed as a datum.
+    /// Returns the computed bits as a datum.
     #[inline]
     fn finish(self, computed: Computed, operands: &[u128]) -> Result<Datum, Box<Fault>> {
         match computed {
@@ -64,7 +64,7 @@ impl Shape {
     }
 }
 
-/// An operation of one operand. `f` takes and gives bits; what it gives may have bits above the
+/// An operation of one operand. `f` takes and returns bits; the returned bits may exceed the
 /// result's width.
 pub fn unary(op: OpRef<'_>, d: &mut Decoder<'_>, f: impl Fn(u128) -> Computed + 'static) -> Decoded {
     let (shape, a) = (Shape::of(op, d)?, d.operand(op, 0)?);
@@ -178,8 +178,8 @@ pub fn binary_pair(
     }))
 }
 
-/// A choice between the second and third operand by the first, `i1` or a vector of them: only what
-/// is chosen counts.
+/// Selects the second or third operand by the first, `i1` or a vector of `i1`. Only the selected
+/// operand counts: poison in the other does not matter.
 pub fn select(op: OpRef<'_>, d: &mut Decoder<'_>) -> Decoded {
     let (condition, result) = (d.operand(op, 0)?, d.result(op, 0)?);
     let (a, b) = (d.operand(op, 1)?, d.operand(op, 2)?);

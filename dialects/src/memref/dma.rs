@@ -43,7 +43,7 @@ fn place(
     Ok(Place { memref, indices })
 }
 
-/// The operands of a start, or what is wrong with their number.
+/// Returns the operands of a start, or an error about their number.
 fn transfer(op: OpRef<'_>) -> Result<Transfer, String> {
     let mut rest = op.operands().collect::<Vec<_>>().into_iter();
     let source = place(op, &mut rest, "source")?;

@@ -65,8 +65,8 @@ pub(super) fn iteration_space(op: OpRef<'_>, positive: impl Fn(Value) -> Option<
     dimensions(op).into_iter().map(space).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
-/// Gives `state`, an operation like `op`, some of its dimensions, in this order, with what they are
-/// mapped to.
+/// Gives `state`, an operation like `op`, some of its dimensions in this order, with their
+/// mappings.
 pub fn set_dimensions(op: OpRef<'_>, picked: &[usize], state: &mut OperationState) {
     let ctx = op.ctx();
     let all = dimensions(op);

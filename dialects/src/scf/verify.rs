@@ -1,4 +1,4 @@
-//! What the tables of `scf` cannot say.
+//! Verifiers of `scf`: the rules that the operation tables do not express.
 
 use loomir_ir::text::type_to_string;
 use loomir_ir::verifier::op_error;
@@ -22,12 +22,12 @@ fn argument_types(op: OpRef<'_>, region: usize) -> Vec<Type> {
     }
 }
 
-/// A condition stands in a while.
+/// Checks that a condition is inside an `scf.while`.
 pub(super) fn verify_condition(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_parent(op, &[WhileOp::DEF], out);
 }
 
-/// A yield stands in an operation that takes one.
+/// Checks that a yield is inside an operation that takes one.
 pub(super) fn verify_yield(op: OpRef<'_>, out: &mut Diagnostics) {
     let parents = [ExecuteRegionOp::DEF, ForOp::DEF, IfOp::DEF, IndexSwitchOp::DEF, WhileOp::DEF];
     expect_parent(op, &parents, out);
@@ -201,7 +201,7 @@ pub(super) fn verify_reduce(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// It returns what its region combines.
+/// Checks that a `scf.reduce.return` returns the type that its region combines.
 pub(super) fn verify_reduce_return(op: OpRef<'_>, out: &mut Diagnostics) {
     expect_parent(op, &[ReduceOp::DEF], out);
     let body = op.body();

@@ -85,12 +85,12 @@ impl DataLayout {
         }
     }
 
-    /// True if it is known where types lie in memory.
+    /// True if the layout of types in memory is known.
     pub fn is_known(&self) -> bool {
         !self.unknown
     }
 
-    /// Returns the values that LLVM takes for given where a string says nothing.
+    /// Returns LLVM's defaults for entries that a layout string omits.
     fn llvm_defaults() -> DataLayout {
         DataLayout {
             big_endian: false,
@@ -241,7 +241,7 @@ impl DataLayout {
     }
 }
 
-/// The parts between the commas that stand in no brackets.
+/// Splits the text at commas outside of brackets.
 fn top_level(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0i32, 0, Vec::new());
     for (at, byte) in text.bytes().enumerate() {

@@ -1,4 +1,4 @@
-//! Calls: custom forms, operand bundles, what a call needs of its callee.
+//! Calls: custom forms, operand bundles, the requirements on the callee.
 
 use loomir_ir::symbols::{SymbolTable, SymbolUser};
 use loomir_ir::text::{Delimiter, OpParser, OpPrinter, ParseResult, UnresolvedOperand, type_to_string};
@@ -322,7 +322,7 @@ pub(crate) fn arguments(op: OpRef<'_>) -> Vec<Value> {
     operands
 }
 
-/// Reports operands and results that are not those of a function type.
+/// Reports operands and results that do not match a function type.
 fn verify_types(op: OpRef<'_>, ty: Type, out: &mut Diagnostics) {
     let ctx = op.ctx();
     let name = |ty| type_to_string(ctx, ty);
